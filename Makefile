@@ -1,0 +1,51 @@
+# rdc: what people do here. `make help` lists it; everything runs in a virtual environment of the project's own.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+READY  := $(VENV)/.ready
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test lint format bench golden lock clean
+
+help: ## Show this list
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | while IFS="$$(printf '\t')" read -r name text; do \
+		printf '  make %-8s %s\n' "$$name" "$$text"; done
+
+setup: $(READY) ## Create the virtual environment with everything that the project needs
+
+$(READY): requirements.lock pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit("rdc needs Python 3.11 or newer; name one: make PYTHON=python3.12 …" if sys.version_info < (3, 11) else 0)'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+demo: $(READY) ## Check, compile, run, kill, resume and complete a real runbook
+	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh
+
+test: $(READY) lint ## Run lint, types and all tests
+	$(BIN)/python -m pytest -n 2 --dist worksteal -q
+
+lint: $(READY) ## Check style and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(READY) ## Format the code and mend what ruff can mend
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: $(READY) ## Measure the speed against yardsticks of the same run
+	$(BIN)/python -m benchmarks
+
+golden: $(READY) ## Regenerate the golden files and the generated pages of the documentation
+	$(BIN)/python -m pytest -q tests/golden --snapshot-update
+	$(BIN)/python -m tests.regenerate
+
+lock: $(READY) ## Resolve the dependencies anew into requirements.lock
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+		--no-header --no-annotate --group dev --output-file requirements.lock pyproject.toml
+
+clean: ## Remove the virtual environment and all caches
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,137 @@
+"""Diagnostics are data: a code, a place in a source, what is wrong there, and what to do about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from compiler.source import Span
+
+
+class Severity(StrEnum):
+    """How much a diagnostic matters: an error stops compilation, a warning and a note do not."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    NOTE = "note"
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """A second place that helps to understand a diagnostic, such as the first of two duplicates."""
+
+    path: str
+    span: Span
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One finding. `span` is None where the finding is about a file as a whole."""
+
+    code: str
+    path: str
+    span: Span | None
+    message: str
+    help: str
+    related: tuple[Related, ...] = ()
+
+    @property
+    def severity(self) -> Severity:
+        """The severity that belongs to the code."""
+        return CODES[self.code].severity
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """What is known of a diagnostic code: its name (kebab-case), severity, and the rule of the design it enforces."""
+
+    name: str
+    severity: Severity
+    rule: str
+
+
+def sort_key(diagnostic: Diagnostic) -> tuple[str, Span, str, str]:
+    """Diagnostics are shown by file, place and code; those about a whole file come first."""
+    return (diagnostic.path, diagnostic.span or Span(0, 0, 0, 0), diagnostic.code, diagnostic.message)
+
+
+_E, _W, _N = Severity.ERROR, Severity.WARNING, Severity.NOTE
+
+# Every code that rdc can show. A test walks this table: each has a page in `explanations/` whose example is run.
+CODES: dict[str, Code] = {
+    # The file
+    "RD001": Code("unreadable-file", _E, "D1"),
+    "RD002": Code("invalid-utf8", _E, "D1"),
+    "RD003": Code("nul-byte", _E, "D1"),
+    "RD004": Code("file-too-large", _E, "D1"),
+    "RD005": Code("unknown-format", _E, "D2"),
+    # Frontmatter and title
+    "RD010": Code("broken-frontmatter", _E, "D3"),
+    "RD011": Code("unclosed-frontmatter", _E, "D3"),
+    "RD012": Code("ignored-metadata", _W, "D3"),
+    "RD013": Code("invalid-option", _E, "D3"),
+    "RD020": Code("second-title", _W, "D4"),
+    "RD021": Code("step-as-title", _E, "D4"),
+    "RD022": Code("late-title", _W, "D4"),
+    # Headers
+    "RD030": Code("heading-too-deep", _E, "D6"),
+    "RD031": Code("substep-before-step", _E, "D6"),
+    "RD032": Code("invalid-header", _E, "D6"),
+    "RD033": Code("underlined-heading", _E, "D6"),
+    "RD034": Code("step-looks-like-substep", _W, "D6"),
+    "RD035": Code("reserved-name", _E, "G1"),
+    "RD036": Code("missing-title", _W, "G1"),
+    "RD037": Code("number-too-large", _E, "G1"),
+    # Transitions and code blocks
+    "RD040": Code("invalid-transition", _E, "G2"),
+    "RD041": Code("nested-retry", _E, "G3"),
+    "RD042": Code("bare-next", _W, "G4"),
+    "RD043": Code("almost-a-transition", _W, "G2"),
+    "RD045": Code("unclosed-code-block", _E, "V6"),
+    "RD046": Code("invalid-info-string", _E, "V6"),
+    "RD047": Code("tag-not-executable", _W, "M2"),
+    # Structure
+    "RD101": Code("no-steps", _E, "V1"),
+    "RD102": Code("steps-out-of-sequence", _E, "V2"),
+    "RD103": Code("substeps-out-of-sequence", _E, "V2"),
+    "RD104": Code("mixed-step-pattern", _E, "V3"),
+    "RD105": Code("named-steps-only", _W, "V3"),
+    "RD106": Code("mixed-substep-pattern", _E, "V4"),
+    "RD107": Code("wrong-parent-prefix", _E, "V5"),
+    "RD108": Code("duplicate-identifier", _E, "V5"),
+    "RD109": Code("mixed-bodies", _E, "V6"),
+    "RD110": Code("second-code-block", _E, "V6"),
+    "RD111": Code("prompt-with-runbooks", _E, "V6"),
+    "RD112": Code("content-out-of-order", _E, "V7"),
+    "RD113": Code("transitions-after-header", _E, "V7"),
+    "RD114": Code("duplicate-transition", _E, "V9"),
+    "RD115": Code("conflicting-modifiers", _E, "V9"),
+    "RD116": Code("modifier-without-children", _W, "V9"),
+    # Targets of GOTO
+    "RD201": Code("unknown-target", _E, "V10"),
+    "RD202": Code("static-target-in-dynamic-step", _E, "V10"),
+    "RD203": Code("goto-itself", _E, "V10"),
+    "RD204": Code("no-dynamic-target", _E, "V10"),
+    "RD205": Code("instance-target-outside", _E, "V10"),
+    "RD206": Code("next-outside-dynamic", _E, "V10"),
+    "RD207": Code("next-of-static-target", _E, "V10"),
+    # Nested runbooks
+    "RD301": Code("runbook-not-found", _E, "V11"),
+    "RD302": Code("runbook-outside-project", _E, "V11"),
+    "RD303": Code("recursive-inclusion", _E, "V11"),
+    "RD304": Code("program-too-large", _E, "V11"),
+    # Flow
+    "RD401": Code("unreachable-unit", _W, "V12"),
+    "RD402": Code("no-way-out", _W, "V12"),
+    "RD403": Code("never-completes", _W, "V12"),
+    "RD404": Code("transition-never-fires", _W, "V12"),
+    "RD405": Code("tolerated-failure", _N, "M11"),
+    # Options and output
+    "RD501": Code("invalid-configuration", _E, "V7"),
+    "RD502": Code("not-expressible", _E, "architecture: backends"),
+    "RD510": Code("foreign-output", _E, "architecture: backends"),
+    "RD511": Code("unwritable-output", _E, "architecture: backends"),
+    "RD512": Code("stale-output", _E, "architecture: backends"),
+    "RD513": Code("output-collision", _E, "architecture: backends"),
+}

@@ -1,0 +1,57 @@
+"""Reading documents: what a file must be before it is looked into (D1)."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+
+from compiler.source import Source
+
+LARGEST_FILE = 8 * 1024 * 1024
+"""In bytes (D1)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why there is no document: a code, what is wrong, and what to do."""
+
+    code: str
+    problem: str
+    remedy: str
+
+
+def read_source(file: Path, path: str, name: str) -> Source | Refusal:
+    """The document in a file; `path` and `name` are what the source is called (see `Source`).
+
+    The file is read once; it is never waited for, so a pipe or a device is refused.
+    """
+    try:
+        data = _read(file)
+    except OSError as error:
+        problem = f"the file cannot be read: {error.strerror or error}"
+        return Refusal("RD001", problem, "give the path of a runbook that you may read")
+    except ValueError:
+        return Refusal("RD001", "the path is not a regular file", "give the path of a runbook")
+    if len(data) > LARGEST_FILE:
+        return Refusal("RD004", "the file is larger than 8 MiB", "split the runbook and include its parts")
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        problem = f"the file is not valid UTF-8: byte {error.start + 1}, in line {line}"
+        return Refusal("RD002", problem, "save it as UTF-8")
+    if "\0" in text:
+        line = text[: text.index("\0")].count("\n") + 1
+        return Refusal("RD003", f"there is a NUL byte in line {line}", "remove it; is this a text file?")
+    return Source(path, name, text, hashlib.sha256(data).hexdigest())
+
+
+def _read(file: Path) -> bytes:
+    descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(descriptor, "rb") as stream:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise ValueError(file)
+        return stream.read(LARGEST_FILE + 1)

@@ -1,0 +1,149 @@
+"""From Markdown to the tokens of `grammars/rundown.lark`: which block is a header, a body, a transition, or text.
+
+markdown-it-py finds CommonMark's block structure (D2); inline parsing is switched off, since rdc reads lines as they
+stand. Only blocks at the top level count, so nothing inside a quote or a code block is ever a header or a transition.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token as MarkdownToken
+
+from compiler.source import Source, Span
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One token of the block grammar.
+
+    `kind` is a terminal of the grammar, or HEADING for a heading that is none of them; `text` is the heading's or
+    item's text or the code; `info` is a code block's info string, a heading's marker, or "list" for text in a list.
+    `line` to `end_line` (inclusive, counted from 1) is where it stands, `column` where its text begins.
+    """
+
+    kind: str
+    line: int
+    end_line: int
+    column: int
+    text: str = ""
+    info: str = ""
+    closed: bool = True
+
+    @property
+    def span(self) -> Span:
+        """The place of the block's text, on its first line."""
+        width = len(self.text.split("\n", 1)[0]) if self.kind != "CODE" else 3
+        return Span(self.line, self.column, self.line, self.column + max(width, 1))
+
+
+TRANSITION = re.compile(r"(PASS|FAIL|YES|NO)([ \t]+(ALL|ANY))?[ \t]*:")
+"""What makes a list item a transition (G2)."""
+
+REFERENCE = re.compile(r"\S+\.runbook\.md")
+"""What makes a list item a nested runbook."""
+
+COMMENT = re.compile(r"\s*<!--.*?-->\s*", re.DOTALL)
+
+
+@cache
+def _markdown() -> MarkdownIt:
+    markdown = MarkdownIt("commonmark")
+    markdown.core.ruler.enableOnly(["normalize", "block"])
+    return markdown
+
+
+def read_blocks(source: Source, first_line: int) -> Iterator[Block]:
+    """The blocks of a source from line `first_line` on, in order; what stands before is frontmatter."""
+    text = "\n" * (first_line - 1) + "\n".join(source.lines[first_line - 1 :])
+    tokens = _markdown().parse(text)
+    index = 0
+    while index < len(tokens):
+        token = tokens[index]
+        end = index + 1
+        if token.nesting == 1:
+            while tokens[end].level != 0 or tokens[end].nesting != -1:
+                end += 1
+            end += 1
+        yield from _blocks(source, tokens[index:end])
+        index = end
+
+
+def _blocks(source: Source, tokens: Sequence[MarkdownToken]) -> Iterator[Block]:
+    """The blocks that one top-level Markdown block stands for."""
+    first = tokens[0]
+    if first.type == "heading_open":
+        yield _heading(source, first, tokens[1].content)
+    elif first.type == "fence":
+        yield _fence(source, first)
+    elif first.type == "bullet_list_open":
+        yield from _items(source, tokens)
+    elif first.type != "hr" and not (first.type == "html_block" and COMMENT.fullmatch(first.content)):
+        yield _text(source, first)  # a rule or a comment is neither prompt nor body, and may stand anywhere
+
+
+def _place(source: Source, token: MarkdownToken) -> tuple[int, int]:
+    """The first and the last line of a Markdown token, blank lines at its end left out."""
+    start, end = token.map or (0, 1)
+    while end > start + 1 and not source.lines[end - 1].strip():
+        end -= 1
+    return start + 1, end
+
+
+def _column(source: Source, line: int, text: str) -> int:
+    """Where a text begins in its line; at the first character if tabs were expanded in between."""
+    return max(source.lines[line - 1].find(text), 0) + 1
+
+
+def _text(source: Source, token: MarkdownToken) -> Block:
+    line, end_line = _place(source, token)
+    span = source.line_span(line)
+    info = "list" if token.type == "ordered_list_open" else ""
+    return Block("TEXT", line, end_line, span.column, source.lines[line - 1].strip(), info)
+
+
+def _heading(source: Source, token: MarkdownToken, text: str) -> Block:
+    kinds = {"h1": "TITLE", "h2": "STEP", "h3": "SUBSTEP"}
+    line, end_line = _place(source, token)
+    underlined = token.markup in {"=", "-"}
+    kind = kinds.get(token.tag, "HEADING")
+    if underlined and kind != "TITLE":
+        kind = "HEADING"
+    column = _column(source, line, text.split("\n", 1)[0])
+    return Block(kind, line, end_line, column, text, token.markup)
+
+
+def _fence(source: Source, token: MarkdownToken) -> Block:
+    start, end = token.map or (0, 1)
+    line = source.lines[start]
+    closing = source.lines[end - 1].strip() if end - start > 1 else ""
+    closed = closing.startswith(token.markup) and not closing.strip(token.markup[0])
+    return Block("CODE", start + 1, end, len(line) - len(line.lstrip()) + 1, token.content, token.info.strip(), closed)
+
+
+def _items(source: Source, tokens: Sequence[MarkdownToken]) -> Iterator[Block]:
+    """The items of a list, classified one by one (G2): one list may hold text, runbooks and transitions."""
+    start = 0
+    for index, token in enumerate(tokens):
+        if token.level != 1:
+            continue
+        if token.type == "list_item_open":
+            start = index
+        elif token.type == "list_item_close":
+            yield _item(source, tokens[start : index + 1])
+
+
+def _item(source: Source, tokens: Sequence[MarkdownToken]) -> Block:
+    line, end_line = _place(source, tokens[0])
+    text = tokens[2].content if tokens[1].type == "paragraph_open" else ""
+    first = text.split("\n", 1)[0]
+    column = _column(source, line, first)
+    if TRANSITION.match(text):
+        return Block("TRANSITION", line, end_line, column, first)
+    if line == end_line and REFERENCE.fullmatch(text):
+        return Block("RUNBOOK", line, end_line, column, text)
+    return Block("TEXT", line, end_line, column, first, "list")

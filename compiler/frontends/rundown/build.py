@@ -1,0 +1,174 @@
+"""From Lark's tree of blocks to the syntax tree; headers, transitions and info strings are parsed on the way."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Literal
+
+from lark import Token, Tree
+
+from compiler.diagnostic import Diagnostic
+from compiler.frontends.rundown.blocks import Block
+from compiler.frontends.rundown.lines import Header, LineError, parse_header, parse_transition
+from compiler.frontends.rundown.messages import header_problem, transition_problem
+from compiler.frontends.rundown.syntax import (
+    EXECUTABLE,
+    UNKNOWN,
+    Code,
+    Goto,
+    Layout,
+    Reference,
+    Runbook,
+    Step,
+    Substep,
+    Transition,
+)
+from compiler.source import Source, Span
+
+
+class TreeBuilder:
+    """Builds the syntax tree of one document and collects what is wrong inside its lines in `diagnostics`."""
+
+    def __init__(self, source: Source, layout: Layout) -> None:
+        self.source = source
+        self.layout = layout
+        self.diagnostics: list[Diagnostic] = []
+
+    def runbook(self, tree: Tree[Any], metadata: Mapping[str, Any]) -> Runbook:
+        """The syntax tree of a whole document."""
+        title, description, *steps = tree.children
+        return Runbook(
+            "" if title is None else title.value.text.strip(),
+            self._text(description),
+            metadata,
+            tuple(self._step(step) for step in steps),
+        )
+
+    def _step(self, tree: Tree[Any]) -> Step:
+        first, prompt, body, transitions, substeps = self._parts(tree)
+        header = self._header(first, "step")
+        children = tuple(self._substep(substep) for substep in substeps)
+        own = self._transitions(transitions)
+        if self.layout == "after-body":
+            children, moved = _step_transitions_below(children)
+            own += moved
+        return Step(
+            id=header.step,
+            title=header.title,
+            prompt=self._text(prompt),
+            code=self._code(body),
+            runbooks=_references(body),
+            substeps=children,
+            transitions=own,
+            span=first.span,
+        )
+
+    def _substep(self, tree: Tree[Any]) -> Substep:
+        first, prompt, body, transitions, _ = self._parts(tree)
+        header = self._header(first, "substep")
+        return Substep(
+            parent=header.step,
+            id=UNKNOWN if header.child is None else header.child,
+            title=header.title,
+            prompt=self._text(prompt),
+            code=self._code(body),
+            runbooks=_references(body),
+            transitions=self._transitions(transitions),
+            span=first.span,
+        )
+
+    def _parts(self, tree: Tree[Any]) -> tuple[Block, Tree[Any], Tree[Any], Tree[Any], Sequence[Tree[Any]]]:
+        """Header, prompt, body, transitions and substeps of a unit, in whichever layout it is written (V7)."""
+        header, first, second, third, *substeps = tree.children
+        if self.layout == "after-header":
+            first, second, third = second, third, first
+        return header.value, first, second, third, substeps
+
+    def _text(self, tree: Tree[Any]) -> str:
+        """The lines from the first to the last block of a prompt or description, as they stand in the source."""
+        if not tree.children:
+            return ""
+        start, end = tree.children[0].value.line, tree.children[-1].value.end_line
+        return "\n".join(self.source.lines[start - 1 : end]).strip("\n").rstrip()
+
+    def _header(self, block: Block, kind: Literal["step", "substep"]) -> Header:
+        try:
+            header = parse_header(block.text, kind)
+        except LineError as error:
+            self.diagnostics.append(header_problem(self.source, block, error, kind))
+            return Header(UNKNOWN, None, "")
+        if kind == "step" and re.match(r"(\d+|\{N\})\.(\d|\{n\})", block.text):
+            problem = "a step header that looks like a substep; it is taken as a step whose title follows the first dot"
+            remedy = "use `###` for a substep, or put a blank after the step's number"
+            self.diagnostics.append(Diagnostic("RD034", self.source.path, block.span, problem, remedy))
+        return header
+
+    def _transitions(self, tree: Tree[Any]) -> tuple[Transition, ...]:
+        parsed = (self._transition(token.value) for token in tree.children)
+        return tuple(transition for transition in parsed if transition)
+
+    def _transition(self, block: Block) -> Transition | None:
+        if block.end_line > block.line:
+            span = self.source.line_span(block.line + 1)
+            problem = "a transition is one line, and this line still belongs to its list item"
+            remedy = "put a blank line above it if it is text, or join it with the transition"
+            self.diagnostics.append(Diagnostic("RD040", self.source.path, span, problem, remedy))
+        try:
+            transition = parse_transition(block.text)
+        except LineError as error:
+            self.diagnostics.append(transition_problem(self.source, block, error))
+            return None
+        return _moved(transition, block.line, block.column)
+
+    def _code(self, tree: Tree[Any]) -> Code | None:
+        block = next((token.value for token in tree.children if token.type == "CODE"), None)
+        if block is None:
+            return None
+        if not block.closed:
+            problem = "this code block is never closed: everything below is part of it"
+            self.diagnostics.append(
+                Diagnostic("RD045", self.source.path, block.span, problem, "close it with a line of its own: ```")
+            )
+        language, *flags = block.info.split()
+        return self._tagged(block, language, flags) if block.info else Code("", False, block.text, block.span)
+
+    def _tagged(self, block: Block, language: str, flags: Sequence[str]) -> Code:
+        """The block's tag and flag; the only flag is `prompt`, and `prompt` alone is a tag (section 2)."""
+        if flags not in ([], ["prompt"]) or re.search(r"[;,]", language):
+            problem = f"`{block.info}` is no valid info string"
+            remedy = "write one language, and `prompt` after a space if the block is only to be shown"
+            self.diagnostics.append(Diagnostic("RD046", self.source.path, block.span, problem, remedy))
+        elif not flags and language not in EXECUTABLE and language.lower() in EXECUTABLE:
+            problem = f"a block tagged `{language}` is shown, not run: tags are matched exactly"
+            remedy = f"write `{language.lower()}` to run it, or `{language.lower()} prompt` to show it"
+            self.diagnostics.append(Diagnostic("RD047", self.source.path, block.span, problem, remedy))
+        return Code(language, bool(flags), block.text, block.span)
+
+
+def _references(tree: Tree[Any]) -> tuple[Reference, ...]:
+    blocks: Iterable[Token] = (token for token in tree.children if token.type == "RUNBOOK")
+    return tuple(Reference(token.value.text, token.value.span) for token in blocks)
+
+
+def _step_transitions_below(children: tuple[Substep, ...]) -> tuple[tuple[Substep, ...], tuple[Transition, ...]]:
+    """Takes the step's own transitions from below its last substep: those with an explicit ALL or ANY (V8)."""
+    if not children or children[-1].runbooks:
+        return children, ()
+    last = children[-1]
+    own = tuple(item for item in last.transitions if item.modifier)
+    kept = tuple(item for item in last.transitions if not item.modifier)
+    return (*children[:-1], replace(last, transitions=kept)), own
+
+
+def _moved(transition: Transition, line: int, column: int) -> Transition:
+    """A transition whose span counts from its own text, put at its place in the document."""
+
+    def move(span: Span) -> Span:
+        return Span(line, span.column + column, line, span.end_column + column)
+
+    action = transition.action
+    if isinstance(action, Goto):
+        action = Goto(replace(action.target, span=move(action.target.span)))
+    return replace(transition, action=action, span=move(transition.span))

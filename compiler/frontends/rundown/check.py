@@ -1,0 +1,200 @@
+"""The rules of validity over the syntax tree (design/rundown.md, section 3): each is a function that yields diagnostics."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from compiler.diagnostic import Diagnostic, Related
+from compiler.frontends.rundown.syntax import (
+    UNKNOWN,
+    Continue,
+    Dynamic,
+    Identifier,
+    Modifier,
+    Runbook,
+    Step,
+    Substep,
+    Transition,
+    spell,
+)
+from compiler.frontends.rundown.targets import check_targets
+from compiler.source import Source, Span
+
+Unit = Step | Substep
+Rule = Callable[[Source, Runbook], Iterator[Diagnostic]]
+
+
+def check(source: Source, runbook: Runbook) -> list[Diagnostic]:
+    """All violations of V1 to V10 in a document; V11 is checked when it is linked, V12 on its graph."""
+    return [diagnostic for rule in RULES for diagnostic in rule(source, runbook)]
+
+
+def units(runbook: Runbook) -> Iterator[Unit]:
+    """Every step and substep in document order."""
+    for step in runbook.steps:
+        yield step
+        yield from step.substeps
+
+
+def label(step: Step, substep: Substep | None = None) -> str:
+    """What people call a unit: `3`, `Cleanup`, `1.2`, `{N}.{n}`."""
+    return spell(step.id) if substep is None else f"{spell(step.id)}.{spell(substep.id)}"
+
+
+def _titles(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
+    """G1: a numbered unit without a title is hard to follow in a run."""
+    for unit in units(runbook):
+        if isinstance(unit.id, int) and not unit.title:
+            problem = "this unit has no title"
+            yield Diagnostic("RD036", source.path, unit.span, problem, "say in a few words what it does")
+
+
+def _sequence(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
+    """V2: numbers run 1, 2, 3 … among the steps, and among the substeps of each step."""
+    yield from _out_of_sequence(source, runbook.steps, "RD102", "step")
+    for step in runbook.steps:
+        yield from _out_of_sequence(source, step.substeps, "RD103", "substep")
+
+
+def _out_of_sequence(source: Source, siblings: Sequence[Unit], code: str, kind: str) -> Iterator[Diagnostic]:
+    expected = 1
+    seen: set[Identifier] = set()
+    slack = 1 if any(unit.id == UNKNOWN for unit in siblings) else 0
+    for unit in siblings:
+        if not isinstance(unit.id, int) or unit.id in seen:
+            continue
+        if not expected <= unit.id <= expected + slack:  # a header that could not be read may have been a number
+            problem = f"{kind} {unit.id} stands where {kind} {expected} is expected"
+            yield Diagnostic(code, source.path, unit.span, problem, f"number the {kind}s 1, 2, 3 … in document order")
+        seen.add(unit.id)
+        expected = unit.id + 1
+
+
+def _step_pattern(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
+    """V3: numbered steps or exactly one {N}; named ones may stand with either."""
+    dynamic = [step for step in runbook.steps if step.id is Dynamic.STEP]
+    numbered = [step for step in runbook.steps if isinstance(step.id, int)]
+    remedy = "a runbook has numbered steps or one `{N}`; make the others named steps"
+    if dynamic and numbered:
+        later = max(dynamic[0], numbered[0], key=lambda step: step.span)
+        yield _pair(source, "RD104", (dynamic[0], numbered[0]), later, "numbered steps beside `{N}`", remedy)
+    if len(dynamic) > 1:
+        yield _pair(source, "RD104", dynamic, dynamic[1], "a second dynamic step", remedy)
+    if not dynamic and not numbered and all(step.id != UNKNOWN for step in runbook.steps):
+        problem = "the runbook has named steps only; it starts at the first"
+        yield Diagnostic("RD105", source.path, runbook.steps[0].span, problem, "number the steps of the main line")
+
+
+def _substep_pattern(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
+    """V4: numbered and named substeps, or one {n} alone."""
+    for step in runbook.steps:
+        dynamic = [substep for substep in step.substeps if substep.id is Dynamic.SUBSTEP]
+        if dynamic and len(step.substeps) > 1:
+            other = next(substep for substep in step.substeps if substep is not dynamic[0])
+            later = max(dynamic[0], other, key=lambda substep: substep.span)
+            remedy = "a dynamic substep stands alone in its step; move the others to a step of their own"
+            yield _pair(source, "RD106", (dynamic[0], other), later, "`{n}` beside another substep", remedy)
+
+
+def _pair(source: Source, code: str, pair: Sequence[Unit], later: Unit, problem: str, remedy: str) -> Diagnostic:
+    first = pair[0] if pair[1] is later else pair[1]
+    related = Related(source.path, first.span, "the other one stands here")
+    return Diagnostic(code, source.path, later.span, problem, remedy, (related,))
+
+
+def _identifiers(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
+    """V5: a substep's prefix is its step's identifier, and no two units share an identifier."""
+    yield from _duplicates(source, runbook.steps, "")
+    for step in runbook.steps:
+        for substep in step.substeps:
+            if UNKNOWN not in {substep.parent, step.id} and substep.parent != step.id:
+                problem = f"`{spell(substep.parent)}.{spell(substep.id)}` stands below step {spell(step.id)}"
+                remedy = f"write `### {spell(step.id)}.{spell(substep.id)}`, or move it below its own step"
+                yield Diagnostic("RD107", source.path, substep.span, problem, remedy)
+        yield from _duplicates(source, step.substeps, spell(step.id) + ".")
+
+
+def _duplicates(source: Source, siblings: Sequence[Unit], prefix: str) -> Iterator[Diagnostic]:
+    first: dict[Identifier, Unit] = {}
+    for unit in siblings:
+        if unit.id in first and not isinstance(unit.id, Dynamic) and unit.id != UNKNOWN:
+            problem = f"a second unit `{prefix}{spell(unit.id)}`"
+            related = Related(source.path, first[unit.id].span, "the first one stands here")
+            yield Diagnostic("RD108", source.path, unit.span, problem, "give it another identifier", (related,))
+        first.setdefault(unit.id, unit)
+
+
+def _bodies(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
+    """V6: a step has one kind of body; a substep has runbooks without a prompt."""
+    for step in runbook.steps:
+        body: Span | None = step.code.span if step.code else step.runbooks[0].span if step.runbooks else None
+        if body and step.substeps:
+            kind = "code block" if step.code else "runbook list"
+            related = Related(source.path, body, f"the {kind} stands here")
+            problem = f"step {spell(step.id)} has a {kind} and substeps"
+            remedy = f"move the {kind} into a substep"
+            yield Diagnostic("RD109", source.path, step.substeps[0].span, problem, remedy, (related,))
+        for substep in step.substeps:
+            if substep.runbooks and substep.prompt:
+                problem = "a substep has a prompt or a runbook list, not both"
+                remedy = "move the prompt to the step, or into the runbook"
+                yield Diagnostic("RD111", source.path, substep.runbooks[0].span, problem, remedy)
+
+
+def _transitions(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
+    """V9: one transition for each outcome; modifiers that fit together, on units that have children."""
+    for unit in units(runbook):
+        by_outcome: dict[bool, Transition] = {}
+        for transition in unit.transitions:
+            earlier = by_outcome.setdefault(transition.word.passes, transition)
+            if earlier is not transition:
+                problem = f"a second transition for {'PASS' if transition.word.passes else 'FAIL'}"
+                related = Related(source.path, earlier.span, "the first one stands here")
+                remedy = "keep one; PASS and YES are the same outcome, FAIL and NO too"
+                yield Diagnostic("RD114", source.path, transition.span, problem, remedy, (related,))
+        yield from _modifiers(source, unit, by_outcome.get(True), by_outcome.get(False))
+
+
+def _modifiers(
+    source: Source, unit: Unit, passed: Transition | None, failed: Transition | None
+) -> Iterator[Diagnostic]:
+    modified = [transition for transition in (passed, failed) if transition and transition.modifier]
+    has_children = bool(unit.runbooks or (isinstance(unit, Step) and unit.substeps))
+    if not has_children:
+        for transition in modified:
+            problem = f"{transition.modifier} has no meaning on a unit without substeps or runbooks"
+            yield Diagnostic("RD116", source.path, transition.span, problem, f"leave {transition.modifier} out")
+    elif passed and failed and passed.modifier and passed.modifier == failed.modifier:
+        both = passed.modifier
+        other = Modifier.ANY if both is Modifier.ALL else Modifier.ALL
+        problem = f"PASS {both} and FAIL {both} leave cases open"
+        remedy = f"write PASS {both} with FAIL {other}, or PASS {other} with FAIL {both}"
+        related = Related(source.path, passed.span, "the other one stands here")
+        yield Diagnostic("RD115", source.path, failed.span, problem, remedy, (related,))
+
+
+def _tolerated(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
+    """M11: in a step without transitions an explicit FAIL: CONTINUE is tolerated; noted once a step."""
+    for step in runbook.steps:
+        if step.transitions:
+            continue
+        for substep in step.substeps:
+            failed = next((item for item in substep.transitions if not item.word.passes), None)
+            if failed and isinstance(failed.action, Continue):
+                problem = f"a failure here does not fail step {spell(step.id)}, which has no transitions of its own"
+                remedy = "give the step a FAIL transition if it should"
+                yield Diagnostic("RD405", source.path, failed.span, problem, remedy)
+                break
+
+
+RULES: tuple[Rule, ...] = (
+    _titles,
+    _sequence,
+    _step_pattern,
+    _substep_pattern,
+    _identifiers,
+    _bodies,
+    _transitions,
+    check_targets,
+    _tolerated,
+)

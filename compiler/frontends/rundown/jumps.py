@@ -1,0 +1,72 @@
+"""Entering units: what a GOTO or the sequence does on its way to its target (M7, M10, M12)."""
+
+from __future__ import annotations
+
+from compiler.frontends.rundown.names import Arrival, Frame, Unit, resolve_next
+from compiler.frontends.rundown.syntax import Dynamic, Step, Substep, Target
+from compiler.ir.program import Add, AtLeast, Effect, Reset, Set
+
+
+def enter_step(frame: Frame, step: Step) -> Arrival:
+    """Enters a step by its header: afresh (M10)."""
+    unit = Unit(step)
+    effects: tuple[Effect, ...] = (Set(frame.retries(unit), 0),) if unit.has_retry and not unit.is_leaf else ()
+    first = first_child(frame, unit)
+    return Arrival(first.target, effects + first.effects)
+
+
+def first_child(frame: Frame, unit: Unit) -> Arrival:
+    """Starts a unit with its children's outcomes forgotten and `{n}` at 1, its own retry count kept (M9, M10)."""
+    if unit.is_leaf:
+        return Arrival(frame.id(unit))
+    if unit.syntax.runbooks:
+        return Arrival(frame.runbook_ids(unit)[0])
+    first = unit.step.substeps[0]
+    effects = _forget(frame, unit.step)
+    if first.id is Dynamic.SUBSTEP:
+        effects += (Set(frame.substep_counter(unit.step), 1),)
+    arrival = enter_substep(frame, unit.step, first)
+    return Arrival(arrival.target, effects + arrival.effects)
+
+
+def enter_substep(frame: Frame, step: Step, substep: Substep) -> Arrival:
+    """Enters a substep, and leaves its step as it is."""
+    unit = Unit(step, substep)
+    if unit.is_leaf:
+        return Arrival(frame.id(unit))
+    effects = (Set(frame.retries(unit), 0),) if unit.has_retry else ()
+    return Arrival(frame.runbook_ids(unit)[0], effects)
+
+
+def _forget(frame: Frame, step: Step) -> tuple[Effect, ...]:
+    return (Reset(frame.id(Unit(step))),) if frame.is_marked(step) else ()
+
+
+def enter_target(frame: Frame, place: Unit, written: Target) -> Arrival:
+    """What `GOTO target` does where it stands."""
+    target = resolve_next(place, written)
+    step = frame.by_id[place.step.id if target.step is None else target.step]
+    if target.child is None:
+        arrival = enter_step(frame, step)
+        advance: tuple[Effect, ...] = (Add(frame.step_counter, 1),) if target.next else ()
+        return Arrival(arrival.target, advance + arrival.effects)
+    if target.child is Dynamic.SUBSTEP:
+        return _enter_instance(frame, step, target.next)
+    arrival = enter_substep(frame, step, frame.substep(step, target.child))
+    if place.step is step:
+        return arrival
+    unit = Unit(step)  # from outside the step starts afresh, at this substep (M10)
+    retries: tuple[Effect, ...] = (Set(frame.retries(unit), 0),) if unit.has_retry else ()
+    return Arrival(arrival.target, retries + _forget(frame, step) + arrival.effects)
+
+
+def _enter_instance(frame: Frame, step: Step, advance: bool) -> Arrival:
+    """The current or the next instance of a step's `{n}`; everything else is kept (M10, M12)."""
+    counter = frame.substep_counter(step)
+    parent, child = Unit(step), Unit(step, step.substeps[0])
+    mark, earlier = frame.mark(parent, child), frame.earlier_mark(parent, child)
+    effects: tuple[Effect, ...] = (Add(counter, 1),) if advance else (AtLeast(counter, 1),)
+    if advance and mark and earlier:
+        effects = (Add(earlier, mark), Set(mark, 0), *effects)
+    arrival = enter_substep(frame, step, step.substeps[0])
+    return Arrival(arrival.target, effects + arrival.effects)

@@ -1,0 +1,173 @@
+"""Header lines and transition lines: the text of a heading or list item becomes a small syntax tree.
+
+Columns here count from 0 within the text; the caller knows where the text stands in the document.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import Any, Literal
+
+from lark import Lark, Token, Tree
+from lark.exceptions import UnexpectedInput, UnexpectedToken
+
+from compiler.frontends.rundown.syntax import (
+    Action,
+    Complete,
+    Continue,
+    Dynamic,
+    Goto,
+    Identifier,
+    Modifier,
+    Stop,
+    Target,
+    Transition,
+    Word,
+)
+from compiler.grammar import load
+from compiler.source import Span
+
+RESERVED = frozenset("NEXT CONTINUE COMPLETE STOP GOTO RETRY PASS FAIL YES NO ALL ANY".split())
+"""The words that cannot be names; matched exactly, so `Next` is a name (section 2)."""
+
+LARGEST_NUMBER_LENGTH = 9
+"""Longer numbers are refused (RD037): they are mistakes, and shells could not count with them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """The text of an H2 (`child` is None) or of an H3."""
+
+    step: Identifier
+    child: Identifier | None
+    title: str
+
+
+class LineError(Exception):
+    """A line that does not follow its grammar: where, which word, and which kinds of token could stand there."""
+
+    def __init__(self, code: str, column: int, word: str, expected: Sequence[str]) -> None:
+        super().__init__(code, column, word)
+        self.code = code
+        self.column = column
+        self.word = word
+        self.expected = tuple(expected)
+
+
+@cache
+def _grammar() -> Lark:
+    return load("rundown_line.lark", start=("step", "substep", "transition"))
+
+
+def parse_header(text: str, kind: Literal["step", "substep"]) -> Header:
+    """The identifier and the title in a heading's text (G1); raises `LineError`."""
+    tree = _parse(text, kind)
+    step, *child, title = tree.children
+    return Header(
+        _identifier(step),
+        _identifier(child[0]) if child else None,
+        "" if title is None else str(title).strip(),
+    )
+
+
+@lru_cache(maxsize=4096)
+def parse_transition(text: str) -> Transition:
+    """The transition in a list item's text; raises `LineError`. Runbooks repeat few texts often, hence the cache."""
+    word, modifier, result = _parse(text, "transition").children
+    span = Span(0, 0, 0, len(text))
+    retries, action = _result(result, span)
+    return Transition(Word(word), None if modifier is None else Modifier(modifier), retries, action, span)
+
+
+def _parse(text: str, start: str) -> Tree[Any]:
+    try:
+        return _grammar().parse(text, start=start)
+    except UnexpectedInput as error:
+        raise _line_error(text, error) from None
+
+
+def _line_error(text: str, error: UnexpectedInput) -> LineError:
+    """What Lark found, in terms of whole words: `STOPPED` is one wrong word, not STOP and a rest."""
+    at_end = isinstance(error, UnexpectedToken) and error.token.type == "$END"
+    column = len(text) if at_end else max(error.column, 1) - 1
+    while 0 < column < len(text) and _in_word(text[column - 1]) and _in_word(text[column]):
+        column -= 1
+    match = re.compile(r"\w+|\S").match(text, column)
+    word = match[0] if match else ""
+    expected = sorted(getattr(error, "expected", None) or getattr(error, "allowed", None) or ())
+    if word == "RETRY" and "RETRY" in text[:column]:
+        return LineError("RD041", column, word, expected)  # G3
+    if word in RESERVED and {"NAME", "STEP_ID", "CHILD_ID"} & set(expected):
+        return LineError("RD035", column, word, expected)
+    return LineError("RD040", column, word, expected)
+
+
+def _in_word(character: str) -> bool:
+    return character.isalnum() or character == "_"
+
+
+def _identifier(token: Any) -> Identifier:
+    text = str(token)
+    if text in {"{N}", "{n}"}:
+        return Dynamic(text)
+    return _number(token) if text[0].isdigit() else text
+
+
+def _number(token: Token) -> int:
+    if len(token) > LARGEST_NUMBER_LENGTH:
+        raise LineError("RD037", (token.column or 1) - 1, str(token), ())
+    return int(token)
+
+
+def _result(tree: Tree[Any], span: Span) -> tuple[int, Action]:
+    """The number of retries and the action; the short forms of RETRY are spelled out (G3)."""
+    if tree.data != "retry":
+        return 0, _action(tree.children[0], span)
+    count, action = tree.children
+    retries = 1 if count is None else _number(count)
+    if retries < 1:
+        raise LineError("RD040", (count.column or 1) - 1, str(count), ("a number from 1",))
+    if action is None:
+        return retries, Stop()
+    return retries, Stop(_message(action)) if isinstance(action, Token) else _action(action, span)
+
+
+def _action(tree: Tree[Any], span: Span) -> Action:
+    children = tree.children
+    match tree.data:
+        case "continue":
+            return Continue()
+        case "complete":
+            return Complete(_message(children[0]))
+        case "stop":
+            return Stop(_message(children[0]))
+        case "next":
+            return Goto(Target(True, None, None, span))
+        case _:
+            return Goto(_target(children[0], span))
+
+
+def _target(tree: Tree[Any], span: Span) -> Target:
+    place = tree.children[0]
+    step, child = (None, None) if place is None else place.children
+    if step is not None:
+        start, last = (step.column or 1) - 1, child or step
+        span = Span(0, start, 0, (last.end_column or 1) - 1)
+    return Target(
+        tree.data == "next_target",
+        None if step is None else _identifier(step),
+        None if child is None else _identifier(child),
+        span,
+    )
+
+
+def _message(token: Token | None) -> str:
+    """The text of a message: a bare name, or a quoted text in which `\\"` and `\\\\` are escapes (G5)."""
+    if token is None:
+        return ""
+    if token.type == "NAME":
+        return str(token)
+    return re.sub(r'\\(["\\])', r"\1", token[1:-1])

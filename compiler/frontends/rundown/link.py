@@ -1,0 +1,102 @@
+"""Linking: finds the runbooks that a document includes, and theirs, and refuses what V11 forbids."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from compiler.diagnostic import Diagnostic, Related
+from compiler.files import Refusal
+from compiler.frontends.rundown.syntax import Reference, Runbook
+from compiler.source import Source
+
+Find = Callable[[Source, str], Source | Refusal]
+"""Looks up the document that another one refers to by a path."""
+
+Parse = Callable[[Source], tuple[Runbook | None, list[Diagnostic]]]
+"""Parses and checks one document."""
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A parsed document, and for each path that it includes the name of the document meant; missing ones are absent."""
+
+    source: Source
+    runbook: Runbook
+    includes: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Linked:
+    """The documents of a program by name, the first one being the program's own; None if that has no tree."""
+
+    documents: Mapping[str, Document]
+    sources: Mapping[str, Source]
+    diagnostics: list[Diagnostic]
+
+
+def references(runbook: Runbook) -> Iterator[Reference]:
+    """Every reference to another runbook, in document order."""
+    for step in runbook.steps:
+        yield from step.runbooks
+        for substep in step.substeps:
+            yield from substep.runbooks
+
+
+def link(source: Source, find: Find, parse: Parse, must_exist: bool) -> Linked:
+    """Loads a document and all that it includes, each once."""
+    linked = Linked({}, {}, [])
+    pending = [source]
+    sources, documents = {source.name: source}, {}
+    while pending:
+        current = pending.pop()
+        runbook, found = parse(current)
+        linked.diagnostics.extend(found)
+        if runbook is None:
+            continue
+        includes: dict[str, str] = {}
+        for reference in references(runbook):
+            result = includes.get(reference.path) or find(current, reference.path)
+            if isinstance(result, Source):
+                includes[reference.path] = result.name
+                if result.name not in sources:
+                    sources[result.name] = result
+                    pending.append(result)
+            elif isinstance(result, Refusal) and (must_exist or result.code != "RD301"):
+                linked.diagnostics.append(_refused(current, reference, result))
+        documents[current.name] = Document(current, runbook, includes)
+    linked.diagnostics.extend(_cycles(documents.values()))
+    return Linked(documents, sources, linked.diagnostics)
+
+
+def _refused(source: Source, reference: Reference, refusal: Refusal) -> Diagnostic:
+    return Diagnostic(refusal.code, source.path, reference.span, refusal.problem, refusal.remedy)
+
+
+def _cycles(documents: Iterable[Document]) -> Iterator[Diagnostic]:
+    """One diagnostic for each group of documents that include each other, with one of their cycles."""
+    inclusions = [(document, path, name) for document in documents for path, name in document.includes.items()]
+    if not inclusions:
+        return
+    import networkx as nx  # noqa: PLC0415 (most documents include nothing, and importing it takes time)
+
+    graph = nx.DiGraph()
+    graph.add_edges_from((document.source.name, name) for document, _, name in inclusions)
+    for component in nx.strongly_connected_components(graph):
+        start = min(component)
+        if len(component) == 1 and not graph.has_edge(start, start):
+            continue
+        cycle = [edge[0] for edge in nx.find_cycle(graph.subgraph(component), start)]
+        yield _cycle(inclusions, cycle)
+
+
+def _cycle(inclusions: list[tuple[Document, str, str]], cycle: list[str]) -> Diagnostic:
+    related = []
+    for name, included in zip(cycle, [*cycle[1:], cycle[0]], strict=True):
+        document, path = next((d, p) for d, p, n in inclusions if (d.source.name, n) == (name, included))
+        reference = next(item for item in references(document.runbook) if item.path == path)
+        related.append(Related(document.source.path, reference.span, f"{name} includes {included}"))
+    first = related[0]
+    problem = "inclusion that never ends: " + " → ".join([*cycle, cycle[0]])
+    remedy = "take one of these inclusions out; for repetition use GOTO or RETRY"
+    return Diagnostic("RD303", first.path, first.span, problem, remedy, tuple(related[1:]))

@@ -1,0 +1,218 @@
+"""Lowering: a linked document becomes a control-flow graph (design/rundown.md, section 4).
+
+Each inclusion of a runbook is lowered on its own, as a `Frame`. A frame's parts are nodes, groups, registers and, where
+nested runbooks stand, further frames; a stack expands them in document order, so that deep inclusion needs no recursion.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from compiler.diagnostic import Diagnostic
+from compiler.frontends.rundown.jumps import enter_step
+from compiler.frontends.rundown.link import Document
+from compiler.frontends.rundown.names import Frame, Unit
+from compiler.frontends.rundown.outcomes import Outcomes, settled_id
+from compiler.frontends.rundown.syntax import Dynamic, Reference, Word
+from compiler.ir.program import (
+    Ask,
+    Branch,
+    Edge,
+    Group,
+    Node,
+    Origin,
+    OutcomeTest,
+    Program,
+    Register,
+    Reset,
+    Shell,
+    SourceFile,
+    Variable,
+    Verdict,
+)
+
+LARGEST_PROGRAM = 100_000
+"""In nodes: what repeated inclusion can blow a small document up to before it is refused (RD304)."""
+
+Part = Node | Group | Register | Frame
+
+
+@dataclass(frozen=True, slots=True)
+class Lowered:
+    """A program, and the place of every transition that an author wrote in it."""
+
+    program: Program
+    written: tuple[Origin, ...]
+
+
+def lower(main: Document, documents: Mapping[str, Document]) -> Lowered | Diagnostic:
+    """The program of a document without errors; a diagnostic if it would be too large."""
+    nodes: list[Node] = []
+    groups: list[Group] = []
+    registers: list[Register] = []
+    frame = Frame(main)
+    stack: list[Part] = [frame]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, Frame):
+            stack.extend(reversed(list(_parts(part, documents))))
+        elif isinstance(part, Node):
+            nodes.append(part)
+        elif isinstance(part, Group):
+            groups.append(part)
+        else:
+            registers.append(part)
+        if len(nodes) + len(stack) > LARGEST_PROGRAM:
+            return _too_large(main)
+    program = Program(
+        name=_name(main),
+        title=main.runbook.title or _name(main),
+        sources=tuple(SourceFile(item.source.name, item.source.sha256) for item in _main_first(main, documents)),
+        entry=enter_step(frame, frame.start).target,
+        nodes=tuple(nodes),
+        groups=tuple(groups),
+        registers=tuple(registers),
+    )
+    return Lowered(program, tuple(_written(documents)))
+
+
+def _too_large(main: Document) -> Diagnostic:
+    problem = f"with everything it includes the runbook has more than {LARGEST_PROGRAM:,} units"
+    remedy = "include a runbook fewer times, or compile its parts on their own"
+    return Diagnostic("RD304", main.source.path, main.runbook.steps[0].span, problem, remedy)
+
+
+def _name(document: Document) -> str:
+    """A name that is safe in paths: from the frontmatter, else from the file."""
+    file_name = PurePosixPath(document.source.name).name.removesuffix(".md").removesuffix(".runbook")
+    given = document.runbook.metadata.get("name")
+    text = given if isinstance(given, str) and given.strip() else file_name
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", text).strip("-.") or "runbook"
+
+
+def _main_first(main: Document, documents: Mapping[str, Document]) -> list[Document]:
+    return [main, *(documents[name] for name in sorted(documents) if name != main.source.name)]
+
+
+def _written(documents: Mapping[str, Document]) -> Iterator[Origin]:
+    for document in documents.values():
+        for step in document.runbook.steps:
+            for unit in (step, *step.substeps):
+                for transition in unit.transitions:
+                    yield Origin(document.source.name, transition.span)
+
+
+def _parts(frame: Frame, documents: Mapping[str, Document]) -> Iterator[Part]:
+    """Everything that one inclusion contributes, in document order, its ends last."""
+    outcomes = Outcomes(frame)
+    registers = tuple(frame.registers())
+    if frame.origin:
+        yield Group(frame.scope, frame.title, frame.document.runbook.description, "runbook", frame.outer_group, frame.origin)
+        effects = (Reset(frame.scope),) if registers else ()
+        start = enter_step(frame, frame.start).target
+        yield Node(frame.scope, frame.title, frame.origin, Branch(), (Edge((), effects, start, ""),), frame.scope)
+    yield from registers
+    for step in frame.steps:
+        unit = Unit(step)
+        if not unit.is_leaf:
+            yield Group(frame.id(unit), step.title, step.prompt, "step", frame.scope, frame.at(step.span))
+        for child in (Unit(step, substep) for substep in step.substeps):
+            yield from _unit_parts(outcomes, child, frame.id(unit), documents)
+        yield from _unit_parts(outcomes, unit, frame.scope, documents)
+    yield from _ends(outcomes)
+
+
+def _unit_parts(outcomes: Outcomes, unit: Unit, group: str, documents: Mapping[str, Document]) -> Iterator[Part]:
+    """A leaf's node; for a unit with children its runbooks and the nodes where its outcome is decided."""
+    frame = outcomes.frame
+    if unit.is_leaf:
+        yield _leaf(outcomes, unit, group)
+        return
+    own = frame.id(unit)
+    if unit.substep:
+        yield Group(own, unit.syntax.title, "", "step", group, frame.at(unit.syntax.span))
+    for index, reference in enumerate(unit.syntax.runbooks):
+        yield _runbook(outcomes, unit, index, reference, documents)
+    origin = frame.at(unit.syntax.span)
+    if unit.substep is None and frame.is_marked(unit.step):
+        edges = tuple(outcomes.decision_edges(unit))
+        yield Node(own, unit.syntax.title, origin, Branch(), edges, own, _variables(frame, unit))
+    for verdict in Verdict:
+        edges = tuple(outcomes.settled_edges(unit, verdict))
+        if edges:
+            name = settled_id(frame, unit, verdict)
+            yield Node(name, unit.syntax.title, origin, Branch(), edges, own, _variables(frame, unit))
+
+
+def _leaf(outcomes: Outcomes, unit: Unit, group: str) -> Node:
+    frame, syntax = outcomes.frame, unit.syntax
+    return Node(
+        id=frame.id(unit),
+        title=syntax.title,
+        origin=frame.at(syntax.span),
+        task=_task(unit),
+        edges=tuple(outcomes.leaf_edges(unit)),
+        group=group,
+        variables=_variables(frame, unit),
+        retries=frame.retries(unit) if unit.has_retry else None,
+    )
+
+
+def _task(unit: Unit) -> Shell | Ask:
+    """M2, M3: an executable block is run; everything else is put to whoever answers."""
+    code, prompt = unit.syntax.code, unit.syntax.prompt
+    interpreter = code.interpreter if code else None
+    if code and interpreter:
+        return Shell("bash" if interpreter == "bash" else "sh", code.text.removesuffix("\n"), prompt)
+    yes_no = any(item.word in {Word.YES, Word.NO} for item in unit.syntax.transitions)
+    question = "yes_no" if yes_no else "pass_fail"
+    if code is None:
+        return Ask(question, prompt)
+    return Ask(question, prompt, code.text.removesuffix("\n"), code.language)
+
+
+def _variables(frame: Frame, unit: Unit) -> tuple[Variable, ...]:
+    """The instance numbers that a unit sees: its own (M5), and those around its runbook as environment only (M4)."""
+    own: list[Variable] = []
+    if unit.step.id is Dynamic.STEP:
+        own.append(Variable("RDC_STEP_INSTANCE", frame.step_counter, "{N}"))
+    if unit.substep and unit.substep.id is Dynamic.SUBSTEP:
+        own.append(Variable("RDC_SUBSTEP_INSTANCE", frame.substep_counter(unit.step), "{n}"))
+    names = {variable.name for variable in own}
+    return (*(variable for variable in frame.variables if variable.name not in names), *own)
+
+
+def _runbook(
+    outcomes: Outcomes, unit: Unit, index: int, reference: Reference, documents: Mapping[str, Document]
+) -> Frame | Node:
+    """A nested runbook as a frame; one that is not there (`check --no-link`) as a unit that may pass or fail."""
+    frame = outcomes.frame
+    name = frame.runbook_ids(unit)[index]
+    origin = frame.at(reference.span)
+    passed, failed = (outcomes.after_runbook(unit, index, verdict) for verdict in Verdict)
+    document = documents.get(frame.document.includes.get(reference.path, ""))
+    if document is None:
+        edges = tuple(
+            Edge((OutcomeTest(verdict),), arrival.effects, arrival.target, arrival.label, arrival.origins)
+            for verdict, arrival in ((Verdict.PASS, passed), (Verdict.FAIL, failed))
+        )
+        return Node(name, reference.path, origin, Ask("pass_fail", ""), edges, frame.id(unit))
+    outer = tuple(Variable(item.name, item.register, None) for item in _variables(frame, unit))
+    title = document.runbook.title or reference.path
+    return Frame(document, name + "/", name, title, origin, frame.id(unit), outer, passed, failed)
+
+
+def _ends(outcomes: Outcomes) -> Iterator[Node]:
+    """The ends that were led to; those of a nested runbook go on in the one around it (M8)."""
+    frame = outcomes.frame
+    for name, ending in outcomes.endings.items():
+        arrival = frame.complete if ending.task.result == "complete" else frame.stop
+        edges: tuple[Edge, ...] = ()
+        if arrival:
+            edges = (Edge((), arrival.effects, arrival.target, arrival.label, arrival.origins),)
+        unit = ending.unit or Unit(frame.start)
+        variables = _variables(frame, ending.unit) if ending.unit else frame.variables
+        yield Node(name, "", frame.at(unit.syntax.span), ending.task, edges, frame.scope, variables)

@@ -1,0 +1,277 @@
+"""What the nodes, counters and scopes of one inclusion of a document are called, and which counters it needs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import zip_longest
+
+from compiler.frontends.rundown.link import Document
+from compiler.frontends.rundown.syntax import (
+    Complete,
+    Continue,
+    Dynamic,
+    Goto,
+    Identifier,
+    Modifier,
+    Step,
+    Stop,
+    Substep,
+    Target,
+    Transition,
+    spell,
+)
+from compiler.ir.program import Effect, Origin, Register, Variable, Verdict
+from compiler.source import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """Where an edge leads, with what it does on the way and what the author wrote for it."""
+
+    target: str
+    effects: tuple[Effect, ...] = ()
+    label: str = ""
+    origins: tuple[Origin, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A step, or a substep of it. A unit without children is a leaf: a place of the walk."""
+
+    step: Step
+    substep: Substep | None = None
+
+    @property
+    def syntax(self) -> Step | Substep:
+        """The unit's own part of the syntax tree."""
+        return self.substep or self.step
+
+    @property
+    def label(self) -> str:
+        """What people call it: `3`, `Cleanup`, `1.2`, `{N}.{n}`."""
+        return spell(self.step.id) if self.substep is None else f"{spell(self.step.id)}.{spell(self.substep.id)}"
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether it has neither substeps nor runbooks."""
+        return not self.syntax.runbooks and (self.substep is not None or not self.step.substeps)
+
+    @property
+    def has_retry(self) -> bool:
+        """Whether one of its transitions counts."""
+        return any(transition.retries for transition in self.syntax.transitions)
+
+    def transition(self, verdict: Verdict) -> Transition | None:
+        """What the author wrote for an outcome, if anything."""
+        passes = verdict is Verdict.PASS
+        return next((item for item in self.syntax.transitions if item.word.passes == passes), None)
+
+    @property
+    def decisive(self) -> Verdict:
+        """The outcome of one child that decides the unit's (M11): FAIL by default, PASS under PASS ANY / FAIL ALL."""
+        for item in self.syntax.transitions:
+            if item.modifier:
+                optimistic = item.word.passes == (item.modifier is Modifier.ANY)
+                return Verdict.PASS if optimistic else Verdict.FAIL
+        return Verdict.FAIL
+
+
+@dataclass(frozen=True)
+class Frame:
+    """One inclusion of a document.
+
+    `prefix` stands before its ids, `scope` and `group` are the runbook item's own id ("" for the outermost), `variables`
+    are what surrounding dynamic units make visible (M4), and `complete` and `stop` are how the runbook around goes on
+    when this one ends (M8); None for the outermost.
+    """
+
+    document: Document
+    prefix: str = ""
+    scope: str = ""
+    title: str = ""
+    origin: Origin | None = None
+    outer_group: str = ""
+    variables: tuple[Variable, ...] = ()
+    complete: Arrival | None = None
+    stop: Arrival | None = None
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """The steps of the document."""
+        return self.document.runbook.steps
+
+    @cached_property
+    def by_id(self) -> dict[Identifier, Step]:
+        """The steps by their identifiers."""
+        return {step.id: step for step in self.steps}
+
+    @cached_property
+    def start(self) -> Step:
+        """The step that a run begins with (M1): the first numbered one, `{N}`, else the first (V3)."""
+        return next((step for step in self.steps if not isinstance(step.id, str)), self.steps[0])
+
+    def next_numbered(self, step: Step) -> Step | None:
+        """The next numbered step that stands after a step (M7)."""
+        return self._followers.get(step.id)
+
+    @cached_property
+    def _followers(self) -> dict[Identifier, Step]:
+        found: dict[Identifier, Step] = {}
+        following: Step | None = None
+        for step in reversed(self.steps):
+            if following:
+                found[step.id] = following
+            following = step if isinstance(step.id, int) else following
+        return found
+
+    @cached_property
+    def advanced(self) -> frozenset[Identifier]:
+        """The steps whose `{n}` some GOTO NEXT advances."""
+        targets = (target for _, target in self._jumps() if target.next and target.child is Dynamic.SUBSTEP)
+        return frozenset(target.step for target in targets if target.step is not None)
+
+    @cached_property
+    def revisited(self) -> frozenset[Identifier]:
+        """The steps that can be entered again with what their children did kept (M10, M12).
+
+        This is done by a step's own jump to one of its children, and by the `X.{n}` forms from other steps.
+        """
+        found = set()
+        for unit, target in self._jumps():
+            inside = target.step == unit.step.id
+            keeps = target.child is not None and (inside or target.child is Dynamic.SUBSTEP)
+            if keeps and target.step is not None and not (inside and unit.substep):
+                found.add(target.step)
+        return frozenset(found)
+
+    def _jumps(self) -> Iterator[tuple[Unit, Target]]:
+        for step in self.steps:
+            for unit in (Unit(step), *(Unit(step, substep) for substep in step.substeps)):
+                for transition in unit.syntax.transitions:
+                    if isinstance(transition.action, Goto):
+                        yield unit, resolve_next(unit, transition.action.target)
+
+    def at(self, span: Span) -> Origin:
+        """A place in this document."""
+        return Origin(self.document.source.name, span)
+
+    def id(self, unit: Unit) -> str:
+        """The id of a unit's node, or of its group."""
+        return self.prefix + unit.label
+
+    def runbook_ids(self, unit: Unit) -> tuple[str, ...]:
+        """The ids of the runbooks of a unit's list; a path that stands there again gets its number."""
+        if unit.label not in self._runbook_ids:
+            seen: Counter[str] = Counter()
+            ids = []
+            for reference in unit.syntax.runbooks:
+                seen[reference.path] += 1
+                again = f"~{seen[reference.path]}" if seen[reference.path] > 1 else ""
+                ids.append(f"{self.id(unit)}/{reference.path}{again}")
+            self._runbook_ids[unit.label] = tuple(ids)
+        return self._runbook_ids[unit.label]
+
+    @cached_property
+    def _runbook_ids(self) -> dict[str, tuple[str, ...]]:
+        return {}
+
+    @property
+    def step_counter(self) -> str:
+        """The counter of the `{N}` step's instances (M12)."""
+        return self.prefix + "{N}"
+
+    def substep_counter(self, step: Step) -> str:
+        """The counter of the instances of a step's `{n}` (M12)."""
+        return f"{self.id(Unit(step))}.{{n}}"
+
+    def retries(self, unit: Unit) -> str:
+        """The counter of a unit's retries (M9)."""
+        return f"{self.id(unit)} retries"
+
+    def mark(self, parent: Unit, child: Unit) -> str | None:
+        """The counter that is 1 if the child's last outcome was the decisive one; None if nothing would ever read it.
+
+        A child that yields a decisive outcome settles its parent at once, so a mark is read only where such an outcome
+        can be followed by a sibling: after an explicit CONTINUE or GOTO, or where the step can be entered again with
+        its children's outcomes kept.
+        """
+        transition = child.transition(parent.decisive)
+        goes_on = transition is not None and not isinstance(transition.action, Complete | Stop)
+        if goes_on and not self.tolerates(parent, child, parent.decisive):
+            return f"{self.id(child)} {_PAST[parent.decisive]}"
+        return f"{self.id(child)} {_PAST[parent.decisive]}" if parent.step.id in self.revisited else None
+
+    def earlier_mark(self, parent: Unit, child: Unit) -> str | None:
+        """The counter of earlier instances of `{n}` with the decisive outcome: each instance is a child of its own."""
+        mark = self.mark(parent, child)
+        is_dynamic = child.substep is not None and child.substep.id is Dynamic.SUBSTEP
+        return f"{mark} before" if mark and is_dynamic and parent.step.id in self.advanced else None
+
+    def tolerates(self, parent: Unit, child: Unit, verdict: Verdict) -> bool:
+        """Whether a child's explicit FAIL: CONTINUE counts for nothing, its step having no transitions (M11)."""
+        transition = child.transition(verdict)
+        is_continue = transition is not None and isinstance(transition.action, Continue)
+        return is_continue and verdict is Verdict.FAIL and not parent.syntax.transitions
+
+    def is_marked(self, step: Step) -> bool:
+        """Whether any child of a step has a mark, so that the step's outcome must be computed from marks."""
+        return step.id in self._marked
+
+    @cached_property
+    def _marked(self) -> frozenset[Identifier]:
+        return frozenset(
+            step.id
+            for step in self.steps
+            if any(self.mark(Unit(step), Unit(step, substep)) for substep in step.substeps)
+        )
+
+    def substep(self, step: Step, child: Identifier) -> Substep:
+        """A step's substep by its identifier."""
+        return self._substeps[step.id, child][0]
+
+    def next_sibling(self, unit: Unit) -> Substep | None:
+        """The substep that stands after a substep, if any."""
+        return self._substeps[unit.step.id, unit.syntax.id][1]
+
+    @cached_property
+    def _substeps(self) -> dict[tuple[Identifier, Identifier], tuple[Substep, Substep | None]]:
+        return {
+            (step.id, substep.id): (substep, following)
+            for step in self.steps
+            for substep, following in zip_longest(step.substeps, step.substeps[1:])
+        }
+
+    def registers(self) -> Iterator[Register]:
+        """All counters of this inclusion. Those of children and of `{n}` belong to the step's scope (M10)."""
+        if Dynamic.STEP in self.by_id:
+            yield Register(self.step_counter, self.scope, 1)
+        for step in self.steps:
+            parent = Unit(step)
+            if parent.has_retry:
+                yield Register(self.retries(parent), self.scope)
+            for substep in step.substeps:
+                yield from self._substep_registers(parent, Unit(step, substep))
+
+    def _substep_registers(self, parent: Unit, child: Unit) -> Iterator[Register]:
+        scope = self.id(parent)
+        if child.substep and child.substep.id is Dynamic.SUBSTEP:
+            yield Register(self.substep_counter(parent.step), scope, 1 if parent.step is self.start else 0)
+        if child.has_retry:
+            yield Register(self.retries(child), scope)
+        for name in (self.mark(parent, child), self.earlier_mark(parent, child)):
+            if name:
+                yield Register(name, scope)
+
+
+_PAST = {Verdict.PASS: "passed", Verdict.FAIL: "failed"}
+
+
+def resolve_next(unit: Unit, target: Target) -> Target:
+    """A target with a bare NEXT spelled out: it means the innermost dynamic unit that it stands in (V10)."""
+    if target.step is not None:
+        return target
+    child = Dynamic.SUBSTEP if unit.substep and unit.substep.id is Dynamic.SUBSTEP else None
+    return replace(target, step=unit.step.id, child=child)

@@ -1,0 +1,174 @@
+"""Leaving units: which edges an outcome opens, with defaults, RETRY and aggregation (M6 to M11)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from compiler.frontends.rundown.jumps import enter_step, enter_substep, enter_target, first_child
+from compiler.frontends.rundown.names import Arrival, Frame, Unit
+from compiler.frontends.rundown.syntax import Action, Complete, Continue, Goto, Stop, Transition
+from compiler.ir.program import Add, CounterTest, Edge, Effect, End, OutcomeTest, Set, Verdict
+
+OTHER = {Verdict.PASS: Verdict.FAIL, Verdict.FAIL: Verdict.PASS}
+
+
+@dataclass(frozen=True)
+class Ending:
+    """An end that some edge leads to: the node to be made for it, and the unit whose transition says so, if any."""
+
+    task: End
+    unit: Unit | None
+
+
+@dataclass
+class Outcomes:
+    """The edges of one frame. `endings` collects, by node id, the ends that they lead to."""
+
+    frame: Frame
+    endings: dict[str, Ending] = field(default_factory=dict)
+
+    def leaf_edges(self, unit: Unit) -> Iterator[Edge]:
+        """The edges of a unit without children, in the order in which their guards are tried."""
+        counter = self.frame.retries(unit)
+        leaving: tuple[Effect, ...] = (Set(counter, 0),) if unit.has_retry else ()  # M9
+        for verdict in Verdict:
+            test = OutcomeTest(verdict)
+            transition = unit.transition(verdict)
+            if transition and transition.retries:
+                guard = (test, CounterTest(counter, "<", transition.retries))
+                label = f"RETRY {transition.retries}"
+                origins = (self.frame.at(transition.span),)
+                yield Edge(guard, (Add(counter, 1),), self.frame.id(unit), label, origins)
+            arrival = self.leave(unit, verdict)
+            yield Edge((test,), leaving + arrival.effects, arrival.target, arrival.label, arrival.origins)
+
+    def settled_edges(self, unit: Unit, verdict: Verdict) -> Iterator[Edge]:
+        """The edges of the node that stands for a RETRY of a unit with children (M9)."""
+        transition = unit.transition(verdict)
+        if not transition or not transition.retries:
+            return
+        again = first_child(self.frame, unit)
+        counter = self.frame.retries(unit)
+        guard = (CounterTest(counter, "<", transition.retries),)
+        origins = (self.frame.at(transition.span),)
+        label = f"RETRY {transition.retries}"
+        yield Edge(guard, (Add(counter, 1), *again.effects), again.target, label, origins)
+        arrival = self.leave(unit, verdict)
+        yield Edge((), arrival.effects, arrival.target, arrival.label, arrival.origins)
+
+    def decision_edges(self, step: Unit) -> Iterator[Edge]:
+        """The edges of the node where a step's outcome is computed from its children's marks (M11)."""
+        marks: list[str] = []
+        for substep in step.step.substeps:
+            child = Unit(step.step, substep)
+            marks += [m for m in (self.frame.mark(step, child), self.frame.earlier_mark(step, child)) if m]
+        decided = self.settle(step, step.decisive)
+        for mark in marks:
+            guard = (CounterTest(mark, ">=", 1),)
+            yield Edge(guard, decided.effects, decided.target, decided.label, decided.origins)
+        arrival = self.settle(step, OTHER[step.decisive])
+        yield Edge((), arrival.effects, arrival.target, arrival.label, arrival.origins)
+
+    def leave(self, unit: Unit, verdict: Verdict) -> Arrival:
+        """Where a unit's outcome leads once no RETRY holds it: record, then the action or the default (M13)."""
+        transition = unit.transition(verdict)
+        if unit.substep is None:
+            return self._act(unit, verdict, transition)
+        parent = Unit(unit.step)
+        record = self._record(parent, unit, verdict)
+        arrival = self._act(unit, verdict, transition) if transition else self._yield(parent, unit, verdict)
+        return replace(arrival, effects=record + arrival.effects)
+
+    def settle(self, unit: Unit, verdict: Verdict) -> Arrival:
+        """Where a unit with children goes when its outcome is known."""
+        transition = unit.transition(verdict)
+        if transition and transition.retries:
+            return Arrival(settled_id(self.frame, unit, verdict), label=f"{unit.label} {verdict.name}")
+        arrival = self.leave(unit, verdict)
+        label = f"{unit.label} {verdict.name}" + (f": {arrival.label}" if arrival.label else "")
+        return replace(arrival, label=label)
+
+    def after_runbook(self, unit: Unit, index: int, verdict: Verdict) -> Arrival:
+        """How a unit goes on after a runbook of its list: the outcome is always yielded (M11)."""
+        if verdict is unit.decisive:
+            return self.settle(unit, verdict)
+        if index + 1 < len(unit.syntax.runbooks):
+            return Arrival(self.frame.runbook_ids(unit)[index + 1])
+        return self.settle(unit, verdict)
+
+    def _record(self, parent: Unit, child: Unit, verdict: Verdict) -> tuple[Effect, ...]:
+        mark = self.frame.mark(parent, child)
+        if mark is None:
+            return ()
+        decisive = verdict is parent.decisive and not self.frame.tolerates(parent, child, verdict)
+        return (Set(mark, 1 if decisive else 0),)
+
+    def _yield(self, parent: Unit, child: Unit, verdict: Verdict) -> Arrival:
+        if verdict is parent.decisive:
+            return self.settle(parent, verdict)
+        return self._next_sibling(parent, child)
+
+    def _next_sibling(self, parent: Unit, child: Unit) -> Arrival:
+        following = self.frame.next_sibling(child)
+        if following:
+            return enter_substep(self.frame, parent.step, following)
+        if self.frame.is_marked(parent.step):
+            return Arrival(self.frame.id(parent))
+        return self.settle(parent, OTHER[parent.decisive])
+
+    def _act(self, unit: Unit, verdict: Verdict, transition: Transition | None) -> Arrival:
+        """What a unit's transition says, or the default: PASS: CONTINUE, FAIL: STOP (M6)."""
+        default: Action = Continue() if verdict is Verdict.PASS else Stop()
+        action = transition.action if transition else default
+        arrival = self._action(unit, action)
+        if transition is None:
+            return arrival
+        label = action_label(action)
+        origins = (self.frame.at(transition.span), *arrival.origins)
+        return replace(arrival, label=f"{label}, {arrival.label}" if arrival.label else label, origins=origins)
+
+    def _action(self, unit: Unit, action: Action) -> Arrival:
+        if isinstance(action, Goto):
+            return enter_target(self.frame, unit, action.target)
+        if isinstance(action, Continue):
+            return self._continue(unit)
+        return self._end(unit, End("complete" if isinstance(action, Complete) else "stop", action.message))
+
+    def _continue(self, unit: Unit) -> Arrival:
+        """The next sibling, or the next numbered step; past the last one the runbook completes (M7)."""
+        if unit.substep:
+            return self._next_sibling(Unit(unit.step), unit)
+        after = self.frame.next_numbered(unit.step)
+        return self._end(None, End("complete")) if after is None else enter_step(self.frame, after)
+
+    def _end(self, unit: Unit | None, task: End) -> Arrival:
+        """The node of an end: one for all that say nothing, one of its own for each with a message."""
+        name = task.result.upper()
+        if not task.message:
+            self.endings.setdefault(self.frame.prefix + name, Ending(task, None))
+            return Arrival(self.frame.prefix + name)
+        base = f"{self.frame.id(unit)}/{name}" if unit else self.frame.prefix + name
+        candidate, number = base, 1
+        while self.endings.setdefault(candidate, Ending(task, unit)).task != task:
+            number += 1
+            candidate = f"{base}~{number}"
+        return Arrival(candidate)
+
+
+def settled_id(frame: Frame, unit: Unit, verdict: Verdict) -> str:
+    """The id of the node where a RETRY of a unit with children is decided."""
+    return f"{frame.id(unit)}/{verdict.name}"
+
+
+def action_label(action: Action) -> str:
+    """An action as an author writes it, without its message."""
+    match action:
+        case Goto(target):
+            return f"GOTO {target}"
+        case Continue():
+            return "CONTINUE"
+        case Complete():
+            return "COMPLETE"
+        case _:
+            return "STOP"

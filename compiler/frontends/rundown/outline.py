@@ -1,0 +1,70 @@
+"""The outline of a document before it is parsed: title, description, and headings that can be nothing (D4 to D6)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from compiler.diagnostic import Diagnostic
+from compiler.frontends.rundown.blocks import Block
+from compiler.source import Source
+
+STEP_AS_TITLE = re.compile(r"(\d+|\{N\})[.:)]|\{N\}|\d+ *[—→-] |\d+$")
+"""An H1 that was meant as a step header (D4)."""
+
+
+def settle_outline(source: Source, blocks: Iterable[Block]) -> tuple[list[Block], list[Diagnostic]]:
+    """The blocks with at most one title, at the front, and without headings that the grammar has no place for.
+
+    What stands before the first step is description, whatever it looks like (D5).
+    """
+    found: list[Diagnostic] = []
+    title: list[Block] = []
+    rest: list[Block] = []
+    steps = False
+    for block in _known_headings(source, blocks, found):
+        if block.kind == "TITLE":
+            found += _title_problems(source, block, title, steps)
+            title = title or [block]
+            continue
+        steps = steps or block.kind == "STEP"
+        rest.append(block if steps or block.kind == "SUBSTEP" else replace(block, kind="TEXT"))
+    return title + rest, found
+
+
+def _known_headings(source: Source, blocks: Iterable[Block], found: list[Diagnostic]) -> Iterator[Block]:
+    """Reports headings that can be nothing and leaves out what stands below them, up to the next header."""
+    skipping = False
+    for block in blocks:
+        if block.kind in {"STEP", "SUBSTEP"}:
+            skipping = False
+        problem = _heading_problem(source, block)
+        if problem:
+            found.append(problem)
+            skipping = problem.code != "RD033"
+        elif not skipping:
+            yield block
+
+
+def _heading_problem(source: Source, block: Block) -> Diagnostic | None:
+    if block.kind == "TITLE" and STEP_AS_TITLE.match(block.text):
+        problem = "a heading of level 1 is the title, but this looks like a step"
+        return Diagnostic("RD021", source.path, block.span, problem, "use `##` for a step, `###` for a substep")
+    if block.kind != "HEADING":
+        return None
+    if block.info == "-":
+        problem = "this text is a heading, since a line of dashes stands straight below it"
+        remedy = "put a blank line between the text and the dashes, or write a step header with `##`"
+        return Diagnostic("RD033", source.path, block.span, problem, remedy)
+    problem = f"a heading of level {len(block.info)}: a runbook has steps (`##`) and substeps (`###`) only"
+    return Diagnostic("RD030", source.path, block.span, problem, "make it a substep, or plain text of the prompt")
+
+
+def _title_problems(source: Source, block: Block, title: list[Block], steps: bool) -> Iterator[Diagnostic]:
+    if title:
+        problem = f"a second title; the title is the one in line {title[0].line}"
+        yield Diagnostic("RD020", source.path, block.span, problem, "use `##` for a step, or make it plain text")
+    elif steps:
+        problem = "the title stands after the first step"
+        yield Diagnostic("RD022", source.path, block.span, problem, "move it to the top of the document")

@@ -1,0 +1,84 @@
+"""Parsing: a source becomes a syntax tree and a list of diagnostics; every error is found in one run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+from typing import Any
+
+from lark import Lark, Token, Tree
+from lark.exceptions import UnexpectedToken
+
+from compiler.diagnostic import Diagnostic
+from compiler.frontends.rundown.blocks import Block, read_blocks
+from compiler.frontends.rundown.build import TreeBuilder
+from compiler.frontends.rundown.frontmatter import Frontmatter, read_frontmatter
+from compiler.frontends.rundown.hints import almost_transitions
+from compiler.frontends.rundown.order import unexpected_block
+from compiler.frontends.rundown.outline import settle_outline
+from compiler.frontends.rundown.syntax import Layout, Runbook
+from compiler.grammar import NoLexer, load
+from compiler.source import Source
+
+_START: dict[Layout, str] = {"after-body": "runbook", "after-header": "runbook_after_header"}
+
+
+@cache
+def _grammar() -> Lark:
+    return load("rundown.lark", start=tuple(_START.values()), lexer=NoLexer)
+
+
+def parse(source: Source, layout: Layout | None = None) -> tuple[Runbook | None, list[Diagnostic]]:
+    """The syntax tree of a document, with diagnostics; None for a document without any step.
+
+    `layout` (V7) outweighs what the frontmatter says. With errors the tree is what could be understood.
+    """
+    frontmatter, found = read_frontmatter(source)
+    chosen = layout or _layout(frontmatter)
+    blocks = list(read_blocks(source, frontmatter.next_line))
+    outline, problems = settle_outline(source, blocks)
+    found += problems
+    tree, problems = _tree(source, outline, chosen)
+    found += problems
+    found += almost_transitions(source, blocks)
+    if tree is None:
+        return None, found or [_no_steps(source)]
+    builder = TreeBuilder(source, chosen)
+    runbook = builder.runbook(tree, frontmatter.values)
+    return runbook, found + builder.diagnostics
+
+
+def _layout(frontmatter: Frontmatter) -> Layout:
+    options = frontmatter.values.get("rdc")
+    value = options.get("transitions") if isinstance(options, dict) else None
+    return "after-header" if value == "after-header" else "after-body"
+
+
+def _tree(source: Source, blocks: Iterable[Block], layout: Layout) -> tuple[Tree[Any] | None, list[Diagnostic]]:
+    """Feeds the blocks to the grammar; a block that cannot stand where it does is reported and left out."""
+    parser = _grammar().parse_interactive(start=_START[layout])
+    found: list[Diagnostic] = []
+    unit: list[Block] = []
+    reported: set[str] = set()  # a unit with several blocks out of place is reported once
+    for block in blocks:
+        if block.kind in {"STEP", "SUBSTEP"}:
+            unit, reported = [], set()
+        token = Token(block.kind, "")
+        token.value = block
+        try:
+            parser.feed_token(token)
+        except UnexpectedToken:
+            problem = unexpected_block(source, unit, block, layout)
+            if problem.code not in reported:
+                found.append(problem)
+                reported.add(problem.code)
+        unit.append(block)
+    try:
+        return parser.feed_eof(), found
+    except UnexpectedToken:
+        return None, found
+
+
+def _no_steps(source: Source) -> Diagnostic:
+    problem = "the document has no steps"
+    return Diagnostic("RD101", source.path, source.line_span(1), problem, "add a step: `## 1. Title`")  # V1

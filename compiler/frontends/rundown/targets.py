@@ -1,0 +1,104 @@
+"""Where a GOTO may lead (V10)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from compiler.diagnostic import Diagnostic
+from compiler.frontends.rundown.syntax import Dynamic, Goto, Identifier, Runbook, Step, Substep, Target, spell
+from compiler.source import Source
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A GOTO with where it stands: the step, and the substep unless the transition is the step's own."""
+
+    target: Target
+    step: Step
+    substep: Substep | None
+
+
+def check_targets(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
+    """A diagnostic for each GOTO whose target does not exist or cannot be reached from where it stands."""
+    steps = {step.id: step for step in reversed(runbook.steps)}
+    children = {(step.id, substep.id) for step in runbook.steps for substep in step.substeps}
+    for place in _places(runbook):
+        problem = _problem(place, steps, children)
+        if problem:
+            code, text, remedy = problem
+            yield Diagnostic(code, source.path, place.target.span, text, remedy)
+
+
+def _places(runbook: Runbook) -> Iterator[Place]:
+    for step in runbook.steps:
+        for unit in (step, *step.substeps):
+            for transition in unit.transitions:
+                if isinstance(transition.action, Goto):
+                    yield Place(transition.action.target, step, unit if isinstance(unit, Substep) else None)
+
+
+Problem = tuple[str, str, str]
+"""A code, what is wrong, and what to do."""
+
+
+def _problem(
+    place: Place, steps: dict[Identifier, Step], children: set[tuple[Identifier, Identifier]]
+) -> Problem | None:
+    target = place.target
+    if target.step is None:
+        return _bare_next(place)
+    step = steps.get(target.step)
+    if step is None:
+        return _no_step(target, steps)
+    if target.child is not None and (step.id, target.child) not in children:
+        return _no_child(target, step)
+    if target.next:
+        return _next(target)
+    if target.step is Dynamic.STEP and target.child not in {None, Dynamic.SUBSTEP} and place.step is not step:
+        text = f"`GOTO {target}` leads into the current instance of {{N}}, but stands outside of it"
+        return "RD205", text, "use `GOTO {N}`, which starts the current instance again"
+    return _itself(place, step)
+
+
+def _bare_next(place: Place) -> Problem | None:
+    in_substep = place.substep is not None and place.substep.id is Dynamic.SUBSTEP
+    if in_substep or place.step.id is Dynamic.STEP:
+        return None
+    text = "`GOTO NEXT` stands in a unit that is not dynamic, so there is no next instance"
+    return "RD206", text, "name the unit: `GOTO 2`, `GOTO NEXT {N}`; for the unit that follows write CONTINUE"
+
+
+def _no_step(target: Target, steps: dict[Identifier, Step]) -> Problem:
+    known = ", ".join(spell(identifier) for identifier in list(reversed(steps))[:12])
+    if target.step is Dynamic.STEP:
+        return "RD204", f"`GOTO {target}`, but there is no dynamic step", f"the steps are {known}"
+    return "RD201", f"`GOTO {target}`: there is no step {spell(target.step or '')}", f"the steps are {known}"
+
+
+def _no_child(target: Target, step: Step) -> Problem:
+    known = ", ".join(f"{spell(step.id)}.{spell(substep.id)}" for substep in step.substeps[:12])
+    remedy = f"the substeps there are {known}" if known else f"step {spell(step.id)} has no substeps"
+    if target.child is Dynamic.SUBSTEP:
+        return "RD204", f"`GOTO {target}`, but step {spell(step.id)} has no dynamic substep", remedy
+    if any(substep.id is Dynamic.SUBSTEP for substep in step.substeps):
+        text = f"`GOTO {target}`, but the substeps of step {spell(step.id)} are instances of {{n}}"
+        remedy = f"use `GOTO {spell(step.id)}.{{n}}` for the current instance, `GOTO NEXT {spell(step.id)}.{{n}}` for the next"
+        return "RD202", text, remedy
+    return "RD201", f"`GOTO {target}`: there is no such substep", remedy
+
+
+def _next(target: Target) -> Problem | None:
+    if target.child is Dynamic.SUBSTEP or (target.step is Dynamic.STEP and target.child is None):
+        return None
+    place = str(target).removeprefix("NEXT ")
+    return "RD207", f"`GOTO {target}`: {place} has no instances, so there is no next one", f"write `GOTO {place}`"
+
+
+def _itself(place: Place, step: Step) -> Problem | None:
+    """A static unit that jumps to itself would be a loop that no count ends."""
+    own = (place.step.id, place.substep.id if place.substep else None)
+    if own != (step.id, place.target.child) or Dynamic.SUBSTEP in own or own == (Dynamic.STEP, None):
+        return None
+    remedy = "use RETRY, which counts: `RETRY 3 STOP`"
+    return "RD203", f"`GOTO {place.target}` leads to the unit it stands in", remedy

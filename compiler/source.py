@@ -1,0 +1,48 @@
+"""Source texts, and the places in them that diagnostics and generated files point at."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import cached_property
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Span:
+    """A stretch of a source text: lines and columns count from 1 in characters, the end is exclusive."""
+
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+
+@dataclass(frozen=True)
+class Source:
+    """One document as it was read.
+
+    `path` is what the user called it, for diagnostics; `name` is its path from the project root with `/`, for what is
+    generated, so that output does not depend on the working directory; `sha256` is the hash of the bytes on disk.
+    """
+
+    path: str
+    name: str
+    text: str
+    sha256: str
+
+    @classmethod
+    def from_text(cls, path: str, text: str) -> Source:
+        """The source of a text that did not come from a file."""
+        return cls(path, path, text, hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest())
+
+    @cached_property
+    def lines(self) -> tuple[str, ...]:
+        """The lines without their line ends, as CommonMark counts them (CR, LF, CRLF end a line; form feeds do not)."""
+        return tuple(self.text.replace("\r\n", "\n").replace("\r", "\n").split("\n"))
+
+    def line_span(self, line: int, end_line: int | None = None) -> Span:
+        """The span of whole lines, from the first character that is not blank; `end_line` is inclusive."""
+        last = end_line or line
+        text = self.lines[line - 1]
+        start = len(text) - len(text.lstrip()) + 1
+        return Span(line, start, last, len(self.lines[last - 1].rstrip()) + 1)

@@ -1,0 +1,120 @@
+"""The entry point: finds the command, runs it, and turns whatever happens into one line and an exit code.
+
+Exit codes: 0 fine, 1 findings, 2 wrong use, 70 a defect of rdc, 130 interrupted, 141 nobody read the output.
+(`rdc run` has those of the program it runs.) A command is a click command that returns its exit code.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+import click
+
+from rdc import __version__
+from rdc.commands import COMMANDS
+from rdc.terminal import abandon_output, accept_any_text, put, tell
+
+PROGRAM = "rdc"
+COMPLETION_VARIABLE = "_RDC_COMPLETE"
+
+
+class LazyGroup(click.Group):
+    """A group that imports a command when it is asked for: `rdc check` does not pay for the others."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 (as click calls it)
+        """The names of the commands, in the order of help."""
+        return list(COMMANDS)
+
+    def get_command(
+        self,
+        ctx: click.Context,  # noqa: ARG002 (as click calls it)
+        cmd_name: str,
+    ) -> click.Command | None:
+        """The command of that name, or None."""
+        if cmd_name not in COMMANDS:
+            return None
+        command = import_module(COMMANDS[cmd_name]).command
+        assert isinstance(command, click.Command)  # noqa: S101 (tells mypy)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command that the arguments begin with; click has no names to suggest for a lazy group."""
+        name = args[0]
+        if name in COMMANDS or name.startswith("-") or ctx.resilient_parsing:
+            return super().resolve_command(ctx, args)
+        from rdc.usage import did_you_mean  # noqa: PLC0415 (only for the mistake)
+
+        raise click.UsageError(f"no such command '{name}'{did_you_mean(name, COMMANDS)}", ctx)
+
+
+@click.group(
+    cls=LazyGroup,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Exit codes: 0 fine, 1 findings, 2 wrong use.",
+)
+@click.version_option(__version__, prog_name=PROGRAM, message="%(prog)s %(version)s")
+@click.pass_context
+def cli(context: click.Context) -> int:
+    """Compile workflow documents into programs that run everywhere."""
+    if context.invoked_subcommand is None:
+        put(context.get_help())
+    return 0
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run rdc.
+
+    Args:
+        arguments: What follows the program's name; those of the process if None.
+
+    Returns:
+        The exit code. No exception leaves this function.
+    """
+    accept_any_text()
+    try:
+        return _dispatch(list(sys.argv[1:] if arguments is None else arguments))
+    except click.exceptions.Exit as end:
+        return end.exit_code
+    except click.ClickException as error:
+        from rdc.usage import usage_line  # noqa: PLC0415 (only for the mistake)
+
+        tell(f"{PROGRAM}: {usage_line(error)}")
+        return error.exit_code
+    except (KeyboardInterrupt, click.Abort):
+        return 130
+    except BrokenPipeError:
+        abandon_output()
+        return 141
+    except Exception as error:  # noqa: BLE001 (the last resort: nobody should see a traceback unasked)
+        return _confess(error)
+
+
+def _dispatch(arguments: list[str]) -> int:
+    if instruction := os.environ.get(COMPLETION_VARIABLE):
+        from click.shell_completion import shell_complete  # noqa: PLC0415 (only on the Tab key)
+
+        return shell_complete(cli, {}, PROGRAM, COMPLETION_VARIABLE, instruction)
+    with cli.make_context(PROGRAM, arguments) as context:
+        status = int(cli.invoke(context))
+    if sys.stdout is not None:
+        sys.stdout.flush()
+    return status
+
+
+def _confess(error: Exception) -> int:
+    if os.environ.get("RDC_DEBUG"):
+        import traceback  # noqa: PLC0415 (only on request)
+
+        traceback.print_exception(error)
+    else:
+        from rdc.reporting.cells import visible  # noqa: PLC0415 (only for the defect)
+
+        what = visible(f"{type(error).__name__}: {error}")
+        tell(f"{PROGRAM}: internal error: {what} (set RDC_DEBUG=1 for the traceback)")
+    return 70

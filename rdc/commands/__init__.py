@@ -1,0 +1,14 @@
+"""The commands of `rdc`, one module each, whose `command` is the click command.
+
+They are imported when they are used, and they import the compiler when they are run: what stands at the head
+of these modules is paid for by every start of rdc.
+"""
+
+COMMANDS = {
+    "check": "rdc.commands.check",
+    "compile": "rdc.commands.compile",
+    "run": "rdc.commands.run",
+    "explain": "rdc.commands.explain",
+    "targets": "rdc.commands.targets",
+    "completion": "rdc.commands.completion",
+}

@@ -1,0 +1,38 @@
+"""`rdc check`: find what is wrong in documents, and write nothing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import click
+
+from rdc.commands.shared import Reporter, language_options, reporting_options
+
+if TYPE_CHECKING:
+    from compiler.driver import Settings
+
+
+@click.command(name="check")
+@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path())
+@click.option("--no-link", is_flag=True, help="Do not ask that the runbooks exist that a document includes.")
+@language_options
+@reporting_options
+def command(files: tuple[str, ...], reporter: Reporter, settings: Settings, *, no_link: bool) -> int:
+    """Report every mistake in documents.
+
+    Exit code 0 if there are no errors, 1 if there are (with --strict: or warnings), 2 for wrong use.
+    """
+    from compiler.driver import compile_file  # noqa: PLC0415 (the compiler is slow to import)
+
+    settings = replace(settings, link=not no_link)
+    compilations = [compile_file(file, settings) for file in dict.fromkeys(files)]
+    report = reporter.gather(
+        (found for compilation in compilations for found in compilation.diagnostics),
+        {path: source for compilation in compilations for path, source in compilation.sources.items()},
+    )
+    reporter.show(report)
+    if reporter.form == "text" and not report.diagnostics:
+        count = len(compilations)
+        reporter.say(f"no problems in {count} file{'s' * (count > 1)}")
+    return int(reporter.fails(report))

@@ -1,0 +1,135 @@
+"""`rdc compile`: documents become files of a target, all of them or none."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from rdc.commands.shared import Reporter, language_options, reporting_options
+from rdc.commands.target import Target, target_options
+from rdc.terminal import put
+
+if TYPE_CHECKING:
+    from compiler.driver import Settings
+    from rdc.generation import Generation
+    from rdc.outputs import Output
+
+
+@click.command(name="compile")
+@click.argument("sources", metavar="SOURCE...", nargs=-1, required=True, type=click.Path())
+@target_options
+@click.option(
+    "-o",
+    "--output",
+    "out",
+    metavar="OUT",
+    type=click.Path(),
+    help="The file to write, a folder (which it is for several sources), or - for standard output. "
+    "Without it each file is written beside its source.",
+)
+@click.option(
+    "--check", is_flag=True, help="Write nothing; fail and show the difference if a file is not up to date."
+)
+@click.option("--force", is_flag=True, help="Overwrite files that rdc did not generate.")
+@language_options
+@reporting_options
+def command(
+    sources: tuple[str, ...],
+    out: str | None,
+    target: Target,
+    settings: Settings,
+    reporter: Reporter,
+    *,
+    check: bool,
+    force: bool,
+) -> int:
+    """Compile documents for a target.
+
+    If one document has an error, nothing is written. A file that is up to date is not touched.
+    """
+    sources = tuple(dict.fromkeys(sources))
+    if out == "-":
+        _refuse_for_standard_output(sources, reporter, check=check)
+    from rdc.generation import generate  # noqa: PLC0415 (the compiler is slow to import)
+    from rdc.outputs import plan  # noqa: PLC0415
+
+    made = generate(sources, settings, target.backend, target.options)
+    if out == "-":
+        return _print(made, reporter)
+    outputs = plan(sources, out, target.backend.suffix)
+    if check:
+        return _compare(made, outputs, reporter)
+    return _write(made, outputs, reporter, executable=target.backend.executable, force=force)
+
+
+def _refuse_for_standard_output(sources: Sequence[str], reporter: Reporter, *, check: bool) -> None:
+    reason = None
+    if len(sources) > 1:
+        reason = "-o - takes one source only"
+    elif check:
+        reason = "--check compares files, it cannot go with -o -"
+    elif reporter.form != "text":
+        reason = f"-o - and --format {reporter.form} both want standard output"
+    if reason:
+        raise click.UsageError(reason, click.get_current_context())
+
+
+def _print(made: Generation, reporter: Reporter) -> int:
+    report = reporter.gather(made.diagnostics, made.sources)
+    reporter.show(report)
+    if reporter.fails(report):
+        return 1
+    for data in made.files:
+        put(data or b"")
+    return 0
+
+
+def _compare(made: Generation, outputs: Sequence[Output], reporter: Reporter) -> int:
+    from rdc.freshness import compare  # noqa: PLC0415 (only for --check)
+    from rdc.outputs import collisions  # noqa: PLC0415
+
+    pairs = zip(outputs, made.files, strict=True)
+    compared = [compare(output, data) for output, data in pairs if data is not None]
+    stale = [difference for difference in compared if difference]
+    found = [*made.diagnostics, *collisions(outputs), *(difference.finding for difference in stale)]
+    report = reporter.gather(found, made.sources)
+    reporter.show(report)
+    if reporter.form == "text":  # the formats for machines have standard output to themselves
+        for difference in stale:
+            put(difference.diff)
+    if reporter.fails(report):
+        return 1
+    for output in outputs:
+        reporter.say(f"{output.path} is up to date")
+    return 0
+
+
+def _write(
+    made: Generation, outputs: Sequence[Output], reporter: Reporter, *, executable: bool, force: bool
+) -> int:
+    from rdc.atomic import File, is_current, write_all  # noqa: PLC0415 (only where files are written)
+    from rdc.outputs import obstacles, unwritable  # noqa: PLC0415
+
+    found = [*made.diagnostics, *obstacles(outputs, made.sources, force=force)]
+    files = [
+        File(Path(output.path), data, executable)
+        for output, data in zip(outputs, made.files, strict=True)
+        if data is not None
+    ]
+    changed: list[File] = []
+    if not reporter.fails(reporter.gather(found, made.sources)):
+        try:
+            changed = [file for file in files if not is_current(file)]
+            write_all(changed)
+        except OSError as error:
+            found.append(unwritable(error.filename, error.strerror or str(error)))
+    report = reporter.gather(found, made.sources)
+    reporter.show(report)
+    if reporter.fails(report):
+        return 1
+    for file in files:
+        reporter.say(f"wrote {file.path}" if file in changed else f"{file.path} is up to date")
+    return 0

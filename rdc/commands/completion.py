@@ -1,0 +1,27 @@
+"""`rdc completion`: the script that lets a shell complete commands, options, targets, codes and files."""
+
+from __future__ import annotations
+
+import click
+
+from rdc.terminal import put
+
+
+@click.command(name="completion")
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+def command(shell: str) -> int:
+    """Print the completion script of a shell.
+
+    \b
+    bash: eval "$(rdc completion bash)" in ~/.bashrc
+    zsh:  eval "$(rdc completion zsh)" in ~/.zshrc
+    fish: rdc completion fish > ~/.config/fish/completions/rdc.fish
+    """  # noqa: D301 (\b is what click takes for a paragraph not to be filled)
+    from click.shell_completion import get_completion_class  # noqa: PLC0415
+
+    from rdc.cli import COMPLETION_VARIABLE, PROGRAM, cli  # noqa: PLC0415 (cli imports the commands)
+
+    scripts = get_completion_class(shell)
+    assert scripts is not None  # noqa: S101 (click knows the three)
+    put(scripts(cli, {}, PROGRAM, COMPLETION_VARIABLE).source())
+    return 0

@@ -1,0 +1,71 @@
+"""`rdc explain`: what a diagnostic means, why it matters, an example and its repair."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from compiler.diagnostic import CODES
+from rdc.explanations import find, page
+from rdc.terminal import colour, put
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+
+def _known_code(context: click.Context, _: click.Parameter, word: str | None) -> str | None:
+    if word is None:
+        return None
+    if code := find(word):
+        return code
+    from rdc.usage import did_you_mean  # noqa: PLC0415 (only for the mistake)
+
+    near = did_you_mean(word.upper(), CODES) or did_you_mean(
+        word.lower(), [known.name for known in CODES.values()]
+    )
+    raise click.UsageError(f"no diagnostic code '{word}'{near} (`rdc explain --list` lists them)", context)
+
+
+def _codes_like(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
+    from click.shell_completion import CompletionItem  # noqa: PLC0415 (only on the Tab key)
+
+    codes = [code for code in CODES if code.startswith(begun.upper())]
+    return [CompletionItem(code, help=CODES[code].name) for code in codes]
+
+
+@click.command(name="explain")
+@click.argument("code", required=False, callback=_known_code, shell_complete=_codes_like)
+@click.option("--list", "listing", is_flag=True, help="List all codes with severity, name and rule.")
+def command(code: str | None, *, listing: bool) -> int:
+    """Explain a diagnostic CODE, such as RD201 or unknown-target."""
+    if listing:
+        put(_table())
+        return 0
+    if code is None:
+        raise click.UsageError("missing CODE (`rdc explain --list` lists them)", click.get_current_context())
+    text = _headings_in_bold(page(code))
+    if sys.stdout.isatty() and text.count("\n") >= shutil.get_terminal_size().lines - 1:
+        click.echo_via_pager(text, color=colour())
+    else:
+        put(text)
+    return 0
+
+
+def _table() -> str:
+    names = max(len(known.name) for known in CODES.values())
+    rows = [
+        f"{code}  {known.severity:7}  {known.name:{names}}  {known.rule}" for code, known in CODES.items()
+    ]
+    return "\n".join(rows)
+
+
+def _headings_in_bold(markdown: str) -> str:
+    """The page with its headings in bold; lines that begin with `#` in code blocks stay as they are."""
+    lines, in_code = [], False
+    for line in markdown.split("\n"):
+        in_code ^= line.startswith("```")
+        lines.append(click.style(line, bold=True) if line.startswith("#") and not in_code else line)
+    return "\n".join(lines)

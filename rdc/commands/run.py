@@ -1,0 +1,53 @@
+"""`rdc run`: a document is run in place, by the runtime that generated Python files carry."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING
+
+import click
+
+from rdc.commands.shared import Reporter, language_options
+
+if TYPE_CHECKING:
+    from compiler.driver import Settings
+
+
+# What follows FILE belongs to the program: click must not look for options there.
+@click.command(name="run", context_settings={"allow_interspersed_args": False})
+@click.argument("file", type=click.Path())
+@click.argument("arguments", metavar="[ARGUMENT]...", nargs=-1, type=click.UNPROCESSED)
+@language_options
+def command(file: str, arguments: tuple[str, ...], settings: Settings) -> int:
+    """Run a document: the same as to compile it to Python and to run that with these arguments.
+
+    Options of rdc stand before FILE; all that follows it goes to the program, which runs if it is given no
+    subcommand. `rdc run FILE --help` shows its subcommands and options.
+
+    Exit codes: 0 complete, 1 stopped, 2 wrong use or errors in the document, 75 waiting for an answer,
+    130 interrupted.
+    """
+    from compiler.driver import compile_file  # noqa: PLC0415 (the compiler is slow to import)
+
+    compilation = compile_file(file, settings)
+    if compilation.program is None:
+        reporter = Reporter()
+        reporter.show(reporter.gather(compilation.diagnostics, compilation.sources))
+        return 2
+    from backends.python.table import table  # noqa: PLC0415 (not where there are errors)
+    from runtime_shim import main  # noqa: PLC0415
+
+    return main(table(compilation.program), _with_subcommand(arguments), _called(file, settings))
+
+
+def _called(file: str, settings: Settings) -> str:
+    """The words that run this program: it says how to go on with them, and people paste that."""
+    given = {"--from": settings.front_end, "--transitions": settings.transitions}
+    options = [word for option, value in given.items() if value for word in (option, value)]
+    return shlex.join(["rdc", "run", *options, file])
+
+
+def _with_subcommand(arguments: tuple[str, ...]) -> list[str]:
+    if arguments and (not arguments[0].startswith("-") or arguments[0] in ("-h", "--help")):
+        return list(arguments)
+    return ["run", *arguments]

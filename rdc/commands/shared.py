@@ -1,0 +1,93 @@
+"""What the commands have in common: options that mean the same everywhere, and how findings are shown."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import click
+
+from compiler.diagnostic import Diagnostic, Severity
+from compiler.source import Source
+from rdc.reporting import FORMATS, render
+from rdc.reporting.cells import visible
+from rdc.reporting.report import Report
+from rdc.terminal import put, tell
+
+if TYPE_CHECKING:
+    from compiler.driver import Settings
+
+Command = Callable[..., int]
+
+
+@dataclass(frozen=True)
+class Reporter:
+    """How a command shows what it finds, and its messages of success unless quiet."""
+
+    form: str = "text"
+    strict: bool = False
+    quiet: bool = False
+
+    def gather(self, diagnostics: Iterable[Diagnostic], sources: Mapping[str, Source]) -> Report:
+        """The report of these diagnostics, without the notes if the person wants quiet."""
+        return Report.of((found for found in diagnostics if not self._hides(found)), sources)
+
+    def show(self, report: Report) -> None:
+        """Show a report: as text on standard error, in the formats for machines on standard output."""
+        if text := render(report, self.form):
+            (tell if self.form == "text" else put)(text)
+
+    def fails(self, report: Report) -> bool:
+        """Whether the findings make the command fail."""
+        return report.count(Severity.ERROR) > 0 or (self.strict and report.count(Severity.WARNING) > 0)
+
+    def say(self, message: str) -> None:
+        """Tell of a success, unless the person wants quiet."""
+        if not self.quiet:
+            tell(visible(message))
+
+    def _hides(self, diagnostic: Diagnostic) -> bool:
+        return self.quiet and diagnostic.severity is Severity.NOTE
+
+
+def reporting_options(command: Command) -> Command:
+    """Give a command `--format`, `--strict` and `--quiet`; it gets them as its argument `reporter`."""
+
+    @click.option(
+        "--format",
+        "form",
+        type=click.Choice(list(FORMATS)),
+        default="text",
+        show_default=True,
+        help="How findings are written: text on standard error, the others on standard output.",
+    )
+    @click.option("--strict", is_flag=True, help="Fail on warnings too.")
+    @click.option("-q", "--quiet", is_flag=True, help="No notes, no messages of success.")
+    @functools.wraps(command)
+    def wrapped(*, form: str, strict: bool, quiet: bool, **rest: object) -> int:
+        return command(reporter=Reporter(form, strict, quiet), **rest)
+
+    return wrapped
+
+
+def language_options(command: Command) -> Command:
+    """Give a command `--from` and `--transitions`; it gets them as its argument `settings`."""
+
+    @click.option(
+        "--from", "front_end", metavar="FORMAT", help="The format of the documents, if not by their names."
+    )
+    @click.option(
+        "--transitions",
+        type=click.Choice(["after-header", "after-body"]),
+        help="Where the transitions of a unit stand, if not as the document or the project says.",
+    )
+    @functools.wraps(command)
+    def wrapped(*, front_end: str | None, transitions: str | None, **rest: object) -> int:
+        from compiler.driver import Settings  # noqa: PLC0415
+
+        settings: Settings = Settings(front_end=front_end, transitions=transitions)
+        return command(settings=settings, **rest)
+
+    return wrapped

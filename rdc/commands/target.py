@@ -1,0 +1,84 @@
+"""The options that say what to generate: `--to TARGET` and `-O KEY=VALUE`."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import click
+
+from rdc.commands.shared import Command
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+    from backends.base import Backend
+
+
+@dataclass(frozen=True)
+class Target:
+    """A backend with the options that it was given."""
+
+    backend: Backend
+    options: Mapping[str, str]
+
+
+def target_options(command: Command) -> Command:
+    """Give a command `--to` and `-O`; it gets them as its argument `target`."""
+
+    @click.option(
+        "--to",
+        "name",
+        metavar="TARGET",
+        required=True,
+        callback=_known,
+        shell_complete=_complete,
+        help="What to generate; `rdc targets` lists the targets.",
+    )
+    @click.option(
+        "-O",
+        "--option",
+        "options",
+        metavar="KEY=VALUE",
+        multiple=True,
+        callback=_pairs,
+        help="An option of the target.",
+    )
+    @functools.wraps(command)
+    def wrapped(*, name: str, options: dict[str, str], **rest: object) -> int:
+        from backends.registry import load  # noqa: PLC0415 (the backends are slow to import)
+
+        return command(target=Target(load(name), options), **rest)
+
+    return wrapped
+
+
+def _known(context: click.Context, _: click.Parameter, name: str) -> str:
+    from backends.registry import names  # noqa: PLC0415 (the backends are slow to import)
+
+    if name not in names():
+        from rdc.usage import did_you_mean  # noqa: PLC0415 (only for the mistake)
+
+        near = did_you_mean(name, names())
+        raise click.UsageError(f"no target '{name}'{near} (`rdc targets` lists them)", context)
+    return name
+
+
+def _complete(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
+    from click.shell_completion import CompletionItem  # noqa: PLC0415 (only on the Tab key)
+
+    from backends.registry import load, names  # noqa: PLC0415
+
+    return [CompletionItem(name, help=load(name).summary) for name in names() if name.startswith(begun)]
+
+
+def _pairs(context: click.Context, _: click.Parameter, options: tuple[str, ...]) -> dict[str, str]:
+    pairs = {}
+    for option in options:
+        key, equals, value = option.partition("=")
+        if not (key and equals):
+            raise click.UsageError(f"-O takes KEY=VALUE, not '{option}'", context)
+        pairs[key] = value
+    return pairs

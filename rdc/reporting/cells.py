@@ -1,0 +1,127 @@
+"""How a text looks in a terminal: the columns its characters take, and nothing that commands the terminal."""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+
+TAB = 4
+COLUMNS = 100
+_WIDEN, _JOINER, _NON_JOINER = "\ufe0f", "\u200d", "\u200c"
+_SKIN_TONES = range(0x1F3FB, 0x1F400)
+_HANGUL_VOWELS_AND_FINALS = range(0x1160, 0x1200)
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What is shown for one character, and how many columns it takes."""
+
+    text: str
+    width: int
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """The part of a line around a marked place: what is shown, the columns before the mark and under it."""
+
+    text: str
+    offset: int
+    width: int
+
+
+def visible(text: str) -> str:
+    """The text with every control character, tabs excepted, replaced by something to be seen."""
+    return text if text.isprintable() else "".join(_shown(char) for char in text)
+
+
+def cells(text: str) -> list[Cell]:
+    """The cells of a line, one for each of its characters."""
+    made: list[Cell] = []
+    column, before = 0, ""
+    for char in text:
+        cell = _cell(char, before, made[-1].width if made else 0, column)
+        made.append(cell)
+        column, before = column + cell.width, char
+    return made
+
+
+def excerpt(line: str, start: int, end: int) -> Excerpt:
+    """The part of a line to show for a mark on its characters from `start` to `end` (from 0, exclusive).
+
+    A line wider than `COLUMNS` is cut on either side, with `…` for what is left out, and its mark with it.
+    """
+    # No more than this is looked at: a line can be as long as a file, and nothing further away will be shown.
+    start = min(start, len(line))
+    base = max(0, start - COLUMNS)
+    near = cells(line[base : start + COLUMNS])
+    widths = [cell.width for cell in near]
+    whole = len(near) == len(line) and sum(widths) <= COLUMNS
+    place = start - base
+    while 0 < place < len(near) and widths[place] == 0:  # an accent is marked under its letter
+        place -= 1
+    left = 0 if whole else _left_edge(widths, place)
+    right = _right_edge(widths, left)
+    lead = "…" if base + left > 0 else ""
+    rest = "…" if base + right < len(line) else ""
+    text = "".join(cell.text for cell in near[left:right])
+    return Excerpt(
+        lead + text + rest,
+        len(lead) + sum(widths[left:place]),
+        max(1, sum(widths[place : min(right, end - base)])),
+    )
+
+
+def _left_edge(widths: list[int], place: int) -> int:
+    """Where a cut line begins: at its start if the place is near, else a third of the window before it."""
+    if sum(widths[:place]) <= COLUMNS * 2 // 3:
+        return 0
+    left, used = place, 0
+    while left > 0 and used + widths[left - 1] <= COLUMNS // 3:
+        left -= 1
+        used += widths[left]
+    while left < place and widths[left] == 0:  # an accent whose letter was cut off
+        left += 1
+    return left
+
+
+def _right_edge(widths: list[int], left: int) -> int:
+    right, used = left, 0
+    while right < len(widths) and used + widths[right] <= COLUMNS:
+        used += widths[right]
+        right += 1
+    return right
+
+
+def _cell(char: str, before: str, width_before: int, column: int) -> Cell:
+    if char == "\t":
+        width = TAB - column % TAB
+        return Cell(" " * width, width)
+    shown = _shown(char)
+    return Cell(shown, _width(char, before, width_before) if shown == char else len(shown))
+
+
+def _shown(char: str) -> str:
+    code = ord(char)
+    if char.isprintable() or char in ("\t", _JOINER, _NON_JOINER):
+        return char
+    if code < 0x20:
+        return chr(0x2400 + code)  # the pictures of the control characters, such as ␛
+    if code == 0x7F:
+        return "␡"
+    # Format characters too: they reorder or hide what stands around them.
+    return f"<U+{code:04X}>" if unicodedata.category(char) in ("Cc", "Cf", "Cs", "Zl", "Zp") else char
+
+
+def _width(char: str, before: str, width_before: int) -> int:
+    if " " <= char <= "~":
+        return 1
+    if char == _WIDEN:  # a sign of one column becomes an emoji of two
+        return int(width_before == 1 and not before.isalpha())
+    if char in (_JOINER, _NON_JOINER) or unicodedata.category(char) in ("Mn", "Me"):
+        return 0
+    if ord(char) in _HANGUL_VOWELS_AND_FINALS:
+        return 0
+    wide = unicodedata.east_asian_width(char) in ("W", "F")
+    if wide and (before == _JOINER or (ord(char) in _SKIN_TONES and width_before == 2)):
+        return 0
+    return 2 if wide else 1

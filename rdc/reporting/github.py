@@ -1,0 +1,37 @@
+"""Diagnostics as workflow commands of GitHub Actions, which show them beside the lines of a pull request."""
+
+from __future__ import annotations
+
+from compiler.diagnostic import Diagnostic, Severity
+from rdc.reporting.cells import visible
+from rdc.reporting.report import Report
+
+_COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
+
+
+def render(report: Report) -> str:
+    """One command a line; "" if there are no diagnostics."""
+    return "\n".join(_command(diagnostic) for diagnostic in report.diagnostics)
+
+
+def _command(diagnostic: Diagnostic) -> str:
+    span = diagnostic.span
+    properties = {"file": diagnostic.path}
+    if span:
+        properties |= {"line": str(span.line), "endLine": str(span.end_line)}
+        if span.end_line == span.line:  # GitHub takes columns only within one line
+            properties |= {"col": str(span.column), "endColumn": str(span.end_column)}
+    properties["title"] = diagnostic.code
+    given = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
+    text = "\n".join(filter(None, (diagnostic.message, diagnostic.help)))
+    return f"::{_COMMANDS[diagnostic.severity]} {given}::{_data(text)}"
+
+
+def _data(text: str) -> str:
+    """A message as GitHub wants it escaped: a line end in a document must not begin another command."""
+    escaped = text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return visible(escaped)
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

@@ -1,0 +1,71 @@
+"""Diagnostics for programs, as one JSON object:
+
+    {
+      "version": 1,
+      "diagnostics": [
+        {
+          "code": "RD201", "name": "unknown-target", "severity": "error", "rule": "V10",
+          "path": "deploy.runbook.md", "line": 12, "column": 9, "end_line": 12, "end_column": 16,
+          "message": "GOTO names step 10, which does not exist", "help": "the steps are 1, 2 and Cleanup",
+          "related": [
+            {"path": …, "line": …, "column": …, "end_line": …, "end_column": …, "message": …}
+          ]
+        }
+      ],
+      "summary": {"errors": 1, "warnings": 0, "notes": 0, "files": 1}
+    }
+
+Lines and columns count from 1, columns in Unicode code points; the end is exclusive. All four are null where
+a diagnostic is about a file as a whole. `version` changes when a field changes its meaning or goes away; new
+fields may come without that. `files` counts the files that have findings.
+"""  # noqa: D415 (the object ends the sentence)
+
+from __future__ import annotations
+
+import json
+
+from compiler.diagnostic import CODES, Diagnostic, Severity
+from compiler.source import Span
+from rdc.reporting.report import Report
+
+
+def render(report: Report) -> str:
+    """The report as JSON in ASCII, which every terminal and locale takes."""
+    document = {
+        "version": 1,
+        "diagnostics": [_diagnostic(diagnostic) for diagnostic in report.diagnostics],
+        "summary": {
+            "errors": report.count(Severity.ERROR),
+            "warnings": report.count(Severity.WARNING),
+            "notes": report.count(Severity.NOTE),
+            "files": report.files,
+        },
+    }
+    return json.dumps(document, indent=2)
+
+
+def _diagnostic(diagnostic: Diagnostic) -> dict[str, object]:
+    code = CODES[diagnostic.code]
+    return {
+        "code": diagnostic.code,
+        "name": code.name,
+        "severity": code.severity,
+        "rule": code.rule,
+        **_place(diagnostic.path, diagnostic.span),
+        "message": diagnostic.message,
+        "help": diagnostic.help,
+        "related": [
+            {**_place(related.path, related.span), "message": related.message}
+            for related in diagnostic.related
+        ],
+    }
+
+
+def _place(path: str, span: Span | None) -> dict[str, object]:
+    return {
+        "path": path,
+        "line": span.line if span else None,
+        "column": span.column if span else None,
+        "end_line": span.end_line if span else None,
+        "end_column": span.end_column if span else None,
+    }

@@ -1,0 +1,31 @@
+"""What is reported: diagnostics, each once and in order, with the sources that they point into."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from compiler.diagnostic import Diagnostic, Severity, sort_key
+from compiler.source import Source
+
+
+@dataclass(frozen=True)
+class Report:
+    """Sorted diagnostics without repetition, and the sources by the paths that the diagnostics use."""
+
+    diagnostics: tuple[Diagnostic, ...]
+    sources: Mapping[str, Source]
+
+    @classmethod
+    def of(cls, diagnostics: Iterable[Diagnostic], sources: Mapping[str, Source]) -> Report:
+        """The report of these; two documents that include a third both bring the diagnostics of the third."""
+        return cls(tuple(sorted(dict.fromkeys(diagnostics), key=sort_key)), sources)
+
+    def count(self, severity: Severity) -> int:
+        """How many diagnostics have this severity."""
+        return sum(diagnostic.severity is severity for diagnostic in self.diagnostics)
+
+    @property
+    def files(self) -> int:
+        """How many files have findings."""
+        return len({diagnostic.path for diagnostic in self.diagnostics})

@@ -1,0 +1,83 @@
+"""Diagnostics as SARIF 2.1.0, which code scanning services and editors read."""
+
+from __future__ import annotations
+
+import json
+import os
+from urllib.parse import quote
+
+from compiler.diagnostic import CODES, Diagnostic, Related
+from compiler.source import Span
+from rdc import __version__
+from rdc.explanations import page
+from rdc.reporting.report import Report
+
+_SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+
+
+def render(report: Report) -> str:
+    """The report as a SARIF log with one run, in ASCII."""
+    codes = sorted({diagnostic.code for diagnostic in report.diagnostics})
+    run = {
+        "tool": {
+            "driver": {
+                "name": "rdc",
+                "version": __version__,
+                "semanticVersion": __version__,
+                "rules": [_rule(code) for code in codes],
+            }
+        },
+        "columnKind": "unicodeCodePoints",
+        "results": [_result(diagnostic, codes.index(diagnostic.code)) for diagnostic in report.diagnostics],
+    }
+    return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2)
+
+
+def _rule(code: str) -> dict[str, object]:
+    known = CODES[code]
+    explanation = page(code)
+    return {
+        "id": code,
+        "name": "".join(word.capitalize() for word in known.name.split("-")),
+        "shortDescription": {"text": known.name.replace("-", " ").capitalize()},
+        "help": {"text": explanation, "markdown": explanation},
+        "defaultConfiguration": {"level": known.severity},
+        "properties": {"rule": known.rule},
+    }
+
+
+def _result(diagnostic: Diagnostic, index: int) -> dict[str, object]:
+    result: dict[str, object] = {
+        "ruleId": diagnostic.code,
+        "ruleIndex": index,
+        "level": diagnostic.severity,
+        "message": {"text": "\n\n".join(filter(None, (diagnostic.message, diagnostic.help)))},
+        "locations": [{"physicalLocation": _place(diagnostic.path, diagnostic.span)}],
+    }
+    if diagnostic.related:
+        numbered = enumerate(diagnostic.related, 1)
+        result["relatedLocations"] = [_related(number, related) for number, related in numbered]
+    return result
+
+
+def _related(number: int, related: Related) -> dict[str, object]:
+    place = _place(related.path, related.span)
+    return {"id": number, "physicalLocation": place, "message": {"text": related.message}}
+
+
+def _place(path: str, span: Span | None) -> dict[str, object]:
+    place: dict[str, object] = {"artifactLocation": {"uri": _uri(path)}}
+    if span:
+        place["region"] = {
+            "startLine": span.line,
+            "startColumn": span.column,
+            "endLine": span.end_line,
+            "endColumn": span.end_column,
+        }
+    return place
+
+
+def _uri(path: str) -> str:
+    """A relative reference, or a `file:` URI for an absolute path, percent-encoded."""
+    encoded = quote(os.fsencode(path))
+    return f"file://{encoded}" if path.startswith("/") else encoded

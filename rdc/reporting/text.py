@@ -1,0 +1,93 @@
+"""Diagnostics for people: the place, what is wrong there, the line with a mark under it, and what to do.
+
+    deploy.runbook.md:12:9: error[RD201]: GOTO names step 10, which does not exist
+       |
+    12 | - PASS: GOTO 10
+       |         ^^^^^^^
+       = help: the steps are 1, 2 and Cleanup
+       = explain: rdc explain RD201
+
+The text holds ANSI styles; whoever writes it takes them out where the output is no terminal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import click
+
+from compiler.diagnostic import Diagnostic, Severity
+from compiler.source import Source, Span
+from rdc.reporting.cells import excerpt, visible
+from rdc.reporting.report import Report
+
+_COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.NOTE: "cyan"}
+
+
+def render(report: Report) -> str:
+    """The diagnostics with an empty line between them, and a line that counts them; "" if there are none."""
+    if not report.diagnostics:
+        return ""
+    blocks = [_block(diagnostic, report.sources) for diagnostic in report.diagnostics]
+    return "\n\n".join([*blocks, _summary(report)])
+
+
+def _block(diagnostic: Diagnostic, sources: Mapping[str, Source]) -> str:
+    colour = _COLOURS[diagnostic.severity]
+    kind = click.style(f"{diagnostic.severity}[{diagnostic.code}]", fg=colour, bold=True)
+    message = click.style(_continued(diagnostic.message, "  "), bold=True)
+    gutter = _gutter(diagnostic)
+    parts = [f"{_place(diagnostic.path, diagnostic.span)}: {kind}: {message}"]
+    parts += _snippet(sources.get(diagnostic.path), diagnostic.span, gutter, colour)
+    if diagnostic.help:
+        parts.append(f"{gutter} = {_bold('help')}: {_continued(diagnostic.help, gutter + '         ')}")
+    parts.append(f"{gutter} = {_bold('explain')}: rdc explain {diagnostic.code}")
+    for related in diagnostic.related:
+        note = click.style("note", fg="cyan", bold=True)
+        parts.append(f"{_place(related.path, related.span)}: {note}: {_continued(related.message, '  ')}")
+        parts += _snippet(sources.get(related.path), related.span, gutter, "cyan")
+    return "\n".join(parts)
+
+
+def _gutter(diagnostic: Diagnostic) -> str:
+    """Blanks as wide as the longest line number that the diagnostic shows."""
+    spans = [diagnostic.span, *(related.span for related in diagnostic.related)]
+    return " " * max((len(str(span.line)) for span in spans if span), default=1)
+
+
+def _place(path: str, span: Span | None) -> str:
+    return click.style(f"{visible(path)}:{span.line}:{span.column}" if span else visible(path), bold=True)
+
+
+def _snippet(source: Source | None, span: Span | None, gutter: str, colour: str) -> list[str]:
+    """The line of the span with the mark under it; nothing where there is no such line."""
+    if source is None or span is None or span.line > len(source.lines):
+        return []
+    line = source.lines[span.line - 1]
+    several = span.end_line > span.line
+    shown = excerpt(line, span.column - 1, len(line.rstrip()) if several else span.end_column - 1)
+    until = f" to line {span.end_line}" if several else ""
+    mark = click.style("^" * shown.width + until, fg=colour, bold=True)
+    return [
+        f"{gutter} |",
+        f"{span.line:>{len(gutter)}} | {shown.text}".rstrip(),
+        f"{gutter} | {' ' * shown.offset}{mark}",
+    ]
+
+
+def _continued(text: str, indent: str) -> str:
+    """The text made safe to show, its further lines indented."""
+    return f"\n{indent}".join(visible(line) for line in text.split("\n"))
+
+
+def _bold(text: str) -> str:
+    return click.style(text, bold=True)
+
+
+def _summary(report: Report) -> str:
+    counts = [_many(count, severity) for severity in Severity if (count := report.count(severity))]
+    return f"{', '.join(counts)} in {_many(report.files, 'file')}"
+
+
+def _many(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"

@@ -1,0 +1,54 @@
+"""What goes to standard output and standard error: results to the one, messages to the other."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+
+import click
+
+
+def put(result: str | bytes) -> None:
+    """Write a result to standard output: a text with a line end after it, bytes as they are.
+
+    Raises:
+        BrokenPipeError: Nobody reads on; `rdc.cli` ends quietly then.
+        click.ClickException: Standard output cannot take it, as on a full disk.
+    """
+    try:
+        click.echo(result, nl=isinstance(result, str), color=colour())
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        abandon_output()
+        raise click.ClickException(f"cannot write to standard output: {error.strerror}") from error
+
+
+def tell(message: str) -> None:
+    """Write a message to standard error, with a line end after it."""
+    click.echo(message, err=True, color=colour())
+
+
+def colour() -> bool | None:
+    """Whether to colour: what the environment asks for, or None to colour what goes to a terminal."""
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR", "0") != "0":
+        return True
+    return False if os.environ.get("TERM") == "dumb" else None
+
+
+def accept_any_text() -> None:
+    """Let standard output take every text in every locale: it escapes what it cannot say."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
+
+
+def abandon_output() -> None:
+    """Throw away what standard output has not taken, so that Python does not try again as it ends."""
+    if sys.stdout is None:
+        return
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)

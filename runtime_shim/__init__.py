@@ -1,0 +1,32 @@
+"""The runtime of compiled programs: used in place by `rdc run`, and bundled into generated files.
+
+MODULES names the modules in the order in which they are bundled, each with the kind of task that
+needs it ("" stands for every program). A module imports only from those before it.
+"""
+
+from __future__ import annotations
+
+from runtime_shim import ask, shell
+from runtime_shim.cli import main
+
+MODULES: tuple[tuple[str, str], ...] = (
+    ("program", ""),
+    ("walk", ""),
+    ("journal", ""),
+    ("state", ""),
+    ("signals", ""),
+    ("display", ""),
+    ("dialog", ""),
+    ("events", ""),
+    ("session", ""),
+    ("foreground", "shell"),
+    ("leftover", "shell"),
+    ("shell", "shell"),
+    ("answers", "ask"),
+    ("ask", "ask"),
+    ("rehearsal", ""),
+    ("report", ""),
+    ("cli", ""),
+)
+
+__all__ = ["MODULES", "ask", "main", "shell"]

@@ -1,0 +1,57 @@
+"""A file of answers to prompts: a line each, `RESULT` or `UNIT RESULT`."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple, Optional
+
+from runtime_shim.dialog import outcome_of
+from runtime_shim.journal import Record
+from runtime_shim.program import RefusedError, Table
+
+
+class Answer(NamedTuple):
+    """A line of the file; one without a unit answers the next prompt that has no line of its own."""
+
+    line: int
+    unit: Optional[str]
+    outcome: str
+
+
+class Answers:
+    """The answers of a file that are still to be given, in order."""
+
+    def __init__(self, path: str, units: dict[str, Table]) -> None:
+        content = Path(path).read_bytes()
+        self.digest = hashlib.sha256(content).hexdigest()
+        try:
+            text = content.decode("utf-8-sig")
+        except UnicodeDecodeError:
+            raise RefusedError(f"{path}: not UTF-8") from None
+        self._left: list[Answer] = []
+        for number, line in enumerate(text.split("\n"), start=1):
+            words = re.sub(r"(^|\s)#.*", "", line).strip().rsplit(None, 1)
+            if not words:
+                continue
+            outcome, unit = outcome_of(words[-1]), words[0] if len(words) == 2 else None
+            if outcome is None:
+                raise RefusedError(f"{path}:{number}: expected pass, fail, yes or no, alone or after a unit")
+            if unit is not None and units.get(unit, {}).get("task") != "ask":
+                raise RefusedError(f"{path}:{number}: {unit} is not a unit that asks")
+            self._left.append(Answer(number, unit, outcome))
+
+    def forget_used(self, finished: Iterable[Record]) -> None:
+        """Leave out the lines that an earlier part of the run has used."""
+        used = {record.get("line") for record in finished if record.get("answers") == self.digest}
+        self._left = [answer for answer in self._left if answer.line not in used]
+
+    def take(self, unit: str) -> Optional[Answer]:
+        """Return the next answer for a unit, its own before a common one, and use it up."""
+        for owner in (unit, None):
+            for index, answer in enumerate(self._left):
+                if answer.unit == owner:
+                    return self._left.pop(index)
+        return None

@@ -1,0 +1,246 @@
+"""The command line of a program."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shlex
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Callable, NoReturn, Optional
+
+from runtime_shim.dialog import outcome_of
+from runtime_shim.display import Display, clean, one_line
+from runtime_shim.journal import Reading
+from runtime_shim.program import (
+    EXIT_COMPLETE,
+    EXIT_INTERRUPTED,
+    EXIT_REFUSED,
+    RefusedError,
+    Table,
+    differences,
+    program_hash,
+)
+from runtime_shim.rehearsal import rehearse
+from runtime_shim.report import describe, status_lines, steps_lines
+from runtime_shim.session import Done, Session, call_of, first_record
+from runtime_shim.signals import Signals
+from runtime_shim.state import ENDED, State, Store
+from runtime_shim.walk import filled
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose complaints are one line."""
+
+    def error(self, message: str) -> NoReturn:
+        """Refuse wrong use."""
+        raise RefusedError(f"{message} (see: {self.prog} --help)")
+
+
+class Commandline:
+    """The subcommands of a program, and what they share."""
+
+    def __init__(self, program: Table, options: argparse.Namespace) -> None:
+        self.program = program
+        self.options = options
+        self.display = Display(sys.stderr)
+        self.store = Store(Path(options.state_dir or Path(".rdc", program["name"])))
+
+    def run(self) -> int:
+        """Begin a run, unless one is under way."""
+        if self.options.dry_run:
+            return self._dry_run()
+        with self._locked() as signals:
+            old, reading = self.store.read()
+            if old is not None and old.condition not in ENDED:
+                raise RefusedError(
+                    f"an unfinished run stands at {old.node}; go on with it: {self._call('resume')}\n"
+                    f"or put it away: {self._call('reset')}"
+                )
+            session = self._session(signals, State.of(first_record(self.program)))
+            if old is not None:
+                self.store.archive(old.begin["run"])
+                _, reading = self.store.read()
+            session.journal = self.store.journal(reading)
+            session.journal.append(session.state.begin)
+            return session.go(resumed=False)
+
+    def resume(self) -> int:
+        """Go on with a run."""
+        with self._locked() as signals:
+            state, reading = self._known_state()
+            session = self._session(signals, state)
+            os.chdir(state.begin["cwd"])  # M2: where the run was started from
+            session.journal = self.store.journal(reading)
+            if state.condition in ENDED:
+                return session.end()
+            if state.program != program_hash(self.program):
+                session.adopt()
+            return session.go(resumed=True)
+
+    def answer(self) -> int:
+        """Record the answer of the unit that waits."""
+        unit, outcome = self.options.unit, outcome_of(self.options.result)
+        if outcome is None:
+            raise RefusedError(f"{self.options.result}: expected pass, fail, yes or no")
+        with self._locked() as signals:
+            state, reading = self._known_state()
+            if state.condition != "waiting":
+                raise RefusedError("no unit waits for an answer")
+            if state.node != unit:
+                raise RefusedError(f"{state.node} waits for an answer, {unit} does not")
+            session = self._session(signals, state)
+            session.journal = self.store.journal(reading)
+            session.settle(unit, Done(outcome, "answered"), 0.0, begins=False)
+        self.display.rule(f"to go on: {self._call('resume')}")
+        return EXIT_COMPLETE
+
+    def status(self) -> int:
+        """Say where the run stands."""
+        state = None
+        if self.store.path.exists():
+            state, _ = self._known_state()
+        facts = describe(self.program, state, self.store.is_busy(), self._call)
+        if self.options.json:
+            self._print([json.dumps(facts, indent=2)])
+        else:
+            self._print(status_lines(self.program, facts, self._label(state)))
+        return EXIT_COMPLETE
+
+    def steps(self) -> int:
+        """List the units."""
+        self._print(steps_lines(self.program))
+        return EXIT_COMPLETE
+
+    def reset(self) -> int:
+        """Put a run away, a damaged one too."""
+        with self._locked():
+            try:
+                state, _ = self.store.read()
+                name = state.begin["run"] if state is not None else "empty"
+            except RefusedError:
+                name = f"damaged-{datetime.now(timezone.utc):%Y%m%dT%H%M%SZ}"
+            self.display.rule(f"the run was put away as {self.store.archive(name)}")
+        return EXIT_COMPLETE
+
+    def _dry_run(self) -> int:
+        with Signals() as signals:
+            session = self._session(signals, State.of(first_record(self.program)))
+        self._print(rehearse(session))
+        return EXIT_COMPLETE
+
+    def _session(self, signals: Signals, state: State) -> Session:
+        return Session(self.program, self.options, self.display, signals, state)
+
+    @contextmanager
+    def _locked(self) -> Iterator[Signals]:
+        if self.options.command != "run" and not self.store.path.exists():
+            raise RefusedError(self._nothing())
+        with Signals() as signals:
+            self.store.lock()
+            try:
+                yield signals
+            finally:
+                self.store.unlock()
+
+    def _known_state(self) -> tuple[State, Reading]:
+        """Read the state; refuses that of another program (R4)."""
+        state, reading = self.store.read()
+        if state is None:
+            raise RefusedError(self._nothing())
+        if state.program != program_hash(self.program) and not self.options.adopt:
+            told = "\n  ".join(differences(state.units, self.program))
+            raise RefusedError(
+                f"the run stands on another version of this program:\n  {told}\n"
+                f"to go on with this version all the same: {self._call('resume', '--adopt')}"
+            )
+        return state, reading
+
+    def _nothing(self) -> str:
+        return f"no run has begun here ({self.store.shown.parent}); begin one: {self._call('run')}"
+
+    def _call(self, *words: str) -> str:
+        return call_of(self.options, *words)
+
+    def _label(self, state: Optional[State]) -> Callable[[str], str]:
+        def label(name: str) -> str:
+            unit = self.program["units"].get(name)
+            if unit is None or state is None:
+                return one_line(name)
+            return one_line(f"{name} {filled(unit, unit['title'], state.registers)}")
+
+        return label
+
+    def _print(self, lines: list[str]) -> None:
+        encoding = sys.stdout.encoding or "utf-8"
+        for line in lines:
+            text = clean(line) + "\n"
+            sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
+        sys.stdout.flush()
+
+
+def command_name() -> str:
+    """Return the words by which this program was called."""
+    script = sys.argv[0]
+    direct = "/" in script and os.access(script, os.X_OK)
+    return shlex.quote(script) if direct else f"python3 {shlex.quote(script)}"
+
+
+def build_parser(program: Table, prog: str) -> Parser:
+    """Describe the command line."""
+    parser = Parser(prog=prog, description=clean(program["title"]), allow_abbrev=False)
+    parser.set_defaults(prog=prog, answers=None, events=None, adopt=False)
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+    added = {}
+    for name, text in (
+        ("run", "begin a run"),
+        ("resume", "go on with a run"),
+        ("status", "say where the run stands"),
+        ("answer", "answer the unit that waits"),
+        ("steps", "list the units"),
+        ("reset", "put the run away, to begin anew"),
+    ):
+        added[name] = commands.add_parser(name, help=text, description=f"{text}.", allow_abbrev=False)
+        added[name].add_argument("--state-dir", metavar="DIR", help=f"default: .rdc/{program['name']}")
+    for name in ("run", "resume"):
+        added[name].add_argument("--answers", metavar="FILE", help="RESULT or UNIT RESULT, a line each")
+        added[name].add_argument("--events", metavar="FILE", help="append what happens, as JSON lines")
+        how = added[name].add_mutually_exclusive_group()
+        how.add_argument("--rerun-interrupted", action="store_true", help="run what was cut off again")
+        how.add_argument("--assume", choices=("pass", "fail"), help="the outcome of what was cut off")
+    added["run"].add_argument("--dry-run", action="store_true", help="show the walk; do and record nothing")
+    for name in ("resume", "status"):
+        added[name].add_argument("--adopt", action="store_true", help="accept the state of another version")
+    added["status"].add_argument("--json", action="store_true", help="for machines")
+    added["answer"].add_argument("unit", metavar="UNIT")
+    added["answer"].add_argument("result", metavar="RESULT", help="pass, fail, yes or no")
+    return parser
+
+
+def main(program: Table, argv: Optional[list[str]] = None, prog: Optional[str] = None) -> int:
+    """Do what the command line says and return the exit code."""
+    try:
+        parser = build_parser(program, prog or command_name())
+        options = parser.parse_args(argv)
+        if options.command is None:
+            parser.print_help(sys.stderr)
+            return EXIT_REFUSED
+        command: Callable[[], int] = getattr(Commandline(program, options), options.command)
+        return command()
+    except RefusedError as refusal:
+        reason = str(refusal)
+    except BrokenPipeError:  # who reads the output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return EXIT_COMPLETE
+    except OSError as error:
+        reason = f"{error.filename}: {error.strerror}" if error.filename else str(error)
+    except KeyboardInterrupt:
+        return EXIT_INTERRUPTED
+    except SystemExit as end:  # argparse has shown its help
+        return end.code if isinstance(end.code, int) else EXIT_REFUSED
+    Display(sys.stderr).rule(f"error: {clean(reason)}")
+    return EXIT_REFUSED

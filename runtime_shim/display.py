@@ -1,0 +1,70 @@
+"""What the operator sees, on standard error: calm lines, safe on any terminal and in any log."""
+
+from __future__ import annotations
+
+import os
+import re
+from contextlib import suppress
+from typing import Optional, TextIO
+
+# Texts of a document must not steer the terminal or hide what they say (C0, C1, bidi controls).
+CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+STYLES = {"bold": "1", "dim": "2", "pass": "32", "fail": "1;31"}
+
+
+def clean(text: str) -> str:
+    """Take the control characters out of a text; newlines and tabs stay."""
+    return CONTROLS.sub("?", text.replace("\r\n", "\n"))
+
+
+def one_line(text: str) -> str:
+    """Take the control characters out of a text that belongs on one line."""
+    return clean(" ".join(text.split()))
+
+
+def duration(seconds: float) -> str:
+    """Write a time as a person says it."""
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(int(seconds), 60)
+    return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
+
+
+class Display:
+    """Lines on a stream, in colour where it is a terminal that wants it."""
+
+    def __init__(self, stream: Optional[TextIO]) -> None:
+        self._stream = stream
+        self.is_terminal = stream is not None and stream.isatty()
+        plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+        self._colour = self.is_terminal and not plain
+        self.dash = "—"
+        try:
+            self.dash.encode(getattr(stream, "encoding", None) or "ascii")
+        except UnicodeEncodeError:
+            self.dash = "-"
+
+    def paint(self, text: str, style: str) -> str:
+        """Give a text a style."""
+        return f"\033[{STYLES[style]}m{text}\033[0m" if self._colour else text
+
+    def line(self, text: str = "", end: str = "\n") -> None:
+        """Write a line; a log that nobody reads any more does not stop a run."""
+        if self._stream is not None:
+            with suppress(OSError, ValueError):
+                self._stream.write(text + end)
+                self._stream.flush()
+
+    def started(self, place: str, name: str, details: list[str]) -> None:
+        """Say which unit begins."""
+        extra = f" {self.dash} {', '.join(details)}" if details else ""
+        self.line(f"[{place}] " + self.paint(name, "bold") + extra)
+
+    def finished(self, outcome: str, details: list[str]) -> None:
+        """Say how it ended."""
+        word = self.paint(outcome.upper(), outcome)
+        self.line(f"    {word}  {self.paint(', '.join(details), 'dim')}")
+
+    def rule(self, text: str) -> None:
+        """Write one of the lines by which a run says where it stands (R3)."""
+        self.line(f"rdc: {text}")

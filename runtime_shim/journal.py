@@ -1,0 +1,121 @@
+"""The journal: an append-only file of checked records, on disk before what they tell is seen (R1).
+
+A line holds the CRC-32 of the record, a space, and the record as JSON with its number `n`. A write
+that was cut short leaves a strict prefix of a line at the end: that is repaired. Anything else that
+is not as it was written is damage, and nothing is changed then.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import re
+import zlib
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from runtime_shim.program import RefusedError
+
+Record = dict[str, Any]
+
+
+class Reading(NamedTuple):
+    """What a journal holds: its records, the length of what is good, and what must follow that."""
+
+    records: list[Record]
+    size: int = 0
+    missing: bytes = b""
+
+
+def encode(record: Record) -> bytes:
+    """Write a record as a line."""
+    text = json.dumps(record, separators=(",", ":")).encode()
+    return b"%08x %s\n" % (zlib.crc32(text), text)
+
+
+def decode(line: bytes, number: int) -> Record:
+    """Read a line without its newline; raises ValueError where it is not what was written."""
+    text = line[9:]
+    if line[:9] != b"%08x " % zlib.crc32(text):
+        raise ValueError("the checksum does not match")
+    record: Record = json.loads(text)
+    if record["n"] != number:
+        raise ValueError(f"record {record['n']} stands where {number} is due")
+    return record
+
+
+def is_torn(tail: bytes, number: int) -> bool:
+    """Tell whether a tail without newline is what a write that was cut short leaves."""
+    text, start = tail[9:], b'{"n":%d,' % number
+    if not re.fullmatch(rb"[0-9a-f]{0,8}|[0-9a-f]{8} [ -~]*", tail):
+        return False
+    if text[: len(start)] != start[: len(text)]:
+        return False
+    try:
+        json.JSONDecoder().raw_decode(text.decode())
+    except ValueError:
+        return True
+    return False  # a whole record was there: its last byte or its newline has been altered
+
+
+def read_journal(path: Path) -> Reading:
+    """Read a journal without changing it; one that is not there holds nothing."""
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        return Reading([])
+    *lines, tail = content.split(b"\n")
+    records: list[Record] = []
+    try:
+        for line in lines:
+            records.append(decode(line, len(records)))
+        if not tail:
+            return Reading(records, len(content))
+        if is_torn(tail, len(records)):
+            return Reading(records, len(content) - len(tail))
+        records.append(decode(tail, len(records)))
+    except (ValueError, KeyError, TypeError) as error:
+        raise RefusedError(f"{path}:{len(records) + 1}: the journal is damaged: {error}") from None
+    return Reading(records, len(content), b"\n")
+
+
+def sync_directory(path: Path) -> None:
+    """Make the names in a directory last."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+class Journal:
+    """A journal opened for appending, by the holder of the lock."""
+
+    def __init__(self, path: Path, reading: Reading) -> None:
+        self.path = path
+        self.count = len(reading.records)
+        self.size = reading.size
+        self._sync = getattr(os, "fdatasync", os.fsync)
+        self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
+        os.ftruncate(self._file, self.size)
+        if reading.missing:
+            self._write(reading.missing)
+        sync_directory(path.parent)
+
+    def append(self, record: Record, sync: bool = True) -> None:
+        """Write a record; when this returns (and `sync`) the record survives whatever happens."""
+        self._write(encode({"n": self.count, **record}), sync)
+        self.count += 1
+
+    def _write(self, line: bytes, sync: bool = True) -> None:
+        try:
+            written = os.write(self._file, line)
+            if sync and written == len(line):
+                self._sync(self._file)
+        except OSError as error:
+            raise RefusedError(f"{self.path}: cannot record: {error.strerror}") from None
+        if written < len(line):
+            os.ftruncate(self._file, self.size)  # half a record before another one would be damage
+            raise RefusedError(f"{self.path}: cannot record: {os.strerror(errno.ENOSPC)}")
+        self.size += len(line)

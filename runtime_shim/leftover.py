@@ -1,0 +1,53 @@
+"""Commands that outlive a runner that was killed: found again by pid and start time (R2)."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Optional
+
+from runtime_shim.journal import Record
+
+GRACE = 5.0
+TOLERANCE = 5  # ticks; a number is not given again that fast
+
+
+def ticks() -> Optional[int]:
+    """Return the time as /proc counts it, in ticks since the machine started; None where there is no /proc.
+
+    A command's start is known by this: to look it up in /proc would wait for the shell to be loaded.
+    """
+    if not hasattr(time, "CLOCK_BOOTTIME"):
+        return None
+    return int(time.clock_gettime(time.CLOCK_BOOTTIME) * os.sysconf("SC_CLK_TCK"))
+
+
+def is_alive(process: Optional[Record]) -> bool:
+    """Tell whether a recorded process still lives (another one may have its number by now)."""
+    if process is None or process["since"] is None:
+        return False
+    try:
+        stat = Path(f"/proc/{process['pid']}/stat").read_bytes()
+    except OSError:
+        return False
+    fields = stat[stat.rindex(b")") + 2 :].split()
+    return fields[0] not in (b"Z", b"X") and abs(int(fields[19]) - int(process["since"])) <= TOLERANCE
+
+
+def signal_group(group: int, number: int) -> None:
+    """Send a signal to a process group that may be gone."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(group, number)
+
+
+def end_group(process: Record) -> None:
+    """End the process group of a command that was left behind."""
+    signal_group(process["pid"], signal.SIGTERM)
+    signal_group(process["pid"], signal.SIGCONT)
+    deadline = time.monotonic() + GRACE
+    while is_alive(process) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    signal_group(process["pid"], signal.SIGKILL)

@@ -1,0 +1,54 @@
+"""The program table: what may go wrong with it, and which program a state belongs to (R4)."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+Table = dict[str, Any]
+
+EXIT_COMPLETE, EXIT_STOP, EXIT_REFUSED, EXIT_WAITING, EXIT_INTERRUPTED = 0, 1, 2, 75, 130  # R3
+
+
+class RefusedError(Exception):
+    """A reason to go no further: its text is for the operator, the exit code is 2 (R3)."""
+
+
+def canonical(value: object) -> str:
+    """Write a value as JSON that is the same wherever and whenever it is written."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"))
+
+
+def digest(text: str) -> str:
+    """Return the SHA-256 of a text in hexadecimal."""
+    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def identity(unit: Table) -> Table:
+    """Return what makes a unit what it is: all but its place, so that a line may shift (R4)."""
+    return {key: value for key, value in unit.items() if key != "at"}
+
+
+def program_hash(program: Table) -> str:
+    """Return the hash by which a state knows its program."""
+    whole = {key: program.get(key, {}) for key in ("entry", "registers", "scopes")}
+    whole["units"] = {name: identity(unit) for name, unit in program["units"].items()}
+    return digest(canonical(whole))
+
+
+def unit_digests(program: Table) -> dict[str, str]:
+    """Return a short digest of each unit, by which two programs are compared."""
+    return {name: digest(canonical(identity(unit)))[:12] for name, unit in program["units"].items()}
+
+
+def differences(recorded: dict[str, str], program: Table) -> list[str]:
+    """Say which units were added, removed and changed since their digests were recorded."""
+    now = unit_digests(program)
+    groups = {
+        "added": [name for name in now if name not in recorded],
+        "removed": [name for name in recorded if name not in now],
+        "changed": [name for name in now if recorded.get(name, now[name]) != now[name]],
+    }
+    told = [f"{word}: {', '.join(names)}" for word, names in groups.items() if names]
+    return told or ["no unit differs, only where the program begins or what it counts"]

@@ -1,0 +1,42 @@
+"""The dry run: the walk as it would be, nothing done and nothing recorded."""
+
+from __future__ import annotations
+
+from runtime_shim.display import clean, one_line
+from runtime_shim.program import Table
+from runtime_shim.session import Session
+from runtime_shim.walk import advance, filled
+
+LONGEST = 1000
+
+
+def counters(program: Table) -> set[str]:
+    """Return the registers that only number instances, and so do not make a place a new one."""
+    used: set[str] = set()
+    for unit in program["units"].values():
+        used.update(unit.get("variables", {}).values(), unit.get("placeholders", {}).values())
+    return used
+
+
+def rehearse(session: Session) -> list[str]:
+    """Walk without doing anything and return the lines that tell of it."""
+    program, state, numbers = session.program, session.state, counters(session.program)
+    lines: list[str] = []
+    seen: set[tuple[str, tuple[int, ...]]] = set()
+    for _ in range(LONGEST):
+        unit = program["units"][state.node]
+        if unit["task"] == "end":
+            message = filled(unit, unit.get("message", ""), state.registers)
+            return [*lines, f"The run would end: {unit['result'].upper()} {one_line(message)}".rstrip()]
+        here = (state.node, tuple(value for name, value in state.registers.items() if name not in numbers))
+        if here in seen:
+            return [*lines, f"It would go round from {session.label(state.node)} again: the walk ends here."]
+        seen.add(here)
+        done = session.performer(state.node).rehearse(state.node, unit)
+        move = advance(program, state.node, state.registers, done.outcome)
+        lines.append(session.label(state.node))
+        text = unit.get("command", unit.get("prompt", ""))
+        lines += [f"    {line}" for line in clean(filled(unit, text, state.registers)).strip().splitlines()]
+        lines.append(f"  {done.outcome.upper()} ({done.how}): {one_line(move.says)}")
+        state.node, state.registers = move.node, move.registers
+    return [*lines, f"The walk is longer than {LONGEST} units and is not shown further."]

@@ -1,0 +1,81 @@
+"""What `status` and `steps` say."""
+
+from __future__ import annotations
+
+from typing import Callable, Optional
+
+from runtime_shim.display import duration, one_line
+from runtime_shim.program import Table
+from runtime_shim.state import State
+
+RECENT = 12
+
+
+def describe(program: Table, state: Optional[State], busy: bool, call: Callable[..., str]) -> Table:
+    """Return the state of a program as plain data."""
+    about = {"name": program["name"], "title": program["title"], "source": program["source"]}
+    if state is None:
+        return {**about, "state": "none", "next": [call("run")]}
+    known = ("unit", "title", "instances", "attempt", "outcome", "how", "says", "seconds")
+    return {
+        **about,
+        "state": condition_in_words(state, busy),
+        "run": state.begin["run"],
+        "began": state.begin["time"],
+        "unit": state.node,
+        "message": state.message,
+        "finished": [{key: record[key] for key in known} for record in state.finished],
+        "next": what_to_do(program, state, busy, call),
+    }
+
+
+def condition_in_words(state: State, busy: bool) -> str:
+    """Return the state of a run in one word."""
+    if state.condition == "running" and not busy:
+        return "interrupted"
+    return "running" if busy else state.condition
+
+
+def what_to_do(program: Table, state: State, busy: bool, call: Callable[..., str]) -> list[str]:
+    """Return the commands that make sense now."""
+    word = condition_in_words(state, busy)
+    if word == "running":
+        return []
+    if word == "waiting":
+        good, bad = program["units"].get(state.node, {}).get("question", "pass/fail").split("/")
+        return [call("answer", state.node, good), call("answer", state.node, bad), call("resume")]
+    if word == "interrupted":
+        return [call("resume", "--rerun-interrupted"), call("resume", "--assume", "pass")]
+    return [call("resume")] if word == "ready" else [call("run")]
+
+
+def status_lines(program: Table, facts: Table, label: Callable[[str], str]) -> list[str]:
+    """Return the state of a program as one screen for a person."""
+    lines = [one_line(f"{program['title']} ({program['source']})")]
+    if facts["state"] == "none":
+        lines.append("No run has begun here.")
+    else:
+        ended = facts["state"] in ("complete", "stop")
+        where = one_line(facts["message"]) if ended else f"at {label(facts['unit'])}"
+        lines += [f"run {facts['run']}", f"{facts['state'].upper()} {where}".rstrip(), ""]
+        done = facts["finished"]
+        if len(done) > RECENT:
+            lines.append(f"  … {len(done) - RECENT} units before these")
+        for record in done[-RECENT:]:
+            attempt = f", attempt {record['attempt']}" if record["attempt"] > 1 else ""
+            unit = one_line(f"{record['unit']} {record['title']}")
+            told = f"{unit}{attempt}, {duration(record['seconds'])}"
+            lines.append(f"  {record['outcome'].upper()}  {told}")
+    if facts["next"]:
+        lines += ["", "What to do next:", *(f"  {command}" for command in facts["next"])]
+    return lines
+
+
+def steps_lines(program: Table) -> list[str]:
+    """Return the units of a program as a table."""
+    rows = [("UNIT", "KIND", "TITLE", "SOURCE")]
+    for name, unit in program["units"].items():
+        if unit["task"] not in ("branch", "end"):
+            rows.append((name, unit["task"], one_line(unit["title"]), unit["at"]))
+    widths = [max(len(row[column]) for row in rows) for column in range(3)]
+    return ["  ".join([*(row[i].ljust(widths[i]) for i in range(3)), row[3]]) for row in rows]

@@ -1,0 +1,268 @@
+"""A run: the loop that does one unit after the other and records each before it goes on."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import secrets
+import shlex
+import sys
+import time
+from datetime import datetime, timezone
+from typing import NamedTuple, Optional
+
+from runtime_shim.dialog import question
+from runtime_shim.display import Display, duration, one_line
+from runtime_shim.events import Events
+from runtime_shim.journal import Journal, Record
+from runtime_shim.program import (
+    EXIT_COMPLETE,
+    EXIT_INTERRUPTED,
+    EXIT_STOP,
+    EXIT_WAITING,
+    RefusedError,
+    Table,
+    program_hash,
+    unit_digests,
+)
+from runtime_shim.signals import Interrupted, Signals
+from runtime_shim.state import ENDED, State, utc_now
+from runtime_shim.walk import Move, advance, attempt_of, enter, filled, instances_of
+
+
+class Done(NamedTuple):
+    """What came of a unit: its outcome, how it came about, and notes for the journal."""
+
+    outcome: str
+    how: str
+    note: Optional[Record] = None
+
+
+class Waiting(BaseException):
+    """No error: the run cannot go on before somebody decides; the arguments say how, a line each."""
+
+
+class Performer:
+    """Does the units of one kind of task. A module that knows a kind adds its class to PERFORMERS."""
+
+    recovers = False  # whether a unit can be cut off half done, so that somebody must decide (R2)
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+
+    def perform(self, name: str, unit: Table) -> Done:
+        """Do a unit."""
+        raise NotImplementedError
+
+    def rehearse(self, _name: str, _unit: Table) -> Done:
+        """Say what would come of a unit, without doing it."""
+        return Done("pass", "assumed")
+
+    def recover(self, _name: str) -> Optional[Done]:
+        """Decide about a unit that was cut off; None to run it again."""
+        return None
+
+
+PERFORMERS: dict[str, type[Performer]] = {}
+
+
+def call_of(options: argparse.Namespace, *words: str) -> str:
+    """Return the command with which the operator calls a subcommand of this program."""
+    place = ("--state-dir", options.state_dir) if options.state_dir else ()
+    return f"{options.prog} {shlex.join([*words, *place])}"
+
+
+def first_record(program: Table) -> Record:
+    """Return the record with which a run of a program begins."""
+    move = enter(program, program["entry"], program.get("registers", {}))
+    return {
+        "kind": "begin",
+        "format": 1,
+        "run": f"{datetime.now(timezone.utc):%Y%m%dT%H%M%SZ}-{secrets.token_hex(4)}",
+        "time": utc_now(),
+        "name": program["name"],
+        "source": program["source"],
+        "program": program_hash(program),
+        "units": unit_digests(program),
+        "cwd": os.getcwd(),  # noqa: PTH109
+        "registers": move.registers,
+        "node": move.node,
+        **where_it_stands(program, move),
+    }
+
+
+def where_it_stands(program: Table, move: Move, begins: bool = True) -> Record:
+    """Return the fields that say what a run does at the node to which it moved."""
+    unit = program["units"][move.node]
+    if unit["task"] == "end":
+        return {"condition": unit["result"], "message": filled(unit, unit.get("message", ""), move.registers)}
+    if not PERFORMERS[unit["task"]].recovers:
+        return {"condition": "waiting"}
+    return {"condition": "running" if begins else "ready"}
+
+
+class Session:
+    """One run of a program by one process, which holds the lock."""
+
+    def __init__(
+        self, program: Table, options: argparse.Namespace, display: Display, signals: Signals, state: State
+    ) -> None:
+        self.program = program
+        self.options = options
+        self.display = display
+        self.signals = signals
+        self.state = state
+        self.journal: Optional[Journal] = None
+        self.is_interactive = display.is_terminal and sys.stdin is not None and sys.stdin.isatty()
+        tasks = {unit["task"] for unit in program["units"].values()}
+        self._performers = {task: PERFORMERS[task](self) for task in sorted(tasks & PERFORMERS.keys())}
+        self._places = {
+            name: place
+            for place, name in enumerate(
+                (name for name, unit in program["units"].items() if unit["task"] in PERFORMERS), start=1
+            )
+        }
+        self.events = Events(options.events)
+        self._began = time.monotonic()
+        self._done = 0
+
+    @property
+    def run_id(self) -> str:
+        """The identifier of the run."""
+        return str(self.state.begin["run"])
+
+    def call(self, *words: str) -> str:
+        """Return the command with which the operator calls a subcommand of this program."""
+        return call_of(self.options, *words)
+
+    def label(self, name: str) -> str:
+        """Return a unit's name and title as people read them."""
+        unit = self.program["units"][name]
+        return one_line(f"{name} {filled(unit, unit['title'], self.state.registers)}")
+
+    def ask(self, text: str, choices: str) -> Optional[str]:
+        """Put a question to the person at the terminal."""
+        return question(self.display, self.signals, text, choices)
+
+    def performer(self, name: str) -> Performer:
+        """Return what does a unit."""
+        return self._performers[self.program["units"][name]["task"]]
+
+    def record(self, record: Record, sync: bool = True) -> None:
+        """Write a record to the journal and take it into account."""
+        if self.journal is not None:
+            self.journal.append(record, sync)
+        self.state.apply(record)
+
+    def go(self, resumed: bool) -> int:
+        """Walk to an end, or as far as possible, and return the exit code (R3)."""
+        self.events.emit("run_started", self.run_id, name=self.program["name"], resumed=resumed)
+        try:
+            if resumed:
+                self._take_up()
+            while self.state.condition not in ENDED:
+                self._do_next()
+        except Waiting as reason:
+            return self._leave("waiting", EXIT_WAITING, *reason.args)
+        except Interrupted:
+            return self._leave("interrupted", EXIT_INTERRUPTED, f"to go on: {self.call('resume')}")
+        return self.end()
+
+    def settle(self, name: str, done: Done, seconds: float, begins: bool = True) -> None:
+        """Record the outcome of a unit together with where the run goes from there: one record (R1)."""
+        move = advance(self.program, name, self.state.registers, done.outcome)
+        about = self._about(name)
+        result = {
+            "outcome": done.outcome,
+            "how": done.how,
+            "says": move.says,
+            "seconds": round(seconds, 3),
+            "next": move.node,
+        }
+        stand = where_it_stands(self.program, move, begins)
+        self.record(
+            {"kind": "done", **about, **result, "changed": move.changed, **stand, **(done.note or {})}
+        )
+        details = (done.how, duration(seconds), one_line(move.says))
+        self.display.finished(done.outcome, [text for text in details if text])
+        self.events.emit("unit_finished", self.run_id, **about, **result)
+        for passed in move.passed:
+            unit = self.program["units"][passed]
+            if unit["task"] == "end":
+                message = filled(unit, unit.get("message", ""), move.registers)
+                self.display.line("    " + one_line(f"{passed} {message}"))
+
+    def end(self) -> int:
+        """Say how the run ended."""
+        state = self.state
+        message = one_line(state.message)
+        self.events.emit("run_finished", self.run_id, result=state.condition, message=state.message)
+        if self._done:
+            units = "1 unit" if self._done == 1 else f"{self._done} units"
+            self.display.line(f"{units} run in {duration(time.monotonic() - self._began)}")
+        self.display.rule(f"{state.condition.upper()} {message}".rstrip())
+        return EXIT_COMPLETE if state.condition == "complete" else EXIT_STOP
+
+    def _take_up(self) -> None:
+        name, condition = self.state.node, self.state.condition
+        if condition == "running":
+            done = self.performer(name).recover(name)
+            if done is not None:
+                self.display.line(f"{self.label(name)}: {done.outcome.upper()}, {done.how}")
+                self.settle(name, done, 0.0)
+                return
+        if condition in ("running", "ready"):
+            self.record({"kind": "resume", "condition": "running", "time": utc_now()})
+
+    def _do_next(self) -> None:
+        state, name = self.state, self.state.node
+        if self.signals.pending():
+            if state.condition == "running":  # it has not begun: nobody need decide about it
+                self.record({"kind": "rest", "condition": "ready"})
+            raise Interrupted
+        about = self._about(name)
+        instances = ".".join(map(str, about["instances"].values()))
+        details = [f"instance {instances}"] if instances else []
+        if about["attempt"] > 1:
+            details.append(f"attempt {about['attempt']}")
+        self.display.started(f"{self._places[name]}/{len(self._places)}", self.label(name), details)
+        self.events.emit("unit_started", self.run_id, **about)
+        begun = time.monotonic()
+        done = self.performer(name).perform(name, self.program["units"][name])
+        self._done += 1
+        self.settle(name, done, time.monotonic() - begun)
+
+    def _about(self, name: str) -> Record:
+        unit, registers = self.program["units"][name], self.state.registers
+        return {
+            "unit": name,
+            "title": filled(unit, unit["title"], registers),
+            "attempt": attempt_of(unit, registers),
+            "instances": instances_of(unit, registers),
+        }
+
+    def _leave(self, how: str, code: int, *hints: str) -> int:
+        self.events.emit(f"run_{how}", self.run_id, unit=self.state.node)
+        for hint in hints:
+            self.display.rule(hint)
+        self.display.rule(f"{how.upper()} {self.label(self.state.node)}")
+        return code
+
+    def adopt(self) -> None:
+        """Go on with a program that is not the one the run began with (R4)."""
+        node, old = self.state.node, self.state.registers
+        if node not in self.program["units"]:
+            raise RefusedError(
+                f"the run stands at {node}, which is not in this program: it cannot be adopted"
+            )
+        registers = {name: old.get(name, new) for name, new in self.program.get("registers", {}).items()}
+        self.record(
+            {
+                "kind": "adopt",
+                "time": utc_now(),
+                "condition": self.state.condition,
+                "registers": registers,
+                "program": program_hash(self.program),
+                "units": unit_digests(self.program),
+            }
+        )

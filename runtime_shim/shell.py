@@ -1,0 +1,151 @@
+"""Commands: run by a shell in a process group of their own, of which nothing is left behind (M2, R5)."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+from typing import Optional
+
+from runtime_shim.display import one_line
+from runtime_shim.foreground import Foreground
+from runtime_shim.leftover import end_group, is_alive, signal_group, ticks
+from runtime_shim.program import RefusedError, Table
+from runtime_shim.session import PERFORMERS, Done, Performer, Session, Waiting
+from runtime_shim.signals import Interrupted
+from runtime_shim.walk import attempt_of, filled, instances_of
+
+PATIENCE = 10  # seconds from a stop signal to SIGKILL
+IGNORED_HERE = (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGTTOU)  # by Python and by this runner
+KEYS = (-signal.SIGINT, -signal.SIGQUIT, 128 + signal.SIGINT)
+
+
+def in_words(code: int) -> str:
+    """Say how a command ended."""
+    if code >= 0:
+        return f"exit code {code}" if code else ""
+    try:
+        return f"killed by {signal.Signals(-code).name}"
+    except ValueError:
+        return f"killed by signal {-code}"
+
+
+class Commands(Performer):
+    """Runs shell units."""
+
+    recovers = True
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
+        self._environment = {**os.environb, b"RDC_RUN_ID": session.run_id.encode()}
+        self._shells: dict[str, Optional[str]] = {}
+        self._foreground = Foreground()
+        self._is_stopping = False
+
+    def perform(self, _name: str, unit: Table) -> Done:
+        """Run the command of a unit: exit code 0 is PASS, all else FAIL (M2)."""
+        shell = unit["shell"]
+        if shell not in self._shells:
+            self._shells[shell] = shutil.which(shell)
+        path = self._shells[shell]
+        if path is None:
+            return Done("fail", f"there is no {shell} here")
+        try:
+            group = self._spawn(path, unit)
+        except OSError as error:
+            return Done("fail", f"{shell} did not start: {error.strerror}")
+        code = self._watch(group)
+        return Done("pass" if code == 0 else "fail", in_words(code))
+
+    def _spawn(self, path: str, unit: Table) -> int:
+        registers = self.session.state.registers
+        variables = {"RDC_ATTEMPT": attempt_of(unit, registers), **instances_of(unit, registers)}
+        own = {key.encode(): b"%d" % value for key, value in variables.items()}
+        return os.posix_spawn(
+            path,
+            [unit["shell"].encode(), b"-c", filled(unit, unit["command"], registers).encode()],
+            {**self._environment, **own},
+            setpgroup=0,
+            setsigmask=self.session.signals.before,
+            setsigdef=IGNORED_HERE,
+        )
+
+    def _watch(self, group: int) -> int:
+        """Wait for a command; one that was told to end, or ended by a key, interrupts the run."""
+        reaped = False
+        try:
+            if self.session.is_interactive:
+                self._foreground.lend(group)
+            self.session.record({"kind": "process", "pid": group, "since": ticks()}, sync=False)
+            code = self._wait(group)
+            reaped = True
+        finally:
+            had_keys = self._foreground.take_back()
+            if not reaped:
+                signal_group(group, signal.SIGKILL)
+                os.waitpid(group, 0)
+        if self._is_stopping or (had_keys and code in KEYS):
+            signal_group(group, signal.SIGKILL)  # R5: what of the group has outlived its leader
+            raise Interrupted
+        return code
+
+    def _wait(self, group: int) -> int:
+        while True:
+            number = self.session.signals.wait()
+            if number == signal.SIGALRM:
+                signal_group(group, signal.SIGKILL)
+            elif number != signal.SIGCHLD:
+                if not self._is_stopping:
+                    signal.alarm(PATIENCE)
+                self._is_stopping = True
+                signal_group(group, number)
+                signal_group(group, signal.SIGCONT)
+            else:
+                pid, status = os.waitpid(group, os.WNOHANG | os.WUNTRACED)
+                if pid and not os.WIFSTOPPED(status):
+                    return os.waitstatus_to_exitcode(status)
+                if pid and self._foreground.exists():
+                    self._stopped(group, os.WSTOPSIG(status))
+
+    def _stopped(self, group: int, number: int) -> None:
+        """Stop with the command (Ctrl-Z) and go on with it; one that asked for the terminal gets it."""
+        self._foreground.take_back()
+        if number not in (signal.SIGTTIN, signal.SIGTTOU) or not self._foreground.is_ours():
+            signal_group(os.getpgrp(), signal.SIGTSTP)
+        self._foreground.lend(group)
+        signal_group(group, signal.SIGCONT)
+
+    def recover(self, name: str) -> Optional[Done]:
+        """Decide about a command that was cut off: as the options say, or as the operator does (R2)."""
+        session, options, process = self.session, self.session.options, self.session.state.process
+        label = session.label(name)
+        again, assume = session.call("resume", "--rerun-interrupted"), session.call("resume", "--assume")
+        if process is not None and is_alive(process):
+            still = f"{label}: its command still runs (pid {process['pid']})"
+            if options.rerun_interrupted:
+                session.display.line(f"{still}; ending it")
+                end_group(process)
+                return None
+            if options.assume:
+                raise RefusedError(f"{still}; wait for its end, or end it and run it again: {again}")
+            raise Waiting(still, "wait for its end and resume, or end it and run it again:", f"  {again}")
+        if options.rerun_interrupted:
+            return None
+        if options.assume:
+            return Done(options.assume, "as assumed")
+        choice = None
+        if session.is_interactive:
+            place = one_line(session.program["units"][name]["at"])
+            session.display.line(f"{label} ({place}) was cut off; nobody knows whether it was done.")
+            choice = session.ask("Was it done: did it pass, did it fail, or run it again?", "pass/fail/again")
+        if choice is None:
+            raise Waiting(
+                f"{label} was cut off; nobody knows whether it was done. To decide:",
+                f"  run it again:   {again}",
+                f"  it was done:    {assume} pass",
+                f"  it was not:     {assume} fail",
+            )
+        return None if choice == "again" else Done(choice, "as the operator says")
+
+
+PERFORMERS["shell"] = Commands

@@ -1,0 +1,61 @@
+"""Signals: held back while the run thinks, received where it waits, so none is lost between (R5)."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any, Optional
+
+
+class Interrupted(KeyboardInterrupt):
+    """The operator, or the system, told the run to end."""
+
+
+class Signals:
+    """The stop signals of a run: INT, TERM and HUP, but those that were ignored stay so (nohup).
+
+    They are blocked from beginning to end. Who waits for a command receives them with `wait`, who
+    waits for a person opens the gate with `listening`, and between units `pending` is asked. A
+    plain handler would lose the signal that comes just before a system call begins to wait.
+    """
+
+    def __enter__(self) -> Signals:  # noqa: PYI034 - Python 3.11 has Self
+        wanted = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+        self.stops = {number for number in wanted if signal.getsignal(number) is not signal.SIG_IGN}
+        self._watched = {*self.stops, signal.SIGCHLD, signal.SIGALRM}
+        self.before = signal.pthread_sigmask(signal.SIG_BLOCK, self._watched)
+        self._handlers: dict[int, Any] = {n: signal.signal(n, self._received) for n in self._watched}
+        # The terminal is handed to commands and taken back from the background.
+        self._handlers[signal.SIGTTOU] = signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+        return self
+
+    def __exit__(self, *_exception: object) -> None:
+        signal.alarm(0)
+        while self._watched & signal.sigpending():  # too late: the run has its end
+            self.wait()
+        for number, handler in self._handlers.items():
+            signal.signal(number, handler if handler is not None else signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_SETMASK, self.before)
+
+    def _received(self, number: int, _frame: Optional[FrameType]) -> None:
+        if number in self.stops:
+            raise Interrupted
+
+    def wait(self) -> int:
+        """Wait for a stop signal, the end of a child or an alarm; returns its number."""
+        return signal.sigwait(self._watched)
+
+    def pending(self) -> bool:
+        """Tell whether a stop signal has come."""
+        return bool(self.stops & signal.sigpending())
+
+    @contextmanager
+    def listening(self) -> Iterator[None]:
+        """Let stop signals raise Interrupted inside the block."""
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, self.stops)
+        try:
+            yield
+        finally:
+            signal.pthread_sigmask(signal.SIG_BLOCK, self.stops)

@@ -1,0 +1,153 @@
+"""The state of a run: what its journal says, the lock that keeps two runs apart, the archive."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Optional
+
+from runtime_shim.journal import Journal, Reading, Record, read_journal, sync_directory
+from runtime_shim.program import RefusedError
+from runtime_shim.walk import Registers
+
+ENDED = ("complete", "stop")
+
+
+def utc_now() -> str:
+    """Return the time as it is written in records."""
+    return datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+@dataclass
+class State:
+    """Where a run stands, put together from its records.
+
+    `condition` is "running" (its unit is being done, or was when the run died), "ready" (not yet
+    begun), "waiting" (for an answer), "complete" or "stop".
+    """
+
+    begin: Record
+    node: str
+    condition: str
+    registers: Registers
+    program: str
+    units: dict[str, str]
+    message: str = ""
+    process: Optional[Record] = None
+    finished: list[Record] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, begin: Record) -> State:
+        """Return the state of a run that has only begun."""
+        return cls(
+            begin=begin,
+            node=begin["node"],
+            condition=begin["condition"],
+            registers=begin["registers"],
+            program=begin["program"],
+            units=begin["units"],
+            message=begin.get("message", ""),
+        )
+
+    def apply(self, record: Record) -> None:
+        """Go on by one record."""
+        kind = record["kind"]
+        if kind == "process":
+            self.process = record
+            return
+        self.condition = record["condition"]
+        if kind == "done":
+            self.finished.append(record)
+            self.node, self.message, self.process = record["next"], record.get("message", ""), None
+            self.registers = {**self.registers, **record["changed"]}
+        elif kind == "adopt":
+            self.program, self.units = record["program"], record["units"]
+            self.registers = record["registers"]
+
+
+def replay(records: list[Record], path: Path) -> Optional[State]:
+    """Put a state together; None where no run has begun."""
+    if not records:
+        return None
+    if records[0].get("format") != 1:
+        raise RefusedError(f"{path}: a format of state that this program does not know")
+    state = State.of(records[0])
+    for record in records[1:]:
+        state.apply(record)
+    return state
+
+
+class Store:
+    """A state directory."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory.absolute()
+        self.path = self.directory / "journal"
+        self.shown = directory / "journal"
+        self._lock: Optional[int] = None
+
+    def read(self) -> tuple[Optional[State], Reading]:
+        """Read the state without changing anything."""
+        reading = read_journal(self.path)
+        return replay(reading.records, self.shown), reading
+
+    def lock(self) -> None:
+        """Keep every other run away until `unlock`; refuses where one is at work."""
+        made = [path for path in (self.directory, *self.directory.parents) if not path.exists()]
+        self.directory.mkdir(parents=True, exist_ok=True)
+        for path in made:
+            sync_directory(path.parent)
+        self._lock = os.open(self.directory / "lock", os.O_RDWR | os.O_CREAT, 0o666)
+        for patience in (0.05, 0.1, 0.0):  # a `status` looks at the lock for an instant
+            try:
+                fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if not patience:
+                    holder = os.pread(self._lock, 20, 0).decode().strip() or "?"
+                    self.unlock()
+                    raise RefusedError(f"{self.shown.parent}: a run is at work here (pid {holder})") from None
+                time.sleep(patience)
+        os.ftruncate(self._lock, 0)
+        os.pwrite(self._lock, f"{os.getpid()}\n".encode(), 0)
+
+    def unlock(self) -> None:
+        """Let others in."""
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+    def is_busy(self) -> bool:
+        """Tell whether a run is at work here now."""
+        try:
+            descriptor = os.open(self.directory / "lock", os.O_RDONLY)
+        except OSError:
+            return False
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        finally:
+            os.close(descriptor)
+        return False
+
+    def journal(self, reading: Reading) -> Journal:
+        """Open the journal for appending; a torn end is repaired."""
+        return Journal(self.path, reading)
+
+    def archive(self, name: str) -> Path:
+        """Put the journal away under a name of its own; nothing is ever deleted."""
+        history = self.directory / "history"
+        history.mkdir(exist_ok=True)
+        target, count = history / name, 1
+        while target.exists():
+            count += 1
+            target = history / f"{name}-{count}"
+        self.path.rename(target)
+        sync_directory(history)
+        sync_directory(self.directory)
+        return target

@@ -1,0 +1,1 @@
+"""An independent yardstick for runbooks: a model, its text, and a naive interpreter of the rules."""

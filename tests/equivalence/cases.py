@@ -1,0 +1,71 @@
+"""A case of the differential tests: documents, a way to write them, and the outcomes of a run."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+
+from .model import Files, Runbook
+from .oracle import walk
+from .render import PLAIN, Style, render, render_files
+from .visits import Visit, Walk
+
+LIMIT = 60
+MAIN = "main.runbook.md"
+
+
+@dataclass(frozen=True)
+class Outcomes:
+    """The outcome of each visit by its index: a given start, then bits without a period.
+
+    A period could keep a loop going for ever; without one nearly every walk ends. The share of passes differs
+    from seed to seed, so that long walks occur as well as failures.
+    """
+
+    start: tuple[bool, ...] = ()
+    seed: int = 0
+
+    def __call__(self, visit: Visit) -> bool:
+        """The outcome of a visit."""
+        if visit.index < len(self.start):
+            return self.start[visit.index]
+        share = (128, 176, 208, 96)[self.seed % 4]
+        return hashlib.sha256(f"{self.seed}/{visit.index}".encode()).digest()[0] < share
+
+
+@dataclass(frozen=True)
+class Case:
+    """Something to compare targets on; it prints as the documents that it stands for."""
+
+    runbook: Runbook
+    files: Files = field(default_factory=dict)
+    style: Style = PLAIN
+    outcomes: Outcomes = Outcomes()
+
+    def documents(self) -> dict[str, str]:
+        """All documents by path, the outermost under `MAIN`."""
+        return {MAIN: render(self.runbook, self.style)} | render_files(self.files, self.style)
+
+    def walk(self, limit: int = LIMIT) -> Walk:
+        """The walk by the rules."""
+        return walk(self.runbook, self.files, self.outcomes, limit)
+
+    def __repr__(self) -> str:
+        """The documents and the expected walk, for the report of a failing test."""
+        parts = [f"----- {path}\n{text}" for path, text in self.documents().items()]
+        return "\n" + "".join(parts) + f"----- walk\n{show_walk(self.walk())}\n"
+
+
+def show_visit(visit: Visit, passed: bool) -> str:
+    """A visit in one word, such as `1.{n}#2@.3+`: unit, attempt if not the first, instances, outcome."""
+    attempt = f"#{visit.attempt}" if visit.attempt > 1 else ""
+    instances = ""
+    if visit.step_instance is not None or visit.substep_instance is not None:
+        instances = f"@{visit.step_instance or ''}.{visit.substep_instance or ''}"
+    return f"{visit.label}{attempt}{instances}{'+' if passed else '-'}"
+
+
+def show_walk(taken: Walk) -> str:
+    """A walk in words."""
+    end = "cut off" if taken.end is None else " ".join(taken.end).strip()
+    return " ".join([*(show_visit(*visit) for visit in taken.visits), "=>", end])

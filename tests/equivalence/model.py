@@ -1,0 +1,158 @@
+"""A small abstract model of a runbook: what the rules speak of, and nothing of how it is written.
+
+Nested runbooks are a mapping from the path that a list names to the runbook it stands for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+STEP_TEMPLATE = "{N}"
+CHILD_TEMPLATE = "{n}"
+EXECUTABLE = frozenset({"bash", "sh", "shell"})
+
+
+@dataclass(frozen=True)
+class Continue:
+    """Go to the next unit in sequence."""
+
+
+@dataclass(frozen=True)
+class Complete:
+    """End the runbook with success; no message is the empty one."""
+
+    message: str = ""
+
+
+@dataclass(frozen=True)
+class Stop:
+    """End the runbook without success; no message is the empty one."""
+
+    message: str = ""
+
+
+@dataclass(frozen=True)
+class Goto:
+    """A jump: `GOTO [NEXT] [step[.child]]`, with `{N}` and `{n}` written as they are."""
+
+    step: str | None = None
+    child: str | None = None
+    advance: bool = False
+
+
+Action = Continue | Complete | Stop | Goto
+
+
+@dataclass(frozen=True)
+class Retry:
+    """Run the unit again up to `count` times, then do `then`."""
+
+    count: int
+    then: Action
+
+
+Result = Action | Retry
+
+
+@dataclass(frozen=True)
+class Transitions:
+    """What a unit says about its outcomes; None where it says nothing.
+
+    `optimistic` is `PASS ANY / FAIL ALL`. It needs a transition to be written on, so a unit that says nothing
+    is never optimistic.
+    """
+
+    on_pass: Result | None = None
+    on_fail: Result | None = None
+    optimistic: bool = False
+
+    def __post_init__(self) -> None:
+        if self.optimistic and not self.declared:
+            raise ValueError("a modifier stands on a transition")
+
+    @property
+    def declared(self) -> bool:
+        """Whether the unit has a transition of its own."""
+        return self.on_pass is not None or self.on_fail is not None
+
+    def explicit(self, passed: bool) -> Result | None:
+        """The result that was written for an outcome."""
+        return self.on_pass if passed else self.on_fail
+
+
+NOTHING = Transitions()
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """A unit without children: a prompt and/or one code block. Only some blocks are executed (M2, M3)."""
+
+    prompt: str = ""
+    code: str | None = None
+    info: str = ""
+
+    @property
+    def is_command(self) -> bool:
+        """Whether a shell decides the outcome, rather than an answer."""
+        return self.code is not None and self.info in EXECUTABLE
+
+
+@dataclass(frozen=True)
+class Runbooks:
+    """A list of runbooks, run in order; only a step may stand with a prompt before it (V6)."""
+
+    paths: tuple[str, ...]
+    prompt: str = ""
+
+
+@dataclass(frozen=True)
+class Substep:
+    """An H3 unit; `ident` is the part after the dot."""
+
+    ident: str
+    body: Leaf | Runbooks
+    transitions: Transitions = NOTHING
+    title: str = ""
+
+
+@dataclass(frozen=True)
+class Substeps:
+    """The children of a step, in document order."""
+
+    children: tuple[Substep, ...]
+    prompt: str = ""
+
+
+Body = Leaf | Runbooks | Substeps
+
+
+@dataclass(frozen=True)
+class Step:
+    """An H2 unit."""
+
+    ident: str
+    body: Body
+    transitions: Transitions = NOTHING
+    title: str = ""
+
+    @property
+    def is_numbered(self) -> bool:
+        """Whether the step is part of the sequence; `{N}` and named steps are not."""
+        return self.ident.isdecimal()
+
+    @property
+    def children(self) -> tuple[Substep, ...]:
+        """The substeps, if the step has any."""
+        return self.body.children if isinstance(self.body, Substeps) else ()
+
+
+@dataclass(frozen=True)
+class Runbook:
+    """A document."""
+
+    steps: tuple[Step, ...]
+    title: str = ""
+
+
+Files = Mapping[str, Runbook]

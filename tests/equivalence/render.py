@@ -1,0 +1,209 @@
+"""From the model to Markdown in the default layout: prompt, body, transitions.
+
+A `Style` chooses among ways of writing that mean the same.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from .model import (
+    Action,
+    Complete,
+    Continue,
+    Files,
+    Goto,
+    Leaf,
+    Result,
+    Retry,
+    Runbook,
+    Runbooks,
+    Step,
+    Stop,
+    Substep,
+    Substeps,
+    Transitions,
+)
+
+RESERVED = frozenset(
+    ["NEXT", "CONTINUE", "COMPLETE", "STOP", "GOTO", "RETRY", "PASS", "FAIL", "YES", "NO", "ALL", "ANY"]
+)
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+@dataclass(frozen=True)
+class Style:
+    """How a runbook is written; no field changes what it means."""
+
+    separator: str = ". "
+    yes_no: bool = False  # YES and NO for PASS and FAIL
+    omit_defaults: bool = False  # where the default would do the same
+    omit_modifiers: bool = False  # ALL/ANY where they follow from the rest
+    modify_leaves: bool = False  # PASS ALL on a step without children: a warning, no more
+    bare_messages: bool = False  # a message that is a name stands without quotes
+    short_retry: bool = False  # G3
+    bare_next: bool = False  # G4
+    fail_first: bool = False
+    late_transitions: bool = False  # V8: after the last substep
+    closing_hashes: bool = False
+    tight: bool = False  # no blank lines where CommonMark needs none
+    frontmatter: bool = False
+    crlf: bool = False
+    bom: bool = False
+
+
+PLAIN = Style()
+
+# Gives the text that stands for a command: (path of the file, label of the unit in it, the leaf) -> code.
+CodeOf = Callable[[str, str, Leaf], str]
+
+
+def own_code(_path: str, _label: str, leaf: Leaf) -> str:
+    """The code as the model has it."""
+    return leaf.code or ""
+
+
+def render(runbook: Runbook, style: Style = PLAIN, path: str = "", code_of: CodeOf = own_code) -> str:
+    """The document as text."""
+    return _Writer(style, path, code_of).document(runbook)
+
+
+def render_files(files: Files, style: Style = PLAIN, code_of: CodeOf = own_code) -> dict[str, str]:
+    """The nested runbooks as text, by path."""
+    return {path: render(runbook, style, path, code_of) for path, runbook in files.items()}
+
+
+@dataclass(frozen=True)
+class _Writer:
+    style: Style
+    path: str
+    code_of: CodeOf
+
+    def document(self, runbook: Runbook) -> str:
+        blocks = list(self.blocks(runbook))
+        gap = "\n" if self.style.tight else "\n\n"
+        text = gap.join(block for block in blocks if block) + "\n"
+        if self.style.crlf:
+            text = text.replace("\n", "\r\n")
+        return ("\ufeff" if self.style.bom else "") + text
+
+    def blocks(self, runbook: Runbook) -> Iterator[str]:
+        if self.style.frontmatter:
+            yield "---\nname: generated\n---"
+        if runbook.title:
+            yield f"# {runbook.title}"
+        for step in runbook.steps:
+            yield from self.step(step)
+
+    def step(self, step: Step) -> Iterator[str]:
+        yield self.header("##", step.ident, step.title)
+        late = self.stands_late(step)
+        written = self.step_transitions(step, late)
+        if not isinstance(step.body, Substeps):
+            yield from self.body(step.ident, step.body)
+            yield written
+            return
+        yield step.body.prompt
+        if not late:
+            yield written
+        for child in step.children:
+            yield from self.substep(step, child)
+        if late:
+            yield written
+
+    def substep(self, step: Step, child: Substep) -> Iterator[str]:
+        label = f"{step.ident}.{child.ident}"
+        yield self.header("###", label, child.title)
+        yield from self.body(label, child.body)
+        modified = child.transitions.optimistic or isinstance(child.body, Runbooks)
+        yield self.transitions(child.transitions, modified, self.style.omit_modifiers)
+
+    def header(self, hashes: str, label: str, title: str) -> str:
+        text = f"{hashes} {label}{self.style.separator}{title}" if title else f"{hashes} {label}"
+        return f"{text} {hashes}" if self.style.closing_hashes else text
+
+    def body(self, label: str, body: Leaf | Runbooks) -> Iterator[str]:
+        yield body.prompt
+        if isinstance(body, Runbooks):
+            yield "\n".join(f"- {path}" for path in body.paths)
+        elif body.code is not None:
+            yield f"```{body.info}\n{self.code_of(self.path, label, body)}\n```"
+
+    # -- transitions ---------------------------------------------------------------------------------------
+
+    def stands_late(self, step: Step) -> bool:
+        """V8: only a leaf as last substep leaves the place after it to the step."""
+        wanted = self.style.late_transitions and step.transitions.declared
+        return wanted and bool(step.children) and isinstance(step.children[-1].body, Leaf)
+
+    def step_transitions(self, step: Step, late: bool) -> str:
+        transitions = step.transitions
+        if self.style.omit_defaults:
+            transitions = without_defaults(transitions, keep_one=bool(step.children))
+        modified = not isinstance(step.body, Leaf) or self.style.modify_leaves
+        return self.transitions(transitions, modified, self.style.omit_modifiers and not late)
+
+    def transitions(self, transitions: Transitions, modified: bool, omit: bool) -> str:
+        """The items of a unit; `modified` says whether ALL and ANY are written, `omit` only where needed."""
+        any_all = ("ANY", "ALL") if transitions.optimistic else ("ALL", "ANY")
+        words = ("YES", "NO") if self.style.yes_no else ("PASS", "FAIL")
+        items = []
+        # One modifier of an optimistic pair implies the other (V9); none means the pessimistic pair.
+        missing = transitions.optimistic
+        for word, modifier, result in zip(
+            words, any_all, (transitions.on_pass, transitions.on_fail), strict=True
+        ):
+            if result is not None:
+                shown = modified and (missing or not omit)
+                items.append(f"- {word}{' ' + modifier if shown else ''}: {self.result(result)}")
+                missing = missing and not shown
+        if self.style.fail_first:
+            items.reverse()
+        return ("\n" if self.style.tight else "\n\n").join(items)
+
+    def result(self, result: Result) -> str:
+        if not isinstance(result, Retry):
+            return self.action(result)
+        short = self.style.short_retry
+        count = "" if short and result.count == 1 else f" {result.count}"
+        if short and isinstance(result.then, Stop):
+            return f"RETRY{count}{self.message(result.then.message)}"
+        return f"RETRY{count} {self.action(result.then)}"
+
+    def action(self, action: Action) -> str:
+        match action:
+            case Continue():
+                return "CONTINUE"
+            case Complete(message):
+                return f"COMPLETE{self.message(message)}"
+            case Stop(message):
+                return f"STOP{self.message(message)}"
+            case Goto():
+                return self.goto(action)
+
+    def goto(self, goto: Goto) -> str:
+        words = ["NEXT"] if goto.advance else []
+        if goto.step is not None:
+            words.append(goto.step + (f".{goto.child}" if goto.child is not None else ""))
+        if words == ["NEXT"] and self.style.bare_next:
+            return "NEXT"
+        return " ".join(["GOTO", *words])
+
+    def message(self, message: str) -> str:
+        if not message:
+            return ""
+        if self.style.bare_messages and _NAME.fullmatch(message) and message not in RESERVED:
+            return f" {message}"
+        escaped = message.replace("\\", "\\\\").replace('"', '\\"')  # G5
+        return f' "{escaped}"'
+
+
+def without_defaults(transitions: Transitions, keep_one: bool) -> Transitions:
+    """Leave out what the defaults say (M6); a step with substeps keeps one, or it is transparent (M11)."""
+    on_pass = None if transitions.on_pass == Continue() else transitions.on_pass
+    on_fail = None if transitions.on_fail == Stop() else transitions.on_fail
+    if on_pass is None and on_fail is None and (keep_one or transitions.optimistic):
+        return transitions
+    return Transitions(on_pass, on_fail, transitions.optimistic)

@@ -1,0 +1,192 @@
+"""Random valid runbooks over the whole language, small ones first, and outcomes for their units."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+from hypothesis import strategies as st
+
+from .cases import Case, Outcomes
+from .model import (
+    Action,
+    Complete,
+    Continue,
+    Goto,
+    Leaf,
+    Result,
+    Retry,
+    Runbook,
+    Runbooks,
+    Step,
+    Stop,
+    Substep,
+    Substeps,
+    Transitions,
+)
+from .outline import Outline, outlines, targets
+from .render import Style
+
+# The last one alone stands in a folder: it includes nothing, so no path needs the project root (V11).
+PATHS = ("lint.runbook.md", "deep-check.runbook.md", "lib/types.runbook.md")
+
+TITLES = ("Title", "", 'Run `x` "now" & <later> $HOME {N} {n}', "Été 🚀 100% – ${{ github.token }} \\o/ 'q'")
+MESSAGES = (
+    "",
+    "Done",
+    "Next",
+    "GOTO",  # reserved: needs its quotes
+    "two words",
+    'say "no" \\ back\\slash',
+    "$HOME `id` $(id) ${{ secrets.X }} %PATH% !x",
+    "batch {N} item {n}, not ${N} ${n}",
+    "🚀 – é",
+    "it's; a & b | c > d # e * [f](g) <h> &amp;",
+    " ends with \\",
+    "- PASS: STOP",
+)
+HOSTILE_CHARACTERS = "aN n0{}$\\\"`'#<>&|*_%!;:-.,()[]~^=+?/@é🚀"
+PROMPTS = (
+    "",
+    "Check the result.",
+    "Check `x` \"y\" 'z' $HOME \\ 100% {N} {n} ${N} ${{ secrets.X }} $(id) 🚀",
+    "First do this.\n\nThen PASS: STOP",
+    "Look:\n\n- NO changes needed\n- PASS rate above 90 %",
+    "> ## 7. Quoted\n> - PASS: STOP",
+    "<!--\n## 7. Hidden\n- FAIL: COMPLETE\n-->",
+    "1. one\n2. two",
+)
+CODES = (
+    "true",
+    "exit 3",
+    "echo \"a\\b\" '$x' ${HOME} ${{ github.token }} {N} {n} ${N} 100% # é 🚀",
+    "cat <<'EOF'\n## 7. Code\n- PASS: STOP\n### x\nEOF",
+    "false\n\n  true",
+)
+COMMAND_TAGS = ("sh", "bash", "shell")
+SHOWN_TAGS = ("", "json", "prompt", "bash prompt", "sh prompt")
+
+
+_flags = st.booleans()
+_titles = st.sampled_from(TITLES)
+_prompts = st.sampled_from(PROMPTS)
+_codes = st.sampled_from(CODES)
+_messages = st.sampled_from(MESSAGES) | st.text(HOSTILE_CHARACTERS, min_size=1, max_size=12)
+
+# Ends are rare, since they cut a walk short, and jumps frequent: there the rules are many.
+_action_kinds = st.sampled_from(["continue"] * 3 + ["goto"] * 4 + ["complete", "stop"])
+_result_kinds = st.sampled_from(["nothing"] * 2 + ["action"] * 3 + ["retry"] * 2)
+
+
+@st.composite
+def actions(draw: st.DrawFn, gotos: list[Goto]) -> Action:
+    """Every action; a jump only where there is somewhere to go."""
+    kind = draw(_action_kinds)
+    if kind == "complete":
+        return Complete(draw(_messages))
+    if kind == "stop":
+        return Stop(draw(_messages))
+    return draw(st.sampled_from(gotos)) if kind == "goto" and gotos else Continue()
+
+
+@st.composite
+def results(draw: st.DrawFn, gotos: list[Goto]) -> Result | None:
+    """What a unit may say about an outcome, nothing included."""
+    kind = draw(_result_kinds)
+    if kind == "nothing":
+        return None
+    action = draw(actions(gotos))
+    return Retry(draw(st.integers(1, 3)), action) if kind == "retry" else action
+
+
+@st.composite
+def transitions(draw: st.DrawFn, gotos: list[Goto], composite: bool) -> Transitions:
+    """Both outcomes; `PASS ANY` only where there are children."""
+    on_pass, on_fail = draw(results(gotos)), draw(results(gotos))
+    declared = on_pass is not None or on_fail is not None
+    return Transitions(on_pass, on_fail, composite and declared and draw(_flags))
+
+
+@st.composite
+def leaves(draw: st.DrawFn) -> Leaf:
+    """Commands mostly, prompts with and without an instructional block."""
+    kind = draw(st.sampled_from(["command", "command", "prompt", "shown"]))
+    prompt = draw(_prompts)
+    if kind == "prompt":
+        return Leaf(prompt)
+    tags = COMMAND_TAGS if kind == "command" else SHOWN_TAGS
+    return Leaf(prompt, draw(_codes), draw(st.sampled_from(tags)))
+
+
+@st.composite
+def bodies(draw: st.DrawFn, paths: tuple[str, ...], in_step: bool) -> Leaf | Runbooks:
+    """A leaf or, where there are runbooks to name, a list of them; the same path may stand twice."""
+    if not paths or draw(st.integers(0, 3)) < 3:
+        return draw(leaves())
+    listed = draw(st.lists(st.sampled_from(paths), min_size=1, max_size=3))
+    return Runbooks(tuple(listed), draw(_prompts) if in_step else "")
+
+
+@st.composite
+def substeps(draw: st.DrawFn, outline: Outline, step: str, ident: str, paths: tuple[str, ...]) -> Substep:
+    """A substep at its place in the outline."""
+    body = draw(bodies(paths, in_step=False))
+    allowed = draw(transitions(targets(outline, step, ident), isinstance(body, Runbooks)))
+    return Substep(ident, body, allowed, draw(_titles))
+
+
+@st.composite
+def steps(
+    draw: st.DrawFn, outline: Outline, ident: str, children: tuple[str, ...], paths: tuple[str, ...]
+) -> Step:
+    """A step at its place in the outline."""
+    body: Leaf | Runbooks | Substeps
+    if children:
+        drawn = tuple(draw(substeps(outline, ident, child, paths)) for child in children)
+        body = Substeps(drawn, draw(_prompts))
+    else:
+        body = draw(bodies(paths, in_step=True))
+    composite = not isinstance(body, Leaf)
+    allowed = draw(transitions(targets(outline, ident, None), composite))
+    return Step(ident, body, allowed, draw(_titles))
+
+
+@st.composite
+def runbooks(draw: st.DrawFn, paths: tuple[str, ...] = (), most: int = 4) -> Runbook:
+    """A runbook that may include the runbooks at `paths`."""
+    outline = draw(outlines(most))
+    drawn = tuple(draw(steps(outline, ident, children, paths)) for ident, children in outline.steps)
+    return Runbook(drawn, draw(_titles))
+
+
+@st.composite
+def files(draw: st.DrawFn, most: int = 2) -> dict[str, Runbook]:
+    """Up to three runbooks, each including only later ones: no cycle, and a depth of three at most."""
+    paths = PATHS[: draw(st.integers(0, len(PATHS)))]
+    return {path: draw(runbooks(paths[index + 1 :], most)) for index, path in enumerate(paths)}
+
+
+SEPARATORS = (". ", " ", ": ", " - ", ") ", " — ", " → ", ".: ")
+_styles = st.builds(
+    Style,
+    st.sampled_from(SEPARATORS),
+    **{field.name: _flags for field in fields(Style) if field.name != "separator"},
+)
+_outcomes = st.builds(Outcomes, st.lists(_flags, max_size=8).map(tuple), st.integers(0, 2**16))
+
+
+def styles() -> st.SearchStrategy[Style]:
+    """Ways of writing."""
+    return _styles
+
+
+def outcomes() -> st.SearchStrategy[Outcomes]:
+    """Outcome functions; the simplest says nothing of its own."""
+    return _outcomes
+
+
+@st.composite
+def cases(draw: st.DrawFn, most: int = 4) -> Case:
+    """Whole cases: documents, a style and outcomes."""
+    included = draw(files())
+    runbook = draw(runbooks(tuple(included), most))
+    return Case(runbook, included, draw(styles()), draw(outcomes()))
