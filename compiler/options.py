@@ -2,24 +2,36 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+if TYPE_CHECKING:
+    from pydantic import ValidationError
+
+Layout = Literal["after-body", "after-header"]
+"""Where the transitions of a unit stand (V7)."""
 
 
-class Options(BaseModel):
-    """What can be set for a document or for all documents of a project. `targets` has a table for each backend."""
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What can be set for a document or for all of a project; `targets` has a table of options for each backend.
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    pydantic validates it by these annotations; a plain dataclass is imported faster, and most documents set nothing.
+    """
 
-    transitions: Literal["after-body", "after-header"] | None = Field(None, description="where the transitions of a unit stand (V7)")
-    targets: dict[str, dict[str, Any]] = Field(default_factory=dict, description="options of a target, by its name")
+    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
+
+    transitions: Layout | None = None
+    targets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
 def document_options(value: object) -> tuple[Options, list[str]]:
     """The options in a plain value, and a text for each thing that is wrong; then the options are the defaults."""
+    from pydantic import TypeAdapter, ValidationError  # noqa: PLC0415 (see the class)
+
     try:
-        return Options.model_validate(value), []
+        return TypeAdapter(Options).validate_python(value), []
     except ValidationError as error:
         return Options(), problems(error)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tomllib
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -18,7 +17,7 @@ _PYPROJECT = "pyproject.toml"
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """`root` is an absolute path, links resolved; `shown` is how its files are called in messages ("" for as is)."""
+    """`root` is an absolute path without links."""
 
     root: Path
 
@@ -80,12 +79,14 @@ def read_options(project: Project) -> tuple[Options, list[Diagnostic]]:
     pyproject = not path.exists()
     path = project.root / _PYPROJECT if pyproject else path
     text = _text(path)
-    if not text:
+    if not text or (pyproject and "[tool.rdc" not in text):
         return Options(), []
+    import tomllib  # noqa: PLC0415 (most projects configure nothing, and importing it takes time)
+
     try:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        return Options(), [_invalid(path, str(error))] if not pyproject or "[tool.rdc" in text else []
+        return Options(), [_invalid(path, str(error))]
     if pyproject:
         table = table.get("tool", {}).get("rdc", {})
     options, problems = document_options(table)
