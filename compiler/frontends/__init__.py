@@ -1,0 +1,76 @@
+"""The front ends: one entry in `FRONT_ENDS` for each format that rdc reads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Protocol
+
+from compiler.diagnostic import Diagnostic
+from compiler.ir.program import Program
+from compiler.options import Layout, Options
+from compiler.project import Project
+from compiler.source import Source
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What a front end is given: the document, the project to find others in, and what was asked for.
+
+    `transitions` is the command line's, which outweighs the frontmatter; `configured` is the project's, which does not
+    (V7). With `link` false, a missing nested document is no error (V11).
+    """
+
+    source: Source
+    project: Project
+    configured: Options
+    transitions: Layout | None
+    link: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a front end gives: the program (None with errors), all findings, and every source by its name."""
+
+    program: Program | None
+    diagnostics: tuple[Diagnostic, ...]
+    sources: Mapping[str, Source]
+
+
+class FrontEnd(Protocol):
+    """The functions that the package of a front end has."""
+
+    def recognises(self, source: Source) -> bool:
+        """Whether the content looks like this format; asked only where the file's name says nothing."""
+
+    def compile_document(self, job: Job) -> Result:
+        """Parses, checks, links and lowers a document; never raises for what stands in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A source format: the name of its front end (and of its folder here), a line about it, and its file names."""
+
+    name: str
+    summary: str
+    suffixes: tuple[str, ...]
+
+    def load(self) -> FrontEnd:
+        """The front end, imported when it is first needed."""
+        module: FrontEnd = import_module(f"compiler.frontends.{self.name}")  # type: ignore[assignment]
+        return module
+
+
+FRONT_ENDS: dict[str, Format] = {
+    form.name: form
+    for form in (Format("rundown", "Rundown runbooks (Markdown with ## steps)", (".runbook.md",)),)
+}
+
+
+def recognise(source: Source) -> Format | None:
+    """The format of a document, by its file name, then by its content."""
+    for form in FRONT_ENDS.values():
+        if source.path.endswith(form.suffixes):
+            return form
+    return next((form for form in FRONT_ENDS.values() if form.load().recognises(source)), None)

@@ -1,0 +1,42 @@
+"""The front end for Rundown runbooks: design/rundown.md."""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+
+from compiler.analyses.flow import flow_warnings
+from compiler.diagnostic import Diagnostic, Severity
+from compiler.frontends import Job, Result
+from compiler.frontends.rundown.check import check
+from compiler.frontends.rundown.link import link
+from compiler.frontends.rundown.lower import lower
+from compiler.frontends.rundown.parse import parse
+from compiler.frontends.rundown.syntax import Runbook
+from compiler.source import Source
+
+_STEP = re.compile(r"^##[ \t]+(\d+([.:) ]|$)|\{N\})", re.MULTILINE)
+
+
+def recognises(source: Source) -> bool:
+    """Whether there is a numbered or dynamic step header."""
+    return bool(_STEP.search(source.text))
+
+
+def compile_document(job: Job) -> Result:
+    """Parses, checks, links and lowers a runbook with everything that it includes."""
+    linked = link(job.source, job.project.find, partial(_parse, job), job.link)
+    found = list(linked.diagnostics)
+    main = linked.documents.get(job.source.name)
+    if main is None or any(item.severity is Severity.ERROR for item in found):
+        return Result(None, tuple(found), linked.sources)
+    lowered = lower(main, linked.documents)
+    if isinstance(lowered, Diagnostic):
+        return Result(None, (*found, lowered), linked.sources)
+    found += flow_warnings(lowered.program, lowered.written, linked.sources)
+    return Result(lowered.program, tuple(found), linked.sources)
+
+
+def _parse(job: Job, source: Source) -> tuple[Runbook | None, list[Diagnostic]]:
+    runbook, found = parse(source, job.transitions, job.configured.transitions or "after-body")
+    return runbook, found if runbook is None else found + check(source, runbook)

@@ -18,14 +18,18 @@ from compiler.frontends.rundown.syntax import (
     UNKNOWN,
     Code,
     Goto,
-    Layout,
     Reference,
     Runbook,
     Step,
     Substep,
     Transition,
 )
+from compiler.options import Layout
 from compiler.source import Source, Span
+
+
+BARE_NEXT = re.compile(r":\s*(RETRY\s+(\d+\s+)?)?NEXT$")
+"""An action that is only NEXT (G4)."""
 
 
 class TreeBuilder:
@@ -120,6 +124,9 @@ class TreeBuilder:
         except LineError as error:
             self.diagnostics.append(transition_problem(self.source, block, error))
             return None
+        if BARE_NEXT.search(block.text):
+            problem = "a bare NEXT is taken as GOTO NEXT"
+            self.diagnostics.append(Diagnostic("RD042", self.source.path, block.span, problem, "write GOTO NEXT"))
         return _moved(transition, block.line, block.column)
 
     def _code(self, tree: Tree[Any]) -> Code | None:
@@ -131,8 +138,8 @@ class TreeBuilder:
             self.diagnostics.append(
                 Diagnostic("RD045", self.source.path, block.span, problem, "close it with a line of its own: ```")
             )
-        language, *flags = block.info.split()
-        return self._tagged(block, language, flags) if block.info else Code("", False, block.text, block.span)
+        language, *flags = block.info.split() or [""]
+        return self._tagged(block, language, flags)
 
     def _tagged(self, block: Block, language: str, flags: Sequence[str]) -> Code:
         """The block's tag and flag; the only flag is `prompt`, and `prompt` alone is a tag (section 2)."""

@@ -45,13 +45,14 @@ def references(runbook: Runbook) -> Iterator[Reference]:
 
 def link(source: Source, find: Find, parse: Parse, must_exist: bool) -> Linked:
     """Loads a document and all that it includes, each once."""
-    linked = Linked({}, {}, [])
+    documents: dict[str, Document] = {}
+    sources = {source.name: source}
+    diagnostics: list[Diagnostic] = []
     pending = [source]
-    sources, documents = {source.name: source}, {}
     while pending:
         current = pending.pop()
         runbook, found = parse(current)
-        linked.diagnostics.extend(found)
+        diagnostics += found
         if runbook is None:
             continue
         includes: dict[str, str] = {}
@@ -63,10 +64,10 @@ def link(source: Source, find: Find, parse: Parse, must_exist: bool) -> Linked:
                     sources[result.name] = result
                     pending.append(result)
             elif isinstance(result, Refusal) and (must_exist or result.code != "RD301"):
-                linked.diagnostics.append(_refused(current, reference, result))
+                diagnostics.append(_refused(current, reference, result))
         documents[current.name] = Document(current, runbook, includes)
-    linked.diagnostics.extend(_cycles(documents.values()))
-    return Linked(documents, sources, linked.diagnostics)
+    diagnostics += _cycles(documents.values())
+    return Linked(documents, sources, diagnostics)
 
 
 def _refused(source: Source, reference: Reference, refusal: Refusal) -> Diagnostic:

@@ -16,8 +16,9 @@ from compiler.frontends.rundown.frontmatter import Frontmatter, read_frontmatter
 from compiler.frontends.rundown.hints import almost_transitions
 from compiler.frontends.rundown.order import unexpected_block
 from compiler.frontends.rundown.outline import settle_outline
-from compiler.frontends.rundown.syntax import Layout, Runbook
+from compiler.frontends.rundown.syntax import Runbook
 from compiler.grammar import NoLexer, load
+from compiler.options import Layout
 from compiler.source import Source
 
 _START: dict[Layout, str] = {"after-body": "runbook", "after-header": "runbook_after_header"}
@@ -28,13 +29,16 @@ def _grammar() -> Lark:
     return load("rundown.lark", start=tuple(_START.values()), lexer=NoLexer)
 
 
-def parse(source: Source, layout: Layout | None = None) -> tuple[Runbook | None, list[Diagnostic]]:
+def parse(
+    source: Source, layout: Layout | None = None, default: Layout = "after-body"
+) -> tuple[Runbook | None, list[Diagnostic]]:
     """The syntax tree of a document, with diagnostics; None for a document without any step.
 
-    `layout` (V7) outweighs what the frontmatter says. With errors the tree is what could be understood.
+    `layout` outweighs what the frontmatter says, `default` stands in where neither says anything (V7). With errors the
+    tree is what could be understood.
     """
     frontmatter, found = read_frontmatter(source)
-    chosen = layout or _layout(frontmatter)
+    chosen = layout or _layout(frontmatter) or default
     blocks = list(read_blocks(source, frontmatter.next_line))
     outline, problems = settle_outline(source, blocks)
     found += problems
@@ -48,10 +52,10 @@ def parse(source: Source, layout: Layout | None = None) -> tuple[Runbook | None,
     return runbook, found + builder.diagnostics
 
 
-def _layout(frontmatter: Frontmatter) -> Layout:
+def _layout(frontmatter: Frontmatter) -> Layout | None:
     options = frontmatter.values.get("rdc")
     value = options.get("transitions") if isinstance(options, dict) else None
-    return "after-header" if value == "after-header" else "after-body"
+    return next((layout for layout in _START if layout == value), None)
 
 
 def _tree(source: Source, blocks: Iterable[Block], layout: Layout) -> tuple[Tree[Any] | None, list[Diagnostic]]:

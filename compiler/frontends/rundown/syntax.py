@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum, StrEnum
-from typing import Any, Literal
+from typing import Any
 
 from compiler.source import Span
 
@@ -16,9 +16,6 @@ class Dynamic(Enum):
     STEP = "{N}"
     SUBSTEP = "{n}"
 
-
-Layout = Literal["after-body", "after-header"]
-"""Where the transitions of a unit stand (V7)."""
 
 Identifier = int | str | Dynamic
 """A number, a name, or a dynamic identifier, as it stands in a header or a target."""

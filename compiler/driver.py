@@ -1,0 +1,62 @@
+"""The driver: from a path to a program, with everything that is to be said about the document on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from compiler.diagnostic import Diagnostic, sort_key
+from compiler.files import Refusal
+from compiler.frontends import FRONT_ENDS, Job, recognise
+from compiler.ir.program import Program
+from compiler.options import Layout
+from compiler.project import open_project, read_options
+from compiler.source import Source
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What the user asked for on the command line; None leaves it to the document and the project."""
+
+    front_end: str | None = None
+    transitions: Layout | None = None
+    link: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Compilation:
+    """What became of one document. `program` is None if there are errors; `sources` are by the path in diagnostics."""
+
+    path: str
+    program: Program | None
+    diagnostics: tuple[Diagnostic, ...]
+    sources: Mapping[str, Source]
+
+
+def compile_file(path: str, settings: Settings | None = None) -> Compilation:
+    """Compiles a document and what it includes. Never raises for what stands in a file, or for one that is missing.
+
+    Raises:
+        KeyError: `settings.front_end` is not the name of a front end.
+    """
+    settings = settings or Settings()
+    project = open_project(path)
+    source = project.read(path)
+    if isinstance(source, Refusal):
+        return Compilation(path, None, (Diagnostic(source.code, path, None, source.problem, source.remedy),), {})
+    configured, found = read_options(project)
+    form = FRONT_ENDS[settings.front_end] if settings.front_end else recognise(source)
+    if form is None:
+        return Compilation(path, None, (*found, _unknown_format(source)), {path: source})
+    job = Job(source, project, configured, settings.transitions, settings.link)
+    result = form.load().compile_document(job)
+    diagnostics = tuple(sorted({*found, *result.diagnostics}, key=sort_key))
+    program = None if found else result.program
+    return Compilation(path, program, diagnostics, {item.path: item for item in result.sources.values()})
+
+
+def _unknown_format(source: Source) -> Diagnostic:
+    suffixes = ", ".join(suffix for form in FRONT_ENDS.values() for suffix in form.suffixes)
+    problem = "rdc cannot tell the format of this file"
+    remedy = f"name it with one of the endings {suffixes}, or say it with --from {'|'.join(FRONT_ENDS)}"
+    return Diagnostic("RD005", source.path, None, problem, remedy)
