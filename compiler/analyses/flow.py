@@ -1,0 +1,89 @@
+"""Warnings from the graph: what no run reaches, what no run leaves, what never fires (V12)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from compiler.diagnostic import Diagnostic
+from compiler.ir.program import Branch, End, Node, Origin, Program
+from compiler.source import Source, Span
+
+
+def flow_warnings(
+    program: Program, written: Iterable[Origin], sources: Mapping[str, Source]
+) -> Iterator[Diagnostic]:
+    """The warnings for a program; `written` is the place of every transition, `sources` are by the names in it."""
+    reached, leaving = _reach(program)
+    shown: set[tuple[str, Span]] = set()
+    for node in program.nodes:
+        problem = _unit_problem(node, reached, leaving)
+        place = (node.origin.path, node.origin.span)
+        if problem and place not in shown:
+            shown.add(place)
+            yield Diagnostic(problem[0], sources[node.origin.path].path, node.origin.span, *problem[1:])
+    live = [node for node in program.nodes if node.id in reached]
+    if not any(isinstance(node.task, End) and node.task.result == "complete" and not node.edges for node in live):
+        entry = program.index()[program.entry].origin
+        problem = ("RD403", "no run of this runbook can COMPLETE", "let some transition COMPLETE, or CONTINUE past the last step")
+        yield Diagnostic(problem[0], sources[entry.path].path, entry.span, *problem[1:])
+    yield from _never_firing(program, reached, written, sources)
+
+
+def _reach(program: Program) -> tuple[set[str], set[str]]:
+    """The nodes that are reached, and those that reach an end."""
+    everything = {node.id for node in program.nodes}
+    if _is_plainly_connected(program):
+        return everything, everything
+    from compiler.ir.graph import reachable, to_graph, with_way_out  # noqa: PLC0415 (networkx takes long to import)
+
+    graph = to_graph(program)
+    return reachable(graph, program), with_way_out(graph, program)
+
+
+def _is_plainly_connected(program: Program) -> bool:
+    """A proof for the usual document that needs no search: everything is entered from above and left downwards.
+
+    If every node but the first has an edge from a node above it, all are reached; if every node but the ends has an edge
+    to a node below it, all reach an end. What is not proved so is left to networkx.
+    """
+    position = {node.id: index for index, node in enumerate(program.nodes)}
+    entered = {program.entry}
+    for index, node in enumerate(program.nodes):
+        below = [edge.target for edge in node.edges if position[edge.target] > index]
+        is_end = isinstance(node.task, End) and not node.edges
+        if node.id not in entered or not (below or is_end):
+            return False
+        entered.update(below)
+    return True
+
+
+def _unit_problem(node: Node, reached: set[str], leaving: set[str]) -> tuple[str, str, str] | None:
+    if isinstance(node.task, Branch | End):
+        return None
+    if node.id not in reached:
+        return "RD401", f"nothing reaches unit {node.id}", "lead a GOTO to it, or remove it"
+    if node.id not in leaving:
+        problem = f"from unit {node.id} no run can ever COMPLETE or STOP"
+        return "RD402", problem, "let one of its transitions, or one that follows, COMPLETE or STOP"
+    return None
+
+
+def _never_firing(
+    program: Program, reached: set[str], written: Iterable[Origin], sources: Mapping[str, Source]
+) -> Iterator[Diagnostic]:
+    """Transitions that no reachable edge carries out; those of units that are not reached are not named again."""
+    fired = {origin for node in program.nodes if node.id in reached for edge in node.edges for origin in edge.origins}
+    live_groups = {node.group for node in program.nodes if node.id in reached}
+    unreached = {
+        origin
+        for node in program.nodes
+        if node.id not in reached and not (isinstance(node.task, Branch) and node.group in live_groups)
+        for edge in node.edges
+        for origin in edge.origins
+    }
+    for origin in written:
+        if origin in fired or origin in unreached:
+            continue
+        problem = "this transition can never fire: no outcome of the units it waits for leads to it"
+        remedy = "remove it, or let one of the unit's children pass its outcome on (by having no transition for it)"
+        yield Diagnostic("RD404", sources[origin.path].path, origin.span, problem, remedy)

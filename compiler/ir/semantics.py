@@ -1,0 +1,155 @@
+"""What a program means: one step of the machine, as a pure function (architecture: semantics).
+
+`start` gives the first state; `advance` takes the outcome of the node that a state stands at and gives the next state.
+Nodes without a task of their own (branches, and the ends of nested runbooks) are passed through on the way. Nothing is
+run here: scenario tests, traces and the comparison of targets all ask this module.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from types import MappingProxyType
+
+from compiler.ir.program import (
+    Add,
+    AtLeast,
+    Branch,
+    CounterTest,
+    Edge,
+    Effect,
+    End,
+    KeywordTest,
+    Node,
+    OutcomeTest,
+    Program,
+    Reset,
+    Set,
+    SlotTest,
+    Test,
+    Verdict,
+    in_scope,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of a node's task: the verdict, the text that was answered, and the keyword found in it."""
+
+    verdict: Verdict
+    text: str = ""
+    keyword: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """Where a run stands: a node that waits for an outcome or is the end, and all registers."""
+
+    node: str
+    counters: Mapping[str, int]
+    slots: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """One step of a run: the edges taken, the first one being the node's own, and the state they lead to."""
+
+    edges: tuple[Edge, ...]
+    state: State
+
+
+class Machine:
+    """A program made ready for walking. It holds no state of a run."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.nodes = program.index()
+
+    @cached_property
+    def _initial(self) -> dict[str, int]:
+        return {register.name: register.initial for register in self.program.registers}
+
+    @cached_property
+    def _scopes(self) -> dict[str, dict[str, int]]:
+        """For each scope that some edge resets, the initial values of the counters in it."""
+        effects = (effect for node in self.program.nodes for edge in node.edges for effect in edge.effects)
+        names = {effect.scope for effect in effects if isinstance(effect, Reset)}
+        registers = self.program.registers
+        return {name: {r.name: r.initial for r in registers if in_scope(r, name)} for name in names}
+
+    def start(self) -> State:
+        """The state in which a run begins."""
+        slots = {slot.name: slot.initial for slot in self.program.slots}
+        return self._settle(self.program.entry, dict(self._initial), slots, ()).state
+
+    def advance(self, state: State, outcome: Outcome) -> Move:
+        """What follows when the node of a state has an outcome (M13).
+
+        Raises:
+            ValueError: The state is the end of the program, where nothing follows.
+        """
+        node = self.nodes[state.node]
+        if not node.edges:
+            raise ValueError(f"{state.node} is an end")
+        edge = self._choose(node, state.counters, state.slots, outcome)
+        counters = self._apply(edge.effects, dict(state.counters))
+        return self._settle(edge.target, counters, dict(state.slots), (edge,))
+
+    def attempt(self, state: State) -> int:
+        """The number of the attempt that a state stands before, counted within the visit (M4)."""
+        retries = self.nodes[state.node].retries
+        return 1 if retries is None else state.counters[retries] + 1
+
+    def text(self, state: State, text: str) -> str:
+        """A text of the state's node with its placeholders replaced by instance numbers (M5)."""
+        for variable in self.nodes[state.node].variables:
+            if variable.placeholder:
+                value = str(state.counters[variable.register])
+                text = re.sub(r"(?<!\$)" + re.escape(variable.placeholder), value, text)
+        return text
+
+    def _settle(
+        self, name: str, counters: dict[str, int], slots: dict[str, str], edges: tuple[Edge, ...]
+    ) -> Move:
+        """Passes through nodes without a task; the verifier has proved that this ends."""
+        node = self.nodes[name]
+        while isinstance(node.task, Branch) or (isinstance(node.task, End) and node.edges):
+            edge = self._choose(node, counters, slots, None)
+            counters = self._apply(edge.effects, counters)
+            edges = (*edges, edge)
+            node = self.nodes[edge.target]
+        return Move(edges, State(node.id, MappingProxyType(counters), MappingProxyType(slots)))
+
+    def _choose(
+        self, node: Node, counters: Mapping[str, int], slots: Mapping[str, str], outcome: Outcome | None
+    ) -> Edge:
+        return next(edge for edge in node.edges if all(holds(test, counters, slots, outcome) for test in edge.guard))
+
+    def _apply(self, effects: tuple[Effect, ...], counters: dict[str, int]) -> dict[str, int]:
+        for effect in effects:
+            match effect:
+                case Set(register, value):
+                    counters[register] = value
+                case Add(register, amount):
+                    counters[register] += counters[amount] if isinstance(amount, str) else amount
+                case AtLeast(register, value):
+                    counters[register] = max(counters[register], value)
+                case Reset(scope):
+                    counters.update(self._scopes[scope])
+        return counters
+
+
+def holds(test: Test, counters: Mapping[str, int], slots: Mapping[str, str], outcome: Outcome | None) -> bool:
+    """Whether one test of a guard holds."""
+    match test:
+        case OutcomeTest(verdict):
+            return outcome is not None and outcome.verdict is verdict
+        case KeywordTest(keyword):
+            return outcome is not None and outcome.keyword == keyword
+        case SlotTest(slot, operator, text):
+            return (slots[slot] == text) == (operator == "==")
+        case CounterTest(register, operator, value):
+            number = counters[register]
+            return {"<": number < value, ">=": number >= value, "=": number == value}[operator]

@@ -1,0 +1,32 @@
+"""A program as JSON and back, and the JSON Schema of that form."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from compiler.ir.program import Program
+
+_VERSION = "https://json-schema.org/draft/2020-12/schema"
+
+
+@cache
+def _adapter() -> TypeAdapter[Program]:
+    return TypeAdapter(Program)
+
+
+def to_json(program: Program) -> str:
+    """The JSON form: indented, keys in the order of the model, ending in a newline."""
+    return _adapter().dump_json(program, indent=2).decode() + "\n"
+
+
+def from_json(text: str) -> Program:
+    """The program of a JSON form; raises `pydantic.ValidationError` for anything else."""
+    return _adapter().validate_json(text)
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema of the JSON form, published as `docs/program.schema.json`."""
+    return {"$schema": _VERSION, **_adapter().json_schema()}

@@ -1,0 +1,64 @@
+"""Folding of effects: what an edge sets and reads again is computed here, and what it sets twice is set once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from compiler.ir.program import Add, AtLeast, Effect, Program, Reset, Set
+
+
+def fold_effects(program: Program) -> Program:
+    """The program with shorter lists of effects that do the same."""
+    nodes = tuple(
+        replace(node, edges=tuple(replace(edge, effects=_folded(edge.effects)) for edge in node.edges))
+        if any(len(edge.effects) > 1 for edge in node.edges)
+        else node
+        for node in program.nodes
+    )
+    return replace(program, nodes=nodes)
+
+
+def _folded(effects: tuple[Effect, ...]) -> tuple[Effect, ...]:
+    return tuple(effects) if len(effects) < 2 else tuple(_without_overwritten(_with_constants(effects)))
+
+
+def _with_constants(effects: Iterable[Effect]) -> list[Effect]:
+    """Additions of a counter that was just set become additions of a number; those of zero go."""
+    known: dict[str, int] = {}
+    folded: list[Effect] = []
+    for written in effects:
+        effect = written
+        if isinstance(effect, Add) and isinstance(effect.amount, str) and effect.amount in known:
+            effect = Add(effect.register, known[effect.amount])
+        match effect:
+            case Add(_, 0):
+                continue
+            case Set(register, value):
+                known[register] = value
+            case Add(register) | AtLeast(register):
+                known.pop(register, None)
+            case Reset():
+                known.clear()
+        folded.append(effect)
+    return folded
+
+
+def _without_overwritten(effects: list[Effect]) -> list[Effect]:
+    """Leaves out a `Set` that a later one makes good for before anything reads it."""
+    kept: list[Effect] = []
+    overwritten: set[str] = set()
+    for effect in reversed(effects):
+        match effect:
+            case Set(register):
+                if register in overwritten:
+                    continue
+                overwritten.add(register)
+            case Add(register, amount):
+                overwritten -= {register, amount}
+            case AtLeast(register):
+                overwritten.discard(register)
+            case Reset():
+                pass  # it reads nothing
+        kept.append(effect)
+    return kept[::-1]

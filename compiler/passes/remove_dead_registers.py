@@ -1,0 +1,51 @@
+"""Removal of counters whose value nothing depends on."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from compiler.ir.program import Add, CounterTest, Edge, Effect, Program, Reset, in_scope
+
+
+def remove_dead_registers(program: Program) -> Program:
+    """The program without counters that no guard, text or environment reads, and without effects on them."""
+    live = _live(program)
+    if len(live) == len(program.registers):
+        return program
+    registers = tuple(register for register in program.registers if register.name in live)
+    scopes = {
+        effect.scope: any(in_scope(register, effect.scope) for register in registers)
+        for node in program.nodes
+        for edge in node.edges
+        for effect in edge.effects
+        if isinstance(effect, Reset)
+    }
+
+    def matters(effect: Effect) -> bool:
+        return scopes[effect.scope] if isinstance(effect, Reset) else effect.register in live
+
+    def trimmed(edge: Edge) -> Edge:
+        return replace(edge, effects=tuple(effect for effect in edge.effects if matters(effect)))
+
+    nodes = tuple(replace(node, edges=tuple(trimmed(edge) for edge in node.edges)) for node in program.nodes)
+    return replace(program, nodes=nodes, registers=registers)
+
+
+def _live(program: Program) -> set[str]:
+    """The counters that are read, or added to one that is."""
+    live: set[str] = set()
+    feeds: dict[str, set[str]] = {}
+    for node in program.nodes:
+        live |= {variable.register for variable in node.variables}
+        live |= {node.retries} if node.retries else set()
+        for edge in node.edges:
+            live |= {test.register for test in edge.guard if isinstance(test, CounterTest)}
+            for effect in edge.effects:
+                if isinstance(effect, Add) and isinstance(effect.amount, str):
+                    feeds.setdefault(effect.register, set()).add(effect.amount)
+    pending = sorted(live)
+    while pending:
+        new = feeds.get(pending.pop(), set()) - live
+        live |= new
+        pending += sorted(new)
+    return live & {register.name for register in program.registers}

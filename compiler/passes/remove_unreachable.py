@@ -1,0 +1,30 @@
+"""Removal of what no run can reach: nodes, and the groups in which nothing is left."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from compiler.ir.program import Program
+
+
+def remove_unreachable(program: Program) -> Program:
+    """The program without nodes that the entry does not lead to."""
+    index = program.index()
+    reached = {program.entry}
+    pending = [program.entry]
+    while pending:
+        for edge in index[pending.pop()].edges:
+            if edge.target not in reached:
+                reached.add(edge.target)
+                pending.append(edge.target)
+    if len(reached) == len(program.nodes):
+        return program
+    nodes = tuple(node for node in program.nodes if node.id in reached)
+    parents = {group.id: group.parent for group in program.groups}
+    live = set()
+    for name in {node.group for node in nodes}:
+        group = name
+        while group and group not in live:
+            live.add(group)
+            group = parents[group]
+    return replace(program, nodes=nodes, groups=tuple(group for group in program.groups if group.id in live))

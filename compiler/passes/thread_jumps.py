@@ -1,0 +1,37 @@
+"""Jump threading: an edge into a branch that has only one way on leads straight to where that way goes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from compiler.ir.program import Branch, Edge, Node, Program
+
+
+def thread_jumps(program: Program) -> Program:
+    """The program with edges led past branches that choose nothing; the branches stay, for others to remove."""
+    ways = {node.id: node.edges[0] for node in program.nodes if _is_pass_through(node)}
+    if not ways:
+        return program
+    nodes = tuple(
+        replace(node, edges=tuple(_threaded(edge, ways) for edge in node.edges))
+        if any(edge.target in ways for edge in node.edges)
+        else node
+        for node in program.nodes
+    )
+    entry = program.entry
+    while entry in ways and not ways[entry].effects:
+        entry = ways[entry].target
+    return replace(program, nodes=nodes, entry=entry)
+
+
+def _is_pass_through(node: Node) -> bool:
+    return isinstance(node.task, Branch) and not node.edges[0].guard
+
+
+def _threaded(edge: Edge, ways: dict[str, Edge]) -> Edge:
+    """The edge led on as far as there is only one way; branches never lead back to each other, so this ends."""
+    while edge.target in ways:
+        way = ways[edge.target]
+        label = edge.label or way.label
+        edge = Edge(edge.guard, edge.effects + way.effects, way.target, label, edge.origins + way.origins)
+    return edge
