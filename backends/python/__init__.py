@@ -1,0 +1,66 @@
+"""The python target: one executable file with the program as a table and the runtime that it needs."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, ClassVar
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+
+from backends.base import MARK, Backend
+from backends.python.bundle import bundle
+from backends.python.literals import comment, literal
+from backends.python.table import table
+from compiler.ir.program import Program
+from compiler.passes import optimise
+from compiler.version import __version__
+
+
+class PythonBackend(Backend):
+    """Python 3.9 or newer, standard library only."""
+
+    name: ClassVar[str] = "python"
+    summary: ClassVar[str] = "one executable Python file without dependencies, resumable"
+    suffix: ClassVar[str] = ".py"
+    executable: ClassVar[bool] = True
+    tasks: ClassVar[frozenset[str]] = frozenset({"shell", "ask", "branch", "end"})
+
+    def render(self, program: Program, options: Any) -> str:  # noqa: ARG002 (there are none)
+        """The source text of the file."""
+        program = optimise(program)
+        runtime = bundle({node.task.kind for node in program.nodes})
+        return _template().render(
+            mark=MARK,
+            version=__version__,
+            source=program.sources[0],
+            program=table(program),
+            headings=_headings(program),
+            runtime=runtime,
+        )
+
+
+@cache
+def _template() -> Template:
+    environment = Environment(
+        loader=PackageLoader("backends.python"),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=False,  # noqa: S701 (the output is Python; `literal` and `comment` are what makes texts safe)
+    )
+    environment.filters["literal"] = literal
+    environment.filters["comment"] = comment
+    return environment.get_template("program.py.jinja")
+
+
+def _headings(program: Program) -> dict[str, str]:
+    """What to write above the first unit of each group."""
+    titles = {group.id: group.title for group in program.groups}
+    found: dict[str, str] = {}
+    seen: set[str] = {""}
+    for node in program.nodes:
+        if node.group not in seen:
+            seen.add(node.group)
+            found[node.id] = f"{node.group} {titles[node.group]}".strip()
+    return found

@@ -1,0 +1,41 @@
+"""Texts of a document as Python source: as string literals, and within comments."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+
+def literal(value: object, indent: int = 0) -> str:
+    """A value as a Python expression that stands at `indent` blanks; a text of several lines has a literal for each.
+
+    `repr` escapes whatever does not print, the marks that reverse a text's direction included, so that what a reviewer
+    sees is what runs.
+    """
+    if isinstance(value, str):
+        return _text(value, indent)
+    if isinstance(value, list):
+        return "[" + ", ".join(literal(item) for item in value) + "]"
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{literal(key)}: {literal(item)}" for key, item in value.items()) + "}"
+    return repr(value)
+
+
+def _text(text: str, indent: int) -> str:
+    lines = text.split("\n")
+    if len(lines) == 1:
+        return _quoted(text)
+    inner = " " * (indent + 4)
+    parts = [_quoted(line + "\n") for line in lines[:-1]] + ([_quoted(lines[-1])] if lines[-1] else [])
+    return "(\n" + "".join(f"{inner}{part}\n" for part in parts) + " " * indent + ")"
+
+
+@lru_cache(maxsize=4096)
+def _quoted(text: str) -> str:
+    """`repr` with double quotes where that costs no escape."""
+    shown = repr(text)
+    return f'"{shown[1:-1]}"' if shown[0] == "'" and '"' not in text else shown
+
+
+def comment(text: str) -> str:
+    """A text that can stand in a comment: on one line, and without characters that do not print."""
+    return "".join(character if character.isprintable() else " " for character in text)

@@ -1,0 +1,33 @@
+"""The targets: one entry in `BACKENDS` for each that is built in; others are found by entry point."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from backends.base import Backend
+
+BACKENDS = {
+    "python": "backends.python:PythonBackend",
+}
+"""Where each backend is; it is imported when it is first asked for."""
+
+ENTRY_POINTS = "rdc.backends"
+"""The entry-point group by which other packages add targets: their name, and the class as `module:Class`."""
+
+
+def names() -> tuple[str, ...]:
+    """The targets that can be compiled for: the built-in ones, then what is installed beside, by name."""
+    return (*BACKENDS, *sorted(set(_installed()) - set(BACKENDS)))
+
+
+def load(name: str) -> Backend:
+    """The backend of a name; raises `KeyError` if there is none."""
+    module, _, class_name = (BACKENDS.get(name) or _installed()[name]).partition(":")
+    backend: Backend = getattr(import_module(module), class_name)()
+    return backend
+
+
+def _installed() -> dict[str, str]:
+    from importlib.metadata import entry_points  # noqa: PLC0415 (slow to import, and rarely needed)
+
+    return {point.name: point.value for point in entry_points(group=ENTRY_POINTS)}
