@@ -142,7 +142,7 @@ class _Writer:
         transitions = step.transitions
         if self.style.omit_defaults:
             transitions = without_defaults(transitions, keep_one=bool(step.children))
-        modified = not isinstance(step.body, Leaf) or self.style.modify_leaves
+        modified = not isinstance(step.body, Leaf) or self.style.modify_leaves  # V9: there it only warns
         return self.transitions(transitions, modified, self.style.omit_modifiers and not late)
 
     def transitions(self, transitions: Transitions, modified: bool, omit: bool) -> str:

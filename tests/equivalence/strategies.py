@@ -99,11 +99,11 @@ def results(draw: st.DrawFn, gotos: list[Goto]) -> Result | None:
 
 
 @st.composite
-def transitions(draw: st.DrawFn, gotos: list[Goto], composite: bool) -> Transitions:
-    """Both outcomes; `PASS ANY` only where there are children."""
+def transitions(draw: st.DrawFn, gotos: list[Goto], *, may_be_optimistic: bool) -> Transitions:
+    """Both outcomes. `PASS ANY` means something where there are children; on a leaf it only warns (V9)."""
     on_pass, on_fail = draw(results(gotos)), draw(results(gotos))
     declared = on_pass is not None or on_fail is not None
-    return Transitions(on_pass, on_fail, composite and declared and draw(_flags))
+    return Transitions(on_pass, on_fail, may_be_optimistic and declared and draw(_flags))
 
 
 @st.composite
@@ -130,7 +130,8 @@ def bodies(draw: st.DrawFn, paths: tuple[str, ...], in_step: bool) -> Leaf | Run
 def substeps(draw: st.DrawFn, outline: Outline, step: str, ident: str, paths: tuple[str, ...]) -> Substep:
     """A substep at its place in the outline."""
     body = draw(bodies(paths, in_step=False))
-    allowed = draw(transitions(targets(outline, step, ident), isinstance(body, Runbooks)))
+    is_list = isinstance(body, Runbooks)
+    allowed = draw(transitions(targets(outline, step, ident), may_be_optimistic=is_list))
     return Substep(ident, body, allowed, draw(_titles))
 
 
@@ -145,8 +146,7 @@ def steps(
         body = Substeps(drawn, draw(_prompts))
     else:
         body = draw(bodies(paths, in_step=True))
-    composite = not isinstance(body, Leaf)
-    allowed = draw(transitions(targets(outline, ident, None), composite))
+    allowed = draw(transitions(targets(outline, ident, None), may_be_optimistic=True))
     return Step(ident, body, allowed, draw(_titles))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .model import Leaf, Runbook, Runbooks, Step, Stop, Substep, Transitions
 from .notation import action, book, step, sub
-from .render import PLAIN, Style, render
+from .render import Style, render
 
 
 def test_default_layout() -> None:
@@ -70,4 +70,3 @@ def test_other_forms() -> None:
         book(step("1", "FAIL: STOP", "PASS: CONTINUE")), Style(yes_no=True, fail_first=True, crlf=True)
     )
     assert text.index("- NO: STOP\r\n") < text.index("- YES: CONTINUE\r\n")
-    assert PLAIN == Style()
