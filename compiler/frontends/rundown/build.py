@@ -44,7 +44,7 @@ class TreeBuilder:
         """The syntax tree of a whole document."""
         title, description, *steps = tree.children
         return Runbook(
-            "" if title is None else title.value.text.strip(),
+            "" if title is None else " ".join(title.value.text.split()),
             self._text(description),
             metadata,
             tuple(self._step(step) for step in steps),

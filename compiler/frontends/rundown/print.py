@@ -1,0 +1,98 @@
+"""Printing: a syntax tree becomes a document again. Parsing what is printed gives the same tree."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from compiler.frontends.rundown.syntax import (
+    Action,
+    Code,
+    Complete,
+    Continue,
+    Goto,
+    Runbook,
+    Step,
+    Stop,
+    Substep,
+    Transition,
+    spell,
+)
+from compiler.options import Layout
+
+
+def print_runbook(runbook: Runbook, layout: Layout = "after-body") -> str:
+    """The document of a tree that was parsed without errors, in a layout (V7); it ends in a newline.
+
+    What a tree does not hold is lost: comments, rules between the steps, the style of lists and headings.
+    """
+    parts = list(_head(runbook))
+    for step in runbook.steps:
+        separator = " " if isinstance(step.id, str) or not step.title else ". "
+        parts.append(f"## {spell(step.id)}{separator}{step.title}".rstrip())
+        parts += _parts(step, layout)
+        for substep in step.substeps:
+            parts.append(f"### {spell(substep.parent)}.{spell(substep.id)} {substep.title}".rstrip())
+            parts += _parts(substep, layout)
+    return "\n\n".join(parts) + "\n"
+
+
+def _head(runbook: Runbook) -> Iterator[str]:
+    if runbook.metadata:
+        yield _frontmatter(runbook.metadata)
+    if runbook.title:
+        yield f"# {runbook.title}"
+    if runbook.description:
+        yield runbook.description
+
+
+def _frontmatter(metadata: Mapping[str, Any]) -> str:
+    import yaml  # noqa: PLC0415 (most documents have no frontmatter, and importing it takes time)
+
+    return f"---\n{yaml.safe_dump(dict(metadata), sort_keys=False, allow_unicode=True)}---"
+
+
+def _parts(unit: Step | Substep, layout: Layout) -> list[str]:
+    content = [unit.prompt, _code(unit.code), "\n".join(f"- {item.path}" for item in unit.runbooks)]
+    transitions = _transitions(unit.transitions)
+    ordered = [transitions, *content] if layout == "after-header" else [*content, transitions]
+    return [part for part in ordered if part]
+
+
+def _code(code: Code | None) -> str:
+    if code is None:
+        return ""
+    mark = "~" if "`" in code.language else "`"
+    longest = max((len(run) for run in re.findall(f"{mark}+", code.text)), default=0)
+    fence = mark * max(3, longest + 1)
+    info = " ".join(part for part in (code.language, "prompt" if code.prompt else "") if part)
+    return f"{fence}{info}\n{code.text}{fence}"
+
+
+def _transitions(transitions: Sequence[Transition]) -> str:
+    return "\n".join(_transition(transition) for transition in transitions)
+
+
+def _transition(transition: Transition) -> str:
+    modifier = f" {transition.modifier}" if transition.modifier else ""
+    retry = f"RETRY {transition.retries} " if transition.retries else ""
+    return f"- {transition.word}{modifier}: {retry}{_action(transition.action)}"
+
+
+def _action(action: Action) -> str:
+    match action:
+        case Continue():
+            return "CONTINUE"
+        case Complete(message):
+            return "COMPLETE" + _message(message)
+        case Stop(message):
+            return "STOP" + _message(message)
+        case Goto(target):
+            return f"GOTO {target}"
+
+
+def _message(message: str) -> str:
+    """A message in quotes, with the escapes of G5."""
+    return " " + '"' + re.sub(r'(["\\])', r"\\\1", message) + '"' if message else ""
+

@@ -1,0 +1,101 @@
+"""Printing a syntax tree and parsing it again gives the same tree, for random runbooks and for every example."""
+
+from __future__ import annotations
+
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+
+from compiler.diagnostic import Severity
+from compiler.frontends.rundown.parse import parse
+from compiler.frontends.rundown.print import print_runbook
+from compiler.frontends.rundown.syntax import Runbook
+from compiler.options import Layout
+from compiler.source import Source, Span
+from tests.equivalence.cases import Case
+from tests.equivalence.strategies import cases
+
+EXAMPLES = sorted(Path("examples").rglob("*.runbook.md"))
+CONFORMANCE = sorted(Path("../shared/conformance/rundown/valid").glob("*.runbook.md"))
+
+
+def without_spans(value: Any) -> Any:
+    """A tree as plain data without its places."""
+    if is_dataclass(value) and not isinstance(value, type):
+        names = (field.name for field in fields(value))
+        return {name: without_spans(getattr(value, name)) for name in names if name != "span"}
+    if isinstance(value, tuple):
+        return [without_spans(item) for item in value]
+    assert not isinstance(value, Span)
+    return value
+
+
+def parsed(text: str, layout: Layout | None = None) -> Runbook:
+    tree, found = parse(Source.from_text("main.runbook.md", text), layout)
+    assert tree, found
+    assert not [item for item in found if item.severity is Severity.ERROR]
+    return tree
+
+
+@settings(max_examples=150)
+@given(cases())
+def test_printing_a_random_runbook_keeps_its_tree(case: Case) -> None:
+    for text in case.documents().values():
+        tree = parsed(text.removeprefix("\ufeff"))
+        assert without_spans(parsed(print_runbook(tree))) == without_spans(tree)
+
+
+@pytest.mark.parametrize("path", EXAMPLES + CONFORMANCE, ids=lambda path: path.name)
+@pytest.mark.parametrize("layout", ["after-body", "after-header"])
+def test_printing_a_real_runbook_keeps_its_tree(path: Path, layout: Layout) -> None:
+    tree = parsed(path.read_text(encoding="utf-8"))
+    assert without_spans(parsed(print_runbook(tree, layout), layout)) == without_spans(tree)
+
+
+def test_printing_is_stable() -> None:
+    text = "---\nname: x\n---\n\n# T\n\nAbout.\n\n## 1. One\n\nDo\n\n- this\n\n````sh\n```\n````\n\n- FAIL: RETRY 2 STOP \"a\\\"b\"\n"
+    assert print_runbook(parsed(text)) == text
+
+
+def test_every_part_of_a_document_is_printed() -> None:
+    text = """---
+name: all
+tags:
+- a
+---
+
+# Title
+
+Description.
+
+## {N}. Items
+
+Prompt.
+
+- FAIL ANY: STOP "no \\\\ \\"luck\\""
+
+### {N}.1 First
+
+```json prompt
+{}
+```
+
+- YES: GOTO {N}.Second
+- NO: RETRY 2 GOTO NEXT
+
+### {N}.Second
+
+- a.runbook.md
+
+- PASS: COMPLETE "done"
+
+## Cleanup up
+
+~~~a`b
+x
+~~~
+"""
+    assert print_runbook(parsed(text)) == text
