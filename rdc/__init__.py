@@ -1,3 +1,5 @@
-"""rdc: a compiler for workflow documents. The command line is `rdc.cli`; the compiler itself is `compiler`."""
+"""rdc: a compiler for workflow documents. The command line is `rdc.cli`; the compiler is `compiler`."""
 
-__version__ = "0.1.0"
+from compiler.version import __version__
+
+__all__ = ["__version__"]

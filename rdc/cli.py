@@ -47,9 +47,9 @@ class LazyGroup(click.Group):
         name = args[0]
         if name in COMMANDS or name.startswith("-") or ctx.resilient_parsing:
             return super().resolve_command(ctx, args)
-        from rdc.usage import did_you_mean  # noqa: PLC0415 (only for the mistake)
+        from rdc.usage import UnknownWordError  # noqa: PLC0415 (only for the mistake)
 
-        raise click.UsageError(f"no such command '{name}'{did_you_mean(name, COMMANDS)}", ctx)
+        raise UnknownWordError("such command", name, COMMANDS, "rdc --help")
 
 
 @click.group(

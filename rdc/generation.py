@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from backends.base import Backend
+
 from compiler.diagnostic import Diagnostic
 from compiler.driver import Settings, compile_file
 from compiler.source import Source

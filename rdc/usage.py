@@ -3,32 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from difflib import get_close_matches
 
 import click
 
 from rdc.reporting.cells import visible
 
 
+class UnknownWordError(click.UsageError):
+    """A word that is none of those known; says which come near to it, and the command that lists them all."""
+
+    def __init__(self, kind: str, word: str, known: Iterable[str], see: str) -> None:
+        near = get_close_matches(word, list(known))
+        super().__init__(f"no {kind} '{word}'{_did_you_mean(near)}")
+        self.see = see
+
+
 def usage_line(error: click.ClickException) -> str:
     """The line for a mistake, such as `no such option --foo (see 'rdc compile --help')`."""
     text = " ".join(_words(error).split()).rstrip(".")
     text = visible(text[:1].lower() + text[1:])
+    if isinstance(error, UnknownWordError):
+        return f"{text} (see '{error.see}')"
     context = error.ctx if isinstance(error, click.UsageError) else None
     return f"{text} (see '{context.command_path} --help')" if context else text
 
 
-def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """A clause with those of the known words that `word` comes near to, or "" if there are none."""
-    # Only a mistake needs it: it would cost every start of rdc some milliseconds.
-    from difflib import get_close_matches  # noqa: PLC0415
-
-    near = get_close_matches(word, list(known))
-    return f"; did you mean {' or '.join(near)}?" if near else ""
-
-
 def _words(error: click.ClickException) -> str:
     if isinstance(error, click.NoSuchOption):
-        return (
-            f"no such option {error.option_name}{did_you_mean(error.option_name, error.possibilities or ())}"
-        )
+        # Options look more alike than words do: only one that is very near is meant.
+        near = get_close_matches(error.option_name, error.possibilities or [], n=1, cutoff=0.75)
+        return f"no such option {error.option_name}{_did_you_mean(near)}"
     return error.format_message()
+
+
+def _did_you_mean(near: list[str]) -> str:
+    return f"; did you mean {' or '.join(near)}?" if near else ""

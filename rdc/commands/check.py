@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rdc.commands.shared import Reporter, language_options, reporting_options
+from rdc.commands.language import language_options
+from rdc.commands.reporter import Reporter, reporting_options
 
 if TYPE_CHECKING:
     from compiler.driver import Settings

@@ -16,17 +16,15 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 
-def _known_code(context: click.Context, _: click.Parameter, word: str | None) -> str | None:
+def _known_code(_: click.Context, __: click.Parameter, word: str | None) -> str | None:
     if word is None:
         return None
     if code := find(word):
         return code
-    from rdc.usage import did_you_mean  # noqa: PLC0415 (only for the mistake)
+    from rdc.usage import UnknownWordError  # noqa: PLC0415 (only for the mistake)
 
-    near = did_you_mean(word.upper(), CODES) or did_you_mean(
-        word.lower(), [known.name for known in CODES.values()]
-    )
-    raise click.UsageError(f"no diagnostic code '{word}'{near} (`rdc explain --list` lists them)", context)
+    known = CODES if word.upper().startswith("RD") else [code.name for code in CODES.values()]
+    raise UnknownWordError("diagnostic code", word, known, "rdc explain --list")
 
 
 def _codes_like(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
@@ -45,7 +43,7 @@ def command(code: str | None, *, listing: bool) -> int:
         put(_table())
         return 0
     if code is None:
-        raise click.UsageError("missing CODE (`rdc explain --list` lists them)", click.get_current_context())
+        raise click.UsageError("missing argument 'CODE'", click.get_current_context())
     text = _headings_in_bold(page(code))
     if sys.stdout.isatty() and text.count("\n") >= shutil.get_terminal_size().lines - 1:
         click.echo_via_pager(text, color=colour())
@@ -64,8 +62,12 @@ def _table() -> str:
 
 def _headings_in_bold(markdown: str) -> str:
     """The page with its headings in bold; lines that begin with `#` in code blocks stay as they are."""
-    lines, in_code = [], False
+    lines, fence = [], ""
     for line in markdown.split("\n"):
-        in_code ^= line.startswith("```")
-        lines.append(click.style(line, bold=True) if line.startswith("#") and not in_code else line)
+        if fence and line.startswith(fence):
+            fence = ""
+        elif not fence and line.startswith(("```", "~~~")):
+            fence = line[: len(line) - len(line.lstrip(line[0]))]
+        heading = line.startswith("#") and not fence
+        lines.append(click.style(line, bold=True) if heading else line)
     return "\n".join(lines)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rdc.commands.shared import Reporter, language_options
+from rdc.commands.language import language_options
+from rdc.commands.reporter import Reporter
 
 if TYPE_CHECKING:
     from compiler.driver import Settings
@@ -19,10 +20,11 @@ if TYPE_CHECKING:
 @click.argument("arguments", metavar="[ARGUMENT]...", nargs=-1, type=click.UNPROCESSED)
 @language_options
 def command(file: str, arguments: tuple[str, ...], settings: Settings) -> int:
-    """Run a document: the same as to compile it to Python and to run that with these arguments.
+    """Run a document in place.
 
-    Options of rdc stand before FILE; all that follows it goes to the program, which runs if it is given no
-    subcommand. `rdc run FILE --help` shows its subcommands and options.
+    It is the same as to compile it to Python and to run that file with these arguments. Options of rdc stand
+    before FILE; all that follows it goes to the program, which runs if it is given no subcommand.
+    `rdc run FILE --help` shows its subcommands and options.
 
     Exit codes: 0 complete, 1 stopped, 2 wrong use or errors in the document, 75 waiting for an answer,
     130 interrupted.

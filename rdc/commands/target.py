@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rdc.commands.shared import Command
+from rdc.commands.reporter import Command
 
 if TYPE_CHECKING:
-    from click.shell_completion import CompletionItem
-
     from backends.base import Backend
+    from click.shell_completion import CompletionItem
 
 
 @dataclass(frozen=True)
@@ -55,21 +54,19 @@ def target_options(command: Command) -> Command:
     return wrapped
 
 
-def _known(context: click.Context, _: click.Parameter, name: str) -> str:
+def _known(_: click.Context, __: click.Parameter, name: str) -> str:
     from backends.registry import names  # noqa: PLC0415 (the backends are slow to import)
 
     if name not in names():
-        from rdc.usage import did_you_mean  # noqa: PLC0415 (only for the mistake)
+        from rdc.usage import UnknownWordError  # noqa: PLC0415 (only for the mistake)
 
-        near = did_you_mean(name, names())
-        raise click.UsageError(f"no target '{name}'{near} (`rdc targets` lists them)", context)
+        raise UnknownWordError("target", name, names(), "rdc targets")
     return name
 
 
 def _complete(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
-    from click.shell_completion import CompletionItem  # noqa: PLC0415 (only on the Tab key)
-
     from backends.registry import load, names  # noqa: PLC0415
+    from click.shell_completion import CompletionItem  # noqa: PLC0415 (only on the Tab key)
 
     return [CompletionItem(name, help=load(name).summary) for name in names() if name.startswith(begun)]
 

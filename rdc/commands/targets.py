@@ -2,30 +2,51 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 import click
 
 from rdc.terminal import put
+
+if TYPE_CHECKING:
+    from backends.base import Backend
 
 
 @click.command(name="targets")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def command(form: str) -> int:
-    """List the targets: name, ending of the generated files, and what they are."""
+    """List the targets.
+
+    Shown are name, ending of the generated files, what they are, and the kinds of task that they can express.
+    """
     from backends.registry import load, names  # noqa: PLC0415 (the backends are slow to import)
 
     backends = [load(name) for name in names()]
-    if form == "json":
-        import json  # noqa: PLC0415 (only for this format)
-
-        fields = ("name", "summary", "suffix", "executable")
-        rows = [{field: getattr(backend, field) for field in fields} for backend in backends]
-        put(json.dumps({"version": 1, "targets": rows}, indent=2))
-        return 0
-    width = max(len(backend.name) for backend in backends)
-    endings = max(len(backend.suffix) for backend in backends)
-    put(
-        "\n".join(
-            f"{backend.name:{width}}  {backend.suffix:{endings}}  {backend.summary}" for backend in backends
-        )
-    )
+    put(_json(backends) if form == "json" else _table(backends))
     return 0
+
+
+def _table(backends: Sequence[Backend]) -> str:
+    name_width = max(len(backend.name) for backend in backends)
+    ending_width = max(len(backend.suffix) for backend in backends)
+    return "\n".join(
+        f"{backend.name:{name_width}}  {backend.suffix:{ending_width}}  {backend.summary}\n"
+        f"{'':{name_width}}  {'':{ending_width}}  tasks: {', '.join(sorted(backend.tasks))}"
+        for backend in backends
+    )
+
+
+def _json(backends: Sequence[Backend]) -> str:
+    rows = [
+        {
+            "name": backend.name,
+            "suffix": backend.suffix,
+            "executable": backend.executable,
+            "summary": backend.summary,
+            "tasks": sorted(backend.tasks),
+        }
+        for backend in backends
+    ]
+    return json.dumps({"version": 1, "targets": rows}, indent=2)

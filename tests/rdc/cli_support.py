@@ -1,4 +1,4 @@
-"""Running the command line in tests: inside this process where that does, as a process where it must be one."""
+"""Running the command line in tests: inside this process where that does, else as a process."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Result:
     err: str
 
 
-def rdc(*arguments: str, cwd: Path) -> Result:
+def call(*arguments: str, cwd: Path) -> Result:
     """Run rdc in this process."""
     out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", newline="") for _ in range(2))
     with chdir(cwd), redirect_stdout(out), redirect_stderr(err):

@@ -1,11 +1,10 @@
-"""What the commands have in common: options that mean the same everywhere, and how findings are shown."""
+"""How a command shows what it finds, and the options that say so: `--format`, `--strict` and `--quiet`."""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import click
 
@@ -16,10 +15,8 @@ from rdc.reporting.cells import visible
 from rdc.reporting.report import Report
 from rdc.terminal import put, tell
 
-if TYPE_CHECKING:
-    from compiler.driver import Settings
-
 Command = Callable[..., int]
+"""The function behind a command: it gets its options by name and returns the exit code."""
 
 
 @dataclass(frozen=True)
@@ -68,26 +65,5 @@ def reporting_options(command: Command) -> Command:
     @functools.wraps(command)
     def wrapped(*, form: str, strict: bool, quiet: bool, **rest: object) -> int:
         return command(reporter=Reporter(form, strict, quiet), **rest)
-
-    return wrapped
-
-
-def language_options(command: Command) -> Command:
-    """Give a command `--from` and `--transitions`; it gets them as its argument `settings`."""
-
-    @click.option(
-        "--from", "front_end", metavar="FORMAT", help="The format of the documents, if not by their names."
-    )
-    @click.option(
-        "--transitions",
-        type=click.Choice(["after-header", "after-body"]),
-        help="Where the transitions of a unit stand, if not as the document or the project says.",
-    )
-    @functools.wraps(command)
-    def wrapped(*, front_end: str | None, transitions: str | None, **rest: object) -> int:
-        from compiler.driver import Settings  # noqa: PLC0415
-
-        settings: Settings = Settings(front_end=front_end, transitions=transitions)
-        return command(settings=settings, **rest)
 
     return wrapped

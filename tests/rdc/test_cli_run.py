@@ -1,0 +1,52 @@
+"""`rdc run`: the arguments belong to the program, the exit codes too."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.rdc.cli_support import GOOD, UNKNOWN_TARGET, document, spawn
+
+FAILING = GOOD.replace("echo testing", "exit 3")
+ASKING = "# Review\n\n## 1. Look at it\n\nIs it good?\n"
+
+
+@pytest.mark.parametrize(("text", "code", "last"), [(GOOD, 0, "rdc: COMPLETE"), (FAILING, 1, "rdc: STOP")])
+def test_a_document_runs(text: str, code: int, last: str, tmp_path: Path) -> None:
+    document(tmp_path, "a.runbook.md", text)
+    result = spawn("run", "a.runbook.md", cwd=tmp_path)
+    assert result.code == code
+    assert "building" in result.out
+    assert result.err.splitlines()[-1].startswith(last)
+
+
+def test_errors_in_the_document_are_wrong_use(tmp_path: Path) -> None:
+    document(tmp_path, "a.runbook.md", UNKNOWN_TARGET)
+    result = spawn("run", "a.runbook.md", cwd=tmp_path)
+    assert result.code == 2
+    assert "error[RD201]" in result.err
+
+
+def test_arguments_go_to_the_program(tmp_path: Path) -> None:
+    document(tmp_path, "a.runbook.md", GOOD)
+    assert "Build" in spawn("run", "a.runbook.md", "steps", cwd=tmp_path).out
+    assert spawn("run", "a.runbook.md", "--dry-run", cwd=tmp_path).code == 0
+    program = spawn("run", "a.runbook.md", "--help", cwd=tmp_path)
+    assert program.code == 0
+    assert program.out.startswith("usage: rdc run a.runbook.md")
+    assert spawn("run", "--help", cwd=tmp_path).out.startswith("Usage: rdc run ")
+    assert spawn("run", "a.runbook.md", "--format", "x", cwd=tmp_path).code == 2
+
+
+def test_a_program_that_waits_says_how_to_go_on(tmp_path: Path) -> None:
+    document(tmp_path, "my review.runbook.md", ASKING)
+    result = spawn("run", "--transitions", "after-body", "my review.runbook.md", cwd=tmp_path)
+    assert result.code == 75
+    assert "rdc run --transitions after-body 'my review.runbook.md' " in result.err
+
+
+def test_a_run_does_as_it_is_answered(tmp_path: Path) -> None:
+    document(tmp_path, "a.runbook.md", ASKING)
+    (tmp_path / "answers").write_text("pass\n")
+    assert spawn("run", "a.runbook.md", "--answers", "answers", cwd=tmp_path).code == 0

@@ -1,0 +1,202 @@
+"""Wrong use is one line and exit code 2; a defect is one line and 70; nothing is ever a traceback."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from rdc import __version__
+from rdc.commands import COMMANDS
+from tests.rdc.cli_support import GOOD, call, document, environment, spawn
+
+HEAVY = {"pydantic", "networkx", "jinja2", "lark", "markdown_it", "yaml", "importlib.metadata", "difflib"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (["compile", "--foo"], "rdc: no such option --foo (see 'rdc compile --help')"),
+        (
+            ["check", "--formt", "x"],
+            "rdc: no such option --formt; did you mean --format? (see 'rdc check --help')",
+        ),
+        (["chek"], "rdc: no such command 'chek'; did you mean check? (see 'rdc --help')"),
+        (["nothing-like-it"], "rdc: no such command 'nothing-like-it' (see 'rdc --help')"),
+        (["--foo"], "rdc: no such option --foo (see 'rdc --help')"),
+        (["check"], "rdc: missing argument 'FILE...' (see 'rdc check --help')"),
+        (["compile", "a.runbook.md"], "rdc: missing option '--to' (see 'rdc compile --help')"),
+        (
+            ["compile", "a", "--to", "pyton"],
+            "rdc: no target 'pyton'; did you mean python? (see 'rdc targets')",
+        ),
+        (
+            ["compile", "a", "--to", "python", "-O", "x"],
+            "rdc: -O takes KEY=VALUE, not 'x' (see 'rdc compile --help')",
+        ),
+        (
+            ["compile", "a", "b", "--to", "python", "-o", "-"],
+            "rdc: -o - takes one source only (see 'rdc compile --help')",
+        ),
+        (
+            ["compile", "a", "--to", "python", "-o", "-", "--check"],
+            "rdc: --check compares files, it cannot go with -o - (see 'rdc compile --help')",
+        ),
+        (
+            ["compile", "a", "--to", "python", "-o", "-", "--format", "json"],
+            "rdc: -o - and --format json both want standard output (see 'rdc compile --help')",
+        ),
+        (
+            ["explain", "RD999"],
+            "rdc: no diagnostic code 'RD999'; did you mean RD109? (see 'rdc explain --list')",
+        ),
+        (
+            ["explain", "no-stps"],
+            "rdc: no diagnostic code 'no-stps'; did you mean no-steps? (see 'rdc explain --list')",
+        ),
+        (
+            ["check", "a", "--from", "yaml"],
+            "rdc: no source format 'yaml': rdc reads rundown (see 'rdc check --help')",
+        ),
+        (["explain"], "rdc: missing argument 'CODE' (see 'rdc explain --help')"),
+        (["chec\x1bk"], "rdc: no such command 'chec␛k'; did you mean check? (see 'rdc --help')"),
+    ],
+)
+def test_wrong_use_is_one_line(arguments: list[str], line: str, tmp_path: Path) -> None:
+    result = call(*arguments, cwd=tmp_path)
+    assert (result.code, result.out, result.err) == (2, "", line + "\n")
+
+
+def test_every_choice_that_is_refused_is_one_line(tmp_path: Path) -> None:
+    for arguments in (
+        ["check", "x", "--format", "xml"],
+        ["check", "x", "--transitions", "up"],
+        ["completion", "tcsh"],
+    ):
+        result = call(*arguments, cwd=tmp_path)
+        assert result.code == 2
+        assert result.err.startswith("rdc: ")
+        assert result.err.count("\n") == 1
+
+
+def test_version(tmp_path: Path) -> None:
+    assert call("--version", cwd=tmp_path).out == f"rdc {__version__}\n"
+
+
+def test_rdc_alone_shows_help_with_every_command(tmp_path: Path) -> None:
+    result = call(cwd=tmp_path)
+    assert (result.code, result.err) == (0, "")
+    assert result.out == call("--help", cwd=tmp_path).out
+    for name in COMMANDS:
+        assert f"\n  {name} " in result.out
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_is_called_as_its_module_and_has_help(name: str, tmp_path: Path) -> None:
+    assert COMMANDS[name] == f"rdc.commands.{name}"
+    result = call(name, "--help", cwd=tmp_path)
+    assert (result.code, result.err) == (0, "")
+    assert result.out.startswith(f"Usage: rdc {name} ")
+
+
+def test_a_defect_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    document(tmp_path, "a.runbook.md", GOOD)
+
+    def broken(*_: object) -> None:
+        raise ValueError("no\nway")
+
+    monkeypatch.setattr("compiler.driver.compile_file", broken)
+    monkeypatch.delenv("RDC_DEBUG", raising=False)
+    result = call("check", "a.runbook.md", cwd=tmp_path)
+    assert result.code == 70
+    assert result.err == "rdc: internal error: ValueError: no␊way (set RDC_DEBUG=1 for the traceback)\n"
+    monkeypatch.setenv("RDC_DEBUG", "1")
+    result = call("check", "a.runbook.md", cwd=tmp_path)
+    assert result.code == 70
+    assert result.err.startswith("Traceback")
+
+
+def test_an_interrupt_is_quiet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("compiler.driver.compile_file", interrupted)
+    result = call("check", "a.runbook.md", cwd=tmp_path)
+    assert (result.code, result.out, result.err) == (130, "", "")
+
+
+def test_a_closed_pipe_is_quiet(tmp_path: Path) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [sys.executable, "-m", "rdc", "explain", "--list"]
+    done = subprocess.run(
+        command,
+        cwd=tmp_path,
+        env=environment(),
+        stdout=writer,
+        stderr=subprocess.PIPE,
+        timeout=60,
+        check=False,
+    )
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (128 + signal.SIGPIPE, b"")
+
+
+def test_a_full_disk_behind_standard_output_is_one_line(tmp_path: Path) -> None:
+    with Path("/dev/full").open("wb") as full:
+        command = [sys.executable, "-m", "rdc", "--version"]
+        done = subprocess.run(
+            command,
+            cwd=tmp_path,
+            env=environment(),
+            stdout=full,
+            stderr=subprocess.PIPE,
+            timeout=60,
+            check=False,
+        )
+    assert done.returncode != 0
+    assert done.stderr.count(b"\n") == 1
+    assert b"No space left on device" in done.stderr
+
+
+def test_a_closed_standard_output_is_no_defect(tmp_path: Path) -> None:
+    script = f'"{sys.executable}" -m rdc --version >&-'
+    done = subprocess.run(
+        ["sh", "-c", script], cwd=tmp_path, env=environment(), capture_output=True, timeout=60, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_no_locale_is_too_small_for_a_text(tmp_path: Path) -> None:
+    document(tmp_path, "a.runbook.md", "# Straße 🚀\n\n## 1. Größe\n\nIst sie 🚀?\n\n- PASS: GOTO 9\n")
+    script = document(tmp_path, "b.runbook.md", "# Straße 🚀\n\n## 1. Größe\n\nIst sie 🚀?\n")
+    small = {"LC_ALL": "C", "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    assert spawn("check", "a.runbook.md", cwd=tmp_path, **small).code == 1
+    assert spawn("explain", "RD102", cwd=tmp_path, **small).code == 0
+    arguments = ("compile", "--to", "python", script.name, "-o", "-")
+    assert spawn(*arguments, cwd=tmp_path, **small) == spawn(*arguments, cwd=tmp_path)
+    assert spawn(*arguments, cwd=tmp_path, **small).code == 0
+
+
+def test_the_start_imports_nothing_heavy(tmp_path: Path) -> None:
+    program = f"""
+import sys
+from rdc.cli import main
+main(["--version"])
+print(sorted({HEAVY!r} & set(sys.modules)))
+import rdc.commands.check
+print(sorted({HEAVY - {"networkx"}!r} & set(sys.modules)))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=tmp_path,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.splitlines() == [f"rdc {__version__}", "[]", "[]"]
