@@ -1,11 +1,19 @@
-"""Loads the Lark grammars of the folder `grammars/`."""
+"""Loads the Lark grammars of the folder `grammars/`, and keeps them compiled in the user's cache."""
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
+import os
+import pickle
+import sys
+import tempfile
 from collections.abc import Iterator, Sequence
 from importlib import resources
+from pathlib import Path
 from typing import Any
 
+import lark
 from lark import Lark
 from lark.lexer import Lexer, LexerState, Token
 
@@ -22,6 +30,32 @@ class NoLexer(Lexer):
 
 
 def load(name: str, start: Sequence[str], **options: Any) -> Lark:
-    """The LALR parser of a grammar file with its start symbols; `options` are Lark's own."""
+    """The LALR parser of a grammar file with its start symbols; `options` are Lark's own.
+
+    Building the tables takes longer than checking a small document, so they are kept in the user's cache folder under
+    a name that changes with everything they depend on. Without a writable cache they are built each time.
+    """
     text = resources.files("grammars").joinpath(name).read_text(encoding="utf-8")
-    return Lark(text, parser="lalr", start=list(start), maybe_placeholders=True, **options)
+    key = repr((text, list(start), sorted(options), lark.__version__, sys.version_info))
+    file = _cache_folder() / f"{name}-{hashlib.sha256(key.encode()).hexdigest()[:16]}"
+    with contextlib.suppress(OSError, EOFError, pickle.UnpicklingError, AttributeError, KeyError):
+        with file.open("rb") as stream:
+            return Lark.load(stream)
+    parser = Lark(text, parser="lalr", start=list(start), maybe_placeholders=True, **options)
+    with contextlib.suppress(OSError):
+        _keep(parser, file)
+    return parser
+
+
+def _cache_folder() -> Path:
+    base = os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()
+    return Path(base) / "rdc"
+
+
+def _keep(parser: Lark, file: Path) -> None:
+    """Writes the tables beside and renames, so that no process ever reads half of them."""
+    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    descriptor, temporary = tempfile.mkstemp(dir=file.parent)
+    with os.fdopen(descriptor, "wb") as stream:
+        parser.save(stream)
+    Path(temporary).replace(file)

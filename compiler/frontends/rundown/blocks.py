@@ -61,29 +61,30 @@ def read_blocks(source: Source, first_line: int) -> Iterator[Block]:
     """The blocks of a source from line `first_line` on, in order; what stands before is frontmatter."""
     text = "\n" * (first_line - 1) + "\n".join(source.lines[first_line - 1 :])
     tokens = _markdown().parse(text)
-    index = 0
-    while index < len(tokens):
-        token = tokens[index]
-        end = index + 1
-        if token.nesting == 1:
-            while tokens[end].level != 0 or tokens[end].nesting != -1:
-                end += 1
-            end += 1
-        yield from _blocks(source, tokens[index:end])
-        index = end
+    for index, token in enumerate(tokens):
+        if token.level == 0 and token.nesting >= 0:
+            block = _block(source, tokens, index)
+            if block:
+                yield block
+        elif token.level == 1 and token.type == "list_item_open" and not _in_ordered_list(token):
+            yield _item(source, tokens, index)
 
 
-def _blocks(source: Source, tokens: Sequence[MarkdownToken]) -> Iterator[Block]:
-    """The blocks that one top-level Markdown block stands for."""
-    first = tokens[0]
-    if first.type == "heading_open":
-        yield _heading(source, first, tokens[1].content)
-    elif first.type == "fence":
-        yield _fence(source, first)
-    elif first.type == "bullet_list_open":
-        yield from _items(source, tokens)
-    elif first.type != "hr" and not (first.type == "html_block" and COMMENT.fullmatch(first.content)):
-        yield _text(source, first)  # a rule or a comment is neither prompt nor body, and may stand anywhere
+def _block(source: Source, tokens: Sequence[MarkdownToken], index: int) -> Block | None:
+    """The block that a top-level Markdown block stands for; a bullet list stands for its items."""
+    token = tokens[index]
+    if token.type == "heading_open":
+        return _heading(source, token, tokens[index + 1].content)
+    if token.type == "fence":
+        return _fence(source, token)
+    # A rule or a comment is neither prompt nor body, and may stand anywhere.
+    if token.type in {"bullet_list_open", "hr"} or (token.type == "html_block" and COMMENT.fullmatch(token.content)):
+        return None
+    return _text(source, token)
+
+
+def _in_ordered_list(item: MarkdownToken) -> bool:
+    return item.markup in {".", ")"}
 
 
 def _place(source: Source, token: MarkdownToken) -> tuple[int, int]:
@@ -125,21 +126,10 @@ def _fence(source: Source, token: MarkdownToken) -> Block:
     return Block("CODE", start + 1, end, len(line) - len(line.lstrip()) + 1, token.content, token.info.strip(), closed)
 
 
-def _items(source: Source, tokens: Sequence[MarkdownToken]) -> Iterator[Block]:
-    """The items of a list, classified one by one (G2): one list may hold text, runbooks and transitions."""
-    start = 0
-    for index, token in enumerate(tokens):
-        if token.level != 1:
-            continue
-        if token.type == "list_item_open":
-            start = index
-        elif token.type == "list_item_close":
-            yield _item(source, tokens[start : index + 1])
-
-
-def _item(source: Source, tokens: Sequence[MarkdownToken]) -> Block:
-    line, end_line = _place(source, tokens[0])
-    text = tokens[2].content if tokens[1].type == "paragraph_open" else ""
+def _item(source: Source, tokens: Sequence[MarkdownToken], index: int) -> Block:
+    """An item of a list, classified by itself (G2): one list may hold text, runbooks and transitions."""
+    line, end_line = _place(source, tokens[index])
+    text = tokens[index + 2].content if tokens[index + 1].type == "paragraph_open" else ""
     first = text.split("\n", 1)[0]
     column = _column(source, line, first)
     if TRANSITION.match(text):

@@ -73,9 +73,30 @@ def parse_header(text: str, kind: Literal["step", "substep"]) -> Header:
     )
 
 
-@lru_cache(maxsize=4096)
 def parse_transition(text: str) -> Transition:
-    """The transition in a list item's text; raises `LineError`. Runbooks repeat few texts often, hence the cache."""
+    """The transition in a list item's text; raises `LineError`.
+
+    A message in quotes is the last thing in a transition and the one that differs most, so all else is looked up in a
+    cache by the text without it.
+    """
+    quoted = QUOTED.search(text)
+    if quoted is None:
+        return _transition(text)
+    try:
+        blank = _transition(text[: quoted.start()] + '""')
+    except LineError:
+        return _transition(text)  # the columns of the error must be those of the text itself
+    action = blank.action
+    if isinstance(action, Stop | Complete):
+        action = type(action)(_unquoted(quoted[0]))
+    return Transition(blank.word, blank.modifier, blank.retries, action, Span(0, 0, 0, len(text)))
+
+
+QUOTED = re.compile(r'"(?:\\.|[^"\\])*"$')
+
+
+@lru_cache(maxsize=4096)
+def _transition(text: str) -> Transition:
     word, modifier, result = _parse(text, "transition").children
     span = Span(0, 0, 0, len(text))
     retries, action = _result(result, span)
@@ -168,6 +189,8 @@ def _message(token: Token | None) -> str:
     """The text of a message: a bare name, or a quoted text in which `\\"` and `\\\\` are escapes (G5)."""
     if token is None:
         return ""
-    if token.type == "NAME":
-        return str(token)
-    return re.sub(r'\\(["\\])', r"\1", token[1:-1])
+    return str(token) if token.type == "NAME" else _unquoted(token)
+
+
+def _unquoted(text: str) -> str:
+    return re.sub(r'\\(["\\])', r"\1", text[1:-1])

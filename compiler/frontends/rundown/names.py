@@ -66,8 +66,10 @@ class Unit:
 
     def transition(self, verdict: Verdict) -> Transition | None:
         """What the author wrote for an outcome, if anything."""
-        passes = verdict is Verdict.PASS
-        return next((item for item in self.syntax.transitions if item.word.passes == passes), None)
+        for transition in self.syntax.transitions:
+            if transition.word.passes == (verdict is Verdict.PASS):
+                return transition
+        return None
 
     @property
     def decisive(self) -> Verdict:

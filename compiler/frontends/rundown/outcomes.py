@@ -78,7 +78,7 @@ class Outcomes:
         parent = Unit(unit.step)
         record = self._record(parent, unit, verdict)
         arrival = self._act(unit, verdict, transition) if transition else self._yield(parent, unit, verdict)
-        return replace(arrival, effects=record + arrival.effects)
+        return replace(arrival, effects=record + arrival.effects) if record else arrival
 
     def settle(self, unit: Unit, verdict: Verdict) -> Arrival:
         """Where a unit with children goes when its outcome is known."""
@@ -124,9 +124,9 @@ class Outcomes:
         arrival = self._action(unit, action)
         if transition is None:
             return arrival
-        label = action_label(action)
+        label = action_label(action) + (f", {arrival.label}" if arrival.label else "")
         origins = (self.frame.at(transition.span), *arrival.origins)
-        return replace(arrival, label=f"{label}, {arrival.label}" if arrival.label else label, origins=origins)
+        return Arrival(arrival.target, arrival.effects, label, origins)
 
     def _action(self, unit: Unit, action: Action) -> Arrival:
         if isinstance(action, Goto):
