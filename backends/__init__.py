@@ -1,0 +1,1 @@
+"""The backends: from a program to the files of a target."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -23,6 +23,9 @@ class NoOptions(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
+OptionsType = TypeVar("OptionsType", bound=BaseModel)
+
+
 @dataclass(frozen=True, slots=True)
 class Emission:
     """The output of a backend, or None and the reasons why there is none."""
@@ -31,7 +34,7 @@ class Emission:
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
-class Backend(ABC):
+class Backend(ABC, Generic[OptionsType]):
     """A target. Subclasses fill in the class variables and `render`, and stand in `backends.registry`.
 
     `render` is a function of program and options alone: the same bytes on every machine, in every locale and folder.
@@ -42,10 +45,10 @@ class Backend(ABC):
     suffix: ClassVar[str]
     executable: ClassVar[bool] = False
     tasks: ClassVar[frozenset[str]]
-    options: ClassVar[type[BaseModel]] = NoOptions
+    options: type[OptionsType]
 
     @abstractmethod
-    def render(self, program: Program, options: Any) -> str:
+    def render(self, program: Program, options: OptionsType) -> str:
         """The whole output, for a program with none but this backend's tasks, and validated options."""
 
     def emit(self, program: Program, options: Mapping[str, Any]) -> Emission:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
+from typing import Any
 
 from backends.base import Backend
 
@@ -20,10 +21,10 @@ def names() -> tuple[str, ...]:
     return (*BACKENDS, *sorted(set(_installed()) - set(BACKENDS)))
 
 
-def load(name: str) -> Backend:
+def load(name: str) -> Backend[Any]:
     """The backend of a name; raises `KeyError` if there is none."""
     module, _, class_name = (BACKENDS.get(name) or _installed()[name]).partition(":")
-    backend: Backend = getattr(import_module(module), class_name)()
+    backend: Backend[Any] = getattr(import_module(module), class_name)()
     return backend
 
 

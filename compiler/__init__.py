@@ -1,0 +1,1 @@
+"""The compiler: from documents in several formats to one intermediate representation."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-import pickle
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -24,24 +23,26 @@ class NoLexer(Lexer):
     def __init__(self, _configuration: object) -> None:
         """Lark hands its lexer configuration over; there is nothing to configure."""
 
-    def lex(self, _lexer_state: LexerState, _parser_state: Any) -> Iterator[Token]:
+    def lex(self, _lexer_state: LexerState, _parser_state: object) -> Iterator[Token]:
         """No tokens."""
         return iter(())
 
 
-def load(name: str, start: Sequence[str], **options: Any) -> Lark:
-    """The LALR parser of a grammar file with its start symbols; `options` are Lark's own.
+def load(name: str, start: Sequence[str], lexer: Any = "contextual") -> Lark:  # noqa: ANN401 (as Lark has it)
+    """The LALR parser of a grammar file with its start symbols; `lexer` is Lark's option of that name.
 
     Building the tables takes longer than checking a small document, so they are kept in the user's cache folder under
     a name that changes with everything they depend on. Without a writable cache they are built each time.
     """
     text = resources.files("grammars").joinpath(name).read_text(encoding="utf-8")
-    key = repr((text, list(start), sorted(options), lark.__version__, sys.version_info))
+    key = repr((text, list(start), str(lexer), lark.__version__, sys.version_info))
     file = _cache_folder() / f"{name}-{hashlib.sha256(key.encode()).hexdigest()[:16]}"
-    with contextlib.suppress(OSError, EOFError, pickle.UnpicklingError, AttributeError, KeyError):
+    try:
         with file.open("rb") as stream:
             return Lark.load(stream)
-    parser = Lark(text, parser="lalr", start=list(start), maybe_placeholders=True, **options)
+    except Exception:  # noqa: BLE001, S110 (whatever is wrong with a kept file, the tables can be built anew)
+        pass
+    parser = Lark(text, parser="lalr", start=list(start), maybe_placeholders=True, lexer=lexer)
     with contextlib.suppress(OSError):
         _keep(parser, file)
     return parser

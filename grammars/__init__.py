@@ -1,0 +1,1 @@
+"""The Lark grammars, one file for each language; data only."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
-from backends.base import MARK, Backend
+from backends.base import MARK, Backend, NoOptions
 from backends.python.bundle import bundle
 from backends.python.literals import comment, literal
 from backends.python.table import table
@@ -16,16 +16,17 @@ from compiler.passes import optimise
 from compiler.version import __version__
 
 
-class PythonBackend(Backend):
+class PythonBackend(Backend[NoOptions]):
     """Python 3.9 or newer, standard library only."""
 
     name: ClassVar[str] = "python"
     summary: ClassVar[str] = "one executable Python file without dependencies, resumable"
     suffix: ClassVar[str] = ".py"
     executable: ClassVar[bool] = True
+    options = NoOptions
     tasks: ClassVar[frozenset[str]] = frozenset({"shell", "ask", "branch", "end"})
 
-    def render(self, program: Program, options: Any) -> str:  # noqa: ARG002 (there are none)
+    def render(self, program: Program, options: NoOptions) -> str:  # noqa: ARG002 (there are none)
         """The source text of the file."""
         program = optimise(program)
         runtime = bundle({node.task.kind for node in program.nodes})

@@ -1,4 +1,4 @@
-"""The program as the plain table that the runtime reads (`runtime_shim/program.py` describes it from the other side)."""
+"""The program as the plain table that the runtime reads; `runtime_shim/program.py` describes it from the other side."""
 
 from __future__ import annotations
 

@@ -9,9 +9,7 @@ from compiler.ir.program import Branch, End, Node, Origin, Program
 from compiler.source import Source, Span
 
 
-def flow_warnings(
-    program: Program, written: Iterable[Origin], sources: Mapping[str, Source]
-) -> Iterator[Diagnostic]:
+def flow_warnings(program: Program, written: Iterable[Origin], sources: Mapping[str, Source]) -> Iterator[Diagnostic]:
     """The warnings for a program; `written` is the place of every transition, `sources` are by the names in it."""
     reached, leaving = _reach(program)
     shown: set[tuple[str, Span]] = set()
@@ -24,7 +22,11 @@ def flow_warnings(
     live = [node for node in program.nodes if node.id in reached]
     if not any(isinstance(node.task, End) and node.task.result == "complete" and not node.edges for node in live):
         entry = program.index()[program.entry].origin
-        problem = ("RD403", "no run of this runbook can COMPLETE", "let some transition COMPLETE, or CONTINUE past the last step")
+        problem = (
+            "RD403",
+            "no run of this runbook can COMPLETE",
+            "let some transition COMPLETE, or CONTINUE past the last step",
+        )
         yield Diagnostic(problem[0], sources[entry.path].path, entry.span, *problem[1:])
     yield from _never_firing(program, reached, written, sources)
 
@@ -43,8 +45,8 @@ def _reach(program: Program) -> tuple[set[str], set[str]]:
 def _is_plainly_connected(program: Program) -> bool:
     """A proof for the usual document that needs no search: everything is entered from above and left downwards.
 
-    If every node but the first has an edge from a node above it, all are reached; if every node but the ends has an edge
-    to a node below it, all reach an end. What is not proved so is left to networkx.
+    If every node but the first has an edge from a node above it, all are reached; if every node but the ends has an
+    edge to a node below it, all reach an end. What is not proved so is left to networkx.
     """
     position = {node.id: index for index, node in enumerate(program.nodes)}
     entered = {program.entry}

@@ -58,13 +58,12 @@ class Format:
 
     def load(self) -> FrontEnd:
         """The front end, imported when it is first needed."""
-        module: FrontEnd = import_module(f"compiler.frontends.{self.name}")  # type: ignore[assignment]
+        module: FrontEnd = import_module(f"compiler.frontends.{self.name}")
         return module
 
 
 FRONT_ENDS: dict[str, Format] = {
-    form.name: form
-    for form in (Format("rundown", "Rundown runbooks (Markdown with ## steps)", (".runbook.md",)),)
+    form.name: form for form in (Format("rundown", "Rundown runbooks (Markdown with ## steps)", (".runbook.md",)),)
 }
 
 

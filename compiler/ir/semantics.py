@@ -110,9 +110,7 @@ class Machine:
                 text = re.sub(r"(?<!\$)" + re.escape(variable.placeholder), value, text)
         return text
 
-    def _settle(
-        self, name: str, counters: dict[str, int], slots: dict[str, str], edges: tuple[Edge, ...]
-    ) -> Move:
+    def _settle(self, name: str, counters: dict[str, int], slots: dict[str, str], edges: tuple[Edge, ...]) -> Move:
         """Passes through nodes without a task; the verifier has proved that this ends."""
         node = self.nodes[name]
         while isinstance(node.task, Branch) or (isinstance(node.task, End) and node.edges):

@@ -117,6 +117,6 @@ def _idle_cycles(program: Program) -> Iterator[str]:
 
     idle = {node.id for node in program.nodes if isinstance(node.task, Branch | End)}
     edges = ((node.id, edge.target) for node in program.nodes if node.id in idle for edge in node.edges)
-    graph = nx.DiGraph((source, target) for source, target in edges if target in idle)
+    graph: nx.DiGraph[str] = nx.DiGraph((source, target) for source, target in edges if target in idle)
     if not nx.is_directed_acyclic_graph(graph):
         yield "some branches lead back to each other without a task between"

@@ -1,4 +1,4 @@
-"""The semantics of the compiled program against the oracle: the same walk for every case, before and after all passes."""
+"""The semantics of the compiled program against the oracle: the same walk, before and after all passes."""
 
 from __future__ import annotations
 
@@ -62,7 +62,10 @@ def walk_of(program: Program, case: Case, limit: int = LIMIT) -> Walk:
 
 def comparable(walk: Walk) -> object:
     """A walk without the index and the file, which the label says too."""
-    steps = [(v.label, v.attempt, v.step_instance, v.substep_instance, v.is_command, passed) for v, passed in walk.visits]
+    steps = [
+        (v.label, v.attempt, v.step_instance, v.substep_instance, v.is_command, passed)
+        for v, passed in walk.visits
+    ]
     return steps, walk.end
 
 

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
-from lark import Token, Tree
+from lark import Token
 
 from compiler.diagnostic import Diagnostic
 from compiler.frontends.rundown.blocks import Block
-from compiler.frontends.rundown.lines import Header, LineError, parse_header, parse_transition
+from compiler.frontends.rundown.lines import Header, LarkTree, LineError, parse_header, parse_transition
 from compiler.frontends.rundown.messages import header_problem, transition_problem
 from compiler.frontends.rundown.syntax import (
     EXECUTABLE,
@@ -27,7 +27,6 @@ from compiler.frontends.rundown.syntax import (
 from compiler.options import Layout
 from compiler.source import Source, Span
 
-
 BARE_NEXT = re.compile(r":\s*(RETRY\s+(\d+\s+)?)?NEXT$")
 """An action that is only NEXT (G4)."""
 
@@ -40,7 +39,7 @@ class TreeBuilder:
         self.layout = layout
         self.diagnostics: list[Diagnostic] = []
 
-    def runbook(self, tree: Tree[Any], metadata: Mapping[str, Any]) -> Runbook:
+    def runbook(self, tree: LarkTree, metadata: Mapping[str, Any]) -> Runbook:
         """The syntax tree of a whole document."""
         title, description, *steps = tree.children
         return Runbook(
@@ -50,7 +49,7 @@ class TreeBuilder:
             tuple(self._step(step) for step in steps),
         )
 
-    def _step(self, tree: Tree[Any]) -> Step:
+    def _step(self, tree: LarkTree) -> Step:
         first, prompt, body, transitions, substeps = self._parts(tree)
         header = self._header(first, "step")
         children = tuple(self._substep(substep) for substep in substeps)
@@ -69,7 +68,7 @@ class TreeBuilder:
             span=first.span,
         )
 
-    def _substep(self, tree: Tree[Any]) -> Substep:
+    def _substep(self, tree: LarkTree) -> Substep:
         first, prompt, body, transitions, _ = self._parts(tree)
         header = self._header(first, "substep")
         return Substep(
@@ -83,14 +82,14 @@ class TreeBuilder:
             span=first.span,
         )
 
-    def _parts(self, tree: Tree[Any]) -> tuple[Block, Tree[Any], Tree[Any], Tree[Any], Sequence[Tree[Any]]]:
+    def _parts(self, tree: LarkTree) -> tuple[Block, LarkTree, LarkTree, LarkTree, Sequence[LarkTree]]:
         """Header, prompt, body, transitions and substeps of a unit, in whichever layout it is written (V7)."""
         header, first, second, third, *substeps = tree.children
         if self.layout == "after-header":
             first, second, third = second, third, first
         return header.value, first, second, third, substeps
 
-    def _text(self, tree: Tree[Any]) -> str:
+    def _text(self, tree: LarkTree) -> str:
         """The lines from the first to the last block of a prompt or description, as they stand in the source."""
         if not tree.children:
             return ""
@@ -109,7 +108,7 @@ class TreeBuilder:
             self.diagnostics.append(Diagnostic("RD034", self.source.path, block.span, problem, remedy))
         return header
 
-    def _transitions(self, tree: Tree[Any]) -> tuple[Transition, ...]:
+    def _transitions(self, tree: LarkTree) -> tuple[Transition, ...]:
         parsed = (self._transition(token.value) for token in tree.children)
         return tuple(transition for transition in parsed if transition)
 
@@ -129,7 +128,7 @@ class TreeBuilder:
             self.diagnostics.append(Diagnostic("RD042", self.source.path, block.span, problem, "write GOTO NEXT"))
         return _moved(transition, block.line, block.column)
 
-    def _code(self, tree: Tree[Any]) -> Code | None:
+    def _code(self, tree: LarkTree) -> Code | None:
         block = next((token.value for token in tree.children if token.type == "CODE"), None)
         if block is None:
             return None
@@ -154,12 +153,14 @@ class TreeBuilder:
         return Code(language, bool(flags), block.text, block.span)
 
 
-def _references(tree: Tree[Any]) -> tuple[Reference, ...]:
+def _references(tree: LarkTree) -> tuple[Reference, ...]:
     blocks: Iterable[Token] = (token for token in tree.children if token.type == "RUNBOOK")
     return tuple(Reference(token.value.text, token.value.span) for token in blocks)
 
 
-def _step_transitions_below(children: tuple[Substep, ...]) -> tuple[tuple[Substep, ...], tuple[Transition, ...]]:
+def _step_transitions_below(
+    children: tuple[Substep, ...],
+) -> tuple[tuple[Substep, ...], tuple[Transition, ...]]:
     """Takes the step's own transitions from below its last substep: those with an explicit ALL or ANY (V8)."""
     if not children or children[-1].runbooks:
         return children, ()

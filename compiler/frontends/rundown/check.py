@@ -1,4 +1,4 @@
-"""The rules of validity over the syntax tree (design/rundown.md, section 3): each is a function that yields diagnostics."""
+"""The rules of validity over the syntax tree (design/rundown.md, section 3): each yields diagnostics."""
 
 from __future__ import annotations
 
@@ -13,32 +13,20 @@ from compiler.frontends.rundown.syntax import (
     Modifier,
     Runbook,
     Step,
-    Substep,
     Transition,
+    Unit,
     spell,
+    units,
 )
 from compiler.frontends.rundown.targets import check_targets
 from compiler.source import Source, Span
 
-Unit = Step | Substep
 Rule = Callable[[Source, Runbook], Iterator[Diagnostic]]
 
 
 def check(source: Source, runbook: Runbook) -> list[Diagnostic]:
     """All violations of V1 to V10 in a document; V11 is checked when it is linked, V12 on its graph."""
     return [diagnostic for rule in RULES for diagnostic in rule(source, runbook)]
-
-
-def units(runbook: Runbook) -> Iterator[Unit]:
-    """Every step and substep in document order."""
-    for step in runbook.steps:
-        yield step
-        yield from step.substeps
-
-
-def label(step: Step, substep: Substep | None = None) -> str:
-    """What people call a unit: `3`, `Cleanup`, `1.2`, `{N}.{n}`."""
-    return spell(step.id) if substep is None else f"{spell(step.id)}.{spell(substep.id)}"
 
 
 def _titles(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:

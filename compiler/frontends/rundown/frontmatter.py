@@ -48,10 +48,16 @@ def _load(source: Source, text: str) -> tuple[dict[str, Any], dict[str, int], li
         values = {} if node is None else loader.construct_document(node)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        span = Span(2, 1, 2, 2) if mark is None else Span(mark.line + 2, mark.column + 1, mark.line + 2, mark.column + 2)
+        span = (
+            Span(2, 1, 2, 2) if mark is None else Span(mark.line + 2, mark.column + 1, mark.line + 2, mark.column + 2)
+        )
         return {}, {}, [_broken(source, span, error.problem or "it cannot be read")]
     except (yaml.YAMLError, ValueError, RecursionError) as error:
-        return {}, {}, [_broken(source, source.line_span(2), str(error).split("\n", 1)[0] or "it nests too deeply")]
+        return (
+            {},
+            {},
+            [_broken(source, source.line_span(2), str(error).split("\n", 1)[0] or "it nests too deeply")],
+        )
     if not isinstance(values, dict) or not all(isinstance(key, str) for key in values):
         return {}, {}, [_broken(source, source.line_span(2), "it is not a mapping of names to values")]
     pairs = [] if node is None else node.value
@@ -65,10 +71,8 @@ def _broken(source: Source, span: Span, problem: str) -> Diagnostic:
 
 def _metadata_problems(source: Source, values: Mapping[str, Any], lines: Mapping[str, int]) -> list[Diagnostic]:
     """Metadata of a wrong type is ignored, but not in silence."""
-    found = []
-    for key in ("name", "description", "version", "author"):
-        if isinstance(values.get(key), (list, dict)):
-            found.append(_ignored(source, lines[key], key, "a text"))
+    texts = ("name", "description", "version", "author")
+    found = [_ignored(source, lines[key], key, "a text") for key in texts if isinstance(values.get(key), (list, dict))]
     tags = values.get("tags", [])
     if not isinstance(tags, list) or any(isinstance(tag, (list, dict)) for tag in tags):
         found.append(_ignored(source, lines["tags"], "tags", "a list of texts"))

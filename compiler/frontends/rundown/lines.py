@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any, Literal
 
-from lark import Lark, Token, Tree
+from lark import Lark, Token
 from lark.exceptions import UnexpectedInput, UnexpectedToken
 
 from compiler.frontends.rundown.syntax import (
@@ -30,8 +30,13 @@ from compiler.frontends.rundown.syntax import (
 from compiler.grammar import load
 from compiler.source import Span
 
-RESERVED = frozenset("NEXT CONTINUE COMPLETE STOP GOTO RETRY PASS FAIL YES NO ALL ANY".split())
+RESERVED = frozenset(
+    {"NEXT", "CONTINUE", "COMPLETE", "STOP", "GOTO", "RETRY", "PASS", "FAIL", "YES", "NO", "ALL", "ANY"}
+)
 """The words that cannot be names; matched exactly, so `Next` is a name (section 2)."""
+
+LarkTree = Any
+"""A tree of Lark's, whose children are trees, tokens, or None for an optional part that is not there."""
 
 LARGEST_NUMBER_LENGTH = 9
 """Longer numbers are refused (RD037): they are mistakes, and shells could not count with them."""
@@ -103,7 +108,7 @@ def _transition(text: str) -> Transition:
     return Transition(Word(word), None if modifier is None else Modifier(modifier), retries, action, span)
 
 
-def _parse(text: str, start: str) -> Tree[Any]:
+def _parse(text: str, start: str) -> LarkTree:
     try:
         return _grammar().parse(text, start=start)
     except UnexpectedInput as error:
@@ -130,7 +135,7 @@ def _in_word(character: str) -> bool:
     return character.isalnum() or character == "_"
 
 
-def _identifier(token: Any) -> Identifier:
+def _identifier(token: Token) -> Identifier:
     text = str(token)
     if text in {"{N}", "{n}"}:
         return Dynamic(text)
@@ -143,7 +148,7 @@ def _number(token: Token) -> int:
     return int(token)
 
 
-def _result(tree: Tree[Any], span: Span) -> tuple[int, Action]:
+def _result(tree: LarkTree, span: Span) -> tuple[int, Action]:
     """The number of retries and the action; the short forms of RETRY are spelled out (G3)."""
     if tree.data != "retry":
         return 0, _action(tree.children[0], span)
@@ -156,7 +161,7 @@ def _result(tree: Tree[Any], span: Span) -> tuple[int, Action]:
     return retries, Stop(_message(action)) if isinstance(action, Token) else _action(action, span)
 
 
-def _action(tree: Tree[Any], span: Span) -> Action:
+def _action(tree: LarkTree, span: Span) -> Action:
     children = tree.children
     match tree.data:
         case "continue":
@@ -171,7 +176,7 @@ def _action(tree: Tree[Any], span: Span) -> Action:
             return Goto(_target(children[0], span))
 
 
-def _target(tree: Tree[Any], span: Span) -> Target:
+def _target(tree: LarkTree, span: Span) -> Target:
     place = tree.children[0]
     step, child = (None, None) if place is None else place.children
     if step is not None:
@@ -186,7 +191,7 @@ def _target(tree: Tree[Any], span: Span) -> Target:
 
 
 def _message(token: Token | None) -> str:
-    """The text of a message: a bare name, or a quoted text in which `\\"` and `\\\\` are escapes (G5)."""
+    """The text of a message: a bare name, or a quoted text with the two escapes of G5."""
     if token is None:
         return ""
     return str(token) if token.type == "NAME" else _unquoted(token)

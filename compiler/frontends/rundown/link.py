@@ -81,7 +81,7 @@ def _cycles(documents: Iterable[Document]) -> Iterator[Diagnostic]:
         return
     import networkx as nx  # noqa: PLC0415 (most documents include nothing, and importing it takes time)
 
-    graph = nx.DiGraph()
+    graph: nx.DiGraph[str] = nx.DiGraph()
     graph.add_edges_from((document.source.name, name) for document, _, name in inclusions)
     for component in nx.strongly_connected_components(graph):
         start = min(component)

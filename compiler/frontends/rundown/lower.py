@@ -1,7 +1,8 @@
 """Lowering: a linked document becomes a control-flow graph (design/rundown.md, section 4).
 
-Each inclusion of a runbook is lowered on its own, as a `Frame`. A frame's parts are nodes, groups, registers and, where
-nested runbooks stand, further frames; a stack expands them in document order, so that deep inclusion needs no recursion.
+Each inclusion of a runbook is lowered on its own, as a `Frame`. A frame's parts are nodes, groups, registers and,
+where nested runbooks stand, further frames; a stack expands them in document order, so that deep inclusion needs no
+recursion.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from compiler.frontends.rundown.jumps import enter_step
 from compiler.frontends.rundown.link import Document
 from compiler.frontends.rundown.names import Frame, Unit
 from compiler.frontends.rundown.outcomes import Outcomes, settled_id
-from compiler.frontends.rundown.syntax import Dynamic, Reference, Word
+from compiler.frontends.rundown.syntax import Dynamic, Reference, Word, units
 from compiler.ir.program import (
     Ask,
     Branch,
@@ -99,10 +100,9 @@ def _main_first(main: Document, documents: Mapping[str, Document]) -> list[Docum
 
 def _written(documents: Mapping[str, Document]) -> Iterator[Origin]:
     for document in documents.values():
-        for step in document.runbook.steps:
-            for unit in (step, *step.substeps):
-                for transition in unit.transitions:
-                    yield Origin(document.source.name, transition.span)
+        for unit in units(document.runbook):
+            for transition in unit.transitions:
+                yield Origin(document.source.name, transition.span)
 
 
 def _parts(frame: Frame, documents: Mapping[str, Document]) -> Iterator[Part]:
@@ -110,7 +110,14 @@ def _parts(frame: Frame, documents: Mapping[str, Document]) -> Iterator[Part]:
     outcomes = Outcomes(frame)
     registers = tuple(frame.registers())
     if frame.origin:
-        yield Group(frame.scope, frame.title, frame.document.runbook.description, "runbook", frame.outer_group, frame.origin)
+        yield Group(
+            frame.scope,
+            frame.title,
+            frame.document.runbook.description,
+            "runbook",
+            frame.outer_group,
+            frame.origin,
+        )
         effects = (Reset(frame.scope),) if registers else ()
         start = enter_step(frame, frame.start).target
         yield Node(frame.scope, frame.title, frame.origin, Branch(), (Edge((), effects, start, ""),), frame.scope)
@@ -168,10 +175,8 @@ def _task(unit: Unit) -> Shell | Ask:
     if code and interpreter:
         return Shell("bash" if interpreter == "bash" else "sh", code.text.removesuffix("\n"), prompt)
     yes_no = any(item.word in {Word.YES, Word.NO} for item in unit.syntax.transitions)
-    question = "yes_no" if yes_no else "pass_fail"
-    if code is None:
-        return Ask(question, prompt)
-    return Ask(question, prompt, code.text.removesuffix("\n"), code.language)
+    block, language = (code.text.removesuffix("\n"), code.language) if code else (None, "")
+    return Ask("yes_no" if yes_no else "pass_fail", prompt, block, language)
 
 
 def _variables(frame: Frame, unit: Unit) -> tuple[Variable, ...]:

@@ -11,7 +11,7 @@ from compiler.source import Source, Span
 
 FORMS = {
     "step": "a step header is `## 1. Title`, `## {N}. Title` or `## Name title`",
-    "substep": "a substep header is `### 1.1 Title`, `### 1.{n} Title` or `### 1.Name title`, with its step's identifier",
+    "substep": "a substep header is `### 1.1 Title`, `### 1.{n} Title` or `### 1.Name title`, with its step's number",
 }
 
 WORDS = {

@@ -85,9 +85,9 @@ class Unit:
 class Frame:
     """One inclusion of a document.
 
-    `prefix` stands before its ids, `scope` and `group` are the runbook item's own id ("" for the outermost), `variables`
-    are what surrounding dynamic units make visible (M4), and `complete` and `stop` are how the runbook around goes on
-    when this one ends (M8); None for the outermost.
+    `prefix` stands before its ids; `scope` is the runbook item's own id, also that of its group ("" for the outermost);
+    `variables` are what surrounding dynamic units make visible (M4); `complete` and `stop` are how the runbook around
+    goes on when this one ends (M8), None for the outermost.
     """
 
     document: Document

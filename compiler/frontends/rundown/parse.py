@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cache
-from typing import Any
 
-from lark import Lark, Token, Tree
+from lark import Lark, Token
 from lark.exceptions import UnexpectedToken
 
 from compiler.diagnostic import Diagnostic
@@ -14,6 +13,7 @@ from compiler.frontends.rundown.blocks import Block, read_blocks
 from compiler.frontends.rundown.build import TreeBuilder
 from compiler.frontends.rundown.frontmatter import Frontmatter, read_frontmatter
 from compiler.frontends.rundown.hints import almost_transitions
+from compiler.frontends.rundown.lines import LarkTree
 from compiler.frontends.rundown.order import unexpected_block
 from compiler.frontends.rundown.outline import settle_outline
 from compiler.frontends.rundown.syntax import Runbook
@@ -58,7 +58,7 @@ def _layout(frontmatter: Frontmatter) -> Layout | None:
     return next((layout for layout in _START if layout == value), None)
 
 
-def _tree(source: Source, blocks: Iterable[Block], layout: Layout) -> tuple[Tree[Any] | None, list[Diagnostic]]:
+def _tree(source: Source, blocks: Iterable[Block], layout: Layout) -> tuple[LarkTree | None, list[Diagnostic]]:
     """Feeds the blocks to the grammar; a block that cannot stand where it does is reported and left out."""
     parser = _grammar().parse_interactive(start=_START[layout])
     found: list[Diagnostic] = []
@@ -78,7 +78,7 @@ def _tree(source: Source, blocks: Iterable[Block], layout: Layout) -> tuple[Tree
                 reported.add(problem.code)
         unit.append(block)
     try:
-        return parser.feed_eof(), found
+        return parser.feed_token(Token("$END", "")), found
     except UnexpectedToken:
         return None, found
 

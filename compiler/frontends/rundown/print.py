@@ -95,4 +95,3 @@ def _action(action: Action) -> str:
 def _message(message: str) -> str:
     """A message in quotes, with the escapes of G5."""
     return " " + '"' + re.sub(r'(["\\])', r"\\\1", message) + '"' if message else ""
-

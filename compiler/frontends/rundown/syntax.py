@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum, StrEnum
 from typing import Any
@@ -164,6 +164,16 @@ class Runbook:
     description: str
     metadata: Mapping[str, Any]
     steps: tuple[Step, ...]
+
+
+Unit = Step | Substep
+
+
+def units(runbook: Runbook) -> Iterator[Unit]:
+    """Every step and substep in document order."""
+    for step in runbook.steps:
+        yield step
+        yield from step.substeps
 
 
 def spell(identifier: Identifier) -> str:

@@ -32,10 +32,10 @@ def check_targets(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
 
 def _places(runbook: Runbook) -> Iterator[Place]:
     for step in runbook.steps:
-        for unit in (step, *step.substeps):
-            for transition in unit.transitions:
+        for substep in (None, *step.substeps):
+            for transition in (substep or step).transitions:
                 if isinstance(transition.action, Goto):
-                    yield Place(transition.action.target, step, unit if isinstance(unit, Substep) else None)
+                    yield Place(transition.action.target, step, substep)
 
 
 Problem = tuple[str, str, str]
@@ -83,7 +83,8 @@ def _no_child(target: Target, step: Step) -> Problem:
         return "RD204", f"`GOTO {target}`, but step {spell(step.id)} has no dynamic substep", remedy
     if any(substep.id is Dynamic.SUBSTEP for substep in step.substeps):
         text = f"`GOTO {target}`, but the substeps of step {spell(step.id)} are instances of {{n}}"
-        remedy = f"use `GOTO {spell(step.id)}.{{n}}` for the current instance, `GOTO NEXT {spell(step.id)}.{{n}}` for the next"
+        dynamic = f"{spell(step.id)}.{{n}}"
+        remedy = f"use `GOTO {dynamic}` for the current instance, `GOTO NEXT {dynamic}` for the next"
         return "RD202", text, remedy
     return "RD201", f"`GOTO {target}`: there is no such substep", remedy
 
@@ -92,7 +93,11 @@ def _next(target: Target) -> Problem | None:
     if target.child is Dynamic.SUBSTEP or (target.step is Dynamic.STEP and target.child is None):
         return None
     place = str(target).removeprefix("NEXT ")
-    return "RD207", f"`GOTO {target}`: {place} has no instances, so there is no next one", f"write `GOTO {place}`"
+    return (
+        "RD207",
+        f"`GOTO {target}`: {place} has no instances, so there is no next one",
+        f"write `GOTO {place}`",
+    )
 
 
 def _itself(place: Place, step: Step) -> Problem | None:
