@@ -27,7 +27,7 @@ from runtime_shim.program import (
 )
 from runtime_shim.rehearsal import rehearse
 from runtime_shim.report import describe, status_lines, steps_lines
-from runtime_shim.session import Done, Session, call_of, first_record
+from runtime_shim.session import PERFORMERS, Done, Session, call_of, first_record
 from runtime_shim.signals import Signals
 from runtime_shim.state import ENDED, State, Store
 from runtime_shim.walk import filled
@@ -45,6 +45,9 @@ class Commandline:
     """The subcommands of a program, and what they share."""
 
     def __init__(self, program: Table, options: argparse.Namespace) -> None:
+        strange = {unit["task"] for unit in program["units"].values()} - {"branch", "end", *PERFORMERS}
+        if strange:
+            raise RefusedError(f"this program has units that nothing here can do: {', '.join(sorted(strange))}")
         self.program = program
         self.options = options
         self.display = Display(sys.stderr)
@@ -61,7 +64,7 @@ class Commandline:
                     f"an unfinished run stands at {old.node}; go on with it: {self._call('resume')}\n"
                     f"or put it away: {self._call('reset')}"
                 )
-            session = self._session(signals, State.of(first_record(self.program)))
+            session = self._session(signals, State(first_record(self.program)))
             if old is not None:
                 self.store.archive(old.begin["run"])
                 _, reading = self.store.read()
@@ -128,8 +131,9 @@ class Commandline:
         return EXIT_COMPLETE
 
     def _dry_run(self) -> int:
+        self.options.events = None
         with Signals() as signals:
-            session = self._session(signals, State.of(first_record(self.program)))
+            session = self._session(signals, State(first_record(self.program)))
         self._print(rehearse(session))
         return EXIT_COMPLETE
 

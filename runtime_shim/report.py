@@ -60,7 +60,7 @@ def status_lines(program: Table, facts: Table, label: Callable[[str], str]) -> l
         lines += [f"run {facts['run']}", f"{facts['state'].upper()} {where}".rstrip(), ""]
         done = facts["finished"]
         if len(done) > RECENT:
-            lines.append(f"  … {len(done) - RECENT} units before these")
+            lines.append(f"  ... {len(done) - RECENT} units before these")
         for record in done[-RECENT:]:
             attempt = f", attempt {record['attempt']}" if record["attempt"] > 1 else ""
             unit = one_line(f"{record['unit']} {record['title']}")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import secrets
 import shlex
 import sys
 import time
@@ -78,7 +77,7 @@ def first_record(program: Table) -> Record:
     return {
         "kind": "begin",
         "format": 1,
-        "run": f"{datetime.now(timezone.utc):%Y%m%dT%H%M%SZ}-{secrets.token_hex(4)}",
+        "run": f"{datetime.now(timezone.utc):%Y%m%dT%H%M%SZ}-{os.urandom(4).hex()}",
         "time": utc_now(),
         "name": program["name"],
         "source": program["source"],
@@ -116,12 +115,8 @@ class Session:
         self.is_interactive = display.is_terminal and sys.stdin is not None and sys.stdin.isatty()
         tasks = {unit["task"] for unit in program["units"].values()}
         self._performers = {task: PERFORMERS[task](self) for task in sorted(tasks & PERFORMERS.keys())}
-        self._places = {
-            name: place
-            for place, name in enumerate(
-                (name for name, unit in program["units"].items() if unit["task"] in PERFORMERS), start=1
-            )
-        }
+        doing = [name for name, unit in program["units"].items() if unit["task"] in PERFORMERS]
+        self._places = {name: f"{place}/{len(doing)}" for place, name in enumerate(doing, start=1)}
         self.events = Events(options.events)
         self._began = time.monotonic()
         self._done = 0
@@ -180,9 +175,7 @@ class Session:
             "next": move.node,
         }
         stand = where_it_stands(self.program, move, begins)
-        self.record(
-            {"kind": "done", **about, **result, "changed": move.changed, **stand, **(done.note or {})}
-        )
+        self.record({"kind": "done", **about, **result, "changed": move.changed, **stand, **(done.note or {})})
         details = (done.how, duration(seconds), one_line(move.says))
         self.display.finished(done.outcome, [text for text in details if text])
         self.events.emit("unit_finished", self.run_id, **about, **result)
@@ -208,7 +201,7 @@ class Session:
         if condition == "running":
             done = self.performer(name).recover(name)
             if done is not None:
-                self.display.line(f"{self.label(name)}: {done.outcome.upper()}, {done.how}")
+                self.display.started(self._places[name], self.label(name), ["cut off"])
                 self.settle(name, done, 0.0)
                 return
         if condition in ("running", "ready"):
@@ -225,7 +218,7 @@ class Session:
         details = [f"instance {instances}"] if instances else []
         if about["attempt"] > 1:
             details.append(f"attempt {about['attempt']}")
-        self.display.started(f"{self._places[name]}/{len(self._places)}", self.label(name), details)
+        self.display.started(self._places[name], self.label(name), details)
         self.events.emit("unit_started", self.run_id, **about)
         begun = time.monotonic()
         done = self.performer(name).perform(name, self.program["units"][name])
@@ -250,17 +243,19 @@ class Session:
 
     def adopt(self) -> None:
         """Go on with a program that is not the one the run began with (R4)."""
-        node, old = self.state.node, self.state.registers
-        if node not in self.program["units"]:
-            raise RefusedError(
-                f"the run stands at {node}, which is not in this program: it cannot be adopted"
-            )
+        node, old, condition = self.state.node, self.state.registers, self.state.condition
+        if node not in self._places:
+            raise RefusedError(f"the run stands at {node}, which this program does not have")
+        if not self.performer(node).recovers:
+            condition = "waiting"
+        elif condition == "waiting":  # it asked, and is a command now, which has not begun
+            condition = "ready"
         registers = {name: old.get(name, new) for name, new in self.program.get("registers", {}).items()}
         self.record(
             {
                 "kind": "adopt",
                 "time": utc_now(),
-                "condition": self.state.condition,
+                "condition": condition,
                 "registers": registers,
                 "program": program_hash(self.program),
                 "units": unit_digests(self.program),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import fcntl
 import os
 import time
-from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Optional
@@ -22,7 +21,6 @@ def utc_now() -> str:
     return datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
-@dataclass
 class State:
     """Where a run stands, put together from its records.
 
@@ -30,28 +28,16 @@ class State:
     begun), "waiting" (for an answer), "complete" or "stop".
     """
 
-    begin: Record
-    node: str
-    condition: str
-    registers: Registers
-    program: str
-    units: dict[str, str]
-    message: str = ""
-    process: Optional[Record] = None
-    finished: list[Record] = field(default_factory=list)
-
-    @classmethod
-    def of(cls, begin: Record) -> State:
-        """Return the state of a run that has only begun."""
-        return cls(
-            begin=begin,
-            node=begin["node"],
-            condition=begin["condition"],
-            registers=begin["registers"],
-            program=begin["program"],
-            units=begin["units"],
-            message=begin.get("message", ""),
-        )
+    def __init__(self, begin: Record) -> None:
+        self.begin = begin
+        self.node: str = begin["node"]
+        self.condition: str = begin["condition"]
+        self.registers: Registers = begin["registers"]
+        self.program: str = begin["program"]
+        self.units: dict[str, str] = begin["units"]
+        self.message: str = begin.get("message", "")
+        self.process: Optional[Record] = None
+        self.finished: list[Record] = []
 
     def apply(self, record: Record) -> None:
         """Go on by one record."""
@@ -75,7 +61,7 @@ def replay(records: list[Record], path: Path) -> Optional[State]:
         return None
     if records[0].get("format") != 1:
         raise RefusedError(f"{path}: a format of state that this program does not know")
-    state = State.of(records[0])
+    state = State(records[0])
     for record in records[1:]:
         state.apply(record)
     return state

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import operator
 import re
-from typing import NamedTuple, Optional
+from typing import Callable, NamedTuple, Optional
 
 from runtime_shim.program import RefusedError, Table
 
 Registers = dict[str, int]
+TESTS: dict[str, Callable[[int, int], bool]] = {"<": operator.lt, ">=": operator.ge, "=": operator.eq}
+VERBS: dict[str, Callable[[int, int], int]] = {
+    "=": lambda _old, value: value,
+    "+": operator.add,
+    "at least": max,
+}
 
 
 class Move(NamedTuple):
@@ -24,11 +31,8 @@ def holds(edge: Table, registers: Registers, outcome: Optional[str]) -> bool:
     """Tell whether an edge may be taken: its outcome fits and all its tests hold."""
     if edge.get("on", outcome) != outcome:
         return False
-    for register, test, number in edge.get("if", ()):
-        value = registers[register]
-        if not (value < number if test == "<" else value >= number if test == ">=" else value == number):
-            return False
-    return True
+    tests = edge.get("if", ())
+    return all(TESTS[test](registers[register], number) for register, test, number in tests)
 
 
 def effects(program: Table, edge: Table, registers: Registers) -> Registers:
@@ -40,8 +44,7 @@ def effects(program: Table, edge: Table, registers: Registers) -> Registers:
         else:
             register, verb, amount = effect
             value = registers[amount] if isinstance(amount, str) else amount
-            old = registers[register]
-            new = {register: old + value if verb == "+" else max(old, value) if verb == "at least" else value}
+            new = {register: VERBS[verb](registers[register], value)}
         registers.update(new)
         changed.update(new)
     return changed

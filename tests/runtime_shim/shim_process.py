@@ -1,0 +1,181 @@
+"""Programs for the tests, and a place where they run as real processes."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import select
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any, NamedTuple
+
+ROOT = Path(__file__).resolve().parents[2]
+SCRIPT = """#!/usr/bin/env python3
+import sys
+from runtime_shim import main
+PROGRAM = {program!r}
+if __name__ == "__main__":
+    sys.exit(main(PROGRAM))
+"""
+Table = dict[str, Any]
+
+
+def shell(command: str, good: str, bad: str = "STOP", **more: object) -> Table:
+    """A unit that runs a command."""
+    edges = [{"on": "pass", "go": good, "says": "CONTINUE"}, {"on": "fail", "go": bad, "says": f"GOTO {bad}"}]
+    return {
+        "title": "Work", "at": "deploy.runbook.md:3", "task": "shell", "shell": "bash",
+        "command": command, "edges": edges, **more,
+    }  # fmt: skip
+
+
+def ask(good: str, bad: str = "STOP", **more: object) -> Table:
+    """A unit that asks."""
+    edges = [{"on": "pass", "go": good, "says": "CONTINUE"}, {"on": "fail", "go": bad, "says": f"GOTO {bad}"}]
+    return {
+        "title": "Review", "at": "deploy.runbook.md:9", "task": "ask", "question": "pass/fail",
+        "prompt": "Look at it.", "edges": edges, **more,
+    }  # fmt: skip
+
+
+def end(result: str, message: str = "", **more: object) -> Table:
+    """An end."""
+    return {
+        "title": "", "at": "deploy.runbook.md:1", "task": "end", "result": result, "message": message, **more,
+    }  # fmt: skip
+
+
+def program(units: dict[str, Table], registers: dict[str, int] | None = None, **more: object) -> Table:
+    """A program that begins at its first unit and has the two ends."""
+    ends = {"COMPLETE": end("complete", "all done"), "STOP": end("stop", "gave up")}
+    return {
+        "name": "deploy", "title": "Deploy the service", "source": "deploy.runbook.md",
+        "sha256": "0", "rdc": "0", "entry": next(iter(units)), "registers": registers or {}, "scopes": {},
+        "units": {**units, **ends}, **more,
+    }  # fmt: skip
+
+
+class Result(NamedTuple):
+    """What came of a process."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def last(self) -> str:
+        """The last line on standard error."""
+        return self.err.splitlines()[-1]
+
+
+class Place:
+    """A directory with a script in it."""
+
+    def __init__(self, path: Path, table: Table) -> None:
+        self.path = path
+        self.script = path / "deploy.py"
+        self.journal = path / ".rdc" / "deploy" / "journal"
+        self.write(table)
+
+    def write(self, table: Table) -> None:
+        self.script.write_text(SCRIPT.format(program=table), encoding="utf-8")
+        self.script.chmod(0o755)
+
+    def environment(self, **more: str) -> dict[str, str]:
+        kept = {key: value for key, value in os.environ.items() if not key.startswith("RDC_")}
+        return {**kept, "PYTHONPATH": str(ROOT), "PYTHONUTF8": "1", **more}
+
+    def start(self, *words: str, cwd: Path | None = None, **more: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [sys.executable, str(self.script), *words],
+            cwd=cwd or self.path, env=self.environment(**more), text=True, encoding="utf-8",
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )  # fmt: skip
+
+    def run(self, *words: str, cwd: Path | None = None, **more: str) -> Result:
+        process = self.start(*words, cwd=cwd, **more)
+        out, err = process.communicate(timeout=30)
+        return Result(process.returncode, out, err)
+
+    def records(self) -> list[Table]:
+        return [json.loads(line.split(" ", 1)[1]) for line in self.journal.read_text().splitlines()]
+
+    def walk(self) -> list[str]:
+        """The finished units with their outcomes."""
+        return [f"{record['unit']} {record['outcome']}" for record in self.records() if record["kind"] == "done"]
+
+    def text(self, name: str) -> str:
+        return (self.path / name).read_text() if (self.path / name).exists() else ""
+
+    def wait_for(self, name: str) -> str:
+        """Wait for a line in a file and return it."""
+        wait_until(lambda: self.text(name).endswith("\n"))
+        return self.text(name).strip()
+
+
+def wait_until(condition: Any, seconds: float = 15) -> None:  # noqa: ANN401
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "it did not come true in time"
+        time.sleep(0.01)
+
+
+def is_gone(pid: int) -> bool:
+    """Whether a process has ended (a zombie that nobody has collected has)."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    shown = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False)
+    return not shown.stdout.strip() or shown.stdout.strip().startswith("Z")
+
+
+class Screen:
+    """A process on a terminal of its own."""
+
+    def __init__(self, words: list[str], cwd: Path, environment: dict[str, str]) -> None:
+        self.seen = ""
+        self._at = 0
+        self.pid, self._terminal = pty.fork()
+        if not self.pid:
+            os.chdir(cwd)
+            os.execvpe(words[0], words, environment)
+
+    def expect(self, pattern: str, seconds: float = 15) -> str:
+        """Read until a pattern appears after what was expected before."""
+        deadline = time.monotonic() + seconds
+        while not (match := re.search(pattern, self.seen[self._at :])):
+            left = deadline - time.monotonic()
+            assert left > 0, f"{pattern!r} did not appear in {self.seen[self._at :]!r}"
+            if not self._read(left):
+                match = re.search(pattern, self.seen[self._at :])
+                assert match, f"the terminal closed before {pattern!r}: {self.seen[self._at :]!r}"
+                break
+        self._at += match.end()
+        return match.group()
+
+    def type(self, text: str) -> None:
+        os.write(self._terminal, text.encode())
+
+    def close(self) -> int:
+        """Read to the end and return the exit code."""
+        deadline = time.monotonic() + 15
+        while self._read(deadline - time.monotonic()):
+            assert time.monotonic() < deadline, f"the process does not end: {self.seen!r}"
+        _, status = os.waitpid(self.pid, 0)
+        os.close(self._terminal)
+        return os.waitstatus_to_exitcode(status)
+
+    def _read(self, seconds: float) -> bool:
+        if not select.select([self._terminal], [], [], max(seconds, 0))[0]:
+            return True
+        try:
+            data = os.read(self._terminal, 65536)
+        except OSError:  # Linux says so when the other side is closed
+            return False
+        self.seen += data.decode(errors="replace").replace("\r\n", "\n")
+        return bool(data)

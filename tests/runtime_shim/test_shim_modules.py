@@ -1,0 +1,123 @@
+"""The modules can be put into one file: their names are unique and they need nothing but Python."""
+
+from __future__ import annotations
+
+import ast
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from runtime_shim import MODULES
+from tests.runtime_shim.shim_process import ROOT, Place, Table, ask, program, shell
+
+FOLDER = ROOT / "runtime_shim"
+NAMES = [name for name, _ in MODULES]
+TREES = {name: ast.parse((FOLDER / f"{name}.py").read_text(), feature_version=(3, 9)) for name in NAMES}
+
+
+def own_names(tree: ast.Module) -> list[str]:
+    names: list[str] = []
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            names.append(node.name)
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            found = (name for target in targets for name in ast.walk(target) if isinstance(name, ast.Name))
+            names += [name.id for name in found if isinstance(name.ctx, ast.Store)]
+    return names
+
+
+def imports_of(tree: ast.Module) -> list[ast.Import | ast.ImportFrom]:
+    return [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
+
+
+def is_ours(node: ast.Import | ast.ImportFrom) -> bool:
+    return isinstance(node, ast.ImportFrom) and (node.module or "").startswith("runtime_shim.")
+
+
+def bundle(table: Table) -> str:
+    """One file made of the modules that a program needs."""
+    tasks = {"", *(unit["task"] for unit in table["units"].values())}
+    parts = ["from __future__ import annotations", f"PROGRAM = {table!r}"]
+    for name, task in MODULES:
+        if task in tasks:
+            lines = (FOLDER / f"{name}.py").read_text().splitlines(keepends=True)
+            for node in reversed(TREES[name].body):
+                if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(("runtime_shim.", "__future__")):
+                    del lines[node.lineno - 1 : node.end_lineno]
+            parts.append("".join(lines))
+    return "\n".join([*parts, 'if __name__ == "__main__":\n    sys.exit(main(PROGRAM))\n'])
+
+
+def test_every_module_is_named() -> None:
+    assert sorted(NAMES) == sorted(path.stem for path in FOLDER.glob("*.py") if path.stem != "__init__")
+
+
+def test_names_are_unique() -> None:
+    counts = Counter(name for tree in TREES.values() for name in own_names(tree))
+    assert [name for name, count in counts.items() if count > 1] == []
+    foreign = (node for tree in TREES.values() for node in imports_of(tree) if not is_ours(node))
+    imported = {alias.name for node in foreign for alias in node.names}
+    assert imported & set(counts) == set()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_module_is_fit_for_bundling(name: str) -> None:
+    tree = TREES[name]
+    assert ast.get_docstring(tree)
+    second = tree.body[1]
+    assert isinstance(second, ast.ImportFrom)
+    assert second.module == "__future__"
+    assert set(imports_of(tree)) <= set(tree.body), "imports stand at top level"
+    for node in imports_of(tree):
+        if isinstance(node, ast.Import):
+            modules = [alias.name for alias in node.names]
+            assert all(alias.asname is None for alias in node.names)
+        else:
+            assert node.level == 0
+            modules = [node.module or ""]
+            assert all(alias.asname is None for alias in node.names)
+        for module in modules:
+            if module.startswith("runtime_shim"):
+                assert module.removeprefix("runtime_shim.") in NAMES[: NAMES.index(name)]
+            else:
+                assert module.split(".")[0] in sys.stdlib_module_names
+    assert "__file__" not in {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+
+
+def test_core_does_not_need_the_modules_of_tasks() -> None:
+    always = [name for name, task in MODULES if not task]
+    for name in always:
+        for node in imports_of(TREES[name]):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("runtime_shim."):
+                assert (node.module or "").removeprefix("runtime_shim.") in always
+
+
+@pytest.mark.parametrize("python", ["python3", "python3.9", "python3.10", "python3.12", "python3.13", "python3.14"])
+@pytest.mark.parametrize("kind", ["shell", "ask"])
+def test_bundled_file_runs_alone(tmp_path: Path, kind: str, python: str) -> None:
+    if shutil.which(python) is None or subprocess.run([python, "-V"], capture_output=True, check=False).returncode:
+        pytest.skip(f"no {python} here")
+    table = program({"1": shell("echo hello", "COMPLETE") if kind == "shell" else ask("COMPLETE")})
+    text = bundle(table)
+    assert ("posix_spawn" in text) == (kind == "shell")
+    assert ("class Answers" in text) == (kind == "ask")
+    script = tmp_path / "one.py"
+    script.write_text(text)
+    (tmp_path / "answers").write_text("pass\n")
+    words = [python, "-I", "-W", "error", str(script), "run", "--answers", "answers"]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.splitlines()[-1] == "rdc: COMPLETE all done"
+
+
+def test_program_with_an_unknown_task_is_refused(tmp_path: Path) -> None:
+    place = Place(tmp_path, program({"1": {**ask("COMPLETE"), "task": "agent"}}))
+    result = place.run("run")
+    assert result.code == 2
+    assert "agent" in result.last
+    assert not place.journal.exists()

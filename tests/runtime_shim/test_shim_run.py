@@ -1,0 +1,494 @@
+"""Runs as an operator sees them: commands, prompts, state, exit codes."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.runtime_shim.shim_process import Place, Table, ask, end, program, shell, wait_until
+
+LOOP = program(
+    {
+        "1": {
+            **shell("echo $RDC_ATTEMPT >> log; false", "COMPLETE"),
+            "attempt": "1 retries",
+            "edges": [
+                {
+                    "on": "fail",
+                    "if": [["1 retries", "<", 2]],
+                    "do": [["1 retries", "+", 1]],
+                    "go": "1",
+                    "says": "RETRY 2",
+                },
+                {"on": "fail", "do": [["1 retries", "=", 0]], "go": "STOP", "says": "STOP"},
+            ],
+        }
+    },
+    {"1 retries": 0},
+)
+REVIEW = program({"1": shell("echo one >> log", "2"), "2": ask("3"), "3": shell("echo three >> log", "COMPLETE")})
+
+
+def test_complete(tmp_path: Path) -> None:
+    place = Place(tmp_path, program({"1": shell("echo out; echo err >&2", "COMPLETE")}))
+    result = place.run("run")
+    assert (result.code, result.out, result.last) == (0, "out\n", "rdc: COMPLETE all done")
+    assert "err\n" in result.err
+    assert "[1/1] 1 Work\n" in result.err
+    assert re.search(r"1 unit run in \d+\.\d s\n", result.err)
+    assert "\033" not in result.err
+
+
+def test_stop_without_message(tmp_path: Path) -> None:
+    table = program({"1": shell("exit 7", "COMPLETE")})
+    table["units"]["STOP"]["message"] = ""
+    result = Place(tmp_path, table).run("run")
+    assert (result.code, result.last) == (1, "rdc: STOP")
+    assert "FAIL  exit code 7" in result.err
+
+
+def test_attempts_count(tmp_path: Path) -> None:
+    place = Place(tmp_path, LOOP)
+    result = place.run("run")
+    assert (result.code, place.text("log")) == (1, "1\n2\n3\n")
+    assert "attempt 3" in result.err
+    assert place.walk() == ["1 fail"] * 3
+
+
+@pytest.mark.parametrize(
+    ("command", "shell_name", "outcome"),
+    [
+        ("false; true", "bash", "pass"),
+        ("kill -9 $$", "bash", "fail"),
+        ("true", "no-such-shell", "fail"),
+        ("[[ -n $BASH_VERSION ]]", "bash", "pass"),
+        ("exit 255", "sh", "fail"),
+        ('echo ok | cat; test -z "$-" || case $- in *e*) exit 1;; esac', "sh", "pass"),
+        ("yes | head -1 > /dev/null; test ${PIPESTATUS[0]} = 141", "bash", "pass"),
+        ("test \"$(ps -o pgid= -p $$ | tr -d ' ')\" = $$", "bash", "pass"),
+    ],
+)
+def test_outcome_of_commands(tmp_path: Path, command: str, shell_name: str, outcome: str) -> None:
+    place = Place(tmp_path, program({"1": shell(command, "COMPLETE", shell=shell_name)}))
+    result = place.run("run")
+    assert result.code == (0 if outcome == "pass" else 1), result.err
+    assert place.walk() == [f"1 {outcome}"]
+
+
+def test_environment_and_placeholders(tmp_path: Path) -> None:
+    unit = shell(
+        "echo {N} ${N} $RDC_ATTEMPT $RDC_STEP_INSTANCE $MINE é >> log; echo $RDC_RUN_ID >> log; pwd >> log",
+        "COMPLETE", title="Item {N}", variables={"RDC_STEP_INSTANCE": "N"}, placeholders={"{N}": "N"},
+    )  # fmt: skip
+    table = program({"{N}": unit}, {"N": 3})
+    table["units"]["COMPLETE"].update(message="did {N}", placeholders={"{N}": "N"})
+    place = Place(tmp_path, table)
+    result = place.run("run", MINE="kept", N="shell", LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0")
+    assert result.last == "rdc: COMPLETE did 3"
+    first, run_id, cwd = place.text("log").splitlines()
+    assert first == "3 shell 1 3 kept é"
+    assert run_id == place.records()[0]["run"]
+    assert Path(cwd).resolve() == tmp_path.resolve()
+    assert re.search(r"\{N\} Item 3 \S+ instance 3", result.err)
+
+
+def test_waits_answers_and_goes_on(tmp_path: Path) -> None:
+    place = Place(tmp_path, REVIEW)
+    waiting = place.run("run")
+    assert (waiting.code, waiting.last) == (75, "rdc: WAITING 2 Review")
+    command = f"{place.script} answer 2 pass"
+    assert command in waiting.err
+    assert place.run("resume").code == 75
+    for words, told in (
+        (("answer", "1", "pass"), "2 waits"),
+        (("answer", "2", "maybe"), "expected"),
+        (("answer", "2"), "RESULT"),
+    ):
+        refused = place.run(*words)
+        assert refused.code == 2
+        assert told in refused.err
+        assert len(refused.err.splitlines()) == 1
+    answered = place.run("answer", "2", "YES")
+    assert answered.code == 0
+    assert f"{place.script} resume" in answered.last
+    assert place.text("log") == "one\n", "an answer does not go on by itself"
+    assert place.run("answer", "2", "pass").code == 2
+    assert "READY at 3 Work" in place.run("status").out
+    done = place.run("resume")
+    assert (done.code, done.last) == (0, "rdc: COMPLETE all done")
+    assert place.text("log") == "one\nthree\n"
+    assert place.walk() == ["1 pass", "2 pass", "3 pass"]
+
+
+def test_end_is_told_again(tmp_path: Path) -> None:
+    place = Place(tmp_path, LOOP)
+    assert place.run("run").code == 1
+    before = place.journal.read_bytes()
+    result = place.run("resume")
+    assert (result.code, result.err) == (1, "rdc: STOP gave up\n")
+    assert place.journal.read_bytes() == before
+
+
+def test_unfinished_run_is_not_begun_anew(tmp_path: Path) -> None:
+    place = Place(tmp_path, REVIEW)
+    place.run("run")
+    before = place.journal.read_bytes()
+    result = place.run("run")
+    assert result.code == 2
+    assert "deploy.py resume" in result.err
+    assert "deploy.py reset" in result.err
+    assert place.journal.read_bytes() == before
+    assert place.run("reset").code == 0
+    assert not place.journal.exists()
+    assert [path.read_bytes() for path in (tmp_path / ".rdc/deploy/history").iterdir()] == [before]
+    assert place.run("run").code == 75
+
+
+def test_finished_run_is_archived(tmp_path: Path) -> None:
+    place = Place(tmp_path, LOOP)
+    place.run("run")
+    first = place.journal.read_bytes()
+    place.run("run")
+    history = tmp_path / ".rdc/deploy/history" / json.loads(first.splitlines()[0][9:])["run"]
+    assert history.read_bytes() == first
+    assert place.journal.read_bytes() != first
+
+
+@pytest.mark.parametrize("words", [("resume",), ("answer", "1", "pass"), ("reset",)])
+def test_nothing_there(tmp_path: Path, words: tuple[str, ...]) -> None:
+    place = Place(tmp_path, REVIEW)
+    result = place.run(*words)
+    assert result.code == 2
+    assert "no run has begun here" in result.err
+    assert not (tmp_path / ".rdc").exists()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("walk",),
+        ("run", "--assume", "perhaps"),
+        ("run", "--stat", "x"),
+        ("run", "extra"),
+        ("steps", "--dry-run"),
+    ],
+)
+def test_wrong_use_is_one_line(tmp_path: Path, words: tuple[str, ...]) -> None:
+    result = Place(tmp_path, REVIEW).run(*words)
+    assert result.code == 2
+    assert len(result.err.splitlines()) == 1
+    assert not (tmp_path / ".rdc").exists()
+
+
+def test_help(tmp_path: Path) -> None:
+    place = Place(tmp_path, REVIEW)
+    assert place.run().code == 2
+    assert "resume" in place.run().err
+    assert place.run("run", "--help").code == 0
+
+
+def test_state_dir_and_start_directory(tmp_path: Path) -> None:
+    place = Place(tmp_path, program({"1": ask("2"), "2": shell("pwd > log", "COMPLETE")}))
+    other = tmp_path / "other"
+    other.mkdir()
+    waiting = place.run("run", "--state-dir", "my state")
+    assert "answer 1 pass --state-dir 'my state'" in waiting.err
+    assert not (tmp_path / ".rdc").exists()
+    (tmp_path / "answers").write_text("pass\n")
+    words = ("resume", "--state-dir", "../my state", "--answers", "../answers")
+    assert place.run(*words, cwd=other).code == 0
+    assert Path(place.text("log").strip()).resolve() == tmp_path.resolve()
+    assert "COMPLETE" in place.run("status", "--state-dir", "my state").out
+
+
+def test_start_directory_that_is_gone(tmp_path: Path) -> None:
+    place = Place(tmp_path, program({"1": ask("COMPLETE")}))
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    place.run("run", "--state-dir", str(tmp_path / "state"), cwd=gone)
+    shutil.rmtree(gone)
+    result = place.run("resume", "--state-dir", "state")
+    assert result.code == 2
+    assert "gone: No such file" in result.last
+
+
+def test_status(tmp_path: Path) -> None:
+    place = Place(tmp_path, REVIEW)
+    assert "No run has begun" in place.run("status").out
+    place.run("run")
+    text = place.run("status")
+    assert text.code == 0
+    assert "Deploy the service (deploy.runbook.md)" in text.out
+    assert "WAITING at 2 Review" in text.out
+    assert "PASS  1 Work" in text.out
+    assert "deploy.py answer 2 pass" in text.out
+    facts = json.loads(place.run("status", "--json").out)
+    assert (facts["state"], facts["unit"]) == ("waiting", "2")
+    assert [(unit["unit"], unit["outcome"], unit["attempt"]) for unit in facts["finished"]] == [("1", "pass", 1)]
+
+
+def test_steps(tmp_path: Path) -> None:
+    out = Place(tmp_path, REVIEW).run("steps").out
+    assert [line.split() for line in out.splitlines()] == [
+        ["UNIT", "KIND", "TITLE", "SOURCE"],
+        ["1", "shell", "Work", "deploy.runbook.md:3"],
+        ["2", "ask", "Review", "deploy.runbook.md:9"],
+        ["3", "shell", "Work", "deploy.runbook.md:3"],
+    ]
+
+
+def test_nested_end_goes_on(tmp_path: Path) -> None:
+    nested = end("stop", "lint {x} failed", placeholders={"{x}": "x"}, edges=[{"go": "2", "says": ""}])
+    table = program({"1": shell("false", "2", "n"), "n": nested, "2": shell("true", "COMPLETE")}, {"x": 4})
+    result = Place(tmp_path, table).run("run")
+    assert result.code == 0
+    assert "n lint 4 failed" in result.err
+
+
+def test_texts_are_cleaned(tmp_path: Path) -> None:
+    nasty = "a\x1b[2Jb\x07c\x9bd\u202ee"
+    table = program({"1": ask("COMPLETE", title=nasty, prompt=f"x\n\ty{nasty}", block=nasty)}, title=nasty)
+    table["units"]["COMPLETE"]["message"] = f"{nasty}\nrdc: STOP"
+    place = Place(tmp_path, table)
+    outputs = [place.run("run"), place.run("status"), place.run("steps"), place.run("run", "--dry-run")]
+    outputs += [
+        place.run("answer", "1", "pass"),
+        place.run("resume"),
+        place.run("status"),
+        place.run("--help"),
+    ]
+    for output in outputs:
+        assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e]", output.out + output.err)
+    assert "    x\n    \ty" in outputs[0].err
+    assert outputs[5].last == "rdc: COMPLETE a?[2Jb?c?d?e rdc: STOP"
+
+
+def test_ascii_streams(tmp_path: Path) -> None:
+    table = program({"1": shell("true", "COMPLETE", title="Größe → ok")}, {"N": 1}, title="Straße")
+    table["units"]["1"]["variables"] = {"RDC_STEP_INSTANCE": "N"}
+    place = Place(tmp_path, table)
+    for words in (("run",), ("status",), ("steps",)):
+        result = place.run(*words, PYTHONIOENCODING="ascii")
+        assert result.code == 0, result.err
+        assert (result.out + result.err).isascii()
+
+
+def test_events(tmp_path: Path) -> None:
+    place = Place(tmp_path, REVIEW)
+    place.run("run", "--events", "events")
+    place.run("answer", "2", "pass")
+    place.run("resume", "--events", "events")
+    events = [json.loads(line) for line in place.text("events").splitlines()]
+    assert [(event["event"], event.get("unit")) for event in events] == [
+        ("run_started", None), ("unit_started", "1"), ("unit_finished", "1"), ("unit_started", "2"),
+        ("run_waiting", "2"),
+        ("run_started", None), ("unit_started", "3"), ("unit_finished", "3"), ("run_finished", None),
+    ]  # fmt: skip
+    assert {event["run"] for event in events} == {place.records()[0]["run"]}
+    assert all(re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", event["time"]) for event in events)
+    finished = events[2]
+    assert {key: finished[key] for key in ("title", "attempt", "instances", "outcome", "says", "next")} == {
+        "title": "Work", "attempt": 1, "instances": {}, "outcome": "pass", "says": "CONTINUE", "next": "2",
+    }  # fmt: skip
+    assert (events[-1]["result"], events[-1]["message"]) == ("complete", "all done")
+
+
+def test_attempt_of_events_is_that_of_the_unit(tmp_path: Path) -> None:
+    place = Place(tmp_path, LOOP)
+    place.run("run", "--events", "events")
+    events = [json.loads(line) for line in place.text("events").splitlines()]
+    assert [event["attempt"] for event in events if "attempt" in event] == [1, 1, 2, 2, 3, 3]
+
+
+@pytest.mark.parametrize("option", ["--events", "--answers", "--state-dir"])
+def test_paths_that_cannot_be_used(tmp_path: Path, option: str) -> None:
+    place = Place(tmp_path, REVIEW)
+    (tmp_path / "file").write_text("")
+    result = place.run("run", option, "file/below")
+    assert result.code == 2
+    assert len(result.err.splitlines()) == 1
+    assert "file/below" in result.err
+    assert place.text("log") == ""
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")  # noqa: PTH110
+def test_events_that_cannot_be_written(tmp_path: Path) -> None:
+    place = Place(tmp_path, REVIEW)
+    result = place.run("run", "--events", "/dev/full")
+    assert result.code == 2
+    assert "/dev/full: cannot write the event" in result.last
+    assert place.text("log") == ""
+
+
+def test_step_that_cannot_be_recorded_is_the_last(tmp_path: Path) -> None:
+    """A file size limit stands for a full disk: the journal cannot grow."""
+    place = Place(tmp_path, program({"1": shell("echo one >> log", "2"), "2": shell("echo two >> log", "COMPLETE")}))
+    script = place.script.read_text().replace("import sys\n", "import resource, sys\n", 1)
+    size = "resource.setrlimit(resource.RLIMIT_FSIZE, (%d, %d))\n"
+    place.script.write_text(script.replace("PROGRAM =", "LIMIT\nPROGRAM =", 1))
+    text = place.script.read_text()
+    place.script.write_text(text.replace("LIMIT\n", ""))
+    assert place.run("run").code == 0
+    lines = place.journal.read_bytes().splitlines(keepends=True)
+    shutil.rmtree(tmp_path / ".rdc")
+    (tmp_path / "log").unlink()
+    limit = len(lines[0]) + len(lines[1]) + 40  # some way into the outcome of the first unit
+    place.script.write_text(text.replace("LIMIT\n", size % (limit, limit)))
+    result = place.run("run")
+    assert result.code == 2, result.err
+    assert re.search(r"journal: cannot record: (No space left|File too large)", result.last)
+    assert place.text("log") == "one\n"
+    place.script.write_text(text.replace("LIMIT\n", ""))
+    assert place.run("status").code == 0, "half a record was taken back, or is a torn tail"
+    assert place.run("resume", "--assume", "pass").code == 0
+    assert place.text("log") == "one\ntwo\n"
+
+
+def other_program(**changes: Table) -> Table:
+    units = {name: unit for name, unit in REVIEW["units"].items() if unit["task"] != "end"}
+    return program({**units, **changes})
+
+
+def test_state_of_another_program(tmp_path: Path) -> None:
+    place = Place(tmp_path, REVIEW)
+    place.run("run")
+    before = place.journal.read_bytes()
+    place.write(other_program(**{"3": shell("echo new >> log", "4"), "4": shell("echo four >> log", "COMPLETE")}))
+    for words in (("resume",), ("answer", "2", "pass"), ("status",)):
+        refused = place.run(*words)
+        assert refused.code == 2
+        assert "added: 4" in refused.err
+        assert "changed: 3" in refused.err
+        assert "resume --adopt" in refused.err
+    assert place.journal.read_bytes() == before
+    assert "WAITING" in place.run("status", "--adopt").out
+    assert place.run("resume", "--adopt").code == 75
+    assert place.run("answer", "2", "pass").code == 0
+    assert place.run("resume").code == 0
+    assert place.text("log") == "one\nnew\nfour\n"
+    assert [record["kind"] for record in place.records()].count("adopt") == 1
+
+
+def test_line_shift_is_the_same_program(tmp_path: Path) -> None:
+    place = Place(tmp_path, REVIEW)
+    place.run("run")
+    place.write(other_program(**{"2": ask("3", at="deploy.runbook.md:77")}))
+    assert place.run("resume").code == 75
+
+
+def test_adopting_keeps_registers_by_name(tmp_path: Path) -> None:
+    count = [["a", "+", 5]]
+    one = shell("true", "2", edges=[{"do": count, "go": "2", "says": ""}])
+    place = Place(tmp_path, program({"1": one, "2": ask("3"), "3": shell("true", "COMPLETE")}, {"a": 0, "gone": 1}))
+    place.run("run")
+    show = shell("echo $A $B > log", "COMPLETE", variables={"A": "a", "B": "b"})
+    place.write(program({"1": one, "2": ask("3"), "3": show}, {"a": 0, "b": 9}))
+    place.run("resume", "--adopt")
+    place.run("answer", "2", "pass")
+    assert place.run("resume").code == 0
+    assert place.text("log") == "5 9\n"
+
+
+def test_adopting_a_prompt_that_became_a_command(tmp_path: Path) -> None:
+    place = Place(tmp_path, REVIEW)
+    place.run("run")
+    place.write(other_program(**{"2": shell("kill -9 $PPID; sleep 0.2", "3")}))
+    assert place.run("resume", "--adopt").code == -9
+    time.sleep(0.3)
+    assert place.run("resume").code == 75, "it was cut off: nobody knows whether it was done"
+    assert place.run("resume", "--assume", "pass").code == 0
+
+
+def test_adopting_a_command_that_became_a_prompt(tmp_path: Path) -> None:
+    place = Place(tmp_path, program({"1": shell("kill -9 $PPID", "COMPLETE")}))
+    assert place.run("run").code == -9
+    place.write(program({"1": ask("COMPLETE")}))
+    assert place.run("resume", "--adopt").last == "rdc: WAITING 1 Review"
+    assert place.run("answer", "1", "pass").code == 0
+    assert place.run("resume").code == 0
+
+
+def test_adopting_needs_the_unit(tmp_path: Path) -> None:
+    place = Place(tmp_path, REVIEW)
+    place.run("run")
+    before = place.journal.read_bytes()
+    place.write(program({"1": shell("true", "3"), "3": shell("true", "COMPLETE")}))
+    result = place.run("resume", "--adopt")
+    assert result.code == 2
+    assert "stands at 2" in result.err
+    assert place.journal.read_bytes() == before
+
+
+def test_second_run_is_refused(tmp_path: Path) -> None:
+    place = Place(
+        tmp_path,
+        program({"1": shell("echo begun > begun; until test -e go; do sleep 0.02; done", "COMPLETE")}),
+    )
+    first = place.start("run")
+    place.wait_for("begun")
+    before = place.journal.read_bytes()
+    for words in (("run",), ("resume",), ("answer", "1", "pass"), ("reset",)):
+        second = place.run(*words)
+        assert second.code == 2
+        assert f"pid {first.pid}" in second.err
+    assert place.journal.read_bytes() == before
+    assert "RUNNING at 1" in place.run("status").out
+    assert place.run("steps").code == 0
+    (tmp_path / "go").touch()
+    assert first.wait(20) == 0
+    wait_until(lambda: place.run("resume").code == 0)
+    first.communicate()
+
+
+def test_dry_run_does_nothing(tmp_path: Path) -> None:
+    place = Place(tmp_path, REVIEW)
+    (tmp_path / "answers").write_text("fail\n")
+    good = place.run("run", "--dry-run", "--events", "events")
+    bad = place.run("run", "--dry-run", "--answers", "answers")
+    assert (good.code, bad.code) == (0, 0)
+    assert "echo three" in good.out
+    assert good.out.endswith("The run would end: COMPLETE all done\n")
+    assert "echo three" not in bad.out
+    assert bad.out.endswith("The run would end: STOP gave up\n")
+    assert place.text("log") == ""
+    assert not (tmp_path / ".rdc").exists()
+    assert not (tmp_path / "events").exists()
+
+
+def test_dry_run_of_a_loop_ends(tmp_path: Path) -> None:
+    edges = [{"do": [["N", "+", 1]], "go": "1", "says": "GOTO NEXT"}]
+    place = Place(
+        tmp_path,
+        program({"1": shell("true", "1", edges=edges, variables={"RDC_STEP_INSTANCE": "N"})}, {"N": 1}),
+    )
+    result = place.run("run", "--dry-run")
+    assert "go round from 1 Work" in result.out
+    counted = Place(tmp_path, program({"1": shell("true", "1", edges=edges)}, {"N": 1}))
+    assert counted.run("run", "--dry-run").out.endswith("longer than 1000 units and is not shown further.\n")
+
+
+def test_reader_that_goes_away(tmp_path: Path) -> None:
+    place = Place(
+        tmp_path,
+        program({str(n): shell(f"echo {n} >> log", str(n + 1) if n < 60 else "COMPLETE") for n in range(1, 61)}),
+    )
+    process = place.start("run")
+    assert process.stderr
+    process.stderr.close()
+    assert process.wait(20) == 0, "a log that nobody reads does not stop a run"
+    assert place.text("log").count("\n") == 60
+    assert process.stdout
+    process.stdout.close()
+    steps = place.start("steps")
+    assert steps.stdout
+    steps.stdout.close()
+    assert steps.wait(20) in (0, 2)
+    assert steps.stderr
+    assert "Traceback" not in steps.stderr.read()
+    steps.stderr.close()

@@ -1,0 +1,180 @@
+"""The runner on a terminal: questions, keys, colours."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.runtime_shim.shim_process import Place, Screen, ask, is_gone, program, shell, wait_until
+
+# A command that expects a key waits a little: it begins before the terminal is handed to it.
+
+
+def screen(place: Place, *words: str, **more: str) -> Screen:
+    environment = place.environment(TERM="xterm", **more)
+    return Screen([sys.executable, str(place.script), *words], place.path, environment)
+
+
+def test_question_has_no_default(tmp_path: Path) -> None:
+    place = Place(tmp_path, program({"1": ask("2", block='{"a": 1}'), "2": ask("COMPLETE", question="yes/no")}))
+    terminal = screen(place, "run")
+    terminal.expect(r"1 Review")
+    terminal.expect(r"Look at it\.")
+    terminal.expect(r'\{"a": 1\}')
+    for nonsense in ("", "maybe", "pa ss"):
+        terminal.expect(r"Did 1 Review pass\? \[pass/fail\] ")
+        terminal.type(f"{nonsense}\n")
+        terminal.expect("Please type pass or fail")
+    terminal.expect(r"\[pass/fail\] ")
+    terminal.type("P\n")
+    terminal.expect(r"\[yes/no\] ")
+    terminal.type("n\n")
+    terminal.expect("rdc: STOP gave up\n")
+    assert terminal.close() == 1
+    assert place.walk() == ["1 pass", "2 fail"]
+
+
+@pytest.mark.parametrize(("key", "code", "last"), [("\x04", 75, "WAITING"), ("\x03", 130, "INTERRUPTED")])
+def test_keys_that_leave_a_question(tmp_path: Path, key: str, code: int, last: str) -> None:
+    place = Place(tmp_path, program({"1": ask("COMPLETE")}))
+    terminal = screen(place, "run")
+    terminal.expect(r"\[pass/fail\] ")
+    terminal.type(key)
+    terminal.expect(f"rdc: {last} 1 Review\n")
+    assert terminal.close() == code
+    assert place.run("answer", "1", "pass").code == 0, "it simply waits"
+
+
+def test_what_was_typed_before_the_question_is_no_answer(tmp_path: Path) -> None:
+    place = Place(
+        tmp_path,
+        program({"1": shell("echo started; until test -e go; do sleep 0.02; done", "2"), "2": ask("COMPLETE")}),
+    )
+    terminal = screen(place, "run")
+    terminal.expect("started")
+    terminal.type("pass\n")
+    terminal.expect("pass\n")  # the echo: the terminal has it
+    (tmp_path / "go").touch()
+    terminal.expect(r"\[pass/fail\] ")
+    terminal.type("f\n")
+    terminal.expect("rdc: STOP")
+    assert terminal.close() == 1
+
+
+def test_interrupt_key_during_a_command(tmp_path: Path) -> None:
+    command = "echo $$ > pid; sleep 1000 & echo $! > child; echo ready > ready; echo here; wait"
+    place = Place(tmp_path, program({"1": shell(command, "2"), "2": shell("echo >> two", "COMPLETE")}))
+    terminal = screen(place, "run")
+    terminal.expect("here")
+    place.wait_for("ready")
+    terminal.type("\x03")
+    terminal.expect("rdc: INTERRUPTED 1 Work\n")
+    assert terminal.close() == 130
+    wait_until(lambda: all(is_gone(int(place.text(name))) for name in ("pid", "child")), 5)
+    assert place.walk() == []
+    assert place.text("two") == ""
+
+
+def test_command_that_handles_the_key_has_its_own_outcome(tmp_path: Path) -> None:
+    command = "trap 'exit 0' INT; sleep 0.3; echo here; while :; do sleep 0.02; done"
+    place = Place(tmp_path, program({"1": shell(command, "COMPLETE")}))
+    terminal = screen(place, "run")
+    terminal.expect("here")
+    terminal.type("\x03")
+    terminal.expect("rdc: COMPLETE")
+    assert terminal.close() == 0
+
+
+def test_command_can_read_from_the_terminal(tmp_path: Path) -> None:
+    place = Place(tmp_path, program({"1": shell("read -p 'name? ' x; test \"$x\" = Ada", "2"), "2": ask("COMPLETE")}))
+    terminal = screen(place, "run")
+    terminal.expect(r"name\? ")
+    terminal.type("Ada\n")
+    terminal.expect(r"\[pass/fail\] ")
+    terminal.type("pass\n")
+    assert terminal.close() == 0
+
+
+@pytest.mark.parametrize(("answer", "code", "runs"), [("again", 0, 2), ("p", 0, 1), ("fail", 1, 1)])
+def test_interrupted_unit_is_asked_about(tmp_path: Path, answer: str, code: int, runs: int) -> None:
+    command = "echo >> runs; test $(wc -l < runs) = 2 && exit; echo here; sleep 1000"
+    place = Place(tmp_path, program({"1": shell(command, "COMPLETE")}))
+    terminal = screen(place, "run")
+    terminal.expect("here")
+    terminal.type("\x03")
+    assert terminal.close() == 130
+    terminal = screen(place, "resume")
+    terminal.expect(r"1 Work \(deploy\.runbook\.md:3\) was cut off")
+    terminal.expect(r"\[pass/fail/again\] ")
+    terminal.type("\n")
+    terminal.expect(r"\[pass/fail/again\] ")
+    terminal.type(f"{answer}\n")
+    assert terminal.close() == code
+    assert place.text("runs") == "\n" * runs
+
+
+@pytest.mark.parametrize(("more", "colour"), [({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)])
+def test_colour(tmp_path: Path, more: dict[str, str], colour: bool) -> None:
+    place = Place(tmp_path, program({"1": shell("true", "COMPLETE")}))
+    kept = {key: value for key, value in place.environment().items() if key != "NO_COLOR"}
+    environment = {**kept, "TERM": "xterm", **more}
+    terminal = Screen([sys.executable, str(place.script), "run"], place.path, environment)
+    assert terminal.close() == 0
+    assert ("\033[" in terminal.seen) == colour
+    assert re.search(r"\[1/1\] \S*1 Work", terminal.seen)
+
+
+def test_hangup_of_the_terminal(tmp_path: Path) -> None:
+    place = Place(tmp_path, program({"1": shell("echo $$ > pid; echo ready > ready; sleep 1000", "COMPLETE")}))
+    terminal = screen(place, "run")
+    place.wait_for("ready")
+    os.close(terminal._terminal)
+    _, status = os.waitpid(terminal.pid, 0)
+    assert os.waitstatus_to_exitcode(status) == 130
+    wait_until(lambda: is_gone(int(place.text("pid"))), 5)
+
+
+def test_stop_key_stops_the_runner_too_and_it_goes_on(tmp_path: Path) -> None:
+    command = "sleep 0.3; echo here; until test -e go; do sleep 0.02; done; echo through"
+    place = Place(tmp_path, program({"1": shell(command, "COMPLETE")}))
+    shell_words = ["bash", "--norc", "--noprofile", "-i"]
+    terminal = Screen(shell_words, tmp_path, place.environment(TERM="dumb", PS1="prompt> ", HISTFILE="/dev/null"))
+    terminal.expect("prompt> ")
+    terminal.type(f"{sys.executable} {place.script} run\n")
+    terminal.expect("here\n")
+    terminal.type("\x1a")
+    terminal.expect("Stopped")
+    terminal.expect("prompt> ")
+    (tmp_path / "go").touch()
+    terminal.type("jobs\n")
+    terminal.expect("Stopped")
+    assert place.walk() == []
+    terminal.type("fg\n")
+    terminal.expect("through\n")
+    terminal.expect("rdc: COMPLETE all done\n")
+    terminal.expect("prompt> ")
+    terminal.type("exit\n")
+    assert terminal.close() == 0
+
+
+def test_runner_in_the_background_leaves_the_terminal_alone(tmp_path: Path) -> None:
+    place = Place(
+        tmp_path,
+        program({"1": shell("sleep 0.2; echo begun > begun; until test -e go; do sleep 0.02; done", "COMPLETE")}),
+    )
+    words = ["bash", "--norc", "--noprofile", "-i"]
+    terminal = Screen(words, tmp_path, place.environment(TERM="dumb", PS1="prompt> ", HISTFILE="/dev/null"))
+    terminal.expect("prompt> ")
+    terminal.type(f"{sys.executable} {place.script} run &\n")
+    terminal.expect("prompt> ")
+    place.wait_for("begun")
+    terminal.type("echo still''here\n")
+    terminal.expect("stillhere\n")
+    (tmp_path / "go").touch()
+    terminal.expect("rdc: COMPLETE")
+    terminal.type("exit\n")
+    terminal.close()
