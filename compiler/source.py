@@ -44,5 +44,5 @@ class Source:
         """The span of whole lines, from the first character that is not blank; `end_line` is inclusive."""
         last = end_line or line
         text = self.lines[line - 1]
-        start = len(text) - len(text.lstrip()) + 1
+        start = len(text) - len(text.lstrip()) + 1 if text.strip() else 1
         return Span(line, start, last, len(self.lines[last - 1].rstrip()) + 1)

@@ -104,7 +104,7 @@ QUOTED = re.compile(r'"(?:\\.|[^"\\])*"$')
 def _transition(text: str) -> Transition:
     word, modifier, result = _parse(text, "transition").children
     span = Span(0, 0, 0, len(text))
-    retries, action = _result(result, span)
+    retries, action = _result(result)
     return Transition(Word(word), None if modifier is None else Modifier(modifier), retries, action, span)
 
 
@@ -119,6 +119,7 @@ def _line_error(text: str, error: UnexpectedInput) -> LineError:
     """What Lark found, in terms of whole words: `STOPPED` is one wrong word, not STOP and a rest."""
     at_end = isinstance(error, UnexpectedToken) and error.token.type == "$END"
     column = len(text) if at_end else max(error.column, 1) - 1
+    column += len(text[column:]) - len(text[column:].lstrip())
     while 0 < column < len(text) and _in_word(text[column - 1]) and _in_word(text[column]):
         column -= 1
     match = re.compile(r"\w+|\S").match(text, column)
@@ -148,20 +149,20 @@ def _number(token: Token) -> int:
     return int(token)
 
 
-def _result(tree: LarkTree, span: Span) -> tuple[int, Action]:
+def _result(tree: LarkTree) -> tuple[int, Action]:
     """The number of retries and the action; the short forms of RETRY are spelled out (G3)."""
     if tree.data != "retry":
-        return 0, _action(tree.children[0], span)
+        return 0, _action(tree.children[0])
     count, action = tree.children
     retries = 1 if count is None else _number(count)
     if retries < 1:
         raise LineError("RD040", (count.column or 1) - 1, str(count), ("a number from 1",))
     if action is None:
         return retries, Stop()
-    return retries, Stop(_message(action)) if isinstance(action, Token) else _action(action, span)
+    return retries, Stop(_message(action)) if isinstance(action, Token) else _action(action)
 
 
-def _action(tree: LarkTree, span: Span) -> Action:
+def _action(tree: LarkTree) -> Action:
     children = tree.children
     match tree.data:
         case "continue":
@@ -171,23 +172,26 @@ def _action(tree: LarkTree, span: Span) -> Action:
         case "stop":
             return Stop(_message(children[0]))
         case "next":
-            return Goto(Target(True, None, None, span))
+            return Goto(Target(True, None, None, _span(children[0], children[0])))
         case _:
-            return Goto(_target(children[0], span))
+            return Goto(_target(children[0]))
 
 
-def _target(tree: LarkTree, span: Span) -> Target:
-    place = tree.children[0]
+def _target(tree: LarkTree) -> Target:
+    advance = tree.children[0] if tree.data == "next_target" else None
+    place = tree.children[-1]
     step, child = (None, None) if place is None else place.children
-    if step is not None:
-        start, last = (step.column or 1) - 1, child or step
-        span = Span(0, start, 0, (last.end_column or 1) - 1)
+    tokens = [token for token in (advance, step, child) if token is not None]
     return Target(
-        tree.data == "next_target",
+        advance is not None,
         None if step is None else _identifier(step),
         None if child is None else _identifier(child),
-        span,
+        _span(tokens[0], tokens[-1]),
     )
+
+
+def _span(first: Token, last: Token) -> Span:
+    return Span(0, (first.column or 1) - 1, 0, (last.end_column or 1) - 1)
 
 
 def _message(token: Token | None) -> str:

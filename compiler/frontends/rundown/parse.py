@@ -8,7 +8,7 @@ from functools import cache
 from lark import Lark, Token
 from lark.exceptions import UnexpectedToken
 
-from compiler.diagnostic import Diagnostic
+from compiler.diagnostic import Diagnostic, Severity
 from compiler.frontends.rundown.blocks import Block, read_blocks
 from compiler.frontends.rundown.build import TreeBuilder
 from compiler.frontends.rundown.frontmatter import Frontmatter, read_frontmatter
@@ -46,7 +46,8 @@ def parse(
     found += problems
     found += almost_transitions(source, blocks)
     if tree is None:
-        return None, found or [_no_steps(source)]
+        has_error = any(item.severity is Severity.ERROR for item in found)
+        return None, found if has_error else [*found, _no_steps(source)]
     builder = TreeBuilder(source, chosen)
     runbook = builder.runbook(tree, frontmatter.values)
     return runbook, found + builder.diagnostics

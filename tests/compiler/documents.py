@@ -1,0 +1,29 @@
+"""Short-hands for tests over whole documents."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from textwrap import dedent
+
+from compiler.diagnostic import Diagnostic
+from compiler.driver import Compilation, Settings, compile_file
+
+
+def compiled(folder: Path, text: str, files: dict[str, str] | None = None, **settings: object) -> Compilation:
+    """What becomes of a document in a folder of its own, beside other files."""
+    (folder / "rdc.toml").touch()
+    for name, content in {**(files or {}), "main.runbook.md": text}.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(dedent(content), encoding="utf-8")
+    return compile_file(str(folder / "main.runbook.md"), Settings(**settings))  # type: ignore[arg-type]
+
+
+def findings(compilation: Compilation) -> list[str]:
+    """The findings as `CODE line:column`, in order."""
+    return [finding(item) for item in compilation.diagnostics]
+
+
+def finding(item: Diagnostic) -> str:
+    """One finding as `CODE line:column`."""
+    return f"{item.code} {item.span.line}:{item.span.column}" if item.span else item.code

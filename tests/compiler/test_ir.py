@@ -1,0 +1,204 @@
+"""The IR: its forms, its verifier, what can be read off its graph, and the passes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import jsonschema
+import pytest
+from hypothesis import given, settings
+
+from compiler.analyses import flow
+from compiler.ir import graph
+from compiler.ir.program import (
+    Add,
+    Branch,
+    CounterTest,
+    Edge,
+    End,
+    Node,
+    Origin,
+    OutcomeTest,
+    Program,
+    Register,
+    Reset,
+    Set,
+    Shell,
+    SourceFile,
+    Verdict,
+)
+from compiler.ir.semantics import Machine, Outcome
+from compiler.ir.serialise import from_json, schema, to_json
+from compiler.ir.text import to_text
+from compiler.ir.verify import InvalidProgramError, verify
+from compiler.passes.fold_effects import fold_effects
+from compiler.passes.remove_dead_registers import remove_dead_registers
+from compiler.passes.remove_unreachable import remove_unreachable
+from compiler.passes.thread_jumps import thread_jumps
+from compiler.source import Span
+from tests.equivalence.cases import Case
+from tests.equivalence.strategies import cases
+from tests.equivalence.test_semantics import compiled as compiled_case
+
+from .documents import compiled
+
+PLACE = Origin("x.runbook.md", Span(1, 1, 1, 2))
+ALWAYS = ((OutcomeTest(Verdict.PASS),), (OutcomeTest(Verdict.FAIL),))
+
+
+def node(name: str, *edges: Edge, task: Shell | Branch | End | None = None) -> Node:
+    return Node(name, "", PLACE, task or Shell("sh", "true"), edges)
+
+
+def to(target: str, *effects: Set | Add | Reset, guard: tuple[OutcomeTest | CounterTest, ...] = ()) -> Edge:
+    return Edge(guard, effects, target, "")
+
+
+def program(*nodes: Node, registers: tuple[Register, ...] = ()) -> Program:
+    return Program("x", "X", (SourceFile("x.runbook.md", "0"),), nodes[0].id, nodes, registers=registers)
+
+
+DONE = node("COMPLETE", task=End("complete"))
+
+
+@settings(max_examples=40)
+@given(cases())
+def test_json_brings_every_program_back(case: Case) -> None:
+    compiled_program = compiled_case(case)
+    assert from_json(to_json(compiled_program)) == compiled_program
+
+
+@settings(max_examples=10)
+@given(cases())
+def test_json_follows_the_published_schema(case: Case) -> None:
+    jsonschema.validate(json.loads(to_json(compiled_case(case))), schema())
+
+
+def test_the_text_form_says_everything_of_an_edge() -> None:
+    edge = Edge((OutcomeTest(Verdict.FAIL), CounterTest("r", "<", 2)), (Add("r", 1), Reset("1")), "a", "RETRY 2")
+    text = to_text(program(node("a", edge, to("COMPLETE")), DONE, registers=(Register("r", "1"),)))
+    assert 'fail and "r" < 2 -> a do "r" += 1, reset 1  # RETRY 2\n' in text
+    assert 'register "r" = 0 in 1\n' in text
+
+
+@pytest.mark.parametrize(
+    ("broken", "problem"),
+    [
+        (program(node("a", to("b")), DONE), "leads to b"),
+        (program(node("a", to("COMPLETE")), node("a", to("COMPLETE")), DONE), "two nodes share"),
+        (program(node("a", to("COMPLETE", Set("r", 1))), DONE), "register r is not declared"),
+        (program(node("a", to("COMPLETE", guard=ALWAYS[0])), DONE), "no edge to take"),
+        (program(node("a", to("b"), task=Branch()), node("b", to("a"), task=Branch())), "lead back to each other"),
+        (
+            program(node("a", to("COMPLETE", guard=ALWAYS[0]), to("COMPLETE"), task=Branch()), DONE),
+            "no outcome to test",
+        ),
+        (program(replace(node("a", to("COMPLETE")), group="g"), DONE), "group g is not declared"),
+        (replace(program(node("a", to("COMPLETE")), DONE), entry="z"), "entry z"),
+    ],
+)
+def test_the_verifier_names_what_is_broken(broken: Program, problem: str) -> None:
+    with pytest.raises(InvalidProgramError, match=problem):
+        verify(broken)
+
+
+def test_the_end_of_a_program_goes_nowhere() -> None:
+    machine = Machine(program(node("a", to("COMPLETE")), DONE))
+    state = machine.advance(machine.start(), Outcome(Verdict.FAIL)).state
+    assert state.node == "COMPLETE"
+    with pytest.raises(ValueError, match="is an end"):
+        machine.advance(state, Outcome(Verdict.PASS))
+
+
+LOOPS = """\
+## {N}. Loop
+- PASS: GOTO NEXT
+- FAIL: GOTO After
+## After
+- FAIL: RETRY 2 STOP
+## Never
+"""
+
+
+def test_what_can_be_read_off_the_graph(tmp_path: Path) -> None:
+    loops = compiled(tmp_path, LOOPS).program
+    assert loops
+    whole = graph.to_graph(loops)
+    assert graph.loop_regions(whole) == [frozenset({"{N}"}), frozenset({"After"})]
+    assert graph.reachable(whole, loops) == {"{N}", "After", "COMPLETE", "STOP"}
+    assert graph.with_way_out(whole, loops) == {"{N}", "After", "Never", "COMPLETE", "STOP"}
+    assert graph.immediate_dominators(whole, loops) == {"After": "{N}", "COMPLETE": "After", "STOP": "After"}
+
+
+@settings(max_examples=60)
+@given(cases())
+def test_the_short_proof_finds_nothing_that_the_graph_would_not(case: Case) -> None:
+    """Whatever is proved without networkx must hold in networkx's eyes."""
+    found = compiled_case(case)
+    reached, leaving = flow._reach(found)
+    whole = graph.to_graph(found)
+    assert reached == graph.reachable(whole, found)
+    assert leaving == graph.with_way_out(whole, found)
+
+
+def test_a_plain_document_is_checked_without_networkx(tmp_path: Path) -> None:
+    compiled(tmp_path, "## 1. A\n- FAIL: GOTO Fix\n## 2. B\n## Fix\n- PASS: STOP x\n")
+    script = (
+        "import sys; from compiler.driver import compile_file; "
+        f"assert compile_file({str(tmp_path / 'main.runbook.md')!r}).program; "
+        "sys.exit(' '.join(sorted({'networkx', 'pydantic', 'yaml', 'jinja2'} & set(sys.modules))))"
+    )
+    assert (
+        subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False).stderr.strip() == ""
+    )
+
+
+def test_threading_leads_past_branches_that_choose_nothing() -> None:
+    branch = node("b", to("COMPLETE", Set("r", 2)), task=Branch())
+    whole = program(node("a", to("b", Add("r", 1))), branch, DONE, registers=(Register("r", ""),))
+    threaded = thread_jumps(whole)
+    assert threaded.nodes[0].edges[0].target == "COMPLETE"
+    assert threaded.nodes[0].edges[0].effects == (Add("r", 1), Set("r", 2))
+    assert [item.id for item in remove_unreachable(threaded).nodes] == ["a", "COMPLETE"]
+
+
+def test_folding_computes_what_is_known_and_drops_what_is_overwritten() -> None:
+    edge = to("COMPLETE", Set("m", 1), Add("n", "m"), Set("m", 0), Add("k", 0))
+    registers = tuple(Register(name, "") for name in "mnk")
+    folded = fold_effects(program(node("a", edge), DONE, registers=registers))
+    assert folded.nodes[0].edges[0].effects == (Add("n", 1), Set("m", 0))
+
+
+def test_folding_keeps_a_value_that_is_read_before_it_is_overwritten() -> None:
+    edge = to("COMPLETE", Set("m", 1), Reset("s"), Add("n", "m"), Set("m", 0))
+    registers = (Register("m", "s"), Register("n", ""))
+    folded = fold_effects(program(node("a", edge), DONE, registers=registers))
+    assert folded.nodes[0].edges[0].effects == edge.effects
+
+
+def test_counters_that_nothing_reads_are_removed_with_their_effects() -> None:
+    edges = (
+        to("a", Add("live", "feeder"), guard=(CounterTest("live", "<", 3),)),
+        to("COMPLETE", Set("dead", 1), Reset("s")),
+    )
+    registers = (Register("live", ""), Register("feeder", ""), Register("dead", "s"))
+    trimmed = remove_dead_registers(program(node("a", *edges), DONE, registers=registers))
+    assert [register.name for register in trimmed.registers] == ["live", "feeder"]
+    assert trimmed.nodes[0].edges[1].effects == ()
+
+
+def test_a_step_whose_children_all_yield_needs_no_counters(tmp_path: Path) -> None:
+    text = "## 1. A\n- FAIL: STOP x\n### 1.1 B\n### 1.2 C\n"
+    found = compiled(tmp_path, text).program
+    assert found
+    assert found.registers == ()
+    assert [item.id for item in found.nodes] == ["1.1", "1.2", "1/STOP", "COMPLETE"]
+
+
+def test_warnings_name_the_source_by_the_path_that_the_user_gave(tmp_path: Path) -> None:
+    compilation = compiled(tmp_path, "## 1. A\n- PASS: COMPLETE\n## 2. B\n")
+    assert [item.path for item in compilation.diagnostics] == [str(tmp_path / "main.runbook.md")]

@@ -1,0 +1,226 @@
+"""The rules D, G and V of design/rundown.md: what each document is told, and where."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from compiler.driver import Settings, compile_file
+
+from .documents import compiled, findings
+
+FINE = "## 1. One\n"
+
+CASES: dict[str, tuple[str, list[str]]] = {
+    # D2: only CommonMark's own blocks at the top level count
+    "fenced-header": (FINE + "```bash\n## 2. No\n- PASS: NOWHERE\n```\n", []),
+    "quoted-header": (FINE + "> ## 2. No\n> - PASS: NOWHERE\n", []),
+    "indented-header": (FINE + "\n    ## 2. No\n", []),
+    "html-header": (FINE + "<div>\n## 2. No\n</div>\n", []),
+    "closed-header": ("## 1. One ##\n", []),
+    "tilde-fence": (FINE + "~~~sh\ntrue\n~~~\n", []),
+    "comment-between": (
+        FINE + "```sh\ntrue\n```\n<!-- a note -->\n- PASS: STOP x\n---\n## 2. Two\n",
+        ["RD401 8:4", "RD403 1:4"],
+    ),
+    # D3
+    "frontmatter": ("---\nname: x\nmine: [1]\n---\n" + FINE, []),
+    "frontmatter-broken": ("---\nname: [\n---\n" + FINE, ["RD010 2:8"]),
+    "frontmatter-list": ("---\n- a\n---\n" + FINE, ["RD010 2:1"]),
+    "frontmatter-open": ("---\nname: x\n" + FINE, ["RD011 1:1"]),
+    "frontmatter-type": ("---\nname: x\ntags: 3\n---\n" + FINE, ["RD012 3:1"]),
+    "frontmatter-option": ("---\nrdc: {transitions: sideways}\n---\n" + FINE, ["RD013 2:1"]),
+    "frontmatter-unknown-option": ("---\nrdc: {transition: after-header}\n---\n" + FINE, ["RD013 2:1"]),
+    "frontmatter-scenario": ("---\nscenarios: {a: {commands: [], result: MAYBE}}\n---\n" + FINE, ["RD013 2:1"]),
+    "frontmatter-bomb": ("---\na: &a [1]\nb: [*a, *a]\n---\n" + FINE, []),
+    "frontmatter-date": ("---\nversion: 2024-13-45\n---\n" + FINE, ["RD010 2:1"]),
+    # D4
+    "second-title": ("# A\n# B\n" + FINE, ["RD020 2:3"]),
+    "title-as-step": ("# 1. Build\n" + FINE, ["RD021 1:3"]),
+    "title-with-number": ("# 3 ways to deploy\n" + FINE, []),
+    "late-title": (FINE + "# A\n", ["RD022 2:3"]),
+    "underlined-title": ("A title\n===\n" + FINE, []),
+    # D5
+    "description": ("# A\n\n- PASS: anything\n\n```bash\nx\n```\n" + FINE, []),
+    # D6
+    "deep": (FINE + "#### Deep\ntext\n## 2. Two\n", ["RD030 2:6"]),
+    "substep-first": ("### 1.1 Sub\n## 1. One\n", ["RD031 1:5"]),
+    "no-header": ("## (nothing)\n", ["RD032 1:4"]),
+    "half-header": ("## 1st thing\n", ["RD032 1:4"]),
+    "empty-header": ("##\n", ["RD032 1:1"]),
+    "wrong-dynamic": ("## {n} Items\n", ["RD032 1:4"]),
+    "wrong-dynamic-substep": ("## 1. A\n### 1.{N} B\n", ["RD032 2:7"]),
+    "umlaut": ("## Änderung prüfen\n", ["RD032 1:4"]),
+    "underlined": (FINE + "text\n---\n", ["RD033 2:1"]),
+    "substep-as-step": ("## 1. A\n## 2.1 B\n", ["RD034 2:4"]),
+    # G1
+    "named-step": ("## 1. A\n- PASS: GOTO Cleanup\n## Cleanup old files\n", []),
+    "all-separators": ("## 1 A\n## 2: B\n## 3) C\n## 4 - D\n## 5 — E\n## 6 → F\n", []),
+    "no-title": ("## 1\n", ["RD036 1:4"]),
+    "reserved": ("## 1. A\n## NEXT\n", ["RD035 2:4"]),
+    "reserved-exactly": ("## 1. A\n- PASS: GOTO Next\n## Next\n", []),
+    "huge-number": ("## 1234567890123. A\n", ["RD037 1:4"]),
+    # G2
+    "offending-word": (FINE + "- PASS: CONTINUE now\n", ["RD040 2:18"]),
+    "unknown-action": (FINE + "- PASS: JUMP 3\n", ["RD040 2:9"]),
+    "stopped": (FINE + "- PASS: STOPPED\n", ["RD040 2:9"]),
+    "no-action": (FINE + "- PASS:\n", ["RD040 2:8"]),
+    "open-quote": (FINE + '- PASS: STOP "a\n', ["RD040 2:14"]),
+    "two-messages": (FINE + '- PASS: STOP "a" "b"\n', ["RD040 2:18"]),
+    "goto-nothing": (FINE + "- PASS: GOTO\n", ["RD040 2:13"]),
+    "wrong-modifier": (FINE + "- PASS SOME: CONTINUE\n", ["RD043 2:3"]),
+    "prompt-item": (FINE + "- NO changes needed\n- FAILURES are listed: see below\n", []),
+    "second-line": (FINE + "- PASS: CONTINUE\nand more\n", ["RD040 3:1"]),
+    "nested-below": (FINE + "- PASS: CONTINUE\n  - more\n", ["RD040 3:3"]),
+    "reserved-message": (FINE + "- PASS: STOP FAIL\n", ["RD035 2:14"]),
+    "all-bullets": (FINE + "* FAIL: COMPLETE\n", []),
+    "lower-case": (FINE + "- pass: CONTINUE\n", ["RD043 2:3"]),
+    "no-colon": (FINE + "- PASS CONTINUE\n", ["RD043 2:3"]),
+    "ordered": (FINE + "1. PASS: CONTINUE\n", ["RD043 2:4"]),
+    "nested": (FINE + "- do this\n  - PASS: CONTINUE\n", ["RD043 3:5"]),
+    # G3
+    "retry-in-retry": (FINE + "- FAIL: RETRY 2 RETRY 1 STOP\n", ["RD041 2:17"]),
+    "retry-zero": (FINE + "- FAIL: RETRY 0 STOP\n", ["RD040 2:15"]),
+    "retry-forms": (FINE + '- FAIL: RETRY\n- PASS: RETRY 2 "m"\n', ["RD403 1:4"]),
+    "retry-huge": (FINE + "- FAIL: RETRY 12345678901 STOP\n", ["RD037 2:15"]),
+    # G4
+    "bare-next": ("## {N}. A\n- PASS: NEXT\n- FAIL: COMPLETE\n", ["RD042 2:3"]),
+    # V1
+    "empty": ("", ["RD101 1:1"]),
+    "no-steps": ("# Only a title\n", ["RD101 1:1"]),
+    # V2
+    "gap": ("## 1. A\n## 3. B\n", ["RD102 2:4"]),
+    "backwards": ("## 2. A\n## 1. B\n", ["RD102 1:4", "RD102 2:4"]),
+    "named-between": ("## 1. A\n- FAIL: GOTO Fix\n## Fix it\n## 2. B\n", []),
+    "substep-gap": ("## 1. A\n### 1.1 B\n### 1.3 C\n", ["RD103 3:5"]),
+    # V3
+    "mixed": ("## 1. A\n## {N}. B\n", ["RD104 2:4"]),
+    "two-dynamic": ("## {N}. A\n- PASS: COMPLETE\n## {N}. B\n", ["RD104 3:4"]),
+    "named-only": ("## A\n", ["RD105 1:4"]),
+    # V4
+    "dynamic-beside": ("## 1. A\n### 1.{n} B\n### 1.Check C\n", ["RD106 3:5"]),
+    # V5
+    "prefix": ("## 1. A\n### 2.1 B\n", ["RD107 2:5"]),
+    "twice": ("## 1. A\n- PASS: GOTO X\n## X\n## X\n", ["RD108 4:4"]),
+    "substep-twice": ("## 1. A\n### 1.X\n### 1.X\n", ["RD108 3:5"]),
+    # V6
+    "code-and-substeps": ("## 1. A\n```sh\nx\n```\n### 1.1 B\n", ["RD109 5:5"]),
+    "code-and-runbooks": (FINE + "```sh\nx\n```\n- a.runbook.md\n", ["RD109 5:3"]),
+    "runbooks-and-code": (FINE + "- a.runbook.md\n```sh\nx\n```\n", ["RD109 3:1"]),
+    "two-codes": (FINE + "```sh\nx\n```\n```sh\ny\n```\n", ["RD110 5:1"]),
+    "prompt-and-runbooks": ("## 1. A\n### 1.1 B\ntext\n- a.runbook.md\n", ["RD111 4:3"]),
+    "step-prompt-and-runbooks": ("## 1. A\ntext\n- a.runbook.md\n", []),
+    "open-fence": (FINE + "```sh\nx\n", ["RD045 2:1"]),
+    "info": (FINE + "```bash;prompt\nx\n```\n", ["RD046 2:1"]),
+    "info-flag": (FINE + "```bash quiet\nx\n```\n", ["RD046 2:1"]),
+    "tag-case": (FINE + "```Bash\nx\n```\n", ["RD047 2:1"]),
+    # V7
+    "text-after-code": (FINE + "```sh\nx\n```\ntext\n\nmore\n", ["RD112 5:1"]),
+    "text-after-transitions": (FINE + "text\n- PASS: CONTINUE\n\nmore\n", ["RD112 5:1"]),
+    "after-header": (FINE + "- PASS: CONTINUE\n\n```sh\nx\n```\n", ["RD113 4:1"]),
+    # V8
+    "step-transitions-first": ("## 1. A\n- FAIL ANY: STOP x\n### 1.1 B\n### 1.2 C\n", []),
+    "step-transitions-last": ("## 1. A\n### 1.1 B\n### 1.2 C\n- FAIL: CONTINUE\n- FAIL ANY: STOP x\n", []),
+    # V9
+    "pass-and-yes": (FINE + "- PASS: CONTINUE\n- YES: CONTINUE\n", ["RD114 3:3"]),
+    "both-all": ("## 1. A\n- PASS ALL: CONTINUE\n- FAIL ALL: STOP\n### 1.1 B\n", ["RD115 3:3"]),
+    "leaf-modifier": (FINE + "- PASS ALL: CONTINUE\n", ["RD116 2:3"]),
+    # V10
+    "unknown-step": (FINE + "- PASS: GOTO 10\n", ["RD201 2:14"]),
+    "unknown-substep": ("## 1. A\n### 1.1 B\n## 2. C\n- PASS: GOTO 1.2\n", ["RD201 4:14"]),
+    "static-into-dynamic": ("## 1. A\n- PASS: GOTO 2.1\n## 2. B\n### 2.{n} C\n", ["RD202 2:14"]),
+    "itself": (FINE + "- PASS: GOTO 1\n", ["RD203 2:14"]),
+    "itself-dynamic": ("## {N}. A\n- PASS: GOTO {N}\n- FAIL: COMPLETE\n", []),
+    "parent": ("## 1. A\n### 1.1 B\n- FAIL: GOTO 1\n", []),
+    "no-dynamic": (FINE + "- PASS: GOTO {N}\n", ["RD204 2:14"]),
+    "no-dynamic-substep": ("## 1. A\n## 2. B\n- PASS: GOTO 1.{n}\n", ["RD204 3:14"]),
+    "into-instance": ("## {N}. A\n### {N}.1 B\n- FAIL: GOTO X\n## X\n- PASS: GOTO {N}.1\n", ["RD205 5:14"]),
+    "resume-instance": ("## {N}. A\n- PASS: COMPLETE\n- FAIL: GOTO X\n## X\n- PASS: GOTO {N}\n", []),
+    "next-in-static": (FINE + "- PASS: GOTO NEXT\n", ["RD206 2:14"]),
+    "next-of-static": (FINE + "- PASS: GOTO NEXT 2\n## 2. B\n", ["RD207 2:14"]),
+    # V12
+    "unreachable": (FINE + "- PASS: COMPLETE\n## 2. B\n", ["RD401 3:4"]),
+    "no-way-out": ("## {N}. A\n- PASS: GOTO NEXT\n- FAIL: GOTO NEXT\n", ["RD402 1:4", "RD403 1:4"]),
+    "never-completes": (FINE + "- PASS: STOP done\n", ["RD403 1:4"]),
+    "never-fires": (
+        "## 1. A\n- PASS: COMPLETE\n### 1.1 B\n- PASS: STOP x\n- FAIL: STOP y\n",
+        ["RD404 2:3", "RD403 3:5"],
+    ),
+    # M11
+    "tolerated": ("## 1. A\n### 1.1 B\n- FAIL: CONTINUE\n### 1.2 C\n- FAIL: CONTINUE\n", ["RD405 3:3"]),
+}
+
+
+@pytest.mark.parametrize(("text", "expected"), CASES.values(), ids=CASES)
+def test_findings(tmp_path: Path, text: str, expected: list[str]) -> None:
+    assert sorted(findings(compiled(tmp_path, text, link=False))) == sorted(expected)
+
+
+def test_all_errors_of_a_document_are_reported_in_one_run(tmp_path: Path) -> None:
+    text = """\
+        ## 1. A
+        - PASS: GOTO 9
+        - FAIL: JUMP
+        ## 3. B
+        ```sh;x
+        true
+        ```
+        late text
+        #### deep
+        ### 3.1 C
+        - PASS: GOTO NEXT
+        """
+    found = {item.split()[0] for item in findings(compiled(tmp_path, dedent(text)))}
+    assert found == {"RD201", "RD040", "RD102", "RD046", "RD112", "RD030", "RD109", "RD206"}
+
+
+LATER_LAYOUT = "## 1. A\n- FAIL: STOP x\n\nText.\n\n```sh\ntrue\n```\n"
+
+
+def test_the_later_layout_is_accepted_by_the_command_line(tmp_path: Path) -> None:
+    assert findings(compiled(tmp_path, LATER_LAYOUT, transitions="after-header")) == []
+
+
+def test_the_later_layout_is_accepted_by_the_frontmatter(tmp_path: Path) -> None:
+    text = "---\nrdc: {transitions: after-header}\n---\n" + LATER_LAYOUT
+    assert findings(compiled(tmp_path, text)) == []
+
+
+def test_the_later_layout_is_accepted_by_the_project(tmp_path: Path) -> None:
+    compiled(tmp_path, LATER_LAYOUT)
+    (tmp_path / "rdc.toml").write_text('transitions = "after-header"\n')
+    assert findings(compile_file(str(tmp_path / "main.runbook.md"))) == []
+
+
+def test_the_frontmatter_outweighs_the_project_and_the_command_line_both(tmp_path: Path) -> None:
+    text = "---\nrdc: {transitions: after-body}\n---\n" + LATER_LAYOUT
+    compiled(tmp_path, text)
+    (tmp_path / "rdc.toml").write_text('transitions = "after-header"\n')
+    path = str(tmp_path / "main.runbook.md")
+    assert findings(compile_file(path)) == ["RD113 7:1"]
+    assert findings(compile_file(path, Settings(transitions="after-header"))) == []
+
+
+def test_the_default_order_is_the_error_in_the_later_layout(tmp_path: Path) -> None:
+    text = "## 1. A\nText.\n- FAIL: STOP x\n"
+    assert findings(compiled(tmp_path, text, transitions="after-header")) == ["RD112 3:3"]
+
+
+@pytest.mark.parametrize("content", [b"\xef\xbb\xbf## 1. A\r\n\r\n- FAIL: STOP x\r\n", b"## 1. A\r- FAIL: STOP x\r"])
+def test_byte_order_mark_and_line_ends_are_tolerated(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "a.runbook.md"
+    path.write_bytes(content)  # D1
+    assert compile_file(str(path)).diagnostics == ()
+
+
+@pytest.mark.parametrize(
+    ("content", "code"),
+    [(b"## 1. \xff\n", "RD002"), (b"## 1. A\0\n", "RD003"), (b"\n" * (8 * 1024 * 1024 + 1), "RD004")],
+    ids=["utf-8", "nul", "size"],
+)
+def test_files_that_are_no_documents_are_refused(tmp_path: Path, content: bytes, code: str) -> None:
+    path = tmp_path / "a.runbook.md"
+    path.write_bytes(content)  # D1
+    assert findings(compile_file(str(path))) == [code]
