@@ -218,6 +218,5 @@ def _ends(outcomes: Outcomes) -> Iterator[Node]:
         edges: tuple[Edge, ...] = ()
         if arrival:
             edges = (Edge((), arrival.effects, arrival.target, arrival.label, arrival.origins),)
-        unit = ending.unit or Unit(frame.start)
         variables = _variables(frame, ending.unit) if ending.unit else frame.variables
-        yield Node(name, "", frame.at(unit.syntax.span), ending.task, edges, frame.scope, variables)
+        yield Node(name, "", frame.at(ending.span), ending.task, edges, frame.scope, variables)

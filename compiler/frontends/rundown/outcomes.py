@@ -9,15 +9,20 @@ from compiler.frontends.rundown.jumps import enter_step, enter_substep, enter_ta
 from compiler.frontends.rundown.names import Arrival, Frame, Unit
 from compiler.frontends.rundown.syntax import Action, Complete, Continue, Goto, Stop, Transition
 from compiler.ir.program import Add, CounterTest, Edge, Effect, End, OutcomeTest, Set, Verdict
+from compiler.source import Span
 
 OTHER = {Verdict.PASS: Verdict.FAIL, Verdict.FAIL: Verdict.PASS}
 
 
 @dataclass(frozen=True)
 class Ending:
-    """An end that some edge leads to: the node to be made for it, and the unit whose transition says so, if any."""
+    """An end that some edge leads to: the node to be made for it, where it was first asked for, and by which unit.
+
+    `unit` is None for an end without a message, which all units share.
+    """
 
     task: End
+    span: Span
     unit: Unit | None
 
 
@@ -121,36 +126,36 @@ class Outcomes:
         """What a unit's transition says, or the default: PASS: CONTINUE, FAIL: STOP (M6)."""
         default: Action = Continue() if verdict is Verdict.PASS else Stop()
         action = transition.action if transition else default
-        arrival = self._action(unit, action)
+        arrival = self._action(unit, action, transition.span if transition else unit.syntax.span)
         if transition is None:
             return arrival
         label = action_label(action) + (f", {arrival.label}" if arrival.label else "")
         origins = (self.frame.at(transition.span), *arrival.origins)
         return Arrival(arrival.target, arrival.effects, label, origins)
 
-    def _action(self, unit: Unit, action: Action) -> Arrival:
+    def _action(self, unit: Unit, action: Action, span: Span) -> Arrival:
         if isinstance(action, Goto):
             return enter_target(self.frame, unit, action.target)
         if isinstance(action, Continue):
-            return self._continue(unit)
-        return self._end(unit, End("complete" if isinstance(action, Complete) else "stop", action.message))
+            return self._continue(unit, span)
+        return self._end(unit, End("complete" if isinstance(action, Complete) else "stop", action.message), span)
 
-    def _continue(self, unit: Unit) -> Arrival:
+    def _continue(self, unit: Unit, span: Span) -> Arrival:
         """The next sibling, or the next numbered step; past the last one the runbook completes (M7)."""
         if unit.substep:
             return self._next_sibling(Unit(unit.step), unit)
         after = self.frame.next_numbered(unit.step)
-        return self._end(None, End("complete")) if after is None else enter_step(self.frame, after)
+        return self._end(unit, End("complete"), span) if after is None else enter_step(self.frame, after)
 
-    def _end(self, unit: Unit | None, task: End) -> Arrival:
+    def _end(self, unit: Unit, task: End, span: Span) -> Arrival:
         """The node of an end: one for all that say nothing, one of its own for each with a message."""
         name = task.result.upper()
         if not task.message:
-            self.endings.setdefault(self.frame.prefix + name, Ending(task, None))
+            self.endings.setdefault(self.frame.prefix + name, Ending(task, span, None))
             return Arrival(self.frame.prefix + name)
-        base = f"{self.frame.id(unit)}/{name}" if unit else self.frame.prefix + name
+        base = f"{self.frame.id(unit)}/{name}"
         candidate, number = base, 1
-        while self.endings.setdefault(candidate, Ending(task, unit)).task != task:
+        while self.endings.setdefault(candidate, Ending(task, span, unit)).task != task:
             number += 1
             candidate = f"{base}~{number}"
         return Arrival(candidate)
