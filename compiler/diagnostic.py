@@ -127,6 +127,7 @@ CODES: dict[str, Code] = {
     "RD403": Code("never-completes", _W, "V12"),
     "RD404": Code("transition-never-fires", _W, "V12"),
     "RD405": Code("tolerated-failure", _N, "M11"),
+    "RD406": Code("failure-continues-to-stop", _N, "M11"),
     # Options and output
     "RD501": Code("invalid-configuration", _E, "V7"),
     "RD502": Code("not-expressible", _E, "architecture: backends"),

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
@@ -15,7 +14,7 @@ Layout = Literal["after-body", "after-header"]
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What can be set for a document or for all of a project; `targets` has a table of options for each backend.
+    """What can be set for a document or for all documents of a project.
 
     pydantic validates it by these annotations; a plain dataclass is imported faster, and most documents set nothing.
     """
@@ -23,7 +22,6 @@ class Options:
     __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
 
     transitions: Layout | None = None
-    targets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
 def document_options(value: object) -> tuple[Options, list[str]]:

@@ -28,9 +28,7 @@ def compare(output: Output, data: bytes) -> Difference | None:
         return _difference(output, b"", data, f"cannot read {output.path}: {error.strerror}")
     if present == data:
         return None
-    message = (
-        f"{output.path} is not what rdc generates from {output.source}: it was edited, or its source changed"
-    )
+    message = f"{output.path} is not what rdc generates from {output.source}: it was edited, or its source changed"
     return _difference(output, present, data, message)
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from backends.base import Backend
-
 from compiler.diagnostic import Diagnostic
 from compiler.driver import Settings, compile_file
 from compiler.source import Source
@@ -21,9 +21,7 @@ class Generation:
     sources: Mapping[str, Source]
 
 
-def generate(
-    paths: Sequence[str], settings: Settings, backend: Backend, options: Mapping[str, str]
-) -> Generation:
+def generate(paths: Sequence[str], settings: Settings, backend: Backend[Any], options: Mapping[str, str]) -> Generation:
     """Compile documents for a backend.
 
     Args:

@@ -34,6 +34,7 @@ class PythonBackend(Backend[NoOptions]):
             mark=MARK,
             version=__version__,
             source=program.sources[0],
+            included=program.sources[1:],
             program=table(program),
             headings=_headings(program),
             runtime=runtime,

@@ -31,9 +31,7 @@ if TYPE_CHECKING:
     help="The file to write, a folder (which it is for several sources), or - for standard output. "
     "Without it each file is written beside its source.",
 )
-@click.option(
-    "--check", is_flag=True, help="Write nothing; fail and show the difference if a file is not up to date."
-)
+@click.option("--check", is_flag=True, help="Write nothing; fail and show the difference if a file is not up to date.")
 @click.option("--force", is_flag=True, help="Overwrite files that rdc did not generate.")
 @language_options
 @reporting_options
@@ -108,9 +106,7 @@ def _compare(made: Generation, outputs: Sequence[Output], reporter: Reporter) ->
     return 0
 
 
-def _write(
-    made: Generation, outputs: Sequence[Output], reporter: Reporter, *, executable: bool, force: bool
-) -> int:
+def _write(made: Generation, outputs: Sequence[Output], reporter: Reporter, *, executable: bool, force: bool) -> int:
     from rdc.atomic import File, is_current, write_all  # noqa: PLC0415 (only where files are written)
     from rdc.outputs import obstacles, unwritable  # noqa: PLC0415
 

@@ -54,9 +54,7 @@ def command(code: str | None, *, listing: bool) -> int:
 
 def _table() -> str:
     names = max(len(known.name) for known in CODES.values())
-    rows = [
-        f"{code}  {known.severity:7}  {known.name:{names}}  {known.rule}" for code, known in CODES.items()
-    ]
+    rows = [f"{code}  {known.severity:7}  {known.name:{names}}  {known.rule}" for code, known in CODES.items()]
     return "\n".join(rows)
 
 

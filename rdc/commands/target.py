@@ -5,22 +5,23 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from rdc.commands.reporter import Command
 
 if TYPE_CHECKING:
-    from backends.base import Backend
     from click.shell_completion import CompletionItem
+
+    from backends.base import Backend
 
 
 @dataclass(frozen=True)
 class Target:
     """A backend with the options that it was given."""
 
-    backend: Backend
+    backend: Backend[Any]
     options: Mapping[str, str]
 
 
@@ -65,8 +66,9 @@ def _known(_: click.Context, __: click.Parameter, name: str) -> str:
 
 
 def _complete(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
-    from backends.registry import load, names  # noqa: PLC0415
     from click.shell_completion import CompletionItem  # noqa: PLC0415 (only on the Tab key)
+
+    from backends.registry import load, names  # noqa: PLC0415
 
     return [CompletionItem(name, help=load(name).summary) for name in names() if name.startswith(begun)]
 

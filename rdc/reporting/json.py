@@ -55,8 +55,7 @@ def _diagnostic(diagnostic: Diagnostic) -> dict[str, object]:
         "message": diagnostic.message,
         "help": diagnostic.help,
         "related": [
-            {**_place(related.path, related.span), "message": related.message}
-            for related in diagnostic.related
+            {**_place(related.path, related.span), "message": related.message} for related in diagnostic.related
         ],
     }
 

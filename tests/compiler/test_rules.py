@@ -1,4 +1,4 @@
-"""The rules D, G and V of design/rundown.md: what each document is told, and where."""
+"""The rules D, G and V of docs/formats/rundown.md: what each document is told, and where."""
 
 from __future__ import annotations
 
@@ -148,7 +148,10 @@ CASES: dict[str, tuple[str, list[str]]] = {
         "## 1. A\n- PASS: COMPLETE\n### 1.1 B\n- PASS: STOP x\n- FAIL: STOP y\n",
         ["RD404 2:3", "RD403 3:5"],
     ),
+    "no-bullet": (FINE + "PASS: CONTINUE\n", ["RD043 2:1"]),
+    "bullet-in-code": (FINE + "```text\nPASS: CONTINUE\n```\n", []),
     # M11
+    "continues-to-stop": ("## 1. A\n- PASS: COMPLETE\n### 1.1 B\n- FAIL: CONTINUE\n", ["RD406 4:3"]),
     "tolerated": ("## 1. A\n### 1.1 B\n- FAIL: CONTINUE\n### 1.2 C\n- FAIL: CONTINUE\n", ["RD405 3:3"]),
 }
 

@@ -1,4 +1,4 @@
-"""The front end for Rundown runbooks: design/rundown.md."""
+"""The front end for Rundown runbooks: docs/formats/rundown.md."""
 
 from __future__ import annotations
 

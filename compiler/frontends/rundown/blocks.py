@@ -22,7 +22,7 @@ class Block:
     """One token of the block grammar.
 
     `kind` is a terminal of the grammar, or HEADING for a heading that is none of them; `text` is the heading's or
-    item's text or the code; `info` is a code block's info string, a heading's marker, or "list" for text in a list.
+    item's text or the code; `info` is a code block's info string, a heading's marker, or for text "list", "paragraph".
     `line` to `end_line` (inclusive, counted from 1) is where it stands, `column` where its text begins.
     """
 
@@ -103,7 +103,7 @@ def _column(source: Source, line: int, text: str) -> int:
 def _text(source: Source, token: MarkdownToken) -> Block:
     line, end_line = _place(source, token)
     span = source.line_span(line)
-    info = "list" if token.type == "ordered_list_open" else ""
+    info = {"ordered_list_open": "list", "paragraph_open": "paragraph"}.get(token.type, "")
     return Block("TEXT", line, end_line, span.column, source.lines[line - 1].strip(), info)
 
 

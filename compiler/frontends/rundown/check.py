@@ -1,4 +1,4 @@
-"""The rules of validity over the syntax tree (design/rundown.md, section 3): each yields diagnostics."""
+"""The rules of validity over the syntax tree (docs/formats/rundown.md): each yields diagnostics."""
 
 from __future__ import annotations
 
@@ -175,6 +175,20 @@ def _tolerated(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
                 break
 
 
+def _continues_to_stop(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
+    """M11: an explicit FAIL: CONTINUE fails a step that has a PASS transition, and the default for that is STOP (M6)."""
+    for step in runbook.steps:
+        if not step.transitions or any(not item.word.passes or item.modifier for item in step.transitions):
+            continue
+        for substep in step.substeps:
+            failed = next((item for item in substep.transitions if not item.word.passes), None)
+            if failed and isinstance(failed.action, Continue):
+                problem = f"after a failure here step {spell(step.id)} will FAIL, and its default for that is STOP"
+                remedy = "give the step a FAIL transition; a step without any transition would tolerate the failure"
+                yield Diagnostic("RD406", source.path, failed.span, problem, remedy)
+                break
+
+
 RULES: tuple[Rule, ...] = (
     _titles,
     _sequence,
@@ -185,4 +199,5 @@ RULES: tuple[Rule, ...] = (
     _transitions,
     check_targets,
     _tolerated,
+    _continues_to_stop,
 )

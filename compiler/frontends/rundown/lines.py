@@ -38,6 +38,9 @@ RESERVED = frozenset(
 LarkTree = Any
 """A tree of Lark's, whose children are trees, tokens, or None for an optional part that is not there."""
 
+COUNT = "a number from 1"
+"""What a RETRY expects, in the words of its diagnostic (G3)."""
+
 LARGEST_NUMBER_LENGTH = 9
 """Longer numbers are refused (RD037): they are mistakes, and shells could not count with them."""
 
@@ -156,7 +159,7 @@ def _result(tree: LarkTree) -> tuple[int, Action]:
     count, action = tree.children
     retries = 1 if count is None else _number(count)
     if retries < 1:
-        raise LineError("RD040", (count.column or 1) - 1, str(count), ("a number from 1",))
+        raise LineError("RD040", (count.column or 1) - 1, str(count), (COUNT,))
     if action is None:
         return retries, Stop()
     return retries, Stop(_message(action)) if isinstance(action, Token) else _action(action)

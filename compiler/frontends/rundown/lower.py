@@ -1,4 +1,4 @@
-"""Lowering: a linked document becomes a control-flow graph (design/rundown.md, section 4).
+"""Lowering: a linked document becomes a control-flow graph (docs/formats/rundown.md).
 
 Each inclusion of a runbook is lowered on its own, as a `Frame`. A frame's parts are nodes, groups, registers and,
 where nested runbooks stand, further frames; a stack expands them in document order, so that deep inclusion needs no

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import re
+from difflib import get_close_matches
 
 from compiler.diagnostic import Diagnostic
 from compiler.frontends.rundown.blocks import Block
-from compiler.frontends.rundown.lines import RESERVED, LineError
+from compiler.frontends.rundown.lines import COUNT, RESERVED, LineError
 from compiler.source import Source, Span
 
 FORMS = {
     "step": "a step header is `## 1. Title`, `## {N}. Title` or `## Name title`",
     "substep": "a substep header is `### 1.1 Title`, `### 1.{n} Title` or `### 1.Name title`, with its step's number",
 }
+
+ACTIONS = ("CONTINUE", "COMPLETE", "STOP", "GOTO", "RETRY")
 
 WORDS = {
     "CHILD_ID": "a substep's identifier",
@@ -55,7 +57,17 @@ def transition_problem(source: Source, block: Block, error: LineError) -> Diagno
         problem = f"`{error.word}` is a reserved word and cannot be a name or a bare message"
         return Diagnostic("RD035", source.path, span, problem, f'expected {expected}; quote a message: "{error.word}"')
     found = f"`{error.word}`" if error.word else "the end of the line"
-    return Diagnostic("RD040", source.path, span, f"unexpected {found} in a transition", f"expected {expected}")
+    remedy = f"expected {expected}" + _hint(block, error)
+    return Diagnostic("RD040", source.path, span, f"unexpected {found} in a transition", remedy)
+
+
+def _hint(block: Block, error: LineError) -> str:
+    """What was probably meant: a message of several words, or an action that is misspelt."""
+    before = block.text[: error.column].split()
+    if before[-2:-1] in (["STOP"], ["COMPLETE"]) and not before[-1].startswith('"'):
+        return "; a message of several words stands in double quotes"
+    close = get_close_matches(error.word.upper(), ACTIONS, 1)
+    return f"; did you mean {close[0]}?" if close else ""
 
 
 def _span(block: Block, error: LineError) -> Span:
@@ -72,6 +84,6 @@ def _expected(error: LineError) -> str:
     """The kinds of token that could stand there, in words: actions first, blanks left out."""
     keywords = [name for name in error.expected if name in RESERVED and name != "NEXT"]
     others = [WORDS[name] for name in error.expected if name in WORDS]
-    literal = [name for name in error.expected if re.fullmatch(r"a number from 1", name)]
-    words = list(dict.fromkeys(literal + keywords + others)) or ["a blank before the next word"]
+    literal = [name for name in error.expected if name == COUNT]
+    words = list(dict.fromkeys(literal + keywords + others)) or ["a blank, or the end of the line"]
     return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " or " + words[-1]

@@ -91,8 +91,8 @@ class Outcomes:
         if transition and transition.retries:
             return Arrival(settled_id(self.frame, unit, verdict), label=f"{unit.label} {verdict.name}")
         arrival = self.leave(unit, verdict)
-        label = f"{unit.label} {verdict.name}" + (f": {arrival.label}" if arrival.label else "")
-        return replace(arrival, label=label)
+        default = "CONTINUE" if verdict is Verdict.PASS else "STOP"  # M6
+        return replace(arrival, label=f"{unit.label} {verdict.name}: {arrival.label or default}")
 
     def after_runbook(self, unit: Unit, index: int, verdict: Verdict) -> Arrival:
         """How a unit goes on after a runbook of its list: the outcome is always yielded (M11)."""

@@ -1,4 +1,4 @@
-"""The syntax tree of a Rundown document (design/rundown.md, section 2). Every node carries its span."""
+"""The syntax tree of a Rundown document (docs/formats/rundown.md). Every node carries its span."""
 
 from __future__ import annotations
 
