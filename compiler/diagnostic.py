@@ -83,14 +83,17 @@ CODES: dict[str, Code] = {
     "RD035": Code("reserved-name", _E, "G1"),
     "RD036": Code("missing-title", _W, "G1"),
     "RD037": Code("number-too-large", _E, "G1"),
-    # Transitions and code blocks
+    "RD038": Code("almost-a-header", _W, "D6"),
+    # Transitions, references and code blocks
     "RD040": Code("invalid-transition", _E, "G2"),
     "RD041": Code("nested-retry", _E, "G3"),
     "RD042": Code("bare-next", _W, "G4"),
     "RD043": Code("almost-a-transition", _W, "G2"),
+    "RD044": Code("almost-a-runbook", _W, "G2"),
     "RD045": Code("unclosed-code-block", _E, "V6"),
     "RD046": Code("invalid-info-string", _E, "V6"),
     "RD047": Code("tag-not-executable", _W, "M2"),
+    "RD048": Code("unclosed-comment", _E, "D2"),
     # Structure
     "RD101": Code("no-steps", _E, "V1"),
     "RD102": Code("steps-out-of-sequence", _E, "V2"),

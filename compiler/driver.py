@@ -10,7 +10,7 @@ from compiler.files import Refusal
 from compiler.frontends import FRONT_ENDS, Job, recognise
 from compiler.ir.program import Program
 from compiler.options import Layout
-from compiler.project import open_project, read_options
+from compiler.project import open_project, read_configuration
 from compiler.source import Source
 
 
@@ -41,10 +41,10 @@ def compile_file(path: str, settings: Settings | None = None) -> Compilation:
     """
     settings = settings or Settings()
     project = open_project(path)
-    source = project.read(path)
+    source = project.locate(path).read()
     if isinstance(source, Refusal):
         return Compilation(path, None, (Diagnostic(source.code, path, None, source.problem, source.remedy),), {})
-    configured, found = read_options(project)
+    configured, found = read_configuration(project)
     form = FRONT_ENDS[settings.front_end] if settings.front_end else recognise(source)
     if form is None:
         return Compilation(path, None, (*found, _unknown_format(source)), {path: source})

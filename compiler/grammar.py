@@ -36,21 +36,25 @@ def load(name: str, start: Sequence[str], lexer: Any = "contextual") -> Lark:  #
     """
     text = resources.files("grammars").joinpath(name).read_text(encoding="utf-8")
     key = repr((text, list(start), str(lexer), lark.__version__, sys.version_info))
-    file = _cache_folder() / f"{name}-{hashlib.sha256(key.encode()).hexdigest()[:16]}"
-    try:
-        with file.open("rb") as stream:
-            return Lark.load(stream)
-    except Exception:  # noqa: BLE001, S110 (whatever is wrong with a kept file, the tables can be built anew)
-        pass
+    folder = _cache_folder()
+    file = folder / f"{name}-{hashlib.sha256(key.encode()).hexdigest()[:16]}" if folder else None
+    if file:
+        try:
+            with file.open("rb") as stream:
+                return Lark.load(stream)
+        except Exception:  # noqa: BLE001, S110 (whatever is wrong with a kept file, the tables can be built anew)
+            pass
     parser = Lark(text, parser="lalr", start=list(start), maybe_placeholders=True, lexer=lexer)
-    with contextlib.suppress(OSError):
-        _keep(parser, file)
+    if file:
+        with contextlib.suppress(OSError):
+            _keep(parser, file)
     return parser
 
 
-def _cache_folder() -> Path:
-    base = os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()
-    return Path(base) / "rdc"
+def _cache_folder() -> Path | None:
+    """Where the user's programs keep what can be made again; None if there is no such place."""
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.environ.get("HOME", ""), ".cache")  # noqa: PTH118
+    return Path(base) / "rdc" if os.path.isabs(base) else None  # noqa: PTH117 (as the XDG specification wants it)
 
 
 def _keep(parser: Lark, file: Path) -> None:

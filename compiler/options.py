@@ -2,42 +2,37 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal
-
-if TYPE_CHECKING:
-    from pydantic import ValidationError
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from difflib import get_close_matches
+from typing import Literal, get_args
 
 Layout = Literal["after-body", "after-header"]
 """Where the transitions of a unit stand (V7)."""
 
+LAYOUTS: tuple[Layout, ...] = get_args(Layout)
+
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What can be set for a document or for all documents of a project.
-
-    pydantic validates it by these annotations; a plain dataclass is imported faster, and most documents set nothing.
-    """
-
-    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
+    """What can be set for a document or for all documents of a project."""
 
     transitions: Layout | None = None
 
 
-def document_options(value: object) -> tuple[Options, list[str]]:
-    """The options in a plain value, and a text for each thing that is wrong; then the options are the defaults."""
-    from pydantic import TypeAdapter, ValidationError  # noqa: PLC0415 (see the class)
+def read_options(value: object) -> tuple[Options, list[str]]:
+    """The options in a plain value, and a text for each thing that is wrong; what is wrong keeps its default."""
+    if not isinstance(value, Mapping):
+        return Options(), ["the options are not a mapping of names to values"]
+    known = [field.name for field in fields(Options)]
+    problems = [_unknown(str(key), known) for key in value if key not in known]
+    wanted = value.get("transitions")
+    layout = next((layout for layout in LAYOUTS if layout == wanted), None)
+    if "transitions" in value and layout is None:
+        problems.append(f"`transitions` is one of {', '.join(LAYOUTS)}, not {wanted!r}")
+    return Options(layout), problems
 
-    try:
-        return TypeAdapter(Options).validate_python(value), []
-    except ValidationError as error:
-        return Options(), problems(error)
 
-
-def problems(error: ValidationError) -> list[str]:
-    """A pydantic error as texts such as "transitions: Input should be 'after-body' or 'after-header'"."""
-    found = []
-    for item in error.errors(include_url=False, include_input=False):
-        place = ".".join(str(part) for part in item["loc"])
-        found.append(f"{place}: {item['msg']}" if place else item["msg"])
-    return found
+def _unknown(key: str, known: list[str]) -> str:
+    close = get_close_matches(key, known, 1)
+    return f"there is no option `{key}`" + (f"; did you mean `{close[0]}`?" if close else "")

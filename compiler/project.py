@@ -8,11 +8,25 @@ from pathlib import Path, PurePosixPath
 
 from compiler.diagnostic import Diagnostic
 from compiler.files import Refusal, read_source
-from compiler.options import Options, document_options
+from compiler.options import Options, read_options
 from compiler.source import Source
 
 CONFIGURATION = "rdc.toml"
 _PYPROJECT = "pyproject.toml"
+_SECTION = "[tool.rdc"
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """A document that is there: its file, links resolved, what messages call it, and its path from the root."""
+
+    file: Path
+    path: str
+    name: str
+
+    def read(self) -> Source | Refusal:
+        """The document itself."""
+        return read_source(self.file, self.path, self.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,32 +35,44 @@ class Project:
 
     root: Path
 
-    def read(self, path: str) -> Source | Refusal:
-        """The document at a path that the user gave."""
-        absolute = Path(os.path.realpath(path))
-        name = absolute.relative_to(self.root).as_posix() if absolute.is_relative_to(self.root) else absolute.name
-        return read_source(absolute, path, name)
+    def locate(self, path: str) -> Located:
+        """The document at a path that the user gave; that it can be read is for `read` to say."""
+        file = Path(os.path.realpath(path))
+        name = file.relative_to(self.root).as_posix() if file.is_relative_to(self.root) else file.name
+        return Located(file, path, name)
 
-    def find(self, source: Source, reference: str) -> Source | Refusal:
+    def find(self, source: Source, reference: str) -> Located | Refusal:
         """The document that another one refers to: beside it, else from the root; never outside of the root (V11)."""
         if PurePosixPath(reference).is_absolute() or "\\" in reference:
             return _outside(reference, "is not a relative path with `/`")
         beside = os.path.normpath(os.path.join(os.path.dirname(source.name), reference))  # noqa: PTH118, PTH120 (lexical)
+        if _leaves(beside):
+            return _outside(reference, "leaves the project by `..`")
+        try:
+            return self._find(source, reference, beside)
+        except (OSError, RuntimeError, ValueError) as error:
+            return Refusal("RD001", f"`{reference}` cannot be looked up: {error}", "correct the path")
+
+    def _find(self, source: Source, reference: str, beside: str) -> Located | Refusal:
         for name in dict.fromkeys((beside, os.path.normpath(reference))):
-            if name.startswith(".."):
-                return _outside(reference, "leaves the project by `..`")
-            path = self.root / name
-            if not path.resolve().is_relative_to(self.root):
+            file = (self.root / name).resolve()
+            if not file.is_relative_to(self.root):
                 return _outside(reference, "leads out of the project through a link")
-            if path.exists():
-                return read_source(path, self._shown(source, name), name)
+            if not _leaves(name) and file.exists():
+                own = file.relative_to(self.root).as_posix()
+                return Located(file, _shown(source, own), own)
         problem = f"there is no runbook `{reference}` in this folder or in the project root"
         return Refusal("RD301", problem, "correct the path; `rdc check --no-link` checks a document on its own")
 
-    def _shown(self, source: Source, name: str) -> str:
-        """What messages call a document: relative to where the user called the one that refers to it from."""
-        base = source.path.removesuffix(source.name) if source.path.endswith(source.name) else ""
-        return base + name
+
+def _leaves(name: str) -> bool:
+    return name == ".." or name.startswith("../")
+
+
+def _shown(source: Source, name: str) -> str:
+    """What messages call a document: relative to where the user called the one that refers to it from."""
+    base = source.path.removesuffix(source.name) if source.path.endswith(source.name) else ""
+    return base + name
 
 
 def _outside(reference: str, problem: str) -> Refusal:
@@ -63,33 +89,33 @@ def open_project(path: str) -> Project:
 def _is_root(folder: Path) -> bool:
     if (folder / ".git").exists() or (folder / CONFIGURATION).exists():
         return True
-    return "[tool.rdc" in _text(folder / _PYPROJECT)
-
-
-def _text(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        return _SECTION in (folder / _PYPROJECT).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
-        return ""
+        return False
 
 
-def read_options(project: Project) -> tuple[Options, list[Diagnostic]]:
+def read_configuration(project: Project) -> tuple[Options, list[Diagnostic]]:
     """The options that the project's configuration sets for all documents: `rdc.toml`, else `[tool.rdc]`."""
-    path = project.root / CONFIGURATION
-    pyproject = not path.exists()
-    path = project.root / _PYPROJECT if pyproject else path
-    text = _text(path)
-    if not text or (pyproject and "[tool.rdc" not in text):
+    own = project.root / CONFIGURATION
+    path = own if own.exists() else project.root / _PYPROJECT
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return Options(), []
+    except (OSError, UnicodeDecodeError) as error:
+        return Options(), [_invalid(path, f"it cannot be read: {error}")] if path == own else []
+    if path != own and _SECTION not in text:
         return Options(), []
     import tomllib  # noqa: PLC0415 (most projects configure nothing, and importing it takes time)
 
     try:
-        table = tomllib.loads(text)
+        table: object = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         return Options(), [_invalid(path, str(error))]
-    if pyproject:
-        table = table.get("tool", {}).get("rdc", {})
-    options, problems = document_options(table)
+    for key in () if path == own else ("tool", "rdc"):
+        table = table.get(key, {}) if isinstance(table, dict) else table
+    options, problems = read_options(table)
     return options, [_invalid(path, problem) for problem in problems]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+LONGEST_COMMENT = 200
 
 
 def literal(value: object, indent: int = 0) -> str:
@@ -12,7 +12,7 @@ def literal(value: object, indent: int = 0) -> str:
     sees is what runs.
     """
     if isinstance(value, str):
-        return _text(value, indent)
+        return _text(value, indent) if "\n" in value else _quoted(value)
     if isinstance(value, list):
         return "[" + ", ".join(literal(item) for item in value) + "]"
     if isinstance(value, dict):
@@ -22,20 +22,20 @@ def literal(value: object, indent: int = 0) -> str:
 
 def _text(text: str, indent: int) -> str:
     lines = text.split("\n")
-    if len(lines) == 1:
-        return _quoted(text)
     inner = " " * (indent + 4)
     parts = [_quoted(line + "\n") for line in lines[:-1]] + ([_quoted(lines[-1])] if lines[-1] else [])
     return "(\n" + "".join(f"{inner}{part}\n" for part in parts) + " " * indent + ")"
 
 
-@lru_cache(maxsize=4096)
 def _quoted(text: str) -> str:
     """`repr` with double quotes where that costs no escape."""
+    if text.isprintable() and not ('"' in text or "\\" in text):
+        return f'"{text}"'
     shown = repr(text)
     return f'"{shown[1:-1]}"' if shown[0] == "'" and '"' not in text else shown
 
 
 def comment(text: str) -> str:
-    """A text that can stand in a comment: on one line, and without characters that do not print."""
-    return "".join(character if character.isprintable() else " " for character in text)
+    """A text that can stand in a comment: on one line, of a bearable length, without characters that do not print."""
+    shown = "".join(character if character.isprintable() else " " for character in text[:LONGEST_COMMENT])
+    return shown + "…" if len(text) > LONGEST_COMMENT else shown

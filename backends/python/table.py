@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import Any
 
 from compiler.ir.program import (
@@ -18,7 +19,7 @@ from compiler.ir.program import (
     Reset,
     Set,
     Shell,
-    in_scope,
+    scope_members,
 )
 from compiler.version import __version__
 
@@ -28,6 +29,8 @@ Table = dict[str, Any]
 def table(program: Program) -> Table:
     """The table of a program that has no tasks but shell, ask, branch and end; keys in reading order."""
     resets = {e.scope for node in program.nodes for edge in node.edges for e in edge.effects if isinstance(e, Reset)}
+    members = scope_members(program.registers)
+    groups = {group.id: group for group in program.groups if group.kind == "step" and group.prompt}
     return {
         "name": program.name,
         "title": program.title,
@@ -36,16 +39,16 @@ def table(program: Program) -> Table:
         "rdc": __version__,
         "entry": program.entry,
         "registers": {register.name: register.initial for register in program.registers},
-        "scopes": {
-            scope: [register.name for register in program.registers if in_scope(register, scope)]
-            for scope in sorted(resets)
-        },
-        "units": {node.id: _unit(node) for node in program.nodes},
+        "scopes": {scope: [register.name for register in members.get(scope, ())] for scope in sorted(resets)},
+        "groups": {name: {"title": group.title, "prompt": group.prompt} for name, group in groups.items()},
+        "units": {node.id: _unit(node, groups) for node in program.nodes},
     }
 
 
-def _unit(node: Node) -> Table:
-    unit: Table = {"title": node.title, "at": f"{node.origin.path}:{node.origin.span.line}", **_task(node)}
+def _unit(node: Node, groups: Container[str]) -> Table:
+    """A unit; `groups` are those that have something to say when a run enters them."""
+    unit: Table = {"title": node.title, "at": f"{node.origin.path}:{node.origin.span.line}"}
+    unit |= _given(group=node.group if node.group in groups else None) | _task(node)
     if node.retries:
         unit["attempt"] = node.retries
     if node.variables:

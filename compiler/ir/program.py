@@ -7,6 +7,7 @@ Everything is frozen and holds tuples only, so that a program can be hashed, com
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
@@ -323,6 +324,15 @@ class Program:
         return {node.id: node for node in self.nodes}
 
 
-def in_scope(register: Register, scope: str) -> bool:
-    """Whether a reset of `scope` touches the register: scopes nest by `/`."""
-    return register.scope == scope or register.scope.startswith(scope + "/")
+def scope_members(registers: Iterable[Register]) -> dict[str, tuple[Register, ...]]:
+    """For each scope the registers that a reset of it touches, in order: its own, and those of the scopes within it.
+
+    Scopes nest by `/`: a reset of `2/lint.runbook.md` touches what is in `2/lint.runbook.md/1` too.
+    """
+    members: dict[str, list[Register]] = {}
+    for register in registers:
+        scope = register.scope
+        while scope:
+            members.setdefault(scope, []).append(register)
+            scope = scope.rpartition("/")[0]
+    return {scope: tuple(found) for scope, found in members.items()}

@@ -30,7 +30,7 @@ from compiler.ir.program import (
     SlotTest,
     Test,
     Verdict,
-    in_scope,
+    scope_members,
 )
 
 
@@ -73,11 +73,9 @@ class Machine:
 
     @cached_property
     def _scopes(self) -> dict[str, dict[str, int]]:
-        """For each scope that some edge resets, the initial values of the counters in it."""
-        effects = (effect for node in self.program.nodes for edge in node.edges for effect in edge.effects)
-        names = {effect.scope for effect in effects if isinstance(effect, Reset)}
-        registers = self.program.registers
-        return {name: {r.name: r.initial for r in registers if in_scope(r, name)} for name in names}
+        """For each scope the initial values of the counters in it."""
+        members = scope_members(self.program.registers)
+        return {scope: {r.name: r.initial for r in registers} for scope, registers in members.items()}
 
     def start(self) -> State:
         """The state in which a run begins."""
@@ -135,7 +133,7 @@ class Machine:
                 case AtLeast(register, value):
                     counters[register] = max(counters[register], value)
                 case Reset(scope):
-                    counters.update(self._scopes[scope])
+                    counters.update(self._scopes.get(scope, {}))
         return counters
 
 

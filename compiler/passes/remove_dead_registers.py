@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from compiler.ir.program import Add, CounterTest, Edge, Effect, Program, Reset, in_scope
+from compiler.ir.program import Add, CounterTest, Edge, Effect, Program, Reset, scope_members
 
 
 def remove_dead_registers(program: Program) -> Program:
@@ -13,16 +13,10 @@ def remove_dead_registers(program: Program) -> Program:
     if len(live) == len(program.registers):
         return program
     registers = tuple(register for register in program.registers if register.name in live)
-    scopes = {
-        effect.scope: any(in_scope(register, effect.scope) for register in registers)
-        for node in program.nodes
-        for edge in node.edges
-        for effect in edge.effects
-        if isinstance(effect, Reset)
-    }
+    scopes = scope_members(registers)
 
     def matters(effect: Effect) -> bool:
-        return scopes[effect.scope] if isinstance(effect, Reset) else effect.register in live
+        return effect.scope in scopes if isinstance(effect, Reset) else effect.register in live
 
     def trimmed(edge: Edge) -> Edge:
         return replace(edge, effects=tuple(effect for effect in edge.effects if matters(effect)))

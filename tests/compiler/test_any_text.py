@@ -17,6 +17,7 @@ from compiler.driver import Compilation, Settings, compile_file
 from compiler.ir.program import Program
 from compiler.ir.verify import verify
 from compiler.options import Layout
+from compiler.passes import optimise
 from compiler.source import Source, Span
 from rdc.reporting import FORMATS, render
 from rdc.reporting.report import Report
@@ -71,6 +72,7 @@ def check(compilation: Compilation, to_python: ToPython) -> None:
         assert all(found.code in rendered for found in compilation.diagnostics)
     if compilation.program:
         verify(compilation.program)
+        verify(optimise(compilation.program))
         compile(to_python(compilation.program), "program.py", "exec")
 
 

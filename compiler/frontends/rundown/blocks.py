@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token as MarkdownToken
@@ -17,13 +17,13 @@ from markdown_it.token import Token as MarkdownToken
 from compiler.source import Source, Span
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(NamedTuple):
     """One token of the block grammar.
 
     `kind` is a terminal of the grammar, or HEADING for a heading that is none of them; `text` is the heading's or
     item's text or the code; `info` is a code block's info string, a heading's marker, or for text "list", "paragraph".
-    `line` to `end_line` (inclusive, counted from 1) is where it stands, `column` where its text begins.
+    `line` to `end_line` (inclusive, counted from 1) is where it stands, `column` where its text begins; `mark` is the
+    fence of a code block, and `closed` false for a code block or a comment that runs to the end of the document.
     """
 
     kind: str
@@ -32,6 +32,7 @@ class Block:
     column: int
     text: str = ""
     info: str = ""
+    mark: str = ""
     closed: bool = True
 
     @property
@@ -47,7 +48,7 @@ TRANSITION = re.compile(r"(PASS|FAIL|YES|NO)([ \t]+(ALL|ANY))?[ \t]*:")
 REFERENCE = re.compile(r"\S+\.runbook\.md")
 """What makes a list item a nested runbook."""
 
-COMMENT = re.compile(r"\s*<!--.*?-->\s*", re.DOTALL)
+COMMENT = re.compile(r"\s*(?:<!--(?:(?!-->).)*-->\s*)+", re.DOTALL)
 
 
 @cache
@@ -104,7 +105,9 @@ def _text(source: Source, token: MarkdownToken) -> Block:
     line, end_line = _place(source, token)
     span = source.line_span(line)
     info = {"ordered_list_open": "list", "paragraph_open": "paragraph"}.get(token.type, "")
-    return Block("TEXT", line, end_line, span.column, source.lines[line - 1].strip(), info)
+    is_comment = token.type == "html_block" and token.content.lstrip().startswith("<!--")
+    closed = not is_comment or "-->" in token.content
+    return Block("TEXT", line, end_line, span.column, source.lines[line - 1].strip(), info, closed=closed)
 
 
 def _heading(source: Source, token: MarkdownToken, text: str) -> Block:
@@ -123,7 +126,8 @@ def _fence(source: Source, token: MarkdownToken) -> Block:
     line = source.lines[start]
     closing = source.lines[end - 1].strip() if end - start > 1 else ""
     closed = closing.startswith(token.markup) and not closing.strip(token.markup[0])
-    return Block("CODE", start + 1, end, len(line) - len(line.lstrip()) + 1, token.content, token.info.strip(), closed)
+    column = len(line) - len(line.lstrip()) + 1
+    return Block("CODE", start + 1, end, column, token.content, token.info.strip(), token.markup, closed)
 
 
 def _item(source: Source, tokens: Sequence[MarkdownToken], index: int) -> Block:
@@ -131,9 +135,10 @@ def _item(source: Source, tokens: Sequence[MarkdownToken], index: int) -> Block:
     line, end_line = _place(source, tokens[index])
     text = tokens[index + 2].content if tokens[index + 1].type == "paragraph_open" else ""
     first = text.split("\n", 1)[0]
-    column = _column(source, line, first)
+    text_line = _place(source, tokens[index + 1])[0] if text else line  # the text may begin below the bullet
+    column = _column(source, text_line, first)
     if TRANSITION.match(text):
-        return Block("TRANSITION", line, end_line, column, first)
-    if line == end_line and REFERENCE.fullmatch(text):
-        return Block("RUNBOOK", line, end_line, column, text)
+        return Block("TRANSITION", text_line, end_line, column, first)
+    if text_line == end_line and REFERENCE.fullmatch(text):
+        return Block("RUNBOOK", text_line, end_line, column, text)
     return Block("TEXT", line, end_line, column, first, "list")

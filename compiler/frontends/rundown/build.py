@@ -12,7 +12,7 @@ from lark import Token
 from compiler.diagnostic import Diagnostic
 from compiler.frontends.rundown.blocks import Block
 from compiler.frontends.rundown.lines import Header, LarkTree, LineError, parse_header, parse_transition
-from compiler.frontends.rundown.messages import header_problem, transition_problem
+from compiler.frontends.rundown.messages import continued_transition, header_problem, transition_problem
 from compiler.frontends.rundown.syntax import (
     EXECUTABLE,
     UNKNOWN,
@@ -26,6 +26,12 @@ from compiler.frontends.rundown.syntax import (
 )
 from compiler.options import Layout
 from compiler.source import Source, Span
+
+TOO_DEEP = {
+    "step": re.compile(r"(\d+|\{N\})\.(\d|\{n\})"),
+    "substep": re.compile(r"(\d+|\{N\})\.(\d+|\{n\})\.\d"),
+}
+"""Headers such as `## 1.2 Title` and `### 1.2.3 Title`, whose title begins with a number by the grammar."""
 
 BARE_NEXT = re.compile(r":\s*(RETRY\s+(\d+\s+)?)?NEXT$")
 """An action that is only NEXT (G4)."""
@@ -102,9 +108,9 @@ class TreeBuilder:
         except LineError as error:
             self.diagnostics.append(header_problem(self.source, block, error, kind))
             return Header(UNKNOWN, None, "")
-        if kind == "step" and re.match(r"(\d+|\{N\})\.(\d|\{n\})", block.text):
-            problem = "a step header that looks like a substep; it is taken as a step whose title follows the first dot"
-            remedy = "use `###` for a substep, or put a blank after the step's number"
+        if TOO_DEEP[kind].match(block.text):
+            problem = f"this {kind} header has one number more than a {kind} has; it is taken as part of the title"
+            remedy = "use `###` for a substep; put a blank before a title that begins with a number"
             self.diagnostics.append(Diagnostic("RD034", self.source.path, block.span, problem, remedy))
         return header
 
@@ -114,10 +120,7 @@ class TreeBuilder:
 
     def _transition(self, block: Block) -> Transition | None:
         if block.end_line > block.line:
-            span = self.source.line_span(block.line + 1)
-            problem = "a transition is one line, and this line still belongs to its list item"
-            remedy = "put a blank line above it if it is text, or join it with the transition"
-            self.diagnostics.append(Diagnostic("RD040", self.source.path, span, problem, remedy))
+            self.diagnostics.append(continued_transition(self.source, block))
         try:
             transition = parse_transition(block.text)
         except LineError as error:
@@ -132,11 +135,6 @@ class TreeBuilder:
         block = next((token.value for token in tree.children if token.type == "CODE"), None)
         if block is None:
             return None
-        if not block.closed:
-            problem = "this code block is never closed: everything below is part of it"
-            self.diagnostics.append(
-                Diagnostic("RD045", self.source.path, block.span, problem, "close it with a line of its own: ```")
-            )
         language, *flags = block.info.split() or [""]
         return self._tagged(block, language, flags)
 
@@ -179,4 +177,4 @@ def _moved(transition: Transition, line: int, column: int) -> Transition:
     action = transition.action
     if isinstance(action, Goto):
         action = Goto(replace(action.target, span=move(action.target.span)))
-    return replace(transition, action=action, span=move(transition.span))
+    return Transition(transition.word, transition.modifier, transition.retries, action, move(transition.span))

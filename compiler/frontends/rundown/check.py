@@ -176,7 +176,7 @@ def _tolerated(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
 
 
 def _continues_to_stop(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
-    """M11: an explicit FAIL: CONTINUE fails a step that has a PASS transition, and the default for that is STOP (M6)."""
+    """M11: an explicit FAIL: CONTINUE still fails a step with a PASS transition; by default it then STOPs (M6)."""
     for step in runbook.steps:
         if not step.transitions or any(not item.word.passes or item.modifier for item in step.transitions):
             continue

@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from compiler.diagnostic import Diagnostic
-from compiler.source import Source, Span
+from compiler.options import read_options
+from compiler.scenarios import read_scenarios
+from compiler.source import Source
 
 FENCE = re.compile(r"---[ \t]*")
 
@@ -40,33 +42,38 @@ def read_frontmatter(source: Source) -> tuple[Frontmatter, list[Diagnostic]]:
 
 
 def _load(source: Source, text: str) -> tuple[dict[str, Any], dict[str, int], list[Diagnostic]]:
+    """The values, the line of each key, and what is wrong with the YAML."""
     import yaml  # noqa: PLC0415 (most documents have no frontmatter, and importing it takes time)
 
     try:
         loader = yaml.SafeLoader(text)
         node = loader.get_single_node()
-        values = {} if node is None else loader.construct_document(node)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        span = (
-            Span(2, 1, 2, 2) if mark is None else Span(mark.line + 2, mark.column + 1, mark.line + 2, mark.column + 2)
-        )
-        return {}, {}, [_broken(source, span, error.problem or "it cannot be read")]
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        return (
-            {},
-            {},
-            [_broken(source, source.line_span(2), str(error).split("\n", 1)[0] or "it nests too deeply")],
-        )
-    if not isinstance(values, dict) or not all(isinstance(key, str) for key in values):
-        return {}, {}, [_broken(source, source.line_span(2), "it is not a mapping of names to values")]
-    pairs = [] if node is None else node.value
-    return values, {str(key.value): key.start_mark.line + 2 for key, _ in pairs}, []
+        return {}, {}, [_broken(source, mark.line + 2 if mark else 2, error.problem or "it cannot be read")]
+    except (yaml.YAMLError, RecursionError) as error:
+        return {}, {}, [_broken(source, 2, str(error).split("\n", 1)[0])]
+    if node is None:
+        return {}, {}, []
+    if not isinstance(node, yaml.MappingNode):
+        return {}, {}, [_broken(source, 2, "it is not a mapping of names to values")]
+    values: dict[str, Any] = {}
+    lines: dict[str, int] = {}
+    for key, value in node.value:
+        line = key.start_mark.line + 2
+        try:
+            name = loader.construct_object(key, deep=True)
+            values[str(name)] = loader.construct_object(value, deep=True)
+            lines[str(name)] = line
+        except (yaml.YAMLError, ValueError, KeyError, AttributeError, TypeError, RecursionError):
+            return {}, {}, [_broken(source, line, "this value cannot be read")]
+    return values, lines, []
 
 
-def _broken(source: Source, span: Span, problem: str) -> Diagnostic:
+def _broken(source: Source, line: int, problem: str) -> Diagnostic:
     text = f"the frontmatter is not valid YAML: {problem}"
-    return Diagnostic("RD010", source.path, span, text, "write `key: value` lines; quote values that hold `: ` or `#`")
+    remedy = "write `key: value` lines; quote values that hold `: ` or `#`"
+    return Diagnostic("RD010", source.path, source.line_span(line), text, remedy)
 
 
 def _metadata_problems(source: Source, values: Mapping[str, Any], lines: Mapping[str, int]) -> list[Diagnostic]:
@@ -86,14 +93,7 @@ def _ignored(source: Source, line: int, key: str, form: str) -> Diagnostic:
 
 def _option_problems(source: Source, values: Mapping[str, Any], lines: Mapping[str, int]) -> list[Diagnostic]:
     """What is wrong in the two keys that rdc itself reads: `rdc` (options) and `scenarios` (S1)."""
-    problems = []
-    if "rdc" in values:
-        from compiler.options import document_options  # noqa: PLC0415 (pydantic is needed only here)
-
-        problems += [("rdc", text) for text in document_options(values["rdc"])[1]]
-    if "scenarios" in values:
-        from compiler.scenarios import read_scenarios  # noqa: PLC0415 (the same)
-
-        problems += [("scenarios", text) for text in read_scenarios(values["scenarios"])[1]]
+    readers = {"rdc": read_options, "scenarios": read_scenarios}
+    problems = [(key, text) for key, read in readers.items() if key in values for text in read(values[key])[1]]
     remedy = "see `rdc explain RD013` for what can be given here"
     return [Diagnostic("RD013", source.path, source.line_span(lines[key]), text, remedy) for key, text in problems]

@@ -1,4 +1,4 @@
-"""Warnings about text that was probably meant as a transition."""
+"""Warnings about text that was probably meant as a header, a transition or a nested runbook."""
 
 from __future__ import annotations
 
@@ -9,33 +9,63 @@ from compiler.diagnostic import Diagnostic
 from compiler.frontends.rundown.blocks import Block
 from compiler.source import Source, Span
 
-ALMOST = re.compile(
-    r"\s*(?:[-*+]|\d+[.)])\s+"
-    r"(?:(?P<colon>(?i:PASS|FAIL|YES|NO)(?:\s+\w+)?\s*:\s*(?i:CONTINUE|COMPLETE|STOP|GOTO|RETRY))"
-    r"|(?P<words>(?:PASS|FAIL|YES|NO)(?:\s+(?:ALL|ANY))?\s+(?:CONTINUE|COMPLETE|STOP|GOTO|RETRY)))\b"
-)
-WITHOUT_BULLET = re.compile(
-    r"\s*(?P<colon>(?:PASS|FAIL|YES|NO)(?:\s+(?:ALL|ANY))?\s*:\s*(?:CONTINUE|COMPLETE|STOP|GOTO|RETRY))\b"
-)
+ACTION = r"[*_`]*(?:CONTINUE|COMPLETE|STOP|GOTO|RETRY)\b"
+BULLET = r"(?:[-*+]|\d+[.)])\s+(?:\[[ xX]\]\s+)?"
+TRANSITIONS = {
+    "list": re.compile(
+        rf"\s*{BULLET}[*_`]*(?P<found>(?:PASS|FAIL|YES|NO)[*_`]*(?:\s+\w+)?[*_`]*\s*(?:[:：–—→-]|->|=>)?\s*{ACTION})"
+        rf"|\s*{BULLET}(?P<lower>(?i:pass|fail|yes|no)(?:\s+\w+)?\s*:\s*(?i:{ACTION}))"
+    ),
+    "paragraph": re.compile(rf"\s*(?P<found>(?:PASS|FAIL|YES|NO)(?:\s+(?:ALL|ANY))?\s*:\s*{ACTION})"),
+}
+"""By where they stand, lines that read like a transition but are none: in lower case, no colon, no bullet, nested."""
+
+HEADER = re.compile(r" {0,3}(?P<found>#{2,3}(?:\u00a0|(?=[\d{]))\S*)")
+"""A header without the blank after its marks, which Markdown takes as text."""
+
+RUNBOOK = re.compile(rf"\s*{BULLET}(?P<found>(?:\[[^\]]*\]\(|`)?\S[^`()]*\.runbook\.md[`)]?)\s*$")
+"""A list item that ends like the path of a runbook, but has blanks or marks in it, or a number before it."""
 
 
-def almost_transitions(source: Source, blocks: Iterable[Block]) -> Iterator[Diagnostic]:
-    """Lines of a prompt that read like a transition but are none (G2): lower case, no colon, no bullet, nested."""
+def almost_there(source: Source, blocks: Iterable[Block]) -> Iterator[Diagnostic]:
+    """The warnings for the text of a document's units (G2, D6)."""
     in_unit = False
     for block in blocks:
         in_unit = in_unit or block.kind == "STEP"
-        if not in_unit or block.kind != "TEXT" or not block.info:
+        if block.kind != "TEXT" or not block.info:
             continue
-        pattern = ALMOST if block.info == "list" else WITHOUT_BULLET
         for number in range(block.line, block.end_line + 1):
-            match = pattern.match(source.lines[number - 1])
-            if match:
-                yield _warning(source, number, match)
+            yield from _header(source, number)
+            if in_unit:
+                yield from _transition(source, number, block.info)
+                yield from _runbook(source, number, block.info)
 
 
-def _warning(source: Source, line: int, match: re.Match[str]) -> Diagnostic:
-    group = match.lastgroup or "colon"
-    span = Span(line, match.start(group) + 1, line, match.end(group) + 1)
-    problem = f"`{match[group]}` reads like a transition, but is text of the prompt"
-    remedy = "a transition is an item of its own, not nested: `- PASS: CONTINUE`, in capitals, with a colon"
-    return Diagnostic("RD043", source.path, span, problem, remedy)
+def _header(source: Source, line: int) -> Iterator[Diagnostic]:
+    match = HEADER.match(source.lines[line - 1])
+    if match:
+        problem = "this line looks like a header, but is text, since no blank follows the marks"
+        yield _warning("RD038", source, line, match, problem, "write `## 1. Title`, with a plain blank")
+
+
+def _transition(source: Source, line: int, info: str) -> Iterator[Diagnostic]:
+    match = TRANSITIONS[info].match(source.lines[line - 1])
+    if match:
+        problem = f"`{match[match.lastgroup or 0]}` reads like a transition, but is text of the prompt"
+        remedy = "a transition is a list item of its own, not nested: `- PASS: CONTINUE`, in capitals, with a colon"
+        yield _warning("RD043", source, line, match, problem, remedy)
+
+
+def _runbook(source: Source, line: int, info: str) -> Iterator[Diagnostic]:
+    match = RUNBOOK.match(source.lines[line - 1]) if info == "list" else None
+    if match:
+        problem = f"`{match['found']}` looks like a nested runbook, but is text of the prompt"
+        remedy = "to include it, write its path alone, without blanks: `- path/name.runbook.md`"
+        yield _warning("RD044", source, line, match, problem, remedy)
+
+
+def _warning(code: str, source: Source, line: int, match: re.Match[str], problem: str, remedy: str) -> Diagnostic:
+    group = match.lastgroup or 0
+    return Diagnostic(
+        code, source.path, Span(line, match.start(group) + 1, line, match.end(group) + 1), problem, remedy
+    )

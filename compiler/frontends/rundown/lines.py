@@ -122,7 +122,7 @@ def _line_error(text: str, error: UnexpectedInput) -> LineError:
     """What Lark found, in terms of whole words: `STOPPED` is one wrong word, not STOP and a rest."""
     at_end = isinstance(error, UnexpectedToken) and error.token.type == "$END"
     column = len(text) if at_end else max(error.column, 1) - 1
-    column += len(text[column:]) - len(text[column:].lstrip())
+    column += len(text[column:]) - len(text[column:].lstrip(" \t"))
     while 0 < column < len(text) and _in_word(text[column - 1]) and _in_word(text[column]):
         column -= 1
     match = re.compile(r"\w+|\S").match(text, column)

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from compiler.diagnostic import Diagnostic, Related
 from compiler.files import Refusal
 from compiler.frontends.rundown.syntax import Reference, Runbook
+from compiler.project import Located
 from compiler.source import Source
 
-Find = Callable[[Source, str], Source | Refusal]
+Find = Callable[[Source, str], Located | Refusal]
 """Looks up the document that another one refers to by a path."""
 
 Parse = Callable[[Source], tuple[Runbook | None, list[Diagnostic]]]
@@ -57,17 +58,27 @@ def link(source: Source, find: Find, parse: Parse, must_exist: bool) -> Linked:
             continue
         includes: dict[str, str] = {}
         for reference in references(runbook):
-            result = includes.get(reference.path) or find(current, reference.path)
+            if reference.path in includes:
+                continue
+            result = _look_up(current, reference, find, sources)
             if isinstance(result, Source):
                 includes[reference.path] = result.name
                 if result.name not in sources:
                     sources[result.name] = result
                     pending.append(result)
-            elif isinstance(result, Refusal) and (must_exist or result.code != "RD301"):
+            elif must_exist or result.code != "RD301":
                 diagnostics.append(_refused(current, reference, result))
         documents[current.name] = Document(current, runbook, includes)
     diagnostics += _cycles(documents.values())
     return Linked(documents, sources, diagnostics)
+
+
+def _look_up(source: Source, reference: Reference, find: Find, sources: Mapping[str, Source]) -> Source | Refusal:
+    """The document meant; one that was read before is not read again."""
+    located = find(source, reference.path)
+    if isinstance(located, Refusal):
+        return located
+    return sources.get(located.name) or located.read()
 
 
 def _refused(source: Source, reference: Reference, refusal: Refusal) -> Diagnostic:

@@ -38,6 +38,9 @@ from compiler.ir.program import (
 LARGEST_PROGRAM = 100_000
 """In nodes: what repeated inclusion can blow a small document up to before it is refused (RD304)."""
 
+LONGEST_NAME = 64
+"""In characters: the name becomes the name of files."""
+
 Part = Node | Group | Register | Frame
 
 
@@ -91,7 +94,7 @@ def _name(document: Document) -> str:
     file_name = PurePosixPath(document.source.name).name.removesuffix(".md").removesuffix(".runbook")
     given = document.runbook.metadata.get("name")
     text = given if isinstance(given, str) and given.strip() else file_name
-    return re.sub(r"[^A-Za-z0-9._-]+", "-", text).strip("-.") or "runbook"
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", text).strip("-.")[:LONGEST_NAME] or "runbook"
 
 
 def _main_first(main: Document, documents: Mapping[str, Document]) -> list[Document]:

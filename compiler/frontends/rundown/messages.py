@@ -55,10 +55,29 @@ def transition_problem(source: Source, block: Block, error: LineError) -> Diagno
     expected = _expected(error)
     if error.code == "RD035":
         problem = f"`{error.word}` is a reserved word and cannot be a name or a bare message"
-        return Diagnostic("RD035", source.path, span, problem, f'expected {expected}; quote a message: "{error.word}"')
-    found = f"`{error.word}`" if error.word else "the end of the line"
-    remedy = f"expected {expected}" + _hint(block, error)
-    return Diagnostic("RD040", source.path, span, f"unexpected {found} in a transition", remedy)
+        quoted = f'; quote a message: "{error.word}"' if "STRING" in error.expected else ""
+        return Diagnostic("RD035", source.path, span, problem, f"expected {expected}{quoted}")
+    problem = f"unexpected {_shown(error.word)} in a transition" if error.word else "the transition ends too early"
+    return Diagnostic("RD040", source.path, span, problem, f"expected {expected}" + _hint(block, error))
+
+
+def _shown(word: str) -> str:
+    """A word as it is named: one that cannot be seen, by its code point."""
+    return f"`{word}`" if word.isprintable() and word.strip() else f"character U+{ord(word[0]):04X}"
+
+
+def continued_transition(source: Source, block: Block) -> Diagnostic:
+    """The diagnostic for a transition whose list item goes on below it."""
+    line = next(n for n in range(block.line + 1, block.end_line + 1) if source.lines[n - 1].strip())
+    text = source.lines[line - 1].strip()
+    problem = "a transition is one line, and this line still belongs to its list item"
+    if text.startswith(("- ", "* ", "+ ")):
+        remedy = "begin this item in the same column as the transition above it"
+    elif text.startswith("<!--"):
+        remedy = "put the comment above the list, or begin it in the first column after a blank line"
+    else:
+        remedy = "join it with the transition, or move the text up into the prompt"
+    return Diagnostic("RD040", source.path, source.line_span(line), problem, remedy)
 
 
 def _hint(block: Block, error: LineError) -> str:
@@ -85,5 +104,8 @@ def _expected(error: LineError) -> str:
     keywords = [name for name in error.expected if name in RESERVED and name != "NEXT"]
     others = [WORDS[name] for name in error.expected if name in WORDS]
     literal = [name for name in error.expected if name == COUNT]
-    words = list(dict.fromkeys(literal + keywords + others)) or ["a blank, or the end of the line"]
+    words = list(dict.fromkeys(literal + keywords + others))
+    if error.expected == ("_WS",) and not error.word:
+        words = ["a step's identifier, or NEXT"]  # only GOTO asks for more after its blank
+    words = words or ["the end of the line"]
     return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " or " + words[-1]

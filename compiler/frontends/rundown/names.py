@@ -166,19 +166,12 @@ class Frame:
 
     def runbook_ids(self, unit: Unit) -> tuple[str, ...]:
         """The ids of the runbooks of a unit's list; a path that stands there again gets its number."""
-        if unit.label not in self._runbook_ids:
-            seen: Counter[str] = Counter()
-            ids = []
-            for reference in unit.syntax.runbooks:
-                seen[reference.path] += 1
-                again = f"~{seen[reference.path]}" if seen[reference.path] > 1 else ""
-                ids.append(f"{self.id(unit)}/{reference.path}{again}")
-            self._runbook_ids[unit.label] = tuple(ids)
         return self._runbook_ids[unit.label]
 
     @cached_property
     def _runbook_ids(self) -> dict[str, tuple[str, ...]]:
-        return {}
+        every = (Unit(step, substep) for step in self.steps for substep in (None, *step.substeps))
+        return {unit.label: tuple(_listed(self.id(unit), unit)) for unit in every if unit.syntax.runbooks}
 
     @property
     def step_counter(self) -> str:
@@ -277,3 +270,11 @@ def resolve_next(unit: Unit, target: Target) -> Target:
         return target
     child = Dynamic.SUBSTEP if unit.substep and unit.substep.id is Dynamic.SUBSTEP else None
     return replace(target, step=unit.step.id, child=child)
+
+
+def _listed(base: str, unit: Unit) -> Iterator[str]:
+    seen: Counter[str] = Counter()
+    for reference in unit.syntax.runbooks:
+        seen[reference.path] += 1
+        again = f"~{seen[reference.path]}" if seen[reference.path] > 1 else ""
+        yield f"{base}/{reference.path}{again}"

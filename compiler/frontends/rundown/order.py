@@ -25,16 +25,19 @@ def unexpected_block(source: Source, unit: Sequence[Block], block: Block, layout
         problem = "a substep before the first step"
         return Diagnostic("RD031", source.path, block.span, problem, "put a step header (`## 1. Title`) above it")
     if block.kind == "CODE" and "CODE" in kinds:
-        return _second_body(source, unit, block, "RD110", "a second code block in one unit")
+        remedy = "join the commands in one block, or split the unit into two"
+        return _second_body(source, unit, block, "RD110", "a second code block in one unit", remedy)
     if {block.kind, *kinds} >= {"CODE", "RUNBOOK"} and block.kind in {"CODE", "RUNBOOK"}:
-        return _second_body(source, unit, block, "RD109", "a unit has code or a runbook list, not both")
+        remedy = "give the code and the runbooks a unit each"
+        return _second_body(source, unit, block, "RD109", "a unit has code or a runbook list, not both", remedy)
     return _misplaced(source, unit, block, layout)
 
 
-def _second_body(source: Source, unit: Sequence[Block], block: Block, code: str, problem: str) -> Diagnostic:
+def _second_body(
+    source: Source, unit: Sequence[Block], block: Block, code: str, problem: str, remedy: str
+) -> Diagnostic:
     first = next(earlier for earlier in unit if earlier.kind in {"CODE", "RUNBOOK"})
     related = Related(source.path, first.span, "the first body stands here")
-    remedy = "split the unit into two, or join the commands in one block"
     return Diagnostic(code, source.path, block.span, problem, remedy, (related,))
 
 

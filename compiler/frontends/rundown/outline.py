@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 
 from compiler.diagnostic import Diagnostic
 from compiler.frontends.rundown.blocks import Block
 from compiler.source import Source
 
-STEP_AS_TITLE = re.compile(r"(\d+|\{N\})[.:)]|\{N\}|\d+ *[—→-] |\d+$")
+STEP_AS_TITLE = re.compile(r"(\d+|\{N\})[.:)](\s|$)|\{N\}|\d+ *[—→-] ")
 """An H1 that was meant as a step header (D4)."""
 
 
@@ -23,28 +22,29 @@ def settle_outline(source: Source, blocks: Iterable[Block]) -> tuple[list[Block]
     title: list[Block] = []
     rest: list[Block] = []
     steps = False
-    for block in _known_headings(source, blocks, found):
+    for written in blocks:
+        problem = _problem(source, written)
+        found += [problem] if problem else []
+        block = written._replace(kind="STEP") if problem and problem.code == "RD021" else written
         if block.kind == "TITLE":
             found += _title_problems(source, block, title, steps)
             title = title or [block]
-            continue
-        steps = steps or block.kind == "STEP"
-        rest.append(block if steps or block.kind == "SUBSTEP" else replace(block, kind="TEXT"))
+        elif block.kind != "HEADING":
+            steps = steps or block.kind == "STEP"
+            rest.append(block if steps or block.kind == "SUBSTEP" else block._replace(kind="TEXT"))
     return title + rest, found
 
 
-def _known_headings(source: Source, blocks: Iterable[Block], found: list[Diagnostic]) -> Iterator[Block]:
-    """Reports headings that can be nothing and leaves out what stands below them, up to the next header."""
-    skipping = False
-    for block in blocks:
-        if block.kind in {"STEP", "SUBSTEP"}:
-            skipping = False
-        problem = _heading_problem(source, block)
-        if problem:
-            found.append(problem)
-            skipping = problem.code != "RD033"
-        elif not skipping:
-            yield block
+def _problem(source: Source, block: Block) -> Diagnostic | None:
+    """What is wrong with a block wherever it stands."""
+    if block.closed:
+        return _heading_problem(source, block)
+    if block.kind == "CODE":
+        problem = "this code block is never closed: everything below is part of it"
+        remedy = f"close it with a line of its own: {block.mark}"
+        return Diagnostic("RD045", source.path, block.span, problem, remedy)
+    problem = "this comment is never closed: everything below is part of it"
+    return Diagnostic("RD048", source.path, block.span, problem, "close it with `-->`")
 
 
 def _heading_problem(source: Source, block: Block) -> Diagnostic | None:

@@ -12,13 +12,13 @@ from compiler.diagnostic import Diagnostic, Severity
 from compiler.frontends.rundown.blocks import Block, read_blocks
 from compiler.frontends.rundown.build import TreeBuilder
 from compiler.frontends.rundown.frontmatter import Frontmatter, read_frontmatter
-from compiler.frontends.rundown.hints import almost_transitions
+from compiler.frontends.rundown.hints import almost_there
 from compiler.frontends.rundown.lines import LarkTree
 from compiler.frontends.rundown.order import unexpected_block
 from compiler.frontends.rundown.outline import settle_outline
 from compiler.frontends.rundown.syntax import Runbook
 from compiler.grammar import NoLexer, load
-from compiler.options import Layout
+from compiler.options import Layout, read_options
 from compiler.source import Source
 
 _START: dict[Layout, str] = {"after-body": "runbook", "after-header": "runbook_after_header"}
@@ -44,7 +44,7 @@ def parse(
     found += problems
     tree, problems = _tree(source, outline, chosen)
     found += problems
-    found += almost_transitions(source, blocks)
+    found += almost_there(source, blocks)
     if tree is None:
         has_error = any(item.severity is Severity.ERROR for item in found)
         return None, found if has_error else [*found, _no_steps(source)]
@@ -54,9 +54,7 @@ def parse(
 
 
 def _layout(frontmatter: Frontmatter) -> Layout | None:
-    options = frontmatter.values.get("rdc")
-    value = options.get("transitions") if isinstance(options, dict) else None
-    return next((layout for layout in _START if layout == value), None)
+    return read_options(frontmatter.values.get("rdc", {}))[0].transitions
 
 
 def _tree(source: Source, blocks: Iterable[Block], layout: Layout) -> tuple[LarkTree | None, list[Diagnostic]]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from compiler.diagnostic import Diagnostic
-from compiler.frontends.rundown.syntax import Dynamic, Goto, Identifier, Runbook, Step, Substep, Target, spell
+from compiler.frontends.rundown.syntax import UNKNOWN, Dynamic, Goto, Identifier, Runbook, Step, Substep, Target, spell
 from compiler.source import Source
 
 
@@ -50,9 +50,9 @@ def _problem(
         return _bare_next(place)
     step = steps.get(target.step)
     if step is None:
-        return _no_step(target, steps)
+        return None if UNKNOWN in steps else _no_step(target, steps)  # a header that could not be read may be meant
     if target.child is not None and (step.id, target.child) not in children:
-        return _no_child(target, step)
+        return None if (step.id, UNKNOWN) in children else _no_child(target, step)
     if target.next:
         return _next(target)
     if target.step is Dynamic.STEP and target.child not in {None, Dynamic.SUBSTEP} and place.step is not step:
