@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -28,7 +28,7 @@ def command(form: str) -> int:
     return 0
 
 
-def _table(backends: Sequence[Backend]) -> str:
+def _table(backends: Sequence[Backend[Any]]) -> str:
     name_width = max(len(backend.name) for backend in backends)
     ending_width = max(len(backend.suffix) for backend in backends)
     return "\n".join(
@@ -38,7 +38,7 @@ def _table(backends: Sequence[Backend]) -> str:
     )
 
 
-def _json(backends: Sequence[Backend]) -> str:
+def _json(backends: Sequence[Backend[Any]]) -> str:
     rows = [
         {
             "name": backend.name,

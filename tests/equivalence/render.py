@@ -152,9 +152,7 @@ class _Writer:
         items = []
         # One modifier of an optimistic pair implies the other (V9); none means the pessimistic pair.
         missing = transitions.optimistic
-        for word, modifier, result in zip(
-            words, any_all, (transitions.on_pass, transitions.on_fail), strict=True
-        ):
+        for word, modifier, result in zip(words, any_all, (transitions.on_pass, transitions.on_fail), strict=True):
             if result is not None:
                 shown = modified and (missing or not omit)
                 items.append(f"- {word}{' ' + modifier if shown else ''}: {self.result(result)}")

@@ -136,9 +136,7 @@ def substeps(draw: st.DrawFn, outline: Outline, step: str, ident: str, paths: tu
 
 
 @st.composite
-def steps(
-    draw: st.DrawFn, outline: Outline, ident: str, children: tuple[str, ...], paths: tuple[str, ...]
-) -> Step:
+def steps(draw: st.DrawFn, outline: Outline, ident: str, children: tuple[str, ...], paths: tuple[str, ...]) -> Step:
     """A step at its place in the outline."""
     body: Leaf | Runbooks | Substeps
     if children:

@@ -70,9 +70,7 @@ EXHAUSTION = (
     step("3", *FINAL),
 )
 COMPOSITION = (
-    step(
-        "1", "lint.runbook.md", "types.runbook.md", "tests.runbook.md", "FAIL ANY: STOP Verification failed"
-    ),
+    step("1", "lint.runbook.md", "types.runbook.md", "tests.runbook.md", "FAIL ANY: STOP Verification failed"),
 )
 COMPOSED = {f"{name}.runbook.md": book(step("1")) for name in ("lint", "types", "tests")}
 

@@ -8,9 +8,7 @@ from .render import Style, render
 
 
 def test_default_layout() -> None:
-    runbook = Runbook(
-        (Step("1", Leaf("Do it.", "true", "sh"), Transitions(on_fail=Stop('a "b" \\')), "Try"),), "Title"
-    )
+    runbook = Runbook((Step("1", Leaf("Do it.", "true", "sh"), Transitions(on_fail=Stop('a "b" \\')), "Try"),), "Title")
     lines = ["# Title", "## 1. Try", "Do it.", "```sh\ntrue\n```", '- FAIL: STOP "a \\"b\\" \\\\"']
     assert render(runbook) == "\n\n".join(lines) + "\n"
 
@@ -66,7 +64,5 @@ def test_reserved_words_keep_their_quotes() -> None:
 
 
 def test_other_forms() -> None:
-    text = render(
-        book(step("1", "FAIL: STOP", "PASS: CONTINUE")), Style(yes_no=True, fail_first=True, crlf=True)
-    )
+    text = render(book(step("1", "FAIL: STOP", "PASS: CONTINUE")), Style(yes_no=True, fail_first=True, crlf=True))
     assert text.index("- NO: STOP\r\n") < text.index("- YES: CONTINUE\r\n")

@@ -63,8 +63,7 @@ def walk_of(program: Program, case: Case, limit: int = LIMIT) -> Walk:
 def comparable(walk: Walk) -> object:
     """A walk without the index and the file, which the label says too."""
     steps = [
-        (v.label, v.attempt, v.step_instance, v.substep_instance, v.is_command, passed)
-        for v, passed in walk.visits
+        (v.label, v.attempt, v.step_instance, v.substep_instance, v.is_command, passed) for v, passed in walk.visits
     ]
     return steps, walk.end
 

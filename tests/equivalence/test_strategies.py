@@ -104,14 +104,10 @@ FEATURES: dict[str, Callable[[Case], bool]] = {
     "runbook two deep": _any_visit(lambda visit: visit.label.count(".runbook.md") == 2),
     "same path twice": _any_visit(lambda visit: "~2/" in visit.label),
     "prompt": _any_visit(lambda visit: not visit.is_command),
-    "optimistic list": _any_unit(
-        lambda unit: isinstance(unit.body, Runbooks) and unit.transitions.optimistic
-    ),
+    "optimistic list": _any_unit(lambda unit: isinstance(unit.body, Runbooks) and unit.transitions.optimistic),
     "bare NEXT": _any_unit(lambda unit: Goto(advance=True) in jumps(unit)),
     "retry of a step": _any_unit(
-        lambda unit: (
-            isinstance(unit, Step) and bool(unit.children) and isinstance(unit.transitions.on_fail, Retry)
-        )
+        lambda unit: isinstance(unit, Step) and bool(unit.children) and isinstance(unit.transitions.on_fail, Retry)
     ),
 }
 
@@ -148,8 +144,6 @@ def test_commands_log_their_visit_and_end_as_the_script_says(case: Case) -> None
         trial = prepare(Path(folder), case)
         run_by_hand(trial, case)
         assert trial.logged() == trial.expected()
-        outcomes = [
-            "pass" if passed else "fail" for visit, passed in trial.walk.visits if not visit.is_command
-        ]
+        outcomes = ["pass" if passed else "fail" for visit, passed in trial.walk.visits if not visit.is_command]
         assert trial.answers.read_text(encoding="utf-8").split() == outcomes
         assert trial.main.name == MAIN

@@ -30,13 +30,9 @@ def test_every_file_is_reported(tmp_path: Path) -> None:
     document(tmp_path, "a.runbook.md", UNKNOWN_TARGET)
     document(tmp_path, "b/b.runbook.md", UNKNOWN_TARGET)
     document(tmp_path, "c.runbook.md", GOOD)
-    result = call(
-        "check", "c.runbook.md", "b/b.runbook.md", "a.runbook.md", "missing.runbook.md", cwd=tmp_path
-    )
+    result = call("check", "c.runbook.md", "b/b.runbook.md", "a.runbook.md", "missing.runbook.md", cwd=tmp_path)
     assert result.code == 1
-    assert (
-        result.err.index("a.runbook.md:9") < result.err.index("b/b.runbook.md:9") < result.err.index("RD001")
-    )
+    assert result.err.index("a.runbook.md:9") < result.err.index("b/b.runbook.md:9") < result.err.index("RD001")
     assert result.err.endswith("3 errors in 3 files\n")
 
 
@@ -92,9 +88,7 @@ def test_formats_for_machines_go_to_standard_output(tmp_path: Path) -> None:
     result = call("check", "--format", "github", "a.runbook.md", cwd=tmp_path)
     assert result.out.startswith("::error file=a.runbook.md,line=9,")
     document(tmp_path, "b.runbook.md", GOOD)
-    assert (
-        json.loads(call("check", "--format", "json", "b.runbook.md", cwd=tmp_path).out)["diagnostics"] == []
-    )
+    assert json.loads(call("check", "--format", "json", "b.runbook.md", cwd=tmp_path).out)["diagnostics"] == []
     assert call("check", "--format", "github", "b.runbook.md", cwd=tmp_path).out == ""
 
 

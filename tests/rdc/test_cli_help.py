@@ -31,9 +31,7 @@ def test_headings_are_bold_but_not_in_code(tmp_path: Path) -> None:
 
 def test_the_list_has_every_code(tmp_path: Path) -> None:
     lines = call("explain", "--list", cwd=tmp_path).out.splitlines()
-    assert [line.split()[:3] for line in lines] == [
-        [code, known.severity, known.name] for code, known in CODES.items()
-    ]
+    assert [line.split()[:3] for line in lines] == [[code, known.severity, known.name] for code, known in CODES.items()]
 
 
 def test_targets(tmp_path: Path) -> None:

@@ -128,9 +128,7 @@ def test_a_line_as_long_as_a_file_is_no_work() -> None:
     assert len(excerpt("日" * 4_000_000, 2_000_000, 3_000_000).text) <= COLUMNS
 
 
-@given(
-    st.text(st.characters(exclude_characters="\n\r"), max_size=300), st.integers(0, 310), st.integers(0, 310)
-)
+@given(st.text(st.characters(exclude_characters="\n\r"), max_size=300), st.integers(0, 310), st.integers(0, 310))
 def test_any_line_at_all(line: str, start: int, length: int) -> None:
     made = excerpt(line, start, start + length)
     assert made.width >= 1

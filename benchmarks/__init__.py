@@ -1,0 +1,1 @@
+"""The speed of rdc, as ratios against yardsticks measured in the same run: `make bench`, docs/performance.md."""

@@ -1,0 +1,60 @@
+"""`python -m benchmarks`: measure, print the table, and fail if something takes longer than it may."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import sys
+from collections.abc import Callable, Sequence
+
+from benchmarks.compiling import compiling, growing
+from benchmarks.figures import Figure, table
+from benchmarks.starting import starting
+from benchmarks.stepping import stepping
+
+SUITES: dict[str, Callable[[], list[Figure]]] = {
+    "compile": compiling,
+    "grow": growing,
+    "start": starting,
+    "step": stepping,
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure what is asked for.
+
+    Returns:
+        The exit code: 1 if a limit is exceeded, else 0.
+    """
+    options = _options(arguments)
+    figures: list[Figure] = []
+    for name in options.suites or SUITES:
+        print(f"measuring: {name} …", file=sys.stderr, flush=True)
+        figures += SUITES[name]()
+    print(f"Python {platform.python_version()}, {os.cpu_count()} processors, {platform.system()}\n")
+    print(table(figures))
+    over = [figure for figure in figures if figure.is_over]
+    if over:
+        print(f"\n{len(over)} over the limit: {'; '.join(figure.what for figure in over)}")
+    return int(bool(over) and not options.no_limit)
+
+
+def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks",
+        description="Measure the speed of rdc. Each figure is a ratio to a yardstick measured alternately with it.",
+        epilog="docs/performance.md says how the figures come about.",
+    )
+    parser.add_argument(
+        "suites", nargs="*", metavar="SUITE", help=f"what to measure: {', '.join(SUITES)} (default: all)"
+    )
+    parser.add_argument("--no-limit", action="store_true", help="exit with 0 even if a limit is exceeded")
+    options = parser.parse_args(arguments)
+    if unknown := set(options.suites) - SUITES.keys():
+        parser.error(f"no such suite: {', '.join(sorted(unknown))}")
+    return options
+
+
+if __name__ == "__main__":
+    sys.exit(main())

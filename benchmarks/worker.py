@@ -1,0 +1,69 @@
+"""A process that does one piece of work on a document and prints the seconds that it took, imports left out.
+
+`python -m benchmarks.worker compile|blocks FILE`. The process is set up by `rdc.__main__.start`, as that of the command
+`rdc` is; only what that calls in the end is exchanged.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+
+from rdc.__main__ import start
+
+
+def prepare_compile(path: str) -> Callable[[], object]:
+    """Parse, check, lower and emit, as `rdc compile --to python` does between its imports and its writing."""
+    from backends.registry import load  # noqa: PLC0415 (after the process is set up, as in rdc itself)
+    from compiler.driver import Settings  # noqa: PLC0415
+    from compiler.frontends import FRONT_ENDS  # noqa: PLC0415
+    from rdc.generation import generate  # noqa: PLC0415
+
+    backend, settings = load("python"), Settings(front_end="rundown")
+    FRONT_ENDS["rundown"].load()
+
+    def work() -> object:
+        made = generate([path], settings, backend, {})
+        if made.diagnostics:
+            raise ValueError(f"the document should have no findings: {made.diagnostics[0]}")
+        return made
+
+    return work
+
+
+def prepare_blocks(path: str) -> Callable[[], object]:
+    """The bare block parse: what any tool pays that reads Markdown with markdown-it-py."""
+    from markdown_it import MarkdownIt  # noqa: PLC0415 (after the process is set up)
+
+    markdown = MarkdownIt("commonmark")
+    markdown.core.ruler.enableOnly(["normalize", "block"])
+    return lambda: markdown.parse(Path(path).read_text(encoding="utf-8"))
+
+
+WORKS = {"compile": prepare_compile, "blocks": prepare_blocks}
+
+
+def main() -> int:
+    """Do the work that the command line names."""
+    name, path = sys.argv[1:]
+    work = WORKS[name](path)
+    begun = time.perf_counter()
+    made = work()
+    seconds = time.perf_counter() - begun
+    print(seconds)
+    del made  # it lives until the time is taken: what clears it up is not part of the work
+    return 0
+
+
+class Stand(ModuleType):
+    """Stands in for the module of the command line, whose `main` the set-up calls."""
+
+    main = staticmethod(main)
+
+
+if __name__ == "__main__":
+    sys.modules["rdc.cli"] = Stand("rdc.cli")
+    start()

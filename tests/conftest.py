@@ -1,0 +1,41 @@
+"""What all tests share: the profile of hypothesis, where things are, how a program becomes Python."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+from backends.registry import load
+from compiler.ir.program import Program
+
+ROOT = Path(__file__).resolve().parents[1]
+CONFORMANCE = ROOT.parent / "shared" / "conformance"
+NO_CONFORMANCE = f"the conformance cases are not at {CONFORMANCE}"
+
+# The same examples in every run: a test that passed fails only when something was changed.
+settings.register_profile("rdc", derandomize=True, deadline=None)
+settings.load_profile("rdc")
+
+
+@pytest.fixture(scope="session")
+def conformance() -> Path:
+    """The folder of the published cases; it is not part of the project."""
+    if not CONFORMANCE.is_dir():
+        pytest.skip(NO_CONFORMANCE)
+    return CONFORMANCE
+
+
+@pytest.fixture(scope="session")
+def to_python() -> Callable[[Program], str]:
+    """Gives the text of the Python program that a program becomes."""
+    backend = load("python")
+
+    def emitted(program: Program) -> str:
+        text = backend.emit(program, {}).text
+        assert text, "a task that the python target cannot express"
+        return text
+
+    return emitted

@@ -1,0 +1,190 @@
+"""The files that come of the examples, kept as a reviewer would open them: `golden/<name>/<name>.<suffix>`.
+
+`make golden` writes them anew. The Python programs among them are compiled by every interpreter here and run.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import pytest
+from syrupy.assertion import SnapshotAssertion
+from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
+from syrupy.location import PyTestLocation
+from syrupy.types import SnapshotIndex
+
+from backends.registry import BACKENDS, load
+from compiler.driver import compile_file
+from compiler.ir.program import Program
+from compiler.ir.serialise import to_json
+from compiler.ir.text import to_text
+from tests.conftest import ROOT
+from tests.rdc.cli_support import call
+
+GOLDEN = ROOT / "golden"
+EXAMPLES = sorted((ROOT / "examples").glob("*.runbook.md"))
+NAMES = [path.name.removesuffix(".runbook.md") for path in EXAMPLES]
+
+VERSIONS = [f"3.{minor}" for minor in range(9, 15)]
+OLDEST = (3, 9)
+
+# How the run of an example ends if it is not with COMPLETE.
+STOPS = {"preflight-checks"}
+
+
+class GoldenFiles(SingleFileSnapshotExtension):
+    """A snapshot is the file `golden/<its name>`, byte for byte."""
+
+    _write_mode = WriteMode.TEXT
+
+    @classmethod
+    def get_location(cls, *, test_location: PyTestLocation, index: SnapshotIndex) -> str:
+        return str(GOLDEN / str(index))
+
+    @classmethod
+    def matches_test_location(cls, *, test_location: PyTestLocation, snapshot_location: str) -> bool:
+        return True
+
+    def read_snapshot_data_from_location(
+        self, *, snapshot_location: str, snapshot_name: str, session_id: str
+    ) -> str | None:
+        """As the file is: to open it as text would hide other line ends."""
+        path = Path(snapshot_location)
+        return path.read_bytes().decode() if path.is_file() else None
+
+
+@cache
+def program(name: str) -> Program:
+    """The program of an example, compiled as from the root of the project."""
+    compiled = compile_file(f"examples/{name}.runbook.md").program
+    assert compiled
+    return compiled
+
+
+def outputs(name: str) -> dict[str, Callable[[], str]]:
+    """What is made of an example: by path in `golden`, a way to make it."""
+
+    def emitted(target: str) -> str:
+        text = load(target).emit(program(name), {}).text
+        assert text
+        return text
+
+    made: dict[str, Callable[[], str]] = {
+        f"{name}/{name}.json": lambda: to_json(program(name)),
+        f"{name}/{name}.txt": lambda: to_text(program(name)),
+    }
+    for target in BACKENDS:
+        made[f"{name}/{name}{load(target).suffix}"] = lambda target=target: emitted(target)  # type: ignore[misc]
+    return made
+
+
+@pytest.fixture(autouse=True)
+def _at_the_root(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+
+
+@pytest.fixture
+def golden(snapshot: SnapshotAssertion) -> SnapshotAssertion:
+    return snapshot.use_extension(GoldenFiles)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_golden_files(name: str, golden: SnapshotAssertion) -> None:
+    for path, make in outputs(name).items():
+        assert make() == golden(name=path)
+
+
+def test_nothing_else_is_golden(pytestconfig: pytest.Config) -> None:
+    wanted = {GOLDEN / path for name in NAMES for path in outputs(name)}
+    if pytestconfig.option.update_snapshots:
+        for path in sorted(GOLDEN.rglob("*"), reverse=True):
+            if path.is_dir() and not any(path.iterdir()):
+                path.rmdir()
+            elif not path.is_dir() and path not in wanted:
+                path.unlink()
+    assert {path for path in GOLDEN.rglob("*") if not path.is_dir()} == wanted
+
+
+def test_there_are_examples_enough() -> None:
+    assert len(NAMES) >= 12
+    assert {"deploy-with-rollback", "flaky-test", "process-inbox", "code-review", "release"} <= set(NAMES)
+
+
+@pytest.mark.parametrize("target", BACKENDS)
+def test_golden_files_are_what_the_command_line_gives(target: str) -> None:
+    suffix = load(target).suffix
+    for name in NAMES:
+        out = f"golden/{name}/{name}{suffix}"
+        result = call("compile", f"examples/{name}.runbook.md", "--to", target, "-o", out, "--check", cwd=ROOT)
+        assert result.code == 0, result.out + result.err
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_syntax_is_that_of_the_oldest_python(name: str) -> None:
+    ast.parse((GOLDEN / name / f"{name}.py").read_text(encoding="utf-8"), feature_version=OLDEST)
+
+
+def interpreter(version: str) -> str | None:
+    """An interpreter of a version that really starts: the one running, on the path, or of pyenv."""
+    managed = Path.home() / ".pyenv" / "versions"
+    found = [shutil.which(f"python{version}"), *sorted(map(str, managed.glob(f"{version}.*/bin/python3")))]
+    if f"{sys.version_info.major}.{sys.version_info.minor}" == version:
+        found.insert(0, sys.executable)
+    for candidate in filter(None, found):
+        says = [candidate, "-c", "import sys; print('%d.%d' % sys.version_info[:2])"]
+        shown = subprocess.run(says, capture_output=True, text=True, check=False)
+        if shown.stdout.strip() == version:
+            return candidate
+    return None
+
+
+COMPILE_ALL = """
+import sys, warnings
+warnings.simplefilter("error")
+for path in sys.argv[1:]:
+    with open(path, encoding="utf-8") as file:
+        compile(file.read(), path, "exec")
+"""
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_every_python_compiles_and_runs_them(version: str, tmp_path: Path) -> None:
+    python = interpreter(version)
+    if python is None:
+        pytest.skip(f"no Python {version} here")
+    files = [str(GOLDEN / name / f"{name}.py") for name in NAMES]
+    subprocess.run([python, "-c", COMPILE_ALL, *files], check=True)
+    code, last = run("code-review", tmp_path, python)
+    assert (code, last) == (0, "rdc: COMPLETE Approved")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_they_run_to_their_end(name: str, tmp_path: Path) -> None:
+    code, last = run(name, tmp_path, sys.executable)
+    expected = (1, "rdc: STOP") if name in STOPS else (0, "rdc: COMPLETE")
+    assert (code, " ".join(last.split()[:2])) == expected
+    assert last.split()[2:], "every end of an example has a message"
+
+
+def run(name: str, folder: Path, python: str) -> tuple[int, str]:
+    """Run the golden program of an example; gives the exit code and the last line of standard error."""
+    answers = ROOT / "examples" / "answers" / f"{name}.txt"
+    given = ["--answers", str(answers)] if answers.exists() else []
+    environment = {key: value for key, value in os.environ.items() if not key.startswith(("RDC_", "PYTHON"))}
+    done = subprocess.run(
+        [python, str(GOLDEN / name / f"{name}.py"), "run", *given],
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    return done.returncode, done.stderr.decode().splitlines()[-1]

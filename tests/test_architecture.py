@@ -1,0 +1,217 @@
+"""What holds the architecture together: the direction of imports, registries that agree with the tree, sizes."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from backends.registry import BACKENDS, load
+from compiler.diagnostic import CODES
+from compiler.frontends import FRONT_ENDS
+from compiler.passes import PASSES
+from tests.conftest import ROOT
+
+OURS = ("rdc", "backends", "compiler", "runtime_shim", "grammars")
+
+# What the modules of a folder may import: our own folders, and packages that are not of the standard library (pydantic
+# brings pydantic_core, which has the types of its errors).
+MAY_IMPORT = {
+    "rdc": {"rdc", "backends", "compiler", "runtime_shim", "click"},
+    "backends": {"backends", "compiler", "runtime_shim", "jinja2", "pydantic", "pydantic_core"},
+    "compiler": {"compiler", "lark", "markdown_it", "networkx", "pydantic", "pydantic_core", "yaml"},
+    "runtime_shim": {"runtime_shim"},
+    "grammars": set[str](),
+}
+
+LONGEST_MODULE = 500
+LONGEST_FUNCTION = 40
+
+MODULES = sorted(path for folder in OURS for path in (ROOT / folder).rglob("*.py"))
+
+
+@cache
+def tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"), str(path))
+
+
+def shown(path: Path) -> str:
+    """A path as people write it."""
+    return path.relative_to(ROOT).as_posix()
+
+
+def imports(path: Path) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """What a module imports, wherever in it: the name of each module, and the names taken from it."""
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, ()) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            module = node.module or ""
+            if node.level:
+                package = path.relative_to(ROOT).with_suffix("").parts[: -node.level]
+                module = ".".join((*package, module)).rstrip(".")
+            yield module, tuple(alias.name for alias in node.names)
+
+
+def test_the_modules_are_found() -> None:
+    assert {path.relative_to(ROOT).parts[0] for path in MODULES} == set(OURS)
+    assert len(MODULES) > 60
+
+
+@pytest.mark.parametrize("path", MODULES, ids=shown)
+def test_imports_point_downwards(path: Path) -> None:
+    folder = path.relative_to(ROOT).parts[0]
+    for module, _ in imports(path):
+        top = module.split(".", 1)[0]
+        assert top in MAY_IMPORT[folder] or top in sys.stdlib_module_names, f"{shown(path)} imports {module}"
+
+
+def test_the_runtime_is_a_text_to_the_backends() -> None:
+    for path in MODULES:
+        if path.is_relative_to(ROOT / "backends"):
+            taken = [(module, names) for module, names in imports(path) if module.startswith("runtime_shim")]
+            assert all(found in (("runtime_shim", ()), ("runtime_shim", ("MODULES",))) for found in taken), shown(path)
+            used = {
+                node.attr
+                for node in ast.walk(tree(path))
+                if isinstance(node, ast.Attribute)
+                and isinstance(node.value, ast.Name)
+                and node.value.id == "runtime_shim"
+            }
+            assert used <= {"MODULES"}, shown(path)
+
+
+def test_a_front_end_knows_no_other_and_no_pass() -> None:
+    for name in FRONT_ENDS:
+        for path in (ROOT / "compiler" / "frontends" / name).rglob("*.py"):
+            for module, _ in imports(path):
+                if module.startswith("compiler.frontends."):
+                    assert module.startswith(f"compiler.frontends.{name}"), shown(path)
+                assert not module.startswith(("compiler.passes", "compiler.driver")), shown(path)
+
+
+def test_backends_see_no_syntax_tree() -> None:
+    for path in MODULES:
+        if path.is_relative_to(ROOT / "backends"):
+            assert not any(module.startswith("compiler.frontends") for module, _ in imports(path)), shown(path)
+
+
+# --- Registries -------------------------------------------------------------------------------------------------------
+
+
+def packages(folder: Path) -> set[str]:
+    """The names of the packages in a folder."""
+    return {path.parent.name for path in folder.glob("*/__init__.py")}
+
+
+def has_tests(name: str) -> bool:
+    return any((ROOT / "tests").rglob(f"test_{name}.py"))
+
+
+def golden_files(suffix: str) -> list[Path]:
+    return [path for path in (ROOT / "golden").rglob("*") if path.name.endswith(suffix)]
+
+
+def test_front_ends_and_their_folders_are_the_same() -> None:
+    assert packages(ROOT / "compiler" / "frontends") == set(FRONT_ENDS)
+
+
+@pytest.mark.parametrize("name", FRONT_ENDS)
+def test_front_end_has_all_that_belongs_to_it(name: str) -> None:
+    form = FRONT_ENDS[name]
+    assert form.name == name
+    assert form.load().__name__ == f"compiler.frontends.{name}"  # type: ignore[attr-defined]
+    for part in ("syntax", "parse", "check", "lower"):
+        assert (ROOT / "compiler" / "frontends" / name / f"{part}.py").is_file()
+    assert list((ROOT / "grammars").glob(f"{name}*.lark"))
+    assert has_tests(name)
+    page = ROOT / "docs" / "formats" / f"{name}.md"
+    assert page.is_file(), f"there is no {shown(page)}"
+    documents = [path for suffix in form.suffixes for path in (ROOT / "examples").glob(f"*{suffix}")]
+    assert documents
+    stems = {path.name.split(".", 1)[0] for path in documents}
+    assert stems & {path.name for path in (ROOT / "golden").iterdir()}, "no golden output"
+
+
+def test_backends_and_their_folders_are_the_same() -> None:
+    assert packages(ROOT / "backends") == set(BACKENDS)
+
+
+@pytest.mark.parametrize("name", BACKENDS)
+def test_backend_has_all_that_belongs_to_it(name: str) -> None:
+    backend = load(name)
+    assert backend.name == name
+    assert type(backend).__module__ == f"backends.{name}"
+    assert has_tests(name)
+    page = ROOT / "docs" / "targets" / f"{name}.md"
+    assert page.is_file(), f"there is no {shown(page)}"
+    assert golden_files(backend.suffix)
+
+
+def test_passes_and_their_modules_are_the_same() -> None:
+    modules = {path.stem for path in (ROOT / "compiler" / "passes").glob("*.py")} - {"__init__"}
+    assert modules == {name.replace("-", "_") for name in PASSES}
+    for name, run in PASSES.items():
+        module = import_module(f"compiler.passes.{name.replace('-', '_')}")
+        assert run is getattr(module, name.replace("-", "_"))
+
+
+# --- Diagnostics ------------------------------------------------------------------------------------------------------
+
+
+def test_codes_and_their_pages_are_the_same() -> None:
+    pages = {path.stem for path in (ROOT / "compiler" / "explanations").iterdir()}
+    assert pages == set(CODES)
+
+
+def test_every_code_is_raised_somewhere() -> None:
+    paths = [path for path in MODULES if path != ROOT / "compiler" / "diagnostic.py"]
+    texts = {
+        node.value
+        for path in paths
+        for node in ast.walk(tree(path))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    }
+    assert set(CODES) <= texts, sorted(set(CODES) - texts)
+
+
+def test_every_code_is_in_the_documentation() -> None:
+    page = (ROOT / "docs" / "diagnostics.md").read_text(encoding="utf-8")
+    assert not [code for code, known in CODES.items() if code not in page or known.name not in page]
+
+
+def test_names_of_codes_are_unique_and_in_kebab_case() -> None:
+    names = [code.name for code in CODES.values()]
+    assert len(names) == len(set(names))
+    assert all(name.replace("-", "").isalnum() and name == name.lower() for name in names)
+    assert list(CODES) == sorted(CODES)
+
+
+# --- Sizes ------------------------------------------------------------------------------------------------------------
+
+
+def functions(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    yield from (node for node in ast.walk(tree(path)) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
+
+
+def length(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """How many lines a function has, its docstring and decorators left out."""
+    first = function.body[0]
+    documented = ast.get_docstring(function, clean=False) is not None
+    docstring = (first.end_lineno or 0) - first.lineno + 1 if documented else 0
+    return (function.end_lineno or 0) - function.lineno + 1 - docstring
+
+
+@pytest.mark.parametrize("folder", OURS[:4])
+def test_nothing_is_long(folder: str) -> None:
+    for path in (ROOT / folder).rglob("*.py"):
+        lines = path.read_text(encoding="utf-8").count("\n")
+        assert lines <= LONGEST_MODULE, f"{shown(path)} has {lines} lines"
+        for function in functions(path):
+            size = length(function)
+            assert size <= LONGEST_FUNCTION, f"{shown(path)}: {function.name} has {size} lines"
