@@ -133,9 +133,9 @@ CODES: dict[str, Code] = {
     "RD406": Code("failure-continues-to-stop", _N, "M11"),
     # Options and output
     "RD501": Code("invalid-configuration", _E, "V7"),
-    "RD502": Code("not-expressible", _E, "architecture: backends"),
-    "RD510": Code("foreign-output", _E, "architecture: backends"),
-    "RD511": Code("unwritable-output", _E, "architecture: backends"),
-    "RD512": Code("stale-output", _E, "architecture: backends"),
-    "RD513": Code("output-collision", _E, "architecture: backends"),
+    "RD502": Code("not-expressible", _E, "architecture"),
+    "RD510": Code("foreign-output", _E, "architecture"),
+    "RD511": Code("unwritable-output", _E, "architecture"),
+    "RD512": Code("stale-output", _E, "architecture"),
+    "RD513": Code("output-collision", _E, "architecture"),
 }

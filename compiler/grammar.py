@@ -6,7 +6,6 @@ import contextlib
 import hashlib
 import os
 import sys
-import tempfile
 from collections.abc import Iterator, Sequence
 from importlib import resources
 from pathlib import Path
@@ -59,6 +58,8 @@ def _cache_folder() -> Path | None:
 
 def _keep(parser: Lark, file: Path) -> None:
     """Writes the tables beside and renames, so that no process ever reads half of them."""
+    import tempfile  # noqa: PLC0415 (needed once for each grammar)
+
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     descriptor, temporary = tempfile.mkstemp(dir=file.parent)
     with os.fdopen(descriptor, "wb") as stream:

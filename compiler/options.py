@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from difflib import get_close_matches
 from typing import Literal, get_args
 
 Layout = Literal["after-body", "after-header"]
@@ -34,5 +33,7 @@ def read_options(value: object) -> tuple[Options, list[str]]:
 
 
 def _unknown(key: str, known: list[str]) -> str:
+    from difflib import get_close_matches  # noqa: PLC0415 (only for a mistake)
+
     close = get_close_matches(key, known, 1)
     return f"there is no option `{key}`" + (f"; did you mean `{close[0]}`?" if close else "")

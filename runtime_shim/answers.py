@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import NamedTuple, Optional
 
 from runtime_shim.dialog import outcome_of
 from runtime_shim.journal import Record
-from runtime_shim.program import RefusedError, Table
+from runtime_shim.program import RefusedError, Table, digest
 
 
 class Answer(NamedTuple):
@@ -22,15 +21,16 @@ class Answer(NamedTuple):
 
 
 class Answers:
-    """The answers of a file that are still to be given, in order."""
+    """The answers of a file that are still to be given, in order: not those that the run has used."""
 
-    def __init__(self, path: str, units: dict[str, Table]) -> None:
-        content = Path(path).read_bytes()
-        self.digest = hashlib.sha256(content).hexdigest()
+    def __init__(self, path: str, units: dict[str, Table], finished: Iterable[Record]) -> None:
         try:
-            text = content.decode("utf-8-sig")
+            text = Path(path).read_bytes().decode("utf-8-sig")
         except UnicodeDecodeError:
             raise RefusedError(f"{path}: not UTF-8") from None
+        self.digest = digest(text)
+        used = {(record["answers"], record["line"]) for record in finished if "answers" in record}
+        self.is_another = bool(used) and self.digest not in dict(used)
         self._left: list[Answer] = []
         for number, line in enumerate(text.split("\n"), start=1):
             words = re.sub(r"(^|\s)#.*", "", line).strip().rsplit(None, 1)
@@ -41,12 +41,8 @@ class Answers:
                 raise RefusedError(f"{path}:{number}: expected pass, fail, yes or no, alone or after a unit")
             if unit is not None and units.get(unit, {}).get("task") != "ask":
                 raise RefusedError(f"{path}:{number}: {unit} is not a unit that asks")
-            self._left.append(Answer(number, unit, outcome))
-
-    def forget_used(self, finished: Iterable[Record]) -> None:
-        """Leave out the lines that an earlier part of the run has used."""
-        used = {record.get("line") for record in finished if record.get("answers") == self.digest}
-        self._left = [answer for answer in self._left if answer.line not in used]
+            if (self.digest, number) not in used:
+                self._left.append(Answer(number, unit, outcome))
 
     def take(self, unit: str) -> Optional[Answer]:
         """Return the next answer for a unit, its own before a common one, and use it up."""

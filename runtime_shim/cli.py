@@ -10,11 +10,12 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime, timezone
+from functools import partial
 from pathlib import Path
 from typing import Callable, NoReturn, Optional
 
 from runtime_shim.dialog import outcome_of
-from runtime_shim.display import Display, clean, one_line
+from runtime_shim.display import Display, clean
 from runtime_shim.journal import Reading
 from runtime_shim.program import (
     EXIT_COMPLETE,
@@ -30,7 +31,6 @@ from runtime_shim.report import describe, status_lines, steps_lines
 from runtime_shim.session import PERFORMERS, Done, Session, call_of, first_record
 from runtime_shim.signals import Signals
 from runtime_shim.state import ENDED, State, Store
-from runtime_shim.walk import filled
 
 
 class Parser(argparse.ArgumentParser):
@@ -51,6 +51,7 @@ class Commandline:
         self.program = program
         self.options = options
         self.display = Display(sys.stderr)
+        self._call = partial(call_of, options)
         self.store = Store(Path(options.state_dir or Path(".rdc", program["name"])))
 
     def run(self) -> int:
@@ -61,8 +62,9 @@ class Commandline:
             old, reading = self.store.read()
             if old is not None and old.condition not in ENDED:
                 raise RefusedError(
-                    f"an unfinished run stands at {old.node}; go on with it: {self._call('resume')}\n"
-                    f"or put it away: {self._call('reset')}"
+                    f"to go on with it:  {self._call('resume', *self._decision())}",
+                    f"to put it away:    {self._call('reset')}",
+                    f"an unfinished run stands at {old.node}",
                 )
             session = self._session(signals, State(first_record(self.program)))
             if old is not None:
@@ -77,11 +79,9 @@ class Commandline:
         with self._locked() as signals:
             state, reading = self._known_state()
             session = self._session(signals, state)
-            os.chdir(state.begin["cwd"])  # M2: where the run was started from
             session.journal = self.store.journal(reading)
-            if state.condition in ENDED:
-                return session.end()
-            if state.program != program_hash(self.program):
+            os.chdir(state.begin["cwd"])  # M2: where the run was started from
+            if state.condition not in ENDED and state.program != program_hash(self.program):
                 session.adopt()
             return session.go(resumed=True)
 
@@ -111,7 +111,7 @@ class Commandline:
         if self.options.json:
             self._print([json.dumps(facts, indent=2)])
         else:
-            self._print(status_lines(self.program, facts, self._label(state)))
+            self._print(status_lines(self.program, facts))
         return EXIT_COMPLETE
 
     def steps(self) -> int:
@@ -157,27 +157,20 @@ class Commandline:
         if state is None:
             raise RefusedError(self._nothing())
         if state.program != program_hash(self.program) and not self.options.adopt:
-            told = "\n  ".join(differences(state.units, self.program))
             raise RefusedError(
-                f"the run stands on another version of this program:\n  {told}\n"
-                f"to go on with this version all the same: {self._call('resume', '--adopt')}"
+                *differences(state.units, self.program),
+                f"to go on with this version all the same: {self._call('resume', '--adopt')}",
+                "the run stands on another version of this program",
             )
         return state, reading
 
     def _nothing(self) -> str:
-        return f"no run has begun here ({self.store.shown.parent}); begin one: {self._call('run')}"
+        return f"no run has begun here ({self.store.directory}); begin one: {self._call('run')}"
 
-    def _call(self, *words: str) -> str:
-        return call_of(self.options, *words)
-
-    def _label(self, state: Optional[State]) -> Callable[[str], str]:
-        def label(name: str) -> str:
-            unit = self.program["units"].get(name)
-            if unit is None or state is None:
-                return one_line(name)
-            return one_line(f"{name} {filled(unit, unit['title'], state.registers)}")
-
-        return label
+    def _decision(self) -> list[str]:
+        """Return the options that decide about a unit that was cut off, as they were given."""
+        assume = ["--assume", self.options.assume] if self.options.assume else []
+        return ["--rerun-interrupted"] if self.options.rerun_interrupted else assume
 
     def _print(self, lines: list[str]) -> None:
         encoding = sys.stdout.encoding or "utf-8"
@@ -196,7 +189,9 @@ def command_name() -> str:
 
 def build_parser(program: Table, prog: str) -> Parser:
     """Describe the command line."""
-    parser = Parser(prog=prog, description=clean(program["title"]), allow_abbrev=False)
+    title = clean(program["title"])
+    about = title.replace("%", "%%") if "%(prog)" in title else title  # only then argparse looks for `%`
+    parser = Parser(prog=prog, description=about, allow_abbrev=False)
     parser.set_defaults(prog=prog, answers=None, events=None, adopt=False)
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     added = {}
@@ -212,10 +207,11 @@ def build_parser(program: Table, prog: str) -> Parser:
         added[name].add_argument("--state-dir", metavar="DIR", help=f"default: .rdc/{program['name']}")
     for name in ("run", "resume"):
         added[name].add_argument("--answers", metavar="FILE", help="RESULT or UNIT RESULT, a line each")
-        added[name].add_argument("--events", metavar="FILE", help="append what happens, as JSON lines")
         how = added[name].add_mutually_exclusive_group()
         how.add_argument("--rerun-interrupted", action="store_true", help="run what was cut off again")
         how.add_argument("--assume", choices=("pass", "fail"), help="the outcome of what was cut off")
+    for name in ("run", "resume", "answer"):
+        added[name].add_argument("--events", metavar="FILE", help="append what happens, as JSON lines")
     added["run"].add_argument("--dry-run", action="store_true", help="show the walk; do and record nothing")
     for name in ("resume", "status"):
         added[name].add_argument("--adopt", action="store_true", help="accept the state of another version")
@@ -227,16 +223,17 @@ def build_parser(program: Table, prog: str) -> Parser:
 
 def main(program: Table, argv: Optional[list[str]] = None, prog: Optional[str] = None) -> int:
     """Do what the command line says and return the exit code."""
+    display, details = Display(sys.stderr), []
     try:
         parser = build_parser(program, prog or command_name())
         options = parser.parse_args(argv)
         if options.command is None:
             parser.print_help(sys.stderr)
-            return EXIT_REFUSED
+            parser.error("no subcommand was given")
         command: Callable[[], int] = getattr(Commandline(program, options), options.command)
         return command()
     except RefusedError as refusal:
-        reason = str(refusal)
+        *details, reason = refusal.args
     except BrokenPipeError:  # who reads the output has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return EXIT_COMPLETE
@@ -246,5 +243,7 @@ def main(program: Table, argv: Optional[list[str]] = None, prog: Optional[str] =
         return EXIT_INTERRUPTED
     except SystemExit as end:  # argparse has shown its help
         return end.code if isinstance(end.code, int) else EXIT_REFUSED
-    Display(sys.stderr).rule(f"error: {clean(reason)}")
+    for detail in details:
+        display.rule(detail)
+    display.rule(f"error: {reason}")
     return EXIT_REFUSED

@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import Optional
 
 from runtime_shim.display import Display
-from runtime_shim.signals import Signals
+from runtime_shim.signals import Interrupted, Signals
 
 MEANINGS = {"pass": "pass", "yes": "pass", "fail": "fail", "no": "fail"}
 
@@ -30,8 +30,12 @@ def question(display: Display, signals: Signals, text: str, choices: str) -> Opt
         termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
     while True:
         display.line(f"{text} [{choices}] ", end="")
-        with signals.listening():
-            typed = sys.stdin.readline()
+        try:
+            with signals.listening():
+                typed = sys.stdin.readline()
+        except Interrupted:  # the key has been echoed where the answer was due
+            display.line()
+            raise
         if not typed:
             display.line()
             return None

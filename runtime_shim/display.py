@@ -8,7 +8,9 @@ from contextlib import suppress
 from typing import Optional, TextIO
 
 # Texts of a document must not steer the terminal or hide what they say (C0, C1, bidi controls).
-CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+CONTROLS = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]"
+)
 STYLES = {"bold": "1", "dim": "2", "pass": "32", "fail": "1;31"}
 
 
@@ -38,11 +40,11 @@ class Display:
         self.is_terminal = stream is not None and stream.isatty()
         plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
         self._colour = self.is_terminal and not plain
-        self.dash = "—"
+        self.dash, self.more = "—", "…"
         try:
-            self.dash.encode(getattr(stream, "encoding", None) or "ascii")
+            (self.dash + self.more).encode(getattr(stream, "encoding", None) or "ascii")
         except UnicodeEncodeError:
-            self.dash = "-"
+            self.dash, self.more = "-", "..."
 
     def paint(self, text: str, style: str) -> str:
         """Give a text a style."""
@@ -67,4 +69,4 @@ class Display:
 
     def rule(self, text: str) -> None:
         """Write one of the lines by which a run says where it stands (R3)."""
-        self.line(f"rdc: {text}")
+        self.line("rdc: " + clean(text).replace("\n", "?"))

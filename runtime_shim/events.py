@@ -13,17 +13,18 @@ from runtime_shim.state import utc_now
 class Events:
     """Writes events, or nothing where no file was named."""
 
-    def __init__(self, path: Optional[str]) -> None:
+    def __init__(self, path: Optional[str], run: str) -> None:
         self._path = path
+        self._run = run
         self._file = -1
         if path is not None:
             self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
 
-    def emit(self, event: str, run: str, **fields: object) -> None:
+    def emit(self, event: str, **fields: object) -> None:
         """Append one event."""
         if self._path is None:
             return
-        line = json.dumps({"event": event, "time": utc_now(), "run": run, **fields}) + "\n"
+        line = json.dumps({"event": event, "time": utc_now(), "run": self._run, **fields}) + "\n"
         try:
             os.write(self._file, line.encode())
         except OSError as error:

@@ -12,7 +12,7 @@ EXIT_COMPLETE, EXIT_STOP, EXIT_REFUSED, EXIT_WAITING, EXIT_INTERRUPTED = 0, 1, 2
 
 
 class RefusedError(Exception):
-    """A reason to go no further: its text is for the operator, the exit code is 2 (R3)."""
+    """A reason to go no further, after lines with details, for the operator; the exit code is 2 (R3)."""
 
 
 def canonical(value: object) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from runtime_shim.display import clean, one_line
+from runtime_shim.display import one_line
 from runtime_shim.program import Table
 from runtime_shim.session import Session
 from runtime_shim.walk import advance, filled
@@ -35,8 +35,7 @@ def rehearse(session: Session) -> list[str]:
         done = session.performer(state.node).rehearse(state.node, unit)
         move = advance(program, state.node, state.registers, done.outcome)
         lines.append(session.label(state.node))
-        text = unit.get("command", unit.get("prompt", ""))
-        lines += [f"    {line}" for line in clean(filled(unit, text, state.registers)).strip().splitlines()]
+        lines += session.texts(unit, "command" if "command" in unit else "prompt")
         lines.append(f"  {done.outcome.upper()} ({done.how}): {one_line(move.says)}")
-        state.node, state.registers = move.node, move.registers
+        state.node, state.registers = move.node, dict(move.registers)
     return [*lines, f"The walk is longer than {LONGEST} units and is not shown further."]

@@ -6,9 +6,11 @@ from typing import Callable, Optional
 
 from runtime_shim.display import duration, one_line
 from runtime_shim.program import Table
-from runtime_shim.state import State
+from runtime_shim.state import ENDED, State
+from runtime_shim.walk import filled
 
 RECENT = 12
+DECISIONS = (("--rerun-interrupted",), ("--assume", "pass"), ("--assume", "fail"))
 
 
 def describe(program: Table, state: Optional[State], busy: bool, call: Callable[..., str]) -> Table:
@@ -16,16 +18,19 @@ def describe(program: Table, state: Optional[State], busy: bool, call: Callable[
     about = {"name": program["name"], "title": program["title"], "source": program["source"]}
     if state is None:
         return {**about, "state": "none", "next": [call("run")]}
+    word = condition_in_words(state, busy)
+    unit = program["units"].get(state.node, {"title": ""})
     known = ("unit", "title", "instances", "attempt", "outcome", "how", "says", "seconds")
     return {
         **about,
-        "state": condition_in_words(state, busy),
+        "state": word,
         "run": state.begin["run"],
         "began": state.begin["time"],
         "unit": state.node,
+        "unit_title": filled(unit, unit["title"], state.registers),
         "message": state.message,
         "finished": [{key: record[key] for key in known} for record in state.finished],
-        "next": what_to_do(program, state, busy, call),
+        "next": what_to_do(unit, state.node, word, call),
     }
 
 
@@ -36,29 +41,28 @@ def condition_in_words(state: State, busy: bool) -> str:
     return "running" if busy else state.condition
 
 
-def what_to_do(program: Table, state: State, busy: bool, call: Callable[..., str]) -> list[str]:
+def what_to_do(unit: Table, name: str, word: str, call: Callable[..., str]) -> list[str]:
     """Return the commands that make sense now."""
-    word = condition_in_words(state, busy)
     if word == "running":
         return []
     if word == "waiting":
-        good, bad = program["units"].get(state.node, {}).get("question", "pass/fail").split("/")
-        return [call("answer", state.node, good), call("answer", state.node, bad), call("resume")]
+        good, bad = unit.get("question", "pass/fail").split("/")
+        return [call("answer", name, good), call("answer", name, bad), call("resume")]
     if word == "interrupted":
-        return [call("resume", "--rerun-interrupted"), call("resume", "--assume", "pass")]
+        return [call("resume", *how) for how in DECISIONS]
     return [call("resume")] if word == "ready" else [call("run")]
 
 
-def status_lines(program: Table, facts: Table, label: Callable[[str], str]) -> list[str]:
+def status_lines(program: Table, facts: Table) -> list[str]:
     """Return the state of a program as one screen for a person."""
     lines = [one_line(f"{program['title']} ({program['source']})")]
     if facts["state"] == "none":
         lines.append("No run has begun here.")
     else:
-        ended = facts["state"] in ("complete", "stop")
-        where = one_line(facts["message"]) if ended else f"at {label(facts['unit'])}"
-        lines += [f"run {facts['run']}", f"{facts['state'].upper()} {where}".rstrip(), ""]
+        where = facts["message"] if facts["state"] in ENDED else f"at {facts['unit']} {facts['unit_title']}"
+        lines += [f"run {facts['run']}", one_line(f"{facts['state'].upper()} {where}")]
         done = facts["finished"]
+        lines += [""][: len(done)]
         if len(done) > RECENT:
             lines.append(f"  ... {len(done) - RECENT} units before these")
         for record in done[-RECENT:]:
@@ -76,6 +80,6 @@ def steps_lines(program: Table) -> list[str]:
     rows = [("UNIT", "KIND", "TITLE", "SOURCE")]
     for name, unit in program["units"].items():
         if unit["task"] not in ("branch", "end"):
-            rows.append((name, unit["task"], one_line(unit["title"]), unit["at"]))
+            rows.append((name, unit["task"], one_line(unit["title"]), one_line(unit["at"])))
     widths = [max(len(row[column]) for row in rows) for column in range(3)]
     return ["  ".join([*(row[i].ljust(widths[i]) for i in range(3)), row[3]]) for row in rows]

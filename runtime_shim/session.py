@@ -10,8 +10,9 @@ import time
 from datetime import datetime, timezone
 from typing import NamedTuple, Optional
 
+from runtime_shim.answers import Answers
 from runtime_shim.dialog import question
-from runtime_shim.display import Display, duration, one_line
+from runtime_shim.display import Display, clean, duration, one_line
 from runtime_shim.events import Events
 from runtime_shim.journal import Journal, Record
 from runtime_shim.program import (
@@ -84,7 +85,7 @@ def first_record(program: Table) -> Record:
         "program": program_hash(program),
         "units": unit_digests(program),
         "cwd": os.getcwd(),  # noqa: PTH109
-        "registers": move.registers,
+        "registers": dict(move.registers),
         "node": move.node,
         **where_it_stands(program, move),
     }
@@ -117,14 +118,15 @@ class Session:
         self._performers = {task: PERFORMERS[task](self) for task in sorted(tasks & PERFORMERS.keys())}
         doing = [name for name, unit in program["units"].items() if unit["task"] in PERFORMERS]
         self._places = {name: f"{place}/{len(doing)}" for place, name in enumerate(doing, start=1)}
-        self.events = Events(options.events)
+        self.answers: Optional[Answers] = None
+        if options.answers is not None:
+            self.answers = Answers(options.answers, program["units"], state.finished)
+            if self.answers.is_another:
+                display.rule(f"{options.answers}: not the answers used before; all of its lines count as unused")
+        self.events = Events(options.events, state.begin["run"])
         self._began = time.monotonic()
         self._done = 0
-
-    @property
-    def run_id(self) -> str:
-        """The identifier of the run."""
-        return str(self.state.begin["run"])
+        self._group: Optional[str] = None
 
     def call(self, *words: str) -> str:
         """Return the command with which the operator calls a subcommand of this program."""
@@ -134,6 +136,11 @@ class Session:
         """Return a unit's name and title as people read them."""
         unit = self.program["units"][name]
         return one_line(f"{name} {filled(unit, unit['title'], self.state.registers)}")
+
+    def texts(self, unit: Table, key: str) -> list[str]:
+        """Return a text of a unit as the lines in which it is shown."""
+        text = filled(unit, unit.get(key, ""), self.state.registers)
+        return [f"    {line}".rstrip() for line in clean(text).strip("\n").splitlines()]
 
     def ask(self, text: str, choices: str) -> Optional[str]:
         """Put a question to the person at the terminal."""
@@ -151,7 +158,7 @@ class Session:
 
     def go(self, resumed: bool) -> int:
         """Walk to an end, or as far as possible, and return the exit code (R3)."""
-        self.events.emit("run_started", self.run_id, name=self.program["name"], resumed=resumed)
+        self.events.emit("run_started", name=self.program["name"], resumed=resumed)
         try:
             if resumed:
                 self._take_up()
@@ -178,7 +185,7 @@ class Session:
         self.record({"kind": "done", **about, **result, "changed": move.changed, **stand, **(done.note or {})})
         details = (done.how, duration(seconds), one_line(move.says))
         self.display.finished(done.outcome, [text for text in details if text])
-        self.events.emit("unit_finished", self.run_id, **about, **result)
+        self.events.emit("unit_finished", **about, **result)
         for passed in move.passed:
             unit = self.program["units"][passed]
             if unit["task"] == "end":
@@ -189,7 +196,7 @@ class Session:
         """Say how the run ended."""
         state = self.state
         message = one_line(state.message)
-        self.events.emit("run_finished", self.run_id, result=state.condition, message=state.message)
+        self.events.emit("run_finished", result=state.condition, message=state.message)
         if self._done:
             units = "1 unit" if self._done == 1 else f"{self._done} units"
             self.display.line(f"{units} run in {duration(time.monotonic() - self._began)}")
@@ -218,12 +225,23 @@ class Session:
         details = [f"instance {instances}"] if instances else []
         if about["attempt"] > 1:
             details.append(f"attempt {about['attempt']}")
+        self._show_group(self.program["units"][name])
         self.display.started(self._places[name], self.label(name), details)
-        self.events.emit("unit_started", self.run_id, **about)
+        self.events.emit("unit_started", **about)
         begun = time.monotonic()
         done = self.performer(name).perform(name, self.program["units"][name])
         self._done += 1
         self.settle(name, done, time.monotonic() - begun)
+
+    def _show_group(self, unit: Table) -> None:
+        """Show what a step with substeps says when the run comes into it."""
+        group = unit.get("group")
+        if group and group != self._group:
+            step = {**unit, **self.program["groups"][group]}
+            self.display.line(self.display.paint(one_line(f"{group} {' '.join(self.texts(step, 'title'))}"), "bold"))
+            for line in self.texts(step, "prompt"):
+                self.display.line(self.display.paint(line, "dim"))
+        self._group = group
 
     def _about(self, name: str) -> Record:
         unit, registers = self.program["units"][name], self.state.registers
@@ -235,7 +253,7 @@ class Session:
         }
 
     def _leave(self, how: str, code: int, *hints: str) -> int:
-        self.events.emit(f"run_{how}", self.run_id, unit=self.state.node)
+        self.events.emit(f"run_{how}", unit=self.state.node)
         for hint in hints:
             self.display.rule(hint)
         self.display.rule(f"{how.upper()} {self.label(self.state.node)}")

@@ -15,6 +15,7 @@ from runtime_shim.session import PERFORMERS, Done, Performer, Session, Waiting
 from runtime_shim.signals import Interrupted
 from runtime_shim.walk import attempt_of, filled, instances_of
 
+LINES = 6  # of what a prompt says, before its command runs
 PATIENCE = 10  # seconds from a stop signal to SIGKILL
 IGNORED_HERE = (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGTTOU)  # by Python and by this runner
 KEYS = (-signal.SIGINT, -signal.SIGQUIT, 128 + signal.SIGINT)
@@ -37,7 +38,7 @@ class Commands(Performer):
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)
-        self._environment = {**os.environb, b"RDC_RUN_ID": session.run_id.encode()}
+        self._environment = {**os.environb, b"RDC_RUN_ID": session.state.begin["run"].encode()}
         self._shells: dict[str, Optional[str]] = {}
         self._foreground = Foreground()
         self._is_stopping = False
@@ -50,12 +51,20 @@ class Commands(Performer):
         path = self._shells[shell]
         if path is None:
             return Done("fail", f"there is no {shell} here")
+        self._show(unit)
         try:
             group = self._spawn(path, unit)
         except OSError as error:
             return Done("fail", f"{shell} did not start: {error.strerror}")
         code = self._watch(group)
         return Done("pass" if code == 0 else "fail", in_words(code))
+
+    def _show(self, unit: Table) -> None:
+        """Show what the unit says to a person; a log has the document for it."""
+        display, lines = self.session.display, self.session.texts(unit, "prompt")
+        if display.is_terminal:
+            for line in lines[:LINES] + [f"    {display.more}"][: len(lines) > LINES]:
+                display.line(display.paint(line, "dim"))
 
     def _spawn(self, path: str, unit: Table) -> int:
         registers = self.session.state.registers

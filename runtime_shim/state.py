@@ -49,7 +49,7 @@ class State:
         if kind == "done":
             self.finished.append(record)
             self.node, self.message, self.process = record["next"], record.get("message", ""), None
-            self.registers = {**self.registers, **record["changed"]}
+            self.registers.update(record["changed"])
         elif kind == "adopt":
             self.program, self.units = record["program"], record["units"]
             self.registers = record["registers"]
@@ -68,18 +68,17 @@ def replay(records: list[Record], path: Path) -> Optional[State]:
 
 
 class Store:
-    """A state directory."""
+    """A state directory, by the name that the operator knows: nothing is opened here after a chdir."""
 
     def __init__(self, directory: Path) -> None:
-        self.directory = directory.absolute()
-        self.path = self.directory / "journal"
-        self.shown = directory / "journal"
+        self.directory = directory
+        self.path = directory / "journal"
         self._lock: Optional[int] = None
 
     def read(self) -> tuple[Optional[State], Reading]:
         """Read the state without changing anything."""
         reading = read_journal(self.path)
-        return replay(reading.records, self.shown), reading
+        return replay(reading.records, self.path), reading
 
     def lock(self) -> None:
         """Keep every other run away until `unlock`; refuses where one is at work."""
@@ -96,7 +95,7 @@ class Store:
                 if not patience:
                     holder = os.pread(self._lock, 20, 0).decode().strip() or "?"
                     self.unlock()
-                    raise RefusedError(f"{self.shown.parent}: a run is at work here (pid {holder})") from None
+                    raise RefusedError(f"{self.directory}: a run is at work here (pid {holder})") from None
                 time.sleep(patience)
         os.ftruncate(self._lock, 0)
         os.pwrite(self._lock, f"{os.getpid()}\n".encode(), 0)

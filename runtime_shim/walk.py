@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import operator
 import re
+from collections import ChainMap
+from collections.abc import MutableMapping
 from typing import Callable, NamedTuple, Optional
 
 from runtime_shim.program import RefusedError, Table
 
-Registers = dict[str, int]
+Registers = MutableMapping[str, int]
 TESTS: dict[str, Callable[[int, int], bool]] = {"<": operator.lt, ">=": operator.ge, "=": operator.eq}
 VERBS: dict[str, Callable[[int, int], int]] = {
     "=": lambda _old, value: value,
@@ -18,7 +20,7 @@ VERBS: dict[str, Callable[[int, int], int]] = {
 
 
 class Move(NamedTuple):
-    """Where a walk went from a unit: the next one to do, or a final end."""
+    """Where a walk went from a unit: the next one to do, or a final end. `changed` is what it set on its way."""
 
     node: str
     registers: Registers
@@ -35,19 +37,16 @@ def holds(edge: Table, registers: Registers, outcome: Optional[str]) -> bool:
     return all(TESTS[test](registers[register], number) for register, test, number in tests)
 
 
-def effects(program: Table, edge: Table, registers: Registers) -> Registers:
-    """Apply the effects of an edge to the registers in place and return those that it set."""
-    changed: Registers = {}
+def apply(program: Table, edge: Table, registers: Registers) -> None:
+    """Apply the effects of an edge to the registers."""
     for effect in edge.get("do", ()):
         if effect[0] == "reset" and len(effect) == 2:
-            new = {register: program["registers"][register] for register in program["scopes"][effect[1]]}
+            for register in program["scopes"][effect[1]]:
+                registers[register] = program["registers"][register]
         else:
             register, verb, amount = effect
             value = registers[amount] if isinstance(amount, str) else amount
-            new = {register: VERBS[verb](registers[register], value)}
-        registers.update(new)
-        changed.update(new)
-    return changed
+            registers[register] = VERBS[verb](registers[register], value)
 
 
 def choose(program: Table, node: str, registers: Registers, outcome: Optional[str]) -> Table:
@@ -66,27 +65,29 @@ def is_final(unit: Table) -> bool:
 
 def enter(program: Table, node: str, registers: Registers) -> Move:
     """Go to a node and on through branches and nested ends, to a unit to do or a final end."""
-    return _settle(program, Move(node, dict(registers), {}))
+    return _follow(program, {"go": node}, registers)
 
 
 def advance(program: Table, node: str, registers: Registers, outcome: str) -> Move:
     """Leave a unit with its outcome: choose the edge, apply its effects, go on (M13)."""
-    edge = choose(program, node, registers, outcome)
-    after = dict(registers)
-    changed = effects(program, edge, after)
-    return _settle(program, Move(edge["go"], after, changed, edge.get("says", "")))
+    return _follow(program, choose(program, node, registers, outcome), registers)
 
 
-def _settle(program: Table, move: Move) -> Move:
-    node, passed = move.node, []
-    unit = program["units"][node]
-    while unit["task"] in ("branch", "end") and not is_final(unit):
-        passed.append(node)
-        edge = choose(program, node, move.registers, None)
-        move.changed.update(effects(program, edge, move.registers))
+def _follow(program: Table, edge: Table, before: Registers) -> Move:
+    """Take an edge, and those of the branches and nested ends behind it; `before` stays as it is."""
+    changed: Registers = {}
+    registers = ChainMap(changed, before)  # copying all counters at each step would make long programs slow
+    says: list[str] = []
+    passed: list[str] = []
+    while True:
+        apply(program, edge, registers)
+        says.append(edge.get("says", ""))
         node = edge["go"]
         unit = program["units"][node]
-    return move._replace(node=node, passed=tuple(passed))
+        if unit["task"] not in ("branch", "end") or is_final(unit):
+            return Move(node, registers, changed, ", ".join(filter(None, says)), tuple(passed))
+        passed.append(node)
+        edge = choose(program, node, registers, None)
 
 
 def filled(unit: Table, text: str, registers: Registers) -> str:

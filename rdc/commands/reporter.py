@@ -11,7 +11,6 @@ import click
 from compiler.diagnostic import Diagnostic, Severity
 from compiler.source import Source
 from rdc.reporting import FORMATS, render
-from rdc.reporting.cells import visible
 from rdc.reporting.report import Report
 from rdc.terminal import put, tell
 
@@ -33,6 +32,8 @@ class Reporter:
 
     def show(self, report: Report) -> None:
         """Show a report: as text on standard error, in the formats for machines on standard output."""
+        if self.form == "text" and not report.diagnostics:
+            return
         if text := render(report, self.form):
             (tell if self.form == "text" else put)(text)
 
@@ -42,8 +43,13 @@ class Reporter:
 
     def say(self, message: str) -> None:
         """Tell of a success, unless the person wants quiet."""
-        if not self.quiet:
-            tell(visible(message))
+        if self.quiet:
+            return
+        if not message.isascii() or not message.isprintable():
+            from rdc.reporting.cells import visible  # noqa: PLC0415 (rarely needed)
+
+            message = visible(message)
+        tell(message)
 
     def _hides(self, diagnostic: Diagnostic) -> bool:
         return self.quiet and diagnostic.severity is Severity.NOTE

@@ -21,6 +21,7 @@ from syrupy.location import PyTestLocation
 from syrupy.types import SnapshotIndex
 
 from backends.registry import BACKENDS, load
+from tests.interpreters import interpreter
 from compiler.driver import compile_file
 from compiler.ir.program import Program
 from compiler.ir.serialise import to_json
@@ -129,20 +130,6 @@ def test_golden_files_are_what_the_command_line_gives(target: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_syntax_is_that_of_the_oldest_python(name: str) -> None:
     ast.parse((GOLDEN / name / f"{name}.py").read_text(encoding="utf-8"), feature_version=OLDEST)
-
-
-def interpreter(version: str) -> str | None:
-    """An interpreter of a version that really starts: the one running, on the path, or of pyenv."""
-    managed = Path.home() / ".pyenv" / "versions"
-    found = [shutil.which(f"python{version}"), *sorted(map(str, managed.glob(f"{version}.*/bin/python3")))]
-    if f"{sys.version_info.major}.{sys.version_info.minor}" == version:
-        found.insert(0, sys.executable)
-    for candidate in filter(None, found):
-        says = [candidate, "-c", "import sys; print('%d.%d' % sys.version_info[:2])"]
-        shown = subprocess.run(says, capture_output=True, text=True, check=False)
-        if shown.stdout.strip() == version:
-            return candidate
-    return None
 
 
 COMPILE_ALL = """

@@ -117,7 +117,7 @@ class Place:
         return self.text(name).strip()
 
 
-def wait_until(condition: Any, seconds: float = 15) -> None:  # noqa: ANN401
+def wait_until(condition: Any, seconds: float = 15) -> None:
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, "it did not come true in time"

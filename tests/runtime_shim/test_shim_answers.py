@@ -61,9 +61,13 @@ def test_used_lines_stay_used(tmp_path: Path) -> None:
     assert place.run("resume", *first).code == 75
     assert place.walk() == ["1 pass", "2 fail"]
     copy = answers(place, "pass\nfail\n", "copy")
-    assert place.run("resume", *copy).code == 75, "the content counts, not the name"
+    again = place.run("resume", *copy)
+    assert again.code == 75, "the content counts, not the name"
+    assert "used before" not in again.err
     other = answers(place, "fail\nyes\n", "other")
-    assert place.run("resume", *other).code == 0
+    result = place.run("resume", *other)
+    assert result.code == 0
+    assert result.err.count("other: not the answers used before") == 1
     assert place.walk() == ["1 pass", "2 fail", "a b fail", "3 pass"]
 
 
@@ -77,3 +81,14 @@ def test_line_of_another_unit_is_left(tmp_path: Path) -> None:
     place = Place(tmp_path, program({"1": ask("2"), "2": ask("COMPLETE")}))
     assert place.run("run", *answers(place, "2 pass\n")).code == 75
     assert place.walk() == []
+
+
+@pytest.mark.parametrize("text", ["perhaps\n", "1 pass\n", None])
+def test_answers_are_checked_where_nothing_is_asked(tmp_path: Path, text: str | None) -> None:
+    place = Place(tmp_path, program({"1": shell("echo >> log", "COMPLETE")}))
+    words = ("--answers", "none") if text is None else answers(place, text)
+    refused = place.run("run", *words)
+    assert refused.code == 2
+    assert f"rdc: error: {words[1]}:" in refused.last
+    assert place.text("log") == ""
+    assert place.run("run", *answers(place, "pass\n")).code == 0, "answers that are left over are ignored"

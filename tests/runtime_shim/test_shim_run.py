@@ -139,10 +139,11 @@ def test_unfinished_run_is_not_begun_anew(tmp_path: Path) -> None:
     place = Place(tmp_path, REVIEW)
     place.run("run")
     before = place.journal.read_bytes()
-    result = place.run("run")
-    assert result.code == 2
-    assert "deploy.py resume" in result.err
-    assert "deploy.py reset" in result.err
+    for words in ((), ("--assume", "fail"), ("--rerun-interrupted",)):
+        result = place.run("run", *words)
+        assert (result.code, result.last) == (2, "rdc: error: an unfinished run stands at 2")
+        assert f"{' '.join(('deploy.py resume', *words))}\n" in result.err
+        assert "deploy.py reset" in result.err
     assert place.journal.read_bytes() == before
     assert place.run("reset").code == 0
     assert not place.journal.exists()
@@ -176,6 +177,7 @@ def test_nothing_there(tmp_path: Path, words: tuple[str, ...]) -> None:
         ("run", "--assume", "perhaps"),
         ("run", "--stat", "x"),
         ("run", "extra"),
+        ("run", "two\nlines"),
         ("steps", "--dry-run"),
     ],
 )
@@ -183,6 +185,7 @@ def test_wrong_use_is_one_line(tmp_path: Path, words: tuple[str, ...]) -> None:
     result = Place(tmp_path, REVIEW).run(*words)
     assert result.code == 2
     assert len(result.err.splitlines()) == 1
+    assert result.last.startswith("rdc: error: ")
     assert not (tmp_path / ".rdc").exists()
 
 
@@ -190,6 +193,7 @@ def test_help(tmp_path: Path) -> None:
     place = Place(tmp_path, REVIEW)
     assert place.run().code == 2
     assert "resume" in place.run().err
+    assert place.run().last.startswith("rdc: error: no subcommand")
     assert place.run("run", "--help").code == 0
 
 
@@ -229,8 +233,24 @@ def test_status(tmp_path: Path) -> None:
     assert "PASS  1 Work" in text.out
     assert "deploy.py answer 2 pass" in text.out
     facts = json.loads(place.run("status", "--json").out)
-    assert (facts["state"], facts["unit"]) == ("waiting", "2")
+    assert (facts["state"], facts["unit"], facts["unit_title"]) == ("waiting", "2", "Review")
     assert [(unit["unit"], unit["outcome"], unit["attempt"]) for unit in facts["finished"]] == [("1", "pass", 1)]
+
+
+def test_status_before_the_first_unit_is_done(tmp_path: Path) -> None:
+    place = Place(tmp_path, program({"1": ask("COMPLETE")}))
+    place.run("run")
+    assert "\n\n\n" not in place.run("status").out
+
+
+def test_transitions_passed_on_the_way_are_told(tmp_path: Path) -> None:
+    branch = {"title": "", "at": "x:1", "task": "branch", "edges": [{"go": "STOP", "says": "1 FAIL: STOP"}]}
+    place = Place(tmp_path, program({"1.1": shell("true", "1"), "1": branch}))
+    result = place.run("run", "--events", "events")
+    assert re.search(r"PASS .*, CONTINUE, 1 FAIL: STOP\n", result.err)
+    assert place.records()[-1]["says"] == "CONTINUE, 1 FAIL: STOP"
+    assert '"says": "CONTINUE, 1 FAIL: STOP"' in place.text("events")
+    assert "CONTINUE, 1 FAIL: STOP" in place.run("run", "--dry-run").out
 
 
 def test_steps(tmp_path: Path) -> None:
@@ -282,13 +302,15 @@ def test_ascii_streams(tmp_path: Path) -> None:
 def test_events(tmp_path: Path) -> None:
     place = Place(tmp_path, REVIEW)
     place.run("run", "--events", "events")
-    place.run("answer", "2", "pass")
+    place.run("answer", "2", "pass", "--events", "events")
+    place.run("resume", "--events", "events")
     place.run("resume", "--events", "events")
     events = [json.loads(line) for line in place.text("events").splitlines()]
     assert [(event["event"], event.get("unit")) for event in events] == [
         ("run_started", None), ("unit_started", "1"), ("unit_finished", "1"), ("unit_started", "2"),
-        ("run_waiting", "2"),
+        ("run_waiting", "2"), ("unit_finished", "2"),
         ("run_started", None), ("unit_started", "3"), ("unit_finished", "3"), ("run_finished", None),
+        ("run_started", None), ("run_finished", None),
     ]  # fmt: skip
     assert {event["run"] for event in events} == {place.records()[0]["run"]}
     assert all(re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", event["time"]) for event in events)
@@ -313,7 +335,7 @@ def test_paths_that_cannot_be_used(tmp_path: Path, option: str) -> None:
     result = place.run("run", option, "file/below")
     assert result.code == 2
     assert len(result.err.splitlines()) == 1
-    assert "file/below" in result.err
+    assert result.err.startswith("rdc: error: file/below")
     assert place.text("log") == ""
 
 
@@ -365,6 +387,7 @@ def test_state_of_another_program(tmp_path: Path) -> None:
         assert refused.code == 2
         assert "added: 4" in refused.err
         assert "changed: 3" in refused.err
+        assert refused.last == "rdc: error: the run stands on another version of this program"
         assert "resume --adopt" in refused.err
     assert place.journal.read_bytes() == before
     assert "WAITING" in place.run("status", "--adopt").out

@@ -50,7 +50,8 @@ def test_signal_ends_the_command_and_all_of_its_group(tmp_path: Path, number: si
     assert place.text("events").count("run_interrupted") == 1
     status = place.run("status")
     assert "INTERRUPTED at 2" in status.out
-    assert "--rerun-interrupted" in status.out
+    choices = ["--rerun-interrupted", "--assume pass", "--assume fail"]
+    assert status.out.splitlines()[-3:] == [f"  {place.script} resume {choice}" for choice in choices]
     undecided = place.run("resume")
     assert (undecided.code, undecided.last) == (75, "rdc: WAITING 2 Work")
     assert "--rerun-interrupted" in undecided.err

@@ -44,9 +44,42 @@ def test_keys_that_leave_a_question(tmp_path: Path, key: str, code: int, last: s
     terminal = screen(place, "run")
     terminal.expect(r"\[pass/fail\] ")
     terminal.type(key)
-    terminal.expect(f"rdc: {last} 1 Review\n")
+    terminal.expect(
+        f"\nrdc: {last} 1 Review\n" if code == 75 else r"\^C\nrdc: to go on: .*\nrdc: INTERRUPTED 1 Review\n"
+    )
     assert terminal.close() == code
     assert place.run("answer", "1", "pass").code == 0, "it simply waits"
+
+
+@pytest.mark.parametrize(
+    ("title", "question", "text"),
+    [
+        ("Is it good?", "yes/no", "1 Is it good?"), ("Say so:", "pass/fail", "1 Say so:"),
+        ("Look.", "pass/fail", "1 Look."), ("Good", "yes/no", "1 Good:"),
+    ],
+)  # fmt: skip
+def test_question_has_no_mark_too_many(tmp_path: Path, title: str, question: str, text: str) -> None:
+    terminal = screen(Place(tmp_path, program({"1": ask("COMPLETE", title=title, question=question)})), "run")
+    terminal.expect(re.escape(f"\n{text} [{question}] "))
+    terminal.type("\x04")
+    assert terminal.close() == 75
+
+
+def test_prompt_of_a_command_is_shown_to_a_person_only(tmp_path: Path) -> None:
+    unit = shell("echo here", "2", prompt="one {N}\n\n\x1b[2J\n4\n5\n6\n7\n", placeholders={"{N}": "N"})
+    place = Place(tmp_path, program({"1": unit, "2": shell("true", "COMPLETE", prompt="a\nb\nc\nd\ne\nf")}, {"N": 3}))
+    terminal = screen(place, "run", NO_COLOR="1")
+    terminal.expect(r"1 Work\n    one 3\n\n    \?\[2J\n    4\n    5\n    6\n    …\nhere\n")
+    terminal.expect(r"2 Work\n    a\n    b\n    c\n    d\n    e\n    f\n    PASS")
+    assert terminal.close() == 0
+    assert "one 3" not in place.run("run").err
+    coloured = Screen(
+        [sys.executable, str(place.script), "run"],
+        place.path,
+        {key: value for key, value in place.environment(TERM="xterm").items() if key != "NO_COLOR"},
+    )
+    coloured.expect(re.escape("\033[2m    one 3\033[0m\n"))
+    assert coloured.close() == 0
 
 
 def test_what_was_typed_before_the_question_is_no_answer(tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import MutableMapping
+
 import pytest
 
 from runtime_shim.program import RefusedError, differences, program_hash, unit_digests
@@ -24,7 +26,8 @@ def test_first_edge_that_holds_is_taken() -> None:
         },
         {"r": 0},
     )
-    registers, walk = {"r": 0}, []
+    registers: MutableMapping[str, int] = {"r": 0}
+    walk = []
     node = "1"
     while node == "1":
         move = advance(table, node, registers, "fail")
@@ -73,12 +76,12 @@ def test_branches_and_nested_ends_are_passed_through() -> None:
         "title": "",
         "at": "x",
         "task": "branch",
-        "edges": [{"if": [["f", ">=", 1]], "go": "n"}, {"go": "2"}],
+        "edges": [{"if": [["f", ">=", 1]], "go": "n", "says": "1 FAIL: STOP"}, {"go": "2", "says": "1 PASS"}],
     }
     nested = end("stop", "lint failed", edges=[{"do": [["g", "+", 1]], "go": "2", "says": ""}])
     table = program(
         {
-            "1": unit({"on": "fail", "do": [["f", "=", 1]], "go": "b"}, {"go": "b"}),
+            "1": unit({"on": "fail", "do": [["f", "=", 1]], "go": "b", "says": "CONTINUE"}, {"go": "b"}),
             "b": branch,
             "n": nested,
             "2": ask("COMPLETE"),
@@ -88,6 +91,7 @@ def test_branches_and_nested_ends_are_passed_through() -> None:
     good, bad = advance(table, "1", {"f": 0, "g": 0}, "pass"), advance(table, "1", {"f": 0, "g": 0}, "fail")
     assert (good.node, good.passed) == ("2", ("b",))
     assert (bad.node, bad.passed, bad.changed) == ("2", ("b", "n"), {"f": 1, "g": 1})
+    assert (good.says, bad.says) == ("1 PASS", "CONTINUE, 1 FAIL: STOP"), "empty labels are left out"
     assert enter(table, "b", {"f": 0, "g": 0}).node == "2"
     assert enter(table, "STOP", {}).node == "STOP"
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
-
 from compiler.diagnostic import Diagnostic
 from compiler.frontends.rundown.blocks import Block
 from compiler.frontends.rundown.lines import COUNT, RESERVED, LineError
@@ -85,6 +83,8 @@ def _hint(block: Block, error: LineError) -> str:
     before = block.text[: error.column].split()
     if before[-2:-1] in (["STOP"], ["COMPLETE"]) and not before[-1].startswith('"'):
         return "; a message of several words stands in double quotes"
+    from difflib import get_close_matches  # noqa: PLC0415 (only for a mistake)
+
     close = get_close_matches(error.word.upper(), ACTIONS, 1)
     return f"; did you mean {close[0]}?" if close else ""
 
