@@ -1,4 +1,4 @@
-"""The benchmarks in small, with limits twice as wide: a regression by an order is found by `make test` already."""
+"""The benchmarks in small, with limits far wider: a regression by an order is found by `make test` already."""
 
 from __future__ import annotations
 
@@ -24,6 +24,9 @@ ROOT = Path(__file__).parents[2]
 installed = pytest.mark.skipif(not Path(RDC).exists(), reason="rdc is not installed beside this interpreter")
 
 
+GENEROSITY = 4
+"""By how much the limits are wider here, where other tests run beside the measurement."""
+
 ATTEMPTS = 3
 """Other tests run beside this one: what they disturb is measured again; a regression stays."""
 
@@ -39,23 +42,23 @@ def agreeable(measure: Callable[[], list[Figure]]) -> None:
 
 
 @installed
-def test_compiling_keeps_to_twice_its_limit() -> None:
-    agreeable(lambda: compiling(units=2_000, rounds=1, limit=2 * 3.0))
+def test_compiling_stays_near_its_limit() -> None:
+    agreeable(lambda: compiling(units=2_000, rounds=1, limit=GENEROSITY * 3.0))
 
 
 def test_compiling_is_linear() -> None:
-    agreeable(lambda: growing(sizes=(500, 2_000), rounds=1, limit=2 * 1.5))
+    agreeable(lambda: growing(sizes=(500, 2_000), rounds=1, limit=GENEROSITY * 1.5))
 
 
 @installed
-def test_a_cold_start_keeps_to_twice_its_limit() -> None:
-    agreeable(lambda: starting(rounds=2, limit=2 * 20.0))
+def test_a_cold_start_stays_near_its_limit() -> None:
+    agreeable(lambda: starting(rounds=2, limit=GENEROSITY * 20.0))
 
 
 @installed
 @pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash here")
-def test_a_step_keeps_to_twice_its_limit() -> None:
-    agreeable(lambda: stepping(steps=60, rounds=2, limit=2 * 1.5))
+def test_a_step_stays_near_its_limit() -> None:
+    agreeable(lambda: stepping(steps=60, rounds=2, limit=GENEROSITY * 1.5))
 
 
 @pytest.mark.parametrize("units", [5, 12, 250])
