@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import ClassVar, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import ErrorDetails
@@ -24,6 +24,10 @@ class NoOptions(BaseModel):
 
 
 OptionsType = TypeVar("OptionsType", bound=BaseModel)
+
+
+class OptionsError(ValueError):
+    """Options that a backend does not have, or values that they cannot have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,15 +55,16 @@ class Backend(ABC, Generic[OptionsType]):
     def render(self, program: Program, options: OptionsType) -> str:
         """The whole output, for a program with none but this backend's tasks, and validated options."""
 
-    def emit(self, program: Program, options: Mapping[str, Any]) -> Emission:
-        """The output for a program; options that are not valid and units that cannot be expressed are diagnostics."""
-        source = program.sources[0].path
+    def validate(self, options: Mapping[str, object]) -> OptionsType:
+        """The options in a plain mapping; raises `OptionsError` with all that is wrong in it."""
         try:
-            validated = self.options.model_validate(dict(options))
+            return self.options.model_validate(dict(options))
         except ValidationError as error:
-            remedy = f"see the options of the target in docs/targets/{self.name}.md"
-            found = (f"an option of the target {self.name} is not valid: {_words(item)}" for item in error.errors())
-            return Emission(None, tuple(Diagnostic("RD501", source, None, text, remedy) for text in found))
+            raise OptionsError("; ".join(_words(item) for item in error.errors())) from None
+
+    def emit(self, program: Program, options: Mapping[str, object]) -> Emission:
+        """The output for a program; units that cannot be expressed are diagnostics. Raises `OptionsError`."""
+        validated = self.validate(options)
         refused = tuple(self._refused(program))
         return Emission(None, refused) if refused else Emission(self.render(program, validated))
 
@@ -81,4 +86,4 @@ class Backend(ABC, Generic[OptionsType]):
 def _words(error: ErrorDetails) -> str:
     """A pydantic error in words, such as `runner: Field required`."""
     place = ".".join(str(part) for part in error["loc"])
-    return f"{place}: {error['msg']}" if place else error["msg"]
+    return f"there is no option `{place}`" if error["type"] == "extra_forbidden" else f"{place}: {error['msg']}"

@@ -56,7 +56,7 @@ def compile_file(path: str, settings: Settings | None = None) -> Compilation:
 
 
 def _unknown_format(source: Source) -> Diagnostic:
-    suffixes = ", ".join(suffix for form in FRONT_ENDS.values() for suffix in form.suffixes)
+    suffixes = " or ".join(suffix for form in FRONT_ENDS.values() for suffix in form.suffixes)
     problem = "rdc cannot tell the format of this file"
-    remedy = f"name it with one of the endings {suffixes}, or say it with --from {'|'.join(FRONT_ENDS)}"
+    remedy = f"let its name end in {suffixes}, or say it with --from {'|'.join(FRONT_ENDS)}"
     return Diagnostic("RD005", source.path, None, problem, remedy)

@@ -12,7 +12,7 @@ from rdc.reporting.cells import visible
 
 @dataclass(frozen=True)
 class Difference:
-    """An output that is not up to date: the finding, and a unified diff to what it should be."""
+    """An output that is not up to date: the finding, and a unified diff to what it should be ("" without a file)."""
 
     finding: Diagnostic
     diff: str
@@ -23,21 +23,23 @@ def compare(output: Output, data: bytes) -> Difference | None:
     try:
         present = output.place.read_bytes()
     except FileNotFoundError:
-        return _difference(output, b"", data, f"{output.path} does not exist")
+        return Difference(_finding(output, f"{output.path} does not exist"), "")
     except OSError as error:
-        return _difference(output, b"", data, f"cannot read {output.path}: {error.strerror}")
+        return Difference(_finding(output, f"cannot read {output.path}: {error.strerror}"), "")
     if present == data:
         return None
-    message = f"{output.path} is not what rdc generates from {output.source}: it was edited, or its source changed"
-    return _difference(output, present, data, message)
-
-
-def _difference(output: Output, present: bytes, data: bytes, message: str) -> Difference:
+    message = (
+        f"{output.path} is not what rdc generates from {output.source}: it was edited, its source or rdc changed, "
+        "or the project has another root"
+    )
     path = visible(output.path)
     lines = unified_diff(_lines(present), _lines(data), path, f"{path} (as generated)", lineterm="")
-    finding = Diagnostic("RD512", output.path, None, message, "compile it again without --check")
-    return Difference(finding, "\n".join(visible(line) for line in lines))
+    return Difference(_finding(output, message), "\n".join(visible(line) for line in lines))
+
+
+def _finding(output: Output, message: str) -> Diagnostic:
+    return Diagnostic("RD512", output.path, None, message, "compile it again without --check")
 
 
 def _lines(data: bytes) -> list[str]:
-    return data.decode(errors="replace").split("\n") if data else []
+    return data.decode(errors="replace").split("\n")

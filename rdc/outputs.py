@@ -90,11 +90,11 @@ def _obstacle(output: Output, sources: Sequence[Path], *, force: bool) -> Iterat
     if place.is_symlink():
         yield unwritable(output.path, "its links lead in a circle", "remove the link")
     elif not place.parent.is_dir():
-        yield unwritable(output.path, f"there is no folder {Path(output.path).parent}", "create the folder first")
+        yield unwritable(str(Path(output.path).parent), "there is no such folder", "create the folder first")
     elif place.is_dir():
         yield unwritable(output.path, "it is a folder", "name a file with -o")
     elif not os.access(place.parent, os.W_OK | os.X_OK):
-        yield unwritable(output.path, f"no permission to write in {Path(output.path).parent}")
+        yield unwritable(str(Path(output.path).parent), "it is read-only, or you may not write in it")
     elif place.exists():
         yield from _existing(output, place, sources, force=force)
 

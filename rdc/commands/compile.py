@@ -11,7 +11,7 @@ import click
 from rdc.commands.language import language_options
 from rdc.commands.reporter import Reporter, reporting_options
 from rdc.commands.target import Target, target_options
-from rdc.terminal import put
+from rdc.terminal import put, tell
 
 if TYPE_CHECKING:
     from compiler.driver import Settings
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     "out",
     metavar="OUT",
     type=click.Path(),
-    help="The file to write, a folder (which it is for several sources), or - for standard output. "
+    help="The file to write; a folder, if it ends in / or there are several sources; or - for standard output. "
     "Without it each file is written beside its source.",
 )
 @click.option("--check", is_flag=True, help="Write nothing; fail and show the difference if a file is not up to date.")
@@ -96,9 +96,10 @@ def _compare(made: Generation, outputs: Sequence[Output], reporter: Reporter) ->
     found = [*made.diagnostics, *collisions(outputs), *(difference.finding for difference in stale)]
     report = reporter.gather(found, made.sources)
     reporter.show(report)
-    if reporter.form == "text":  # the formats for machines have standard output to themselves
-        for difference in stale:
-            put(difference.diff)
+    show = put if reporter.form == "text" else tell  # the formats for machines have standard output to themselves
+    for difference in stale:
+        if difference.diff:
+            show(difference.diff)
     if reporter.fails(report):
         return 1
     for output in outputs:

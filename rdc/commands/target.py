@@ -48,9 +48,15 @@ def target_options(command: Command) -> Command:
     )
     @functools.wraps(command)
     def wrapped(*, name: str, options: dict[str, str], **rest: object) -> int:
-        from backends.registry import load  # noqa: PLC0415 (the backends are slow to import)
+        from backends.base import OptionsError  # noqa: PLC0415 (the backends are slow to import)
+        from backends.registry import load  # noqa: PLC0415
 
-        return command(target=Target(load(name), options), **rest)
+        backend = load(name)
+        try:
+            backend.validate(options)
+        except OptionsError as error:
+            raise click.UsageError(f"target {name}: {error}", click.get_current_context()) from None
+        return command(target=Target(backend, options), **rest)
 
     return wrapped
 

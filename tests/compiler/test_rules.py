@@ -170,6 +170,7 @@ CASES: dict[str, tuple[str, list[str]]] = {
     "title-as-step-once": ("## 1. A\n- FAIL: GOTO 2\n# 2. B\n## 3. C\n", ["RD021 3:3"]),
     "unreadable-header-once": ("## 1. A\n- FAIL: GOTO 2\n## 2\\. B\n", ["RD032 3:5"]),
     "no-break-space-in-transition": (FINE + "- PASS:\u00a0CONTINUE\n", ["RD040 2:8"]),
+    "broken-and-duplicate": (FINE + "- FAIL: RETRY 0\n- FAIL: GOTO 9\n", ["RD040 2:15", "RD114 3:3", "RD201 3:14"]),
     # M11
     "continues-to-stop": ("## 1. A\n- PASS: COMPLETE\n### 1.1 B\n- FAIL: CONTINUE\n", ["RD406 4:3"]),
     "tolerated": ("## 1. A\n### 1.1 B\n- FAIL: CONTINUE\n### 1.2 C\n- FAIL: CONTINUE\n", ["RD405 3:3"]),

@@ -209,7 +209,7 @@ def test_check_writes_nothing_and_tells_what_is_stale(folder: Path) -> None:
     missing = call(*TO, "--check", "deploy.runbook.md", cwd=folder)
     assert missing.code == 1
     assert "error[RD512]: deploy.py does not exist" in missing.err
-    assert missing.out.startswith("--- deploy.py\n+++ deploy.py (as generated)\n@@ -0,0 +1,")
+    assert missing.out == ""
     assert files(folder) == ["deploy.runbook.md"]
 
     call(*TO, "deploy.runbook.md", cwd=folder)
@@ -228,7 +228,11 @@ def test_check_writes_nothing_and_tells_what_is_stale(folder: Path) -> None:
 
 
 def test_check_for_machines_keeps_standard_output_to_the_format(folder: Path) -> None:
+    call(*TO, "deploy.runbook.md", cwd=folder)
+    script = folder / "deploy.py"
+    script.write_text(script.read_text() + "edited")
     result = call(*TO, "--check", "--format", "github", "deploy.runbook.md", cwd=folder)
     assert result.code == 1
+    assert "-edited" in result.err
     assert result.out.startswith("::error file=deploy.py,title=RD512::")
     assert result.out.count("\n") == 1

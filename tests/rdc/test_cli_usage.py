@@ -39,6 +39,10 @@ HEAVY = {"pydantic", "networkx", "jinja2", "lark", "markdown_it", "yaml", "impor
             "rdc: -O takes KEY=VALUE, not 'x' (see 'rdc compile --help')",
         ),
         (
+            ["compile", "a", "b", "--to", "python", "-O", "x=y"],
+            "rdc: target python: there is no option `x` (see 'rdc compile --help')",
+        ),
+        (
             ["compile", "a", "b", "--to", "python", "-o", "-"],
             "rdc: -o - takes one source only (see 'rdc compile --help')",
         ),

@@ -12,7 +12,12 @@ from lark import Token
 from compiler.diagnostic import Diagnostic
 from compiler.frontends.rundown.blocks import Block
 from compiler.frontends.rundown.lines import Header, LarkTree, LineError, parse_header, parse_transition
-from compiler.frontends.rundown.messages import continued_transition, header_problem, transition_problem
+from compiler.frontends.rundown.messages import (
+    broken_duplicates,
+    continued_transition,
+    header_problem,
+    transition_problem,
+)
 from compiler.frontends.rundown.syntax import (
     EXECUTABLE,
     UNKNOWN,
@@ -115,7 +120,9 @@ class TreeBuilder:
         return header
 
     def _transitions(self, tree: LarkTree) -> tuple[Transition, ...]:
-        parsed = (self._transition(token.value) for token in tree.children)
+        blocks = [token.value for token in tree.children]
+        parsed = [self._transition(block) for block in blocks]
+        self.diagnostics += broken_duplicates(self.source, zip(blocks, parsed, strict=True))
         return tuple(transition for transition in parsed if transition)
 
     def _transition(self, block: Block) -> Transition | None:

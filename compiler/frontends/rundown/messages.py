@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from compiler.diagnostic import Diagnostic
+from collections.abc import Iterable, Iterator
+
+from compiler.diagnostic import Diagnostic, Related
 from compiler.frontends.rundown.blocks import Block
 from compiler.frontends.rundown.lines import COUNT, RESERVED, LineError
+from compiler.frontends.rundown.syntax import Transition
 from compiler.source import Source, Span
 
 FORMS = {
@@ -62,6 +65,19 @@ def transition_problem(source: Source, block: Block, error: LineError) -> Diagno
 def _shown(word: str) -> str:
     """A word as it is named: one that cannot be seen, by its code point."""
     return f"`{word}`" if word.isprintable() and word.strip() else f"character U+{ord(word[0]):04X}"
+
+
+def broken_duplicates(source: Source, transitions: Iterable[tuple[Block, Transition | None]]) -> Iterator[Diagnostic]:
+    """Second transitions for an outcome, where one of the two could not be read, so that no rule sees both (V9)."""
+    first: dict[bool, tuple[Block, bool]] = {}
+    for block, transition in transitions:
+        passes = block.text.startswith(("PASS", "YES"))
+        earlier, was_read = first.setdefault(passes, (block, transition is not None))
+        if earlier is not block and not (was_read and transition):
+            problem = f"a second transition for {'PASS' if passes else 'FAIL'}"
+            related = Related(source.path, earlier.span, "the first one stands here")
+            remedy = "keep one; PASS and YES are the same outcome, FAIL and NO too"
+            yield Diagnostic("RD114", source.path, block.span, problem, remedy, (related,))
 
 
 def continued_transition(source: Source, block: Block) -> Diagnostic:
