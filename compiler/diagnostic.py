@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from compiler.source import Span
 
@@ -16,8 +17,7 @@ class Severity(StrEnum):
     NOTE = "note"
 
 
-@dataclass(frozen=True, slots=True)
-class Related:
+class Related(NamedTuple):
     """A second place that helps to understand a diagnostic, such as the first of two duplicates."""
 
     path: str
@@ -42,8 +42,7 @@ class Diagnostic:
         return CODES[self.code].severity
 
 
-@dataclass(frozen=True, slots=True)
-class Code:
+class Code(NamedTuple):
     """What is known of a diagnostic code: its name (kebab-case), severity, and the rule of the design it enforces."""
 
     name: str

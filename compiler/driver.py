@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from compiler.diagnostic import Diagnostic, sort_key
 from compiler.files import Refusal
@@ -14,8 +14,7 @@ from compiler.project import open_project, read_configuration
 from compiler.source import Source
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(NamedTuple):
     """What the user asked for on the command line; None leaves it to the document and the project."""
 
     front_end: str | None = None
@@ -23,8 +22,7 @@ class Settings:
     link: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Compilation:
+class Compilation(NamedTuple):
     """What became of one document. `program` is None if there are errors; `sources` are by the path in diagnostics."""
 
     path: str

@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from compiler.source import Source
 
@@ -14,8 +14,7 @@ LARGEST_FILE = 8 * 1024 * 1024
 """In bytes (D1)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
+class Refusal(NamedTuple):
     """Why there is no document: a code, what is wrong, and what to do."""
 
     code: str

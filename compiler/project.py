@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 
 from compiler.diagnostic import Diagnostic
 from compiler.files import Refusal, read_source
@@ -16,8 +16,7 @@ _PYPROJECT = "pyproject.toml"
 _SECTION = "[tool.rdc"
 
 
-@dataclass(frozen=True, slots=True)
-class Located:
+class Located(NamedTuple):
     """A document that is there: its file, links resolved, what messages call it, and its path from the root."""
 
     file: Path
@@ -29,8 +28,7 @@ class Located:
         return read_source(self.file, self.path, self.name)
 
 
-@dataclass(frozen=True, slots=True)
-class Project:
+class Project(NamedTuple):
     """`root` is an absolute path without links."""
 
     root: Path

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 Result = Literal["COMPLETE", "STOP"]
 
 _KEYS = {"commands", "result", "description"}
 
 
-@dataclass(frozen=True, slots=True)
-class Scenario:
+class Scenario(NamedTuple):
     """One scenario: the commands of the reference command line, and how the run must end."""
 
     name: str

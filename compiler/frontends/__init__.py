@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from importlib import import_module
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from compiler.diagnostic import Diagnostic
 from compiler.ir.program import Program
@@ -14,8 +13,7 @@ from compiler.project import Project
 from compiler.source import Source
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
+class Job(NamedTuple):
     """What a front end is given: the document, the project to find others in, and what was asked for.
 
     `transitions` is the command line's, which outweighs the frontmatter; `configured` is the project's, which does not
@@ -29,8 +27,7 @@ class Job:
     link: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(NamedTuple):
     """What a front end gives: the program (None with errors), all findings, and every source by its name."""
 
     program: Program | None
@@ -48,8 +45,7 @@ class FrontEnd(Protocol):
         """Parses, checks, links and lowers a document; never raises for what stands in it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Format:
+class Format(NamedTuple):
     """A source format: the name of its front end (and of its folder here), a line about it, and its file names."""
 
     name: str

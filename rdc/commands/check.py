@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -26,7 +25,7 @@ def command(files: tuple[str, ...], reporter: Reporter, settings: Settings, *, n
     """
     from compiler.driver import compile_file  # noqa: PLC0415 (the compiler is slow to import)
 
-    settings = replace(settings, link=not no_link)
+    settings = settings._replace(link=not no_link)
     compilations = [compile_file(file, settings) for file in dict.fromkeys(files)]
     report = reporter.gather(
         (found for compilation in compilations for found in compilation.diagnostics),

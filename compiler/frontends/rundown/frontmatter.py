@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from compiler.diagnostic import Diagnostic
 from compiler.options import read_options
@@ -15,24 +14,23 @@ from compiler.source import Source
 FENCE = re.compile(r"---[ \t]*")
 
 
-@dataclass(frozen=True, slots=True)
-class Frontmatter:
+class Frontmatter(NamedTuple):
     """The values, the line of each top-level key, and the line on which the document goes on."""
 
-    values: Mapping[str, Any] = field(default_factory=dict)
-    lines: Mapping[str, int] = field(default_factory=dict)
-    next_line: int = 1
+    values: Mapping[str, Any]
+    lines: Mapping[str, int]
+    next_line: int
 
 
 def read_frontmatter(source: Source) -> tuple[Frontmatter, list[Diagnostic]]:
     """The frontmatter at the first line of a source, empty if there is none, with what is wrong in it."""
     lines = source.lines
     if not FENCE.fullmatch(lines[0]):
-        return Frontmatter(), []
+        return Frontmatter({}, {}, 1), []
     end = next((number for number, line in enumerate(lines[1:], 2) if FENCE.fullmatch(line)), None)
     if end is None:
         problem = "the frontmatter that begins here never ends"
-        return Frontmatter(), [
+        return Frontmatter({}, {}, 1), [
             Diagnostic("RD011", source.path, source.line_span(1), problem, "close it with a line `---`")
         ]
     values, key_lines, found = _load(source, "\n".join(lines[1 : end - 1]))

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from lark import Lark, Token
 from lark.exceptions import UnexpectedInput, UnexpectedToken
@@ -45,8 +44,7 @@ LARGEST_NUMBER_LENGTH = 9
 """Longer numbers are refused (RD037): they are mistakes, and shells could not count with them."""
 
 
-@dataclass(frozen=True, slots=True)
-class Header:
+class Header(NamedTuple):
     """The text of an H2 (`child` is None) or of an H3."""
 
     step: Identifier

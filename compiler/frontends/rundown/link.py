@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from compiler.diagnostic import Diagnostic, Related
 from compiler.files import Refusal
@@ -18,17 +18,15 @@ Parse = Callable[[Source], tuple[Runbook | None, list[Diagnostic]]]
 """Parses and checks one document."""
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(NamedTuple):
     """A parsed document, and for each path that it includes the name of the document meant; missing ones are absent."""
 
     source: Source
     runbook: Runbook
-    includes: Mapping[str, str] = field(default_factory=dict)
+    includes: Mapping[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class Linked:
+class Linked(NamedTuple):
     """The documents of a program by name, the first one being the program's own; None if that has no tree."""
 
     documents: Mapping[str, Document]

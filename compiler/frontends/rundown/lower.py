@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import PurePosixPath
+from typing import NamedTuple
 
 from compiler.diagnostic import Diagnostic
 from compiler.frontends.rundown.jumps import enter_step
@@ -44,8 +44,7 @@ LONGEST_NAME = 64
 Part = Node | Group | Register | Frame
 
 
-@dataclass(frozen=True, slots=True)
-class Lowered:
+class Lowered(NamedTuple):
     """A program, and the place of every transition that an author wrote in it."""
 
     program: Program

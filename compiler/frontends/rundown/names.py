@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import zip_longest
+from typing import NamedTuple
 
 from compiler.frontends.rundown.link import Document
 from compiler.frontends.rundown.syntax import (
@@ -27,8 +28,7 @@ from compiler.ir.program import Effect, Origin, Register, Variable, Verdict
 from compiler.source import Span
 
 
-@dataclass(frozen=True, slots=True)
-class Arrival:
+class Arrival(NamedTuple):
     """Where an edge leads, with what it does on the way and what the author wrote for it."""
 
     target: str
@@ -37,8 +37,7 @@ class Arrival:
     origins: tuple[Origin, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Unit:
+class Unit(NamedTuple):
     """A step, or a substep of it. A unit without children is a leaf: a place of the walk."""
 
     step: Step

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from compiler.frontends.rundown.jumps import enter_step, enter_substep, enter_target, first_child
 from compiler.frontends.rundown.names import Arrival, Frame, Unit
@@ -14,8 +15,7 @@ from compiler.source import Span
 OTHER = {Verdict.PASS: Verdict.FAIL, Verdict.FAIL: Verdict.PASS}
 
 
-@dataclass(frozen=True)
-class Ending:
+class Ending(NamedTuple):
     """An end that some edge leads to: the node to be made for it, where it was first asked for, and by which unit.
 
     `unit` is None for an end without a message, which all units share.
@@ -83,7 +83,7 @@ class Outcomes:
         parent = Unit(unit.step)
         record = self._record(parent, unit, verdict)
         arrival = self._act(unit, verdict, transition) if transition else self._yield(parent, unit, verdict)
-        return replace(arrival, effects=record + arrival.effects) if record else arrival
+        return arrival._replace(effects=record + arrival.effects) if record else arrival
 
     def settle(self, unit: Unit, verdict: Verdict) -> Arrival:
         """Where a unit with children goes when its outcome is known."""
@@ -92,7 +92,7 @@ class Outcomes:
             return Arrival(settled_id(self.frame, unit, verdict), label=f"{unit.label} {verdict.name}")
         arrival = self.leave(unit, verdict)
         default = "CONTINUE" if verdict is Verdict.PASS else "STOP"  # M6
-        return replace(arrival, label=f"{unit.label} {verdict.name}: {arrival.label or default}")
+        return arrival._replace(label=f"{unit.label} {verdict.name}: {arrival.label or default}")
 
     def after_runbook(self, unit: Unit, index: int, verdict: Verdict) -> Arrival:
         """How a unit goes on after a runbook of its list: the outcome is always yielded (M11)."""
