@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any
 
 from lark import Token
 
 from compiler.diagnostic import Diagnostic
 from compiler.frontends.rundown.blocks import Block
-from compiler.frontends.rundown.lines import Header, LarkTree, LineError, parse_header, parse_transition
+from compiler.frontends.rundown.lines import Header, Kind, LarkTree, LineError, parse_header, parse_transition
 from compiler.frontends.rundown.messages import (
     broken_duplicates,
     continued_transition,
@@ -32,7 +32,7 @@ from compiler.frontends.rundown.syntax import (
 from compiler.options import Layout
 from compiler.source import Source, Span
 
-TOO_DEEP = {
+TOO_DEEP: dict[Kind, re.Pattern[str]] = {
     "step": re.compile(r"(\d+|\{N\})\.(\d|\{n\})"),
     "substep": re.compile(r"(\d+|\{N\})\.(\d+|\{n\})\.\d"),
 }
@@ -107,7 +107,7 @@ class TreeBuilder:
         start, end = tree.children[0].value.line, tree.children[-1].value.end_line
         return "\n".join(self.source.lines[start - 1 : end]).strip("\n").rstrip()
 
-    def _header(self, block: Block, kind: Literal["step", "substep"]) -> Header:
+    def _header(self, block: Block, kind: Kind) -> Header:
         try:
             header = parse_header(block.text, kind)
         except LineError as error:

@@ -68,8 +68,32 @@ def _grammar() -> Lark:
     return load("rundown_line.lark", start=("step", "substep", "transition"))
 
 
-def parse_header(text: str, kind: Literal["step", "substep"]) -> Header:
-    """The identifier and the title in a heading's text (G1); raises `LineError`."""
+Kind = Literal["step", "substep"]
+
+NUMBERED: dict[Kind, re.Pattern[str]] = {
+    "step": re.compile(r"(\d{1,9})([.:)—→ \t-]+)(\S.*)"),
+    "substep": re.compile(r"(\d{1,9})\.(\d{1,9})([.:)—→ \t-]+)(\S.*)"),
+}
+"""The usual headers, which differ in their numbers and titles only."""
+
+
+def parse_header(text: str, kind: Kind) -> Header:
+    """The identifier and the title in a heading's text (G1); raises `LineError`.
+
+    For a usual header the grammar is asked about its shape, with 1 for each number and T for the title: the shapes of
+    a document are few, and looked up in a cache.
+    """
+    match = NUMBERED[kind].fullmatch(text)
+    if match is None:
+        return _header(text, kind)
+    *numbers, separator, title = match.groups()
+    _header(".".join("1" for _ in numbers) + separator + "T", kind)
+    step, child = (int(numbers[0]), int(numbers[1])) if kind == "substep" else (int(numbers[0]), None)
+    return Header(step, child, title)
+
+
+@lru_cache(maxsize=4096)
+def _header(text: str, kind: Kind) -> Header:
     tree = _parse(text, kind)
     step, *child, title = tree.children
     return Header(

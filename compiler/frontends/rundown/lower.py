@@ -183,10 +183,13 @@ def _task(unit: Unit) -> Shell | Ask:
 
 def _variables(frame: Frame, unit: Unit) -> tuple[Variable, ...]:
     """The instance numbers that a unit sees: its own (M5), and those around its runbook as environment only (M4)."""
+    is_dynamic = unit.substep is not None and unit.substep.id is Dynamic.SUBSTEP
+    if unit.step.id is not Dynamic.STEP and not is_dynamic:
+        return frame.variables
     own: list[Variable] = []
     if unit.step.id is Dynamic.STEP:
         own.append(Variable("RDC_STEP_INSTANCE", frame.step_counter, "{N}"))
-    if unit.substep and unit.substep.id is Dynamic.SUBSTEP:
+    if is_dynamic:
         own.append(Variable("RDC_SUBSTEP_INSTANCE", frame.substep_counter(unit.step), "{n}"))
     names = {variable.name for variable in own}
     return (*(variable for variable in frame.variables if variable.name not in names), *own)
