@@ -32,17 +32,20 @@ class Answers:
         used = {(record["answers"], record["line"]) for record in finished if "answers" in record}
         self.is_another = bool(used) and self.digest not in dict(used)
         self._left: list[Answer] = []
+        wrong: list[str] = []
         for number, line in enumerate(text.split("\n"), start=1):
             words = re.sub(r"(^|\s)#.*", "", line).strip().rsplit(None, 1)
             if not words:
                 continue
             outcome, unit = outcome_of(words[-1]), words[0] if len(words) == 2 else None
             if outcome is None:
-                raise RefusedError(f"{path}:{number}: expected pass, fail, yes or no, alone or after a unit")
-            if unit is not None and units.get(unit, {}).get("task") != "ask":
-                raise RefusedError(f"{path}:{number}: {unit} is not a unit that asks")
-            if (self.digest, number) not in used:
+                wrong.append(f"{path}:{number}: expected pass, fail, yes or no, alone or after a unit")
+            elif unit is not None and units.get(unit, {}).get("task") != "ask":
+                wrong.append(f"{path}:{number}: {unit} is not a unit that asks")
+            elif (self.digest, number) not in used:
                 self._left.append(Answer(number, unit, outcome))
+        if wrong:
+            raise RefusedError(*wrong)
 
     def take(self, unit: str) -> Optional[Answer]:
         """Return the next answer for a unit, its own before a common one, and use it up."""

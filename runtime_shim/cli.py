@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import json
 import os
 import shlex
@@ -32,6 +33,8 @@ from runtime_shim.session import PERFORMERS, Done, Session, call_of, first_recor
 from runtime_shim.signals import Signals
 from runtime_shim.state import ENDED, State, Store
 
+NOT_ALLOWED = (errno.EACCES, errno.EPERM, errno.EROFS)
+
 
 class Parser(argparse.ArgumentParser):
     """A parser whose complaints are one line."""
@@ -54,6 +57,17 @@ class Commandline:
         self._call = partial(call_of, options)
         self.store = Store(Path(options.state_dir or Path(".rdc", program["name"])))
 
+    def execute(self) -> int:
+        """Do what the subcommand says."""
+        command: Callable[[], int] = getattr(self, self.options.command)
+        try:
+            return command()
+        except OSError as error:
+            if error.errno in NOT_ALLOWED and self.store.involves(str(error.filename)):
+                hint = "choose another place with --state-dir"
+                raise RefusedError(f"{error.filename}: {error.strerror}; {hint}") from None
+            raise
+
     def run(self) -> int:
         """Begin a run, unless one is under way."""
         if self.options.dry_run:
@@ -61,10 +75,15 @@ class Commandline:
         with self._locked() as signals:
             old, reading = self.store.read()
             if old is not None and old.condition not in ENDED:
+                self._check_document(old)
+                is_same = old.program == program_hash(self.program)
+                words = ["resume", *([] if is_same else ["--adopt"]), *self._decision()]
+                can_go_on = self.program["units"].get(old.node, {}).get("task") in PERFORMERS
                 raise RefusedError(
-                    f"to go on with it:  {self._call('resume', *self._decision())}",
+                    *[f"to go on with it:  {self._call(*words)}"][:can_go_on],
                     f"to put it away:    {self._call('reset')}",
-                    f"an unfinished run stands at {old.node}",
+                    f"an unfinished run stands at {old.node}"
+                    + ("" if is_same else ", of another version of this program"),
                 )
             session = self._session(signals, State(first_record(self.program)))
             if old is not None:
@@ -156,13 +175,29 @@ class Commandline:
         state, reading = self.store.read()
         if state is None:
             raise RefusedError(self._nothing())
-        if state.program != program_hash(self.program) and not self.options.adopt:
+        if state.program == program_hash(self.program) or self.options.adopt:
+            return state, reading
+        self._check_document(state)
+        if state.condition not in ENDED:
             raise RefusedError(
                 *differences(state.units, self.program),
                 f"to go on with this version all the same: {self._call('resume', '--adopt')}",
                 "the run stands on another version of this program",
             )
         return state, reading
+
+    def _check_document(self, state: State) -> None:
+        """Refuse the state of another document: its runs are not this program's to go on with."""
+        about = self.program
+        if (state.source, state.name) != (about["source"], about["name"]) and state.program != program_hash(about):
+            other, this = state.source, about["source"]
+            if other == this:
+                other, this = state.name, about["name"]
+            raise RefusedError(
+                f"to put that run away: {self._call('reset')}",
+                f"the state in {self.store.directory} is that of {other} (run {state.begin['run']}), "
+                f"this is {this}: use --state-dir, or put it away with reset",
+            )
 
     def _nothing(self) -> str:
         return f"no run has begun here ({self.store.directory}); begin one: {self._call('run')}"
@@ -230,8 +265,7 @@ def main(program: Table, argv: Optional[list[str]] = None, prog: Optional[str] =
         if options.command is None:
             parser.print_help(sys.stderr)
             parser.error("no subcommand was given")
-        command: Callable[[], int] = getattr(Commandline(program, options), options.command)
-        return command()
+        return Commandline(program, options).execute()
     except RefusedError as refusal:
         *details, reason = refusal.args
     except BrokenPipeError:  # who reads the output has seen enough

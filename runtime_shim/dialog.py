@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 import termios
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Optional
 
 from runtime_shim.display import Display
@@ -18,6 +20,16 @@ def outcome_of(word: str) -> Optional[str]:
     return MEANINGS.get(word.lower())
 
 
+@contextmanager
+def _repeating(display: Display, prompt: str) -> Iterator[None]:
+    """Show the prompt again when the run goes on after Ctrl-Z."""
+    before = signal.signal(signal.SIGCONT, lambda _number, _frame: display.line(prompt, end=""))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGCONT, before)
+
+
 def question(display: Display, signals: Signals, text: str, choices: str) -> Optional[str]:
     """Ask until one of the choices (`pass/fail`) is given; None means that nobody answers now.
 
@@ -25,13 +37,15 @@ def question(display: Display, signals: Signals, text: str, choices: str) -> Opt
     away, since it was not meant for it.
     """
     words = choices.split("/")
-    known = {word[:length]: word for word in [*words, *MEANINGS] for length in (1, len(word))}
+    accepted = [*words, *MEANINGS] if len(words) == 2 else words
+    known = {word[:length]: word for word in accepted for length in (1, len(word))}
+    prompt = f"{text} [{choices}] "
     with suppress(OSError, ValueError, termios.error):
         termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
     while True:
-        display.line(f"{text} [{choices}] ", end="")
+        display.line(prompt, end="")
         try:
-            with signals.listening():
+            with signals.listening(), _repeating(display, prompt):
                 typed = sys.stdin.readline()
         except Interrupted:  # the key has been echoed where the answer was due
             display.line()

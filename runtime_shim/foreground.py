@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import os
+import termios
 from contextlib import suppress
+from typing import Any, Optional
+
+Modes = list[Any]
 
 
 class Foreground:
@@ -15,6 +19,8 @@ class Foreground:
         except OSError:
             self._terminal = -1
         self._is_lent = False
+        self._ours: Optional[Modes] = None
+        self._theirs: Optional[Modes] = None
 
     def is_ours(self) -> bool:
         """Tell whether this process is in the foreground."""
@@ -27,18 +33,34 @@ class Foreground:
         """Tell whether there is a terminal at all."""
         return self._terminal >= 0
 
-    def lend(self, group: int) -> None:
+    def lend(self, group: int, again: bool = False) -> None:
         """Give the foreground to a process group, unless this process is in the background itself."""
         if self.is_ours():
+            self._ours = self._modes()
+            if again:
+                self._set(self._theirs)
             with suppress(OSError):  # the command may have ended already
                 os.tcsetpgrp(self._terminal, group)
                 self._is_lent = True
 
     def take_back(self) -> bool:
-        """Take it back; tells whether it was lent."""
+        """Take it back, with the modes that it had (a `stty -echo` may be left behind); tells whether it was lent."""
         if not self._is_lent:
             return False
         self._is_lent = False
         with suppress(OSError):  # the terminal may be gone
             os.tcsetpgrp(self._terminal, os.getpgrp())
+        self._theirs = self._modes()
+        self._set(self._ours)
         return True
+
+    def _modes(self) -> Optional[Modes]:
+        try:
+            return termios.tcgetattr(self._terminal)
+        except (OSError, termios.error):
+            return None
+
+    def _set(self, modes: Optional[Modes]) -> None:
+        if modes is not None:
+            with suppress(OSError, termios.error):
+                termios.tcsetattr(self._terminal, termios.TCSANOW, modes)

@@ -15,7 +15,7 @@ import zlib
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from runtime_shim.program import RefusedError
+from runtime_shim.program import RefusedError, naming
 
 Record = dict[str, Any]
 
@@ -84,7 +84,8 @@ def sync_directory(path: Path) -> None:
     """Make the names in a directory last."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
-        os.fsync(descriptor)
+        with naming(path):
+            os.fsync(descriptor)
     finally:
         os.close(descriptor)
 
@@ -98,7 +99,8 @@ class Journal:
         self.size = reading.size
         self._sync = getattr(os, "fdatasync", os.fsync)
         self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
-        os.ftruncate(self._file, self.size)
+        with naming(path):
+            os.ftruncate(self._file, self.size)
         if reading.missing:
             self._write(reading.missing)
         sync_directory(path.parent)
@@ -116,6 +118,7 @@ class Journal:
         except OSError as error:
             raise RefusedError(f"{self.path}: cannot record: {error.strerror}") from None
         if written < len(line):
-            os.ftruncate(self._file, self.size)  # half a record before another one would be damage
+            with naming(self.path):
+                os.ftruncate(self._file, self.size)  # half a record before another one would be damage
             raise RefusedError(f"{self.path}: cannot record: {os.strerror(errno.ENOSPC)}")
         self.size += len(line)

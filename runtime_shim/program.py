@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 Table = dict[str, Any]
@@ -13,6 +15,17 @@ EXIT_COMPLETE, EXIT_STOP, EXIT_REFUSED, EXIT_WAITING, EXIT_INTERRUPTED = 0, 1, 2
 
 class RefusedError(Exception):
     """A reason to go no further, after lines with details, for the operator; the exit code is 2 (R3)."""
+
+
+@contextmanager
+def naming(path: object) -> Iterator[None]:
+    """See to it that an error of the system names the file that it is about."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None:
+            error.filename = str(path)
+        raise
 
 
 def canonical(value: object) -> str:

@@ -35,7 +35,8 @@ def rehearse(session: Session) -> list[str]:
         done = session.performer(state.node).rehearse(state.node, unit)
         move = advance(program, state.node, state.registers, done.outcome)
         lines.append(session.label(state.node))
-        lines += session.texts(unit, "command" if "command" in unit else "prompt")
-        lines.append(f"  {done.outcome.upper()} ({done.how}): {one_line(move.says)}")
+        for key in ("command",) if "command" in unit else ("prompt", "block"):
+            lines += session.texts(unit, key)
+        lines.append(f"  {done.outcome.upper()} ({done.how}): {one_line(move.says)}".rstrip())
         state.node, state.registers = move.node, dict(move.registers)
     return [*lines, f"The walk is longer than {LONGEST} units and is not shown further."]

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Callable, Optional
 
 from runtime_shim.display import duration, one_line
-from runtime_shim.program import Table
+from runtime_shim.program import Table, program_hash
+from runtime_shim.session import PERFORMERS
 from runtime_shim.state import ENDED, State
 from runtime_shim.walk import filled
 
 RECENT = 12
+OTHER = "The run stands on another version of the program."
 DECISIONS = (("--rerun-interrupted",), ("--assume", "pass"), ("--assume", "fail"))
 
 
@@ -19,7 +22,15 @@ def describe(program: Table, state: Optional[State], busy: bool, call: Callable[
     if state is None:
         return {**about, "state": "none", "next": [call("run")]}
     word = condition_in_words(state, busy)
-    unit = program["units"].get(state.node, {"title": ""})
+    unit = program["units"].get(state.node, {"title": "", "task": ""})
+    is_same = state.program == program_hash(program)
+    process = state.process if word == "interrupted" and _still_runs(unit, state) else None
+    registers = {**program.get("registers", {}), **state.registers}
+    decisions = DECISIONS if process is None else DECISIONS[:1]  # nobody assumes what is still going on
+    if is_same:
+        todo = what_to_do(unit, state.node, word, decisions, call)
+    else:
+        todo = what_to_adopt(unit, word, decisions, call)
     known = ("unit", "title", "instances", "attempt", "outcome", "how", "says", "seconds")
     return {
         **about,
@@ -27,10 +38,12 @@ def describe(program: Table, state: Optional[State], busy: bool, call: Callable[
         "run": state.begin["run"],
         "began": state.begin["time"],
         "unit": state.node,
-        "unit_title": filled(unit, unit["title"], state.registers),
+        "unit_title": filled(unit, unit["title"], registers),
         "message": state.message,
+        "same_program": is_same,
+        "pid": process["pid"] if process is not None else None,
         "finished": [{key: record[key] for key in known} for record in state.finished],
-        "next": what_to_do(unit, state.node, word, call),
+        "next": todo,
     }
 
 
@@ -41,7 +54,9 @@ def condition_in_words(state: State, busy: bool) -> str:
     return "running" if busy else state.condition
 
 
-def what_to_do(unit: Table, name: str, word: str, call: Callable[..., str]) -> list[str]:
+def what_to_do(
+    unit: Table, name: str, word: str, decisions: Iterable[tuple[str, ...]], call: Callable[..., str]
+) -> list[str]:
     """Return the commands that make sense now."""
     if word == "running":
         return []
@@ -49,8 +64,26 @@ def what_to_do(unit: Table, name: str, word: str, call: Callable[..., str]) -> l
         good, bad = unit.get("question", "pass/fail").split("/")
         return [call("answer", name, good), call("answer", name, bad), call("resume")]
     if word == "interrupted":
-        return [call("resume", *how) for how in DECISIONS]
+        return [call("resume", *how) for how in decisions]
     return [call("resume")] if word == "ready" else [call("run")]
+
+
+def what_to_adopt(unit: Table, word: str, decisions: Iterable[tuple[str, ...]], call: Callable[..., str]) -> list[str]:
+    """Return the commands that make sense with a run of another version of the program."""
+    if word == "running":
+        return []
+    if word in ENDED:
+        return [call("run")]
+    if unit["task"] not in PERFORMERS:
+        return [call("reset")]
+    if word == "interrupted":
+        return [call("resume", "--adopt", *how) for how in decisions]
+    return [call("resume", "--adopt")]
+
+
+def _still_runs(unit: Table, state: State) -> bool:
+    performer = PERFORMERS.get(unit["task"])
+    return performer is not None and performer.still_runs(state.process)
 
 
 def status_lines(program: Table, facts: Table) -> list[str]:
@@ -61,6 +94,10 @@ def status_lines(program: Table, facts: Table) -> list[str]:
     else:
         where = facts["message"] if facts["state"] in ENDED else f"at {facts['unit']} {facts['unit_title']}"
         lines += [f"run {facts['run']}", one_line(f"{facts['state'].upper()} {where}")]
+        if facts["pid"] is not None:
+            lines.append(f"Its command still runs (pid {facts['pid']}): wait for its end, or end it and run it again.")
+        if not facts["same_program"]:
+            lines.append("This was an earlier version of the program." if facts["state"] in ENDED else OTHER)
         done = facts["finished"]
         lines += [""][: len(done)]
         if len(done) > RECENT:

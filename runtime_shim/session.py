@@ -27,7 +27,7 @@ from runtime_shim.program import (
 )
 from runtime_shim.signals import Interrupted, Signals
 from runtime_shim.state import ENDED, State, utc_now
-from runtime_shim.walk import Move, advance, attempt_of, enter, filled, instances_of
+from runtime_shim.walk import Move, advance, attempt_of, enter, filled, instances_of, nested_end
 
 
 class Done(NamedTuple):
@@ -61,6 +61,11 @@ class Performer:
     def recover(self, _name: str) -> Optional[Done]:
         """Decide about a unit that was cut off; None to run it again."""
         return None
+
+    @staticmethod
+    def still_runs(_process: Optional[Record]) -> bool:
+        """Tell whether a unit that was cut off goes on without the run."""
+        return False
 
 
 PERFORMERS: dict[str, type[Performer]] = {}
@@ -182,7 +187,12 @@ class Session:
             "next": move.node,
         }
         stand = where_it_stands(self.program, move, begins)
-        self.record({"kind": "done", **about, **result, "changed": move.changed, **stand, **(done.note or {})})
+        try:
+            self.record({"kind": "done", **about, **result, "changed": move.changed, **stand, **(done.note or {})})
+        except RefusedError as error:
+            ended = f"{self.label(name)} ended with {done.outcome.upper()}, but this could not be recorded ({error})"
+            again = ("resume", "--assume") if self.performer(name).recovers else ("answer", name)
+            raise RefusedError(f"{ended}; make room, then: {self.call(*again, done.outcome)}") from None
         details = (done.how, duration(seconds), one_line(move.says))
         self.display.finished(done.outcome, [text for text in details if text])
         self.events.emit("unit_finished", **about, **result)
@@ -190,7 +200,7 @@ class Session:
             unit = self.program["units"][passed]
             if unit["task"] == "end":
                 message = filled(unit, unit.get("message", ""), move.registers)
-                self.display.line("    " + one_line(f"{passed} {message}"))
+                self.display.line("    " + one_line(f"{nested_end(passed, unit)} {message}"))
 
     def end(self) -> int:
         """Say how the run ended."""
@@ -275,6 +285,8 @@ class Session:
                 "time": utc_now(),
                 "condition": condition,
                 "registers": registers,
+                "name": self.program["name"],
+                "source": self.program["source"],
                 "program": program_hash(self.program),
                 "units": unit_digests(self.program),
             }

@@ -9,10 +9,11 @@ from typing import Optional
 
 from runtime_shim.display import one_line
 from runtime_shim.foreground import Foreground
+from runtime_shim.journal import Record
 from runtime_shim.leftover import end_group, is_alive, signal_group, ticks
 from runtime_shim.program import RefusedError, Table
 from runtime_shim.session import PERFORMERS, Done, Performer, Session, Waiting
-from runtime_shim.signals import Interrupted
+from runtime_shim.signals import FORWARDED, Interrupted
 from runtime_shim.walk import attempt_of, filled, instances_of
 
 LINES = 6  # of what a prompt says, before its command runs
@@ -60,9 +61,9 @@ class Commands(Performer):
         return Done("pass" if code == 0 else "fail", in_words(code))
 
     def _show(self, unit: Table) -> None:
-        """Show what the unit says to a person; a log has the document for it."""
+        """Show what the unit says to a person, once per visit; a log has the document for it."""
         display, lines = self.session.display, self.session.texts(unit, "prompt")
-        if display.is_terminal:
+        if display.is_terminal and attempt_of(unit, self.session.state.registers) == 1:
             for line in lines[:LINES] + [f"    {display.more}"][: len(lines) > LINES]:
                 display.line(display.paint(line, "dim"))
 
@@ -101,15 +102,15 @@ class Commands(Performer):
     def _wait(self, group: int) -> int:
         while True:
             number = self.session.signals.wait()
-            if number == signal.SIGALRM:
+            if number == signal.SIGALRM and self.session.signals.has_timer:
                 signal_group(group, signal.SIGKILL)
-            elif number != signal.SIGCHLD:
+            elif number in self.session.signals.stops:
                 if not self._is_stopping:
-                    signal.alarm(PATIENCE)
+                    self.session.signals.wake_after(PATIENCE)
                 self._is_stopping = True
-                signal_group(group, number)
+                signal_group(group, number if number in FORWARDED else signal.SIGTERM)
                 signal_group(group, signal.SIGCONT)
-            else:
+            elif number == signal.SIGCHLD:
                 pid, status = os.waitpid(group, os.WNOHANG | os.WUNTRACED)
                 if pid and not os.WIFSTOPPED(status):
                     return os.waitstatus_to_exitcode(status)
@@ -121,15 +122,20 @@ class Commands(Performer):
         self._foreground.take_back()
         if number not in (signal.SIGTTIN, signal.SIGTTOU) or not self._foreground.is_ours():
             signal_group(os.getpgrp(), signal.SIGTSTP)
-        self._foreground.lend(group)
+        self._foreground.lend(group, again=True)
         signal_group(group, signal.SIGCONT)
+
+    @staticmethod
+    def still_runs(process: Optional[Record]) -> bool:
+        """Tell whether a command that was cut off goes on without the run."""
+        return is_alive(process)
 
     def recover(self, name: str) -> Optional[Done]:
         """Decide about a command that was cut off: as the options say, or as the operator does (R2)."""
         session, options, process = self.session, self.session.options, self.session.state.process
         label = session.label(name)
         again, assume = session.call("resume", "--rerun-interrupted"), session.call("resume", "--assume")
-        if process is not None and is_alive(process):
+        if process is not None and self.still_runs(process):
             still = f"{label}: its command still runs (pid {process['pid']})"
             if options.rerun_interrupted:
                 session.display.line(f"{still}; ending it")

@@ -8,13 +8,16 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any, Optional
 
+STOPS = ("INT", "TERM", "HUP", "QUIT", "USR1", "USR2", "XCPU", "ALRM", "VTALRM", "PROF", "POLL", "PWR", "STKFLT")
+FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)  # commands get the others as TERM
+
 
 class Interrupted(KeyboardInterrupt):
     """The operator, or the system, told the run to end."""
 
 
 class Signals:
-    """The stop signals of a run: INT, TERM and HUP, but those that were ignored stay so (nohup).
+    """The stop signals of a run: all that would end it, but those that were ignored stay so (nohup).
 
     They are blocked from beginning to end. Who waits for a command receives them with `wait`, who
     waits for a person opens the gate with `listening`, and between units `pending` is asked. A
@@ -22,8 +25,9 @@ class Signals:
     """
 
     def __enter__(self) -> Signals:  # noqa: PYI034 - Python 3.11 has Self
-        wanted = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+        wanted = [signal.Signals[f"SIG{name}"] for name in STOPS if hasattr(signal, f"SIG{name}")]
         self.stops = {number for number in wanted if signal.getsignal(number) is not signal.SIG_IGN}
+        self.has_timer = False  # an alarm that is not the run's own is a stop signal like any other
         self._watched = {*self.stops, signal.SIGCHLD, signal.SIGALRM}
         self.before = signal.pthread_sigmask(signal.SIG_BLOCK, self._watched)
         self._handlers: dict[int, Any] = {n: signal.signal(n, self._received) for n in self._watched}
@@ -46,6 +50,11 @@ class Signals:
     def wait(self) -> int:
         """Wait for a stop signal, the end of a child or an alarm; returns its number."""
         return signal.sigwait(self._watched)
+
+    def wake_after(self, seconds: int) -> None:
+        """Have `wait` return SIGALRM after a time."""
+        self.has_timer = True
+        signal.alarm(seconds)
 
     def pending(self) -> bool:
         """Tell whether a stop signal has come."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Optional
 
 from runtime_shim.journal import Journal, Reading, Record, read_journal, sync_directory
-from runtime_shim.program import RefusedError
+from runtime_shim.program import RefusedError, naming
 from runtime_shim.walk import Registers
 
 ENDED = ("complete", "stop")
@@ -34,6 +34,8 @@ class State:
         self.condition: str = begin["condition"]
         self.registers: Registers = begin["registers"]
         self.program: str = begin["program"]
+        self.name: str = begin["name"]
+        self.source: str = begin["source"]
         self.units: dict[str, str] = begin["units"]
         self.message: str = begin.get("message", "")
         self.process: Optional[Record] = None
@@ -53,6 +55,7 @@ class State:
         elif kind == "adopt":
             self.program, self.units = record["program"], record["units"]
             self.registers = record["registers"]
+            self.name, self.source = record.get("name", self.name), record.get("source", self.source)
 
 
 def replay(records: list[Record], path: Path) -> Optional[State]:
@@ -75,6 +78,11 @@ class Store:
         self.path = directory / "journal"
         self._lock: Optional[int] = None
 
+    def involves(self, name: str) -> bool:
+        """Tell whether a file is the directory, lies in it, or is a folder above it."""
+        path = Path(name)
+        return path == self.directory or self.directory in path.parents or path in self.directory.parents
+
     def read(self) -> tuple[Optional[State], Reading]:
         """Read the state without changing anything."""
         reading = read_journal(self.path)
@@ -86,19 +94,24 @@ class Store:
         self.directory.mkdir(parents=True, exist_ok=True)
         for path in made:
             sync_directory(path.parent)
-        self._lock = os.open(self.directory / "lock", os.O_RDWR | os.O_CREAT, 0o666)
+        path = self.directory / "lock"
+        self._lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        with naming(path):
+            self._take(self._lock)
+
+    def _take(self, lock: int) -> None:
         for patience in (0.05, 0.1, 0.0):  # a `status` looks at the lock for an instant
             try:
-                fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 break
             except BlockingIOError:
                 if not patience:
-                    holder = os.pread(self._lock, 20, 0).decode().strip() or "?"
+                    holder = os.pread(lock, 20, 0).decode().strip() or "?"
                     self.unlock()
                     raise RefusedError(f"{self.directory}: a run is at work here (pid {holder})") from None
                 time.sleep(patience)
-        os.ftruncate(self._lock, 0)
-        os.pwrite(self._lock, f"{os.getpid()}\n".encode(), 0)
+        os.ftruncate(lock, 0)
+        os.pwrite(lock, f"{os.getpid()}\n".encode(), 0)
 
     def unlock(self) -> None:
         """Let others in."""

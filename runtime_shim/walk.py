@@ -63,6 +63,13 @@ def is_final(unit: Table) -> bool:
     return unit["task"] == "end" and not unit.get("edges")
 
 
+def nested_end(name: str, unit: Table) -> str:
+    """Return the end of a nested runbook as people read it, by the paths of inclusion: `lint.runbook.md: STOP`."""
+    place, suffix, _ = name.rpartition(".runbook.md")
+    path = place.partition("/")[2]
+    return f"{path}{suffix}: {unit['result'].upper()}" if path else f"{name}: {unit['result'].upper()}"
+
+
 def enter(program: Table, node: str, registers: Registers) -> Move:
     """Go to a node and on through branches and nested ends, to a unit to do or a final end."""
     return _follow(program, {"go": node}, registers)

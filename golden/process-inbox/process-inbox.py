@@ -131,6 +131,17 @@ class RefusedError(Exception):
     """A reason to go no further, after lines with details, for the operator; the exit code is 2 (R3)."""
 
 
+@contextmanager
+def naming(path: object) -> Iterator[None]:
+    """See to it that an error of the system names the file that it is about."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None:
+            error.filename = str(path)
+        raise
+
+
 def canonical(value: object) -> str:
     """Write a value as JSON that is the same wherever and whenever it is written."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"))
@@ -225,6 +236,13 @@ def choose(program: Table, node: str, registers: Registers, outcome: Optional[st
 def is_final(unit: Table) -> bool:
     """Tell whether a unit ends the run; the end of a nested runbook has an edge and does not (M8)."""
     return unit["task"] == "end" and not unit.get("edges")
+
+
+def nested_end(name: str, unit: Table) -> str:
+    """Return the end of a nested runbook as people read it, by the paths of inclusion: `lint.runbook.md: STOP`."""
+    place, suffix, _ = name.rpartition(".runbook.md")
+    path = place.partition("/")[2]
+    return f"{path}{suffix}: {unit['result'].upper()}" if path else f"{name}: {unit['result'].upper()}"
 
 
 def enter(program: Table, node: str, registers: Registers) -> Move:
@@ -344,7 +362,8 @@ def sync_directory(path: Path) -> None:
     """Make the names in a directory last."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
-        os.fsync(descriptor)
+        with naming(path):
+            os.fsync(descriptor)
     finally:
         os.close(descriptor)
 
@@ -358,7 +377,8 @@ class Journal:
         self.size = reading.size
         self._sync = getattr(os, "fdatasync", os.fsync)
         self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
-        os.ftruncate(self._file, self.size)
+        with naming(path):
+            os.ftruncate(self._file, self.size)
         if reading.missing:
             self._write(reading.missing)
         sync_directory(path.parent)
@@ -376,7 +396,8 @@ class Journal:
         except OSError as error:
             raise RefusedError(f"{self.path}: cannot record: {error.strerror}") from None
         if written < len(line):
-            os.ftruncate(self._file, self.size)  # half a record before another one would be damage
+            with naming(self.path):
+                os.ftruncate(self._file, self.size)  # half a record before another one would be damage
             raise RefusedError(f"{self.path}: cannot record: {os.strerror(errno.ENOSPC)}")
         self.size += len(line)
 
@@ -406,6 +427,8 @@ class State:
         self.condition: str = begin["condition"]
         self.registers: Registers = begin["registers"]
         self.program: str = begin["program"]
+        self.name: str = begin["name"]
+        self.source: str = begin["source"]
         self.units: dict[str, str] = begin["units"]
         self.message: str = begin.get("message", "")
         self.process: Optional[Record] = None
@@ -425,6 +448,7 @@ class State:
         elif kind == "adopt":
             self.program, self.units = record["program"], record["units"]
             self.registers = record["registers"]
+            self.name, self.source = record.get("name", self.name), record.get("source", self.source)
 
 
 def replay(records: list[Record], path: Path) -> Optional[State]:
@@ -447,6 +471,11 @@ class Store:
         self.path = directory / "journal"
         self._lock: Optional[int] = None
 
+    def involves(self, name: str) -> bool:
+        """Tell whether a file is the directory, lies in it, or is a folder above it."""
+        path = Path(name)
+        return path == self.directory or self.directory in path.parents or path in self.directory.parents
+
     def read(self) -> tuple[Optional[State], Reading]:
         """Read the state without changing anything."""
         reading = read_journal(self.path)
@@ -458,19 +487,24 @@ class Store:
         self.directory.mkdir(parents=True, exist_ok=True)
         for path in made:
             sync_directory(path.parent)
-        self._lock = os.open(self.directory / "lock", os.O_RDWR | os.O_CREAT, 0o666)
+        path = self.directory / "lock"
+        self._lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        with naming(path):
+            self._take(self._lock)
+
+    def _take(self, lock: int) -> None:
         for patience in (0.05, 0.1, 0.0):  # a `status` looks at the lock for an instant
             try:
-                fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 break
             except BlockingIOError:
                 if not patience:
-                    holder = os.pread(self._lock, 20, 0).decode().strip() or "?"
+                    holder = os.pread(lock, 20, 0).decode().strip() or "?"
                     self.unlock()
                     raise RefusedError(f"{self.directory}: a run is at work here (pid {holder})") from None
                 time.sleep(patience)
-        os.ftruncate(self._lock, 0)
-        os.pwrite(self._lock, f"{os.getpid()}\n".encode(), 0)
+        os.ftruncate(lock, 0)
+        os.pwrite(lock, f"{os.getpid()}\n".encode(), 0)
 
     def unlock(self) -> None:
         """Let others in."""
@@ -514,12 +548,16 @@ class Store:
 # Signals: held back while the run thinks, received where it waits, so none is lost between (R5).
 # ---------------------------------------------------------------------------------------------------------------------
 
+STOPS = ("INT", "TERM", "HUP", "QUIT", "USR1", "USR2", "XCPU", "ALRM", "VTALRM", "PROF", "POLL", "PWR", "STKFLT")
+FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)  # commands get the others as TERM
+
+
 class Interrupted(KeyboardInterrupt):
     """The operator, or the system, told the run to end."""
 
 
 class Signals:
-    """The stop signals of a run: INT, TERM and HUP, but those that were ignored stay so (nohup).
+    """The stop signals of a run: all that would end it, but those that were ignored stay so (nohup).
 
     They are blocked from beginning to end. Who waits for a command receives them with `wait`, who
     waits for a person opens the gate with `listening`, and between units `pending` is asked. A
@@ -527,8 +565,9 @@ class Signals:
     """
 
     def __enter__(self) -> Signals:  # noqa: PYI034 - Python 3.11 has Self
-        wanted = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+        wanted = [signal.Signals[f"SIG{name}"] for name in STOPS if hasattr(signal, f"SIG{name}")]
         self.stops = {number for number in wanted if signal.getsignal(number) is not signal.SIG_IGN}
+        self.has_timer = False  # an alarm that is not the run's own is a stop signal like any other
         self._watched = {*self.stops, signal.SIGCHLD, signal.SIGALRM}
         self.before = signal.pthread_sigmask(signal.SIG_BLOCK, self._watched)
         self._handlers: dict[int, Any] = {n: signal.signal(n, self._received) for n in self._watched}
@@ -551,6 +590,11 @@ class Signals:
     def wait(self) -> int:
         """Wait for a stop signal, the end of a child or an alarm; returns its number."""
         return signal.sigwait(self._watched)
+
+    def wake_after(self, seconds: int) -> None:
+        """Have `wait` return SIGALRM after a time."""
+        self.has_timer = True
+        signal.alarm(seconds)
 
     def pending(self) -> bool:
         """Tell whether a stop signal has come."""
@@ -647,6 +691,16 @@ def outcome_of(word: str) -> Optional[str]:
     return MEANINGS.get(word.lower())
 
 
+@contextmanager
+def _repeating(display: Display, prompt: str) -> Iterator[None]:
+    """Show the prompt again when the run goes on after Ctrl-Z."""
+    before = signal.signal(signal.SIGCONT, lambda _number, _frame: display.line(prompt, end=""))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGCONT, before)
+
+
 def question(display: Display, signals: Signals, text: str, choices: str) -> Optional[str]:
     """Ask until one of the choices (`pass/fail`) is given; None means that nobody answers now.
 
@@ -654,13 +708,15 @@ def question(display: Display, signals: Signals, text: str, choices: str) -> Opt
     away, since it was not meant for it.
     """
     words = choices.split("/")
-    known = {word[:length]: word for word in [*words, *MEANINGS] for length in (1, len(word))}
+    accepted = [*words, *MEANINGS] if len(words) == 2 else words
+    known = {word[:length]: word for word in accepted for length in (1, len(word))}
+    prompt = f"{text} [{choices}] "
     with suppress(OSError, ValueError, termios.error):
         termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
     while True:
-        display.line(f"{text} [{choices}] ", end="")
+        display.line(prompt, end="")
         try:
-            with signals.listening():
+            with signals.listening(), _repeating(display, prompt):
                 typed = sys.stdin.readline()
         except Interrupted:  # the key has been echoed where the answer was due
             display.line()
@@ -698,17 +754,20 @@ class Answers:
         used = {(record["answers"], record["line"]) for record in finished if "answers" in record}
         self.is_another = bool(used) and self.digest not in dict(used)
         self._left: list[Answer] = []
+        wrong: list[str] = []
         for number, line in enumerate(text.split("\n"), start=1):
             words = re.sub(r"(^|\s)#.*", "", line).strip().rsplit(None, 1)
             if not words:
                 continue
             outcome, unit = outcome_of(words[-1]), words[0] if len(words) == 2 else None
             if outcome is None:
-                raise RefusedError(f"{path}:{number}: expected pass, fail, yes or no, alone or after a unit")
-            if unit is not None and units.get(unit, {}).get("task") != "ask":
-                raise RefusedError(f"{path}:{number}: {unit} is not a unit that asks")
-            if (self.digest, number) not in used:
+                wrong.append(f"{path}:{number}: expected pass, fail, yes or no, alone or after a unit")
+            elif unit is not None and units.get(unit, {}).get("task") != "ask":
+                wrong.append(f"{path}:{number}: {unit} is not a unit that asks")
+            elif (self.digest, number) not in used:
                 self._left.append(Answer(number, unit, outcome))
+        if wrong:
+            raise RefusedError(*wrong)
 
     def take(self, unit: str) -> Optional[Answer]:
         """Return the next answer for a unit, its own before a common one, and use it up."""
@@ -779,6 +838,11 @@ class Performer:
     def recover(self, _name: str) -> Optional[Done]:
         """Decide about a unit that was cut off; None to run it again."""
         return None
+
+    @staticmethod
+    def still_runs(_process: Optional[Record]) -> bool:
+        """Tell whether a unit that was cut off goes on without the run."""
+        return False
 
 
 PERFORMERS: dict[str, type[Performer]] = {}
@@ -900,7 +964,12 @@ class Session:
             "next": move.node,
         }
         stand = where_it_stands(self.program, move, begins)
-        self.record({"kind": "done", **about, **result, "changed": move.changed, **stand, **(done.note or {})})
+        try:
+            self.record({"kind": "done", **about, **result, "changed": move.changed, **stand, **(done.note or {})})
+        except RefusedError as error:
+            ended = f"{self.label(name)} ended with {done.outcome.upper()}, but this could not be recorded ({error})"
+            again = ("resume", "--assume") if self.performer(name).recovers else ("answer", name)
+            raise RefusedError(f"{ended}; make room, then: {self.call(*again, done.outcome)}") from None
         details = (done.how, duration(seconds), one_line(move.says))
         self.display.finished(done.outcome, [text for text in details if text])
         self.events.emit("unit_finished", **about, **result)
@@ -908,7 +977,7 @@ class Session:
             unit = self.program["units"][passed]
             if unit["task"] == "end":
                 message = filled(unit, unit.get("message", ""), move.registers)
-                self.display.line("    " + one_line(f"{passed} {message}"))
+                self.display.line("    " + one_line(f"{nested_end(passed, unit)} {message}"))
 
     def end(self) -> int:
         """Say how the run ended."""
@@ -993,6 +1062,8 @@ class Session:
                 "time": utc_now(),
                 "condition": condition,
                 "registers": registers,
+                "name": self.program["name"],
+                "source": self.program["source"],
                 "program": program_hash(self.program),
                 "units": unit_digests(self.program),
             }
@@ -1003,6 +1074,9 @@ class Session:
 # The foreground of the terminal: lent to a command while it runs, so that its keys reach it (R5).
 # ---------------------------------------------------------------------------------------------------------------------
 
+Modes = list[Any]
+
+
 class Foreground:
     """The controlling terminal, if there is one. SIGTTOU is ignored while it is used."""
 
@@ -1012,6 +1086,8 @@ class Foreground:
         except OSError:
             self._terminal = -1
         self._is_lent = False
+        self._ours: Optional[Modes] = None
+        self._theirs: Optional[Modes] = None
 
     def is_ours(self) -> bool:
         """Tell whether this process is in the foreground."""
@@ -1024,21 +1100,37 @@ class Foreground:
         """Tell whether there is a terminal at all."""
         return self._terminal >= 0
 
-    def lend(self, group: int) -> None:
+    def lend(self, group: int, again: bool = False) -> None:
         """Give the foreground to a process group, unless this process is in the background itself."""
         if self.is_ours():
+            self._ours = self._modes()
+            if again:
+                self._set(self._theirs)
             with suppress(OSError):  # the command may have ended already
                 os.tcsetpgrp(self._terminal, group)
                 self._is_lent = True
 
     def take_back(self) -> bool:
-        """Take it back; tells whether it was lent."""
+        """Take it back, with the modes that it had (a `stty -echo` may be left behind); tells whether it was lent."""
         if not self._is_lent:
             return False
         self._is_lent = False
         with suppress(OSError):  # the terminal may be gone
             os.tcsetpgrp(self._terminal, os.getpgrp())
+        self._theirs = self._modes()
+        self._set(self._ours)
         return True
+
+    def _modes(self) -> Optional[Modes]:
+        try:
+            return termios.tcgetattr(self._terminal)
+        except (OSError, termios.error):
+            return None
+
+    def _set(self, modes: Optional[Modes]) -> None:
+        if modes is not None:
+            with suppress(OSError, termios.error):
+                termios.tcsetattr(self._terminal, termios.TCSANOW, modes)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -1136,9 +1228,9 @@ class Commands(Performer):
         return Done("pass" if code == 0 else "fail", in_words(code))
 
     def _show(self, unit: Table) -> None:
-        """Show what the unit says to a person; a log has the document for it."""
+        """Show what the unit says to a person, once per visit; a log has the document for it."""
         display, lines = self.session.display, self.session.texts(unit, "prompt")
-        if display.is_terminal:
+        if display.is_terminal and attempt_of(unit, self.session.state.registers) == 1:
             for line in lines[:LINES] + [f"    {display.more}"][: len(lines) > LINES]:
                 display.line(display.paint(line, "dim"))
 
@@ -1177,15 +1269,15 @@ class Commands(Performer):
     def _wait(self, group: int) -> int:
         while True:
             number = self.session.signals.wait()
-            if number == signal.SIGALRM:
+            if number == signal.SIGALRM and self.session.signals.has_timer:
                 signal_group(group, signal.SIGKILL)
-            elif number != signal.SIGCHLD:
+            elif number in self.session.signals.stops:
                 if not self._is_stopping:
-                    signal.alarm(PATIENCE)
+                    self.session.signals.wake_after(PATIENCE)
                 self._is_stopping = True
-                signal_group(group, number)
+                signal_group(group, number if number in FORWARDED else signal.SIGTERM)
                 signal_group(group, signal.SIGCONT)
-            else:
+            elif number == signal.SIGCHLD:
                 pid, status = os.waitpid(group, os.WNOHANG | os.WUNTRACED)
                 if pid and not os.WIFSTOPPED(status):
                     return os.waitstatus_to_exitcode(status)
@@ -1197,15 +1289,20 @@ class Commands(Performer):
         self._foreground.take_back()
         if number not in (signal.SIGTTIN, signal.SIGTTOU) or not self._foreground.is_ours():
             signal_group(os.getpgrp(), signal.SIGTSTP)
-        self._foreground.lend(group)
+        self._foreground.lend(group, again=True)
         signal_group(group, signal.SIGCONT)
+
+    @staticmethod
+    def still_runs(process: Optional[Record]) -> bool:
+        """Tell whether a command that was cut off goes on without the run."""
+        return is_alive(process)
 
     def recover(self, name: str) -> Optional[Done]:
         """Decide about a command that was cut off: as the options say, or as the operator does (R2)."""
         session, options, process = self.session, self.session.options, self.session.state.process
         label = session.label(name)
         again, assume = session.call("resume", "--rerun-interrupted"), session.call("resume", "--assume")
-        if process is not None and is_alive(process):
+        if process is not None and self.still_runs(process):
             still = f"{label}: its command still runs (pid {process['pid']})"
             if options.rerun_interrupted:
                 session.display.line(f"{still}; ending it")
@@ -1268,8 +1365,9 @@ def rehearse(session: Session) -> list[str]:
         done = session.performer(state.node).rehearse(state.node, unit)
         move = advance(program, state.node, state.registers, done.outcome)
         lines.append(session.label(state.node))
-        lines += session.texts(unit, "command" if "command" in unit else "prompt")
-        lines.append(f"  {done.outcome.upper()} ({done.how}): {one_line(move.says)}")
+        for key in ("command",) if "command" in unit else ("prompt", "block"):
+            lines += session.texts(unit, key)
+        lines.append(f"  {done.outcome.upper()} ({done.how}): {one_line(move.says)}".rstrip())
         state.node, state.registers = move.node, dict(move.registers)
     return [*lines, f"The walk is longer than {LONGEST} units and is not shown further."]
 
@@ -1279,6 +1377,7 @@ def rehearse(session: Session) -> list[str]:
 # ---------------------------------------------------------------------------------------------------------------------
 
 RECENT = 12
+OTHER = "The run stands on another version of the program."
 DECISIONS = (("--rerun-interrupted",), ("--assume", "pass"), ("--assume", "fail"))
 
 
@@ -1288,7 +1387,15 @@ def describe(program: Table, state: Optional[State], busy: bool, call: Callable[
     if state is None:
         return {**about, "state": "none", "next": [call("run")]}
     word = condition_in_words(state, busy)
-    unit = program["units"].get(state.node, {"title": ""})
+    unit = program["units"].get(state.node, {"title": "", "task": ""})
+    is_same = state.program == program_hash(program)
+    process = state.process if word == "interrupted" and _still_runs(unit, state) else None
+    registers = {**program.get("registers", {}), **state.registers}
+    decisions = DECISIONS if process is None else DECISIONS[:1]  # nobody assumes what is still going on
+    if is_same:
+        todo = what_to_do(unit, state.node, word, decisions, call)
+    else:
+        todo = what_to_adopt(unit, word, decisions, call)
     known = ("unit", "title", "instances", "attempt", "outcome", "how", "says", "seconds")
     return {
         **about,
@@ -1296,10 +1403,12 @@ def describe(program: Table, state: Optional[State], busy: bool, call: Callable[
         "run": state.begin["run"],
         "began": state.begin["time"],
         "unit": state.node,
-        "unit_title": filled(unit, unit["title"], state.registers),
+        "unit_title": filled(unit, unit["title"], registers),
         "message": state.message,
+        "same_program": is_same,
+        "pid": process["pid"] if process is not None else None,
         "finished": [{key: record[key] for key in known} for record in state.finished],
-        "next": what_to_do(unit, state.node, word, call),
+        "next": todo,
     }
 
 
@@ -1310,7 +1419,9 @@ def condition_in_words(state: State, busy: bool) -> str:
     return "running" if busy else state.condition
 
 
-def what_to_do(unit: Table, name: str, word: str, call: Callable[..., str]) -> list[str]:
+def what_to_do(
+    unit: Table, name: str, word: str, decisions: Iterable[tuple[str, ...]], call: Callable[..., str]
+) -> list[str]:
     """Return the commands that make sense now."""
     if word == "running":
         return []
@@ -1318,8 +1429,26 @@ def what_to_do(unit: Table, name: str, word: str, call: Callable[..., str]) -> l
         good, bad = unit.get("question", "pass/fail").split("/")
         return [call("answer", name, good), call("answer", name, bad), call("resume")]
     if word == "interrupted":
-        return [call("resume", *how) for how in DECISIONS]
+        return [call("resume", *how) for how in decisions]
     return [call("resume")] if word == "ready" else [call("run")]
+
+
+def what_to_adopt(unit: Table, word: str, decisions: Iterable[tuple[str, ...]], call: Callable[..., str]) -> list[str]:
+    """Return the commands that make sense with a run of another version of the program."""
+    if word == "running":
+        return []
+    if word in ENDED:
+        return [call("run")]
+    if unit["task"] not in PERFORMERS:
+        return [call("reset")]
+    if word == "interrupted":
+        return [call("resume", "--adopt", *how) for how in decisions]
+    return [call("resume", "--adopt")]
+
+
+def _still_runs(unit: Table, state: State) -> bool:
+    performer = PERFORMERS.get(unit["task"])
+    return performer is not None and performer.still_runs(state.process)
 
 
 def status_lines(program: Table, facts: Table) -> list[str]:
@@ -1330,6 +1459,10 @@ def status_lines(program: Table, facts: Table) -> list[str]:
     else:
         where = facts["message"] if facts["state"] in ENDED else f"at {facts['unit']} {facts['unit_title']}"
         lines += [f"run {facts['run']}", one_line(f"{facts['state'].upper()} {where}")]
+        if facts["pid"] is not None:
+            lines.append(f"Its command still runs (pid {facts['pid']}): wait for its end, or end it and run it again.")
+        if not facts["same_program"]:
+            lines.append("This was an earlier version of the program." if facts["state"] in ENDED else OTHER)
         done = facts["finished"]
         lines += [""][: len(done)]
         if len(done) > RECENT:
@@ -1358,6 +1491,9 @@ def steps_lines(program: Table) -> list[str]:
 # The command line of a program.
 # ---------------------------------------------------------------------------------------------------------------------
 
+NOT_ALLOWED = (errno.EACCES, errno.EPERM, errno.EROFS)
+
+
 class Parser(argparse.ArgumentParser):
     """A parser whose complaints are one line."""
 
@@ -1379,6 +1515,17 @@ class Commandline:
         self._call = partial(call_of, options)
         self.store = Store(Path(options.state_dir or Path(".rdc", program["name"])))
 
+    def execute(self) -> int:
+        """Do what the subcommand says."""
+        command: Callable[[], int] = getattr(self, self.options.command)
+        try:
+            return command()
+        except OSError as error:
+            if error.errno in NOT_ALLOWED and self.store.involves(str(error.filename)):
+                hint = "choose another place with --state-dir"
+                raise RefusedError(f"{error.filename}: {error.strerror}; {hint}") from None
+            raise
+
     def run(self) -> int:
         """Begin a run, unless one is under way."""
         if self.options.dry_run:
@@ -1386,10 +1533,15 @@ class Commandline:
         with self._locked() as signals:
             old, reading = self.store.read()
             if old is not None and old.condition not in ENDED:
+                self._check_document(old)
+                is_same = old.program == program_hash(self.program)
+                words = ["resume", *([] if is_same else ["--adopt"]), *self._decision()]
+                can_go_on = self.program["units"].get(old.node, {}).get("task") in PERFORMERS
                 raise RefusedError(
-                    f"to go on with it:  {self._call('resume', *self._decision())}",
+                    *[f"to go on with it:  {self._call(*words)}"][:can_go_on],
                     f"to put it away:    {self._call('reset')}",
-                    f"an unfinished run stands at {old.node}",
+                    f"an unfinished run stands at {old.node}"
+                    + ("" if is_same else ", of another version of this program"),
                 )
             session = self._session(signals, State(first_record(self.program)))
             if old is not None:
@@ -1481,13 +1633,29 @@ class Commandline:
         state, reading = self.store.read()
         if state is None:
             raise RefusedError(self._nothing())
-        if state.program != program_hash(self.program) and not self.options.adopt:
+        if state.program == program_hash(self.program) or self.options.adopt:
+            return state, reading
+        self._check_document(state)
+        if state.condition not in ENDED:
             raise RefusedError(
                 *differences(state.units, self.program),
                 f"to go on with this version all the same: {self._call('resume', '--adopt')}",
                 "the run stands on another version of this program",
             )
         return state, reading
+
+    def _check_document(self, state: State) -> None:
+        """Refuse the state of another document: its runs are not this program's to go on with."""
+        about = self.program
+        if (state.source, state.name) != (about["source"], about["name"]) and state.program != program_hash(about):
+            other, this = state.source, about["source"]
+            if other == this:
+                other, this = state.name, about["name"]
+            raise RefusedError(
+                f"to put that run away: {self._call('reset')}",
+                f"the state in {self.store.directory} is that of {other} (run {state.begin['run']}), "
+                f"this is {this}: use --state-dir, or put it away with reset",
+            )
 
     def _nothing(self) -> str:
         return f"no run has begun here ({self.store.directory}); begin one: {self._call('run')}"
@@ -1555,8 +1723,7 @@ def main(program: Table, argv: Optional[list[str]] = None, prog: Optional[str] =
         if options.command is None:
             parser.print_help(sys.stderr)
             parser.error("no subcommand was given")
-        command: Callable[[], int] = getattr(Commandline(program, options), options.command)
-        return command()
+        return Commandline(program, options).execute()
     except RefusedError as refusal:
         *details, reason = refusal.args
     except BrokenPipeError:  # who reads the output has seen enough

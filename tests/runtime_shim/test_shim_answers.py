@@ -92,3 +92,11 @@ def test_answers_are_checked_where_nothing_is_asked(tmp_path: Path, text: str | 
     assert f"rdc: error: {words[1]}:" in refused.last
     assert place.text("log") == ""
     assert place.run("run", *answers(place, "pass\n")).code == 0, "answers that are left over are ignored"
+
+
+def test_all_bad_lines_are_told_at_once(tmp_path: Path) -> None:
+    place = Place(tmp_path, THREE)
+    result = place.run("run", *answers(place, "perhaps\npass\n9 pass\n1 never\n"))
+    assert result.code == 2
+    assert [line.split(": ")[-2] for line in result.err.splitlines()] == ["answers:1", "answers:3", "answers:4"]
+    assert result.last.startswith("rdc: error: answers:4: ")

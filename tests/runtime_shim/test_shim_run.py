@@ -268,7 +268,17 @@ def test_nested_end_goes_on(tmp_path: Path) -> None:
     table = program({"1": shell("false", "2", "n"), "n": nested, "2": shell("true", "COMPLETE")}, {"x": 4})
     result = Place(tmp_path, table).run("run")
     assert result.code == 0
-    assert "n lint 4 failed" in result.err
+    assert "    n: STOP lint 4 failed\n" in result.err
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [("1/release/lint.runbook.md/2/STOP", "release/lint.runbook.md"), ("1.2/a.runbook.md/STOP", "a.runbook.md")],
+)
+def test_nested_end_is_shown_by_its_path(tmp_path: Path, name: str, shown: str) -> None:
+    nested = end("complete", "No tabs found", edges=[{"go": "COMPLETE", "says": ""}])
+    result = Place(tmp_path, program({"1": shell("true", name), name: nested})).run("run")
+    assert f"    {shown}: COMPLETE No tabs found\n" in result.err
 
 
 def test_texts_are_cleaned(tmp_path: Path) -> None:
@@ -364,7 +374,11 @@ def test_step_that_cannot_be_recorded_is_the_last(tmp_path: Path) -> None:
     place.script.write_text(text.replace("LIMIT\n", size % (limit, limit)))
     result = place.run("run")
     assert result.code == 2, result.err
-    assert re.search(r"journal: cannot record: (No space left|File too large)", result.last)
+    assert re.fullmatch(
+        r"rdc: error: 1 Work ended with PASS, but this could not be recorded \(.*journal: cannot record: "
+        r"(No space left|File too large).*\); make room, then: .*deploy.py resume --assume pass",
+        result.last,
+    )
     assert place.text("log") == "one\n"
     place.script.write_text(text.replace("LIMIT\n", ""))
     assert place.run("status").code == 0, "half a record was taken back, or is a torn tail"
@@ -515,3 +529,120 @@ def test_reader_that_goes_away(tmp_path: Path) -> None:
     assert steps.stderr
     assert "Traceback" not in steps.stderr.read()
     steps.stderr.close()
+
+
+def test_answer_that_cannot_be_recorded_is_to_be_given_again(tmp_path: Path) -> None:
+    place = Place(tmp_path, REVIEW)
+    place.run("run")
+    size = place.journal.stat().st_size + 20
+    script = place.script.read_text()
+    limit = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({size}, {size}))\nPROGRAM ="
+    place.script.write_text(script.replace("PROGRAM =", limit, 1))
+    result = place.run("answer", "2", "no")
+    assert result.code == 2
+    assert "2 Review ended with FAIL, but this could not be recorded" in result.last
+    assert result.last.endswith("deploy.py answer 2 fail")
+
+
+@pytest.mark.parametrize("number", ["EACCES", "EROFS"])
+def test_state_folder_that_may_not_be_written(tmp_path: Path, number: str) -> None:
+    place = Place(tmp_path, REVIEW)
+    hook = (
+        "import errno, os\ndef refuse(path, *_):\n"
+        f"    raise OSError(errno.{number}, os.strerror(errno.{number}), str(path))\nos.mkdir = refuse\nPROGRAM ="
+    )
+    place.script.write_text(place.script.read_text().replace("PROGRAM =", hook, 1))
+    result = place.run("run")
+    assert result.code == 2
+    assert re.fullmatch(r"rdc: error: \.rdc\S*: .*; choose another place with --state-dir", result.last)
+
+
+@pytest.mark.parametrize("call", ["fcntl.flock", "os.fsync", "os.ftruncate", "os.pwrite"])
+def test_errors_of_the_system_name_the_file(tmp_path: Path, call: str) -> None:
+    place = Place(tmp_path, REVIEW)
+    hook = f"import fcntl, os\ndef fail(*_): raise OSError(5, 'Broken')\n{call} = fail\nPROGRAM ="
+    place.script.write_text(place.script.read_text().replace("PROGRAM =", hook, 1))
+    result = place.run("run")
+    assert (result.code, len(result.err.splitlines())) == (2, 1)
+    assert re.fullmatch(r"rdc: error: \S+: Broken", result.last), result.last
+
+
+def test_state_of_another_document(tmp_path: Path) -> None:
+    place = Place(tmp_path, REVIEW)
+    place.run("run")
+    before = place.journal.read_bytes()
+    run = place.records()[0]["run"]
+    place.write({**other_program(**{"3": shell("true", "COMPLETE")}), "source": "other.runbook.md"})
+    for words in (("run",), ("resume",), ("answer", "2", "pass"), ("status",)):
+        refused = place.run(*words)
+        assert refused.code == 2
+        assert refused.last == (
+            f"rdc: error: the state in .rdc/deploy is that of deploy.runbook.md (run {run}), "
+            "this is other.runbook.md: use --state-dir, or put it away with reset"
+        )
+        assert "--adopt" not in refused.err
+        assert "deploy.py reset" in refused.err
+    assert place.journal.read_bytes() == before
+    assert place.run("resume", "--adopt").code == 75
+    place.write({**other_program(**{"3": shell("false", "COMPLETE")}), "source": "other.runbook.md"})
+    assert "another version" in place.run("resume").last, "it is that document's state since"
+
+
+def test_run_on_an_unfinished_run_of_another_version(tmp_path: Path) -> None:
+    place = Place(tmp_path, REVIEW)
+    place.run("run")
+    place.write(other_program(**{"3": shell("true", "COMPLETE")}))
+    refused = place.run("run")
+    assert refused.last == "rdc: error: an unfinished run stands at 2, of another version of this program"
+    assert "deploy.py resume --adopt\n" in refused.err
+    place.write(program({"1": shell("true", "COMPLETE")}))
+    gone = place.run("run")
+    assert "resume" not in gone.err, "it does not have the unit at which the run stands"
+    assert "deploy.py reset\n" in gone.err
+
+
+def test_what_status_proposes_for_another_version_works(tmp_path: Path) -> None:
+    place = Place(tmp_path, REVIEW)
+    place.run("run")
+    place.write(other_program(**{"3": shell("true", "COMPLETE")}))
+    status = place.run("status", "--adopt")
+    assert "another version" in status.out
+    assert json.loads(place.run("status", "--adopt", "--json").out)["next"] == [f"{place.script} resume --adopt"]
+    place.write(program({"1": shell("true", "COMPLETE")}))
+    assert json.loads(place.run("status", "--adopt", "--json").out)["next"] == [f"{place.script} reset"]
+    place.write(other_program(**{"3": shell("true", "COMPLETE")}))
+    assert place.run("resume", "--adopt").code == 75
+
+
+def test_what_status_proposes_for_a_command_of_another_version_works(tmp_path: Path) -> None:
+    place = Place(tmp_path, program({"1": shell("kill -9 $PPID", "COMPLETE")}))
+    place.run("run")
+    time.sleep(0.1)
+    place.write(program({"1": shell("true", "COMPLETE", title="{N}", placeholders={"{N}": "N"})}, {"N": 1}))
+    facts = json.loads(place.run("status", "--adopt", "--json").out)
+    assert [command.split(" ", 1)[1] for command in facts["next"]] == [
+        f"resume --adopt {how}" for how in ("--rerun-interrupted", "--assume pass", "--assume fail")
+    ]
+    assert place.run("resume", "--adopt", "--assume", "fail").code == 1
+
+
+def test_end_of_another_version_is_told_again(tmp_path: Path) -> None:
+    place = Place(tmp_path, LOOP)
+    place.run("run")
+    before = place.journal.read_bytes()
+    place.write(program({"1": shell("echo new >> log", "COMPLETE")}))
+    status = place.run("status")
+    assert status.code == 0
+    assert "STOP gave up\nThis was an earlier version of the program.\n" in status.out
+    assert status.out.endswith(f"  {place.script} run\n")
+    again = place.run("resume")
+    assert (again.code, again.err) == (1, "rdc: STOP gave up\n")
+    assert place.journal.read_bytes() == before
+    assert place.run("run").code == 0
+
+
+def test_dry_run_shows_what_a_unit_asks_about(tmp_path: Path) -> None:
+    quiet = [{"go": "COMPLETE", "says": ""}]
+    place = Place(tmp_path, program({"1": ask("COMPLETE", block='{"a": 1}', edges=quiet)}))
+    out = place.run("run", "--dry-run").out
+    assert out.startswith('1 Review\n    Look at it.\n    {"a": 1}\n  PASS (assumed):\n')

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import signal
@@ -160,6 +161,11 @@ def test_killed_runner_leaves_a_command_that_is_found_again(tmp_path: Path) -> N
     kill(runner)
     leader, child = pids(place)
     assert not is_gone(leader)
+    status = place.run("status").out
+    assert f"still runs (pid {leader})" in status
+    assert "--assume" not in status
+    assert status.splitlines()[-1] == f"  {place.script} resume --rerun-interrupted"
+    assert json.loads(place.run("status", "--json").out)["pid"] == leader
     undecided, assumed = place.run("resume"), place.run("resume", "--assume", "pass")
     assert (undecided.code, assumed.code) == (75, 2)
     assert f"still runs (pid {leader})" in undecided.err
@@ -261,3 +267,48 @@ def test_run_that_died_before_its_first_record(tmp_path: Path) -> None:
         assert place.run("resume").code == 2
         assert place.run("run").code == 0
         assert place.walk() == ["1 pass"]
+
+
+@pytest.mark.parametrize("name", ["QUIT", "USR1", "USR2", "XCPU", "ALRM", "VTALRM", "PROF"])
+def test_any_signal_that_would_end_the_runner_ends_the_command(tmp_path: Path, name: str) -> None:
+    place = Place(tmp_path, program({"1": shell(f"ulimit -c 0; {HANG}", "COMPLETE")}))
+    runner = place.start("run")
+    place.wait_for("ready")
+    runner.send_signal(getattr(signal, f"SIG{name}"))
+    _, err = runner.communicate(timeout=20)
+    assert (runner.returncode, err.splitlines()[-1]) == (130, "rdc: INTERRUPTED 1 Work")
+    wait_until(lambda: all(is_gone(pid) for pid in pids(place)), 5)
+    assert place.walk() == []
+
+
+@pytest.mark.parametrize("name", ["QUIT", "USR1"])
+def test_signal_that_the_command_gets(tmp_path: Path, name: str) -> None:
+    traps = " ".join(f"trap 'echo {got} > got' {got};" for got in ("QUIT", "TERM"))
+    place = Place(
+        tmp_path,
+        program({"1": shell(f"{traps} echo ready > ready; until test -s got; do sleep 0.02; done", "COMPLETE")}),
+    )
+    runner = place.start("run")
+    place.wait_for("ready")
+    runner.send_signal(getattr(signal, f"SIG{name}"))
+    runner.communicate(timeout=20)
+    assert (runner.returncode, place.text("got")) == (130, "QUIT\n" if name == "QUIT" else "TERM\n")
+
+
+@pytest.mark.parametrize("name", ["USR1", "ALRM"])
+def test_signal_that_was_ignored_on_entry_ends_nothing(tmp_path: Path, name: str) -> None:
+    command = "echo ready > ready; until test -e go; do sleep 0.02; done"
+    place = Place(tmp_path, program({"1": shell(command, "COMPLETE")}))
+    number = getattr(signal, f"SIG{name}")
+    before = signal.signal(number, signal.SIG_IGN)
+    try:
+        runner = place.start("run")
+    finally:
+        signal.signal(number, before)
+    place.wait_for("ready")
+    runner.send_signal(number)
+    time.sleep(0.1)
+    (tmp_path / "go").touch()
+    _, err = runner.communicate(timeout=20)
+    assert runner.returncode == 0, err
+    assert place.walk() == ["1 pass"]

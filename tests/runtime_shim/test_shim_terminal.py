@@ -142,8 +142,10 @@ def test_interrupted_unit_is_asked_about(tmp_path: Path, answer: str, code: int,
     assert terminal.close() == 130
     terminal = screen(place, "resume")
     terminal.expect(r"1 Work \(deploy\.runbook\.md:3\) was cut off")
-    terminal.expect(r"\[pass/fail/again\] ")
-    terminal.type("\n")
+    for nonsense in ("", "y", "no"):
+        terminal.expect(r"\[pass/fail/again\] ")
+        terminal.type(f"{nonsense}\n")
+        terminal.expect("Please type pass or fail or again")
     terminal.expect(r"\[pass/fail/again\] ")
     terminal.type(f"{answer}\n")
     assert terminal.close() == code
@@ -211,3 +213,40 @@ def test_runner_in_the_background_leaves_the_terminal_alone(tmp_path: Path) -> N
     terminal.expect("rdc: COMPLETE")
     terminal.type("exit\n")
     terminal.close()
+
+
+def test_modes_that_a_command_left_behind_are_restored(tmp_path: Path) -> None:
+    place = Place(tmp_path, program({"1": shell("sleep 0.3; stty -echo", "2"), "2": ask("COMPLETE")}))
+    terminal = screen(place, "run")
+    terminal.expect(r"\[pass/fail\] ")
+    terminal.type("pass\n")
+    terminal.expect(r"^pass\n")
+    assert terminal.close() == 0
+
+
+def test_question_is_put_again_after_the_stop_key(tmp_path: Path) -> None:
+    place = Place(tmp_path, program({"1": ask("COMPLETE")}))
+    words = ["bash", "--norc", "--noprofile", "-i"]
+    terminal = Screen(words, tmp_path, place.environment(TERM="dumb", PS1="prompt> ", HISTFILE="/dev/null"))
+    terminal.expect("prompt> ")
+    terminal.type(f"{sys.executable} {place.script} run\n")
+    terminal.expect(r"\[pass/fail\] ")
+    terminal.type("\x1a")
+    terminal.expect("Stopped")
+    terminal.expect("prompt> ")
+    terminal.type("fg\n")
+    terminal.expect(r"Did 1 Review pass\? \[pass/fail\] ")
+    terminal.type("pass\n")
+    terminal.expect("rdc: COMPLETE all done\n")
+    terminal.type("exit\n")
+    terminal.close()
+
+
+def test_prompt_of_a_command_is_shown_once_per_visit(tmp_path: Path) -> None:
+    again = {"on": "fail", "do": [["r", "+", 1]], "go": "1", "says": "RETRY"}
+    unit = shell("test $RDC_ATTEMPT = 3", "COMPLETE", attempt="r", prompt="Mind the gap.")
+    unit["edges"][1] = again
+    terminal = screen(Place(tmp_path, program({"1": unit}, {"r": 0})), "run")
+    assert terminal.close() == 0
+    assert "attempt 3" in terminal.seen
+    assert terminal.seen.count("Mind the gap.") == 1
