@@ -733,10 +733,11 @@ def outcome_of(word: str) -> Optional[str]:
 
 
 @contextmanager
-def _repeating(display: Display, prompt: str) -> Iterator[None]:
-    """Show the prompt again when the run goes on after Ctrl-Z."""
+def _shown(display: Display, prompt: str) -> Iterator[None]:
+    """Show the prompt, and show it again when the run goes on after Ctrl-Z, however soon that was pressed."""
     before = signal.signal(signal.SIGCONT, lambda _number, _frame: display.line(prompt, end=""))
     try:
+        display.line(prompt, end="")
         yield
     finally:
         signal.signal(signal.SIGCONT, before)
@@ -755,9 +756,8 @@ def question(display: Display, signals: Signals, text: str, choices: str) -> Opt
     with suppress(OSError, ValueError, termios.error):
         termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
     while True:
-        display.line(prompt, end="")
         try:
-            with signals.listening(), _repeating(display, prompt):
+            with signals.listening(), _shown(display, prompt):
                 typed = sys.stdin.readline()
         except Interrupted:  # the key has been echoed where the answer was due
             display.line()
