@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
-import time
 from pathlib import Path
 
 import pytest
 
-from tests.runtime_shim.shim_process import Place, Table, ask, end, program, shell, wait_until
+from tests.runtime_shim.shim_process import Place, ask, end, program, shell, wait_until
 
 LOOP = program(
     {
@@ -338,130 +336,6 @@ def test_attempt_of_events_is_that_of_the_unit(tmp_path: Path) -> None:
     assert [event["attempt"] for event in events if "attempt" in event] == [1, 1, 2, 2, 3, 3]
 
 
-@pytest.mark.parametrize("option", ["--events", "--answers", "--state-dir"])
-def test_paths_that_cannot_be_used(tmp_path: Path, option: str) -> None:
-    place = Place(tmp_path, REVIEW)
-    (tmp_path / "file").write_text("")
-    result = place.run("run", option, "file/below")
-    assert result.code == 2
-    assert len(result.err.splitlines()) == 1
-    assert result.err.startswith("rdc: error: file/below")
-    assert place.text("log") == ""
-
-
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")  # noqa: PTH110
-def test_events_that_cannot_be_written(tmp_path: Path) -> None:
-    place = Place(tmp_path, REVIEW)
-    result = place.run("run", "--events", "/dev/full")
-    assert result.code == 2
-    assert "/dev/full: cannot write the event" in result.last
-    assert place.text("log") == ""
-
-
-def test_step_that_cannot_be_recorded_is_the_last(tmp_path: Path) -> None:
-    """A file size limit stands for a full disk: the journal cannot grow."""
-    place = Place(tmp_path, program({"1": shell("echo one >> log", "2"), "2": shell("echo two >> log", "COMPLETE")}))
-    script = place.script.read_text().replace("import sys\n", "import resource, sys\n", 1)
-    size = "resource.setrlimit(resource.RLIMIT_FSIZE, (%d, %d))\n"
-    place.script.write_text(script.replace("PROGRAM =", "LIMIT\nPROGRAM =", 1))
-    text = place.script.read_text()
-    place.script.write_text(text.replace("LIMIT\n", ""))
-    assert place.run("run").code == 0
-    lines = place.journal.read_bytes().splitlines(keepends=True)
-    shutil.rmtree(tmp_path / ".rdc")
-    (tmp_path / "log").unlink()
-    limit = len(lines[0]) + len(lines[1]) + 40  # some way into the outcome of the first unit
-    place.script.write_text(text.replace("LIMIT\n", size % (limit, limit)))
-    result = place.run("run")
-    assert result.code == 2, result.err
-    assert re.fullmatch(
-        r"rdc: error: 1 Work ended with PASS, but this could not be recorded \(.*journal: cannot record: "
-        r"(No space left|File too large).*\); make room, then: .*deploy.py resume --assume pass",
-        result.last,
-    )
-    assert place.text("log") == "one\n"
-    place.script.write_text(text.replace("LIMIT\n", ""))
-    assert place.run("status").code == 0, "half a record was taken back, or is a torn tail"
-    assert place.run("resume", "--assume", "pass").code == 0
-    assert place.text("log") == "one\ntwo\n"
-
-
-def other_program(**changes: Table) -> Table:
-    units = {name: unit for name, unit in REVIEW["units"].items() if unit["task"] != "end"}
-    return program({**units, **changes})
-
-
-def test_state_of_another_program(tmp_path: Path) -> None:
-    place = Place(tmp_path, REVIEW)
-    place.run("run")
-    before = place.journal.read_bytes()
-    place.write(other_program(**{"3": shell("echo new >> log", "4"), "4": shell("echo four >> log", "COMPLETE")}))
-    for words in (("resume",), ("answer", "2", "pass"), ("status",)):
-        refused = place.run(*words)
-        assert refused.code == 2
-        assert "added: 4" in refused.err
-        assert "changed: 3" in refused.err
-        assert refused.last == "rdc: error: the run stands on another version of this program"
-        assert "resume --adopt" in refused.err
-    assert place.journal.read_bytes() == before
-    assert "WAITING" in place.run("status", "--adopt").out
-    assert place.run("resume", "--adopt").code == 75
-    assert place.run("answer", "2", "pass").code == 0
-    assert place.run("resume").code == 0
-    assert place.text("log") == "one\nnew\nfour\n"
-    assert [record["kind"] for record in place.records()].count("adopt") == 1
-
-
-def test_line_shift_is_the_same_program(tmp_path: Path) -> None:
-    place = Place(tmp_path, REVIEW)
-    place.run("run")
-    place.write(other_program(**{"2": ask("3", at="deploy.runbook.md:77")}))
-    assert place.run("resume").code == 75
-
-
-def test_adopting_keeps_registers_by_name(tmp_path: Path) -> None:
-    count = [["a", "+", 5]]
-    one = shell("true", "2", edges=[{"do": count, "go": "2", "says": ""}])
-    place = Place(tmp_path, program({"1": one, "2": ask("3"), "3": shell("true", "COMPLETE")}, {"a": 0, "gone": 1}))
-    place.run("run")
-    show = shell("echo $A $B > log", "COMPLETE", variables={"A": "a", "B": "b"})
-    place.write(program({"1": one, "2": ask("3"), "3": show}, {"a": 0, "b": 9}))
-    place.run("resume", "--adopt")
-    place.run("answer", "2", "pass")
-    assert place.run("resume").code == 0
-    assert place.text("log") == "5 9\n"
-
-
-def test_adopting_a_prompt_that_became_a_command(tmp_path: Path) -> None:
-    place = Place(tmp_path, REVIEW)
-    place.run("run")
-    place.write(other_program(**{"2": shell("kill -9 $PPID; sleep 0.2", "3")}))
-    assert place.run("resume", "--adopt").code == -9
-    time.sleep(0.3)
-    assert place.run("resume").code == 75, "it was cut off: nobody knows whether it was done"
-    assert place.run("resume", "--assume", "pass").code == 0
-
-
-def test_adopting_a_command_that_became_a_prompt(tmp_path: Path) -> None:
-    place = Place(tmp_path, program({"1": shell("kill -9 $PPID", "COMPLETE")}))
-    assert place.run("run").code == -9
-    place.write(program({"1": ask("COMPLETE")}))
-    assert place.run("resume", "--adopt").last == "rdc: WAITING 1 Review"
-    assert place.run("answer", "1", "pass").code == 0
-    assert place.run("resume").code == 0
-
-
-def test_adopting_needs_the_unit(tmp_path: Path) -> None:
-    place = Place(tmp_path, REVIEW)
-    place.run("run")
-    before = place.journal.read_bytes()
-    place.write(program({"1": shell("true", "3"), "3": shell("true", "COMPLETE")}))
-    result = place.run("resume", "--adopt")
-    assert result.code == 2
-    assert "stands at 2" in result.err
-    assert place.journal.read_bytes() == before
-
-
 def test_second_run_is_refused(tmp_path: Path) -> None:
     place = Place(
         tmp_path,
@@ -529,116 +403,6 @@ def test_reader_that_goes_away(tmp_path: Path) -> None:
     assert steps.stderr
     assert "Traceback" not in steps.stderr.read()
     steps.stderr.close()
-
-
-def test_answer_that_cannot_be_recorded_is_to_be_given_again(tmp_path: Path) -> None:
-    place = Place(tmp_path, REVIEW)
-    place.run("run")
-    size = place.journal.stat().st_size + 20
-    script = place.script.read_text()
-    limit = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({size}, {size}))\nPROGRAM ="
-    place.script.write_text(script.replace("PROGRAM =", limit, 1))
-    result = place.run("answer", "2", "no")
-    assert result.code == 2
-    assert "2 Review ended with FAIL, but this could not be recorded" in result.last
-    assert result.last.endswith("deploy.py answer 2 fail")
-
-
-@pytest.mark.parametrize("number", ["EACCES", "EROFS"])
-def test_state_folder_that_may_not_be_written(tmp_path: Path, number: str) -> None:
-    place = Place(tmp_path, REVIEW)
-    hook = (
-        "import errno, os\ndef refuse(path, *_):\n"
-        f"    raise OSError(errno.{number}, os.strerror(errno.{number}), str(path))\nos.mkdir = refuse\nPROGRAM ="
-    )
-    place.script.write_text(place.script.read_text().replace("PROGRAM =", hook, 1))
-    result = place.run("run")
-    assert result.code == 2
-    assert re.fullmatch(r"rdc: error: \.rdc\S*: .*; choose another place with --state-dir", result.last)
-
-
-@pytest.mark.parametrize("call", ["fcntl.flock", "os.fsync", "os.ftruncate", "os.pwrite"])
-def test_errors_of_the_system_name_the_file(tmp_path: Path, call: str) -> None:
-    place = Place(tmp_path, REVIEW)
-    hook = f"import fcntl, os\ndef fail(*_): raise OSError(5, 'Broken')\n{call} = fail\nPROGRAM ="
-    place.script.write_text(place.script.read_text().replace("PROGRAM =", hook, 1))
-    result = place.run("run")
-    assert (result.code, len(result.err.splitlines())) == (2, 1)
-    assert re.fullmatch(r"rdc: error: \S+: Broken", result.last), result.last
-
-
-def test_state_of_another_document(tmp_path: Path) -> None:
-    place = Place(tmp_path, REVIEW)
-    place.run("run")
-    before = place.journal.read_bytes()
-    run = place.records()[0]["run"]
-    place.write({**other_program(**{"3": shell("true", "COMPLETE")}), "source": "other.runbook.md"})
-    for words in (("run",), ("resume",), ("answer", "2", "pass"), ("status",)):
-        refused = place.run(*words)
-        assert refused.code == 2
-        assert refused.last == (
-            f"rdc: error: the state in .rdc/deploy is that of deploy.runbook.md (run {run}), "
-            "this is other.runbook.md: use --state-dir, or put it away with reset"
-        )
-        assert "--adopt" not in refused.err
-        assert "deploy.py reset" in refused.err
-    assert place.journal.read_bytes() == before
-    assert place.run("resume", "--adopt").code == 75
-    place.write({**other_program(**{"3": shell("false", "COMPLETE")}), "source": "other.runbook.md"})
-    assert "another version" in place.run("resume").last, "it is that document's state since"
-
-
-def test_run_on_an_unfinished_run_of_another_version(tmp_path: Path) -> None:
-    place = Place(tmp_path, REVIEW)
-    place.run("run")
-    place.write(other_program(**{"3": shell("true", "COMPLETE")}))
-    refused = place.run("run")
-    assert refused.last == "rdc: error: an unfinished run stands at 2, of another version of this program"
-    assert "deploy.py resume --adopt\n" in refused.err
-    place.write(program({"1": shell("true", "COMPLETE")}))
-    gone = place.run("run")
-    assert "resume" not in gone.err, "it does not have the unit at which the run stands"
-    assert "deploy.py reset\n" in gone.err
-
-
-def test_what_status_proposes_for_another_version_works(tmp_path: Path) -> None:
-    place = Place(tmp_path, REVIEW)
-    place.run("run")
-    place.write(other_program(**{"3": shell("true", "COMPLETE")}))
-    status = place.run("status", "--adopt")
-    assert "another version" in status.out
-    assert json.loads(place.run("status", "--adopt", "--json").out)["next"] == [f"{place.script} resume --adopt"]
-    place.write(program({"1": shell("true", "COMPLETE")}))
-    assert json.loads(place.run("status", "--adopt", "--json").out)["next"] == [f"{place.script} reset"]
-    place.write(other_program(**{"3": shell("true", "COMPLETE")}))
-    assert place.run("resume", "--adopt").code == 75
-
-
-def test_what_status_proposes_for_a_command_of_another_version_works(tmp_path: Path) -> None:
-    place = Place(tmp_path, program({"1": shell("kill -9 $PPID", "COMPLETE")}))
-    place.run("run")
-    time.sleep(0.1)
-    place.write(program({"1": shell("true", "COMPLETE", title="{N}", placeholders={"{N}": "N"})}, {"N": 1}))
-    facts = json.loads(place.run("status", "--adopt", "--json").out)
-    assert [command.split(" ", 1)[1] for command in facts["next"]] == [
-        f"resume --adopt {how}" for how in ("--rerun-interrupted", "--assume pass", "--assume fail")
-    ]
-    assert place.run("resume", "--adopt", "--assume", "fail").code == 1
-
-
-def test_end_of_another_version_is_told_again(tmp_path: Path) -> None:
-    place = Place(tmp_path, LOOP)
-    place.run("run")
-    before = place.journal.read_bytes()
-    place.write(program({"1": shell("echo new >> log", "COMPLETE")}))
-    status = place.run("status")
-    assert status.code == 0
-    assert "STOP gave up\nThis was an earlier version of the program.\n" in status.out
-    assert status.out.endswith(f"  {place.script} run\n")
-    again = place.run("resume")
-    assert (again.code, again.err) == (1, "rdc: STOP gave up\n")
-    assert place.journal.read_bytes() == before
-    assert place.run("run").code == 0
 
 
 def test_dry_run_shows_what_a_unit_asks_about(tmp_path: Path) -> None:
