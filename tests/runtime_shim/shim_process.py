@@ -59,6 +59,28 @@ def program(units: dict[str, Table], registers: dict[str, int] | None = None, **
     }  # fmt: skip
 
 
+LOOP = program(
+    {
+        "1": {
+            **shell("echo $RDC_ATTEMPT >> log; false", "COMPLETE"),
+            "attempt": "1 retries",
+            "edges": [
+                {
+                    "on": "fail",
+                    "if": [["1 retries", "<", 2]],
+                    "do": [["1 retries", "+", 1]],
+                    "go": "1",
+                    "says": "RETRY 2",
+                },
+                {"on": "fail", "do": [["1 retries", "=", 0]], "go": "STOP", "says": "STOP"},
+            ],
+        }
+    },
+    {"1 retries": 0},
+)
+"""A command that always fails, with two retries."""
+
+
 class Result(NamedTuple):
     """What came of a process."""
 

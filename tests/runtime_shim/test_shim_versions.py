@@ -6,27 +6,8 @@ import json
 import time
 from pathlib import Path
 
-from tests.runtime_shim.shim_process import Place, Table, ask, program, shell
+from tests.runtime_shim.shim_process import LOOP, Place, Table, ask, program, shell
 
-LOOP = program(
-    {
-        "1": {
-            **shell("echo $RDC_ATTEMPT >> log; false", "COMPLETE"),
-            "attempt": "1 retries",
-            "edges": [
-                {
-                    "on": "fail",
-                    "if": [["1 retries", "<", 2]],
-                    "do": [["1 retries", "+", 1]],
-                    "go": "1",
-                    "says": "RETRY 2",
-                },
-                {"on": "fail", "do": [["1 retries", "=", 0]], "go": "STOP", "says": "STOP"},
-            ],
-        }
-    },
-    {"1 retries": 0},
-)
 REVIEW = program({"1": shell("echo one >> log", "2"), "2": ask("3"), "3": shell("echo three >> log", "COMPLETE")})
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from compiler.diagnostic import Diagnostic, Related
+from compiler.frontends.rundown.messages import second_transition
 from compiler.frontends.rundown.syntax import (
     UNKNOWN,
     Continue,
@@ -136,10 +137,7 @@ def _transitions(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
         for transition in unit.transitions:
             earlier = by_outcome.setdefault(transition.word.passes, transition)
             if earlier is not transition:
-                problem = f"a second transition for {'PASS' if transition.word.passes else 'FAIL'}"
-                related = Related(source.path, earlier.span, "the first one stands here")
-                remedy = "keep one; PASS and YES are the same outcome, FAIL and NO too"
-                yield Diagnostic("RD114", source.path, transition.span, problem, remedy, (related,))
+                yield second_transition(source, transition.word.passes, earlier.span, transition.span)
         yield from _modifiers(source, unit, by_outcome.get(True), by_outcome.get(False))
 
 
@@ -164,29 +162,31 @@ def _modifiers(
 def _tolerated(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
     """M11: in a step without transitions an explicit FAIL: CONTINUE is tolerated; noted once a step."""
     for step in runbook.steps:
-        if step.transitions:
-            continue
-        for substep in step.substeps:
-            failed = next((item for item in substep.transitions if not item.word.passes), None)
-            if failed and isinstance(failed.action, Continue):
-                problem = f"a failure here does not fail step {spell(step.id)}, which has no transitions of its own"
-                remedy = "give the step a FAIL transition if it should"
-                yield Diagnostic("RD405", source.path, failed.span, problem, remedy)
-                break
+        failed = _continued_failure(step)
+        if failed and not step.transitions:
+            problem = f"a failure here does not fail step {spell(step.id)}, which has no transitions of its own"
+            remedy = "give the step a FAIL transition if it should"
+            yield Diagnostic("RD405", source.path, failed.span, problem, remedy)
 
 
 def _continues_to_stop(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
     """M11: an explicit FAIL: CONTINUE still fails a step with a PASS transition; by default it then STOPs (M6)."""
     for step in runbook.steps:
-        if not step.transitions or any(not item.word.passes or item.modifier for item in step.transitions):
-            continue
-        for substep in step.substeps:
-            failed = next((item for item in substep.transitions if not item.word.passes), None)
-            if failed and isinstance(failed.action, Continue):
-                problem = f"after a failure here step {spell(step.id)} will FAIL, and its default for that is STOP"
-                remedy = "give the step a FAIL transition; a step without any transition would tolerate the failure"
-                yield Diagnostic("RD406", source.path, failed.span, problem, remedy)
-                break
+        failed = _continued_failure(step)
+        only_passes = step.transitions and all(item.word.passes and not item.modifier for item in step.transitions)
+        if failed and only_passes:
+            problem = f"after a failure here step {spell(step.id)} will FAIL, and its default for that is STOP"
+            remedy = "give the step a FAIL transition; a step without any transition would tolerate the failure"
+            yield Diagnostic("RD406", source.path, failed.span, problem, remedy)
+
+
+def _continued_failure(step: Step) -> Transition | None:
+    """The first explicit FAIL: CONTINUE among the substeps of a step."""
+    for substep in step.substeps:
+        for item in substep.transitions:
+            if not item.word.passes and isinstance(item.action, Continue):
+                return item
+    return None
 
 
 RULES: tuple[Rule, ...] = (

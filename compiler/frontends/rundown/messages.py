@@ -74,10 +74,15 @@ def broken_duplicates(source: Source, transitions: Iterable[tuple[Block, Transit
         passes = block.text.startswith(("PASS", "YES"))
         earlier, was_read = first.setdefault(passes, (block, transition is not None))
         if earlier is not block and not (was_read and transition):
-            problem = f"a second transition for {'PASS' if passes else 'FAIL'}"
-            related = Related(source.path, earlier.span, "the first one stands here")
-            remedy = "keep one; PASS and YES are the same outcome, FAIL and NO too"
-            yield Diagnostic("RD114", source.path, block.span, problem, remedy, (related,))
+            yield second_transition(source, passes, earlier.span, block.span)
+
+
+def second_transition(source: Source, passes: bool, first: Span, second: Span) -> Diagnostic:
+    """The diagnostic for a second transition for one outcome (V9)."""
+    problem = f"a second transition for {'PASS' if passes else 'FAIL'}"
+    related = Related(source.path, first, "the first one stands here")
+    remedy = "keep one; PASS and YES are the same outcome, FAIL and NO too"
+    return Diagnostic("RD114", source.path, second, problem, remedy, (related,))
 
 
 def continued_transition(source: Source, block: Block) -> Diagnostic:

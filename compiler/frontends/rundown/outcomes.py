@@ -9,7 +9,7 @@ from typing import NamedTuple
 from compiler.frontends.rundown.jumps import enter_step, enter_substep, enter_target, first_child
 from compiler.frontends.rundown.names import Arrival, Frame, Unit
 from compiler.frontends.rundown.syntax import Action, Complete, Continue, Goto, Stop, Transition
-from compiler.ir.program import Add, CounterTest, Edge, Effect, End, OutcomeTest, Set, Verdict
+from compiler.ir.program import Add, CounterTest, Edge, Effect, End, OutcomeTest, Set, Test, Verdict
 from compiler.source import Span
 
 OTHER = {Verdict.PASS: Verdict.FAIL, Verdict.FAIL: Verdict.PASS}
@@ -41,10 +41,7 @@ class Outcomes:
             test = OutcomeTest(verdict)
             transition = unit.transition(verdict)
             if transition and transition.retries:
-                guard = (test, CounterTest(counter, "<", transition.retries))
-                label = f"RETRY {transition.retries}"
-                origins = (self.frame.at(transition.span),)
-                yield Edge(guard, (Add(counter, 1),), self.frame.id(unit), label, origins)
+                yield self._again(unit, transition, (test,), Arrival(self.frame.id(unit)))
             arrival = self.leave(unit, verdict)
             yield Edge((test,), leaving + arrival.effects, arrival.target, arrival.label, arrival.origins)
 
@@ -53,14 +50,16 @@ class Outcomes:
         transition = unit.transition(verdict)
         if not transition or not transition.retries:
             return
-        again = first_child(self.frame, unit)
-        counter = self.frame.retries(unit)
-        guard = (CounterTest(counter, "<", transition.retries),)
-        origins = (self.frame.at(transition.span),)
-        label = f"RETRY {transition.retries}"
-        yield Edge(guard, (Add(counter, 1), *again.effects), again.target, label, origins)
+        yield self._again(unit, transition, (), first_child(self.frame, unit))
         arrival = self.leave(unit, verdict)
         yield Edge((), arrival.effects, arrival.target, arrival.label, arrival.origins)
+
+    def _again(self, unit: Unit, retry: Transition, tests: tuple[Test, ...], again: Arrival) -> Edge:
+        """The edge of a RETRY, taken while its count lasts (M9)."""
+        counter = self.frame.retries(unit)
+        guard = (*tests, CounterTest(counter, "<", retry.retries))
+        effects = (Add(counter, 1), *again.effects)
+        return Edge(guard, effects, again.target, f"RETRY {retry.retries}", (self.frame.at(retry.span),))
 
     def decision_edges(self, step: Unit) -> Iterator[Edge]:
         """The edges of the node where a step's outcome is computed from its children's marks (M11)."""
