@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime, timezone
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Callable, NoReturn, Optional
 
@@ -57,6 +57,10 @@ class Commandline:
         self._call = partial(call_of, options)
         self.store = Store(Path(options.state_dir or Path(".rdc", program["name"])))
 
+    @cached_property
+    def _hash(self) -> str:
+        return program_hash(self.program)
+
     def execute(self) -> int:
         """Do what the subcommand says."""
         command: Callable[[], int] = getattr(self, self.options.command)
@@ -76,7 +80,7 @@ class Commandline:
             old, reading = self.store.read()
             if old is not None and old.condition not in ENDED:
                 self._check_document(old)
-                is_same = old.program == program_hash(self.program)
+                is_same = old.program == self._hash
                 words = ["resume", *([] if is_same else ["--adopt"]), *self._decision()]
                 can_go_on = self.program["units"].get(old.node, {}).get("task") in PERFORMERS
                 raise RefusedError(
@@ -100,7 +104,7 @@ class Commandline:
             session = self._session(signals, state)
             session.journal = self.store.journal(reading)
             os.chdir(state.begin["cwd"])  # M2: where the run was started from
-            if state.condition not in ENDED and state.program != program_hash(self.program):
+            if state.condition not in ENDED and state.program != self._hash:
                 session.adopt()
             return session.go(resumed=True)
 
@@ -175,7 +179,7 @@ class Commandline:
         state, reading = self.store.read()
         if state is None:
             raise RefusedError(self._nothing())
-        if state.program == program_hash(self.program) or self.options.adopt:
+        if state.program == self._hash or self.options.adopt:
             return state, reading
         self._check_document(state)
         if state.condition not in ENDED:
@@ -189,7 +193,7 @@ class Commandline:
     def _check_document(self, state: State) -> None:
         """Refuse the state of another document: its runs are not this program's to go on with."""
         about = self.program
-        if (state.source, state.name) != (about["source"], about["name"]) and state.program != program_hash(about):
+        if (state.source, state.name) != (about["source"], about["name"]) and state.program != self._hash:
             other, this = state.source, about["source"]
             if other == this:
                 other, this = state.name, about["name"]

@@ -32,7 +32,7 @@ class State:
         self.begin = begin
         self.node: str = begin["node"]
         self.condition: str = begin["condition"]
-        self.registers: Registers = begin["registers"]
+        self.registers: Registers = dict(begin["registers"])
         self.program: str = begin["program"]
         self.name: str = begin["name"]
         self.source: str = begin["source"]
@@ -54,8 +54,8 @@ class State:
             self.registers.update(record["changed"])
         elif kind == "adopt":
             self.program, self.units = record["program"], record["units"]
-            self.registers = record["registers"]
-            self.name, self.source = record.get("name", self.name), record.get("source", self.source)
+            self.registers = dict(record["registers"])
+            self.name, self.source = record["name"], record["source"]
 
 
 def replay(records: list[Record], path: Path) -> Optional[State]:

@@ -27,7 +27,7 @@ from collections import ChainMap
 from collections.abc import Iterable, Iterator, MutableMapping
 from contextlib import contextmanager, suppress
 from datetime import datetime, timezone
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from types import FrameType
 from typing import Any, Callable, NamedTuple, NoReturn, Optional, TextIO
@@ -423,7 +423,7 @@ class State:
         self.begin = begin
         self.node: str = begin["node"]
         self.condition: str = begin["condition"]
-        self.registers: Registers = begin["registers"]
+        self.registers: Registers = dict(begin["registers"])
         self.program: str = begin["program"]
         self.name: str = begin["name"]
         self.source: str = begin["source"]
@@ -445,8 +445,8 @@ class State:
             self.registers.update(record["changed"])
         elif kind == "adopt":
             self.program, self.units = record["program"], record["units"]
-            self.registers = record["registers"]
-            self.name, self.source = record.get("name", self.name), record.get("source", self.source)
+            self.registers = dict(record["registers"])
+            self.name, self.source = record["name"], record["source"]
 
 
 def replay(records: list[Record], path: Path) -> Optional[State]:
@@ -1295,6 +1295,10 @@ class Commandline:
         self._call = partial(call_of, options)
         self.store = Store(Path(options.state_dir or Path(".rdc", program["name"])))
 
+    @cached_property
+    def _hash(self) -> str:
+        return program_hash(self.program)
+
     def execute(self) -> int:
         """Do what the subcommand says."""
         command: Callable[[], int] = getattr(self, self.options.command)
@@ -1314,7 +1318,7 @@ class Commandline:
             old, reading = self.store.read()
             if old is not None and old.condition not in ENDED:
                 self._check_document(old)
-                is_same = old.program == program_hash(self.program)
+                is_same = old.program == self._hash
                 words = ["resume", *([] if is_same else ["--adopt"]), *self._decision()]
                 can_go_on = self.program["units"].get(old.node, {}).get("task") in PERFORMERS
                 raise RefusedError(
@@ -1338,7 +1342,7 @@ class Commandline:
             session = self._session(signals, state)
             session.journal = self.store.journal(reading)
             os.chdir(state.begin["cwd"])  # M2: where the run was started from
-            if state.condition not in ENDED and state.program != program_hash(self.program):
+            if state.condition not in ENDED and state.program != self._hash:
                 session.adopt()
             return session.go(resumed=True)
 
@@ -1413,7 +1417,7 @@ class Commandline:
         state, reading = self.store.read()
         if state is None:
             raise RefusedError(self._nothing())
-        if state.program == program_hash(self.program) or self.options.adopt:
+        if state.program == self._hash or self.options.adopt:
             return state, reading
         self._check_document(state)
         if state.condition not in ENDED:
@@ -1427,7 +1431,7 @@ class Commandline:
     def _check_document(self, state: State) -> None:
         """Refuse the state of another document: its runs are not this program's to go on with."""
         about = self.program
-        if (state.source, state.name) != (about["source"], about["name"]) and state.program != program_hash(about):
+        if (state.source, state.name) != (about["source"], about["name"]) and state.program != self._hash:
             other, this = state.source, about["source"]
             if other == this:
                 other, this = state.name, about["name"]

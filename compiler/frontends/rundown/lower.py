@@ -70,9 +70,10 @@ def lower(main: Document, documents: Mapping[str, Document]) -> Lowered | Diagno
             registers.append(part)
         if len(nodes) + len(stack) > LARGEST_PROGRAM:
             return _too_large(main)
+    name = _name(main)
     program = Program(
-        name=_name(main),
-        title=main.runbook.title or _name(main),
+        name=name,
+        title=main.runbook.title or name,
         sources=tuple(SourceFile(item.source.name, item.source.sha256) for item in _main_first(main, documents)),
         entry=enter_step(frame, frame.start).target,
         nodes=tuple(nodes),
@@ -202,17 +203,15 @@ def _runbook(
     frame = outcomes.frame
     name = frame.runbook_ids(unit)[index]
     origin = frame.at(reference.span)
-    passed, failed = (outcomes.after_runbook(unit, index, verdict) for verdict in Verdict)
+    arrivals = {verdict: outcomes.after_runbook(unit, index, verdict) for verdict in Verdict}
     document = documents.get(frame.document.includes.get(reference.path, ""))
     if document is None:
-        edges = tuple(
-            Edge((OutcomeTest(verdict),), arrival.effects, arrival.target, arrival.label, arrival.origins)
-            for verdict, arrival in ((Verdict.PASS, passed), (Verdict.FAIL, failed))
-        )
+        edges = tuple(arrival.edge((OutcomeTest(verdict),)) for verdict, arrival in arrivals.items())
         return Node(name, reference.path, origin, Ask("pass_fail", ""), edges, frame.id(unit))
     outer = tuple(Variable(item.name, item.register, None) for item in _variables(frame, unit))
     title = document.runbook.title or reference.path
-    return Frame(document, name + "/", name, title, origin, frame.id(unit), outer, passed, failed)
+    ends = (arrivals[Verdict.PASS], arrivals[Verdict.FAIL])
+    return Frame(document, name + "/", name, title, origin, frame.id(unit), outer, *ends)
 
 
 def _ends(outcomes: Outcomes) -> Iterator[Node]:
@@ -220,8 +219,6 @@ def _ends(outcomes: Outcomes) -> Iterator[Node]:
     frame = outcomes.frame
     for name, ending in outcomes.endings.items():
         arrival = frame.complete if ending.task.result == "complete" else frame.stop
-        edges: tuple[Edge, ...] = ()
-        if arrival:
-            edges = (Edge((), arrival.effects, arrival.target, arrival.label, arrival.origins),)
+        edges = (arrival.edge(),) if arrival else ()
         variables = _variables(frame, ending.unit) if ending.unit else frame.variables
         yield Node(name, "", frame.at(ending.span), ending.task, edges, frame.scope, variables)

@@ -24,7 +24,7 @@ from compiler.frontends.rundown.syntax import (
     Transition,
     spell,
 )
-from compiler.ir.program import Effect, Origin, Register, Variable, Verdict
+from compiler.ir.program import Edge, Effect, Origin, Register, Test, Variable, Verdict
 from compiler.source import Span
 
 
@@ -35,6 +35,10 @@ class Arrival(NamedTuple):
     effects: tuple[Effect, ...] = ()
     label: str = ""
     origins: tuple[Origin, ...] = ()
+
+    def edge(self, guard: tuple[Test, ...] = (), before: tuple[Effect, ...] = ()) -> Edge:
+        """The edge that leads there; the effects `before` come first."""
+        return Edge(guard, before + self.effects, self.target, self.label, self.origins)
 
 
 class Unit(NamedTuple):

@@ -42,8 +42,7 @@ class Outcomes:
             transition = unit.transition(verdict)
             if transition and transition.retries:
                 yield self._again(unit, transition, (test,), Arrival(self.frame.id(unit)))
-            arrival = self.leave(unit, verdict)
-            yield Edge((test,), leaving + arrival.effects, arrival.target, arrival.label, arrival.origins)
+            yield self.leave(unit, verdict).edge((test,), leaving)
 
     def settled_edges(self, unit: Unit, verdict: Verdict) -> Iterator[Edge]:
         """The edges of the node that stands for a RETRY of a unit with children (M9)."""
@@ -51,8 +50,7 @@ class Outcomes:
         if not transition or not transition.retries:
             return
         yield self._again(unit, transition, (), first_child(self.frame, unit))
-        arrival = self.leave(unit, verdict)
-        yield Edge((), arrival.effects, arrival.target, arrival.label, arrival.origins)
+        yield self.leave(unit, verdict).edge()
 
     def _again(self, unit: Unit, retry: Transition, tests: tuple[Test, ...], again: Arrival) -> Edge:
         """The edge of a RETRY, taken while its count lasts (M9)."""
@@ -69,10 +67,8 @@ class Outcomes:
             marks += [m for m in (self.frame.mark(step, child), self.frame.earlier_mark(step, child)) if m]
         decided = self.settle(step, step.decisive)
         for mark in marks:
-            guard = (CounterTest(mark, ">=", 1),)
-            yield Edge(guard, decided.effects, decided.target, decided.label, decided.origins)
-        arrival = self.settle(step, OTHER[step.decisive])
-        yield Edge((), arrival.effects, arrival.target, arrival.label, arrival.origins)
+            yield decided.edge((CounterTest(mark, ">=", 1),))
+        yield self.settle(step, OTHER[step.decisive]).edge()
 
     def leave(self, unit: Unit, verdict: Verdict) -> Arrival:
         """Where a unit's outcome leads once no RETRY holds it: record, then the action or the default (M13)."""
