@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Generic, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
-from pydantic_core import ErrorDetails
+from pydantic import BaseModel, ConfigDict
 
+from backends.options import read_words, validate
 from compiler.diagnostic import Diagnostic
 from compiler.ir.program import Program
 
@@ -26,13 +26,9 @@ class NoOptions(BaseModel):
 OptionsType = TypeVar("OptionsType", bound=BaseModel)
 
 
-class OptionsError(ValueError):
-    """Options that a backend does not have, or values that they cannot have."""
-
-
 @dataclass(frozen=True, slots=True)
 class Emission:
-    """The output of a backend, or None and the reasons why there is none."""
+    """The output of a backend and what is to be said about it; None if there is none, and then the reasons why."""
 
     text: str | None
     diagnostics: tuple[Diagnostic, ...] = ()
@@ -52,21 +48,25 @@ class Backend(ABC, Generic[OptionsType]):
     options: type[OptionsType]
 
     @abstractmethod
-    def render(self, program: Program, options: OptionsType) -> str:
-        """The whole output, for a program with none but this backend's tasks, and validated options."""
+    def render(self, program: Program, options: OptionsType) -> Emission:
+        """The whole output, for a program with none but this backend's tasks, and validated options.
+
+        A program that the target cannot take for another reason (its size, say) is refused: None, and diagnostics.
+        """
+
+    def read_words(self, words: Mapping[str, str]) -> dict[str, object]:
+        """The options in words of a command line as plain values, not validated; raises `OptionsError`."""
+        return read_words(self.options, words)
 
     def validate(self, options: Mapping[str, object]) -> OptionsType:
-        """The options in a plain mapping; raises `OptionsError` with all that is wrong in it."""
-        try:
-            return self.options.model_validate(dict(options))
-        except ValidationError as error:
-            raise OptionsError("; ".join(_words(item) for item in error.errors())) from None
+        """The options in plain values by name; raises `OptionsError` with all that is wrong in them."""
+        return validate(self.options, options)
 
     def emit(self, program: Program, options: Mapping[str, object]) -> Emission:
         """The output for a program; units that cannot be expressed are diagnostics. Raises `OptionsError`."""
         validated = self.validate(options)
         refused = tuple(self._refused(program))
-        return Emission(None, refused) if refused else Emission(self.render(program, validated))
+        return Emission(None, refused) if refused else self.render(program, validated)
 
     def _refused(self, program: Program) -> list[Diagnostic]:
         remedy = "compile for a target that can; `rdc targets` lists what each expresses"
@@ -81,9 +81,3 @@ class Backend(ABC, Generic[OptionsType]):
             for node in program.nodes
             if node.task.kind not in self.tasks
         ]
-
-
-def _words(error: ErrorDetails) -> str:
-    """A pydantic error in words, such as `runner: Field required`."""
-    place = ".".join(str(part) for part in error["loc"])
-    return f"there is no option `{place}`" if error["type"] == "extra_forbidden" else f"{place}: {error['msg']}"

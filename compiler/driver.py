@@ -9,7 +9,7 @@ from compiler.diagnostic import Diagnostic, sort_key
 from compiler.files import Refusal
 from compiler.frontends import FRONT_ENDS, Job, recognise
 from compiler.ir.program import Program
-from compiler.options import Layout
+from compiler.options import Layout, Table, merge
 from compiler.project import open_project, read_configuration
 from compiler.source import Source
 
@@ -23,12 +23,17 @@ class Settings(NamedTuple):
 
 
 class Compilation(NamedTuple):
-    """What became of one document. `program` is None if there are errors; `sources` are by the path in diagnostics."""
+    """What became of one document. `program` is None if there are errors; `sources` are by the path in diagnostics.
+
+    `tables` are the options of targets by the target's name, those of the project under those of the document. Whether
+    they are right, and whether there are such targets, is for the backends to say.
+    """
 
     path: str
     program: Program | None
     diagnostics: tuple[Diagnostic, ...]
     sources: Mapping[str, Source]
+    tables: Mapping[str, Table]
 
 
 def compile_file(path: str, settings: Settings | None = None) -> Compilation:
@@ -41,16 +46,19 @@ def compile_file(path: str, settings: Settings | None = None) -> Compilation:
     project = open_project(path)
     source = project.locate(path).read()
     if isinstance(source, Refusal):
-        return Compilation(path, None, (Diagnostic(source.code, path, None, source.problem, source.remedy),), {})
-    configured, found = read_configuration(project)
+        return Compilation(path, None, (Diagnostic(source.code, path, None, source.problem, source.remedy),), {}, {})
+    configuration = read_configuration(project)
+    configured, found = configuration.options, configuration.diagnostics
     form = FRONT_ENDS[settings.front_end] if settings.front_end else recognise(source)
     if form is None:
-        return Compilation(path, None, (*found, _unknown_format(source)), {path: source})
+        sources = configuration.sources | {path: source}
+        return Compilation(path, None, (*found, _unknown_format(source)), sources, configured.targets)
     job = Job(source, project, configured, settings.transitions, settings.link)
     result = form.load().compile_document(job)
     diagnostics = tuple(sorted({*found, *result.diagnostics}, key=sort_key))
     program = None if found else result.program
-    return Compilation(path, program, diagnostics, {item.path: item for item in result.sources.values()})
+    sources = configuration.sources | {item.path: item for item in result.sources.values()}
+    return Compilation(path, program, diagnostics, sources, merge(result.options.targets, configured.targets))
 
 
 def _unknown_format(source: Source) -> Diagnostic:

@@ -3,37 +3,103 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from typing import Literal, get_args
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple, get_args
+
+from compiler.diagnostic import Diagnostic
+from compiler.source import KeyPath, Span, Spans, beneath
 
 Layout = Literal["after-body", "after-header"]
 """Where the transitions of a unit stand (V7)."""
 
 LAYOUTS: tuple[Layout, ...] = get_args(Layout)
 
+# For the code of a mistake in options, which says where they stand: how its message begins, and what it advises.
+_WORDS = {
+    "RD013": ("", "see `rdc explain RD013` for what can be given here"),
+    "RD501": ("the configuration is not valid: ", "see `rdc explain RD501` for what can be set"),
+}
+
+
+class Place(NamedTuple):
+    """Where an option stands: a path and a span as in diagnostics, and the code for what is wrong there."""
+
+    code: str
+    path: str
+    span: Span | None
+
+    def finding(self, problem: str) -> Diagnostic:
+        """The diagnostic for a mistake in this option."""
+        begin, remedy = _WORDS[self.code]
+        return Diagnostic(self.code, self.path, self.span, begin + problem, remedy)
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The options of one target as they are written: what they may be, only the target knows.
+
+    `places` has the place of the table itself, `()`, and of what is in it, as far as these are known.
+    """
+
+    values: Mapping[str, object] = field(default_factory=dict)
+    places: Mapping[KeyPath, Place] = field(default_factory=dict)
+
+    def place(self, path: KeyPath) -> Place | None:
+        """The place of an option, else of the nearest around it; None in a table that is written nowhere."""
+        around = (path[:length] for length in range(len(path), -1, -1))
+        return next((self.places[outer] for outer in around if outer in self.places), None)
+
+    def over(self, other: Table) -> Table:
+        """The options of both; where both have one, it is this table's alone, nothing of the other's is left in it."""
+        kept = {path: place for path, place in other.places.items() if not path or path[0] not in self.values}
+        return Table({**other.values, **self.values}, {**kept, **self.places})
+
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What can be set for a document or for all documents of a project."""
+    """What can be set for a document or for all documents of a project; `targets` has the tables by their names."""
 
     transitions: Layout | None = None
+    targets: Mapping[str, Table] = field(default_factory=dict)
 
 
-def read_options(value: object) -> tuple[Options, list[str]]:
-    """The options in a plain value, and a text for each thing that is wrong; what is wrong keeps its default."""
+def merge(upper: Mapping[str, Table], lower: Mapping[str, Table]) -> dict[str, Table]:
+    """The tables of both, option by option; those of `upper` outweigh."""
+    both = {name: table.over(lower[name]) for name, table in upper.items() if name in lower}
+    return {**lower, **upper, **both}
+
+
+def read_options(value: object, place: Place, spans: Spans) -> tuple[Options, list[Diagnostic]]:
+    """The options in a plain value, and what is wrong in it; what is wrong keeps its default.
+
+    Args:
+        value: A mapping, if it is right.
+        place: Where it stands.
+        spans: Where its keys stand, and theirs.
+    """
     if not isinstance(value, Mapping):
-        return Options(), ["the options are not a mapping of names to values"]
-    known = [field.name for field in fields(Options)]
-    problems = [_unknown(str(key), known) for key in value if key not in known]
-    wanted = value.get("transitions")
-    layout = next((layout for layout in LAYOUTS if layout == wanted), None)
-    if "transitions" in value and layout is None:
-        problems.append(f"`transitions` is one of {', '.join(LAYOUTS)}, not {wanted!r}")
-    return Options(layout), problems
+        return Options(), [place.finding("the options are not a mapping of names to values")]
+    layout: Layout | None = None
+    targets: dict[str, Table] = {}
+    found: list[Diagnostic] = []
+    for key, content in value.items():
+        name = str(key)
+        own = place._replace(span=spans.get((name,), place.span))
+        if name == "transitions":
+            layout = next((layout for layout in LAYOUTS if layout == content), None)
+            if layout is None:
+                found.append(own.finding(f"`transitions` is one of {', '.join(LAYOUTS)}, not {content!r}"))
+        elif isinstance(content, Mapping):
+            places = {path: own._replace(span=span) for path, span in beneath(spans, name).items()}
+            targets[name] = Table({str(option): inner for option, inner in content.items()}, {(): own, **places})
+        else:
+            found.append(own.finding(_unknown(name)))
+    return Options(layout, targets), found
 
 
-def _unknown(key: str, known: list[str]) -> str:
+def _unknown(name: str) -> str:
     from difflib import get_close_matches  # noqa: PLC0415 (only for a mistake)
 
-    close = get_close_matches(key, known, 1)
-    return f"there is no option `{key}`" + (f"; did you mean `{close[0]}`?" if close else "")
+    if get_close_matches(name, ["transitions"]):
+        return f"there is no option `{name}`; did you mean `transitions`?"
+    return f"there is no option `{name}`; the options of a target are a mapping under its name"

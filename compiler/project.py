@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from compiler.diagnostic import Diagnostic
 from compiler.files import Refusal, read_source
-from compiler.options import Options, read_options
-from compiler.source import Source
+from compiler.options import Options, Place, read_options
+from compiler.source import Source, beneath
 
 CONFIGURATION = "rdc.toml"
 _PYPROJECT = "pyproject.toml"
@@ -93,30 +93,45 @@ def _is_root(folder: Path) -> bool:
         return False
 
 
-def read_configuration(project: Project) -> tuple[Options, list[Diagnostic]]:
-    """The options that the project's configuration sets for all documents: `rdc.toml`, else `[tool.rdc]`."""
+class Configuration(NamedTuple):
+    """The options that hold for all documents of a project, what is wrong with them, and the file by its path."""
+
+    options: Options
+    diagnostics: list[Diagnostic]
+    sources: dict[str, Source]
+
+
+def read_configuration(project: Project) -> Configuration:
+    """The project's configuration: `rdc.toml`, else `[tool.rdc]`."""
     own = project.root / CONFIGURATION
-    path = own if own.exists() else project.root / _PYPROJECT
+    file = own if own.exists() else project.root / _PYPROJECT
     try:
-        text = path.read_text(encoding="utf-8")
+        text = file.read_text(encoding="utf-8")
     except FileNotFoundError:
-        return Options(), []
+        text = ""
     except (OSError, UnicodeDecodeError) as error:
-        return Options(), [_invalid(path, f"it cannot be read: {error}")] if path == own else []
-    if path != own and _SECTION not in text:
-        return Options(), []
+        found = [_invalid(os.path.relpath(file), f"it cannot be read: {error}")] if file == own else []
+        return Configuration(Options(), found, {})
+    if not text or (file != own and _SECTION not in text):
+        return Configuration(Options(), [], {})
+    return _configuration(Source.from_text(os.path.relpath(file), text), () if file == own else ("tool", "rdc"))
+
+
+def _configuration(source: Source, section: tuple[str, ...]) -> Configuration:
     import tomllib  # noqa: PLC0415 (most projects configure nothing, and importing it takes time)
 
+    from compiler.toml_text import find_keys  # noqa: PLC0415 (as above)
+
     try:
-        table: object = tomllib.loads(text)
+        table: object = tomllib.loads(source.text)
     except tomllib.TOMLDecodeError as error:
-        return Options(), [_invalid(path, str(error))]
-    for key in () if path == own else ("tool", "rdc"):
+        return Configuration(Options(), [_invalid(source.path, str(error))], {})
+    for key in section:
         table = table.get(key, {}) if isinstance(table, dict) else table
-    options, problems = read_options(table)
-    return options, [_invalid(path, problem) for problem in problems]
+    spans = beneath(find_keys(source), *section)
+    options, found = read_options(table, Place("RD501", source.path, spans.get(())), spans)
+    return Configuration(options, found, {source.path: source})
 
 
-def _invalid(path: Path, problem: str) -> Diagnostic:
-    remedy = "see `rdc explain RD501` for what can be set"
-    return Diagnostic("RD501", os.path.relpath(path), None, f"the configuration is not valid: {problem}", remedy)
+def _invalid(path: str, problem: str) -> Diagnostic:
+    return Place("RD501", path, None).finding(problem)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -15,6 +16,18 @@ class Span:
     column: int
     end_line: int
     end_column: int
+
+
+KeyPath = tuple[str, ...]
+"""What leads to a value in nested ones: names of keys and numbers of items, such as `("setup", "0", "uses")`."""
+
+Spans = Mapping[KeyPath, Span]
+"""Where the keys and items of a value stand, as far as that is known."""
+
+
+def beneath(spans: Spans, *outer: str) -> dict[KeyPath, Span]:
+    """The spans of what stands under a key, and of that key itself, by the path from there."""
+    return {path[len(outer) :]: span for path, span in spans.items() if path[: len(outer)] == outer}
 
 
 @dataclass(frozen=True)

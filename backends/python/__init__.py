@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
-from backends.base import MARK, Backend, NoOptions
+from backends.base import MARK, Backend, Emission, NoOptions
 from backends.python.bundle import bundle
 from backends.python.literals import comment, literal
 from backends.python.table import table
@@ -26,11 +26,11 @@ class PythonBackend(Backend[NoOptions]):
     options = NoOptions
     tasks: ClassVar[frozenset[str]] = frozenset({"shell", "ask", "branch", "end"})
 
-    def render(self, program: Program, options: NoOptions) -> str:  # noqa: ARG002 (there are none)
+    def render(self, program: Program, options: NoOptions) -> Emission:  # noqa: ARG002 (there are none)
         """The source text of the file."""
         program = optimise(program)
         runtime = bundle({node.task.kind for node in program.nodes})
-        return _template().render(
+        text = _template().render(
             mark=MARK,
             version=__version__,
             source=program.sources[0],
@@ -39,6 +39,7 @@ class PythonBackend(Backend[NoOptions]):
             headings=_headings(program),
             runtime=runtime,
         )
+        return Emission(text)
 
 
 @cache

@@ -28,11 +28,15 @@ class Job(NamedTuple):
 
 
 class Result(NamedTuple):
-    """What a front end gives: the program (None with errors), all findings, and every source by its name."""
+    """What a front end gives: the program (None with errors), all findings, and every source by its name.
+
+    `options` are those in the document itself; what stands in documents that it includes is about these alone.
+    """
 
     program: Program | None
     diagnostics: tuple[Diagnostic, ...]
     sources: Mapping[str, Source]
+    options: Options
 
 
 class FrontEnd(Protocol):

@@ -10,7 +10,10 @@ from rdc.commands.language import language_options
 from rdc.commands.reporter import Reporter, reporting_options
 
 if TYPE_CHECKING:
-    from compiler.driver import Settings
+    from collections.abc import Iterable
+
+    from compiler.diagnostic import Diagnostic
+    from compiler.driver import Compilation, Settings
 
 
 @click.command(name="check")
@@ -28,7 +31,7 @@ def command(files: tuple[str, ...], reporter: Reporter, settings: Settings, *, n
     settings = settings._replace(link=not no_link)
     compilations = [compile_file(file, settings) for file in dict.fromkeys(files)]
     report = reporter.gather(
-        (found for compilation in compilations for found in compilation.diagnostics),
+        (found for compilation in compilations for found in (*compilation.diagnostics, *_in_tables(compilation))),
         {path: source for compilation in compilations for path, source in compilation.sources.items()},
     )
     reporter.show(report)
@@ -36,3 +39,12 @@ def command(files: tuple[str, ...], reporter: Reporter, settings: Settings, *, n
         count = len(compilations)
         reporter.say(f"no problems in {count} file{'s' * (count > 1)}")
     return int(reporter.fails(report))
+
+
+def _in_tables(compilation: Compilation) -> Iterable[Diagnostic]:
+    """What is wrong in the options of targets; most documents have none, and pay for no backend."""
+    if not compilation.tables:
+        return ()
+    from rdc.tables import check_tables  # noqa: PLC0415 (as the docstring says)
+
+    return check_tables(compilation.tables)

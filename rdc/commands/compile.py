@@ -10,7 +10,7 @@ import click
 
 from rdc.commands.language import language_options
 from rdc.commands.reporter import Reporter, reporting_options
-from rdc.commands.target import Target, target_options
+from rdc.commands.target import Target, misused, target_options
 from rdc.terminal import put, tell
 
 if TYPE_CHECKING:
@@ -52,16 +52,25 @@ def command(
     sources = tuple(dict.fromkeys(sources))
     if out == "-":
         _refuse_for_standard_output(sources, reporter, check=check)
-    from rdc.generation import generate  # noqa: PLC0415 (the compiler is slow to import)
-    from rdc.outputs import plan  # noqa: PLC0415
-
-    made = generate(sources, settings, target.backend, target.options)
+    made = _generate(sources, settings, target)
     if out == "-":
         return _print(made, reporter)
+    from rdc.outputs import plan  # noqa: PLC0415 (the compiler is slow to import)
+
     outputs = plan(sources, out, target.backend.suffix)
     if check:
         return _compare(made, outputs, reporter)
     return _write(made, outputs, reporter, executable=target.backend.executable, force=force)
+
+
+def _generate(sources: Sequence[str], settings: Settings, target: Target) -> Generation:
+    from backends.mistakes import OptionsError  # noqa: PLC0415 (the backends are slow to import)
+    from rdc.generation import generate  # noqa: PLC0415
+
+    try:
+        return generate(sources, settings, target.backend, target.options)
+    except OptionsError as error:
+        raise misused(target.backend, error) from None
 
 
 def _refuse_for_standard_output(sources: Sequence[str], reporter: Reporter, *, check: bool) -> None:

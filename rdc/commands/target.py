@@ -1,4 +1,4 @@
-"""The options that say what to generate: `--to TARGET` and `-O KEY=VALUE`."""
+"""The options that say what to generate: `--to TARGET`, `-O KEY=VALUE` and `--prompts CHOICE`."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Target:
-    """A backend with the options that it was given."""
+    """A backend with the options that the command line gives it, which outweigh those in documents and project."""
 
     backend: Backend[Any]
-    options: Mapping[str, str]
+    options: Mapping[str, object]
 
 
 def target_options(command: Command) -> Command:
-    """Give a command `--to` and `-O`; it gets them as its argument `target`."""
+    """Give a command `--to`, `-O` and `--prompts`; it gets them as its argument `target`."""
 
     @click.option(
         "--to",
@@ -44,21 +44,35 @@ def target_options(command: Command) -> Command:
         metavar="KEY=VALUE",
         multiple=True,
         callback=_pairs,
-        help="An option of the target.",
+        help="An option of the target; it outweighs that of the document and of the project.",
     )
+    @click.option("--prompts", metavar="CHOICE", help="Who answers prompts: short for -O prompts=CHOICE.")
     @functools.wraps(command)
-    def wrapped(*, name: str, options: dict[str, str], **rest: object) -> int:
-        from backends.base import OptionsError  # noqa: PLC0415 (the backends are slow to import)
-        from backends.registry import load  # noqa: PLC0415
-
-        backend = load(name)
-        try:
-            backend.validate(options)
-        except OptionsError as error:
-            raise click.UsageError(f"target {name}: {error}", click.get_current_context()) from None
-        return command(target=Target(backend, options), **rest)
+    def wrapped(*, name: str, options: dict[str, str], prompts: str | None, **rest: object) -> int:
+        if prompts is not None:
+            if options.get("prompts", prompts) != prompts:
+                raise click.UsageError("--prompts and -O prompts=... say different things", click.get_current_context())
+            options = {**options, "prompts": prompts}
+        return command(target=_target(name, options), **rest)
 
     return wrapped
+
+
+def misused(backend: Backend[Any], error: Exception) -> click.UsageError:
+    """The wrong use that an `OptionsError` tells of."""
+    return click.UsageError(f"target {backend.name}: {error}", click.get_current_context())
+
+
+def _target(name: str, words: Mapping[str, str]) -> Target:
+    from backends.mistakes import OptionsError  # noqa: PLC0415 (the backends are slow to import)
+    from backends.registry import load  # noqa: PLC0415
+    from rdc.tables import check_words  # noqa: PLC0415
+
+    backend = load(name)
+    try:
+        return Target(backend, check_words(backend, words))
+    except OptionsError as error:
+        raise misused(backend, error) from None
 
 
 def _known(_: click.Context, __: click.Parameter, name: str) -> str:

@@ -36,6 +36,7 @@ FRAGMENTS = (
     *("- PASS ALL: GOTO {N}.1", "- FAIL: RETRY RETRY", "- PASS: GOTO", "- PASS CONTINUE", '- FAIL ANY: STOP "open'),
     *("* PASS: GOTO 1.{n}", "- lint.runbook.md", "- ../x.runbook.md", "- main.runbook.md", "- /etc/passwd.runbook.md"),
     *("---", "---\nname: x\n---", "---\nrdc: {transitions: after-header}\n---", "---\n[\n---", "---\na: &a [*a]\n---"),
+    *('---\na: "\u2028"\nrdc: {t: {b: [c, {d: }]}, e: 1}\n---', "---\nrdc: &r {t: *r, <<: *r}\n---"),
     *("- PASS", "1. PASS: STOP", "<!--", "-->", "", " ", "\t", "\r", "\r\n", "\v", "\f", "\x1c", "\x85", "\u2028"),
     *("\u202e", "\ufeff", "é", "🚀", "\ud7ff", "{N} ${n}", "\\"),
 )  # fmt: skip

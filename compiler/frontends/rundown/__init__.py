@@ -11,8 +11,7 @@ from compiler.frontends import Job, Result
 from compiler.frontends.rundown.check import check
 from compiler.frontends.rundown.link import link
 from compiler.frontends.rundown.lower import lower
-from compiler.frontends.rundown.parse import parse
-from compiler.frontends.rundown.syntax import Runbook
+from compiler.frontends.rundown.parse import Parsed, parse
 from compiler.source import Source
 
 _STEP = re.compile(r"^##[ \t]+(\d+([.:) ]|$)|\{N\})", re.MULTILINE)
@@ -29,14 +28,16 @@ def compile_document(job: Job) -> Result:
     found = list(linked.diagnostics)
     main = linked.documents.get(job.source.name)
     if main is None or any(item.severity is Severity.ERROR for item in found):
-        return Result(None, tuple(found), linked.sources)
+        return Result(None, tuple(found), linked.sources, linked.options)
     lowered = lower(main, linked.documents)
     if isinstance(lowered, Diagnostic):
-        return Result(None, (*found, lowered), linked.sources)
+        return Result(None, (*found, lowered), linked.sources, linked.options)
     found += flow_warnings(lowered.program, lowered.written, linked.sources)
-    return Result(lowered.program, tuple(found), linked.sources)
+    return Result(lowered.program, tuple(found), linked.sources, linked.options)
 
 
-def _parse(job: Job, source: Source) -> tuple[Runbook | None, list[Diagnostic]]:
-    runbook, found = parse(source, job.transitions, job.configured.transitions or "after-body")
-    return runbook, found if runbook is None else found + check(source, runbook)
+def _parse(job: Job, source: Source) -> Parsed:
+    parsed = parse(source, job.transitions, job.configured.transitions or "after-body")
+    if parsed.runbook is None:
+        return parsed
+    return parsed._replace(diagnostics=parsed.diagnostics + check(source, parsed.runbook))

@@ -7,14 +7,16 @@ from typing import NamedTuple
 
 from compiler.diagnostic import Diagnostic, Related
 from compiler.files import Refusal
+from compiler.frontends.rundown.parse import Parsed
 from compiler.frontends.rundown.syntax import Reference, Runbook
+from compiler.options import Options
 from compiler.project import Located
 from compiler.source import Source
 
 Find = Callable[[Source, str], Located | Refusal]
 """Looks up the document that another one refers to by a path."""
 
-Parse = Callable[[Source], tuple[Runbook | None, list[Diagnostic]]]
+Parse = Callable[[Source], Parsed]
 """Parses and checks one document."""
 
 
@@ -27,11 +29,12 @@ class Document(NamedTuple):
 
 
 class Linked(NamedTuple):
-    """The documents of a program by name, the first one being the program's own; None if that has no tree."""
+    """The documents of a program by name, as far as they have a tree, and the options in the program's own."""
 
     documents: Mapping[str, Document]
     sources: Mapping[str, Source]
     diagnostics: list[Diagnostic]
+    options: Options
 
 
 def references(runbook: Runbook) -> Iterator[Reference]:
@@ -47,11 +50,14 @@ def link(source: Source, find: Find, parse: Parse, must_exist: bool) -> Linked:
     documents: dict[str, Document] = {}
     sources = {source.name: source}
     diagnostics: list[Diagnostic] = []
+    options = Options()
     pending = [source]
     while pending:
         current = pending.pop()
-        runbook, found = parse(current)
+        runbook, found, own = parse(current)
         diagnostics += found
+        if current is source:
+            options = own
         if runbook is None:
             continue
         includes: dict[str, str] = {}
@@ -68,7 +74,7 @@ def link(source: Source, find: Find, parse: Parse, must_exist: bool) -> Linked:
                 diagnostics.append(_refused(current, reference, result))
         documents[current.name] = Document(current, runbook, includes)
     diagnostics += _cycles(documents.values())
-    return Linked(documents, sources, diagnostics)
+    return Linked(documents, sources, diagnostics, options)
 
 
 def _look_up(source: Source, reference: Reference, find: Find, sources: Mapping[str, Source]) -> Source | Refusal:

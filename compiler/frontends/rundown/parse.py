@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cache
+from typing import NamedTuple
 
 from lark import Lark, Token
 from lark.exceptions import UnexpectedToken
@@ -11,17 +12,25 @@ from lark.exceptions import UnexpectedToken
 from compiler.diagnostic import Diagnostic, Severity
 from compiler.frontends.rundown.blocks import Block, read_blocks
 from compiler.frontends.rundown.build import TreeBuilder
-from compiler.frontends.rundown.frontmatter import Frontmatter, read_frontmatter
+from compiler.frontends.rundown.frontmatter import read_frontmatter
 from compiler.frontends.rundown.hints import almost_there
 from compiler.frontends.rundown.lines import LarkTree
 from compiler.frontends.rundown.order import unexpected_block
 from compiler.frontends.rundown.outline import settle_outline
 from compiler.frontends.rundown.syntax import Runbook
 from compiler.grammar import NoLexer, load
-from compiler.options import Layout, read_options
+from compiler.options import Layout, Options
 from compiler.source import Source
 
 _START: dict[Layout, str] = {"after-body": "runbook", "after-header": "runbook_after_header"}
+
+
+class Parsed(NamedTuple):
+    """The syntax tree (None for a document without any step), the findings, and the options in the document itself."""
+
+    runbook: Runbook | None
+    diagnostics: list[Diagnostic]
+    options: Options
 
 
 @cache
@@ -29,16 +38,14 @@ def _grammar() -> Lark:
     return load("rundown.lark", start=tuple(_START.values()), lexer=NoLexer)
 
 
-def parse(
-    source: Source, layout: Layout | None = None, default: Layout = "after-body"
-) -> tuple[Runbook | None, list[Diagnostic]]:
-    """The syntax tree of a document, with diagnostics; None for a document without any step.
+def parse(source: Source, layout: Layout | None = None, default: Layout = "after-body") -> Parsed:
+    """The syntax tree of a document, with diagnostics.
 
     `layout` outweighs what the frontmatter says, `default` stands in where neither says anything (V7). With errors the
     tree is what could be understood.
     """
     frontmatter, found = read_frontmatter(source)
-    chosen = layout or _layout(frontmatter) or default
+    chosen = layout or frontmatter.options.transitions or default
     blocks = list(read_blocks(source, frontmatter.next_line))
     outline, problems = settle_outline(source, blocks)
     found += problems
@@ -47,14 +54,10 @@ def parse(
     found += almost_there(source, blocks)
     if tree is None:
         has_error = any(item.severity is Severity.ERROR for item in found)
-        return None, found if has_error else [*found, _no_steps(source)]
+        return Parsed(None, found if has_error else [*found, _no_steps(source)], frontmatter.options)
     builder = TreeBuilder(source, chosen)
     runbook = builder.runbook(tree, frontmatter.values)
-    return runbook, found + builder.diagnostics
-
-
-def _layout(frontmatter: Frontmatter) -> Layout | None:
-    return read_options(frontmatter.values.get("rdc", {}))[0].transitions
+    return Parsed(runbook, found + builder.diagnostics, frontmatter.options)
 
 
 def _tree(source: Source, blocks: Iterable[Block], layout: Layout) -> tuple[LarkTree | None, list[Diagnostic]]:

@@ -1,0 +1,139 @@
+"""YAML, read as plain values, and where in the text each key and item stands.
+
+Only the safe loader is used, and keys are the texts that are written: YAML 1.1 would make `True` of `on`.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from compiler.source import KeyPath, Span
+
+if TYPE_CHECKING:
+    from yaml import MappingNode, Mark, Node, SafeLoader
+
+_TEXT, _MERGE = "tag:yaml.org,2002:str", "tag:yaml.org,2002:merge"
+
+
+class UnreadableError(ValueError):
+    """The text is no YAML, or not what was wanted; `line` is where that shows."""
+
+    def __init__(self, problem: str, line: int) -> None:
+        super().__init__(problem)
+        self.line = line
+
+
+class _Lines:
+    """The lines of a text as a `Source` counts them: PyYAML takes more characters for line ends."""
+
+    def __init__(self, text: str, first: int) -> None:
+        self.starts = [0]
+        for line in text.split("\n"):
+            self.starts.append(self.starts[-1] + len(line) + 1)
+        self.first = first
+
+    def number(self, mark: Mark | None) -> int:
+        """The number of the line of a mark; the first one where there is none."""
+        return bisect_right(self.starts, mark.index) - 1 + self.first if mark else self.first
+
+    def span(self, start: Mark, *ends: Mark) -> Span:
+        """From a mark to the first of these ends that stands behind it in its line, else to the end of the line."""
+        line = self.number(start)
+        begin, limit = self.starts[line - self.first : line - self.first + 2]
+        end = next((mark.index for mark in ends if start.index < mark.index < limit), limit - 1)
+        return Span(line, start.index - begin + 1, line, end - begin + 1)
+
+
+def load_value(text: str) -> object:
+    """The plain value of a text; raises `UnreadableError`."""
+    loader, node = _compose(text, _Lines(text, 1))
+    return None if node is None else _construct(loader, node, 1)
+
+
+def load_mapping(text: str, first_line: int = 1) -> tuple[dict[str, Any], dict[KeyPath, Span]]:
+    """The values of a text by key, and where each key and item in it stands; raises `UnreadableError`.
+
+    Lines count from `first_line`. What an alias repeats has its places where it is first used.
+    """
+    import yaml  # noqa: PLC0415 (few documents have YAML, and importing it takes time)
+
+    lines = _Lines(text, first_line)
+    loader, root = _compose(text, lines)
+    if root is None:
+        return {}, {}
+    if not isinstance(root, yaml.MappingNode):
+        raise UnreadableError("it is not a mapping of names to values", first_line)
+    values = {}
+    for key, value in root.value:
+        line = lines.number(key.start_mark)
+        values[str(_construct(loader, key, line))] = _construct(loader, value, line)
+    return values, dict(_spans(root, lines))
+
+
+@cache
+def _loader() -> type[SafeLoader]:
+    import yaml  # noqa: PLC0415 (as above)
+
+    class Loader(yaml.SafeLoader):
+        def compose_mapping_node(self, anchor: Any) -> MappingNode:  # noqa: ANN401 (as PyYAML has it)
+            node = super().compose_mapping_node(anchor)
+            node.value = [(self._text(key), value) for key, value in node.value]
+            return node
+
+        @staticmethod
+        def _text(key: Node) -> Node:
+            if not isinstance(key, yaml.ScalarNode) or key.tag == _MERGE:
+                return key
+            return yaml.ScalarNode(_TEXT, key.value, key.start_mark, key.end_mark)
+
+    return Loader
+
+
+def _compose(text: str, lines: _Lines) -> tuple[SafeLoader, Node | None]:
+    import yaml  # noqa: PLC0415 (as above)
+
+    try:
+        loader = _loader()(text)
+        return loader, loader.get_single_node()
+    except yaml.MarkedYAMLError as error:
+        line = lines.number(error.problem_mark or error.context_mark)
+        raise UnreadableError(error.problem or "it cannot be read", line) from None
+    except (yaml.YAMLError, RecursionError) as error:
+        raise UnreadableError(str(error).split("\n", 1)[0], lines.first) from None
+
+
+def _construct(loader: SafeLoader, node: Node, line: int) -> Any:  # noqa: ANN401 (YAML has values of any type)
+    import yaml  # noqa: PLC0415 (as above)
+
+    try:
+        return loader.construct_object(node, deep=True)
+    except (yaml.YAMLError, ValueError, KeyError, AttributeError, TypeError, RecursionError):
+        raise UnreadableError("this value cannot be read", line) from None
+
+
+def _spans(root: MappingNode, lines: _Lines) -> Iterator[tuple[KeyPath, Span]]:
+    pending: list[tuple[KeyPath, Node]] = [((), root)]
+    seen: set[int] = set()
+    while pending:
+        path, node = pending.pop()
+        if id(node) in seen:  # by an alias; those of aliases of aliases could be more than can be counted
+            continue
+        seen.add(id(node))
+        inner = [((*path, name), span, value) for name, span, value in _children(node, lines)]
+        yield from ((place, span) for place, span, _ in inner)
+        pending += [(place, value) for place, _, value in reversed(inner)]
+
+
+def _children(node: Node, lines: _Lines) -> Iterator[tuple[str, Span, Node]]:
+    """The name, the place and the node of each value in a collection."""
+    import yaml  # noqa: PLC0415 (as above)
+
+    if isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            yield str(key.value), lines.span(key.start_mark, value.end_mark, key.end_mark), value
+    elif isinstance(node, yaml.SequenceNode):
+        for number, item in enumerate(node.value):
+            yield str(number), lines.span(item.start_mark, item.end_mark), item

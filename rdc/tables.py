@@ -1,0 +1,80 @@
+"""The options of targets in documents and in the project's configuration, held against the targets that there are."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
+
+from backends.base import Backend
+from backends.mistakes import Mistake, OptionsError
+from backends.registry import load, names
+from compiler.diagnostic import Diagnostic
+from compiler.options import Table
+
+
+def check_tables(tables: Mapping[str, Table]) -> list[Diagnostic]:
+    """What is wrong in the tables of all targets. An option that is missing may be given on the command line."""
+    known = names()
+    found = list(_unknown(tables, known))
+    for name, table in tables.items():
+        if name in known:
+            wrong = _mistakes(load(name), table.values)
+            found += _placed(name, table, [item for item in wrong if not item.path or item.path[0] in table.values])
+    return found
+
+
+def check_names(tables: Mapping[str, Table]) -> list[Diagnostic]:
+    """The tables for targets that there are not."""
+    return list(_unknown(tables, names())) if tables else []
+
+
+def check_options(backend: Backend[Any], table: Table, given: Mapping[str, object]) -> list[Diagnostic]:
+    """What is wrong in the table of a target under the options of the command line.
+
+    Raises:
+        OptionsError: Something is wrong that stands in no table.
+    """
+    wrong = _mistakes(backend, {**table.values, **given})
+    elsewhere = [item for item in wrong if item.path[:1] in [(name,) for name in given] or not table.places]
+    if elsewhere:
+        raise OptionsError(elsewhere)
+    return list(_placed(backend.name, table, wrong))
+
+
+def check_words(backend: Backend[Any], words: Mapping[str, str]) -> Mapping[str, object]:
+    """The options in words of the command line as plain values.
+
+    Raises:
+        OptionsError: One of them is wrong, whatever else a table gives.
+    """
+    given = backend.read_words(words)
+    wrong = [item for item in _mistakes(backend, given) if item.path and item.path[0] in given]
+    if wrong:
+        raise OptionsError(wrong)
+    return given
+
+
+def _mistakes(backend: Backend[Any], options: Mapping[str, object]) -> tuple[Mistake, ...]:
+    try:
+        backend.validate(options)
+    except OptionsError as error:
+        return error.mistakes
+    return ()
+
+
+def _placed(name: str, table: Table, mistakes: Collection[Mistake]) -> Iterator[Diagnostic]:
+    """Mistakes as diagnostics, each at its option."""
+    for mistake in mistakes:
+        if place := table.place(mistake.path):
+            yield place.finding(f"target {name}: {mistake.text}")
+
+
+def _unknown(tables: Mapping[str, Table], known: Collection[str]) -> Iterator[Diagnostic]:
+    for name, table in tables.items():
+        place = table.place(())
+        if place and name not in known:
+            from difflib import get_close_matches  # noqa: PLC0415 (only for the mistake)
+
+            close = get_close_matches(name, [*known, "transitions"], 1)
+            hint = f"did you mean `{close[0]}`?" if close else f"the targets are {', '.join(known)}"
+            yield place.finding(f"there is no target `{name}`; {hint}")

@@ -1,0 +1,286 @@
+"""The options of a target: on the command line, in the frontmatter, in the project's configuration."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from backends.registry import BACKENDS
+from tests.rdc import sample_target
+from tests.rdc.cli_support import GOOD, Result, call, document, spawn
+
+TO = ("compile", "--to", "sample")
+
+
+@pytest.fixture(autouse=True)
+def _sample(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(BACKENDS, "sample", sample_target.PATH)
+
+
+def write(folder: Path, frontmatter: str = "", configuration: str = "") -> None:
+    """A runbook with options, and a project with options."""
+    head = f"---\n{frontmatter}\n---\n" if frontmatter else ""
+    document(folder, "a.runbook.md", head + GOOD)
+    document(folder, "rdc.toml", configuration)
+
+
+def effective(folder: Path, *arguments: str) -> dict[str, Any]:
+    """The options that the target got."""
+    result = call(*TO, "a.runbook.md", "-o", "-", *arguments, cwd=folder)
+    assert (result.code, result.err) == (0, "")
+    options: dict[str, Any] = json.loads(result.out.splitlines()[1])
+    return options
+
+
+def told(result: Result) -> list[str]:
+    """The findings in a text report, as `place CODE message`."""
+    found = re.findall(r"^(\S+): error\[(\w+)\]: (.*)$", result.err, re.MULTILINE)
+    assert result.code == (1 if found else 0), result.err
+    return [" ".join(parts) for parts in found]
+
+
+# --- Values on the command line ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("word", "value"),
+    [
+        ("timeout-minutes=90", 90),
+        ("checkout=false", False),
+        ("checkout=no", False),
+        ("title=[x]", "[x]"),
+        ("title=5", "5"),
+        ("title=a=b", "a=b"),
+        ("prompts=answers", "answers"),
+        ("labels=[a, b]", ["a", "b"]),
+        ("labels=- a\n- b", ["a", "b"]),
+        ('env={PORT: "80", NO: x}', {"PORT": "80", "NO": "x"}),
+        ('env=PORT: "80"', {"PORT": "80"}),
+        ("runs-on=self-hosted", "self-hosted"),
+        ("runs-on=a: b", "a: b"),
+        ("runs-on=5", "5"),
+        ("runs-on=[self-hosted, linux]", ["self-hosted", "linux"]),
+        ("setup=[{uses: a, with: {b: c}}]", [{"uses": "a", "with": {"b": "c"}}]),
+        ("on=push", "push"),
+        ("on=[push]", ["push"]),
+        ("on={push: {branches: [main]}}", {"push": {"branches": ["main"]}}),
+    ],
+)
+def test_a_word_becomes_what_its_option_takes(tmp_path: Path, word: str, value: object) -> None:
+    write(tmp_path)
+    assert effective(tmp_path, "-O", word) == {word.partition("=")[0]: value}
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["timeout-minutes=soon"], "`timeout-minutes` should be a whole number, not 'soon'"),
+        (["timeout-minutes=0"], "`timeout-minutes` should be greater than or equal to 1, not '0'"),
+        ([f"timeout-minutes={'long ' * 10}"], "`timeout-minutes` should be a whole number"),
+        (["checkout=perhaps"], "`checkout` should be true or false, not 'perhaps'"),
+        (["prompts=guess"], "`prompts` should be 'answers' or 'agent', not 'guess'"),
+        (["labels=a"], "`labels` should be a list, not 'a'"),
+        (["env=a"], "`env` should be a mapping of names to values, not 'a'"),
+        (["env={PORT: 80}"], "`env.PORT` should be a text, not 80"),
+        (["env={port: x}"], "the name `port` in `env` should match pattern '^[A-Z]+$'"),
+        (["runs-on=[a, true]"], "`runs-on.1` should be a text, not true"),
+        (["runs-on={a: b}"], "`runs-on` should be a text or a list"),
+        (["runs-on=[a"], "`runs-on` is not valid YAML: expected ',' or ']', but got '<stream end>'"),
+        (["setup=[{uses: a}, {}]"], "`setup.1.uses` is missing"),
+        (["setup=[{uses: a, use: b}]"], "there is no option `setup.0.use`; did you mean `setup.0.uses`?"),
+        (["runs_on=a"], "there is no option `runs_on`; did you mean `runs-on`?"),
+        (["colour=a", "checkout=c"], "`checkout` should be true or false, not 'c'; there is no option `colour`"),
+        (["prompts=agent"], "`prompts: agent` needs the option `agent`"),
+    ],
+)
+def test_what_is_wrong_on_the_command_line_is_wrong_use(tmp_path: Path, words: list[str], said: str) -> None:
+    write(tmp_path)
+    options = [argument for word in words for argument in ("-O", word)]
+    result = call(*TO, "a.runbook.md", *options, cwd=tmp_path)
+    assert (result.code, result.out) == (2, "")
+    assert result.err == f"rdc: target sample: {said} (see 'rdc compile --help')\n"
+
+
+def test_prompts_is_a_short_form(tmp_path: Path) -> None:
+    write(tmp_path, "rdc: {sample: {agent: claude}}")
+    assert effective(tmp_path, "--prompts", "agent") == {"agent": "claude", "prompts": "agent"}
+    assert effective(tmp_path, "--prompts", "agent", "-O", "prompts=agent")["prompts"] == "agent"
+    result = call(*TO, "a.runbook.md", "--prompts", "agent", "-O", "prompts=answers", cwd=tmp_path)
+    assert result.code == 2
+    assert "say different things" in result.err
+
+
+def test_a_target_without_prompts_says_so(tmp_path: Path) -> None:
+    write(tmp_path)
+    result = call("compile", "--to", "python", "a.runbook.md", "--prompts", "answers", cwd=tmp_path)
+    assert result.code == 2
+    assert result.err == "rdc: target python: there is no option `prompts` (see 'rdc compile --help')\n"
+
+
+# --- Three places -----------------------------------------------------------------------------------------------------
+
+
+def test_the_command_line_outweighs_the_document_and_that_the_project(tmp_path: Path) -> None:
+    configuration = '[sample]\ntitle = "project"\ncheckout = false\ntimeout-minutes = 1\nenv = {A = "1"}\n'
+    write(tmp_path, "rdc: {sample: {title: document, timeout-minutes: 2, env: {B: '2'}}}", configuration)
+    assert effective(tmp_path, "-O", "timeout-minutes=3") == {
+        "title": "document",
+        "checkout": False,
+        "timeout-minutes": 3,
+        "env": {"B": "2"},  # no deep merge
+    }
+
+
+def test_the_project_can_be_a_pyproject(tmp_path: Path) -> None:
+    document(tmp_path, "a.runbook.md", GOOD)
+    document(tmp_path, "pyproject.toml", "[tool.rdc.sample]\nrunson = 1\n\n[tool.rdc.python]\n\n[tool.other]\nx = 1\n")
+    problem = "the configuration is not valid: target sample: there is no option `runson`; did you mean `runs-on`?"
+    assert told(call("check", "a.runbook.md", cwd=tmp_path)) == [f"pyproject.toml:2:1 RD501 {problem}"]
+    document(tmp_path, "pyproject.toml", '[tool.rdc]\nsample = {title = "x"}\n')
+    assert effective(tmp_path) == {"title": "x"}
+
+
+def test_each_document_has_its_own(tmp_path: Path) -> None:
+    write(tmp_path, "rdc: {sample: {title: a}}", '[sample]\ntitle = "project"\n')
+    document(tmp_path, "b.runbook.md", GOOD)
+    result = call(*TO, "a.runbook.md", "b.runbook.md", "-O", "checkout=true", cwd=tmp_path)
+    assert result.code == 0, result.err
+    assert '"title": "a"' in (tmp_path / "a.txt").read_text()
+    assert '"title": "project"' in (tmp_path / "b.txt").read_text()
+
+
+def test_the_options_of_included_runbooks_are_ignored(tmp_path: Path) -> None:
+    write(tmp_path, "rdc: {sample: {title: [], colour: red}, nothing: {}}")
+    document(tmp_path, "b.runbook.md", "# Whole\n\n## 1. Part\n\n- a.runbook.md\n")
+    result = call(*TO, "b.runbook.md", "-o", "-", cwd=tmp_path)
+    assert (result.code, result.err) == (0, "")
+    assert result.out.endswith("\n{}\n")
+    assert told(call("check", "b.runbook.md", cwd=tmp_path)) == []
+
+
+# --- What is wrong in documents and configuration ---------------------------------------------------------------------
+
+FRONTMATTER = """rdc:
+  sample:
+    on: {push: }
+    run-on: ubuntu
+    timeout-minutes: soon
+    env: {PORT: 80, port: x}
+    runs-on:
+      - linux
+      - [a]
+    setup:
+      - uses: a
+        with: {b: 1}
+      - {use: c}"""
+WRONG = [
+    "a.runbook.md:5:5 RD013 target sample: there is no option `run-on`; did you mean `runs-on`?",
+    "a.runbook.md:6:5 RD013 target sample: `timeout-minutes` should be a whole number, not 'soon'",
+    "a.runbook.md:7:11 RD013 target sample: `env.PORT` should be a text, not 80",
+    "a.runbook.md:7:21 RD013 target sample: the name `port` in `env` should match pattern '^[A-Z]+$'",
+    "a.runbook.md:10:9 RD013 target sample: `runs-on.1` should be a text",
+    "a.runbook.md:13:16 RD013 target sample: `setup.0.with.b` should be a text, not 1",
+    "a.runbook.md:14:9 RD013 target sample: `setup.1.uses` is missing",
+    "a.runbook.md:14:10 RD013 target sample: there is no option `setup.1.use`; did you mean `setup.1.uses`?",
+]
+
+
+@pytest.mark.parametrize("command", [TO, ("check",)])
+def test_every_mistake_in_a_document_is_told_where_it_is(tmp_path: Path, command: tuple[str, ...]) -> None:
+    write(tmp_path, FRONTMATTER)
+    assert told(call(*command, "a.runbook.md", cwd=tmp_path)) == WRONG
+    assert not (tmp_path / "a.txt").exists()
+
+
+def test_mistakes_in_options_are_told_with_those_in_the_document(tmp_path: Path) -> None:
+    document(tmp_path, "a.runbook.md", "---\nrdc: {sample: {checkout: 3}}\n---\n# No steps\n")
+    codes = [line.split()[1] for line in told(call("check", "a.runbook.md", cwd=tmp_path))]
+    assert codes == ["RD101", "RD013"]
+
+
+def test_every_mistake_in_the_configuration_is_told_where_it_is(tmp_path: Path) -> None:
+    configuration = """\
+# for all runbooks
+[sample]
+title = 5
+labels = "a"
+
+[sample.env]
+  PORT = 80 # not a text
+
+[[sample.setup]]
+uses = "a"
+
+[[sample.setup]]
+uses = 5
+with.b = 1
+"""
+    write(tmp_path, "rdc: {sample: {labels: [b]}}", configuration)
+    begin = "RD501 the configuration is not valid: target sample:"
+    assert told(call(*TO, "a.runbook.md", cwd=tmp_path)) == [
+        f"rdc.toml:3:1 {begin} `title` should be a text, not 5",
+        f"rdc.toml:7:3 {begin} `env.PORT` should be a text, not 80",
+        f"rdc.toml:13:1 {begin} `setup.1.uses` should be a text, not 5",
+        f"rdc.toml:14:1 {begin} `setup.1.with.b` should be a text, not 1",
+    ]
+    shown = call("check", "a.runbook.md", cwd=tmp_path).err
+    assert "3 | title = 5\n  | ^^^^^^^^^\n" in shown
+
+
+def test_a_mistake_in_all_options_together_stands_at_the_table(tmp_path: Path) -> None:
+    write(tmp_path, "rdc:\n  sample: {prompts: agent}")
+    problem = "target sample: `prompts: agent` needs the option `agent`"
+    assert told(call("check", "a.runbook.md", cwd=tmp_path)) == [f"a.runbook.md:3:3 RD013 {problem}"]
+    assert told(call(*TO, "a.runbook.md", cwd=tmp_path)) == [f"a.runbook.md:3:3 RD013 {problem}"]
+    assert effective(tmp_path, "-O", "agent=claude") == {"prompts": "agent", "agent": "claude"}
+
+
+@pytest.mark.parametrize("command", [("check",), TO, ("compile", "--to", "python")])
+def test_a_table_for_no_target_is_an_error(tmp_path: Path, command: tuple[str, ...]) -> None:
+    write(tmp_path, "rdc: {sampel: {title: x}}", "[transition]\n")
+    problem = "the configuration is not valid: there is no target `transition`; did you mean `transitions`?"
+    assert told(call(*command, "a.runbook.md", cwd=tmp_path)) == [
+        "a.runbook.md:2:7 RD013 there is no target `sampel`; did you mean `sample`?",
+        f"rdc.toml:1:1 RD501 {problem}",
+    ]
+
+
+def test_a_table_for_another_target_is_for_check_to_see(tmp_path: Path) -> None:
+    write(tmp_path, "rdc: {sample: {title: 5}, python: {}}")
+    assert call("compile", "--to", "python", "a.runbook.md", cwd=tmp_path).code == 0
+    problem = "target sample: `title` should be a text, not 5"
+    assert told(call("check", "a.runbook.md", cwd=tmp_path)) == [f"a.runbook.md:2:16 RD013 {problem}"]
+
+
+def test_the_command_line_can_repair_an_option(tmp_path: Path) -> None:
+    write(tmp_path, "rdc: {sample: {title: 5}}")
+    assert effective(tmp_path, "-O", "title=x") == {"title": "x"}
+
+
+def test_what_may_stand_in_an_unreadable_document_is_not_missing(tmp_path: Path) -> None:
+    write(tmp_path, "rdc: {sample: {agent: claude}")
+    [found] = told(call(*TO, "a.runbook.md", "--prompts", "agent", cwd=tmp_path))
+    assert found.startswith("a.runbook.md:2:1 RD010 ")
+    [found] = told(call(*TO, "missing.runbook.md", "--prompts", "agent", cwd=tmp_path))
+    assert found.startswith("missing.runbook.md RD001 ")
+
+
+def test_a_backend_can_refuse_a_program(tmp_path: Path) -> None:
+    write(tmp_path, "rdc: {sample: {most-units: 1}}")
+    [found] = told(call(*TO, "a.runbook.md", cwd=tmp_path))
+    assert found.startswith("a.runbook.md RD502 ")
+    assert not (tmp_path / "a.txt").exists()
+
+
+def test_check_loads_no_backend_where_there_are_no_tables(tmp_path: Path) -> None:
+    document(tmp_path, "a.runbook.md", GOOD)
+    document(tmp_path, "rdc.toml", 'transitions = "after-body"\n')
+    result = spawn("check", "a.runbook.md", cwd=tmp_path, PYTHONVERBOSE="1")
+    assert result.code == 0
+    imported = set(re.findall(r"^import '([\w.]+)'", result.err, re.MULTILINE))
+    assert "compiler.driver" in imported
+    assert not {"pydantic", "yaml", "backends", "importlib.metadata"} & imported
