@@ -1,0 +1,89 @@
+"""The arrows of a picture: the edges of a node, merged where they say the same, with labels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from backends.captions import Lines, Names, wrapped
+from backends.conditions import action, condition, has_condition, past_of_marks, retry_limit, verdicts
+from compiler.ir.program import Ask, Edge, End, Node, Verdict
+
+WORDS = {Verdict.PASS: "PASS", Verdict.FAIL: "FAIL"}
+ANSWERS = {Verdict.PASS: "YES", Verdict.FAIL: "NO"}
+
+
+@dataclass(frozen=True, slots=True)
+class Arrow:
+    """A way from one box to another. `verdict` is the outcome that it is for, None if for both or neither."""
+
+    source: str
+    target: str
+    lines: Lines
+    verdict: Verdict | None
+
+
+@dataclass(slots=True)
+class _Way:
+    """Edges that lead to the same place and say the same."""
+
+    target: str
+    said: str
+    edges: list[Edge] = field(default_factory=list)
+
+
+def arrows(node: Node, names: Names) -> Iterator[Arrow]:
+    """The arrows that leave a node."""
+    ways = _merged(node.edges)
+    for way in ways:
+        words = _rest(node) if len(ways) > 1 and not way.edges[0].guard else _when(node, way.edges, names)
+        if not (words or way.said) and len(verdicts(way.edges)) > 1:
+            words = "then"
+        yield Arrow(node.id, way.target, wrapped(" · ".join(filter(None, (words, way.said)))), _verdict(node, way))
+
+
+def _merged(edges: Iterable[Edge]) -> list[_Way]:
+    """Neighbours among the edges that say the same are merged; a RETRY between two of them parts nothing."""
+    ways: list[_Way] = []
+    latest: dict[object, _Way] = {}
+    for edge in edges:
+        said = action(edge)
+        key = (said, verdicts([edge]) if has_condition(edge) else None)
+        way = latest.get(key)
+        if way is None or way.target != edge.target:
+            way = latest[key] = _Way(edge.target, said)
+            ways.append(way)
+        way.edges.append(edge)
+    return ways
+
+
+def _when(node: Node, edges: Sequence[Edge], names: Names) -> str:
+    """The one outcome that edges are for, if there is one, and their condition.
+
+    RETRY is nearly always for FAIL, and the label of so short an arrow should be short.
+    """
+    is_yes_no = isinstance(node.task, Ask) and node.task.question == "yes_no"
+    outcomes = [(ANSWERS if is_yes_no else WORDS)[verdict] for verdict in verdicts(edges)]
+    is_plain_retry = retry_limit(edges[0]) is not None and verdicts(edges) == (Verdict.FAIL,)
+    outcome = outcomes[0] if len(outcomes) == 1 and not is_plain_retry else ""
+    return " · ".join(filter(None, (outcome, condition(edges, lambda name: names.short(name, node.group)))))
+
+
+def _rest(node: Node) -> str:
+    """The edge that is taken if no other is."""
+    marks = [past for edge in node.edges for past in past_of_marks(edge)]
+    return f"none {marks[0]}" if len(marks) > 1 else "otherwise"
+
+
+def _verdict(node: Node, way: _Way) -> Verdict | None:
+    """The outcome that a way is for: of the node, of the step that a branch decides, or of a nested runbook."""
+    found = verdicts(way.edges)
+    if len(found) == 1:
+        return found[0]
+    if isinstance(node.task, End):
+        return Verdict.PASS if node.task.result == "complete" else Verdict.FAIL
+    pasts = {past for edge in node.edges for past in past_of_marks(edge)}
+    if found or len(pasts) != 1:
+        return None
+    is_failed = ("failed" in pasts) == bool(way.edges[0].guard)
+    return Verdict.FAIL if is_failed else Verdict.PASS

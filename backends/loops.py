@@ -1,0 +1,69 @@
+"""Where a picture shows loops: in frames of their own, in the frames that groups have already, or on the boxes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from compiler.ir.graph import loop_regions, to_graph
+from compiler.ir.program import Node, Program
+
+
+@dataclass(slots=True)
+class Placement:
+    """Which frame each node and each group stands in ("" for none), and what shows that it is a loop.
+
+    `loops` are the frames that are added, each with the one around it; `groups` are those that are a loop as a whole.
+    Where a loop takes only a part of a group, no frame can hold it: `heads` and `boxes` are the nodes of such loops.
+    """
+
+    nodes: dict[str, str]
+    parents: dict[str, str]
+    loops: dict[str, str] = field(default_factory=dict)
+    groups: set[str] = field(default_factory=set)
+    heads: set[str] = field(default_factory=set)
+    boxes: set[str] = field(default_factory=set)
+
+
+def place(program: Program) -> Placement:
+    """The places of all nodes and groups. A box that leads back to itself is no loop to frame: the arrow shows it."""
+    parents = {group.id: group.parent for group in program.groups}
+    placement = Placement({node.id: node.group for node in program.nodes}, dict(parents))
+    total = _contents(program.nodes, parents)
+    order = {node.id: index for index, node in enumerate(program.nodes)}
+    for region in loop_regions(to_graph(program)):
+        if len(region) > 1:
+            members = [program.nodes[index] for index in sorted(order[name] for name in region)]
+            _place(placement, members, parents, total)
+    return placement
+
+
+def _place(placement: Placement, members: list[Node], parents: Mapping[str, str], total: Mapping[str, int]) -> None:
+    within = _contents(members, parents)
+    around = members[0].group
+    while within[around] < len(members):
+        around = parents[around]
+    inner = [group for group in within if group and parents[group] == around]
+    if any(within[group] < total[group] for group in inner):
+        placement.heads.add(members[0].id)
+        placement.boxes.update(node.id for node in members)
+    elif around and total[around] == len(members):
+        placement.groups.add(around)
+    else:
+        frame = f"loop of {members[0].id}"
+        placement.loops[frame] = around
+        placement.parents.update(dict.fromkeys(inner, frame))
+        placement.nodes.update((node.id, frame) for node in members if node.group == around)
+
+
+def _contents(nodes: Iterable[Node], parents: Mapping[str, str]) -> Counter[str]:
+    """How many of the nodes each group holds, at any depth; "" holds all."""
+    counts: Counter[str] = Counter()
+    for node in nodes:
+        group = node.group
+        while group:
+            counts[group] += 1
+            group = parents[group]
+        counts[""] += 1
+    return counts

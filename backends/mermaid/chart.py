@@ -1,0 +1,114 @@
+"""The flowchart of a program, and whether GitHub draws one of its size."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import count
+from urllib.parse import quote
+
+from backends.arrows import Arrow
+from backends.mermaid import styles
+from backends.mermaid.labels import escaped, label
+from backends.picture import Box, Frame, Picture, outline, picture
+from compiler.ir.program import Origin, Program
+
+MOST_CHARACTERS = 50_000
+MOST_ARROWS = 500
+"""What GitHub draws: the defaults of Mermaid's `maxTextSize` and `maxEdges`."""
+
+SHAPES = {
+    "shell": ("[", "]"),
+    "ask": ("{{", "}}"),
+    "branch": ("{", "}"),
+    "end": ("([", "])"),
+    "agent": ("(", ")"),
+    "tool": ("[[", "]]"),
+    "parallel": ("[/", "/]"),
+    "gate": ("[/", "\\]"),
+}
+"""What stands around the label of each kind of task."""
+
+DEEPEST_INDENT = 12
+"""Frames can be nested without bound, but a file need not be as wide."""
+
+_ARROW = re.compile(r"^ *\w+ (?:-->|-\.->)", re.MULTILINE)
+
+
+def is_too_big(text: str) -> bool:
+    """Whether GitHub refuses to draw a text that `chart` made; it counts characters as JavaScript does."""
+    return len(text.encode("utf-16-le")) // 2 > MOST_CHARACTERS or len(_ARROW.findall(text)) > MOST_ARROWS
+
+
+def chart(program: Program, ids: Mapping[str, str], *, source_lines: bool = False, link_base: str = "") -> str:
+    """The flowchart of a program, from `flowchart TD` to the last style.
+
+    Lines can be added, such as `class s1,s2 passed`: `ids` says how the nodes that matter for that are to be called,
+    in letters and digits, not `end` and not `start`. With `source_lines` comments say where each unit was written, with
+    `link_base`, which ends with a slash, boxes link to there.
+    """
+    return "\n".join(_Chart(picture(program), ids, program.sources[0].path).lines(source_lines, link_base)) + "\n"
+
+
+class _Chart:
+    """A picture with the names of its boxes and frames, which are Mermaid's own kind of ids."""
+
+    def __init__(self, drawn: Picture, ids: Mapping[str, str], document: str) -> None:
+        self.drawn = drawn
+        self.document = document
+        taken = set(ids.values())
+        boxes, frames = _numbered("n", taken), _numbered("f", taken)
+        self.boxes = {box.node.id: ids.get(box.node.id) or next(boxes) for box in drawn.boxes}
+        self.frames = {frame.id: next(frames) for frame in drawn.frames}
+
+    def lines(self, source_lines: bool, link_base: str) -> Iterator[str]:
+        """All lines of the diagram."""
+        yield "flowchart TD"
+        yield "  start(( ))"
+        yield from self._nested(source_lines)
+        yield f"  start --> {self.boxes[self.drawn.entry]}"
+        yield from map(self._arrow, self.drawn.arrows)
+        if link_base:
+            yield from (self._link(box, link_base) for box in self.drawn.boxes)
+        yield from (f"  {line}" for line in styles.declarations(self._members()))
+        yield from (f"  {line}" for line in styles.links(self.drawn.arrows))
+
+    def _nested(self, source_lines: bool) -> Iterator[str]:
+        for depth, item in outline(self.drawn):
+            indent = "  " * min(depth + 1, DEEPEST_INDENT)
+            if isinstance(item, Box):
+                if source_lines:
+                    yield f"{indent}%% {self._place(item.node.origin)}"
+                before, after = SHAPES[item.node.task.kind]
+                yield f"{indent}{self.boxes[item.node.id]}{before}{label(item.lines)}{after}"
+            elif isinstance(item, Frame):
+                yield f"{indent}subgraph {self.frames[item.id]}[{label([item.title])}]"
+            else:
+                yield f"{indent}end"
+
+    def _place(self, origin: Origin) -> str:
+        line = f"line {origin.span.line}"
+        return line if origin.path == self.document else f"{escaped(origin.path)}, {line}"
+
+    def _arrow(self, arrow: Arrow) -> str:
+        says = f"|{label(arrow.lines)}|" if arrow.lines else ""
+        return f"  {self.boxes[arrow.source]} {styles.ARROWS[arrow.verdict]}{says} {self.boxes[arrow.target]}"
+
+    def _link(self, box: Box, base: str) -> str:
+        origin = box.node.origin
+        place = label([f"{origin.path}:{origin.span.line}"])
+        return f'  click {self.boxes[box.node.id]} href "{base}{quote(origin.path)}#L{origin.span.line}" {place} _blank'
+
+    def _members(self) -> dict[str, list[str]]:
+        """The ids of all that has a class, by class."""
+        members = {"start": ["start"]}
+        for box in self.drawn.boxes:
+            for name in styles.of_box(box):
+                members.setdefault(name, []).append(self.boxes[box.node.id])
+        for frame in self.drawn.frames:
+            members.setdefault(styles.of_frame(frame), []).append(self.frames[frame.id])
+        return members
+
+
+def _numbered(letter: str, taken: Iterable[str]) -> Iterator[str]:
+    return (name for number in count(1) if (name := f"{letter}{number}") not in taken)

@@ -1,0 +1,68 @@
+"""How things look: colours that can be read on a light and on a dark page, and never alone in what they say.
+
+Units have the colours of the page's theme. Each class that fills a box gives the colour of its text too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from backends.arrows import Arrow
+from backends.picture import Box, Frame
+from compiler.ir.program import End, Verdict
+
+ARROWS: Mapping[Verdict | None, str] = {Verdict.PASS: "-->", Verdict.FAIL: "-.->", None: "-->"}
+
+COLOURS: Mapping[Verdict | None, str] = {Verdict.PASS: "#2da44e", Verdict.FAIL: "#e5534b", None: "#848d97"}
+
+CLASSES = {
+    "start": "fill:#848d97,stroke:#848d97,color:#848d97",
+    "complete": "fill:#dafbe1,stroke:#1a7f37,color:#0f3d1c,stroke-width:3px",
+    "stop": "fill:#ffebe9,stroke:#cf222e,color:#5c1116,stroke-width:3px",
+    "inner": "stroke-width:1px,stroke-dasharray:3 3",
+    "loop": "stroke-width:2px,stroke-dasharray:7 4",
+    "unreachable": "fill:#d8dee4,stroke:#6e7781,color:#424a53,stroke-dasharray:2 4",
+    "frame": "fill:none,stroke:#848d97",
+    "cycle": "fill:none,stroke:#848d97,stroke-width:2px,stroke-dasharray:7 4",
+    "passed": "fill:#1a7f37,stroke:#1a7f37,color:#ffffff",
+    "failed": "fill:#cf222e,stroke:#cf222e,color:#ffffff",
+}
+"""The classes in the order in which they win over each other. `passed` and `failed` are for whoever shows a run."""
+
+ALWAYS = ("start", "passed", "failed")
+
+
+def of_box(box: Box) -> Iterator[str]:
+    """The classes of a box."""
+    if isinstance(box.node.task, End):
+        yield box.node.task.result
+        if box.node.edges:
+            yield "inner"
+    if box.is_in_loop:
+        yield "loop"
+    if not box.is_reached:
+        yield "unreachable"
+
+
+def of_frame(frame: Frame) -> str:
+    """The class of a frame."""
+    return "cycle" if frame.is_loop else "frame"
+
+
+def declarations(members: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """The lines that declare classes and give them to their members."""
+    for name, style in CLASSES.items():
+        if name in members or name in ALWAYS:
+            yield f"classDef {name} {style}"
+    for name in CLASSES:
+        if name in members:
+            yield f"class {','.join(members[name])} {name}"
+
+
+def links(arrows: Iterable[Arrow]) -> Iterator[str]:
+    """The lines that colour arrows, which Mermaid knows by their numbers; number 0 leads from the start."""
+    numbers: dict[Verdict | None, list[str]] = {None: ["0"]}
+    for number, arrow in enumerate(arrows, 1):
+        numbers.setdefault(arrow.verdict, []).append(str(number))
+    for verdict, members in numbers.items():
+        yield f"linkStyle {','.join(members)} stroke:{COLOURS[verdict]},stroke-width:2px"

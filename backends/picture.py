@@ -1,0 +1,131 @@
+"""A program as a picture: boxes in frames, with arrows. Targets that draw only write it down.
+
+What no unit leads to is left out, such as the place where a step would be decided whose children all jump elsewhere;
+and so are branches that choose nothing. Units that no run reaches are part of the document: they are drawn, and marked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from backends.arrows import Arrow, arrows
+from backends.captions import Lines, Names, caption
+from backends.loops import Placement, place
+from compiler.ir.program import Branch, End, Node, Program
+from compiler.passes.thread_jumps import thread_jumps
+
+LOOP = "↻ loop"
+UNREACHABLE = "unreachable"
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A node with its caption, in a frame ("" for none). `is_in_loop` is for loops that have no frame."""
+
+    node: Node
+    lines: Lines
+    frame: str
+    is_reached: bool
+    is_in_loop: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A step with children, a nested runbook, or a loop, in a frame ("" for none)."""
+
+    id: str
+    title: str
+    parent: str
+    is_loop: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """Boxes and frames in document order, and the box where a run begins."""
+
+    entry: str
+    boxes: tuple[Box, ...]
+    frames: tuple[Frame, ...]
+    arrows: tuple[Arrow, ...]
+
+
+def picture(program: Program) -> Picture:
+    """The picture of a program."""
+    names = Names(program)
+    program = _drawn(program)
+    reached = _led_to(program, [program.entry])
+    placement = place(program)
+    return Picture(
+        program.entry,
+        tuple(_box(node, names, placement, node.id in reached) for node in program.nodes),
+        tuple(_frames(program, names, placement)),
+        tuple(arrow for node in program.nodes for arrow in arrows(node, names)),
+    )
+
+
+def outline(drawn: Picture) -> Iterator[tuple[int, Box | Frame | None]]:
+    """Boxes and frames as they are nested, with their depth; None where the last frame of that depth ends.
+
+    Depth is that of inclusion, which knows no bound, so there is no recursion.
+    """
+    inside = _inside(drawn)
+    pending: list[tuple[int, Box | Frame | None]] = [(0, item) for item in reversed(inside[""])]
+    while pending:
+        depth, item = pending.pop()
+        yield depth, item
+        if isinstance(item, Frame):
+            pending.append((depth, None))
+            pending.extend((depth + 1, inner) for inner in reversed(inside[item.id]))
+
+
+def _inside(drawn: Picture) -> Mapping[str, list[Box | Frame]]:
+    """What each frame holds, in the order of the boxes."""
+    frames = {frame.id: frame for frame in drawn.frames}
+    inside: dict[str, list[Box | Frame]] = {"": []}
+    for box in drawn.boxes:
+        item: Box | Frame = box
+        around = box.frame
+        while around and around not in inside:
+            inside[around] = [item]
+            item, around = frames[around], frames[around].parent
+        inside[around].append(item)
+    return inside
+
+
+def _drawn(program: Program) -> Program:
+    """The program with no more than is drawn."""
+    program = thread_jumps(program)
+    first = program.index()[program.entry]
+    entry = first.edges[0].target if isinstance(first.task, Branch) and not first.edges[0].guard else first.id
+    units = [node.id for node in program.nodes if not isinstance(node.task, Branch | End)]
+    kept = _led_to(program, [entry, *units])
+    return replace(program, entry=entry, nodes=tuple(node for node in program.nodes if node.id in kept))
+
+
+def _led_to(program: Program, starts: Iterable[str]) -> set[str]:
+    """The nodes that some way leads to from one of the starts, which count too."""
+    index = program.index()
+    pending = list(starts)
+    found = set(pending)
+    while pending:
+        new = {edge.target for edge in index[pending.pop()].edges} - found
+        found |= new
+        pending += new
+    return found
+
+
+def _box(node: Node, names: Names, placement: Placement, is_reached: bool) -> Box:
+    lines = caption(node, names)
+    lines += (LOOP,) if node.id in placement.heads else ()
+    lines += () if is_reached else (UNREACHABLE,)
+    return Box(node, lines, placement.nodes[node.id], is_reached, node.id in placement.boxes)
+
+
+def _frames(program: Program, names: Names, placement: Placement) -> Iterator[Frame]:
+    for group in program.groups:
+        is_loop = group.id in placement.groups
+        title = names.frame(group) + f" · {LOOP}" * is_loop
+        yield Frame(group.id, title, placement.parents[group.id], is_loop)
+    for name, parent in placement.loops.items():
+        yield Frame(name, LOOP, parent, is_loop=True)

@@ -1,0 +1,165 @@
+"""What a program looks like as a picture, whichever target writes it down."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from hypothesis import HealthCheck, given, settings
+
+from backends.captions import LINES, WIDTH, wrapped
+from backends.picture import LOOP, UNREACHABLE, Box, Frame, Picture, outline, picture
+from compiler.ir.program import Branch, End, Verdict
+from tests.compiler.documents import compiled
+from tests.equivalence.cases import Case
+from tests.equivalence.strategies import cases
+from tests.equivalence.test_semantics import compiled as compiled_case
+from tests.mermaid.programs import every_kind, group, node, program, to
+
+
+def drawn(folder: Path, text: str, files: dict[str, str] | None = None) -> Picture:
+    found = compiled(folder, text, files).program
+    assert found
+    return picture(found)
+
+
+def arrows(seen: Picture) -> list[str]:
+    """The arrows as `source verdict label target`, a verdict as + or -."""
+    signs = {Verdict.PASS: "+", Verdict.FAIL: "-", None: "."}
+    return [f"{a.source} {signs[a.verdict]} {' '.join(a.lines)} -> {a.target}" for a in seen.arrows]
+
+
+def nesting(seen: Picture) -> list[str]:
+    """The outline, a line for each box and frame."""
+    return [
+        "  " * depth + (f"[{item.title}]" if isinstance(item, Frame) else " ".join(item.lines))
+        for depth, item in outline(seen)
+        if item
+    ]
+
+
+def test_outcomes_are_labelled_and_those_with_one_target_are_one(tmp_path: Path) -> None:
+    seen = drawn(tmp_path, "## 1. A\n- FAIL: CONTINUE\n## 2. B\n- YES: COMPLETE\n- NO: STOP\n")
+    assert arrows(seen) == ["1 . then -> 2", "2 + YES -> COMPLETE", "2 - NO -> STOP"]
+
+
+def test_a_retry_is_one_arrow_with_its_count(tmp_path: Path) -> None:
+    seen = drawn(tmp_path, "## 1. A\n- PASS: RETRY 2 COMPLETE\n- FAIL: RETRY 3 COMPLETE\n")
+    assert arrows(seen) == ["1 + PASS · RETRY 2 -> 1", "1 . then -> COMPLETE", "1 - RETRY 3 -> 1"]
+
+
+def test_the_next_instance_is_named(tmp_path: Path) -> None:
+    seen = drawn(tmp_path, "## {N}. A\n- PASS: GOTO NEXT\n- FAIL: STOP\n")
+    assert arrows(seen)[0] == "{N} + PASS · NEXT -> {N}"
+
+
+AGGREGATION = """\
+## 1. Checks
+- PASS{0}: COMPLETE
+- FAIL{1}: GOTO Fix
+### 1.1 A
+- {2}: CONTINUE
+### 1.2 B
+- {2}: CONTINUE
+### 1.3 C
+## Fix
+"""
+
+
+def test_marks_become_one_condition(tmp_path: Path) -> None:
+    seen = drawn(tmp_path, AGGREGATION.format("", "", "FAIL"))
+    assert "1 - any of 1.1, 1.2 failed -> Fix" in arrows(seen)
+    assert "1 + none failed -> COMPLETE" in arrows(seen)
+    assert "  1: any failed?" in nesting(seen)
+    seen = drawn(tmp_path, AGGREGATION.format(" ANY", " ALL", "PASS"))
+    assert "1 + any of 1.1, 1.2 passed -> COMPLETE" in arrows(seen)
+    assert "1 - none passed -> Fix" in arrows(seen)
+
+
+def test_many_marks_are_the_first_and_the_last(tmp_path: Path) -> None:
+    checks = "".join(f"### 1.{number} A\n- FAIL: CONTINUE\n" for number in range(1, 41))
+    seen = drawn(tmp_path, "## 1. Checks\n- FAIL: GOTO Fix\n" + checks + "## Fix\n")
+    assert "1 - any of 1.1 … 1.40 failed -> Fix" in arrows(seen)
+
+
+def test_a_retry_of_a_step_is_a_question(tmp_path: Path) -> None:
+    seen = drawn(tmp_path, "## 1. Test\n- FAIL: RETRY 2\n### 1.1 A\n### 1.2 B\n")
+    assert nesting(seen)[:4] == [f"[1 Test · {LOOP}]", "  1.1 A", "  1.2 B", "  1: again?"]
+    assert "1/FAIL . RETRY 2 -> 1.1" in arrows(seen)
+    assert "1/FAIL . otherwise -> STOP" in arrows(seen)
+
+
+def test_nested_runbooks_are_frames_in_frames(tmp_path: Path) -> None:
+    lint = "# Lint\n## 1. Style\n- PASS: COMPLETE Clean\n- FAIL: STOP\n"
+    seen = drawn(tmp_path, "## 1. Check\n- ci/lint.runbook.md\n## 2. Ship\n", {"ci/lint.runbook.md": lint})
+    assert nesting(seen)[:4] == ["[1 Check]", "  [Lint (ci/lint.runbook.md)]", "    1 Style", "    COMPLETE Clean"]
+    assert seen.entry == "1/ci/lint.runbook.md/1"
+    assert "1/ci/lint.runbook.md/1/COMPLETE +  -> 2" in arrows(seen)
+    assert "1/ci/lint.runbook.md/STOP -  -> STOP" in arrows(seen)
+
+
+def test_a_loop_has_a_frame_where_one_can_hold_it(tmp_path: Path) -> None:
+    seen = drawn(tmp_path, "## 1. A\n## 2. B\n## 3. C\n- FAIL: GOTO 2\n")
+    assert nesting(seen)[:4] == ["1 A", f"[{LOOP}]", "  2 B", "  3 C"]
+
+
+def test_a_loop_that_cuts_a_step_in_two_is_marked_on_its_boxes(tmp_path: Path) -> None:
+    seen = drawn(tmp_path, "## 1. A\n### 1.1 B\n### 1.2 C\n## 2. D\n- FAIL: GOTO 1.2\n")
+    assert nesting(seen)[:4] == ["[1 A]", "  1.1 B", f"  1.2 C {LOOP}", "2 D"]
+    assert {box.node.id for box in seen.boxes if box.is_in_loop} == {"1.2", "2"}
+
+
+def test_units_that_nothing_reaches_are_marked_and_what_only_lowering_made_is_left_out(tmp_path: Path) -> None:
+    seen = drawn(tmp_path, "## 1. A\n- PASS: COMPLETE\n## 2. Never\n- FAIL: STOP x\n")
+    assert [" ".join(box.lines) for box in seen.boxes if not box.is_reached] == [
+        f"2 Never {UNREACHABLE}",
+        f"STOP x {UNREACHABLE}",
+    ]
+    assert all(not isinstance(box.node.task, Branch) or box.is_reached for box in seen.boxes)
+
+
+def test_a_question_without_a_title_shows_its_prompt(tmp_path: Path) -> None:
+    seen = drawn(tmp_path, "## 1. A\n- FAIL: GOTO Ask\n## Ask\nIs it good?\n\nMore.\n")
+    assert next(box for box in seen.boxes if box.node.id == "Ask").lines == ("Ask", "Is it good?")
+
+
+def test_texts_are_wrapped_and_cut() -> None:
+    assert wrapped("Wait for the\nothers\x07 to finish their work") == ("Wait for the others to", "finish their work")
+    cut = wrapped("word " * 13_000)
+    assert len(cut) == LINES
+    assert all(len(line) <= WIDTH for line in cut)
+    assert cut[-1].endswith("…")
+    assert wrapped("x" * 65_536)[-1].endswith("…")
+
+
+def test_frames_can_be_nested_without_bound() -> None:
+    depth = 3000
+    groups = tuple(group(f"g{level}", "", parent=f"g{level - 1}" if level else "") for level in range(depth))
+    deep = program(node("1", End("complete"), group=f"g{depth - 1}"), groups=groups)
+    assert sum(isinstance(item, Frame) for _, item in outline(picture(deep))) == depth
+
+
+@settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
+@given(case=cases())
+def test_every_unit_and_every_way_is_drawn_once(case: Case) -> None:
+    compiled_program = compiled_case(case)
+    seen = picture(compiled_program)
+    boxes = [item for _, item in outline(seen) if isinstance(item, Box)]
+    assert len(boxes) == len(seen.boxes)
+    units = {found.id for found in compiled_program.nodes if not isinstance(found.task, Branch | End)}
+    ids = {box.node.id for box in boxes}
+    assert units <= ids
+    assert {name for arrow in seen.arrows for name in (arrow.source, arrow.target)} | {seen.entry} <= ids
+    ways = {(box.node.id, edge.target) for box in boxes for edge in box.node.edges}
+    assert {(arrow.source, arrow.target) for arrow in seen.arrows} == ways
+
+
+def test_conditions_of_other_formats_are_said_in_words() -> None:
+    seen = arrows(picture(every_kind()))
+    assert "7 . x = “y” -> COMPLETE" in seen
+    assert "7 . otherwise -> STOP" in seen
+
+
+def test_a_run_begins_behind_a_branch_that_chooses_nothing() -> None:
+    seen = picture(program(node("1", Branch(), to("2")), node("2", End("stop"))))
+    assert seen.entry == "2"
+    assert nesting(seen) == ["STOP"]

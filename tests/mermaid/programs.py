@@ -1,0 +1,128 @@
+"""Programs made by hand for pictures, with texts that a careless writer would let loose on Mermaid."""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+
+from compiler.ir.program import (
+    Agent,
+    Ask,
+    Branch,
+    Edge,
+    End,
+    Gate,
+    Group,
+    KeywordTest,
+    Node,
+    Origin,
+    OutcomeTest,
+    Parallel,
+    Program,
+    Shell,
+    SlotTest,
+    SourceFile,
+    Test,
+    Tool,
+    Verdict,
+)
+from compiler.source import Span
+
+PASS, FAIL = OutcomeTest(Verdict.PASS), OutcomeTest(Verdict.FAIL)
+
+HOSTILE = (
+    'say "no" #quot; #35; &quot; &amp;',
+    "end",
+    "x];\n  evil[evil]",
+    'x"]\nevil --> evil2',
+    "a --> b; click a href 'x'",
+    "<script>alert(1)</script><b>bold</b><br/>",
+    "`code` **bold** _em_ __x1 ~~no~~",
+    '`"markdown string"`',
+    "1. list",
+    "1) list",
+    "- list",
+    "+ list",
+    "# heading",
+    "%% comment",
+    "%%{init: {'theme': 'dark'}}%%",
+    "${{ secrets.TOKEN }} $$x^2$$",
+    "fa:fa-car :::stop",
+    "my style: x:#a;b;c;",
+    "classDef x:#a;b;",
+    "back\\slash \\n new line\r\nand more",
+    "ﬂ°quot¶ß ﬂ°°35¶ß",
+    "Été 🚀 👩‍💻 日本語 \u202eright to left\u202c \x07",
+    "www.example.org https://example.org me@example.org",
+    "subgraph x[y]",
+    "direction LR",
+    "{N} {{hexagon}} [/x/] (((x)))",
+    "|pipe| -.- -->|x| ~~~",
+    "@{ shape: rect }",
+    "[link](https://example.org) ~one~ \\*two",
+)
+
+CHARACTERS = "aN1 \n\"'`#;:%&<>[](){}|\\/~*_-+=.,!?@$^ﬂ°¶ß🚀"
+
+hostile_texts = st.sampled_from(HOSTILE) | st.text(CHARACTERS, max_size=40) | st.text(max_size=20)
+
+
+def node(name: str, task: object, *edges: Edge, title: str = "", group: str = "") -> Node:
+    """A node written on line 7."""
+    return Node(name, title, Origin("a.runbook.md", Span(7, 1, 7, 2)), task, edges, group)  # type: ignore[arg-type]
+
+
+def to(target: str, *guard: Test, label: str = "") -> Edge:
+    """An edge without effects."""
+    return Edge(guard, (), target, label)
+
+
+def program(*nodes: Node, groups: tuple[Group, ...] = ()) -> Program:
+    """A program that begins with the first node."""
+    return Program("a", "A", (SourceFile("a.runbook.md", "0" * 64),), nodes[0].id, nodes, groups)
+
+
+def group(name: str, title: str, kind: str = "step", parent: str = "") -> Group:
+    """A group."""
+    return Group(name, title, "", kind, parent, Origin("a.runbook.md", Span(1, 1, 1, 2)))  # type: ignore[arg-type]
+
+
+def every_kind() -> Program:
+    """One task of each kind, in a row."""
+    agent = Agent("reviewer", "", "Look")
+    tasks = (
+        Shell("bash", "true"),
+        Ask("confirm", "Sure?"),
+        agent,
+        Tool("github", "merge", "{}"),
+        Parallel((agent, agent), "all"),
+        Gate("production", "Somebody must look"),
+    )
+    units = [node(str(index), task, to(str(index + 1))) for index, task in enumerate(tasks, 1)]
+    return program(
+        *units,
+        node("7", Branch(), to("COMPLETE", SlotTest("x", "==", "y")), to("STOP")),
+        node("COMPLETE", End("complete", "Good")),
+        node("STOP", End("stop", "Bad")),
+    )
+
+
+@st.composite
+def hostile_programs(draw: st.DrawFn) -> Program:
+    """A program in which every text is hostile, those that a front end would refuse included."""
+    text = [draw(hostile_texts) for _ in range(12)]
+    return program(
+        node(
+            f"a{text[0]}", Shell("bash", "true"), to("b", PASS, label=text[1]), to("s", FAIL), title=text[2], group="g"
+        ),
+        node("b", Ask("yes_no", text[3]), to("c", PASS), to("c", FAIL), group="g/r"),
+        node(
+            "c",
+            Agent(text[4], "", ""),
+            to("e", KeywordTest(text[5])),
+            to("s", SlotTest(text[6], "!=", text[7])),
+            to("c"),
+        ),
+        node("e", End("complete", text[8])),
+        node("s", End("stop", text[9])),
+        groups=(group("g", text[10]), group("g/r", text[11], "runbook", "g")),
+    )
