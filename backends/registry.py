@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from functools import cache
 from importlib import import_module
 from typing import Any
 
 from backends.base import Backend
 
 BACKENDS = {
+    "github": "backends.github:GithubBackend",
     "python": "backends.python:PythonBackend",
+    "mermaid": "backends.mermaid:MermaidBackend",
 }
 """Where each backend is; it is imported when it is first asked for."""
 
@@ -28,6 +31,7 @@ def load(name: str) -> Backend[Any]:
     return backend
 
 
+@cache
 def _installed() -> dict[str, str]:
     from importlib.metadata import entry_points  # noqa: PLC0415 (slow to import, and rarely needed)
 

@@ -7,12 +7,12 @@ run here: scenario tests, traces and the comparison of targets all ask this modu
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
 
+from compiler.ir.placeholders import substitute
 from compiler.ir.program import (
     Add,
     AtLeast,
@@ -102,11 +102,8 @@ class Machine:
 
     def text(self, state: State, text: str) -> str:
         """A text of the state's node with its placeholders replaced by instance numbers (M5)."""
-        for variable in self.nodes[state.node].variables:
-            if variable.placeholder:
-                value = str(state.counters[variable.register])
-                text = re.sub(r"(?<!\$)" + re.escape(variable.placeholder), value, text)
-        return text
+        shown = [variable for variable in self.nodes[state.node].variables if variable.placeholder]
+        return substitute(text, {item.placeholder or "": str(state.counters[item.register]) for item in shown})
 
     def _settle(self, name: str, counters: dict[str, int], slots: dict[str, str], edges: tuple[Edge, ...]) -> Move:
         """Passes through nodes without a task; the verifier has proved that this ends."""

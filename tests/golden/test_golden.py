@@ -10,7 +10,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 
@@ -38,6 +38,17 @@ OLDEST = (3, 9)
 
 # How the run of an example ends if it is not with COMPLETE.
 STOPS = {"preflight-checks"}
+
+
+NO_OPTIONS: Mapping[str, object] = {}
+
+# Workflows with other than the default options.
+VARIANTS = {
+    "database-migration": {
+        "agent": {"prompts": "agent", "agent": "claude --print", "secrets": ["ANTHROPIC_API_KEY"]},
+        "environment": {"prompts": "environment"},
+    }
+}
 
 
 class GoldenFiles(SingleFileSnapshotExtension):
@@ -72,8 +83,8 @@ def program(name: str) -> Program:
 def outputs(name: str) -> dict[str, Callable[[], str]]:
     """What is made of an example: by path in `golden`, a way to make it."""
 
-    def emitted(target: str) -> str:
-        text = load(target).emit(program(name), {}).text
+    def emitted(target: str, options: Mapping[str, object] = NO_OPTIONS) -> str:
+        text = load(target).emit(program(name), options).text
         assert text
         return text
 
@@ -83,6 +94,8 @@ def outputs(name: str) -> dict[str, Callable[[], str]]:
     }
     for target in BACKENDS:
         made[f"{name}/{name}{load(target).suffix}"] = lambda target=target: emitted(target)  # type: ignore[misc]
+    for variant, options in VARIANTS.get(name, {}).items():
+        made[f"{name}/{name}.{variant}.yml"] = lambda options=options: emitted("github", options)  # type: ignore[misc]
     return made
 
 

@@ -1,0 +1,86 @@
+"""The steps by which a run goes on in another job or another run, with its workspace and what it has done."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+
+from backends.github.pins import pins
+from backends.github.plan import Plan
+from backends.github.scalar import Expression
+from backends.github.step import PLAIN_SHELL, Step
+from backends.github.templating import render
+from compiler.ir.program import Ask, Program
+
+_FOLDER = Expression("${{ runner.temp }}/rdc")
+_ARTIFACT = "rdc-state"
+
+
+def prepared(plan: Plan) -> Iterator[Step]:
+    """Takes over the run that waited, if this one is its continuation, and reads the answers."""
+    another_run = {"run-id": Expression("${{ inputs.resume }}"), "github-token": Expression("${{ github.token }}")}
+    yield _download("Take over the run that waited", "inputs.resume", another_run)
+    asking = [node.id for node in plan.program.nodes if isinstance(node.task, Ask)]
+    yield Step(
+        name="Prepare",
+        shell=PLAIN_SHELL,
+        env={
+            "ANSWERS": Expression("${{ inputs.answers }}"),
+            "RESUME": Expression("${{ inputs.resume }}"),
+            "PROGRAM": _identity(plan.program),
+            "UNITS": "\n".join(asking) + "\n",
+        },
+        run=render("prepare.sh.jinja"),
+    )
+
+
+def waiting_saved() -> Iterator[Step]:
+    """Keeps a run that waits for an answer, for the run that goes on with it."""
+    condition = "failure() && steps.result.outputs.waiting"
+    yield _saved(condition)
+    yield _upload("Keep the run for its continuation", condition)
+
+
+def handed_over() -> Iterator[Step]:
+    """Hands a run on to the next job."""
+    condition = "steps.result.outputs.next"
+    yield _saved(condition)
+    yield _upload("Hand the run on", condition)
+
+
+def taken_over(decisions: Mapping[str, str]) -> Iterator[Step]:
+    """Goes on with the run of an earlier job; `decisions` are units with the jobs that were approved or rejected."""
+    yield _download("Take over the run", "", {})
+    yield Step(
+        name="Prepare",
+        shell=PLAIN_SHELL,
+        env={name: Expression(f"${{{{ needs.{job}.result }}}}") for name, job in decisions.items()},
+        run=render("take-over.sh.jinja", decisions=list(decisions)),
+    )
+
+
+def _identity(program: Program) -> str:
+    """What tells programs apart: a digest of all their sources (R4)."""
+    return hashlib.sha256("".join(source.sha256 for source in program.sources).encode()).hexdigest()
+
+
+def _saved(condition: str) -> Step:
+    return Step(name="Save the run", condition=condition, shell=PLAIN_SHELL, run=render("save.sh.jinja"))
+
+
+def _download(name: str, condition: str, inputs: Mapping[str, str]) -> Step:
+    pin = pins()["download-artifact"]
+    where = {"name": _ARTIFACT, "path": _FOLDER}
+    return Step(name, condition=condition, uses=pin.reference, version=pin.version, inputs={**where, **inputs})
+
+
+def _upload(name: str, condition: str) -> Step:
+    pin = pins()["upload-artifact"]
+    what = {
+        "name": _ARTIFACT,
+        "path": _FOLDER,
+        "overwrite": Expression("true"),
+        "include-hidden-files": Expression("true"),
+        "if-no-files-found": "error",
+    }
+    return Step(name, condition=condition, uses=pin.reference, version=pin.version, inputs=what)

@@ -1,0 +1,94 @@
+"""What GitHub does not take, as diagnostics: its limits, and what a workflow cannot express."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from backends.github.options import GithubOptions
+from backends.github.plan import Plan
+from backends.github.prompts import Approvals, Prompts
+from backends.github.scalar import Expression
+from backends.github.step import Step
+from backends.github.workflow import Workflow
+from compiler.diagnostic import Diagnostic
+from compiler.ir.program import Ask, End, Node, Program
+
+LONGEST_EXPRESSION = 21_000
+"""Characters of an expression, as GitHub documents it."""
+
+MOST_STEPS = 1_000
+"""Steps of a job that GitHub shows; a run whose steps cannot be seen cannot be reviewed either."""
+
+LARGEST_FILE = 512 * 1024
+"""Bytes of a workflow file."""
+
+LONGEST_VARIABLE = 128 * 1024 - 1
+"""Bytes of `NAME=value` that Linux hands to a program."""
+
+_PINNED = re.compile(r"\./.*|docker://.*@sha256:[0-9a-f]{64}|.*@[0-9a-f]{40}")
+_SHORTEN = "put the text into a file of the repository, and name that file here"
+_MEET = "let fewer units lead to it: those of a step can meet in the step's own transition"
+
+
+def inexpressible(plan: Plan, prompts: Prompts) -> Iterator[Diagnostic]:
+    """Prompts that nobody can be asked: a job, and so an approval, happens once in a run."""
+    if not isinstance(prompts, Approvals):
+        return
+    for place in plan.places:
+        if place.kind == "loop":
+            for node in place.nodes:
+                if isinstance(node.task, Ask):
+                    problem = f"the prompt of unit {node.id} is in a loop, and an approval can be given once in a run"
+                    remedy = "take `prompts: answers` or `prompts: agent`, or leave the loop before the prompt"
+                    yield _at(node, "RD520", problem, remedy)
+
+
+def unpinned(program: Program, options: GithubOptions) -> Iterator[Diagnostic]:
+    """Actions of the option `setup` whose code can change behind the workflow's back."""
+    for step in options.setup:
+        if step.uses and not _PINNED.fullmatch(step.uses):
+            problem = f"the action `{step.uses}` of the option `setup` is not pinned to a commit"
+            remedy = "name the commit instead of the version: `uses: owner/action@<40 hexadecimal digits>`"
+            yield Diagnostic("RD522", program.sources[0].path, None, problem, remedy)
+
+
+def exceeded(workflow: Workflow, text: str) -> Iterator[Diagnostic]:
+    """The limits that a workflow is beyond."""
+    size = len(text.encode())
+    if size > LARGEST_FILE:
+        yield _too_large(workflow, f"the workflow would have {size:,} bytes, and GitHub takes {LARGEST_FILE:,}")
+    nodes = {workflow.plan.names.nodes[node.id]: node for node in workflow.plan.program.nodes}
+    for job in workflow.jobs:
+        if len(job.steps) > MOST_STEPS:
+            problem = f"a job would have {len(job.steps):,} steps, and GitHub shows {MOST_STEPS:,}"
+            yield _too_large(workflow, problem)
+        for step in job.steps:
+            for problem, remedy in _step(step):
+                node = nodes.get(step.id)
+                said = problem if node else f"{problem}, in the step {step.name}"
+                yield _at(node, "RD521", said, remedy) if node else _too_large(workflow, said)
+
+
+def _too_large(workflow: Workflow, problem: str) -> Diagnostic:
+    """A limit that the document as a whole is beyond; half of its steps are within, or can be split again."""
+    headers = [node.group or node.id for node in workflow.program.nodes if not isinstance(node.task, End)]
+    middle = headers[len(headers) // 2].split("/")[0]
+    remedy = f"split the runbook, for example before {middle}, and compile each part to a workflow of its own"
+    return Diagnostic("RD521", workflow.program.sources[0].path, None, problem, remedy)
+
+
+def _step(step: Step) -> Iterator[tuple[str, str]]:
+    """What is wrong with a step, and what can be done about it."""
+    expressions = [step.condition, *(text for text in step.env.values() if isinstance(text, Expression))]
+    longest = max(len(text) for text in expressions)
+    if longest > LONGEST_EXPRESSION:
+        yield f"a condition would have {longest:,} characters, and GitHub takes {LONGEST_EXPRESSION:,}", _MEET
+    for name, text in step.env.items():
+        size = len(f"{name}={text}".encode())
+        if size > LONGEST_VARIABLE and not isinstance(text, Expression):
+            yield f"the variable {name} would have {size:,} bytes, and Linux takes {LONGEST_VARIABLE:,}", _SHORTEN
+
+
+def _at(node: Node, code: str, problem: str, remedy: str) -> Diagnostic:
+    return Diagnostic(code, node.origin.path, node.origin.span, problem, remedy)

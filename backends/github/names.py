@@ -1,0 +1,75 @@
+"""Identifiers for units and counters: step ids to GitHub, states and variables to bash, nodes to Mermaid."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from compiler.ir.program import End, Program
+
+LONGEST = 60
+
+
+def identifiers(names: Iterable[tuple[str, str]], taken: Iterable[str]) -> dict[str, str]:
+    """An identifier for each name: letters, digits and `_`, told apart also where case is ignored.
+
+    GitHub compares step ids without regard to case, and keeps those that begin with `__` for itself.
+
+    Args:
+        names: Each name, and the text that its identifier is made of.
+        taken: Identifiers that mean something else already.
+    """
+    used = {name.lower() for name in taken}
+    found: dict[str, str] = {}
+    for name, text in names:
+        plain = _plain(text)
+        candidate, number = plain, 1
+        while candidate.lower() in used:
+            number += 1
+            candidate = f"{plain}_{number}"
+        used.add(candidate.lower())
+        found[name] = candidate
+    return found
+
+
+def _plain(name: str) -> str:
+    words = re.sub(r"[^A-Za-z0-9]+", "_", name.replace(".runbook.md", ""))[:LONGEST].strip("_")
+    return words if words[:1].isalpha() else f"s{words}"
+
+
+RESULT = "result"
+"""The id of the last step of a job."""
+
+_KEYWORDS = (
+    "start",
+    "click",
+    "class",
+    "classdef",
+    "default",
+    "direction",
+    "end",
+    "flowchart",
+    "graph",
+    "style",
+    "subgraph",
+)
+_VARIABLES = (
+    "answer", "code", "message", "next", "outcome", "text", "unit",
+    "home", "ifs", "optarg", "optind", "path", "ppid", "pwd", "random", "seconds", "start", "uid",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """The identifiers of a workflow: for nodes by their ids, and for counters by their names."""
+
+    nodes: Mapping[str, str]
+    counters: Mapping[str, str]
+
+
+def names_of(program: Program) -> Names:
+    """Identifiers for a program. Those of the ends begin with COMPLETE or STOP."""
+    nodes = ((n.id, n.task.result.upper() if isinstance(n.task, End) else n.id) for n in program.nodes)
+    counters = ((register.name, register.name) for register in program.registers)
+    return Names(identifiers(nodes, (RESULT, *_KEYWORDS)), identifiers(counters, _VARIABLES))

@@ -1,0 +1,72 @@
+"""The actions that generated workflows use, pinned by commit in `pins.toml`.
+
+`python -m backends.github.pins` compares them with the newest releases; `--write` takes these over.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tomllib
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+FILE = Path(__file__).with_name("pins.toml")
+
+
+class Pin(NamedTuple):
+    """An action at a commit, and the version that this is."""
+
+    uses: str
+    version: str
+    commit: str
+
+    @property
+    def reference(self) -> str:
+        """What a step's `uses` says."""
+        return f"{self.uses}@{self.commit}"
+
+
+@cache
+def pins() -> dict[str, Pin]:
+    """The pinned actions by their short names."""
+    return {name: Pin(**entry) for name, entry in tomllib.loads(FILE.read_text(encoding="utf-8")).items()}
+
+
+def newest(uses: str, listing: str) -> Pin | None:
+    """The newest release of an action in what `git ls-remote --tags` lists; a peeled tag is the commit itself."""
+    commits: dict[tuple[int, ...], str] = {}
+    for line in listing.splitlines():
+        found = re.fullmatch(r"([0-9a-f]{40})\trefs/tags/v(\d+)\.(\d+)\.(\d+)(\^\{\})?", line)
+        if found:
+            commit, *numbers, peeled = found.groups()
+            version = tuple(int(number) for number in numbers)
+            if peeled or version not in commits:
+                commits[version] = commit
+    if not commits:
+        return None
+    version = max(commits)
+    return Pin(uses, "v" + ".".join(map(str, version)), commits[version])
+
+
+def _refresh(arguments: list[str]) -> int:
+    text = FILE.read_text(encoding="utf-8")
+    for pin in pins().values():
+        address = f"https://github.com/{pin.uses}"
+        listed = subprocess.run(["git", "ls-remote", "--tags", address], capture_output=True, text=True, check=True)  # noqa: S603, S607
+        found = newest(pin.uses, listed.stdout) or pin
+        sys.stdout.write(
+            f"{pin.uses} {pin.version}" + (f" -> {found.version}\n" if found != pin else " is the newest\n")
+        )
+        text = text.replace(pin.commit, found.commit).replace(
+            f'uses = "{pin.uses}"\nversion = "{pin.version}"', f'uses = "{pin.uses}"\nversion = "{found.version}"'
+        )
+    if "--write" in arguments:
+        FILE.write_text(text, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(_refresh(sys.argv[1:]))

@@ -1,0 +1,132 @@
+"""The places of a workflow: units that stand alone, and loops, which are one step each.
+
+A job runs each of its steps at most once and in the order in which they are written. So the strongly connected
+components of the control-flow graph become one place each; what is left has no cycle and is put in topological order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import networkx as nx
+
+from compiler.ir.graph import to_graph
+from compiler.ir.program import Add, Ask, Branch, CounterTest, Edge, End, Node, OutcomeTest, Program, Shell, Verdict
+from compiler.passes import optimise
+
+Kind = Literal["unit", "branch", "end", "loop"]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One or more nodes, in document order, that are one step. `name` is the id of the first."""
+
+    kind: Kind
+    nodes: tuple[Node, ...]
+
+    @property
+    def name(self) -> str:
+        """What the place is called in conditions."""
+        return self.nodes[0].id
+
+    @property
+    def node(self) -> Node:
+        """The only node of a place that is no loop."""
+        return self.nodes[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """A unit that repeats itself: how often after a PASS and after a FAIL, None for not at all (M9)."""
+
+    on_pass: int | None
+    on_fail: int | None
+
+
+def simplified(program: Program) -> Program:
+    """The program without what a workflow does not show: ends of nested runbooks, and ends that say the same."""
+    first: dict[tuple[str, str], str] = {}
+    names: dict[str, str] = {}
+    nodes = []
+    for node in program.nodes:
+        if isinstance(node.task, End) and node.edges:
+            nodes.append(replace(node, task=Branch()))
+            continue
+        if isinstance(node.task, End) and not node.variables:
+            names[node.id] = first.setdefault((node.task.result, node.task.message), node.id)
+        nodes.append(node)
+    merged = tuple(
+        replace(node, edges=tuple(replace(edge, target=names.get(edge.target, edge.target)) for edge in node.edges))
+        for node in nodes
+    )
+    return optimise(replace(program, nodes=merged))
+
+
+def retry_of(node: Node) -> Retry | None:
+    """How a unit repeats itself, if that is the only way in which it comes back to itself, else None."""
+    limits: dict[Verdict, int] = {}
+    for edge in node.edges:
+        if edge.target != node.id:
+            continue
+        match edge:
+            case Edge(guard=(OutcomeTest(verdict), CounterTest(register, "<", limit)), effects=(Add(counted, 1),)) if (
+                register == counted == node.retries and verdict not in limits
+            ):
+                limits[verdict] = limit
+            case _:
+                return None
+    return Retry(limits.get(Verdict.PASS), limits.get(Verdict.FAIL)) if limits else None
+
+
+def find_places(program: Program, together: Iterable[frozenset[str]] = ()) -> list[Place]:
+    """The places of a program in topological order, the earliest in the document first where there is a choice.
+
+    Args:
+        program: Without nodes that cannot be reached.
+        together: Sets of nodes that must be one place, each closed under paths between its members.
+
+    Returns:
+        Every node is in one place, and every edge leads within its place or to a later one.
+    """
+    graph = to_graph(program)
+    graph.remove_edges_from([(node.id, node.id) for node in program.nodes if stands_alone(node)])
+    closed = graph.copy()
+    for members in together:
+        nx.add_cycle(closed, sorted(members))
+    position = {node.id: index for index, node in enumerate(program.nodes)}
+    index = program.index()
+    condensed = nx.condensation(closed)
+    inside = {number: sorted(names, key=position.__getitem__) for number, names in condensed.nodes(data="members")}
+    order = nx.lexicographical_topological_sort(condensed, key=lambda number: position[inside[number][0]])
+    return [_place([index[name] for name in inside[number]], graph) for number in order]
+
+
+def between(program: Program, sources: Iterable[str], targets: Iterable[str]) -> frozenset[str]:
+    """Some nodes, those of the sources that lead to them, and all on the paths from these: a set closed under paths."""
+    graph = to_graph(program)
+    ends = set(targets)
+    above = ends.union(*(nx.ancestors(graph, name) for name in ends))
+    members = ends | (above & set(sources))
+    below = members.union(*(nx.descendants(graph, name) for name in members))
+    return frozenset(below & above.union(*(nx.ancestors(graph, name) for name in members)))
+
+
+def stands_alone(node: Node) -> bool:
+    """Whether a unit repeats itself in a way that one step can do."""
+    return isinstance(node.task, Shell) and retry_of(node) is not None
+
+
+def _place(nodes: list[Node], graph: nx.DiGraph[str]) -> Place:
+    node = nodes[0]
+    if len(nodes) > 1 or graph.has_edge(node.id, node.id):
+        return Place("loop", tuple(nodes))
+    if isinstance(node.task, Branch):
+        return Place("branch", (node,))
+    return Place("end" if isinstance(node.task, End) else "unit", (node,))
+
+
+def asks(place: Place) -> bool:
+    """Whether the run may have to wait for somebody in a place."""
+    return any(isinstance(node.task, Ask) for node in place.nodes)

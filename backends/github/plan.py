@@ -1,0 +1,131 @@
+"""The plan of a workflow: its places with their conditions, and what each loop has to follow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from backends.github.condition import Literal, literals
+from backends.github.flow import ANSWER, Flow, Report, TangledError, Values, Verdicts
+from backends.github.names import Names, names_of
+from backends.github.places import Place, between, find_places
+from backends.github.question import text_of
+from compiler.ir.placeholders import occurs
+from compiler.ir.program import Add, CounterTest, End, Node, Program, Reset, Shell, scope_members
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A simplified program as places in the order of their steps.
+
+    `counters` has for each loop the values at its start of the counters that it follows, `reports` those that later
+    steps read from it, `instances` for each unit outside of loops the instance numbers that it is given.
+    """
+
+    program: Program
+    names: Names
+    places: Sequence[Place]
+    flow: Flow
+    counters: dict[str, dict[str, Values]]
+    reports: dict[str, list[str]]
+    instances: dict[str, dict[str, int]]
+
+
+def make_plan(program: Program, answers: Verdicts = ANSWER) -> Plan:
+    """Plans a program that is simplified.
+
+    Where a counter cannot be followed by conditions over outcomes, the units between those that change it and the one
+    that needs it become one loop, which can follow anything.
+    """
+    names = names_of(program)
+    together: list[frozenset[str]] = []
+    while True:
+        places = find_places(program, together)
+        try:
+            flow = Flow(program, places, names, answers)
+            counters, reports = _followed(program, places, flow, names)
+            instances = {place.name: _instances(place, flow) for place in places if place.kind != "loop"}
+        except TangledError as error:
+            together.append(_tangle(program, error))
+            continue
+        return Plan(program, names, places, flow, counters, reports, instances)
+
+
+def _tangle(program: Program, error: TangledError) -> frozenset[str]:
+    changing = {node.id for node in program.nodes if _changes(program, node, error.register)}
+    return between(program, changing, {node.id for node in error.place.nodes})
+
+
+def _changes(program: Program, node: Node, register: str) -> bool:
+    scopes = scope_members(program.registers)
+    for effect in (effect for edge in node.edges for effect in edge.effects):
+        if isinstance(effect, Reset):
+            if register in (member.name for member in scopes.get(effect.scope, ())):
+                return True
+        elif effect.register == register:
+            return True
+    return False
+
+
+def _followed(
+    program: Program, places: Sequence[Place], flow: Flow, names: Names
+) -> tuple[dict[str, dict[str, Values]], dict[str, list[str]]]:
+    """For each loop the counters that it follows with their values at its start, and those that it reports."""
+    wanted: dict[str, set[str]] = {place.name: set() for place in places if place.kind == "loop"}
+    of_step = {names.nodes[name]: name for name in wanted}
+    of_variable = {f"outputs.{variable}": register for register, variable in names.counters.items()}
+
+    def demand(found: Iterable[Literal]) -> None:
+        for literal in found:
+            if literal.step in of_step and literal.property in of_variable:
+                wanted[of_step[literal.step]].add(of_variable[literal.property])
+
+    for arcs in flow.arcs.values():
+        demand(literal for arc in arcs for literal in literals(arc.condition))
+    counters: dict[str, dict[str, Values]] = {}
+    for place in reversed(places):
+        if place.kind != "loop":
+            continue
+        follows = _read(place.nodes) | wanted[place.name]
+        counters[place.name] = {r.name: flow.values(place, r.name) for r in program.registers if r.name in follows}
+        for register, values in counters[place.name].items():
+            for condition, value in values:
+                demand(literals(condition))
+                if isinstance(value, Report):
+                    wanted[value.place].add(register)
+    reports = {name: [r.name for r in program.registers if r.name in found] for name, found in wanted.items()}
+    return counters, reports
+
+
+def _read(nodes: Sequence[Node]) -> set[str]:
+    """The counters that some nodes depend on."""
+    found = {variable.register for node in nodes for variable in node.variables}
+    found |= {node.retries for node in nodes if node.retries}
+    for edge in (edge for node in nodes for edge in node.edges):
+        found |= {test.register for test in edge.guard if isinstance(test, CounterTest)}
+    while True:
+        more = found | {
+            effect.amount
+            for node in nodes
+            for edge in node.edges
+            for effect in edge.effects
+            if isinstance(effect, Add) and isinstance(effect.amount, str) and effect.register in found
+        }
+        if more == found:
+            return found
+        found = more
+
+
+def _instances(place: Place, flow: Flow) -> dict[str, int]:
+    """The instance numbers that a unit outside of loops shows or gives to its command; they must be known here."""
+    node = place.node
+    return {
+        variable.register: flow.constant(place, variable.register)
+        for variable in node.variables
+        if isinstance(node.task, Shell) or (variable.placeholder and _shows(node, variable.placeholder))
+    }
+
+
+def _shows(node: Node, placeholder: str) -> bool:
+    text = text_of(node) if isinstance(node.task, End) else f"{node.title}\n{text_of(node)}"
+    return occurs(placeholder, text)

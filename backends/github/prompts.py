@@ -1,0 +1,87 @@
+"""How prompts are answered in a workflow: one way for each choice of the option `prompts`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from backends.github.flow import ANSWER, APPROVAL, OUTCOME, Verdicts
+from backends.github.question import question
+from backends.github.step import PLAIN_SHELL, Step, noting
+from backends.github.templating import render
+from compiler.ir.program import Node
+
+
+@dataclass(frozen=True)
+class Prompts:
+    """Prompts of a workflow that has none, and what the ways of answering share.
+
+    `waits` says whether a run may have to wait for an answer, and be continued by another one; `in_loop` is the name of
+    the template with the function `ask` of a loop.
+    """
+
+    waits: ClassVar[bool] = False
+    verdicts: ClassVar[Verdicts] = OUTCOME
+    in_loop: ClassVar[str] = ""
+
+    def shell(self, interpreter: str, journal: bool) -> str:
+        """The shell template for a script in the language of an interpreter."""
+        if journal:
+            return noting(interpreter)
+        return f"{interpreter} {{0}}"
+
+    def shell_says(self, journal: bool) -> str:
+        """What the comment above the shell template of the job says."""
+        note = "; leaves a line for the summary" if journal else ""
+        return f"Runs a script without -e and pipefail{note}."
+
+    def unit(self, step: Step, node: Node) -> Step:
+        """The step of a prompt outside of loops."""
+        raise NotImplementedError
+
+
+class Answers(Prompts):
+    """An input of the workflow has the answers; without one the run waits, to be continued by another run."""
+
+    waits = True
+    verdicts = ANSWER
+    in_loop = "ask-answers.sh.jinja"
+
+    def shell(self, interpreter: str, journal: bool) -> str:  # noqa: ARG002 (`rdc/run` keeps the journal)
+        """Runs a script by way of `rdc/run`, which remembers what was finished before the run had to wait."""
+        return f'bash -c "\\"$RUNNER_TEMP/rdc/run\\" {interpreter} \\"$0\\"" {{0}}'
+
+    def unit(self, step: Step, node: Node) -> Step:
+        """Looks for an answer."""
+        env = {**step.env, "UNIT": node.id, "PROMPT": question(node)}
+        return replace(
+            step, tolerated=True, shell=self.shell("bash", journal=True), env=env, run='"$RUNNER_TEMP/rdc/answer"'
+        )
+
+
+class Agents(Prompts):
+    """A configured command gets each prompt and says PASS or FAIL."""
+
+    in_loop = "ask-agent.sh.jinja"
+
+    def unit(self, step: Step, node: Node) -> Step:
+        """Asks the agent."""
+        env = {**step.env, "PROMPT": question(node)}
+        return replace(step, shell=self.shell("bash", journal=True), env=env, run=render("agent.sh.jinja"))
+
+
+class Approvals(Prompts):
+    """People decide by approving or rejecting the deployment of a job behind a protected environment."""
+
+    verdicts = APPROVAL
+
+    def unit(self, step: Step, node: Node) -> Step:
+        """Puts the question on the page of the run, for those who decide."""
+        env = {**step.env, "PROMPT": question(node)}
+        return replace(
+            step, name=f"Ask: {step.name}", tolerated=False, shell=PLAIN_SHELL, env=env, run=render("asked.sh.jinja")
+        )
+
+
+PROMPTS: dict[str, type[Prompts]] = {"answers": Answers, "environment": Approvals, "agent": Agents}
+"""The ways of answering by the value of the option `prompts`."""

@@ -1,0 +1,34 @@
+"""A step of a job, as data; the template writes it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+PLAIN_SHELL = "bash {0}"
+"""Bash as M2 wants it: without `-e` and `pipefail`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step. Texts are as they are meant; `condition` is an expression, empty for none."""
+
+    name: str
+    id: str = ""
+    comments: tuple[str, ...] = ()
+    condition: str = ""
+    tolerated: bool = False
+    uses: str = ""
+    version: str = ""
+    inputs: Mapping[str, str] = field(default_factory=dict)
+    shell: str = ""
+    env: Mapping[str, str] = field(default_factory=dict)
+    run: str = ""
+
+
+def noting(interpreter: str) -> str:
+    """A shell template that runs a script by an interpreter and leaves a line about it in the journal."""
+    return (
+        f'bash -c "{interpreter} \\"$0\\"; code=$?; '
+        'echo \\"$GITHUB_ACTION 1 $code $SECONDS\\" >> \\"$RUNNER_TEMP/rdc-journal\\"; exit $code" {0}'
+    )

@@ -1,0 +1,231 @@
+"""The steps of a workflow for the places of a plan."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from backends.github.condition import expression
+from backends.github.flow import Report, Values
+from backends.github.loop import Loop, environment, script
+from backends.github.parts import Part, Parts
+from backends.github.places import Place, Retry, retry_of
+from backends.github.plan import Plan
+from backends.github.prompts import Prompts
+from backends.github.scalar import OPEN, Expression, comment, label
+from backends.github.step import PLAIN_SHELL, Step
+from compiler.ir.placeholders import substitute
+from compiler.ir.program import Ask, Node, Shell, scope_members
+
+_PROMPT_LINES = 8
+
+
+@dataclass(frozen=True)
+class Units:
+    """Writes the units of a part as steps. `journal` says whether they leave lines for the summary."""
+
+    parts: Parts
+    part: Part
+    prompts: Prompts
+    journal: bool
+
+    @property
+    def plan(self) -> Plan:
+        """The plan that the part belongs to."""
+        return self.parts.plan
+
+    def steps(self) -> Iterator[Step]:
+        """The steps in order; branches and ends have none."""
+        headings = self._headings()
+        for place in self.part.places:
+            if place.kind in {"unit", "loop"}:
+                step = self._loop(place) if place.kind == "loop" else self._unit(place)
+                heading = [headings[node.id] for node in place.nodes if node.id in headings]
+                yield replace(step, comments=(*heading, *step.comments))
+
+    # --- A unit outside of loops --------------------------------------------------------------------------------------
+
+    def _unit(self, place: Place) -> Step:
+        node = self._placed(place)
+        step = Step(
+            name=title(node),
+            id=self.plan.names.nodes[node.id],
+            comments=tuple(_about(node)),
+            condition=self.parts.condition(self.part, place),
+            tolerated=self.plan.flow.halt(node) is None,
+            env=self._instances(place),
+        )
+        if not isinstance(node.task, Shell):
+            return self.prompts.unit(step, node)
+        retry = retry_of(node)
+        return self._repeated(step, node.task, retry) if retry else self._command(step, node.task)
+
+    def _command(self, step: Step, task: Shell) -> Step:
+        """The author's command as it stands, unless it holds what GitHub or its runner would change."""
+        if OPEN in task.command or "\r" in task.command:
+            shell = self.prompts.shell("bash", self.journal)
+            env = {**step.env, "COMMAND": task.command}
+            return replace(step, shell=shell, env=env, run=f'{task.interpreter} -c "$COMMAND"')
+        return replace(step, shell=self.prompts.shell(task.interpreter, self.journal), run=_script(task.command))
+
+    def _repeated(self, step: Step, task: Shell, retry: Retry) -> Step:
+        run = _repetition(step.id, task.interpreter, retry, journal=self.journal)
+        shell = self.prompts.shell("bash", journal=False)
+        return replace(step, shell=shell, env={**step.env, "COMMAND": task.command}, run=run)
+
+    def _placed(self, place: Place) -> Node:
+        """The node with its instance numbers for placeholders (M5)."""
+        node, numbers = place.node, self.plan.instances[place.name]
+        shown = [variable for variable in node.variables if variable.register in numbers]
+        values = {item.placeholder: str(numbers[item.register]) for item in shown if item.placeholder}
+        return _filled(node, values) if values else node
+
+    def _instances(self, place: Place) -> dict[str, str]:
+        numbers = self.plan.instances[place.name]
+        return {v.name: str(numbers[v.register]) for v in place.node.variables if v.register in numbers}
+
+    # --- A loop -------------------------------------------------------------------------------------------------------
+
+    def _loop(self, place: Place) -> Step:
+        plan = self.plan
+        starts, env = self._starts(place)
+        program = plan.program
+        loop = Loop(
+            place=place,
+            names=plan.names,
+            counters=tuple(r for r in program.registers if r.name in plan.counters[place.name]),
+            members=scope_members(program.registers),
+            start=starts,
+            reports=tuple(plan.reports[place.name]),
+            journal=self.journal,
+            asking=self.prompts.in_loop,
+            resumable=self.prompts.waits,
+        )
+        units = [node for node in place.nodes if isinstance(node.task, (Shell, Ask))]
+        name = f"Loop: {', '.join(node.id for node in units)}"
+        return Step(
+            name=label(f"Loop: {title(units[0])}" if len(units) == 1 else name),
+            id=plan.names.nodes[place.name],
+            comments=tuple(line for node in units for line in _about(node, place.nodes)),
+            condition=self.parts.condition(self.part, place),
+            shell=PLAIN_SHELL,
+            env={**env, **environment(loop)},
+            run=script(loop),
+        )
+
+    def _starts(self, place: Place) -> tuple[dict[str, str], dict[str, str]]:
+        """What the variables of a loop begin with, and the environment where that depends on earlier steps."""
+        nodes, counters = self.plan.names.nodes, self.plan.names.counters
+        entries = self.plan.flow.entries(place)
+        compare = self.parts.compare(self.part)
+        starts, env = {}, {}
+        if len(entries) == 1:
+            starts["unit"] = nodes[next(iter(entries))]
+        else:
+            starts["unit"] = "$START"
+            chosen = [(expression(condition, compare), f"'{nodes[name]}'") for name, condition in entries.items()]
+            env["START"] = choice(chosen)
+        for register, values in self.plan.counters[place.name].items():
+            name = counters[register]
+            if len(values) == 1 and isinstance(values[0][1], int):
+                starts[name] = str(values[0][1])
+            else:
+                starts[name] = f"$START_{name}"
+                env[f"START_{name}"] = self._value(values)
+        return starts, env
+
+    def _value(self, values: Values) -> str:
+        def shown(value: int | Report) -> str:
+            if isinstance(value, int):
+                return f"'{value}'"
+            names = self.plan.names
+            return self.parts.fact(self.part, names.nodes[value.place], f"outputs.{names.counters[value.register]}")
+
+        compare = self.parts.compare(self.part)
+        return choice([(expression(condition, compare), shown(value)) for condition, value in values])
+
+    # --- Headings -----------------------------------------------------------------------------------------------------
+
+    def _headings(self) -> Mapping[str, str]:
+        """What to write above the first unit of each group."""
+        titles = {group.id: group.title for group in self.plan.program.groups}
+        found: dict[str, str] = {}
+        seen = {""}
+        for node in (node for place in self.part.places for node in place.nodes):
+            if node.group not in seen and isinstance(node.task, (Shell, Ask)):
+                seen.add(node.group)
+                found[node.id] = comment(f"--- {'. '.join(filter(None, (node.group, titles[node.group])))}")
+        return found
+
+
+def _filled(node: Node, values: Mapping[str, str]) -> Node:
+    def text(found: str) -> str:
+        return substitute(found, values)
+
+    task = node.task
+    if isinstance(task, Shell):
+        task = replace(task, command=text(task.command), prompt=text(task.prompt))
+    elif isinstance(task, Ask):
+        task = replace(task, prompt=text(task.prompt), block=None if task.block is None else text(task.block))
+    return replace(node, title=text(node.title), task=task)
+
+
+def _script(command: str) -> str:
+    """A command as the text of a file: it ends in a line break, unless that would change what it says."""
+    if not command.strip():
+        return ":"
+    return command if "\n" not in command or command.endswith(("\n", "\\")) else command + "\n"
+
+
+def choice(options: list[tuple[str, str]]) -> str:
+    """The value of the first condition that holds, as an expression, or as it is if there is only one.
+
+    Args:
+        options: Conditions and values, both as expressions. The last condition is taken to hold where no other does.
+    """
+    chosen = chain(options)
+    return chosen.strip("'") if len(options) == 1 and chosen.startswith("'") else Expression(f"${{{{ {chosen} }}}}")
+
+
+def chain(options: list[tuple[str, str]]) -> str:
+    """The inside of the expression of a choice."""
+    tests = [f"{f'({when})' if '||' in when else when} && {value}" for when, value in options[:-1]]
+    return " || ".join([*tests, options[-1][1]])
+
+
+def title(node: Node) -> str:
+    """How a unit is called: its id and its title."""
+    return label(". ".join(filter(None, (node.id, node.title))))
+
+
+def _about(node: Node, within: tuple[Node, ...] = ()) -> Iterator[str]:
+    """Where a unit was written, and what stands above its command."""
+    place = comment(f"{node.origin.path}:{node.origin.span.line}")
+    yield f"{place} {comment(title(node))}" if within else place
+    if isinstance(node.task, Shell) and node.task.prompt and not within:
+        lines = [line for line in node.task.prompt.splitlines() if line.strip()]
+        yield from (comment(line) for line in lines[:_PROMPT_LINES])
+        if len(lines) > _PROMPT_LINES:
+            yield "…"
+
+
+def _repetition(step: str, interpreter: str, retry: Retry, *, journal: bool) -> str:
+    """A loop that runs a command until its outcome is not to be retried any more (M9)."""
+    most = max(retry.on_pass or 0, retry.on_fail or 0) + 1
+    lines = [
+        "export RDC_ATTEMPT",
+        f"for ((RDC_ATTEMPT = 1; RDC_ATTEMPT <= {most}; RDC_ATTEMPT++)); do",
+        "  SECONDS=0",
+        f'  {interpreter} -c "$COMMAND"',
+        "  code=$?",
+    ]
+    if journal:
+        lines.append(f'  echo "{step} $RDC_ATTEMPT $code $SECONDS" >> "$RUNNER_TEMP/rdc-journal"')
+    if retry.on_pass is None:
+        lines.append('  [ "$code" -eq 0 ] && break')
+    elif retry.on_fail is None:
+        lines.append('  [ "$code" -ne 0 ] && break')
+    elif retry.on_pass != retry.on_fail:
+        sooner, test = (retry.on_pass, "-eq") if retry.on_pass < retry.on_fail else (retry.on_fail, "-ne")
+        lines.append(f'  [ "$code" {test} 0 ] && [ "$RDC_ATTEMPT" -gt {sooner} ] && break')
+    return "\n".join([*lines, "done", 'exit "$code"']) + "\n"

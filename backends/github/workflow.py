@@ -1,0 +1,188 @@
+"""A whole workflow: its triggers, and its jobs with their setup, units and results."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from backends.base import MARK
+from backends.github.continuation import handed_over, prepared, taken_over, waiting_saved
+from backends.github.options import GithubOptions, SetupStep
+from backends.github.parts import Part, Parts, all_of
+from backends.github.pins import pins
+from backends.github.places import Place
+from backends.github.plan import Plan
+from backends.github.prompts import Agents, Prompts
+from backends.github.question import question
+from backends.github.result import result_step
+from backends.github.scalar import Expression, label, scalar
+from backends.github.step import PLAIN_SHELL, Step
+from backends.github.templating import render
+from backends.github.triggers import triggers
+from backends.github.units import Units, title
+from compiler.ir.program import Program
+from compiler.version import __version__
+
+_REASONS = {"contents": "check out the repository", "actions": "take over the state of the run that waited"}
+
+
+@dataclass(frozen=True)
+class Job:
+    """A job with its steps; `permissions` are scope, access and the reason for it."""
+
+    id: str
+    name: str
+    steps: tuple[Step, ...]
+    condition: str = ""
+    needs: tuple[str, ...] = ()
+    environment: str = ""
+    permissions: tuple[tuple[str, str, str], ...] = ()
+    outputs: Mapping[str, str] = field(default_factory=dict)
+    env: Mapping[str, str] = field(default_factory=dict)
+    shell: str = ""
+
+
+@dataclass(frozen=True)
+class Workflow:
+    """What a workflow is made of; `flow` is the graph as Mermaid, empty for none."""
+
+    program: Program
+    plan: Plan
+    options: GithubOptions
+    prompts: Prompts
+    flow: str
+
+    def text(self) -> str:
+        """The whole file."""
+        options = self.options
+        return render(
+            "workflow.yml.jinja",
+            program=self.program,
+            mark=MARK,
+            version=__version__,
+            name=self._title,
+            triggers=triggers(options.triggers(), resumable=self.prompts.waits),
+            concurrency=options.concurrency,
+            runs_on=json.dumps(options.runs_on) if isinstance(options.runs_on, list) else scalar(options.runs_on),
+            timeout=options.timeout_minutes,
+            jobs=self.jobs,
+            shell_says=self.prompts.shell_says(journal=options.summary),
+        )
+
+    @cached_property
+    def jobs(self) -> tuple[Job, ...]:
+        """The jobs in order; what each hands on is known only when all others are written."""
+        parts = Parts(self.plan)
+        found: list[Job] = []
+        for part in parts.parts:
+            found.append(self._part(parts, part))
+            found += [self._approval(parts, part, place) for place in part.questions]
+        return tuple(replace(job, outputs=parts.outputs.get(job.id, {})) for job in found)
+
+    @property
+    def _title(self) -> str:
+        return label(self.program.title or self.program.name)
+
+    def _part(self, parts: Parts, part: Part) -> Job:
+        earlier, decisions = parts.before(part)
+        condition = ""
+        if earlier:
+            reached = parts.whole(part)
+            fine = [f"needs.{name}.result != 'failure'" for name in earlier]
+            condition = all_of("!cancelled()", *fine, reached)
+        return Job(
+            id=part.id,
+            name=self._title if len(parts.parts) == 1 else f"{self._title}, part {parts.parts.index(part) + 1}",
+            steps=tuple(self._steps(parts, part)),
+            condition=condition,
+            needs=(*earlier, *(parts.gate(place) for place in decisions)),
+            environment=self.options.environment or "",
+            permissions=tuple(self._permissions(part is parts.parts[0])),
+            env=self._environment(),
+            shell=self.prompts.shell("bash", journal=self.options.summary),
+        )
+
+    def _steps(self, parts: Parts, part: Part) -> Iterator[Step]:
+        several = len(parts.parts) > 1
+        if part is parts.parts[0]:
+            yield from self._setup()
+        else:
+            yield from (_set_up(step) for step in self.options.setup)
+            yield from taken_over({self.plan.names.nodes[p.name]: parts.gate(p) for p in parts.before(part)[1]})
+        if self.prompts.waits:
+            yield from prepared(self.plan)
+        yield from Units(parts, part, self.prompts, self.options.summary).steps()
+        flow = self.flow if part is parts.parts[0] else ""
+        yield result_step(parts, part, waits=self.prompts.waits, summary=self.options.summary, flow=flow)
+        if self.prompts.waits:
+            yield from waiting_saved()
+        elif several and part is not parts.parts[-1]:
+            yield from handed_over()
+
+    def _approval(self, parts: Parts, part: Part, place: Place) -> Job:
+        """The job that people approve or reject."""
+        node = place.node
+        name = self.plan.names.nodes[node.id]
+        parts.outputs.setdefault(part.id, {})[f"{name}_asked"] = Expression(f"${{{{ steps.{name}.outcome }}}}")
+        step = Step(
+            name=title(node),
+            shell=PLAIN_SHELL,
+            env={"PROMPT": question(node)},
+            run=render("approved.sh.jinja"),
+        )
+        return Job(
+            id=parts.gate(place),
+            name=f"Approve {title(node)}",
+            steps=(step,),
+            condition=f"needs.{part.id}.outputs.{name}_asked == 'success'",
+            needs=(part.id,),
+            environment=self.options.approval_environment,
+        )
+
+    def _environment(self) -> dict[str, str]:
+        options = self.options
+        env: dict[str, str] = {"RDC_RUN_ID": Expression("${{ github.run_id }}"), "RDC_ATTEMPT": Expression("1")}
+        env |= {name: _shown(value) for name, value in options.env.items()}
+        env |= {name: Expression(f"${{{{ secrets.{secret} }}}}") for name, secret in options.secret_names().items()}
+        if isinstance(self.prompts, Agents):
+            env["RDC_AGENT"] = options.agent or ""
+        return env
+
+    def _permissions(self, first: bool) -> Iterator[tuple[str, str, str]]:
+        granted = dict(self.options.permissions)
+        if self.prompts.waits:
+            granted.setdefault("actions", "read")
+        if not first and granted == {"contents": "read"}:
+            return
+        for scope, access in granted.items():
+            yield scope, access, _REASONS.get(scope, "asked for by the option `permissions`")
+
+    def _setup(self) -> Iterator[Step]:
+        if self.options.checkout:
+            pin = pins()["checkout"]
+            yield Step(
+                name="Check out",
+                condition="${{ !inputs.resume }}" if self.prompts.waits else "",
+                uses=pin.reference,
+                version=pin.version,
+                inputs={"persist-credentials": Expression("false")},
+            )
+        yield from (_set_up(step) for step in self.options.setup)
+
+
+def _set_up(step: SetupStep) -> Step:
+    return Step(
+        name=step.name or step.uses or "Set up",
+        uses=step.uses or "",
+        inputs={name: _shown(value) for name, value in step.inputs.items()},
+        shell=step.shell or "",
+        env={name: _shown(value) for name, value in step.env.items()},
+        run=step.run or "",
+    )
+
+
+def _shown(value: object) -> str:
+    """A value of an option; numbers and truth values stand without quotes."""
+    return value if isinstance(value, str) else Expression(json.dumps(value))
