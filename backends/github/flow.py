@@ -255,7 +255,8 @@ class Flow:
     def _after(self, arc: Arc, register: str) -> Values | None:
         if arc.source == _START:
             return ((TRUE, self._initial[register]),)
-        if self.named[arc.source].kind == "loop":
+        source = self.named[arc.source]
+        if source.kind == "loop" and self._changes(source, register):
             return ((TRUE, self._left_with(arc, register)),)
         values = self._values[register][arc.source]
         if values is None:
@@ -268,6 +269,13 @@ class Flow:
             if value is not None:
                 merged[value] = some(merged.get(value, FALSE), when)
         return ((TRUE, next(iter(merged))),) if len(merged) == 1 else tuple((when, v) for v, when in merged.items())
+
+    def _changes(self, place: Place, register: str) -> bool:
+        effects = (effect for node in place.nodes for edge in node.edges for effect in edge.effects)
+        return any(
+            register in self._scopes.get(effect.scope, ()) if isinstance(effect, Reset) else effect.register == register
+            for effect in effects
+        )
 
     def _left_with(self, arc: Arc, register: str) -> Value:
         """The value of a counter after a loop: known if every edge that leads there sets it so."""

@@ -53,6 +53,7 @@ class Loop:
     reports: tuple[str, ...]
     journal: bool
     asking: str
+    last_line: bool
     resumable: bool
 
 
@@ -80,7 +81,7 @@ def environment(loop: Loop) -> dict[str, str]:
         if isinstance(node.task, Shell):
             texts[f"COMMAND_{name}"] = node.task.command
         elif isinstance(node.task, Ask):
-            texts |= {f"UNIT_{name}": node.id, f"PROMPT_{name}": question(node)}
+            texts |= {f"UNIT_{name}": node.id, f"PROMPT_{name}": question(node, last_line=loop.last_line)}
         elif isinstance(node.task, End):
             texts[f"MESSAGE_{name}"] = " ".join(node.task.message.split())
     return texts

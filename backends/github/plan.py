@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from backends.github.condition import Literal, literals
+from backends.github.condition import FALSE, Literal, literals
 from backends.github.flow import ANSWER, Flow, Report, TangledError, Values, Verdicts
 from backends.github.names import Names, names_of
 from backends.github.places import Place, between, find_places
@@ -16,7 +16,7 @@ from compiler.ir.program import Add, CounterTest, End, Node, Program, Reset, She
 
 @dataclass(frozen=True)
 class Plan:
-    """A simplified program as places in the order of their steps.
+    """A simplified program as places in the order of their steps, without those that no outcomes lead to.
 
     `counters` has for each loop the values at its start of the counters that it follows, `reports` those that later
     steps read from it, `instances` for each unit outside of loops the instance numbers that it is given.
@@ -43,6 +43,7 @@ def make_plan(program: Program, answers: Verdicts = ANSWER) -> Plan:
         places = find_places(program, together)
         try:
             flow = Flow(program, places, names, answers)
+            places = [place for place in places if flow.reached[place.name] != FALSE]
             counters, reports = _followed(program, places, flow, names)
             instances = {place.name: _instances(place, flow) for place in places if place.kind != "loop"}
         except TangledError as error:

@@ -17,12 +17,13 @@ class Prompts:
     """Prompts of a workflow that has none, and what the ways of answering share.
 
     `waits` says whether a run may have to wait for an answer, and be continued by another one; `in_loop` is the name of
-    the template with the function `ask` of a loop.
+    the template with the function `ask` of a loop, `last_line` says whether the last line of an answer is what counts.
     """
 
     waits: ClassVar[bool] = False
     verdicts: ClassVar[Verdicts] = OUTCOME
     in_loop: ClassVar[str] = ""
+    last_line: ClassVar[bool] = False
 
     def shell(self, interpreter: str, journal: bool) -> str:
         """The shell template for a script in the language of an interpreter."""
@@ -63,10 +64,11 @@ class Agents(Prompts):
     """A configured command gets each prompt and says PASS or FAIL."""
 
     in_loop = "ask-agent.sh.jinja"
+    last_line = True
 
     def unit(self, step: Step, node: Node) -> Step:
         """Asks the agent."""
-        env = {**step.env, "PROMPT": question(node)}
+        env = {**step.env, "PROMPT": question(node, last_line=self.last_line)}
         return replace(step, shell=self.shell("bash", journal=True), env=env, run=render("agent.sh.jinja"))
 
 

@@ -5,8 +5,11 @@ from __future__ import annotations
 from compiler.ir.program import Ask, End, Node, Shell
 
 
-def question(node: Node) -> str:
-    """The prompt of a unit that asks, with its code block and what may be answered, as Markdown; else nothing."""
+def question(node: Node, *, last_line: bool = False) -> str:
+    """The prompt of a unit that asks, with its code block and what may be answered, as Markdown; else nothing.
+
+    `last_line` says that only the last line of a long answer counts.
+    """
     task = node.task
     if not isinstance(task, Ask):
         return ""
@@ -17,7 +20,7 @@ def question(node: Node) -> str:
         while fence in task.block:
             fence += "`"
         parts.append(f"{fence}{task.language}\n{task.block}\n{fence}")
-    parts.append(f"Answer {words}.")
+    parts.append(f"End your answer with a line that is just {words}." if last_line else f"Answer {words}.")
     return "\n\n".join(part for part in parts if part) + "\n"
 
 

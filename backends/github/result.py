@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from backends.github.condition import FALSE, Condition, Literal, expression, size, some
 from backends.github.names import RESULT
 from backends.github.parts import Part, Parts, all_of
-from backends.github.places import Place
 from backends.github.plan import Plan
 from backends.github.scalar import Expression
 from backends.github.step import PLAIN_SHELL, Step
@@ -65,9 +64,10 @@ def _end(parts: Parts, part: Part) -> str:
     if halted:
         inner = chain(_by_size(halted, compare))
         options.append(("job.status == 'failure'", f"({inner})" if len(halted) > 1 else inner))
-    goes_on = part is not parts.parts[-1]
     options += _by_size(reached, compare)
-    return choice([*options, ("", "'NEXT'")] if goes_on else options)
+    if part is not parts.parts[-1]:
+        options.append(("", "'NEXT'"))
+    return choice(options) if options else "STOP"  # a loop without a way out can only be cancelled
 
 
 def _by_size(ends: list[tuple[Condition, str]], compare: Callable[[Literal], str]) -> list[tuple[str, str]]:
@@ -90,19 +90,17 @@ def _reached(plan: Plan, part: Part) -> Iterator[tuple[Condition, str]]:
 def _messages(plan: Plan, part: Part) -> Iterator[tuple[str, str]]:
     """The message of each end that the part may reach."""
     names = plan.names.nodes
-    here = {place.name for place in part.places if plan.flow.reached[place.name] != FALSE}
-    steps = {names[name] for name in here}
+    home = {node.id: place for place in part.places for node in place.nodes}
+    steps = {names[place.name] for place in part.places}
     halted = {end for end, found in plan.flow.halts.items() if any(literal.step in steps for literal in found)}
-    for place in plan.places:
-        for node in place.nodes:
-            if isinstance(node.task, End) and (place.name in here or node.id in halted):
-                yield names[node.id], _message(plan, place, node.task)
-
-
-def _message(plan: Plan, place: Place, end: End) -> str:
-    if place.kind == "loop":  # which knows the instance numbers for its placeholders
-        return Expression(f"${{{{ steps.{plan.names.nodes[place.name]}.outputs.message }}}}")
-    return " ".join(end.message.split())
+    for node in plan.program.nodes:
+        if not isinstance(node.task, End) or not (node.id in home or node.id in halted):
+            continue
+        place = home.get(node.id)
+        if place and place.kind == "loop":  # which knows the instance numbers for its placeholders
+            yield names[node.id], Expression(f"${{{{ steps.{names[place.name]}.outputs.message }}}}")
+        else:
+            yield names[node.id], " ".join(node.task.message.split())
 
 
 def _titles(plan: Plan) -> Iterator[str]:

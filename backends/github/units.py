@@ -99,6 +99,7 @@ class Units:
             reports=tuple(plan.reports[place.name]),
             journal=self.journal,
             asking=self.prompts.in_loop,
+            last_line=self.prompts.last_line,
             resumable=self.prompts.waits,
         )
         units = [node for node in place.nodes if isinstance(node.task, (Shell, Ask))]

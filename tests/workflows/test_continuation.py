@@ -1,0 +1,167 @@
+"""A run that waits for an answer goes on in another run: with its workspace, its id, and nothing done twice."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from backends.github import GithubBackend
+from compiler.driver import compile_file
+from tests.workflows import act
+
+DOCUMENT = """\
+# Deploy
+
+## 1. Build
+
+```bash
+echo "$RDC_RUN_ID build" >> "$LOG"
+mkdir -p out/.hidden && echo built > out/.hidden/result && ln -s result out/.hidden/link
+printf '#!/bin/sh\\necho ran\\n' > out/tool && chmod +x out/tool
+echo "GREETING=hello" >> "$GITHUB_ENV"
+```
+
+## 2. Count
+
+```bash
+echo "$RDC_RUN_ID count $RDC_ATTEMPT" >> "$LOG"
+[ "$RDC_ATTEMPT" = 2 ]
+```
+
+- FAIL: RETRY 3 STOP
+
+## 3. Agree
+
+Is the build good?
+
+- YES: CONTINUE
+- NO: STOP "Not wanted"
+
+## 4. Install
+
+```bash
+echo "$RDC_RUN_ID install $GREETING $(./out/tool) $(cat out/.hidden/link)" >> "$LOG"
+```
+
+## 5. Does it work?
+
+Look at the page.
+
+- YES: COMPLETE "All is well"
+- NO: GOTO 3
+"""
+
+
+class Run:
+    """A workflow in a folder, run again and again; each run has a number."""
+
+    def __init__(self, folder: Path, document: str = DOCUMENT, options: Mapping[str, object] | None = None) -> None:
+        self.folder = folder
+        (folder / "deploy.runbook.md").write_text(document, encoding="utf-8")
+        program = compile_file(str(folder / "deploy.runbook.md")).program
+        assert program
+        text = GithubBackend().emit(program, options or {}).text
+        assert text
+        self.text = text
+        self.log = folder.parent / "log"
+        self.number = 0
+
+    def __call__(self, **inputs: str) -> act.ActRun:
+        self.number += 1
+        env = {"LOG": str(self.log), "ARTIFACTS": str(self.folder.parent / "artifacts")}
+        return act.run(self.folder, self.text, inputs=inputs, env=env, run_id=self.number)
+
+    def done(self) -> list[str]:
+        return self.log.read_text(encoding="utf-8").splitlines()
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    (tmp_path / "repository").mkdir()
+    return Run(tmp_path / "repository")
+
+
+def said(ran: act.ActRun) -> str:
+    """How a run ended, by the heading of its summary."""
+    return str(next(iter(re.findall(r"^### (.*)$", ran.summary, re.MULTILINE)), ""))
+
+
+def test_it_goes_on_where_it_stood_with_its_workspace(run: Run) -> None:
+    first = run()
+    assert (said(first), first.exit_code != 0) == ("WAITING 3", True)
+    second = run(resume="1", answers="yes")
+    assert said(second) == "WAITING 5"
+    third = run(resume="2", answers="5 yes")
+    assert (said(third), third.exit_code) == ("COMPLETE All is well", 0)
+    assert run.done() == ["1 build", "1 count 1", "1 count 2", "1 install hello ran built"]
+
+
+def test_a_loop_goes_on_in_the_middle(run: Run) -> None:
+    run(answers="3 yes; 5 no")
+    assert said(run(resume="1", answers="yes, no")) == "WAITING 3"
+    assert said(run(resume="2", answers="3 no")) == "STOP Not wanted"
+    assert run.done()[3:] == ["1 install hello ran built"] * 2
+
+
+def test_answers_that_are_left_over_are_kept_for_later(run: Run) -> None:
+    assert said(run(answers="5 yes")) == "WAITING 3"
+    assert said(run(resume="1", answers="3 yes")) == "COMPLETE All is well"
+
+
+def test_the_summary_says_how_to_go_on(run: Run) -> None:
+    summary = run().summary
+    assert "### WAITING 3" in summary
+    assert "> Is the build good?" in summary
+    assert "-f resume=1 -f answers=3\\ pass" in summary
+    assert "| 2. Count | 2 | PASS |" in summary
+    assert "3. Agree |" not in summary, "it has no outcome yet"
+
+
+def test_the_table_has_what_ran_before(run: Run) -> None:
+    run()
+    summary = run(resume="1", answers="3 no").summary
+    rows = re.findall(r"^\| (\d\. \w+) \| (\d) \| (\w+) \|", summary, re.MULTILINE)
+    assert rows == [
+        ("1. Build", "1", "PASS"),
+        ("2. Count", "1", "FAIL"),
+        ("2. Count", "2", "PASS"),
+        ("3. Agree", "1", "FAIL"),
+    ]
+
+
+def test_the_state_of_another_version_is_refused(run: Run, tmp_path: Path) -> None:
+    run()
+    changed = Run(run.folder, DOCUMENT.replace("Is the build good?", "Is it?"))
+    changed.number = run.number
+    ran = changed(resume="1", answers="yes")
+    assert ran.exit_code
+    assert "belongs to another version of this workflow" in ran.log
+    assert run.done() == ["1 build", "1 count 1", "1 count 2"]
+
+
+@pytest.mark.parametrize(
+    ("answers", "problem"),
+    [
+        ("4 yes", "no unit of this name asks anything: 4"),
+        ("3 maybe", "an answer ends in pass, fail, yes or no: 3 maybe"),
+    ],
+)
+def test_answers_that_make_no_sense_are_refused_before_anything_runs(run: Run, answers: str, problem: str) -> None:
+    ran = run(answers=answers)
+    assert ran.exit_code
+    assert problem in ran.log
+    assert not run.log.exists()
+
+
+def test_answers_may_have_comments_and_any_separator(run: Run) -> None:
+    assert said(run(answers="# for today\n3 yes # sure\n\n 5   yes , ;")) == "COMPLETE All is well"
+
+
+def test_answers_are_data(run: Run, tmp_path: Path) -> None:
+    canary = tmp_path / "canary"
+    ran = run(answers=f"$(touch {canary}) yes; `touch {canary}` no; '; touch {canary}; ' pass")
+    assert ran.exit_code
+    assert not canary.exists()
