@@ -97,6 +97,9 @@ def _words(model: type[BaseModel], path: KeyPath, errors: Sequence[ErrorDetails]
         return f"{name} is missing"
     if _is_of_name(first):
         name = f"the name `{path[-1]}` in `{'.'.join(path[:-1])}`"
+    own = [error for error in errors if error["type"] == "value_error"]  # the alternative that was understood furthest
+    if own:
+        errors = own
     wishes = dict.fromkeys(wish for error in errors if (wish := _wish(error)))
     if wishes:
         instead = "" if _is_of_name(first) else _instead(first["input"])

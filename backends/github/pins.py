@@ -51,22 +51,21 @@ def newest(uses: str, listing: str) -> Pin | None:
     return Pin(uses, "v" + ".".join(map(str, version)), commits[version])
 
 
-def _refresh(arguments: list[str]) -> int:
+def _refresh(*, write: bool) -> None:
     text = FILE.read_text(encoding="utf-8")
     for pin in pins().values():
-        address = f"https://github.com/{pin.uses}"
-        listed = subprocess.run(["git", "ls-remote", "--tags", address], capture_output=True, text=True, check=True)  # noqa: S603, S607
-        found = newest(pin.uses, listed.stdout) or pin
-        sys.stdout.write(
-            f"{pin.uses} {pin.version}" + (f" -> {found.version}\n" if found != pin else " is the newest\n")
-        )
-        text = text.replace(pin.commit, found.commit).replace(
-            f'uses = "{pin.uses}"\nversion = "{pin.version}"', f'uses = "{pin.uses}"\nversion = "{found.version}"'
-        )
-    if "--write" in arguments:
+        found = newest(pin.uses, _tags(pin.uses)) or pin
+        sys.stdout.write(f"{pin.uses} {pin.version} {'is the newest' if found == pin else f'-> {found.version}'}\n")
+        old, new = (f'version = "{item.version}"\ncommit = "{item.commit}"' for item in (pin, found))
+        text = text.replace(old, new)
+    if write:
         FILE.write_text(text, encoding="utf-8")
-    return 0
+
+
+def _tags(uses: str) -> str:
+    command = ["git", "ls-remote", "--tags", f"https://github.com/{uses}"]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout  # noqa: S603 (a name from the file)
 
 
 if __name__ == "__main__":
-    sys.exit(_refresh(sys.argv[1:]))
+    _refresh(write="--write" in sys.argv[1:])

@@ -136,7 +136,7 @@ class Workflow:
             id=parts.gate(place),
             name=f"Approve {title(node)}",
             steps=(step,),
-            condition=f"needs.{part.id}.outputs.{name}_asked == 'success'",
+            condition=all_of("!cancelled()", f"needs.{part.id}.outputs.{name}_asked == 'success'"),
             needs=(part.id,),
             environment=self.options.approval_environment,
         )

@@ -1,0 +1,83 @@
+"""What GitHub does not take is told when a workflow is compiled, with what to do about it."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+import pytest
+
+from backends.github import limits
+from tests.workflows.compiling import emission, text_of
+from tests.workflows.lint import findings
+
+
+def straight(count: int) -> str:
+    return "# Count\n\n" + "\n".join(f"## {n}. Count to {n}\n\n```bash\necho {n}\n```\n" for n in range(1, count + 1))
+
+
+def refusals(folder: Path, document: str) -> list[str]:
+    made = emission(folder, document)
+    assert made.text is None
+    assert all(finding.code == "RD521" for finding in made.diagnostics)
+    return [f"{finding.message}; {finding.help}" for finding in made.diagnostics]
+
+
+def test_500_steps_are_within_the_limits(tmp_path: Path) -> None:
+    text = text_of(tmp_path, straight(500))
+    assert len(text) < limits.LARGEST_FILE // 4
+    path = tmp_path / "count.yml"
+    path.write_text(text, encoding="utf-8")
+    assert findings([path]) == []
+
+
+def test_too_many_steps(tmp_path: Path) -> None:
+    (said,) = refusals(tmp_path, straight(1200))
+    assert "1,202 steps" in said
+    assert "before 601" in said
+
+
+def test_an_expression_that_is_too_long(tmp_path: Path) -> None:
+    """Each of many units jumps to the same one, whose condition names them all."""
+    units = "\n".join(f"## {n}\n\n```bash\ntrue\n```\n\n- FAIL: GOTO Mend\n" for n in range(1, 801))
+    said = refusals(tmp_path, f"{units}\n## Mend\n\n```bash\ntrue\n```\n")
+    assert any("a condition would have" in text and "let fewer units lead to it" in text for text in said)
+
+
+@pytest.mark.parametrize(
+    ("document", "variable"),
+    [
+        ("## 1\n\n```bash\n: ${{ %s\n```\n", "COMMAND"),
+        ("## 1\n\n```bash\n: %s\n```\n\n- FAIL: RETRY 2\n", "COMMAND"),
+        (
+            "## 1\n\n```bash\n: %s\n```\n\n- FAIL: GOTO 2\n\n## 2\n\n```bash\ntrue\n```\n\n- FAIL: GOTO 1\n",
+            "COMMAND_s1",
+        ),
+        ("## 1\n\n%s\n", "PROMPT"),
+    ],
+)
+def test_a_text_that_is_too_long_for_a_variable(document: str, variable: str, tmp_path: Path) -> None:
+    (said,) = refusals(tmp_path, document % ("x" * limits.LONGEST_VARIABLE))
+    assert f"the variable {variable} would have" in said
+    assert "put the text into a file" in said
+    assert text_of(tmp_path, document % ("x" * 65_536))
+
+
+def test_a_native_command_may_be_as_long_as_a_file(tmp_path: Path) -> None:
+    assert text_of(tmp_path, f"## 1\n\n```bash\n: {'x' * 200_000}\n```\n")
+    (said,) = refusals(tmp_path, f"## 1\n\n```bash\n: {'x' * 600_000}\n```\n")
+    assert "bytes, and GitHub takes 524,288" in said
+
+
+def test_identifiers_are_what_github_takes(tmp_path: Path) -> None:
+    """Names that are long, that differ by case only, that begin with a digit or `__`, or that mean something."""
+    names = ["A" * 200, "a" * 200, "result", "Result", "__x", "end", "PATH", "s1"]
+    units = "\n".join(
+        f"## {name}\n\n```bash\ntrue\n```\n\n- PASS: GOTO {after}\n" for name, after in itertools.pairwise(names)
+    )
+    document = (
+        f"## 1\n\n```bash\ntrue\n```\n\n- PASS: GOTO {names[0]}\n\n{units}\n## {names[-1]}\n\n```bash\ntrue\n```\n"
+    )
+    path = tmp_path / "names.yml"
+    path.write_text(text_of(tmp_path, document), encoding="utf-8")
+    assert findings([path]) == []
