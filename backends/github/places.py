@@ -10,9 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
 
-import networkx as nx
-
-from compiler.ir.graph import to_graph
+from compiler.ir.graph import Graph, ordered_components, to_graph
 from compiler.ir.program import Add, Ask, Branch, CounterTest, Edge, End, Node, OutcomeTest, Program, Shell, Verdict
 from compiler.passes import optimise
 
@@ -92,25 +90,9 @@ def find_places(program: Program, together: Iterable[frozenset[str]] = ()) -> li
     """
     graph = to_graph(program)
     graph.remove_edges_from([(node.id, node.id) for node in program.nodes if stands_alone(node)])
-    closed = graph.copy()
-    for members in together:
-        nx.add_cycle(closed, sorted(members))
-    position = {node.id: index for index, node in enumerate(program.nodes)}
     index = program.index()
-    condensed = nx.condensation(closed)
-    inside = {number: sorted(names, key=position.__getitem__) for number, names in condensed.nodes(data="members")}
-    order = nx.lexicographical_topological_sort(condensed, key=lambda number: position[inside[number][0]])
-    return [_place([index[name] for name in inside[number]], graph) for number in order]
-
-
-def between(program: Program, sources: Iterable[str], targets: Iterable[str]) -> frozenset[str]:
-    """Some nodes, those of the sources that lead to them, and all on the paths from these: a set closed under paths."""
-    graph = to_graph(program)
-    ends = set(targets)
-    above = ends.union(*(nx.ancestors(graph, name) for name in ends))
-    members = ends | (above & set(sources))
-    below = members.union(*(nx.descendants(graph, name) for name in members))
-    return frozenset(below & above.union(*(nx.ancestors(graph, name) for name in members)))
+    components = ordered_components(graph, together)
+    return [_place([index[name] for name in names], graph) for names in components]
 
 
 def stands_alone(node: Node) -> bool:
@@ -118,7 +100,7 @@ def stands_alone(node: Node) -> bool:
     return isinstance(node.task, Shell) and retry_of(node) is not None
 
 
-def _place(nodes: list[Node], graph: nx.DiGraph[str]) -> Place:
+def _place(nodes: list[Node], graph: Graph) -> Place:
     node = nodes[0]
     if len(nodes) > 1 or graph.has_edge(node.id, node.id):
         return Place("loop", tuple(nodes))

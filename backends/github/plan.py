@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from backends.github.condition import FALSE, Literal, literals
 from backends.github.flow import ANSWER, Flow, Report, TangledError, Values, Verdicts
 from backends.github.names import Names, names_of
-from backends.github.places import Place, between, find_places
+from backends.github.places import Place, find_places
 from backends.github.question import text_of
+from compiler.ir.graph import between, to_graph
 from compiler.ir.placeholders import occurs
 from compiler.ir.program import Add, CounterTest, End, Node, Program, Reset, Shell, scope_members
 
@@ -54,7 +55,7 @@ def make_plan(program: Program, answers: Verdicts = ANSWER) -> Plan:
 
 def _tangle(program: Program, error: TangledError) -> frozenset[str]:
     changing = {node.id for node in program.nodes if _changes(program, node, error.register)}
-    return between(program, changing, {node.id for node in error.place.nodes})
+    return between(to_graph(program), changing, {node.id for node in error.place.nodes})
 
 
 def _changes(program: Program, node: Node, register: str) -> bool:

@@ -2,31 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import TypeAlias
+
 import networkx as nx
 
 from compiler.ir.program import End, Program
 
+Graph: TypeAlias = "nx.DiGraph[str]"
+"""Node ids, with an arc where some edge leads."""
 
-def to_graph(program: Program) -> nx.DiGraph[str]:
+
+def to_graph(program: Program) -> Graph:
     """The control-flow graph: an arc where some edge leads, nodes and arcs in document order."""
-    graph: nx.DiGraph[str] = nx.DiGraph()
+    graph: Graph = nx.DiGraph()
     graph.add_nodes_from(node.id for node in program.nodes)
     graph.add_edges_from((node.id, edge.target) for node in program.nodes for edge in node.edges)
     return graph
 
 
-def reachable(graph: nx.DiGraph[str], program: Program) -> set[str]:
+def reachable(graph: Graph, program: Program) -> set[str]:
     """The nodes that some walk from the entry can reach, guards left aside."""
     return {program.entry} | nx.descendants(graph, program.entry)
 
 
-def with_way_out(graph: nx.DiGraph[str], program: Program) -> set[str]:
+def with_way_out(graph: Graph, program: Program) -> set[str]:
     """The nodes from which some end of the program can be reached, guards left aside."""
     ends = [node.id for node in program.nodes if isinstance(node.task, End) and not node.edges]
     return set(nx.multi_source_dijkstra_path_length(graph.reverse(copy=False), ends)) if ends else set()
 
 
-def loop_regions(graph: nx.DiGraph[str]) -> list[frozenset[str]]:
+def loop_regions(graph: Graph) -> list[frozenset[str]]:
     """The strongly connected components that hold a cycle, in document order of their first nodes."""
     position = {name: index for index, name in enumerate(graph)}
     components = (frozenset(found) for found in nx.strongly_connected_components(graph))
@@ -34,7 +40,32 @@ def loop_regions(graph: nx.DiGraph[str]) -> list[frozenset[str]]:
     return sorted(regions, key=lambda region: min(position[name] for name in region))
 
 
-def immediate_dominators(graph: nx.DiGraph[str], program: Program) -> dict[str, str]:
+def immediate_dominators(graph: Graph, program: Program) -> dict[str, str]:
     """For each reachable node but the entry the last node that every walk to it passes."""
     found = nx.immediate_dominators(graph, program.entry)
     return {name: dominator for name, dominator in found.items() if name != program.entry and dominator is not None}
+
+
+def ordered_components(graph: Graph, together: Iterable[frozenset[str]] = ()) -> list[list[str]]:
+    """The strongly connected components in topological order, earlier nodes of the graph first where there is a choice.
+
+    The members of each set of `together` count as connected; each has to be closed under paths between its members, or
+    what lies on such a path becomes a member too.
+    """
+    closed = graph.copy()
+    for members in together:
+        nx.add_cycle(closed, sorted(members))
+    position = {name: index for index, name in enumerate(graph)}
+    condensed = nx.condensation(closed)
+    inside = {number: sorted(names, key=position.__getitem__) for number, names in condensed.nodes(data="members")}
+    order = nx.lexicographical_topological_sort(condensed, key=lambda number: position[inside[number][0]])
+    return [inside[number] for number in order]
+
+
+def between(graph: Graph, sources: Iterable[str], targets: Iterable[str]) -> frozenset[str]:
+    """Some nodes, those of the sources that lead to them, and all on the paths from these: a set closed under paths."""
+    ends = set(targets)
+    above = ends.union(*(nx.ancestors(graph, name) for name in ends))
+    members = ends | (above & set(sources))
+    below = members.union(*(nx.descendants(graph, name) for name in members))
+    return frozenset(below & above.union(*(nx.ancestors(graph, name) for name in members)))

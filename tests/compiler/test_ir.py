@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import jsonschema
+import networkx as nx
 import pytest
 from hypothesis import given, settings
 
@@ -202,3 +203,25 @@ def test_a_step_whose_children_all_yield_needs_no_counters(tmp_path: Path) -> No
 def test_warnings_name_the_source_by_the_path_that_the_user_gave(tmp_path: Path) -> None:
     compilation = compiled(tmp_path, "## 1. A\n- PASS: COMPLETE\n## 2. B\n")
     assert [item.path for item in compilation.diagnostics] == [str(tmp_path / "main.runbook.md")]
+
+
+def _flow(*arcs: str) -> graph.Graph:
+    found: graph.Graph = nx.DiGraph()
+    found.add_edges_from((arc[0], arc[1]) for arc in arcs)
+    return found
+
+
+def test_components_come_in_the_order_of_the_flow() -> None:
+    found = _flow("ab", "bc", "cb", "cd", "ad")
+    assert graph.ordered_components(found) == [["a"], ["b", "c"], ["d"]]
+    assert graph.ordered_components(found, [frozenset("ad")]) == [["a", "b", "c", "d"]], "b and c lie between"
+    assert graph.ordered_components(_flow("xb", "xa")) == [["x"], ["b"], ["a"]], (
+        "as in the graph where both may come first"
+    )
+
+
+def test_what_lies_between_is_closed_under_paths() -> None:
+    found = _flow("ab", "bc", "cd", "be", "ed", "df")
+    assert graph.between(found, "ab", "d") == frozenset("abcde")
+    assert graph.between(found, "b", "c") == frozenset("bc")
+    assert graph.between(found, "f", "d") == frozenset("d"), "f does not lead to d"
