@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from backends.arrows import Arrow, arrows
 from backends.captions import Lines, Names, caption
 from backends.loops import Placement, place
-from compiler.ir.program import Branch, End, Node, Program
+from compiler.ir.program import Branch, End, Group, Node, Program
 from compiler.passes.thread_jumps import thread_jumps
 
 LOOP = "↻ loop"
@@ -32,12 +32,13 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A step with children, a nested runbook, or a loop, in a frame ("" for none)."""
+    """A step with children, a nested runbook, or a loop that is no `group`, in a frame ("" for none)."""
 
     id: str
     title: str
     parent: str
     is_loop: bool
+    group: Group | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +127,6 @@ def _frames(program: Program, names: Names, placement: Placement) -> Iterator[Fr
     for group in program.groups:
         is_loop = group.id in placement.groups
         title = names.frame(group) + f" · {LOOP}" * is_loop
-        yield Frame(group.id, title, placement.parents[group.id], is_loop)
+        yield Frame(group.id, title, placement.parents[group.id], is_loop, group)
     for name, parent in placement.loops.items():
-        yield Frame(name, LOOP, parent, is_loop=True)
+        yield Frame(name, LOOP, parent, is_loop=True, group=None)

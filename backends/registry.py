@@ -11,7 +11,9 @@ from backends.base import Backend
 BACKENDS = {
     "github": "backends.github:GithubBackend",
     "python": "backends.python:PythonBackend",
+    "dot": "backends.dot:DotBackend",
     "mermaid": "backends.mermaid:MermaidBackend",
+    "json": "backends.json:JsonBackend",
 }
 """Where each backend is; it is imported when it is first asked for."""
 

@@ -137,6 +137,7 @@ CODES: dict[str, Code] = {
     "RD511": Code("unwritable-output", _E, "architecture"),
     "RD512": Code("stale-output", _E, "architecture"),
     "RD513": Code("output-collision", _E, "architecture"),
+    "RD514": Code("cannot-draw", _E, "architecture"),
     "RD520": Code("approval-in-loop", _E, "architecture"),
     "RD521": Code("beyond-limit", _E, "architecture"),
     "RD522": Code("unpinned-action", _W, "architecture"),

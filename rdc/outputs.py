@@ -10,8 +10,11 @@ from pathlib import Path
 from backends.base import MARK
 from compiler.diagnostic import Diagnostic
 from compiler.frontends import FRONT_ENDS
+from rdc.drawing.pictures import PNG
 
 _MARK_LINES = 5
+_MARK_BYTES = 4096
+"""Where a PNG has its mark, since it has no lines."""
 
 
 @dataclass(frozen=True)
@@ -114,4 +117,7 @@ def _existing(output: Output, place: Path, sources: Sequence[Path], *, force: bo
 
 def _has_mark(path: Path) -> bool:
     with path.open("rb") as stream:
-        return any(MARK.encode() in stream.readline(4096) for _ in range(_MARK_LINES))
+        if stream.read(len(PNG)) == PNG:
+            return MARK.encode() in stream.read(_MARK_BYTES)
+        stream.seek(0)
+        return any(MARK.encode() in stream.readline(_MARK_BYTES) for _ in range(_MARK_LINES))

@@ -39,6 +39,11 @@ def colour() -> bool | None:
     return False if os.environ.get("TERM") == "dumb" else None
 
 
+def is_terminal() -> bool:
+    """Whether standard output is shown on a terminal."""
+    return sys.stdout is not None and sys.stdout.isatty()
+
+
 def accept_any_text() -> None:
     """Let standard output take every text in every locale: it escapes what it cannot say."""
     if isinstance(sys.stdout, io.TextIOWrapper):

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import count
-from urllib.parse import quote
 
 from backends.arrows import Arrow
+from backends.links import source_link
 from backends.mermaid import styles
 from backends.mermaid.labels import escaped, label
 from backends.picture import Box, Frame, Picture, outline, picture
@@ -97,7 +97,7 @@ class _Chart:
     def _link(self, box: Box, base: str) -> str:
         origin = box.node.origin
         place = label([f"{origin.path}:{origin.span.line}"])
-        return f'  click {self.boxes[box.node.id]} href "{base}{quote(origin.path)}#L{origin.span.line}" {place} _blank'
+        return f'  click {self.boxes[box.node.id]} href "{source_link(base, origin)}" {place} _blank'
 
     def _members(self) -> dict[str, list[str]]:
         """The ids of all that has a class, by class."""

@@ -28,5 +28,10 @@ def from_json(text: str) -> Program:
 
 
 def schema() -> dict[str, Any]:
-    """The JSON Schema of the JSON form, published as `docs/program.schema.json`."""
-    return {"$schema": _VERSION, **_adapter().json_schema()}
+    """The JSON Schema of the JSON form, published as `docs/program.schema.json`.
+
+    The note that the json target adds is part of it.
+    """
+    form = _adapter().json_schema()
+    note = {"type": "string", "title": "Generated", "description": "Where a file comes from; no part of the program."}
+    return {"$schema": _VERSION, **form, "properties": {"generated": note, **form["properties"]}}

@@ -8,6 +8,8 @@ COMMANDS = {
     "check": "rdc.commands.check",
     "compile": "rdc.commands.compile",
     "run": "rdc.commands.run",
+    "graph": "rdc.commands.graph",
+    "diff": "rdc.commands.diff",
     "explain": "rdc.commands.explain",
     "targets": "rdc.commands.targets",
     "completion": "rdc.commands.completion",

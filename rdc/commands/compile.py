@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from rdc.commands.delivery import generated, print_one, write_files
 from rdc.commands.language import language_options
 from rdc.commands.reporter import Reporter, reporting_options
-from rdc.commands.target import Target, misused, target_options
+from rdc.commands.target import Target, target_options
 from rdc.terminal import put, tell
 
 if TYPE_CHECKING:
@@ -52,25 +52,15 @@ def command(
     sources = tuple(dict.fromkeys(sources))
     if out == "-":
         _refuse_for_standard_output(sources, reporter, check=check)
-    made = _generate(sources, settings, target)
+    made = generated(sources, settings, target)
     if out == "-":
-        return _print(made, reporter)
+        return print_one(made, reporter)
     from rdc.outputs import plan  # noqa: PLC0415 (the compiler is slow to import)
 
     outputs = plan(sources, out, target.backend.suffix)
     if check:
         return _compare(made, outputs, reporter)
-    return _write(made, outputs, reporter, executable=target.backend.executable, force=force)
-
-
-def _generate(sources: Sequence[str], settings: Settings, target: Target) -> Generation:
-    from backends.mistakes import OptionsError  # noqa: PLC0415 (the backends are slow to import)
-    from rdc.generation import generate  # noqa: PLC0415
-
-    try:
-        return generate(sources, settings, target.backend, target.options)
-    except OptionsError as error:
-        raise misused(target.backend, error) from None
+    return write_files(made, outputs, reporter, executable=target.backend.executable, force=force)
 
 
 def _refuse_for_standard_output(sources: Sequence[str], reporter: Reporter, *, check: bool) -> None:
@@ -83,16 +73,6 @@ def _refuse_for_standard_output(sources: Sequence[str], reporter: Reporter, *, c
         reason = f"-o - and --format {reporter.form} both want standard output"
     if reason:
         raise click.UsageError(reason, click.get_current_context())
-
-
-def _print(made: Generation, reporter: Reporter) -> int:
-    report = reporter.gather(made.diagnostics, made.sources)
-    reporter.show(report)
-    if reporter.fails(report):
-        return 1
-    for data in made.files:
-        put(data or b"")
-    return 0
 
 
 def _compare(made: Generation, outputs: Sequence[Output], reporter: Reporter) -> int:
@@ -113,30 +93,4 @@ def _compare(made: Generation, outputs: Sequence[Output], reporter: Reporter) ->
         return 1
     for output in outputs:
         reporter.say(f"{output.path} is up to date")
-    return 0
-
-
-def _write(made: Generation, outputs: Sequence[Output], reporter: Reporter, *, executable: bool, force: bool) -> int:
-    from rdc.atomic import File, is_current, write_all  # noqa: PLC0415 (only where files are written)
-    from rdc.outputs import obstacles, unwritable  # noqa: PLC0415
-
-    found = [*made.diagnostics, *obstacles(outputs, made.sources, force=force)]
-    files = [
-        File(Path(output.path), data, executable)
-        for output, data in zip(outputs, made.files, strict=True)
-        if data is not None
-    ]
-    changed: list[File] = []
-    if not reporter.fails(reporter.gather(found, made.sources)):
-        try:
-            changed = [file for file in files if not is_current(file)]
-            write_all(changed)
-        except OSError as error:
-            found.append(unwritable(error.filename, error.strerror or str(error)))
-    report = reporter.gather(found, made.sources)
-    reporter.show(report)
-    if reporter.fails(report):
-        return 1
-    for file in files:
-        reporter.say(f"wrote {file.path}" if file in changed else f"{file.path} is up to date")
     return 0

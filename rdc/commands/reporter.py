@@ -55,21 +55,25 @@ class Reporter:
         return self.quiet and diagnostic.severity is Severity.NOTE
 
 
+def strictness_options(command: Command) -> Command:
+    """Give a command `--strict` and `--quiet`; it gets them as its argument `reporter`, which reports as text."""
+
+    @click.option("--strict", is_flag=True, help="Fail on warnings too.")
+    @click.option("-q", "--quiet", is_flag=True, help="No notes, no messages of success.")
+    @functools.wraps(command)
+    def wrapped(*, strict: bool, quiet: bool, form: str = "text", **rest: object) -> int:
+        return command(reporter=Reporter(form, strict, quiet), **rest)
+
+    return wrapped
+
+
 def reporting_options(command: Command) -> Command:
     """Give a command `--format`, `--strict` and `--quiet`; it gets them as its argument `reporter`."""
-
-    @click.option(
+    return click.option(
         "--format",
         "form",
         type=click.Choice(list(FORMATS)),
         default="text",
         show_default=True,
         help="How findings are written: text on standard error, the others on standard output.",
-    )
-    @click.option("--strict", is_flag=True, help="Fail on warnings too.")
-    @click.option("-q", "--quiet", is_flag=True, help="No notes, no messages of success.")
-    @functools.wraps(command)
-    def wrapped(*, form: str, strict: bool, quiet: bool, **rest: object) -> int:
-        return command(reporter=Reporter(form, strict, quiet), **rest)
-
-    return wrapped
+    )(strictness_options(command))

@@ -53,7 +53,7 @@ def target_options(command: Command) -> Command:
             if options.get("prompts", prompts) != prompts:
                 raise click.UsageError("--prompts and -O prompts=... say different things", click.get_current_context())
             options = {**options, "prompts": prompts}
-        return command(target=_target(name, options), **rest)
+        return command(target=find_target(name, options), **rest)
 
     return wrapped
 
@@ -63,7 +63,8 @@ def misused(backend: Backend[Any], error: Exception) -> click.UsageError:
     return click.UsageError(f"target {backend.name}: {error}", click.get_current_context())
 
 
-def _target(name: str, words: Mapping[str, str]) -> Target:
+def find_target(name: str, words: Mapping[str, str]) -> Target:
+    """The target of a name that there is, with options in words of the command line."""
     from backends.mistakes import OptionsError  # noqa: PLC0415 (the backends are slow to import)
     from backends.registry import load  # noqa: PLC0415
     from rdc.tables import check_words  # noqa: PLC0415

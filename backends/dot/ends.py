@@ -1,0 +1,53 @@
+"""Ends where many arrows arrive become several, one for each unit that leads to them.
+
+Nearly every unit of a long document can lead to STOP: one box for that would draw all arrows of the page together.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from math import inf
+
+from backends.arrows import Arrow
+from backends.picture import UNREACHABLE, Box, Picture
+from compiler.ir.program import End
+
+MOST_SHARED = 4
+"""Arrows that may arrive at an end with a message. One without says nothing that is worth a long arrow."""
+
+
+def spread_ends(drawn: Picture) -> Picture:
+    """The picture with no end that too many arrows lead to."""
+    arriving = Counter(arrow.target for arrow in drawn.arrows)
+    crowded = {box.node.id: box for box in drawn.boxes if arriving[box.node.id] > _most_shared(box)}
+    crowded.pop(drawn.entry, None)
+    sources = {box.node.id: box for box in drawn.boxes}
+    copies: dict[str, dict[str, Box]] = {}
+    arrows: list[Arrow] = []
+    for arrow in drawn.arrows:
+        if end := crowded.get(arrow.target):
+            copy = _copy(end, sources[arrow.source])
+            copies.setdefault(arrow.source, {})[copy.node.id] = copy
+            arrows.append(replace(arrow, target=copy.node.id))
+        else:
+            arrows.append(arrow)
+    boxes: list[Box] = []
+    for box in drawn.boxes:
+        boxes += [] if box.node.id in crowded else [box]
+        boxes += copies.get(box.node.id, {}).values()
+    return replace(drawn, boxes=tuple(boxes), arrows=tuple(arrows))
+
+
+def _most_shared(box: Box) -> float:
+    task = box.node.task
+    if not isinstance(task, End) or box.node.edges:
+        return inf
+    return MOST_SHARED if task.message else 1
+
+
+def _copy(end: Box, source: Box) -> Box:
+    """The end of one unit: no run reaches it if none reaches that."""
+    node = replace(end.node, id=f"{source.node.id} → {end.node.id}")
+    lost = (UNREACHABLE,) if end.is_reached and not source.is_reached else ()
+    return replace(end, node=node, lines=end.lines + lost, is_reached=source.is_reached)

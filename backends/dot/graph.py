@@ -1,0 +1,127 @@
+"""A picture as a graph in DOT."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from backends.arrows import Arrow
+from backends.captions import one_line
+from backends.dot.strings import attributes, label, name
+from backends.dot.styles import PALETTES, SHAPES, Colours, Theme, class_of
+from backends.links import source_link
+from backends.picture import Box, Frame, Picture, outline
+from backends.tooltips import tooltip
+from compiler.ir.program import End, Group, Node, Verdict
+
+START = "start of the run"
+"""The name of the dot where a run begins."""
+
+DEEPEST_INDENT = 12
+"""Frames can be nested without bound, but a file need not be as wide."""
+
+_FONT = '"Helvetica,Arial,sans-serif"'
+
+
+@dataclass(frozen=True)
+class Graph:
+    """A picture to be written down. With `link_base`, which ends with a slash, things link to their source lines."""
+
+    drawn: Picture
+    title: str
+    theme: Theme = "light"
+    link_base: str = ""
+
+    def lines(self) -> Iterator[str]:
+        """All lines, from `digraph` to the last brace."""
+        yield f"digraph {name(self.title)} {{"
+        yield from self._defaults()
+        yield f"  {name(START)} {attributes(self._start())}"
+        for depth, item in outline(self.drawn):
+            indent = "  " * min(depth + 1, DEEPEST_INDENT)
+            if isinstance(item, Box):
+                yield f"{indent}{name(item.node.id)} {attributes(self._box(item))}"
+            elif isinstance(item, Frame):
+                yield f"{indent}subgraph {name(f'cluster {item.id}')} {{"
+                yield f"{indent}  graph {attributes(self._frame(item))}"
+            else:
+                yield f"{indent}}}"
+        yield f"  {name(START)} -> {name(self.drawn.entry)} [weight=8]"
+        for arrow in self.drawn.arrows:
+            yield f"  {name(arrow.source)} -> {name(arrow.target)} {attributes(self._arrow(arrow))}"
+        yield "}"
+
+    def _defaults(self) -> Iterator[str]:
+        """What holds where nothing else is said."""
+        palette = PALETTES[self.theme]
+        text = {"fontname": _FONT, "fontcolor": f'"{palette.page.text}"'}
+        page = {"label": label([one_line(self.title)]), "labelloc": "t", "fontsize": "18", **text}
+        space = {
+            "bgcolor": f'"{palette.page.fill}"',
+            "pad": "0.3",
+            "nodesep": "0.35",
+            "ranksep": "0.4",
+            "newrank": "true",
+        }
+        yield f"  graph {attributes({**page, **space})}"
+        box = {"style": "filled", "fontname": _FONT, "fontsize": "12", "margin": '"0.16,0.09"'}
+        yield f"  node {attributes(box)}"
+        colour = f'"{palette.arrows["both"]}"'
+        line = {"fontname": _FONT, "fontsize": "10", "penwidth": "1.4", "arrowsize": "0.7"}
+        yield f"  edge {attributes({**line, 'class': 'both', 'color': colour, 'fontcolor': colour})}"
+
+    def _start(self) -> dict[str, str]:
+        colours = PALETTES[self.theme].boxes["start"]
+        return {"label": '""', "shape": "circle", "width": "0.2", "class": "start", **_coloured(colours)}
+
+    def _box(self, box: Box) -> dict[str, str]:
+        kind = class_of(box)
+        found = {"label": label(box.lines), "class": kind, **SHAPES[box.node.task.kind], **_border(box)}
+        return {**found, **_coloured(PALETTES[self.theme].boxes[kind]), **self._reference(box.node)}
+
+    def _frame(self, frame: Frame) -> dict[str, str]:
+        """All that there is, since a frame takes what it does not say from the one around it."""
+        kind = class_of(frame)
+        found = {"label": label([frame.title]), "labeljust": "r", "fontsize": "12", "class": kind}
+        found |= {"style": '"rounded,filled,dashed"' if frame.is_loop else '"rounded,filled"'}
+        found |= {"penwidth": "2" if frame.is_loop else "1", **_coloured(PALETTES[self.theme].frames[kind])}
+        return found | (self._reference(frame.group) if frame.group else {"tooltip": label([frame.title]), "URL": '""'})
+
+    def _reference(self, shown: Node | Group) -> dict[str, str]:
+        """Where something was written."""
+        link = {"URL": label([source_link(self.link_base, shown.origin)]), "target": '"_blank"'}
+        return {"tooltip": label(tooltip(shown)), **(link if self.link_base else {})}
+
+    def _arrow(self, arrow: Arrow) -> dict[str, str]:
+        colour = f'"{PALETTES[self.theme].arrows[class_of(arrow)]}"'
+        # The blanks keep the words off the line.
+        found = {"label": label(f" {line} " for line in arrow.lines)} if arrow.lines else {}
+        found |= {"class": class_of(arrow), "color": colour, "fontcolor": colour}
+        if arrow.verdict is Verdict.FAIL:
+            return {**found, "style": "dashed"}
+        # What goes well and on makes the straight line of the picture.
+        return {**found, "weight": "8"} if self._order[arrow.source] < self._order[arrow.target] else found
+
+    @cached_property
+    def _order(self) -> dict[str, int]:
+        return {box.node.id: number for number, box in enumerate(self.drawn.boxes)}
+
+
+def _border(box: Box) -> dict[str, str]:
+    """The line around a box, which tells what does not go straight on."""
+    is_end = isinstance(box.node.task, End)
+    rounded = ",rounded" if is_end else ""
+    if not box.is_reached:
+        return {"style": f'"filled{rounded},dotted"'}
+    if box.is_in_loop:
+        return {"style": f'"filled{rounded},dashed"', "penwidth": "2"}
+    if is_end and box.node.edges:
+        return {"style": '"filled,rounded,dashed"'}
+    if is_end:
+        return {"style": '"filled,rounded"', "penwidth": "2.5"}
+    return {}
+
+
+def _coloured(colours: Colours) -> dict[str, str]:
+    return {"color": f'"{colours.line}"', "fillcolor": f'"{colours.fill}"', "fontcolor": f'"{colours.text}"'}

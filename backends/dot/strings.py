@@ -1,0 +1,38 @@
+r"""Texts of a document as strings of DOT: the only way in which they reach a graph.
+
+A string stands in double quotes, which nothing but a quote ends; a backslash before one takes its meaning. In labels,
+tooltips and addresses Graphviz then replaces escapes (`\N` is the name of the node, `\n` a line break) and entities
+(`&amp;`), so backslashes and ampersands are escaped too. A label between angle brackets would be HTML; none of ours is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+_LABEL = str.maketrans({"\\": "\\\\", '"': '\\"', "&": "&amp;"})
+_NAME = str.maketrans({"\\": "\\\\", '"': '\\"'})
+
+
+def name(text: str) -> str:
+    """A text as the name of a node, a cluster or the graph: Graphviz takes it as it is, but for the quotes."""
+    return f'"{_printable(text).translate(_NAME)}"'
+
+
+def label(lines: Iterable[str]) -> str:
+    """Lines as a label or a tooltip."""
+    return '"' + "\\n".join(_printable(line).translate(_LABEL) for line in lines) + '"'
+
+
+def attributes(values: Mapping[str, str]) -> str:
+    """Attributes in their brackets; values are strings with quotes already, or words and numbers."""
+    return "[" + ", ".join(f"{key}={value}" for key, value in values.items()) + "]"
+
+
+def comment(text: str) -> str:
+    """A comment of one line."""
+    return f"// {_printable(text)}"
+
+
+def _printable(text: str) -> str:
+    """A text without what XML forbids, which is all that does not print."""
+    return "".join(character if character.isprintable() else " " for character in text)

@@ -1,0 +1,28 @@
+"""The JSON target: the whole program as data, for tools."""
+
+from __future__ import annotations
+
+import json
+from typing import ClassVar
+
+from backends.base import MARK, Backend, Emission, NoOptions
+from compiler.ir.program import Program
+from compiler.ir.serialise import to_json
+from compiler.version import __version__
+
+
+class JsonBackend(Backend[NoOptions]):
+    """The intermediate representation as it is, before any pass; `docs/program.schema.json` describes it."""
+
+    name: ClassVar[str] = "json"
+    summary: ClassVar[str] = "the program as data for tools, with a published JSON Schema"
+    suffix: ClassVar[str] = ".json"
+    options = NoOptions
+    tasks: ClassVar[frozenset[str]] = frozenset({"shell", "ask", "agent", "tool", "parallel", "gate", "branch", "end"})
+
+    def render(self, program: Program, options: NoOptions) -> Emission:  # noqa: ARG002 (there are none)
+        """The JSON form below a first key that says where it comes from, since JSON has no comments."""
+        path = program.sources[0].path
+        note = f"{MARK} {__version__} from {path}. Do not edit: change {path} and compile it again."
+        first = f'{{\n  "generated": {json.dumps(note, ensure_ascii=False)},\n'
+        return Emission(first + to_json(program).removeprefix("{\n"))

@@ -1,0 +1,18 @@
+"""Run as a program: draws the graph on standard input with the Graphviz that the package pygraphviz brings."""
+
+from __future__ import annotations
+
+import sys
+
+from pygraphviz import AGraph
+
+
+def main(form: str, resolution: str) -> None:
+    """Write the picture to standard output."""
+    graph = AGraph(string=sys.stdin.buffer.read().decode())
+    graph.graph_attr["dpi"] = resolution
+    sys.stdout.buffer.write(graph.draw(format=form, prog="dot"))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,98 @@
+"""Running Graphviz: the `dot` on the path, or else the one that the package pygraphviz brings.
+
+It runs as a process of its own, so that a graph that is too much for it costs its time limit and no more.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from xml.sax.saxutils import escape
+
+TIME_LIMIT = 120
+"""In seconds."""
+
+RESOLUTION = 144
+"""Of a PNG, in dots per inch; Graphviz takes less for a picture that would have more than 32,767 dots in a row."""
+
+FONT_FOLDERS = ("/usr/share/fonts", "/usr/local/share/fonts", "~/.fonts", "~/.local/share/fonts")
+"""Where machines have fonts that have not always some."""
+
+_HERE = Path(__file__).parent
+
+FONT = _HERE / "fonts" / "DejaVuSans.ttf"
+
+
+class DrawingError(Exception):
+    """Graphviz is not there, or could not draw. The first argument says what is wrong, `advice` what to do."""
+
+    def __init__(self, problem: str, advice: str) -> None:
+        super().__init__(problem)
+        self.advice = advice
+
+
+def render(graph: str, form: str) -> bytes:
+    """What Graphviz draws of a graph; raises `DrawingError`."""
+    command = _command(form)
+    try:
+        with TemporaryDirectory(prefix="rdc-") as folder:
+            done = subprocess.run(  # noqa: S603 (a program that was looked up, and words of ours)
+                command,
+                input=graph.encode(),
+                capture_output=True,
+                env=_environment(Path(folder)),
+                timeout=TIME_LIMIT,
+                check=False,
+            )
+    except subprocess.TimeoutExpired:
+        raise DrawingError(f"Graphviz needs more than {TIME_LIMIT} seconds", _ELSEWHERE) from None
+    except OSError as error:
+        raise DrawingError(f"cannot run {command[0]}: {error.strerror}", _ELSEWHERE) from None
+    said = done.stderr.decode(errors="replace").strip().split("\n")
+    errors = [line for line in said if line.startswith("Error:")]  # after which it may well draw what is left
+    if done.returncode or errors or not done.stdout:
+        reason = (errors or said)[-1] or f"exit code {done.returncode}"
+        raise DrawingError(f"Graphviz failed: {reason}", _ELSEWHERE)
+    return done.stdout
+
+
+_ELSEWHERE = "write it with --format dot and draw that with other tools, or take --format mermaid"
+
+
+def _command(form: str) -> list[str]:
+    if dot := shutil.which("dot"):
+        return [dot, f"-T{form}", f"-Gdpi={RESOLUTION if form == 'png' else 72}"]
+    if find_spec("pygraphviz"):
+        # With -P a file of that name in the current folder is not taken for the package.
+        return [sys.executable, "-P", str(_HERE / "bundled.py"), form, str(RESOLUTION if form == "png" else 72)]
+    advice = "install rdc[graph], which brings it, or have `dot` on the path; --format dot and mermaid need neither"
+    raise DrawingError("Graphviz is not installed", advice)
+
+
+def _environment(folder: Path) -> dict[str, str]:
+    """The environment of Graphviz. A machine without fonts, as slim containers are, gets one of ours.
+
+    It is seen through a folder that is thrown away, since what looks for fonts leaves traces where it finds them.
+    """
+    if _has_fonts():
+        return dict(os.environ)
+    theirs = escape(os.environ.get("FONTCONFIG_FILE", "/etc/fonts/fonts.conf"))
+    (folder / FONT.name).symlink_to(FONT)
+    configuration = folder / "fonts.conf"
+    configuration.write_text(
+        '<?xml version="1.0"?>\n<!DOCTYPE fontconfig SYSTEM "fonts.dtd">\n<fontconfig>\n'
+        f"<cachedir>{escape(str(folder))}</cachedir>\n<dir>{escape(str(folder))}</dir>\n"
+        f'<include ignore_missing="yes">{theirs}</include>\n</fontconfig>\n',
+        encoding="utf-8",
+    )
+    return {**os.environ, "FONTCONFIG_FILE": str(configuration)}
+
+
+def _has_fonts() -> bool:
+    folders = (Path(os.path.expanduser(folder)) for folder in FONT_FOLDERS)  # noqa: PTH111 (there may be no home)
+    return sys.platform in ("darwin", "win32") or any(True for folder in folders for _ in folder.rglob("*.[ot]t[cf]"))

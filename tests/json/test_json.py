@@ -1,0 +1,48 @@
+"""The json target: the program as it is, below a key that says where it comes from."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from jsonschema import Draft202012Validator
+
+from backends.base import MARK
+from backends.registry import load
+from compiler.ir.program import Program
+from compiler.ir.serialise import from_json
+from tests.conftest import ROOT
+from tests.mermaid.programs import every_kind, hostile_programs
+
+GOLDEN = sorted(path for path in (ROOT / "golden").glob("*/*.json"))
+SCHEMA = Draft202012Validator(json.loads((ROOT / "docs" / "program.schema.json").read_text(encoding="utf-8")))
+
+
+def emitted(program: Program) -> str:
+    text = load("json").emit(program, {}).text
+    assert text
+    return text
+
+
+@pytest.mark.parametrize("path", GOLDEN, ids=lambda path: path.stem)
+def test_the_golden_files_follow_the_published_schema(path: Path) -> None:
+    SCHEMA.validate(json.loads(path.read_text(encoding="utf-8")))
+
+
+def test_the_first_key_has_the_mark() -> None:
+    text = emitted(every_kind())
+    assert MARK in text.split("\n")[1]
+    assert next(iter(json.loads(text))) == "generated"
+    SCHEMA.validate(json.loads(text))
+
+
+def test_every_kind_of_task_is_taken() -> None:
+    assert {node.task.kind for node in every_kind().nodes} == load("json").tasks
+
+
+@settings(max_examples=100)
+@given(program=hostile_programs())
+def test_the_program_can_be_read_back(program: Program) -> None:
+    assert from_json(emitted(program)) == program

@@ -1,0 +1,220 @@
+"""`rdc graph`: formats, places, themes, and what happens without Graphviz."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import struct
+import sys
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+from pygraphviz import AGraph
+
+from backends.base import MARK
+from rdc.commands.graph import FORMATS, SUFFIXES
+from rdc.drawing import renderer
+from tests.dot.real import seen
+from tests.rdc.cli_support import GOOD, MISSING_TITLE, UNKNOWN_TARGET, call, document
+
+HOSTILE = (
+    '# A -- "title" & <b>\n\n## 1. Build "it" & <b>more</b> \\N ]; x\n\n```bash\ntrue\n```\n\n- FAIL: RETRY 2 STOP\n'
+)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a document; the Graphviz is the one that the project installs."""
+    document(tmp_path, "deploy.runbook.md", GOOD)
+    monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
+    return tmp_path
+
+
+def dot(folder: Path, script: str) -> None:
+    """Put a program named `dot` on the path."""
+    place = folder / "nothing"
+    place.mkdir()
+    (place / "dot").write_text(f"#!{sys.executable}\nimport sys, time\n{script}\n", encoding="utf-8")
+    (place / "dot").chmod(0o755)
+
+
+def test_an_svg_stands_beside_the_source(folder: Path) -> None:
+    result = call("graph", "deploy.runbook.md", "--link-base", "https://example.org/x", cwd=folder)
+    assert (result.code, result.out, result.err) == (0, "", "wrote deploy.svg\n")
+    picture = (folder / "deploy.svg").read_bytes()
+    assert MARK.encode() in b"".join(picture.split(b"\n")[:5])
+    assert b"DOCTYPE" not in picture
+    found = seen(picture)
+    assert {box.name: box.link for box in found.boxes if box.name in "12"} == {
+        "1": "https://example.org/x/deploy.runbook.md#L3",
+        "2": "https://example.org/x/deploy.runbook.md#L9",
+    }
+    assert next(box.tooltip for box in found.boxes if box.name == "1") == "deploy.runbook.md:3\necho building"
+    assert {"PASS", "FAIL"} <= {arrow.label for arrow in found.arrows}
+
+
+def test_hostile_texts_are_texts(folder: Path) -> None:
+    document(folder, "a--b.runbook.md", HOSTILE)
+    assert call("graph", "a--b.runbook.md", cwd=folder).code == 0
+    found = seen((folder / "a--b.svg").read_bytes())
+    assert next(box.label for box in found.boxes if box.name == "1") == '1 Build "it" & <b>more</b> \\N ]; x'
+    assert [arrow.label for arrow in found.arrows if arrow.name == "1->1"] == ["RETRY 2"]
+
+
+def test_an_svg_takes_the_colours_of_its_page_unless_told(folder: Path) -> None:
+    pictures = [
+        call("graph", "deploy.runbook.md", "-o", "-", *theme, cwd=folder).out
+        for theme in ((), ("--theme", "light"), ("--theme", "dark"))
+    ]
+    assert ["prefers-color-scheme: dark" in picture for picture in pictures] == [True, False, False]
+    assert ["#ffffff" in picture for picture in pictures] == [True, True, False]
+    assert all(seen(picture.encode()).boxes for picture in pictures)
+
+
+def test_a_png_says_where_it_comes_from(folder: Path) -> None:
+    assert call("graph", "deploy.runbook.md", "-o", "x.png", cwd=folder).code == 0
+    picture = (folder / "x.png").read_bytes()
+    assert picture.startswith(b"\x89PNG\r\n\x1a\n")
+    assert MARK.encode() in picture[:200]
+    width, height = struct.unpack(">II", picture[16:24])
+    assert 100 < width < height
+    assert call("graph", "deploy.runbook.md", "-o", "x.png", "--theme", "dark", cwd=folder).code == 0
+    assert picture != (folder / "x.png").read_bytes()
+
+
+def test_a_foreign_picture_is_not_overwritten(folder: Path) -> None:
+    for name, content in (("x.png", b"\x89PNG\r\n\x1a\nphoto"), ("x.svg", b"<svg/>")):
+        (folder / name).write_bytes(content)
+        result = call("graph", "deploy.runbook.md", "-o", name, cwd=folder)
+        assert result.code == 1
+        assert "error[RD510]" in result.err
+        assert (folder / name).read_bytes() == content
+        assert call("graph", "deploy.runbook.md", "-o", name, "--force", cwd=folder).code == 0
+
+
+def test_the_ending_of_the_output_chooses_the_format(folder: Path) -> None:
+    for suffix in SUFFIXES:
+        assert call("graph", "deploy.runbook.md", "-o", f"x{suffix}", cwd=folder).code == 0
+    assert AGraph(string=(folder / "x.gv").read_text()).number_of_nodes() > 2
+    assert (folder / "x.gv").read_bytes() == (folder / "x.dot").read_bytes()
+    assert "flowchart TD" in (folder / "x.mmd").read_text()
+    assert json.loads((folder / "x.json").read_text())["name"] == "deploy"
+
+
+@pytest.mark.parametrize("form", ["dot", "mermaid", "json"])
+def test_formats_that_are_targets_are_what_compile_writes(form: str, folder: Path) -> None:
+    drawn = call("graph", "deploy.runbook.md", "--format", form, "-o", "-", cwd=folder)
+    compiled = call("compile", "deploy.runbook.md", "--to", form, "-o", "-", cwd=folder)
+    assert drawn.code == compiled.code == 0
+    assert drawn.out == compiled.out
+
+
+def test_without_an_output_each_format_has_its_ending(folder: Path) -> None:
+    endings = [call("graph", "deploy.runbook.md", "--format", form, cwd=folder).err for form in FORMATS]
+    assert endings == [f"wrote deploy{suffix}\n" for suffix in (".svg", ".png", ".dot", ".mmd", ".json")]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--format", "png", "--link-base", "https://example.org"),
+        ("--format", "json", "--theme", "dark"),
+        ("--link-base", "javascript:alert(1)"),
+        ("--format", "gif"),
+    ],
+)
+def test_wrong_use_is_told(words: tuple[str, ...], folder: Path) -> None:
+    result = call("graph", "deploy.runbook.md", *words, cwd=folder)
+    assert (result.code, result.out, result.err.count("\n")) == (2, "", 1)
+
+
+def test_a_png_is_not_for_a_terminal(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rdc.commands.graph.is_terminal", lambda: True)
+    assert call("graph", "deploy.runbook.md", "--format", "png", "-o", "-", cwd=folder).code == 2
+    assert call("graph", "deploy.runbook.md", "--format", "svg", "-o", "-", cwd=folder).code == 0
+
+
+def test_a_document_with_errors_is_not_drawn(folder: Path) -> None:
+    document(folder, "bad.runbook.md", UNKNOWN_TARGET)
+    result = call("graph", "bad.runbook.md", cwd=folder)
+    assert result.code == 1
+    assert "error[RD201]" in result.err
+    assert not (folder / "bad.svg").exists()
+
+
+def test_warnings_fail_only_if_asked(folder: Path) -> None:
+    document(folder, "odd.runbook.md", MISSING_TITLE)
+    assert call("graph", "odd.runbook.md", "--strict", cwd=folder).code == 1
+    assert not (folder / "odd.svg").exists()
+    assert call("graph", "odd.runbook.md", "--quiet", cwd=folder).code == 0
+
+
+# --- The renderer -------------------------------------------------------------------------------------------------
+
+
+def test_the_dot_on_the_path_is_taken(folder: Path) -> None:
+    dot(folder, 'sys.stdin.read(); print("<svg a=\\"1\\">", sys.argv[1:], "</svg>")')
+    result = call("graph", "deploy.runbook.md", "-o", "-", cwd=folder)
+    assert result.code == 0
+    assert "['-Tsvg', '-Gdpi=72']" in result.out
+
+
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [
+        ('sys.exit("syntax error\\nin line 3")', "in line 3"),
+        ("sys.exit(3)", "exit code 3"),
+        ('print("<svg></svg>"); print("Error: lost an edge", file=sys.stderr)', "lost an edge"),
+        ("time.sleep(30)", "more than 1 seconds"),
+    ],
+)
+def test_a_dot_that_fails_is_told(script: str, said: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    dot(folder, script)
+    monkeypatch.setattr(renderer, "TIME_LIMIT", 1)
+    result = call("graph", "deploy.runbook.md", cwd=folder)
+    assert result.code == 1
+    assert "error[RD514]" in result.err
+    assert said in result.err
+    assert not (folder / "deploy.svg").exists()
+
+
+def test_half_a_picture_is_none() -> None:
+    """Graphviz draws what it has read before a mistake; that of a graph must not pass for the whole."""
+    with pytest.raises(renderer.DrawingError, match="syntax error"):
+        renderer.render("digraph { a; b; subgraph { c", "svg")
+
+
+def test_without_graphviz_it_says_what_to_install(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(renderer, "find_spec", lambda _: None)
+    result = call("graph", "deploy.runbook.md", cwd=folder)
+    assert result.code == 1
+    assert "error[RD514]" in result.err
+    assert "rdc[graph]" in result.err
+    assert call("graph", "deploy.runbook.md", "--format", "mermaid", cwd=folder).code == 0
+
+
+def test_no_package_is_taken_from_the_folder_of_the_document(folder: Path) -> None:
+    (folder / "pygraphviz.py").write_text("open('pwned', 'w')\n", encoding="utf-8")
+    assert call("graph", "deploy.runbook.md", cwd=folder).code == 0
+    assert not (folder / "pwned").exists()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere there are always fonts")
+def test_a_machine_without_fonts_draws_letters(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "none.conf").write_text("<fontconfig></fontconfig>", encoding="utf-8")
+    monkeypatch.setenv("FONTCONFIG_FILE", str(folder / "none.conf"))
+    monkeypatch.setattr(renderer, "FONT_FOLDERS", (str(folder),))
+    for name in ("iii", "WWW"):
+        document(folder, f"{name}.runbook.md", f"## 1. {name * 8}\n")
+        assert call("graph", f"{name}.runbook.md", "-o", f"{name}.svg", cwd=folder).code == 0
+    widths = [ET.parse(folder / f"{name}.svg").getroot().get("width") for name in ("iii", "WWW")]
+    assert widths[0] != widths[1], "every letter is the same empty box"
+    assert {path.suffix for path in renderer.FONT.parent.iterdir()} == {".ttf", ".txt"}, "nothing is left there"
+
+
+@pytest.mark.skipif(not shutil.which("dot"), reason="there is no dot here")
+def test_the_real_dot_draws(tmp_path: Path) -> None:
+    document(tmp_path, "deploy.runbook.md", HOSTILE)
+    assert call("graph", "deploy.runbook.md", cwd=tmp_path).code == 0
+    assert len(seen((tmp_path / "deploy.svg").read_bytes()).boxes) > 2
