@@ -1,0 +1,108 @@
+"""A difference between two documents, for people and for machines."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from difflib import unified_diff
+from typing import Any
+
+from backends.arrows import Arrow
+from backends.difference import Change, Difference, Redirection
+from compiler.ir.program import End, Node, Program
+
+_TEXTS = ("command", "prompt", "block")
+
+
+class Version:
+    """One of the two versions of a document: what it is called, and its nodes."""
+
+    def __init__(self, path: str, program: Program) -> None:
+        self.path = path
+        self.program = program
+        self.nodes = program.index()
+
+    def called(self, name: str) -> str:
+        """What people call a place of the flow."""
+        node = self.nodes[name]
+        return _end(node.task) if isinstance(node.task, End) else _unit(node)
+
+    def says(self, arrow: Arrow | None) -> str:
+        """A transition in words."""
+        if arrow is None:
+            return "nothing"
+        said = " ".join(arrow.lines)
+        return f"{said}: {self.called(arrow.target)}" if said else self.called(arrow.target)
+
+
+def as_text(found: Difference, old: Version, new: Version) -> str:
+    """What changed, a line for each, in the order of the document."""
+    if not found:
+        return f"{old.path} and {new.path} flow the same"
+    lines = [f"--- {old.path}", f"+++ {new.path}"]
+    lines += [f"+ {_unit(node)}" for node in found.added]
+    lines += [f"- {_unit(node)}" for node in found.removed]
+    for change in found.changed:
+        lines += [f"~ {_unit(change.new)}: {', '.join(change.parts)}", *_texts(change)]
+    lines += [f"> {_unit(move.unit)}: {old.says(move.before)} -> {new.says(move.after)}" for move in found.redirected]
+    if found.renumbered:
+        lines.append("= " + ", ".join(f"{pair.old.id} is now {pair.new.id}" for pair in found.renumbered))
+    lines += [f"! now reached: {_end(end)}" for end in found.opened]
+    lines += [f"! no longer reached: {_end(end)}" for end in found.closed]
+    return "\n".join(lines)
+
+
+def as_json(found: Difference, old: Version, new: Version) -> str:
+    """What changed, as JSON."""
+    values = {
+        "version": 1,
+        "old": {"path": old.path, "sha256": old.program.sources[0].sha256},
+        "new": {"path": new.path, "sha256": new.program.sources[0].sha256},
+        "added": [_named(node) for node in found.added],
+        "removed": [_named(node) for node in found.removed],
+        "changed": [_named(pair.new) | {"was": pair.old.id, "parts": list(pair.parts)} for pair in found.changed],
+        "renumbered": [{"old": pair.old.id, "new": pair.new.id} for pair in found.renumbered],
+        "redirected": [_moved(move, old, new) for move in found.redirected],
+        "ends": {"opened": _ends(found.opened), "closed": _ends(found.closed)},
+    }
+    return json.dumps(values, indent=2, ensure_ascii=False)
+
+
+def _unit(node: Node) -> str:
+    return " ".join(f"{node.id} {node.title}".split())
+
+
+def _end(end: End) -> str:
+    message = " ".join(end.message.split())
+    return f'{end.result.upper()} "{message}"' if message else end.result.upper()
+
+
+def _texts(change: Change) -> Iterator[str]:
+    """The lines of a changed text that came and went."""
+    for part in change.parts:
+        if part in _TEXTS:
+            before, after = (getattr(node.task, part) or "" for node in (change.old, change.new))
+            compared = unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=1)
+            yield from (f"    {line}" for line in compared if not line.startswith(("---", "+++", "@@")))
+
+
+def _named(node: Node) -> dict[str, Any]:
+    return {"id": node.id, "title": node.title, "line": node.origin.span.line}
+
+
+def _moved(move: Redirection, old: Version, new: Version) -> dict[str, Any]:
+    return {
+        "id": move.unit.id,
+        "before": _arrow(move.before, old),
+        "after": _arrow(move.after, new),
+    }
+
+
+def _arrow(arrow: Arrow | None, version: Version) -> dict[str, str] | None:
+    if arrow is None:
+        return None
+    return {"says": " ".join(arrow.lines), "target": arrow.target, "called": version.called(arrow.target)}
+
+
+def _ends(found: Iterable[End]) -> list[dict[str, str]]:
+    return [{"result": end.result, "message": end.message} for end in found]

@@ -1,0 +1,137 @@
+"""What changed between two versions of a runbook, as flows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+
+from backends.arrows import Arrow
+from backends.difference import Difference, difference
+from backends.picture import picture
+from compiler.driver import compile_file
+from tests.equivalence.cases import Case
+from tests.equivalence.strategies import cases
+
+OLD = """\
+# Deploy
+
+## 1. Build
+
+```bash
+make
+```
+
+## 2. Test
+
+```bash
+make check
+```
+
+- FAIL: RETRY 2 GOTO Mend
+
+## 3. Install
+
+```bash
+make install
+```
+
+- PASS: COMPLETE "Done"
+
+## Mend
+
+```bash
+git revert HEAD
+```
+
+- PASS: STOP "Reverted"
+"""
+
+
+def compare(folder: Path, new: str, old: str = OLD) -> Difference:
+    pictures = []
+    for name, text in (("old", old), ("new", new)):
+        path = folder / f"{name}.runbook.md"
+        path.write_text(text, encoding="utf-8")
+        compiled = compile_file(str(path))
+        assert compiled.program, compiled.diagnostics
+        pictures.append(picture(compiled.program))
+    return difference(pictures[0], pictures[1])
+
+
+def moves(found: Difference) -> list[tuple[str, str | None, str | None]]:
+    return [(move.unit.id, says(move.before), says(move.after)) for move in found.redirected]
+
+
+def says(arrow: Arrow | None) -> str | None:
+    return " ".join(arrow.lines) if arrow else None
+
+
+def test_nothing_changed(tmp_path: Path) -> None:
+    assert not compare(tmp_path, OLD)
+    assert not compare(tmp_path, OLD.replace("make check\n", "make check\n").replace("\n\n\n", "\n\n"))
+
+
+def test_a_step_in_between_renumbers_and_changes_nothing_else(tmp_path: Path) -> None:
+    new = OLD.replace("## 3. Install", "## 4. Install").replace(
+        "## 2. Test", "## 2. Lint\n\n```bash\nmake lint\n```\n\n## 3. Test"
+    )
+    found = compare(tmp_path, new)
+    assert [node.id for node in found.added] == ["2"]
+    assert not found.removed
+    assert not found.changed
+    assert [(pair.old.id, pair.new.id) for pair in found.renumbered] == [("2", "3"), ("3", "4")]
+    assert moves(found) == [("1", "PASS", "PASS")], "only the step before leads elsewhere"
+
+
+def test_a_step_that_is_gone(tmp_path: Path) -> None:
+    start, _, rest = OLD.partition("## 2. Test")
+    new = start + rest[rest.index("## 3. Install") :].replace("## 3. Install", "## 2. Install")
+    found = compare(tmp_path, new)
+    assert [node.id for node in found.removed] == ["2"]
+    assert [end.message for end in found.closed] == ["Reverted"], "nothing leads to Mend any more"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "parts"),
+    [
+        ("make install", "make install-all", ("command",)),
+        ("3. Install", "3. Install all of it", ("title",)),
+        ("```bash\nmake install", "```sh\nmake install", ("interpreter",)),
+        ("```bash\nmake install\n```", "Install it.", ("kind",)),
+        ("```bash\nmake install", "Mind the gap.\n\n```bash\nmake install", ("prompt",)),
+    ],
+)
+def test_what_of_a_unit_changed(before: str, after: str, parts: tuple[str, ...], tmp_path: Path) -> None:
+    found = compare(tmp_path, OLD.replace(before, after))
+    assert [(pair.new.id, pair.parts) for pair in found.changed] == [("3", parts)]
+    assert (found.added, found.removed, found.redirected, found.renumbered) == ((), (), (), ())
+
+
+def test_transitions(tmp_path: Path) -> None:
+    assert moves(compare(tmp_path, OLD.replace("RETRY 2 GOTO Mend", "RETRY 5 GOTO Mend"))) == [
+        ("2", "RETRY 2", "RETRY 5")
+    ]
+    assert moves(compare(tmp_path, OLD.replace("RETRY 2 GOTO Mend", "GOTO Mend"))) == [("2", "RETRY 2", None)]
+    ((unit, before, after),) = moves(compare(tmp_path, OLD.replace("RETRY 2 GOTO Mend", 'RETRY 2 STOP "Bad"')))
+    assert (unit, before, after) == ("2", "FAIL", "FAIL")
+
+
+def test_ends(tmp_path: Path) -> None:
+    found = compare(tmp_path, OLD.replace('COMPLETE "Done"', 'COMPLETE "Installed"'))
+    assert [(end.result, end.message) for end in found.opened] == [("complete", "Installed")]
+    assert [(end.result, end.message) for end in found.closed] == [("complete", "Done")]
+
+
+@settings(max_examples=40)
+@given(case=cases())
+def test_a_runbook_does_not_differ_from_itself(case: Case, tmp_path_factory: pytest.TempPathFactory) -> None:
+    folder = tmp_path_factory.mktemp("case")
+    (folder / "rdc.toml").touch()
+    for path, text in case.documents().items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_bytes(text.encode())
+    program = compile_file(str(folder / "main.runbook.md")).program
+    assert program
+    assert not difference(picture(program), picture(program))
