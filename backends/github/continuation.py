@@ -5,18 +5,20 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping
 
+from backends.github.options import GithubOptions
 from backends.github.pins import pins
 from backends.github.plan import Plan
 from backends.github.scalar import Expression
 from backends.github.step import PLAIN_SHELL, Step
 from backends.github.templating import render
 from compiler.ir.program import Ask, Program
+from compiler.version import __version__
 
 _FOLDER = Expression("${{ runner.temp }}/rdc")
 _ARTIFACT = "rdc-state"
 
 
-def prepared(plan: Plan) -> Iterator[Step]:
+def prepared(plan: Plan, options: GithubOptions) -> Iterator[Step]:
     """Takes over the run that waited, if this one is its continuation, and reads the answers."""
     another_run = {"run-id": Expression("${{ inputs.resume }}"), "github-token": Expression("${{ github.token }}")}
     yield _download("Take over the run that waited", "inputs.resume", another_run)
@@ -27,7 +29,7 @@ def prepared(plan: Plan) -> Iterator[Step]:
         env={
             "ANSWERS": Expression("${{ inputs.answers }}"),
             "RESUME": Expression("${{ inputs.resume }}"),
-            "PROGRAM": _identity(plan.program),
+            "PROGRAM": _identity(plan.program, options),
             "UNITS": "\n".join(asking) + "\n",
         },
         run=render("prepare.sh.jinja"),
@@ -54,14 +56,15 @@ def taken_over(decisions: Mapping[str, str]) -> Iterator[Step]:
     yield Step(
         name="Prepare",
         shell=PLAIN_SHELL,
-        env={name: Expression(f"${{{{ needs.{job}.result }}}}") for name, job in decisions.items()},
+        env={f"RDC_{name}": Expression(f"${{{{ needs.{job}.result }}}}") for name, job in decisions.items()},
         run=render("take-over.sh.jinja", decisions=list(decisions)),
     )
 
 
-def _identity(program: Program) -> str:
-    """What tells programs apart: a digest of all their sources (R4)."""
-    return hashlib.sha256("".join(source.sha256 for source in program.sources).encode()).hexdigest()
+def _identity(program: Program, options: GithubOptions) -> str:
+    """What tells programs apart: a digest of all that the workflow is made of (R4)."""
+    parts = [__version__, *(source.sha256 for source in program.sources), options.model_dump_json()]
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
 def _saved(condition: str) -> Step:

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from backends.github.condition import FALSE, TRUE, Condition, Literal, every, negation, size, some
 from backends.github.names import Names
-from backends.github.places import Place
+from backends.github.places import Place, changes, may_follow, scopes_of
+from compiler.ir.placeholders import occurs
 from compiler.ir.program import (
     Add,
     Ask,
@@ -21,12 +22,10 @@ from compiler.ir.program import (
     Effect,
     End,
     Node,
-    OutcomeTest,
     Program,
     Reset,
     Set,
     Verdict,
-    scope_members,
 )
 
 LARGEST = 60
@@ -91,19 +90,16 @@ class Flow:
     """
 
     def __init__(self, program: Program, places: Sequence[Place], names: Names, answers: Verdicts = ANSWER) -> None:
+        self.names = names
         self.ids = names.nodes
-        self.counters = names.counters
         self.places = places
         self.arcs: dict[str, list[Arc]] = {place.name: [] for place in places}
         self.halts: dict[str, list[Literal]] = {}
         self.reached: dict[str, Condition] = {}
         self.answers = answers
         self._initial = {register.name: register.initial for register in program.registers}
-        self._scopes = {
-            scope: {register.name for register in members}
-            for scope, members in scope_members(program.registers).items()
-        }
-        self._stops = {n.id for n in program.nodes if isinstance(n.task, End) and n.task.result == "stop"}
+        self._scopes = scopes_of(program)
+        self._stops = {node.id for node in program.nodes if _is_plain_stop(node)}
         self.named = {place.name: place for place in places}
         self._position = {place.name: index for index, place in enumerate(places)}
         self._leaving: dict[str, int] = {}
@@ -150,7 +146,7 @@ class Flow:
         """The end that a command leads to wherever it fails, if that is STOP: then the job just fails at its step."""
         if self._seen(node) is not OUTCOME:
             return None
-        targets = {edge.target for edge in node.edges if edge.target != node.id and _may_follow(edge, Verdict.FAIL)}
+        targets = {edge.target for edge in node.edges if edge.target != node.id and may_follow(edge, Verdict.FAIL)}
         return targets.pop() if len(targets) == 1 and targets <= self._stops else None
 
     # --- When a place is reached --------------------------------------------------------------------------------------
@@ -232,7 +228,7 @@ class Flow:
             holds = {"<": value < test.value, ">=": value >= test.value, "=": value == test.value}[test.operator]
             return TRUE if holds else FALSE
         operator = "==" if test.operator == "=" else test.operator
-        return Literal(self.ids[value.place], f"outputs.{self.counters[value.register]}", operator, test.value)
+        return Literal(self.ids[value.place], self.names.output(value.register), operator, test.value)
 
     # --- What counters are worth --------------------------------------------------------------------------------------
 
@@ -256,7 +252,7 @@ class Flow:
         if arc.source == _START:
             return ((TRUE, self._initial[register]),)
         source = self.named[arc.source]
-        if source.kind == "loop" and self._changes(source, register):
+        if source.kind == "loop" and any(changes(node, register, self._scopes) for node in source.nodes):
             return ((TRUE, self._left_with(arc, register)),)
         values = self._values[register][arc.source]
         if values is None:
@@ -269,13 +265,6 @@ class Flow:
             if value is not None:
                 merged[value] = some(merged.get(value, FALSE), when)
         return ((TRUE, next(iter(merged))),) if len(merged) == 1 else tuple((when, v) for v, when in merged.items())
-
-    def _changes(self, place: Place, register: str) -> bool:
-        effects = (effect for node in place.nodes for edge in node.edges for effect in edge.effects)
-        return any(
-            register in self._scopes.get(effect.scope, ()) if isinstance(effect, Reset) else effect.register == register
-            for effect in effects
-        )
 
     def _left_with(self, arc: Arc, register: str) -> Value:
         """The value of a counter after a loop: known if every edge that leads there sets it so."""
@@ -300,18 +289,22 @@ class Flow:
         return value
 
 
+def _is_plain_stop(node: Node) -> bool:
+    """Whether an end is STOP with a message that has no instance number in it, so that nothing need be known there."""
+    if not isinstance(node.task, End) or node.task.result != "stop":
+        return False
+    message = node.task.message
+    return not any(item.placeholder and occurs(item.placeholder, message) for item in node.variables)
+
+
 def _groups(node: Node, verdict: Verdict | None) -> list[list[Edge]]:
     """The edges for an outcome, those side by side that lead to the same place with the same effects taken together."""
     groups: list[list[Edge]] = []
     for edge in node.edges:
-        if edge.target == node.id or not _may_follow(edge, verdict):
+        if edge.target == node.id or not may_follow(edge, verdict):
             continue
         if groups and (groups[-1][0].target, groups[-1][0].effects) == (edge.target, edge.effects):
             groups[-1].append(edge)
         else:
             groups.append([edge])
     return groups
-
-
-def _may_follow(edge: Edge, verdict: Verdict | None) -> bool:
-    return all(test.verdict is verdict for test in edge.guard if isinstance(test, OutcomeTest))

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from backends.github.options import GithubOptions
 from backends.github.plan import Plan
 from backends.github.prompts import Approvals, Prompts
-from backends.github.scalar import Expression
+from backends.github.scalar import OPEN, Expression
 from backends.github.step import Step
 from backends.github.workflow import Workflow
 from compiler.diagnostic import Diagnostic
@@ -80,10 +80,14 @@ def _too_large(workflow: Workflow, problem: str) -> Diagnostic:
 
 def _step(step: Step) -> Iterator[tuple[str, str]]:
     """What is wrong with a step, and what can be done about it."""
-    expressions = [step.condition, *(text for text in step.env.values() if isinstance(text, Expression))]
+    expressions = [
+        step.condition,
+        *(text for text in step.env.values() if isinstance(text, Expression) or OPEN in text),
+    ]
     longest = max(len(text) for text in expressions)
     if longest > LONGEST_EXPRESSION:
-        yield f"a condition would have {longest:,} characters, and GitHub takes {LONGEST_EXPRESSION:,}", _MEET
+        said = f"an expression would have {longest:,} characters, and GitHub takes {LONGEST_EXPRESSION:,}"
+        yield said, _MEET if longest == len(step.condition) else _SHORTEN
     for name, text in step.env.items():
         size = len(f"{name}={text}".encode())
         if size > LONGEST_VARIABLE and not isinstance(text, Expression):

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from backends.github.names import Names
-from backends.github.places import Place
+from backends.github.places import Place, may_follow
 from backends.github.question import question, text_of
 from backends.github.scalar import comment
 from backends.github.templating import render
@@ -24,7 +24,6 @@ from compiler.ir.program import (
     Effect,
     End,
     Node,
-    OutcomeTest,
     Register,
     Reset,
     Set,
@@ -51,7 +50,6 @@ class Loop:
     members: Mapping[str, tuple[Register, ...]]
     start: Mapping[str, str]
     reports: tuple[str, ...]
-    journal: bool
     asking: str
     last_line: bool
     resumable: bool
@@ -60,17 +58,25 @@ class Loop:
 def script(loop: Loop) -> str:
     """The bash script of a loop."""
     step = loop.names.nodes[loop.place.name]
-    lines = [*_functions(loop), *(f"{name}={value}" for name, value in loop.start.items()), "next="]
-    if any(isinstance(node.task, End) for node in loop.place.nodes):
-        lines.append("message=")
+    lines = [*_functions(loop), *(f"{name}={value}" for name, value in loop.start.items()), "rdc_next="]
+    if _has_end(loop):
+        lines.append("rdc_message=")
     if loop.resumable:
-        kept = f'"$RUNNER_TEMP/rdc/{step}"'
-        lines += ["# A run that had to wait goes on where it stood.", f"[ -f {kept} ] && . {kept}"]
-    lines += ['while [ -z "$next" ]; do', f"{_INDENT}case $unit in"]
+        lines += render("loop-resume.sh.jinja", kept=_kept(step)).splitlines()
+    lines += ['while [ -z "$rdc_next" ]; do', f"{_INDENT}case $rdc_unit in"]
     for node in loop.place.nodes:
         lines += [_INDENT * 2 + line for line in _arm(loop, node)]
     lines += [f"{_INDENT}esac", "done", *_farewell(loop, step)]
     return "\n".join(lines) + "\n"
+
+
+def _kept(step: str) -> str:
+    """The file that remembers a loop while the run waits."""
+    return f"$RUNNER_TEMP/rdc/loops/{step}"
+
+
+def _has_end(loop: Loop) -> bool:
+    return any(isinstance(node.task, End) for node in loop.place.nodes)
 
 
 def environment(loop: Loop) -> dict[str, str]:
@@ -79,11 +85,11 @@ def environment(loop: Loop) -> dict[str, str]:
     for node in loop.place.nodes:
         name = loop.names.nodes[node.id]
         if isinstance(node.task, Shell):
-            texts[f"COMMAND_{name}"] = node.task.command
+            texts[f"RDC_COMMAND_{name}"] = node.task.command
         elif isinstance(node.task, Ask):
-            texts |= {f"UNIT_{name}": node.id, f"PROMPT_{name}": question(node, last_line=loop.last_line)}
+            texts |= {f"RDC_UNIT_{name}": node.id, f"RDC_PROMPT_{name}": question(node, last_line=loop.last_line)}
         elif isinstance(node.task, End):
-            texts[f"MESSAGE_{name}"] = " ".join(node.task.message.split())
+            texts[f"RDC_MESSAGE_{name}"] = " ".join(node.task.message.split())
     return texts
 
 
@@ -94,17 +100,9 @@ def _functions(loop: Loop) -> list[str]:
         commands=Shell in kinds,
         asking=loop.asking if Ask in kinds else "",
         placeholders=any(_placeholders(node) for node in loop.place.nodes),
-        mark=f"$'\\{ord(_free_character(loop)):03o}'",
-        journal=loop.journal,
         numbers=sorted(_variables(loop.place.nodes)),
     )
     return text.splitlines()
-
-
-def _free_character(loop: Loop) -> str:
-    """A character that no text of the loop has, to stand in for what must not be replaced."""
-    used = set("".join(environment(loop).values()))
-    return next(chr(code) for code in range(1, 32) if chr(code) not in used)
 
 
 def _variables(nodes: Iterable[Node]) -> set[str]:
@@ -118,13 +116,13 @@ def _arm(loop: Loop, node: Node) -> Iterator[str]:
     yield f"{name}) # {comment(says, 100)}"
     match node.task:
         case Shell(interpreter):
-            yield f"{_INDENT}{_given(loop, node)}run {interpreter} {_filled(loop, f'COMMAND_{name}', node)}"
+            yield f"{_INDENT}{_given(loop, node)}run {interpreter} {_filled(loop, f'RDC_COMMAND_{name}', node)}"
         case Ask():
-            prompt = _filled(loop, f"PROMPT_{name}", node)
-            yield f'{_INDENT}{_given(loop, node)}ask "$UNIT_{name}" {prompt} || break'
+            prompt = _filled(loop, f"RDC_PROMPT_{name}", node)
+            yield f'{_INDENT}{_given(loop, node)}ask "$RDC_UNIT_{name}" {prompt} || break'
         case End():
-            yield f"{_INDENT}message={_filled(loop, f'MESSAGE_{name}', node)}"
-            yield f"{_INDENT}next={name}"
+            yield f"{_INDENT}rdc_message={_filled(loop, f'RDC_MESSAGE_{name}', node)}"
+            yield f"{_INDENT}rdc_next={name}"
         case _:
             yield from (_INDENT + line for line in _choice(loop, node.edges))
     if isinstance(node.task, (Shell, Ask)):
@@ -134,11 +132,11 @@ def _arm(loop: Loop, node: Node) -> Iterator[str]:
 
 def _ways(loop: Loop, node: Node) -> Iterator[str]:
     """How a loop goes on after a unit, by its outcome."""
-    ways = {verdict: [edge for edge in node.edges if _may_follow(edge, verdict)] for verdict in Verdict}
+    ways = {verdict: [edge for edge in node.edges if may_follow(edge, verdict)] for verdict in Verdict}
     if ways[Verdict.PASS] == ways[Verdict.FAIL]:
         yield from _choice(loop, ways[Verdict.PASS])
         return
-    yield "case $outcome in"
+    yield "case $rdc_outcome in"
     for verdict, edges in ways.items():
         lines = list(_choice(loop, edges))
         if len(lines) == 1:
@@ -148,10 +146,6 @@ def _ways(loop: Loop, node: Node) -> Iterator[str]:
         yield from (_INDENT * 2 + line for line in lines)
         yield f"{_INDENT * 2};;"
     yield "esac"
-
-
-def _may_follow(edge: Edge, verdict: Verdict) -> bool:
-    return all(test.verdict is verdict for test in edge.guard if isinstance(test, OutcomeTest))
 
 
 def _given(loop: Loop, node: Node) -> str:
@@ -210,7 +204,7 @@ def _way(loop: Loop, edge: Edge) -> list[str]:
     own = {node.id for node in loop.place.nodes}
     followed = {register.name for register in loop.counters}
     lines = [line for effect in edge.effects for line in _effect(loop, effect, followed)]
-    return [*lines, f"{'unit' if edge.target in own else 'next'}={loop.names.nodes[edge.target]}"]
+    return [*lines, f"{'rdc_unit' if edge.target in own else 'rdc_next'}={loop.names.nodes[edge.target]}"]
 
 
 def _effect(loop: Loop, effect: Effect, followed: set[str]) -> list[str]:
@@ -230,11 +224,14 @@ def _effect(loop: Loop, effect: Effect, followed: set[str]) -> list[str]:
 
 
 def _farewell(loop: Loop, step: str) -> Iterator[str]:
-    message = ["message"] if any(isinstance(node.task, End) for node in loop.place.nodes) else []
+    message = ["rdc_message"] if _has_end(loop) else []
     if loop.resumable:
-        kept = " ".join(["unit", "next", *message, *(loop.names.counters[register.name] for register in loop.counters)])
-        yield f'declare -p {kept} > "$RUNNER_TEMP/rdc/{step}"'
+        counters = (loop.names.counters[register.name] for register in loop.counters)
+        kept = _kept(step)
+        yield f'declare -p {" ".join(["rdc_unit", "rdc_next", *message, *counters])} > "{kept}"'
+        yield f'cat "$GITHUB_ENV" > "{kept}.env"'
+        yield f'cat "$GITHUB_PATH" > "{kept}.path"'
     yield "{"
-    for name in ("next", *(loop.names.counters[name] for name in loop.reports), *message):
-        yield f'  echo "{name}=${name}"'
+    for name in ("rdc_next", *(loop.names.counters[name] for name in loop.reports), *message):
+        yield f'  echo "{name.removeprefix("rdc_")}=${name}"'
     yield '} >> "$GITHUB_OUTPUT"'

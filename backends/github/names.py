@@ -54,10 +54,7 @@ _KEYWORDS = (
     "style",
     "subgraph",
 )
-_VARIABLES = (
-    "answer", "code", "message", "next", "outcome", "text", "unit",
-    "home", "ifs", "optarg", "optind", "path", "ppid", "pwd", "random", "seconds", "start", "uid",
-)  # fmt: skip
+_VARIABLES = ("code", "message", "next", "outcome", "unit")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +64,20 @@ class Names:
     nodes: Mapping[str, str]
     counters: Mapping[str, str]
 
+    def output(self, counter: str) -> str:
+        """The property of a loop's step that reports a counter."""
+        return f"outputs.{self.counters[counter].removeprefix('rdc_')}"
+
 
 def names_of(program: Program) -> Names:
     """Identifiers for a program. Those of the ends begin with COMPLETE or STOP."""
-    nodes = ((n.id, n.task.result.upper() if isinstance(n.task, End) else n.id) for n in program.nodes)
-    counters = ((register.name, register.name) for register in program.registers)
-    return Names(identifiers(nodes, (RESULT, *_KEYWORDS)), identifiers(counters, _VARIABLES))
+    nodes = ((node.id, _end(node.id) if isinstance(node.task, End) else node.id) for node in program.nodes)
+    counters = identifiers(((register.name, register.name) for register in program.registers), _VARIABLES)
+    variables = {name: f"rdc_{variable}" for name, variable in counters.items()}
+    return Names(identifiers(nodes, (RESULT, *_KEYWORDS)), variables)
+
+
+def _end(name: str) -> str:
+    """The id of an end, such as `4/COMPLETE~2`, with the word first, which says what the end is."""
+    unit, _, word = name.rpartition("/")
+    return " ".join((*word.partition("~")[:1], unit, word.partition("~")[2]))

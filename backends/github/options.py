@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, StringConstraints, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, model_validator
 
-from backends.github.scalar import Expression
+from backends.github.scalar import OPEN, Expression
+from backends.github.triggers import checked_events
 
 _OWN_VARIABLES = re.compile(
     r"(?i)(GITHUB|RUNNER|ACTIONS|RDC|COMMAND|MESSAGE|PROMPT|UNIT)_.*|CI|PATH|HOME|BASH_ENV|ENV|IFS"
@@ -21,57 +22,77 @@ _ALLOWED = re.compile(
 
 
 def _literal(value: JsonValue) -> JsonValue:
-    """A value without expressions: secrets are given by name, and nothing else needs one."""
-    if isinstance(value, str) and "${{" in value:
-        raise ValueError("an expression `${{ … }}` is not allowed here; secrets are named by the option `secrets`")
+    """A value without expressions and control characters: secrets are given by name, and nothing else needs one."""
+    if isinstance(value, str):
+        return _line(value)
     if isinstance(value, list):
         return [_literal(item) for item in value]
     if isinstance(value, dict):
-        return {_checked_key(key): _literal(item) for key, item in value.items()}
+        return {_line(key): _literal(item) for key, item in value.items()}
     return value
+
+
+def _line(text: str) -> str:
+    if OPEN in text:
+        raise ValueError("an expression `${{ … }}` is not allowed here; secrets are named by the option `secrets`")
+    if not text.isprintable():
+        raise ValueError("it has to be one line, without tabs and other characters that do not print")
+    return text
+
+
+def _given(text: str) -> str:
+    if not text.strip():
+        raise ValueError("this text is empty")
+    return text
 
 
 def _harmless(value: str) -> str:
     """A text whose expressions, if any, only name facts about the run that nobody outside can choose freely."""
     rest = _ALLOWED.sub("", value)
-    if "${{" in rest:
+    if OPEN in rest:
         raise ValueError(
             "of expressions only facts such as `${{ github.ref }}` are allowed here; see the option `secrets`"
         )
     return Expression(value) if rest != value else value
 
 
-def _checked_key(key: str) -> str:
-    _literal(key)
-    return key
+def _variable(name: str) -> str:
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
+        raise ValueError("a variable has letters, digits and `_` in its name, and no digit first")
+    return name
 
 
 def _free_variable(name: str) -> str:
-    if _OWN_VARIABLES.fullmatch(name):
+    if _OWN_VARIABLES.fullmatch(_variable(name)):
         raise ValueError(f"the variable {name} belongs to GitHub, to the shell or to rdc; take another name")
     return name
 
 
-Text = Annotated[str, StringConstraints(min_length=1), AfterValidator(_literal)]
+def _action(uses: str) -> str:
+    if not re.fullmatch(r"\./\S*|docker://\S+|[\w.-]+/[\w.-]+(/[^@\s]*)?@\S+", uses):
+        raise ValueError("an action is named as `owner/name@commit`, `./folder` or `docker://image`")
+    return uses
+
+
+def _input(name: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.-]*", name):
+        raise ValueError("an input has letters, digits, `_`, `-` and `.` in its name")
+    return name
+
+
+Text = Annotated[str, AfterValidator(_line), AfterValidator(_given)]
+Script = Annotated[str, AfterValidator(_harmless), AfterValidator(_given)]
 Mixed = Annotated[str, AfterValidator(_harmless)]
-Identifier = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
-VariableName = Annotated[Identifier, AfterValidator(_free_variable)]
+Identifier = Annotated[str, AfterValidator(_variable)]
+VariableName = Annotated[str, AfterValidator(_free_variable)]
+InputName = Annotated[str, AfterValidator(_input)]
+Plain = Mixed | int | float | bool
 Json = Annotated[JsonValue, AfterValidator(_literal)]
 Access = Literal["read", "write", "none"]
 Scope = Literal[
     "actions", "artifact-metadata", "attestations", "checks", "contents", "deployments", "discussions", "id-token",
     "issues", "models", "packages", "pages", "pull-requests", "repository-projects", "security-events", "statuses",
 ]  # fmt: skip
-
-
-def _events(value: JsonValue) -> JsonValue:
-    """The events that start a workflow: one, a list, or a mapping from each to its filters."""
-    names = [value] if isinstance(value, str) else list(value) if isinstance(value, (list, dict)) else []
-    if not names or not all(isinstance(name, str) and re.fullmatch("[a-z_]+", name) for name in names):
-        raise ValueError("the events that start the workflow are a name, a list of names, or a mapping")
-    if isinstance(value, dict) and not all(item is None or isinstance(item, (dict, list)) for item in value.values()):
-        raise ValueError("what is said of an event is a mapping, a list (for `schedule`), or nothing")
-    return value
 
 
 def _read_only() -> dict[Scope, Access]:
@@ -85,7 +106,7 @@ class _Model(BaseModel):
 class Concurrency(_Model):
     """Which runs may not overlap, and whether a new one ends an older."""
 
-    group: Annotated[Mixed, StringConstraints(min_length=1)]
+    group: Annotated[Mixed, AfterValidator(_given)]
     cancel_in_progress: bool = Field(default=False, alias="cancel-in-progress")
 
 
@@ -93,13 +114,11 @@ class SetupStep(_Model):
     """A step before the runbook, as GitHub has it: an action (`uses`) or a script (`run`)."""
 
     name: Text | None = None
-    uses: Annotated[Text, StringConstraints(pattern=r"^(\./|docker://|[\w.-]+/[\w.-]+(/[^@\s]*)?@)[^\s]*$")] | None = (
-        None
-    )
-    inputs: dict[Text, Mixed | int | float | bool] = Field(default_factory=dict, alias="with")
-    run: Text | None = None
+    uses: Annotated[Text, AfterValidator(_action)] | None = None
+    inputs: dict[InputName, Plain] = Field(default_factory=dict, alias="with")
+    run: Script | None = None
     shell: Text | None = None
-    env: dict[VariableName, Mixed | int | float | bool] = Field(default_factory=dict)
+    env: dict[VariableName, Plain] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _one_of_two(self) -> SetupStep:
@@ -111,10 +130,10 @@ class SetupStep(_Model):
 class GithubOptions(_Model):
     """The options of the github target; the defaults make a workflow that is started by hand."""
 
-    on: Annotated[Json, AfterValidator(_events)] = "workflow_dispatch"
+    on: Annotated[Json, AfterValidator(checked_events)] = "workflow_dispatch"
     runs_on: Text | list[Text] = Field(default="ubuntu-latest", alias="runs-on")
     timeout_minutes: Annotated[int, Field(ge=1, le=50_400)] = Field(default=360, alias="timeout-minutes")
-    env: dict[VariableName, Mixed | int | float | bool] = Field(default_factory=dict)
+    env: dict[VariableName, Plain] = Field(default_factory=dict)
     secrets: list[VariableName] | dict[VariableName, Identifier] = Field(default_factory=list)
     permissions: dict[Scope, Access] = Field(default_factory=_read_only)
     checkout: bool = True
@@ -129,9 +148,11 @@ class GithubOptions(_Model):
     summary: bool = True
 
     @model_validator(mode="after")
-    def _agent_for_agents(self) -> GithubOptions:
+    def _fits_together(self) -> GithubOptions:
         if self.prompts == "agent" and self.agent is None:
             raise ValueError("`prompts: agent` needs the option `agent`, the command that answers prompts")
+        for name in self.secret_names().keys() & self.env.keys():
+            raise ValueError(f"the variable {name} is given by `env` and by `secrets`; give it once")
         return self
 
     def secret_names(self) -> dict[str, str]:

@@ -6,12 +6,25 @@ components of the control-flow graph become one place each; what is left has no 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from compiler.ir.graph import Graph, ordered_components, to_graph
-from compiler.ir.program import Add, Ask, Branch, CounterTest, Edge, End, Node, OutcomeTest, Program, Shell, Verdict
+from compiler.ir.program import (
+    Add,
+    Branch,
+    CounterTest,
+    Edge,
+    End,
+    Node,
+    OutcomeTest,
+    Program,
+    Reset,
+    Shell,
+    Verdict,
+    scope_members,
+)
 from compiler.passes import optimise
 
 Kind = Literal["unit", "branch", "end", "loop"]
@@ -109,6 +122,20 @@ def _place(nodes: list[Node], graph: Graph) -> Place:
     return Place("end" if isinstance(node.task, End) else "unit", (node,))
 
 
-def asks(place: Place) -> bool:
-    """Whether the run may have to wait for somebody in a place."""
-    return any(isinstance(node.task, Ask) for node in place.nodes)
+def may_follow(edge: Edge, verdict: Verdict | None) -> bool:
+    """Whether an edge can be taken after an outcome, its counters aside."""
+    return all(test.verdict is verdict for test in edge.guard if isinstance(test, OutcomeTest))
+
+
+def changes(node: Node, register: str, scopes: Mapping[str, Container[str]]) -> bool:
+    """Whether some edge of a node changes a counter; `scopes` are the counters that each reset touches."""
+    effects = (effect for edge in node.edges for effect in edge.effects)
+    return any(
+        register in scopes.get(effect.scope, ()) if isinstance(effect, Reset) else effect.register == register
+        for effect in effects
+    )
+
+
+def scopes_of(program: Program) -> dict[str, set[str]]:
+    """The names of the counters that a reset of each scope touches."""
+    return {scope: {member.name for member in members} for scope, members in scope_members(program.registers).items()}

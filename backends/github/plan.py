@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from backends.github.condition import FALSE, Literal, literals
 from backends.github.flow import ANSWER, Flow, Report, TangledError, Values, Verdicts
 from backends.github.names import Names, names_of
-from backends.github.places import Place, find_places
+from backends.github.places import Place, changes, find_places, scopes_of
 from backends.github.question import text_of
 from compiler.ir.graph import between, to_graph
 from compiler.ir.placeholders import occurs
-from compiler.ir.program import Add, CounterTest, End, Node, Program, Reset, Shell, scope_members
+from compiler.ir.program import Add, CounterTest, End, Node, Program, Shell
 
 
 @dataclass(frozen=True)
@@ -54,19 +54,9 @@ def make_plan(program: Program, answers: Verdicts = ANSWER) -> Plan:
 
 
 def _tangle(program: Program, error: TangledError) -> frozenset[str]:
-    changing = {node.id for node in program.nodes if _changes(program, node, error.register)}
+    scopes = scopes_of(program)
+    changing = {node.id for node in program.nodes if changes(node, error.register, scopes)}
     return between(to_graph(program), changing, {node.id for node in error.place.nodes})
-
-
-def _changes(program: Program, node: Node, register: str) -> bool:
-    scopes = scope_members(program.registers)
-    for effect in (effect for edge in node.edges for effect in edge.effects):
-        if isinstance(effect, Reset):
-            if register in (member.name for member in scopes.get(effect.scope, ())):
-                return True
-        elif effect.register == register:
-            return True
-    return False
 
 
 def _followed(
@@ -75,7 +65,7 @@ def _followed(
     """For each loop the counters that it follows with their values at its start, and those that it reports."""
     wanted: dict[str, set[str]] = {place.name: set() for place in places if place.kind == "loop"}
     of_step = {names.nodes[name]: name for name in wanted}
-    of_variable = {f"outputs.{variable}": register for register, variable in names.counters.items()}
+    of_variable = {names.output(register): register for register in names.counters}
 
     def demand(found: Iterable[Literal]) -> None:
         for literal in found:

@@ -25,16 +25,15 @@ class Prompts:
     in_loop: ClassVar[str] = ""
     last_line: ClassVar[bool] = False
 
-    def shell(self, interpreter: str, journal: bool) -> str:
-        """The shell template for a script in the language of an interpreter."""
-        if journal:
-            return noting(interpreter)
-        return f"{interpreter} {{0}}"
+    shell_says: ClassVar[str] = "Runs a script without -e and pipefail, and notes how it went for the last step."
 
-    def shell_says(self, journal: bool) -> str:
-        """What the comment above the shell template of the job says."""
-        note = "; leaves a line for the summary" if journal else ""
-        return f"Runs a script without -e and pipefail{note}."
+    def shell(self, interpreter: str) -> str:
+        """The shell template for a script in the language of an interpreter."""
+        return noting(interpreter)
+
+    def own_shell(self) -> str:
+        """The shell template for a bash script that notes itself how its unit went."""
+        return PLAIN_SHELL
 
     def unit(self, step: Step, node: Node) -> Step:
         """The step of a prompt outside of loops."""
@@ -48,16 +47,18 @@ class Answers(Prompts):
     verdicts = ANSWER
     in_loop = "ask-answers.sh.jinja"
 
-    def shell(self, interpreter: str, journal: bool) -> str:  # noqa: ARG002 (`rdc/run` keeps the journal)
+    def shell(self, interpreter: str) -> str:
         """Runs a script by way of `rdc/run`, which remembers what was finished before the run had to wait."""
         return f'bash -c "\\"$RUNNER_TEMP/rdc/run\\" {interpreter} \\"$0\\"" {{0}}'
+
+    def own_shell(self) -> str:
+        """The same, since `rdc/run` notes only what has not noted itself."""
+        return self.shell("bash")
 
     def unit(self, step: Step, node: Node) -> Step:
         """Looks for an answer."""
         env = {**step.env, "UNIT": node.id, "PROMPT": question(node)}
-        return replace(
-            step, tolerated=True, shell=self.shell("bash", journal=True), env=env, run='"$RUNNER_TEMP/rdc/answer"'
-        )
+        return replace(step, tolerated=True, shell=self.shell("bash"), env=env, run='"$RUNNER_TEMP/rdc/answer"')
 
 
 class Agents(Prompts):
@@ -68,8 +69,8 @@ class Agents(Prompts):
 
     def unit(self, step: Step, node: Node) -> Step:
         """Asks the agent."""
-        env = {**step.env, "PROMPT": question(node, last_line=self.last_line)}
-        return replace(step, shell=self.shell("bash", journal=True), env=env, run=render("agent.sh.jinja"))
+        env = {**step.env, "RDC_UNIT": node.id, "RDC_PROMPT": question(node, last_line=self.last_line)}
+        return replace(step, shell=self.shell("bash"), env=env, run=render("agent.sh.jinja"))
 
 
 class Approvals(Prompts):

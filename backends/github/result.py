@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
-from backends.github.condition import FALSE, Condition, Literal, expression, size, some
+from backends.github.condition import FALSE, TRUE, Condition, Literal, expression, some
 from backends.github.names import RESULT
 from backends.github.parts import Part, Parts, all_of
 from backends.github.plan import Plan
 from backends.github.scalar import Expression
 from backends.github.step import PLAIN_SHELL, Step
 from backends.github.templating import render
-from backends.github.units import chain, choice, title
+from backends.github.units import choice, title
+from compiler.ir.placeholders import substitute
 from compiler.ir.program import Ask, End, Shell
 
 _BEGINNING = {"unit", "loop"}
@@ -21,7 +22,11 @@ _SPECIAL = str.maketrans({character: f"\\{character}" for character in "\\`*_[]<
 def result_step(parts: Parts, part: Part, *, waits: bool, summary: bool, flow: str) -> Step:
     """The step; `flow` is the graph as Mermaid, empty for none."""
     plan = parts.plan
-    env: dict[str, str] = {"END": _end(parts, part), **dict(_messages(plan, part))}
+    halts = _halts(plan, part)
+    env: dict[str, str] = {"JOB": Expression("${{ job.status }}"), "END": _end(parts, part)}
+    if halts:
+        env["HALTS"] = "".join(f"{step} {end}\n" for step, end in halts.items())
+    env |= dict(_messages(plan, part, set(halts.values())))
     if summary:
         env["UNITS"] = "\n".join(_titles(plan)) + "\n"
         if flow:
@@ -34,7 +39,7 @@ def result_step(parts: Parts, part: Part, *, waits: bool, summary: bool, flow: s
         condition=all_of("!cancelled()", f"steps.{first}.outcome != 'skipped'" if first else ""),
         shell=PLAIN_SHELL,
         env=env,
-        run=render("result.sh.jinja", waits=waits, summary=summary, flow=flow, more=len(parts.parts) > 1),
+        run=render("result.sh.jinja", halts=halts, waits=waits, summary=summary, flow=flow, more=len(parts.parts) > 1),
     )
 
 
@@ -46,34 +51,35 @@ def _first(parts: Parts, part: Part) -> str:
     return ""
 
 
+def _halts(plan: Plan, part: Part) -> dict[str, str]:
+    """For each unit of a part that halts the job where it fails the end that this is."""
+    steps = [plan.names.nodes[place.name] for place in part.places]
+    ends = {literal.step: plan.names.nodes[end] for end, found in plan.flow.halts.items() for literal in found}
+    return {step: ends[step] for step in steps if step in ends}
+
+
 def _end(parts: Parts, part: Part) -> str:
-    """The name of the end that was reached, as an expression; NEXT where the next part goes on.
+    """The name of the end that was reached, as an expression; NEXT where another part goes on.
 
-    Where a command has halted the job, one of the ends that this leads to was reached; otherwise one of the others.
+    Each has its condition, also the last one: a run that has lost its way must not look like one that is complete.
     """
-    names = parts.plan.names.nodes
-    steps = {names[place.name] for place in part.places}
-    halts = {
-        names[end]: some(*(found for found in halted if found.step in steps))
-        for end, halted in parts.plan.flow.halts.items()
-    }
-    halted = [(condition, name) for name, condition in halts.items() if condition != FALSE]
-    reached = [found for found in _reached(parts.plan, part) if found[0] != FALSE]
     compare = parts.compare(part)
-    options = []
-    if halted:
-        inner = chain(_by_size(halted, compare))
-        options.append(("job.status == 'failure'", f"({inner})" if len(halted) > 1 else inner))
-    options += _by_size(reached, compare)
-    if part is not parts.parts[-1]:
-        options.append(("", "'NEXT'"))
-    return choice(options) if options else "STOP"  # a loop without a way out can only be cancelled
+    options = [*_reached(parts.plan, part), (_onward(parts, part), "NEXT")]
+    certain = [name for condition, name in options if condition == TRUE]
+    if certain:
+        return certain[0]
+    shown = [(expression(found, compare), f"'{name}'") for found, name in options if found != FALSE]
+    return choice([*shown, ("", "''")])
 
 
-def _by_size(ends: list[tuple[Condition, str]], compare: Callable[[Literal], str]) -> list[tuple[str, str]]:
-    """The ends with the longest condition last, where it need not be written."""
-    ordered = sorted(ends, key=lambda found: size(found[0]))
-    return [(expression(condition, compare), f"'{name}'") for condition, name in ordered]
+def _onward(parts: Parts, part: Part) -> Condition:
+    """When a later part goes on after this one."""
+    here = {place.name for place in part.places}
+    flow = parts.plan.flow
+    later = [place for other in parts.parts[parts.parts.index(part) + 1 :] for place in other.places]
+    arcs = [arc for place in later for arc in flow.arcs[place.name] if arc.source in here]
+    asked = [flow.reached[place.name] for place in part.questions]
+    return some(*asked, *(arc.condition for arc in arcs if not parts.is_gate(flow.named[arc.source])))
 
 
 def _reached(plan: Plan, part: Part) -> Iterator[tuple[Condition, str]]:
@@ -87,20 +93,21 @@ def _reached(plan: Plan, part: Part) -> Iterator[tuple[Condition, str]]:
                     yield Literal(plan.names.nodes[place.name], "outputs.next", "==", name), name
 
 
-def _messages(plan: Plan, part: Part) -> Iterator[tuple[str, str]]:
+def _messages(plan: Plan, part: Part, halts: set[str]) -> Iterator[tuple[str, str]]:
     """The message of each end that the part may reach."""
     names = plan.names.nodes
     home = {node.id: place for place in part.places for node in place.nodes}
-    steps = {names[place.name] for place in part.places}
-    halted = {end for end, found in plan.flow.halts.items() if any(literal.step in steps for literal in found)}
     for node in plan.program.nodes:
-        if not isinstance(node.task, End) or not (node.id in home or node.id in halted):
+        if not isinstance(node.task, End) or not (node.id in home or names[node.id] in halts):
             continue
         place = home.get(node.id)
         if place and place.kind == "loop":  # which knows the instance numbers for its placeholders
             yield names[node.id], Expression(f"${{{{ steps.{names[place.name]}.outputs.message }}}}")
         else:
-            yield names[node.id], " ".join(node.task.message.split())
+            numbers = plan.instances.get(node.id, {})
+            shown = {v.placeholder: str(numbers[v.register]) for v in node.variables if v.register in numbers}
+            message = substitute(node.task.message, {name: value for name, value in shown.items() if name})
+            yield names[node.id], " ".join(message.split())
 
 
 def _titles(plan: Plan) -> Iterator[str]:

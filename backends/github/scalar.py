@@ -12,6 +12,7 @@ LITERAL_OPEN = "${{ '${{' }}"
 # What YAML 1.1 or 1.2 reads as something else than a text, in any case of the letters.
 _WORDS = frozenset(["y", "n", "yes", "no", "on", "off", "true", "false", "null"])
 _PLAIN = re.compile(r"(?:[A-Za-z/]|\d[\d.]*\.? [A-Za-z])(?:[ -~]*[!-9;-~])?")
+_PLAIN_EXPRESSION = re.compile(r"\$\{\{[ -~]*\}\}[!-~]*|[A-Za-z0-9][A-Za-z0-9.-]*")
 _JOINER = "\u200d"  # does not print, but emoji are made with it
 
 
@@ -27,8 +28,10 @@ def scalar(text: str, indent: int = 0, *, code: bool = False) -> str:
     An `Expression` is kept, in any other text `${{` stands for itself. Code is rather put into a block than quoted.
     """
     if isinstance(text, Expression):
-        return folded(text, indent)
-    text = text.replace(OPEN, LITERAL_OPEN)
+        if _PLAIN_EXPRESSION.fullmatch(text) and ": " not in text and " #" not in text:
+            return folded(text, indent)
+    else:
+        text = text.replace(OPEN, LITERAL_OPEN)
     if _is_plain(text):
         return text
     if ("\n" in text or code) and _fits_block(text):

@@ -14,6 +14,11 @@ def render(template: str, **values: object) -> str:
     return _environment().get_template(template).render(values)
 
 
+def _shell(template: str) -> str:
+    """A shell template; those of rdc are plain scalars, others may need quotes."""
+    return template if template.startswith("bash -c ") else scalar(template)
+
+
 @cache
 def _environment() -> Environment:
     environment = Environment(
@@ -24,5 +29,5 @@ def _environment() -> Environment:
         keep_trailing_newline=True,
         autoescape=False,  # noqa: S701 (the output is YAML; `scalar` and `comment` are what makes texts safe)
     )
-    environment.filters |= {"scalar": scalar, "folded": folded, "comment": comment}
+    environment.filters |= {"scalar": scalar, "folded": folded, "comment": comment, "shell": _shell}
     return environment

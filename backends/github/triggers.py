@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
 from typing import Any
 
 from backends.github.scalar import scalar
@@ -14,17 +15,76 @@ INPUTS = {
 }
 
 
+_PATTERNS = frozenset(["branches", "branches-ignore", "tags", "tags-ignore", "paths", "paths-ignore"])
+_PULLS = frozenset(["branches", "branches-ignore", "paths", "paths-ignore", "types"])
+
+# What can be said of each event that starts a workflow.
+_EVENTS: dict[str, frozenset[str]] = {
+    **dict.fromkeys(
+        (
+            "branch_protection_rule", "check_run", "check_suite", "discussion", "discussion_comment", "issue_comment",
+            "issues", "label", "merge_group", "milestone", "pull_request_review", "pull_request_review_comment",
+            "registry_package", "release", "repository_dispatch", "watch",
+        ),
+        frozenset(["types"]),
+    ),
+    **dict.fromkeys(
+        ("create", "delete", "deployment", "deployment_status", "fork", "gollum", "page_build", "public", "status"),
+        frozenset[str](),
+    ),
+    "push": _PATTERNS,
+    "pull_request": _PULLS,
+    "pull_request_target": _PULLS,
+    "schedule": frozenset(),
+    "workflow_call": frozenset(["inputs", "outputs", "secrets"]),
+    "workflow_dispatch": frozenset(["inputs"]),
+    "workflow_run": frozenset(["workflows", "types", "branches", "branches-ignore"]),
+}  # fmt: skip
+
+
+def checked_events(value: Any) -> Any:  # noqa: ANN401 (it comes from a document)
+    """The option `on`: an event, a list of events, or a mapping from each to what is said of it.
+
+    Raises:
+        ValueError: An event is unknown, or cannot have what is said of it.
+    """
+    names = [value] if isinstance(value, str) else value
+    if not names or not isinstance(names, (list, dict)):
+        raise ValueError("`on` is an event, a list of events, or a mapping from events to what is said of them")
+    for name in names:
+        if name not in _EVENTS:
+            close = get_close_matches(str(name), _EVENTS, 1)
+            raise ValueError(f"GitHub has no event `{name}`" + (f"; did you mean `{close[0]}`?" if close else ""))
+        _check_event(name, names[name] if isinstance(names, dict) else None)
+    return value
+
+
+def _check_event(name: str, said: object) -> None:
+    if name == "schedule":
+        crons = said if isinstance(said, list) else []
+        if not crons or not all(isinstance(item, dict) and isinstance(item.get("cron"), str) for item in crons):
+            raise ValueError("`schedule` is a list of `cron: …`")
+        return
+    for key, value in said.items() if isinstance(said, dict) else ():
+        if key not in _EVENTS[name]:
+            raise ValueError(f"the event `{name}` cannot have `{key}`")
+        if key == "inputs" and not (value is None or isinstance(value, dict)):
+            raise ValueError("`inputs` is a mapping from names to what is said of them")
+    if not (said is None or isinstance(said, dict)):
+        raise ValueError(f"what is said of the event `{name}` is a mapping, or nothing")
+
+
 def triggers(events: Mapping[str, Any], *, resumable: bool) -> str:
     """The lines below `on:`."""
     if resumable:
         manual = dict(events.get("workflow_dispatch") or {})
-        manual["inputs"] = {**manual.get("inputs", {}), **INPUTS}
+        manual["inputs"] = {**(manual.get("inputs") or {}), **INPUTS}
         events = {**events, "workflow_dispatch": manual}
     return "\n".join(_lines(events, 2))
 
 
 def _lines(values: Mapping[str, Any], indent: int) -> Iterator[str]:
-    """A mapping as block YAML; lists, numbers and truth values in it are written as JSON, which YAML contains."""
+    """A mapping as block YAML."""
     for key, value in values.items():
         begin = f"{' ' * indent}{scalar(str(key))}:"
         if isinstance(value, dict) and value:
@@ -33,4 +93,9 @@ def _lines(values: Mapping[str, Any], indent: int) -> Iterator[str]:
         elif value is None or value == {}:
             yield begin
         else:
-            yield f"{begin} {scalar(value, indent + 2) if isinstance(value, str) else json.dumps(value)}"
+            yield f"{begin} {flow(value, indent + 2)}"
+
+
+def flow(value: object, indent: int = 0) -> str:
+    """A plain value on one line: a text as a scalar, all else as JSON, which YAML contains."""
+    return scalar(value, indent) if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -22,12 +22,12 @@ _PROMPT_LINES = 8
 
 @dataclass(frozen=True)
 class Units:
-    """Writes the units of a part as steps. `journal` says whether they leave lines for the summary."""
+    """Writes the units of a part as steps. `secrets` are variables that each of them gets."""
 
     parts: Parts
     part: Part
     prompts: Prompts
-    journal: bool
+    secrets: Mapping[str, str]
 
     @property
     def plan(self) -> Plan:
@@ -53,7 +53,7 @@ class Units:
             comments=tuple(_about(node)),
             condition=self.parts.condition(self.part, place),
             tolerated=self.plan.flow.halt(node) is None,
-            env=self._instances(place),
+            env={**self.secrets, **self._instances(place)},
         )
         if not isinstance(node.task, Shell):
             return self.prompts.unit(step, node)
@@ -63,15 +63,13 @@ class Units:
     def _command(self, step: Step, task: Shell) -> Step:
         """The author's command as it stands, unless it holds what GitHub or its runner would change."""
         if OPEN in task.command or "\r" in task.command:
-            shell = self.prompts.shell("bash", self.journal)
-            env = {**step.env, "COMMAND": task.command}
-            return replace(step, shell=shell, env=env, run=f'{task.interpreter} -c "$COMMAND"')
-        return replace(step, shell=self.prompts.shell(task.interpreter, self.journal), run=_script(task.command))
+            env = {**step.env, "RDC_COMMAND": task.command}
+            return replace(step, shell=self.prompts.shell("bash"), env=env, run=f'{task.interpreter} -c "$RDC_COMMAND"')
+        return replace(step, shell=self.prompts.shell(task.interpreter), run=_script(task.command))
 
     def _repeated(self, step: Step, task: Shell, retry: Retry) -> Step:
-        run = _repetition(step.id, task.interpreter, retry, journal=self.journal)
-        shell = self.prompts.shell("bash", journal=False)
-        return replace(step, shell=shell, env={**step.env, "COMMAND": task.command}, run=run)
+        env = {**step.env, "RDC_COMMAND": task.command}
+        return replace(step, shell=self.prompts.own_shell(), env=env, run=_repetition(step.id, task.interpreter, retry))
 
     def _placed(self, place: Place) -> Node:
         """The node with its instance numbers for placeholders (M5)."""
@@ -97,7 +95,6 @@ class Units:
             members=scope_members(program.registers),
             start=starts,
             reports=tuple(plan.reports[place.name]),
-            journal=self.journal,
             asking=self.prompts.in_loop,
             last_line=self.prompts.last_line,
             resumable=self.prompts.waits,
@@ -110,7 +107,7 @@ class Units:
             comments=tuple(line for node in units for line in _about(node, place.nodes)),
             condition=self.parts.condition(self.part, place),
             shell=PLAIN_SHELL,
-            env={**env, **environment(loop)},
+            env={**self.secrets, **env, **environment(loop)},
             run=script(loop),
         )
 
@@ -121,18 +118,18 @@ class Units:
         compare = self.parts.compare(self.part)
         starts, env = {}, {}
         if len(entries) == 1:
-            starts["unit"] = nodes[next(iter(entries))]
+            starts["rdc_unit"] = nodes[next(iter(entries))]
         else:
-            starts["unit"] = "$START"
+            starts["rdc_unit"] = "$RDC_START"
             chosen = [(expression(condition, compare), f"'{nodes[name]}'") for name, condition in entries.items()]
-            env["START"] = choice(chosen)
+            env["RDC_START"] = choice(chosen)
         for register, values in self.plan.counters[place.name].items():
             name = counters[register]
             if len(values) == 1 and isinstance(values[0][1], int):
                 starts[name] = str(values[0][1])
             else:
-                starts[name] = f"$START_{name}"
-                env[f"START_{name}"] = self._value(values)
+                starts[name] = f"$RDC_START_{name}"
+                env[f"RDC_START_{name}"] = self._value(values)
         return starts, env
 
     def _value(self, values: Values) -> str:
@@ -140,7 +137,7 @@ class Units:
             if isinstance(value, int):
                 return f"'{value}'"
             names = self.plan.names
-            return self.parts.fact(self.part, names.nodes[value.place], f"outputs.{names.counters[value.register]}")
+            return self.parts.fact(self.part, names.nodes[value.place], names.output(value.register))
 
         compare = self.parts.compare(self.part)
         return choice([(expression(condition, compare), shown(value)) for condition, value in values])
@@ -184,14 +181,9 @@ def choice(options: list[tuple[str, str]]) -> str:
     Args:
         options: Conditions and values, both as expressions. The last condition is taken to hold where no other does.
     """
-    chosen = chain(options)
-    return chosen.strip("'") if len(options) == 1 and chosen.startswith("'") else Expression(f"${{{{ {chosen} }}}}")
-
-
-def chain(options: list[tuple[str, str]]) -> str:
-    """The inside of the expression of a choice."""
     tests = [f"{f'({when})' if '||' in when else when} && {value}" for when, value in options[:-1]]
-    return " || ".join([*tests, options[-1][1]])
+    chosen = " || ".join([*tests, options[-1][1]])
+    return chosen.strip("'") if len(options) == 1 and chosen.startswith("'") else Expression(f"${{{{ {chosen} }}}}")
 
 
 def title(node: Node) -> str:
@@ -210,23 +202,22 @@ def _about(node: Node, within: tuple[Node, ...] = ()) -> Iterator[str]:
             yield "…"
 
 
-def _repetition(step: str, interpreter: str, retry: Retry, *, journal: bool) -> str:
+def _repetition(step: str, interpreter: str, retry: Retry) -> str:
     """A loop that runs a command until its outcome is not to be retried any more (M9)."""
     most = max(retry.on_pass or 0, retry.on_fail or 0) + 1
     lines = [
         "export RDC_ATTEMPT",
         f"for ((RDC_ATTEMPT = 1; RDC_ATTEMPT <= {most}; RDC_ATTEMPT++)); do",
         "  SECONDS=0",
-        f'  {interpreter} -c "$COMMAND"',
-        "  code=$?",
+        f'  {interpreter} -c "$RDC_COMMAND"',
+        "  rdc_code=$?",
+        f'  echo "{step} $RDC_ATTEMPT $rdc_code $SECONDS" >> "$RUNNER_TEMP/rdc-journal"',
     ]
-    if journal:
-        lines.append(f'  echo "{step} $RDC_ATTEMPT $code $SECONDS" >> "$RUNNER_TEMP/rdc-journal"')
     if retry.on_pass is None:
-        lines.append('  [ "$code" -eq 0 ] && break')
+        lines.append('  [ "$rdc_code" -eq 0 ] && break')
     elif retry.on_fail is None:
-        lines.append('  [ "$code" -ne 0 ] && break')
+        lines.append('  [ "$rdc_code" -ne 0 ] && break')
     elif retry.on_pass != retry.on_fail:
         sooner, test = (retry.on_pass, "-eq") if retry.on_pass < retry.on_fail else (retry.on_fail, "-ne")
-        lines.append(f'  [ "$code" {test} 0 ] && [ "$RDC_ATTEMPT" -gt {sooner} ] && break')
-    return "\n".join([*lines, "done", 'exit "$code"']) + "\n"
+        lines.append(f'  [ "$rdc_code" {test} 0 ] && [ "$RDC_ATTEMPT" -gt {sooner} ] && break')
+    return "\n".join([*lines, "done", 'exit "$rdc_code"']) + "\n"

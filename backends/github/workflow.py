@@ -17,10 +17,10 @@ from backends.github.plan import Plan
 from backends.github.prompts import Agents, Prompts
 from backends.github.question import question
 from backends.github.result import result_step
-from backends.github.scalar import Expression, label, scalar
+from backends.github.scalar import Expression, label
 from backends.github.step import PLAIN_SHELL, Step
 from backends.github.templating import render
-from backends.github.triggers import triggers
+from backends.github.triggers import flow, triggers
 from backends.github.units import Units, title
 from compiler.ir.program import Program
 from compiler.version import __version__
@@ -65,10 +65,10 @@ class Workflow:
             name=self._title,
             triggers=triggers(options.triggers(), resumable=self.prompts.waits),
             concurrency=options.concurrency,
-            runs_on=json.dumps(options.runs_on) if isinstance(options.runs_on, list) else scalar(options.runs_on),
+            runs_on=flow(options.runs_on),
             timeout=options.timeout_minutes,
             jobs=self.jobs,
-            shell_says=self.prompts.shell_says(journal=options.summary),
+            shell_says=self.prompts.shell_says,
         )
 
     @cached_property
@@ -101,19 +101,19 @@ class Workflow:
             environment=self.options.environment or "",
             permissions=tuple(self._permissions(part is parts.parts[0])),
             env=self._environment(),
-            shell=self.prompts.shell("bash", journal=self.options.summary),
+            shell=self.prompts.shell("bash"),
         )
 
     def _steps(self, parts: Parts, part: Part) -> Iterator[Step]:
         several = len(parts.parts) > 1
-        if part is parts.parts[0]:
-            yield from self._setup()
-        else:
-            yield from (_set_up(step) for step in self.options.setup)
+        if part is not parts.parts[0]:
             yield from taken_over({self.plan.names.nodes[p.name]: parts.gate(p) for p in parts.before(part)[1]})
+        elif self.options.checkout:
+            yield self._checkout()
         if self.prompts.waits:
-            yield from prepared(self.plan)
-        yield from Units(parts, part, self.prompts, self.options.summary).steps()
+            yield from prepared(self.plan, self.options)
+        yield from (_set_up(step) for step in self.options.setup)
+        yield from Units(parts, part, self.prompts, self._secrets()).steps()
         flow = self.flow if part is parts.parts[0] else ""
         yield result_step(parts, part, waits=self.prompts.waits, summary=self.options.summary, flow=flow)
         if self.prompts.waits:
@@ -141,11 +141,15 @@ class Workflow:
             environment=self.options.approval_environment,
         )
 
+    def _secrets(self) -> dict[str, str]:
+        """The secrets that units get, and what surrounds them does not."""
+        found = self.options.secret_names().items()
+        return {name: Expression(f"${{{{ secrets.{secret} }}}}") for name, secret in found}
+
     def _environment(self) -> dict[str, str]:
         options = self.options
         env: dict[str, str] = {"RDC_RUN_ID": Expression("${{ github.run_id }}"), "RDC_ATTEMPT": Expression("1")}
         env |= {name: _shown(value) for name, value in options.env.items()}
-        env |= {name: Expression(f"${{{{ secrets.{secret} }}}}") for name, secret in options.secret_names().items()}
         if isinstance(self.prompts, Agents):
             env["RDC_AGENT"] = options.agent or ""
         return env
@@ -159,17 +163,15 @@ class Workflow:
         for scope, access in granted.items():
             yield scope, access, _REASONS.get(scope, "asked for by the option `permissions`")
 
-    def _setup(self) -> Iterator[Step]:
-        if self.options.checkout:
-            pin = pins()["checkout"]
-            yield Step(
-                name="Check out",
-                condition="${{ !inputs.resume }}" if self.prompts.waits else "",
-                uses=pin.reference,
-                version=pin.version,
-                inputs={"persist-credentials": Expression("false")},
-            )
-        yield from (_set_up(step) for step in self.options.setup)
+    def _checkout(self) -> Step:
+        pin = pins()["checkout"]
+        return Step(
+            name="Check out",
+            condition="${{ !inputs.resume }}" if self.prompts.waits else "",
+            uses=pin.reference,
+            version=pin.version,
+            inputs={"persist-credentials": Expression("false")},
+        )
 
 
 def _set_up(step: SetupStep) -> Step:
@@ -177,7 +179,7 @@ def _set_up(step: SetupStep) -> Step:
         name=step.name or step.uses or "Set up",
         uses=step.uses or "",
         inputs={name: _shown(value) for name, value in step.inputs.items()},
-        shell=step.shell or "",
+        shell=step.shell or ("bash" if step.run else ""),  # as GitHub has it, and not that of the units
         env={name: _shown(value) for name, value in step.env.items()},
         run=step.run or "",
     )

@@ -41,17 +41,17 @@ def test_an_expression_that_is_too_long(tmp_path: Path) -> None:
     """Each of many units jumps to the same one, whose condition names them all."""
     units = "\n".join(f"## {n}\n\n```bash\ntrue\n```\n\n- FAIL: GOTO Mend\n" for n in range(1, 801))
     said = refusals(tmp_path, f"{units}\n## Mend\n\n```bash\ntrue\n```\n")
-    assert any("a condition would have" in text and "let fewer units lead to it" in text for text in said)
+    assert any("an expression would have" in text and "let fewer units lead to it" in text for text in said)
 
 
 @pytest.mark.parametrize(
     ("document", "variable"),
     [
-        ("## 1\n\n```bash\n: ${{ %s\n```\n", "COMMAND"),
-        ("## 1\n\n```bash\n: %s\n```\n\n- FAIL: RETRY 2\n", "COMMAND"),
+        ("## 1\n\n```bash\n: %s\r\n```\n\n- FAIL: RETRY 1\n", "RDC_COMMAND"),
+        ("## 1\n\n```bash\n: %s\n```\n\n- FAIL: RETRY 2\n", "RDC_COMMAND"),
         (
             "## 1\n\n```bash\n: %s\n```\n\n- FAIL: GOTO 2\n\n## 2\n\n```bash\ntrue\n```\n\n- FAIL: GOTO 1\n",
-            "COMMAND_s1",
+            "RDC_COMMAND_s1",
         ),
         ("## 1\n\n%s\n", "PROMPT"),
     ],
@@ -61,6 +61,21 @@ def test_a_text_that_is_too_long_for_a_variable(document: str, variable: str, tm
     assert f"the variable {variable} would have" in said
     assert "put the text into a file" in said
     assert text_of(tmp_path, document % ("x" * 65_536))
+
+
+def test_a_text_with_what_opens_an_expression_counts_as_one(tmp_path: Path) -> None:
+    """GitHub makes one expression of the whole text."""
+    for document in ("## 1\n\n```bash\n: '${{ %s'\n```\n", "## 1\n\n${{ %s\n"):
+        (said,) = refusals(tmp_path, document % ("x" * limits.LONGEST_EXPRESSION))
+        assert "an expression would have" in said
+        assert "put the text into a file" in said
+
+
+def test_500_steps_with_a_message_each(tmp_path: Path) -> None:
+    units = (
+        f'## {n}. Step\n\n```bash\ntrue\n```\n\n- FAIL: STOP "step {n} failed, call the team"\n' for n in range(1, 501)
+    )
+    assert text_of(tmp_path, "\n".join(units))
 
 
 def test_a_native_command_may_be_as_long_as_a_file(tmp_path: Path) -> None:

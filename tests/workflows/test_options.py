@@ -58,7 +58,12 @@ def test_all_options_at_once(tmp_path: Path) -> None:
     assert job["permissions"] == {"contents": "read", "id-token": "write"}
     assert job["env"]["PORT"] == 8080
     assert job["env"]["WORD"] == "yes", "a text stays a text"
-    assert job["env"]["TOKEN"] == "${{ secrets.DEPLOY_TOKEN }}"
+    assert "TOKEN" not in job["env"], "secrets are for the units, not for what surrounds them"
+    assert [step["env"].get("TOKEN") for step in job["steps"] if "env" in step] == [
+        None,
+        "${{ secrets.DEPLOY_TOKEN }}",
+        None,
+    ]
     assert [step["name"] for step in job["steps"]] == ["Check out", "Python", "Tools", "1. Build", "Result"]
 
 
@@ -76,7 +81,6 @@ def test_without_checkout_and_summary(tmp_path: Path) -> None:
     text = text_of(tmp_path, DOCUMENT, {"checkout": False, "summary": False})
     assert [step["name"] for step in steps(text)] == ["1. Build", "Result"]
     assert "SUMMARY" not in text
-    assert "rdc-journal" not in text
 
 
 def test_secrets_and_variables_reach_the_command(tmp_path: Path) -> None:
@@ -99,18 +103,29 @@ def test_an_action_that_is_not_pinned_is_warned_of(tmp_path: Path) -> None:
         ({"runs-on": "${{ secrets.X }}"}, "an expression"),
         ({"env": {"A": "${{ github.event.issue.title }}"}}, "only facts such as"),
         ({"env": {"A": "${{ secrets.X }}"}}, "only facts such as"),
-        ({"env": {"A B": "1"}}, "pattern"),
+        ({"env": {"A B": "1"}}, "a variable has letters"),
         ({"env": {"PATH": "/tmp"}}, "belongs to"),
         ({"env": {"RDC_RUN_ID": "1"}}, "belongs to"),
-        ({"secrets": ["a-b"]}, "pattern"),
-        ({"secrets": {"A": "X }} ${{ github.token"}}, "pattern"),
+        ({"secrets": ["a-b"]}, "a variable has letters"),
+        ({"secrets": {"A": "X }} ${{ github.token"}}, "a variable has letters"),
         ({"permissions": {"everything": "write"}}, "everything"),
         ({"permissions": {"contents": "all"}}, "read"),
         ({"setup": [{"name": "nothing"}]}, "either `uses` or `run`"),
         ({"setup": [{"uses": "setup python"}]}, "uses"),
-        ({"on": 3}, "the events that start"),
-        ({"on": {"push": "main"}}, "what is said of an event"),
-        ({"on": {"push\n": None}}, "the events that start"),
+        ({"on": 3}, "is an event, a list"),
+        ({"on": {"push": "main"}}, "is a mapping, or nothing"),
+        ({"on": {"push\n": None}}, "one line"),
+        ({"on": "pushed"}, "did you mean `push`"),
+        ({"on": "schedule"}, "`schedule` is a list"),
+        ({"on": {"schedule": [{"at": "3"}]}}, "`schedule` is a list"),
+        ({"on": {"push": {"bogus": 3}}}, "cannot have `bogus`"),
+        ({"on": {"workflow_dispatch": ["a"]}}, "is a mapping, or nothing"),
+        ({"on": {"workflow_dispatch": {"inputs": ["a"]}}}, "`inputs` is a mapping"),
+        ({"environment": "a\nb"}, "one line"),
+        ({"setup": [{"run": "true", "shell": "bash\n        continue-on-error: true"}]}, "one line"),
+        ({"setup": [{"uses": f"a/b@{COMMIT}", "with": {"a: b": 1}}]}, "an input has"),
+        ({"setup": [{"run": "echo ${{ secrets.X }}"}]}, "only facts such as"),
+        ({"env": {"A": "1"}, "secrets": ["A"]}, "give it once"),
         ({"timeout-minutes": 0}, "timeout-minutes"),
         ({"prompts": "agent"}, "needs the option `agent`"),
         ({"prompts": "nobody"}, "prompts"),
@@ -123,3 +138,49 @@ def test_what_cannot_be(options: dict[str, object], problem: str) -> None:
     with pytest.raises(OptionsError) as caught:
         GithubBackend().validate(options)
     assert problem in str(caught.value)
+
+
+QUESTION = DOCUMENT + "\n## 2. Agree\n\nIs it good?\n"
+
+
+def test_setup_steps_are_as_github_has_them(tmp_path: Path) -> None:
+    """They stop at the first failure, also where prompts need helpers, and stand in no table."""
+    options = {"setup": [{"run": 'echo set-up >> "$OUT"'}], "checkout": False}
+    for document in (DOCUMENT, QUESTION):
+        out = tmp_path / "out"
+        out.write_text("", encoding="utf-8")
+        ran = act.run(tmp_path, text_of(tmp_path, document, options), inputs={}, env={"OUT": str(out)})
+        assert [row for row in ran.summary.splitlines() if row.startswith("|")][2:] == ["| 1. Build | 1 | PASS | 0 s |"]
+    failing = {"setup": [{"run": "echo x; false; echo y"}], "checkout": False}
+    ran = act.run(tmp_path, text_of(tmp_path, DOCUMENT, failing), env={"OUT": str(tmp_path / "none")})
+    assert ran.exit_code
+    assert not (tmp_path / "none").exists()
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "foo: ${{ github.ref }}",
+        "- ${{ github.ref }}",
+        "a #b ${{ github.ref }}",
+        "x-${{ github.ref }}\n    container: evil/image",
+        "'${{ github.ref }}'",
+        "${{ github.ref }} ",
+    ],
+)
+def test_values_with_facts_are_quoted_where_they_must_be(value: str, tmp_path: Path) -> None:
+    setup = {"uses": f"actions/setup-python@{COMMIT}", "with": {"python-version": value}}
+    options = {"env": {"A": value}, "concurrency": {"group": value}, "setup": [setup]}
+    workflow = parsed(text_of(tmp_path, DOCUMENT, options))
+    job = workflow["jobs"]["runbook"]
+    assert workflow["concurrency"]["group"] == value
+    assert job["env"]["A"] == value
+    assert job["steps"][1]["with"] == {"python-version": value}
+    assert "container" not in job
+
+
+def test_emoji_in_names(tmp_path: Path) -> None:
+    options = {"on": {"push": {"branches": ["release-🚀"]}}, "runs-on": ["größer-🚀"]}
+    workflow = parsed(text_of(tmp_path, DOCUMENT, options))
+    assert workflow["on"]["push"]["branches"] == ["release-🚀"]
+    assert workflow["jobs"]["runbook"]["runs-on"] == ["größer-🚀"]

@@ -74,11 +74,14 @@ def test_the_last_line_of_an_agent_decides(agent: str, end: str, tmp_path: Path)
 
 
 def test_what_an_agent_says_is_no_command_to_the_runner(tmp_path: Path) -> None:
-    agent = "cat > /dev/null; echo '::set-output name=next::s3'; echo '::error::no'; echo '##[error]no'; echo YES"
+    agent = (
+        "cat > /dev/null; printf '::set-output name=next::s3\\n::error::no\\nx\\r::error::cr\\n##[error]no\\nYES\\n'"
+    )
     text = text_of(tmp_path, DOCUMENT, {"prompts": "agent", "agent": agent, "checkout": False})
     ran = act.run(tmp_path, text, env={"LOG": str(tmp_path / "log")})
     assert heading(ran) == ["COMPLETE It is there"]
     assert "| ::error::no" in ran.log
+    assert not re.search(r"^\s*::error", ran.log, re.MULTILINE)
     assert "##[" not in ran.log
 
 

@@ -1,0 +1,197 @@
+"""Walks that went wrong once, each as small as it can be."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.workflows import act
+from tests.workflows.compiling import text_of
+from tests.workflows.test_continuation import Run, said
+
+
+def heading(folder: Path, document: str, **inputs: str) -> str:
+    text = text_of(folder, document, {"checkout": False})
+    env = {"LOG": str(folder / "log"), "ARTIFACTS": str(folder / "artifacts")}
+    return said(act.run(folder, text, inputs=inputs, env=env))
+
+
+def test_outputs_of_a_command_in_a_loop_do_not_touch_those_of_the_loop(tmp_path: Path) -> None:
+    document = """\
+## 1. Build
+
+```bash
+printf 'version=1.2' >> "$GITHUB_OUTPUT"; test -f ok
+```
+
+- FAIL: GOTO Fix
+
+## 2. Deploy
+
+```bash
+echo deployed >> "$LOG"
+```
+
+- PASS: COMPLETE Deployed
+
+## Fix
+
+```bash
+touch ok
+```
+
+- PASS: GOTO 1
+- FAIL: GOTO 1
+"""
+    assert heading(tmp_path, document) == "COMPLETE Deployed"
+    assert (tmp_path / "log").read_text(encoding="utf-8") == "deployed\n"
+
+
+def test_a_loop_that_is_killed_is_no_end(tmp_path: Path) -> None:
+    document = """\
+## 1. Die
+
+```bash
+kill -9 $PPID; sleep 1
+```
+
+- PASS: COMPLETE
+- FAIL: GOTO 2
+
+## 2. Again
+
+```bash
+true
+```
+
+- PASS: GOTO 1
+"""
+    text = text_of(tmp_path, document, {"checkout": False})
+    ran = act.run(tmp_path, text)
+    assert ran.exit_code
+    assert "COMPLETE" not in ran.summary
+    assert ran.outcomes["Result"] == "failure"
+
+
+@pytest.mark.parametrize(
+    ("document", "end"),
+    [
+        ('## {N}. Item {N}\n\n```bash\ntrue\n```\n\n- PASS: COMPLETE "finished {N}"\n', "COMPLETE finished 1"),
+        ('## {N}. Item {N}\n\n```bash\nfalse\n```\n\n- FAIL: STOP "broken {N}, not ${N}"\n', "STOP broken 1, not ${N}"),
+        (
+            '## 1. All\n\n### 1.{n} One\n\n```bash\nfalse\n```\n\n- FAIL: STOP "item {n}"\n',
+            "STOP item 1",
+        ),
+    ],
+)
+def test_placeholders_in_messages_outside_of_loops(document: str, end: str, tmp_path: Path) -> None:
+    text = text_of(tmp_path, document, {"checkout": False})
+    shown = said(act.run(tmp_path, text))
+    assert re.sub(r"\\\\(.)", r"\1", shown) == end
+
+
+def test_answers_are_for_the_unit_that_is_named_exactly(tmp_path: Path) -> None:
+    children = "\n".join(f'### 1.{n} Ask\n\nFine?\n\n- NO: STOP "stopped at 1.{n}"\n' for n in range(1, 11))
+    assert (
+        heading(tmp_path, f"## 1. Ask all\n\n{children}", answers="1.10 fail" + "; PASS" * 9) == "STOP stopped at 1.10"
+    )
+
+
+@pytest.mark.parametrize(
+    "name", ["run", "answer", "answers", "done", "loops", "program", "waiting", "journal", "result"]
+)
+def test_names_of_steps_are_no_names_of_files(name: str, tmp_path: Path) -> None:
+    (tmp_path / "repository").mkdir()
+    document = f"""\
+## 1. Begin
+
+```bash
+echo begin >> "$LOG"
+```
+
+- PASS: GOTO {name}
+
+## {name}
+
+```bash
+echo {name} >> "$LOG"
+```
+
+- PASS: GOTO Ask2
+
+## Ask2
+
+Again?
+
+- NO: GOTO {name}
+- YES: COMPLETE Fine
+"""
+    run = Run(tmp_path / "repository", document)
+    assert said(run()) == "WAITING Ask2"
+    assert said(run(resume="1", answers="no")) == "WAITING Ask2"
+    assert said(run(resume="2", answers="yes")) == "COMPLETE Fine"
+    assert run.done() == ["begin", name, name]
+
+
+def test_what_units_of_a_loop_put_into_the_environment_outlives_waiting(tmp_path: Path) -> None:
+    (tmp_path / "repository").mkdir()
+    document = """\
+## 1. Set
+
+```bash
+echo "FOO=bar" >> "$GITHUB_ENV"; test -f once
+```
+
+- FAIL: GOTO 2
+
+## 2. Again
+
+```bash
+test -f once || { touch once; exit 1; }
+```
+
+- FAIL: GOTO 1
+
+## 3. Agree
+
+Fine?
+
+## 4. Show
+
+```bash
+echo "FOO=$FOO" >> "$LOG"
+```
+
+- PASS: COMPLETE Fine
+"""
+    run = Run(tmp_path / "repository", document)
+    assert said(run()) == "WAITING 3"
+    assert said(run(resume="1", answers="yes")) == "COMPLETE Fine"
+    assert run.done() == ["FOO=bar"]
+
+
+def test_a_command_in_a_loop_sees_its_own_variables(tmp_path: Path) -> None:
+    document = """\
+## 1. Show
+
+```bash
+echo "$next $unit $code $outcome $N" >> "$LOG"
+```
+
+- PASS: COMPLETE
+- FAIL: GOTO 2
+
+## 2. Never
+
+```bash
+true
+```
+
+- PASS: GOTO 1
+"""
+    values = {"next": "v2", "unit": "kg", "code": "abc", "outcome": "good", "N": "7"}
+    text = text_of(tmp_path, document, {"checkout": False, "env": values})
+    act.run(tmp_path, text, env={"LOG": str(tmp_path / "log")})
+    assert (tmp_path / "log").read_text(encoding="utf-8") == "v2 kg abc good 7\n"
