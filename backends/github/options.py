@@ -144,7 +144,7 @@ class GithubOptions(_Model):
     environment: Text | None = None
     approval_environment: Text = Field(default="approval", alias="approval-environment")
     prompts: Literal["answers", "environment", "agent"] = "answers"
-    agent: Text | None = None
+    agent: Script | None = None
     summary: bool = True
 
     @model_validator(mode="after")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 from hypothesis import HealthCheck, assume, given, settings
@@ -16,8 +17,15 @@ from .cases import Case
 from .execution import FOLDER_VARIABLE, Trial, prepare
 from .strategies import cases
 
-EXAMPLES = 120
+EXAMPLES = 100
 LONGEST = 25
+NO_OPTIONS: Mapping[str, object] = {}
+
+# Says what the next line of the answers says, and takes that line away.
+AGENT = f"""\
+cat > /dev/null
+cd "${FOLDER_VARIABLE}" && head -n 1 answers && sed 1d answers > rest && mv rest answers
+"""
 
 
 @settings(max_examples=EXAMPLES, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
@@ -29,7 +37,7 @@ def test_the_generated_workflow_walks_as_the_oracle(case: Case) -> None:
         compare(prepare(Path(folder), case))
 
 
-@settings(max_examples=EXAMPLES // 4, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+@settings(max_examples=EXAMPLES // 5, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
 @given(case=cases())
 def test_a_run_that_waits_for_each_answer_walks_the_same(case: Case) -> None:
     assume(case.walk(LONGEST).end is not None)
@@ -40,11 +48,23 @@ def test_a_run_that_waits_for_each_answer_walks_the_same(case: Case) -> None:
         compare_in_pieces(trial)
 
 
-def workflow(trial: Trial) -> str:
+@settings(max_examples=EXAMPLES // 3, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+@given(case=cases())
+def test_a_run_whose_prompts_an_agent_answers_walks_the_same(case: Case) -> None:
+    assume(case.walk(LONGEST).end is not None)
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "rdc.toml").touch()
+        trial = prepare(Path(folder), case)
+        assume(trial.answers.stat().st_size)
+        text = workflow(trial, {"prompts": "agent", "agent": AGENT})
+        check(trial, text, act.run(trial.folder, text, env={FOLDER_VARIABLE: str(trial.folder)}))
+
+
+def workflow(trial: Trial, options: Mapping[str, object] = NO_OPTIONS) -> str:
     """The workflow of a case."""
     compilation = compile_file(str(trial.main))
     assert compilation.program, compilation.diagnostics
-    emission = GithubBackend().emit(compilation.program, {"checkout": False})
+    emission = GithubBackend().emit(compilation.program, {"checkout": False, **options})
     assert emission.text, emission.diagnostics
     return emission.text
 

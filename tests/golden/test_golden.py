@@ -24,7 +24,6 @@ from backends.registry import BACKENDS, load
 from tests.interpreters import interpreter
 from compiler.driver import compile_file
 from compiler.ir.program import Program
-from compiler.ir.serialise import to_json
 from compiler.ir.text import to_text
 from tests.conftest import ROOT
 from tests.rdc.cli_support import call
@@ -89,7 +88,6 @@ def outputs(name: str) -> dict[str, Callable[[], str]]:
         return text
 
     made: dict[str, Callable[[], str]] = {
-        f"{name}/{name}.json": lambda: to_json(program(name)),
         f"{name}/{name}.txt": lambda: to_text(program(name)),
     }
     for target in BACKENDS:
