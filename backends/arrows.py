@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 from backends.captions import Lines, Names, wrapped
 from backends.conditions import action, condition, has_condition, past_of_marks, retry_limit, verdicts
@@ -12,6 +13,9 @@ from compiler.ir.program import Ask, Edge, End, Node, Verdict
 WORDS = {Verdict.PASS: "PASS", Verdict.FAIL: "FAIL"}
 ANSWERS = {Verdict.PASS: "YES", Verdict.FAIL: "NO"}
 
+Mark = Literal["", "added", "removed", "changed"]
+"""What became of something from one version to another, in a picture of both; "" if nothing did."""
+
 
 @dataclass(frozen=True, slots=True)
 class Arrow:
@@ -19,8 +23,14 @@ class Arrow:
 
     source: str
     target: str
-    lines: Lines
+    says: str
     verdict: Verdict | None
+    mark: Mark = ""
+
+    @property
+    def lines(self) -> Lines:
+        """The label."""
+        return wrapped(self.says)
 
 
 @dataclass(slots=True)
@@ -39,7 +49,7 @@ def arrows(node: Node, names: Names) -> Iterator[Arrow]:
         words = _rest(node) if len(ways) > 1 and not way.edges[0].guard else _when(node, way.edges, names)
         if not (words or way.said) and len(verdicts(way.edges)) > 1:
             words = "then"
-        yield Arrow(node.id, way.target, wrapped(" · ".join(filter(None, (words, way.said)))), _verdict(node, way))
+        yield Arrow(node.id, way.target, " · ".join(filter(None, (words, way.said))), _verdict(node, way))
 
 
 def _merged(edges: Iterable[Edge]) -> list[_Way]:

@@ -1,23 +1,20 @@
-"""What changed between two versions of a program, as flows: units, transitions, and the ends that can be reached.
-
-Inserting a step renumbers those after it, so units are matched by what they are before they are matched by their ids.
-"""
+"""What changed between two versions of a program, as flows: units, transitions, and the ends that can be reached."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
-from difflib import SequenceMatcher
 
 from backends.arrows import Arrow
+from backends.matching import Matching, match, said, units_of
 from backends.picture import Picture
-from compiler.ir.program import Branch, End, Node
+from compiler.ir.program import End, Node
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A unit that is in both versions: its ids, and what of it is another (`title`, `command`, `prompt` …)."""
+    """A node that is in both versions, and what of it is another (`title`, `command`, `prompt`, `message` …)."""
 
     old: Node
     new: Node
@@ -35,166 +32,50 @@ class Redirection:
 
 @dataclass(frozen=True)
 class Difference:
-    """All that changed, in document order. `matched` has for each old box that is still there the new one."""
+    """All that changed, in document order.
+
+    `start` has the ids of the boxes where a run began and begins, if these are not the same. `matched` has for each old
+    box that is still there the new one, `frames` the same for frames.
+    """
 
     added: tuple[Node, ...]
     removed: tuple[Node, ...]
     changed: tuple[Change, ...]
     renumbered: tuple[Change, ...]
+    start: tuple[str, str] | None
     redirected: tuple[Redirection, ...]
     opened: tuple[End, ...]
     closed: tuple[End, ...]
     matched: Mapping[str, str]
+    frames: Mapping[str, str]
 
     def __bool__(self) -> bool:
         """Whether anything changed."""
-        return any(getattr(self, item.name) for item in fields(self) if item.name != "matched")
+        return any(getattr(self, item.name) for item in fields(self) if item.name not in {"matched", "frames"})
 
 
 def difference(old: Picture, new: Picture) -> Difference:
     """Compares two versions of a program by their pictures."""
-    matched = _matched(_units(old), _units(new))
-    pairs = [Change(before, after, tuple(_parts(before, after))) for before, after in matched]
-    ids = {pair.old.id: pair.new.id for pair in pairs}
-    ids |= _between(old, new, ids) | _ends(old, new)
+    matching = match(old, new)
+    pairs = [Change(before, after, tuple(_parts(before, after))) for before, after in matching.units]
     kept = {pair.new.id for pair in pairs}
     before, after = _reached_ends(old), _reached_ends(new)
     return Difference(
-        added=tuple(node for node in _units(new) if node.id not in kept),
-        removed=tuple(node for node in _units(old) if node.id not in ids),
-        changed=tuple(pair for pair in pairs if pair.parts),
+        added=tuple(node for node in units_of(new) if node.id not in kept),
+        removed=tuple(node for node in units_of(old) if node.id not in matching.boxes),
+        changed=(*(pair for pair in pairs if pair.parts), *_changed_messages(old, new, matching)),
         renumbered=tuple(pair for pair in pairs if pair.old.id != pair.new.id),
-        redirected=tuple(_redirected(old, new, ids)),
+        start=_start(old, new, matching),
+        redirected=tuple(_redirected(old, new, matching)),
         opened=tuple(end for key, end in after.items() if key not in before),
         closed=tuple(end for key, end in before.items() if key not in after),
-        matched=ids,
+        matched=matching.boxes,
+        frames=matching.frames,
     )
 
 
-# --- Which unit is which ----------------------------------------------------------------------------------------------
-
-
-def _units(drawn: Picture) -> list[Node]:
-    return [box.node for box in drawn.boxes if not isinstance(box.node.task, Branch | End)]
-
-
-def _matched(old: Sequence[Node], new: Sequence[Node]) -> list[tuple[Node, Node]]:
-    """The units that are in both, in the order of the new version."""
-    found: dict[str, Node] = {}
-    for candidates in (_same_in_place, _same_in_order, _same_title, _same_id):
-        taken = {node.id for node in found.values()}
-        rest_old = [node for node in old if node.id not in taken]
-        rest_new = [node for node in new if node.id not in found]
-        found |= {after.id: before for before, after in candidates(rest_old, rest_new)}
-    return [(found[node.id], node) for node in new if node.id in found]
-
-
-def _same_in_place(old: Sequence[Node], new: Sequence[Node]) -> Iterator[tuple[Node, Node]]:
-    """Units that have not changed at all."""
-    known = {node.id: node for node in old}
-    return ((known[node.id], node) for node in new if node.id in known and _is_same(known[node.id], node))
-
-
-def _same_in_order(old: Sequence[Node], new: Sequence[Node]) -> Iterator[tuple[Node, Node]]:
-    """Units that only have another number."""
-    matcher = SequenceMatcher(a=[_content(node) for node in old], b=[_content(node) for node in new], autojunk=False)
-    for block in matcher.get_matching_blocks():
-        yield from zip(old[block.a : block.a + block.size], new[block.b : block.b + block.size], strict=True)
-
-
-def _same_title(old: Sequence[Node], new: Sequence[Node]) -> Iterator[tuple[Node, Node]]:
-    """Units that do something else under the same title, where only one has it in each version."""
-    before, after = _by_title(old), _by_title(new)
-    for title, nodes in after.items():
-        if title and len(nodes) == len(before.get(title, ())) == 1:
-            yield before[title][0], nodes[0]
-
-
-def _same_id(old: Sequence[Node], new: Sequence[Node]) -> Iterator[tuple[Node, Node]]:
-    """Units at the same place of which something is still as it was, and named ones."""
-    known = {node.id: node for node in old}
-    for node in new:
-        before = known.get(node.id)
-        is_named = not node.id.rpartition(".")[2].isdigit()
-        if before and (before.task == node.task or before.title == node.title or is_named):
-            yield before, node
-
-
-def _by_title(nodes: Iterable[Node]) -> dict[str, list[Node]]:
-    found: dict[str, list[Node]] = {}
-    for node in nodes:
-        found.setdefault(node.title, []).append(node)
-    return found
-
-
-def _content(node: Node) -> object:
-    return (node.title, node.task)
-
-
-def _is_same(old: Node, new: Node) -> bool:
-    return _content(old) == _content(new)
-
-
-def _between(old: Picture, new: Picture, ids: Mapping[str, str]) -> dict[str, str]:
-    """The decisions of steps, and the ends of nested runbooks, that are in both.
-
-    A step or runbook is the one that the first of its units that is in both belongs to.
-    """
-    homes = {box.node.id: box.node.group for box in new.boxes}
-    groups: dict[str, str] = {}
-    for box in old.boxes:
-        if box.node.id in ids and box.node.group:
-            groups.setdefault(box.node.group, homes[ids[box.node.id]])
-    present = {box.node.id for box in new.boxes if _is_between(box.node)}
-    names = {box.node.id: _renumbered(box.node.id, groups | dict(ids)) for box in old.boxes if _is_between(box.node)}
-    return {before: after for before, after in names.items() if after in present}
-
-
-def _renumbered(name: str, ids: Mapping[str, str]) -> str:
-    """A name with the longest part of it that has a new name replaced by that."""
-    begin, rest = name, ""
-    while begin not in ids:
-        begin, slash, last = begin.rpartition("/")
-        rest = f"{slash}{last}{rest}"
-        if not slash:
-            return name
-    return ids[begin] + rest
-
-
-def _is_between(node: Node) -> bool:
-    """Whether a run passes through a node without doing anything."""
-    return isinstance(node.task, Branch) or _is_nested_end(node)
-
-
-def _is_nested_end(node: Node) -> bool:
-    return isinstance(node.task, End) and bool(node.edges)
-
-
-# --- Ends and transitions ---------------------------------------------------------------------------------------------
-
-
-def _ends(old: Picture, new: Picture) -> dict[str, str]:
-    """Ends that say the same; several of them are one."""
-    present = {_said(node): node.id for node in reversed(_final(new))}
-    return {node.id: present[_said(node)] for node in _final(old) if _said(node) in present}
-
-
-def _final(drawn: Picture) -> list[Node]:
-    return [box.node for box in drawn.boxes if isinstance(box.node.task, End) and not box.node.edges]
-
-
-def _said(node: Node) -> object:
-    """What makes an end one that another version has too; for all other nodes the id does."""
-    return (node.task.result, node.task.message) if isinstance(node.task, End) and not node.edges else node.id
-
-
-def _reached_ends(drawn: Picture) -> dict[object, End]:
-    reached = (box.node for box in drawn.boxes if box.is_reached and not box.node.edges)
-    return {_said(node): node.task for node in reached if isinstance(node.task, End)}
-
-
 def _parts(old: Node, new: Node) -> Iterator[str]:
-    """The names of what is another in a unit."""
+    """The names of what is another in a node."""
     if old.title != new.title:
         yield "title"
     if type(old.task) is not type(new.task):
@@ -205,35 +86,85 @@ def _parts(old: Node, new: Node) -> Iterator[str]:
             yield item.name
 
 
-def _redirected(old: Picture, new: Picture, ids: Mapping[str, str]) -> Iterator[Redirection]:
+# --- Ends and transitions ---------------------------------------------------------------------------------------------
+
+
+def _changed_messages(old: Picture, new: Picture, matching: Matching) -> Iterator[Change]:
+    """Ends of nested runbooks that say something else; those of the run are others then."""
+    nodes = {box.node.id: box.node for box in new.boxes}
+    for box in old.boxes:
+        if isinstance(box.node.task, End) and box.node.id in matching.boxes:
+            after = nodes[matching.boxes[box.node.id]]
+            if parts := tuple(_parts(box.node, after)):
+                yield Change(box.node, after, parts)
+
+
+def _reached_ends(drawn: Picture) -> dict[object, End]:
+    reached = (box.node for box in drawn.boxes if box.is_reached and not box.node.edges)
+    return {said(node): node.task for node in reached if isinstance(node.task, End)}
+
+
+def _start(old: Picture, new: Picture, matching: Matching) -> tuple[str, str] | None:
+    same = {box.node.id: said(box.node) for box in new.boxes}
+    kept = matching.boxes.get(old.entry)
+    return None if kept and same[kept] == same[new.entry] else (old.entry, new.entry)
+
+
+def _redirected(old: Picture, new: Picture, matching: Matching) -> Iterator[Redirection]:
     """Where transitions of what is in both lead now; those of one outcome are set side by side."""
     before, after = _leaving(old), _leaving(new)
-    same = {box.node.id: _said(box.node) for box in new.boxes}
-    origin = {new_id: old_id for old_id, new_id in ids.items()}
+    same = {box.node.id: said(box.node) for box in new.boxes}
+    origin = {new_id: old_id for old_id, new_id in matching.boxes.items()}
+    labels = _Labels(old, new, matching)
     for box in new.boxes:
         if box.node.id not in origin:
             continue
-        gone = list(before.get(origin[box.node.id], ()))
+        gone: dict[object, list[Arrow]] = {}
+        for arrow in before.get(origin[box.node.id], ()):
+            target = matching.boxes.get(arrow.target)
+            way = (target and same[target], arrow.verdict, labels.renamed(arrow, box.node))
+            gone.setdefault(way, []).append(arrow)
         come = []
         for arrow in after.get(box.node.id, ()):
-            twin = next((other for other in gone if _goes_the_same_way(other, arrow, ids, same)), None)
-            if twin:
-                gone.remove(twin)
+            twins = gone.get((same[arrow.target], arrow.verdict, arrow.says))
+            if twins:
+                twins.pop(0)
             else:
                 come.append(arrow)
-        yield from _paired(box.node, gone, come)
+        yield from _paired(box.node, [arrow for twins in gone.values() for arrow in twins], come)
 
 
-def _goes_the_same_way(old: Arrow, new: Arrow, ids: Mapping[str, str], same: Mapping[str, object]) -> bool:
-    target = ids.get(old.target)
-    if target is None or same[target] != same[new.target] or old.verdict != new.verdict:
-        return False
-    return _renamed(" ".join(old.lines), ids) == " ".join(new.lines)
+class _Labels:
+    """The labels of old arrows as they would be in the new version, where units have other names."""
+
+    def __init__(self, old: Picture, new: Picture, matching: Matching) -> None:
+        self._matching = matching
+        self._old, self._new = _runbooks(old), _runbooks(new)
+        self._groups = {box.node.id: box.node.group for box in old.boxes}
+
+    def renamed(self, arrow: Arrow, source: Node) -> str:
+        """The label of an arrow that leaves a node which is `source` now. The path of its runbook is left out in it."""
+        before, after = self._old[self._groups[arrow.source]], self._new[source.group]
+
+        def name(found: re.Match[str]) -> str:
+            full = f"{before}/{found[0]}" if before else found[0]
+            new = self._matching.renamed(full)
+            return found[0] if new == full else new.removeprefix(f"{after}/")
+
+        return re.sub(r"(?<!RETRY )[^\s,]+", name, arrow.says)
 
 
-def _renamed(label: str, ids: Mapping[str, str]) -> str:
-    """A label with the ids in it as they are now."""
-    return re.sub(r"(?<!RETRY )[\w{}.]+(?<!\.)", lambda found: ids.get(found[0], found[0]), label)
+def _runbooks(drawn: Picture) -> dict[str, str]:
+    """For each group the nested runbook that it is in, or is; "" for none."""
+    groups = {frame.group.id: frame.group for frame in drawn.frames if frame.group}
+    found = {"": ""}
+    for name in groups:
+        inner, around = [], name
+        while around not in found and groups[around].kind != "runbook":
+            inner.append(around)
+            around = groups[around].parent
+        found |= dict.fromkeys([*inner, around], found.get(around, around))
+    return found
 
 
 def _paired(unit: Node, gone: list[Arrow], come: list[Arrow]) -> Iterator[Redirection]:

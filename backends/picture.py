@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from backends.arrows import Arrow, arrows
+from backends.arrows import Arrow, Mark, arrows
 from backends.captions import Lines, Names, caption
 from backends.loops import Placement, place
 from compiler.ir.program import Branch, End, Group, Node, Program
@@ -28,6 +28,7 @@ class Box:
     frame: str
     is_reached: bool
     is_in_loop: bool
+    mark: Mark = ""
 
 
 @dataclass(frozen=True, slots=True)

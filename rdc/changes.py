@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from difflib import unified_diff
+from itertools import islice
 from typing import Any
 
 from backends.arrows import Arrow
 from backends.difference import Change, Difference, Redirection
 from compiler.ir.program import End, Node, Program
+from rdc.reporting.cells import visible
 
 _TEXTS = ("command", "prompt", "block")
 
@@ -27,6 +29,10 @@ class Version:
         node = self.nodes[name]
         return _end(node.task) if isinstance(node.task, End) else _unit(node)
 
+    def place(self, name: str) -> dict[str, str]:
+        """A place of the flow for tools."""
+        return {"target": name, "called": self.called(name)}
+
     def says(self, arrow: Arrow | None) -> str:
         """A transition in words."""
         if arrow is None:
@@ -38,23 +44,26 @@ class Version:
 def as_text(found: Difference, old: Version, new: Version) -> str:
     """What changed, a line for each, in the order of the document."""
     if not found:
-        return f"{old.path} and {new.path} flow the same"
+        return visible(f"{old.path} and {new.path} flow the same")
     lines = [f"--- {old.path}", f"+++ {new.path}"]
     lines += [f"+ {_unit(node)}" for node in found.added]
     lines += [f"- {_unit(node)}" for node in found.removed]
     for change in found.changed:
         lines += [f"~ {_unit(change.new)}: {', '.join(change.parts)}", *_texts(change)]
+    if found.start:
+        lines.append(f"> the start: {old.called(found.start[0])} -> {new.called(found.start[1])}")
     lines += [f"> {_unit(move.unit)}: {old.says(move.before)} -> {new.says(move.after)}" for move in found.redirected]
     if found.renumbered:
         lines.append("= " + ", ".join(f"{pair.old.id} is now {pair.new.id}" for pair in found.renumbered))
     lines += [f"! now reached: {_end(end)}" for end in found.opened]
     lines += [f"! no longer reached: {_end(end)}" for end in found.closed]
-    return "\n".join(lines)
+    return "\n".join(map(visible, lines))
 
 
-def as_json(found: Difference, old: Version, new: Version) -> str:
-    """What changed, as JSON."""
+def as_json(found: Difference, old: Version, new: Version, origin: str) -> str:
+    """What changed, as JSON; `origin` says where it comes from."""
     values = {
+        "generated": origin,
         "version": 1,
         "old": {"path": old.path, "sha256": old.program.sources[0].sha256},
         "new": {"path": new.path, "sha256": new.program.sources[0].sha256},
@@ -62,6 +71,7 @@ def as_json(found: Difference, old: Version, new: Version) -> str:
         "removed": [_named(node) for node in found.removed],
         "changed": [_named(pair.new) | {"was": pair.old.id, "parts": list(pair.parts)} for pair in found.changed],
         "renumbered": [{"old": pair.old.id, "new": pair.new.id} for pair in found.renumbered],
+        "start": found.start and {"before": old.place(found.start[0]), "after": new.place(found.start[1])},
         "redirected": [_moved(move, old, new) for move in found.redirected],
         "ends": {"opened": _ends(found.opened), "closed": _ends(found.closed)},
     }
@@ -83,7 +93,8 @@ def _texts(change: Change) -> Iterator[str]:
         if part in _TEXTS:
             before, after = (getattr(node.task, part) or "" for node in (change.old, change.new))
             compared = unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=1)
-            yield from (f"    {line}" for line in compared if not line.startswith(("---", "+++", "@@")))
+            changed = islice(compared, 2, None)  # the first two lines name files
+            yield from (f"    {line}" for line in changed if not line.startswith("@@"))
 
 
 def _named(node: Node) -> dict[str, Any]:
@@ -101,7 +112,7 @@ def _moved(move: Redirection, old: Version, new: Version) -> dict[str, Any]:
 def _arrow(arrow: Arrow | None, version: Version) -> dict[str, str] | None:
     if arrow is None:
         return None
-    return {"says": " ".join(arrow.lines), "target": arrow.target, "called": version.called(arrow.target)}
+    return {"says": " ".join(arrow.lines), **version.place(arrow.target)}
 
 
 def _ends(found: Iterable[End]) -> list[dict[str, str]]:

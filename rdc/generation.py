@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from backends.base import Backend
+from backends.base import Backend, Emission
 from backends.mistakes import OptionsError
 from compiler.diagnostic import Diagnostic
 from compiler.driver import Compilation, Settings, compile_file
+from compiler.ir.program import Program
 from compiler.options import Table
 from compiler.source import Source
 from rdc.tables import check_names, check_options
+
+Emit = Callable[[Program, Mapping[str, object]], Emission]
+"""Makes an output of a program and options in plain values."""
 
 
 @dataclass(frozen=True)
@@ -45,18 +49,23 @@ def generate(
     found: list[Diagnostic] = []
     sources: dict[str, Source] = {}
     for path in paths:
-        compilation = compile_file(path, settings)
-        table = compilation.tables.get(backend.name, Table())
-        wrong = [*check_names(compilation.tables), *_mistakes(compilation, backend, table, given)]
-        found += [*compilation.diagnostics, *wrong]
-        sources |= compilation.sources
-        if compilation.program is None or wrong:
-            files.append(None)
-            continue
-        emission = backend.emit(compilation.program, {**table.values, **given})
-        found += emission.diagnostics
-        files.append(None if emission.text is None else emission.text.encode())
+        made = emitted(compile_file(path, settings), backend, given, backend.emit)
+        files += made.files
+        found += made.diagnostics
+        sources |= made.sources
     return Generation(tuple(files), tuple(found), sources)
+
+
+def emitted(compilation: Compilation, backend: Backend[Any], given: Mapping[str, object], emit: Emit) -> Generation:
+    """What a backend makes of one document by its method `emit`, or something else of it; raises as `generate` does."""
+    table = compilation.tables.get(backend.name, Table())
+    wrong = [*check_names(compilation.tables), *_mistakes(compilation, backend, table, given)]
+    found = (*compilation.diagnostics, *wrong)
+    if compilation.program is None or wrong:
+        return Generation((None,), found, compilation.sources)
+    emission = emit(compilation.program, {**table.values, **given})
+    data = None if emission.text is None else emission.text.encode()
+    return Generation((data,), (*found, *emission.diagnostics), compilation.sources)
 
 
 def _mistakes(

@@ -2,24 +2,46 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
+from typing import IO, NamedTuple
 
 CONFIGURATIONS = ("rdc.toml", "pyproject.toml")
-LARGEST = 8 * 1024 * 1024
-"""Bytes of a document that is looked at (D1)."""
+"""Names of files that say how a document is read."""
+
+LARGEST = 8 * 1024 * 1024 + 1
+"""Bytes that are kept of a file: enough to see that it is too large (D1)."""
 
 
 class RevisionError(ValueError):
     """There is no such revision, or no such file in it."""
 
 
+class CheckedOut(NamedTuple):
+    """A folder with what was in a revision, and the document there."""
+
+    root: str
+    path: str
+
+    def name(self, path: str) -> str:
+        """What the repository calls a file in the folder."""
+        return os.path.relpath(os.path.realpath(path), self.root)
+
+
+def path_of(name: str) -> str:
+    """Where the file is now that git means by REVISION:NAME: from the top of the repository, but for `./` and `../`."""
+    if name.startswith(("./", "../")):
+        return name
+    return os.path.join(_top(Path.cwd()), name)  # noqa: PTH118 (an odd name stays as it is)
+
+
 @contextmanager
-def checked_out(revision: str, file: str) -> Iterator[str]:
-    """The path of a file as it was in a revision, with the documents around it, as long as the context lasts.
+def checked_out(revision: str, file: str) -> Iterator[CheckedOut]:
+    """A file as it was in a revision, with the documents around it, as long as the context lasts.
 
     Only Markdown files and configurations are written, into a folder of their own; the repository is not touched, and
     nothing of it is run.
@@ -27,42 +49,111 @@ def checked_out(revision: str, file: str) -> Iterator[str]:
     Raises:
         RevisionError: There is no git, no repository, no such revision, or the file is not in it.
     """
-    place = Path(file).absolute()
-    top = Path(_git(place.parent, "rev-parse", "--show-toplevel").decode().rstrip("\n"))
-    name = place.resolve().relative_to(top.resolve()).as_posix()
-    listed = _git(top, "ls-tree", "-r", "-z", "--full-tree", "--end-of-options", revision)
-    entries = dict(_entries(listed))
+    place = Path(os.path.realpath(file))  # of a link: what it leads to, which may be in another repository
+    folder = next(above for above in place.parents if above.is_dir())  # it may be gone by now
+    top = _top(folder)
+    if not place.is_relative_to(os.path.realpath(top)):
+        raise RevisionError("its repository has its files elsewhere")
+    name = place.relative_to(os.path.realpath(top)).as_posix()
+    entries = dict(_entries(_git(top, "ls-tree", "-r", "-z", "--full-tree", "--end-of-options", revision)))
     if name not in entries:
         raise RevisionError(f"there is no `{name}` in the revision {revision}")
-    with tempfile.TemporaryDirectory(prefix="rdc-") as folder:
-        root = Path(folder)
+    wanted = {path: blob for path, blob in entries.items() if path == name or _is_around(path)}
+    with tempfile.TemporaryDirectory(prefix="rdc-") as temporary:
+        root = Path(os.path.realpath(temporary))
         (root / ".git").mkdir()
-        for path, blob in entries.items():
-            if path == name or path.endswith(".md") or path in CONFIGURATIONS:
-                _write(root / path, _git(top, "cat-file", "blob", blob))
-        yield str(root / name)
+        _write(root, name, wanted, _blobs(top, wanted.values()))
+        yield CheckedOut(str(root), str(root / name))
+
+
+def _top(folder: Path) -> str:
+    """The top of the repository that a folder is in."""
+    return os.fsdecode(_git(folder, "rev-parse", "--show-toplevel").removesuffix(b"\n"))
+
+
+def _is_around(path: str) -> bool:
+    """Whether a document may need a file."""
+    return path.endswith(".md") or PurePosixPath(path).name in CONFIGURATIONS
 
 
 def _entries(listed: bytes) -> Iterator[tuple[str, str]]:
-    """The plain files of a tree that are not too large, with the names of their contents."""
-    for line in listed.decode(errors="surrogateescape").split("\0"):
-        mode, _, rest = line.partition(" ")
+    """The plain files of a tree, with the names of their contents; not those that would stand outside of it."""
+    for entry in os.fsdecode(listed).split("\0"):
+        mode, _, rest = entry.partition(" ")
         blob, _, path = rest.removeprefix("blob ").partition("\t")
-        if mode in {"100644", "100755"} and ".." not in PurePosixPath(path).parts:
+        if mode in {"100644", "100755"} and ".." not in path.split("/") and not path.startswith("/"):
             yield path, blob
 
 
-def _write(path: Path, data: bytes) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(data)
+def _write(root: Path, name: str, wanted: Mapping[str, str], blobs: Iterable[bytes]) -> None:
+    """Write files. What only stands around the document `name` may have paths that no file system takes."""
+    for path, data in zip(wanted, blobs, strict=True):
+        try:
+            (root / path).parent.mkdir(parents=True, exist_ok=True)
+            (root / path).write_bytes(data)
+        except OSError as error:
+            if path == name:
+                raise RevisionError(f"cannot write `{name}`: {error.strerror}") from None
 
 
-def _git(folder: Path, *words: str) -> bytes:
+# --- git --------------------------------------------------------------------------------------------------------------
+
+
+def _git(folder: str | Path, *words: str) -> bytes:
+    """What git says."""
+    with _running(folder, *words) as git:
+        said, complaint = git.communicate()
+    if git.returncode:
+        raise RevisionError(_reason(complaint))
+    return said
+
+
+def _blobs(folder: str | Path, names: Iterable[str]) -> Iterator[bytes]:
+    """Contents by their names. One process gives all; it is asked for one after the other, so that nothing fills up."""
     try:
-        done = subprocess.run(["git", "-C", str(folder), *words], capture_output=True, check=False)  # noqa: S603, S607
+        with _running(folder, "cat-file", "--batch") as git:
+            assert git.stdin  # noqa: S101 (tells mypy)
+            assert git.stdout  # noqa: S101 (as above)
+            for name in names:
+                git.stdin.write(f"{name}\n".encode())
+                git.stdin.flush()
+                yield _blob(git.stdout)
+    except BrokenPipeError:
+        raise RevisionError("git ended too early") from None
+
+
+def _blob(answers: IO[bytes]) -> bytes:
+    """The next content, of which no more than `LARGEST` bytes are kept."""
+    _, kind, *rest = answers.readline().split() or (b"", b"")
+    if kind != b"blob":
+        raise RevisionError("a file of this revision is not here; is the clone a partial one?")
+    size = int(rest[0])
+    data = answers.read(min(size, LARGEST))
+    left = size - len(data) + 1  # a line end comes after it
+    while left:
+        more = answers.read(min(left, LARGEST))
+        if not more:
+            raise RevisionError("git ended too early")
+        left -= len(more)
+    return data
+
+
+def _running(folder: str | Path, *words: str) -> subprocess.Popen[bytes]:
+    """A process of git that looks at the repository of a folder, speaks English, and fetches nothing.
+
+    A partial clone would run what its configuration says to fetch; a hook of git says which repository it is in.
+    """
+    kept = {name: value for name, value in os.environ.items() if name not in {"GIT_DIR", "GIT_WORK_TREE"}}
+    environment = {**kept, "LC_ALL": "C", "GIT_ALLOW_PROTOCOL": "none", "GIT_NO_LAZY_FETCH": "1"}
+    command = ["git", "-C", str(folder), *words]
+    pipe = subprocess.PIPE
+    stderr = subprocess.DEVNULL if words[0] == "cat-file" else pipe
+    try:
+        return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=stderr, env=environment)  # noqa: S603
     except OSError as error:
         raise RevisionError(f"git cannot be run: {error.strerror}") from None
-    if done.returncode:
-        said = done.stderr.decode(errors="replace").strip().splitlines()
-        raise RevisionError(said[0].removeprefix("fatal: ") if said else "git failed")
-    return done.stdout
+
+
+def _reason(complaint: bytes) -> str:
+    said = complaint.decode(errors="replace").strip().splitlines()
+    return said[0].removeprefix("fatal: ") if said else "git failed"

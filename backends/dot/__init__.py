@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import ClassVar
 
-from backends.base import MARK, Backend, Emission
+from backends.base import Emission
 from backends.dot.ends import spread_ends
 from backends.dot.graph import Graph
 from backends.dot.strings import comment
 from backends.dot.styles import SHAPES, Theme
 from backends.links import LinkOptions
-from backends.picture import picture
-from compiler.ir.program import Program
-from compiler.version import __version__
+from backends.sheet import PictureBackend, Sheet
 
 
 class DotOptions(LinkOptions):
@@ -22,7 +19,7 @@ class DotOptions(LinkOptions):
     theme: Theme = "light"
 
 
-class DotBackend(Backend[DotOptions]):
+class DotBackend(PictureBackend[DotOptions]):
     """Graphs in the language of Graphviz, which say all that matters to a reviewer, and are not run."""
 
     name: ClassVar[str] = "dot"
@@ -31,16 +28,7 @@ class DotBackend(Backend[DotOptions]):
     options = DotOptions
     tasks: ClassVar[frozenset[str]] = frozenset(SHAPES)
 
-    def render(self, program: Program, options: DotOptions) -> Emission:
+    def draw(self, sheet: Sheet, options: DotOptions) -> Emission:
         """The graph below comments that say where it comes from."""
-        drawn = spread_ends(picture(program))
-        graph = Graph(drawn, program.title or program.name, options.theme, options.link_base)
-        return Emission("\n".join((*_header(program), *graph.lines(), "")))
-
-
-def _header(program: Program) -> Iterator[str]:
-    source = program.sources[0]
-    yield comment(f"{MARK} {__version__} from {source.path} (sha256 {source.sha256}).")
-    yield comment(f"Do not edit: change {source.path} and compile it again.")
-    for included in program.sources[1:]:
-        yield comment(f"It includes {included.path} (sha256 {included.sha256}).")
+        graph = Graph(spread_ends(sheet.drawn), sheet.title, sheet.notes, options.theme, options.link_base)
+        return Emission("\n".join((*map(comment, sheet.head()), *graph.lines(), "")))

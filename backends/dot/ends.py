@@ -9,7 +9,7 @@ from collections import Counter
 from dataclasses import replace
 from math import inf
 
-from backends.arrows import Arrow
+from backends.arrows import Arrow, Mark
 from backends.picture import UNREACHABLE, Box, Picture
 from compiler.ir.program import End
 
@@ -27,8 +27,10 @@ def spread_ends(drawn: Picture) -> Picture:
     arrows: list[Arrow] = []
     for arrow in drawn.arrows:
         if end := crowded.get(arrow.target):
-            copy = _copy(end, sources[arrow.source])
-            copies.setdefault(arrow.source, {})[copy.node.id] = copy
+            copy = _copy(end, sources[arrow.source], arrow.mark)
+            own = copies.setdefault(arrow.source, {})
+            is_other = copy.node.id in own and own[copy.node.id].mark != copy.mark
+            own[copy.node.id] = replace(copy, mark="") if is_other else copy
             arrows.append(replace(arrow, target=copy.node.id))
         else:
             arrows.append(arrow)
@@ -46,8 +48,8 @@ def _most_shared(box: Box) -> float:
     return MOST_SHARED if task.message else 1
 
 
-def _copy(end: Box, source: Box) -> Box:
-    """The end of one unit: no run reaches it if none reaches that."""
+def _copy(end: Box, source: Box, mark: Mark) -> Box:
+    """The end of one unit: no run reaches it if none reaches that, and it comes and goes with the ways there."""
     node = replace(end.node, id=f"{source.node.id} → {end.node.id}")
     lost = (UNREACHABLE,) if end.is_reached and not source.is_reached else ()
-    return replace(end, node=node, lines=end.lines + lost, is_reached=source.is_reached)
+    return replace(end, node=node, lines=end.lines + lost, is_reached=source.is_reached, mark=end.mark or mark)

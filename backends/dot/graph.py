@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from backends.arrows import Arrow
-from backends.captions import one_line
+from backends.captions import Lines, one_line
 from backends.dot.strings import attributes, label, name
 from backends.dot.styles import PALETTES, SHAPES, Colours, Theme, class_of
 from backends.links import source_link
@@ -21,15 +21,23 @@ START = "start of the run"
 DEEPEST_INDENT = 12
 """Frames can be nested without bound, but a file need not be as wide."""
 
+WIDTH_OF_ADDED = "3.5"
+WIDTH_OF_CHANGED = "2.5"
+"""The lines of what is marked."""
+
 _FONT = '"Helvetica,Arial,sans-serif"'
 
 
 @dataclass(frozen=True)
 class Graph:
-    """A picture to be written down. With `link_base`, which ends with a slash, things link to their source lines."""
+    """A picture to be written down. With `link_base`, which ends with a slash, things link to their source lines.
+
+    `notes` are lines beneath the title.
+    """
 
     drawn: Picture
     title: str
+    notes: Lines = ()
     theme: Theme = "light"
     link_base: str = ""
 
@@ -56,7 +64,7 @@ class Graph:
         """What holds where nothing else is said."""
         palette = PALETTES[self.theme]
         text = {"fontname": _FONT, "fontcolor": f'"{palette.page.text}"'}
-        page = {"label": label([one_line(self.title)]), "labelloc": "t", "fontsize": "18", **text}
+        page = {"label": label([one_line(self.title), *self.notes]), "labelloc": "t", "fontsize": "18", **text}
         space = {
             "bgcolor": f'"{palette.page.fill}"',
             "pad": "0.3",
@@ -76,9 +84,9 @@ class Graph:
         return {"label": '""', "shape": "circle", "width": "0.2", "class": "start", **_coloured(colours)}
 
     def _box(self, box: Box) -> dict[str, str]:
-        kind = class_of(box)
-        found = {"label": label(box.lines), "class": kind, **SHAPES[box.node.task.kind], **_border(box)}
-        return {**found, **_coloured(PALETTES[self.theme].boxes[kind]), **self._reference(box.node)}
+        found = {"label": label(box.lines), "class": class_of(box), **SHAPES[box.node.task.kind], **_border(box)}
+        reference = self._reference(box.node, is_there=box.mark != "removed")
+        return {**found, **_coloured(PALETTES[self.theme].of_box(box)), **reference}
 
     def _frame(self, frame: Frame) -> dict[str, str]:
         """All that there is, since a frame takes what it does not say from the one around it."""
@@ -88,16 +96,19 @@ class Graph:
         found |= {"penwidth": "2" if frame.is_loop else "1", **_coloured(PALETTES[self.theme].frames[kind])}
         return found | (self._reference(frame.group) if frame.group else {"tooltip": label([frame.title]), "URL": '""'})
 
-    def _reference(self, shown: Node | Group) -> dict[str, str]:
-        """Where something was written."""
+    def _reference(self, shown: Node | Group, *, is_there: bool = True) -> dict[str, str]:
+        """Where something was written; there is no link to what is not there any more."""
         link = {"URL": label([source_link(self.link_base, shown.origin)]), "target": '"_blank"'}
-        return {"tooltip": label(tooltip(shown)), **(link if self.link_base else {})}
+        return {"tooltip": label(tooltip(shown)), **(link if self.link_base and is_there else {})}
 
     def _arrow(self, arrow: Arrow) -> dict[str, str]:
-        colour = f'"{PALETTES[self.theme].arrows[class_of(arrow)]}"'
+        colour = f'"{PALETTES[self.theme].of_arrow(arrow)}"'
         # The blanks keep the words off the line.
         found = {"label": label(f" {line} " for line in arrow.lines)} if arrow.lines else {}
         found |= {"class": class_of(arrow), "color": colour, "fontcolor": colour}
+        found |= {"penwidth": WIDTH_OF_ADDED} if arrow.mark == "added" else {}
+        if arrow.mark == "removed":
+            return {**found, "style": "dotted"}
         if arrow.verdict is Verdict.FAIL:
             return {**found, "style": "dashed"}
         # What goes well and on makes the straight line of the picture.
@@ -112,6 +123,11 @@ def _border(box: Box) -> dict[str, str]:
     """The line around a box, which tells what does not go straight on."""
     is_end = isinstance(box.node.task, End)
     rounded = ",rounded" if is_end else ""
+    if box.mark == "removed":
+        return {"style": f'"filled{rounded},dotted"', "penwidth": "1.5"}
+    if box.mark:
+        width = WIDTH_OF_ADDED if box.mark == "added" else WIDTH_OF_CHANGED
+        return {"style": f'"filled{rounded}"', "penwidth": width}
     if not box.is_reached:
         return {"style": f'"filled{rounded},dotted"'}
     if box.is_in_loop:

@@ -25,12 +25,21 @@ class Colours(NamedTuple):
 
 
 class Palette(NamedTuple):
-    """The colours of a theme: of the page, and of boxes, frames and arrows by class."""
+    """The colours of a theme: of the page, of boxes, frames and arrows by class, and of what is marked by its mark."""
 
     page: Colours
     boxes: Mapping[str, Colours]
     frames: Mapping[str, Colours]
     arrows: Mapping[str, str]
+    marks: Mapping[str, Colours]
+
+    def of_box(self, box: Box) -> Colours:
+        """The colours of a box."""
+        return self.marks[box.mark] if box.mark else self.boxes[class_of(box)]
+
+    def of_arrow(self, arrow: Arrow) -> str:
+        """The colour of an arrow and its label."""
+        return self.marks[arrow.mark].line if arrow.mark else self.arrows[class_of(arrow)]
 
 
 _PURPLE = Colours("#8250df", "#fbefff", "#3e1f79")
@@ -54,6 +63,11 @@ PALETTES: Mapping[Theme, Palette] = {
         },
         {"frame": Colours("#afb8c1", "#f6f8fa", "#424a53"), "cycle": Colours("#8250df", "#f6f8fa", "#6639ba")},
         {"pass": "#1a7f37", "fail": "#cf222e", "both": "#57606a"},
+        {
+            "added": Colours("#bf3989", "#ffe3f1", "#4d0336"),
+            "removed": Colours("#656d76", "#ffffff", "#656d76"),
+            "changed": Colours("#bc4c00", "#fff1e5", "#471700"),
+        },
     ),
     "dark": Palette(
         Colours("#8b949e", "#0d1117", "#e6edf3"),
@@ -72,6 +86,11 @@ PALETTES: Mapping[Theme, Palette] = {
         },
         {"frame": Colours("#484f58", "#161b22", "#b1bac4"), "cycle": Colours("#a371f7", "#161b22", "#d2a8ff")},
         {"pass": "#3fb950", "fail": "#f85149", "both": "#8b949e"},
+        {
+            "added": Colours("#f778ba", "#5e103e", "#ffdaec"),
+            "removed": Colours("#8b949e", "#0d1117", "#8b949e"),
+            "changed": Colours("#f0883e", "#5a1e02", "#ffdfb6"),
+        },
     ),
 }
 
@@ -96,6 +115,8 @@ ARROWS: Mapping[Verdict | None, str] = {Verdict.PASS: "pass", Verdict.FAIL: "fai
 def class_of(item: Box | Frame | Arrow) -> str:
     """The class of what is drawn."""
     match item:
+        case Box(mark=mark) | Arrow(mark=mark) if mark:
+            return mark
         case Box(is_reached=False):
             return "unreachable"
         case Box(node=node):
@@ -106,9 +127,13 @@ def class_of(item: Box | Frame | Arrow) -> str:
             return ARROWS[verdict]
 
 
-def stylesheet(theme: Theme) -> str:
+def stylesheet(theme: Theme, *, has_marks: bool = False) -> str:
     """The theme as CSS for an SVG that Graphviz drew, whatever the theme that it was drawn in."""
-    return "\n".join(_rules(PALETTES[theme]))
+    palette = PALETTES[theme]
+    if has_marks:
+        lines = {mark: colours.line for mark, colours in palette.marks.items()}
+        palette = palette._replace(boxes={**palette.boxes, **palette.marks}, arrows={**palette.arrows, **lines})
+    return "\n".join(_rules(palette))
 
 
 def _rules(palette: Palette) -> Iterator[str]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import count
 
 from backends.arrows import Arrow
+from backends.captions import Lines
 from backends.links import source_link
 from backends.mermaid import styles
 from backends.mermaid.labels import escaped, label
@@ -32,6 +33,9 @@ SHAPES = {
 DEEPEST_INDENT = 12
 """Frames can be nested without bound, but a file need not be as wide."""
 
+LEGEND = "legend"
+"""The id of the box with the notes."""
+
 _ARROW = re.compile(r"^ *\w+ (?:-->|-\.->)", re.MULTILINE)
 
 
@@ -40,36 +44,45 @@ def is_too_big(text: str) -> bool:
     return len(text.encode("utf-16-le")) // 2 > MOST_CHARACTERS or len(_ARROW.findall(text)) > MOST_ARROWS
 
 
-def chart(program: Program, ids: Mapping[str, str], *, source_lines: bool = False, link_base: str = "") -> str:
+def chart(program: Program, ids: Mapping[str, str]) -> str:
     """The flowchart of a program, from `flowchart TD` to the last style.
 
     Lines can be added, such as `class s1,s2 passed`: `ids` says how the nodes that matter for that are to be called,
-    in letters and digits, not `end` and not `start`. With `source_lines` comments say where each unit was written, with
-    `link_base`, which ends with a slash, boxes link to there.
+    in letters and digits, not `end`, not `start`.
     """
-    return "\n".join(_Chart(picture(program), ids, program.sources[0].path).lines(source_lines, link_base)) + "\n"
+    return "\n".join(Chart(picture(program), ids).lines()) + "\n"
 
 
-class _Chart:
-    """A picture with the names of its boxes and frames, which are Mermaid's own kind of ids."""
+class Chart:
+    """A picture with the names of its boxes and frames, which are Mermaid's own kind of ids.
 
-    def __init__(self, drawn: Picture, ids: Mapping[str, str], document: str) -> None:
+    `document` is the path of the document that most of it stands in; `notes` are lines for a box of their own.
+    """
+
+    def __init__(self, drawn: Picture, ids: Mapping[str, str], document: str = "", notes: Lines = ()) -> None:
         self.drawn = drawn
         self.document = document
+        self.notes = notes
         taken = set(ids.values())
         boxes, frames = _numbered("n", taken), _numbered("f", taken)
         self.boxes = {box.node.id: ids.get(box.node.id) or next(boxes) for box in drawn.boxes}
         self.frames = {frame.id: next(frames) for frame in drawn.frames}
 
-    def lines(self, source_lines: bool, link_base: str) -> Iterator[str]:
-        """All lines of the diagram."""
+    def lines(self, link_base: str = "", *, source_lines: bool = False) -> Iterator[str]:
+        """All lines of the diagram.
+
+        With `source_lines` comments say where each unit was written, with `link_base`, which ends with a slash, boxes
+        link to there; not so those that are not there any more.
+        """
         yield "flowchart TD"
+        if self.notes:
+            yield f"  {LEGEND}[{label(self.notes)}]"
         yield "  start(( ))"
         yield from self._nested(source_lines)
         yield f"  start --> {self.boxes[self.drawn.entry]}"
         yield from map(self._arrow, self.drawn.arrows)
         if link_base:
-            yield from (self._link(box, link_base) for box in self.drawn.boxes)
+            yield from (self._link(box, link_base) for box in self.drawn.boxes if box.mark != "removed")
         yield from (f"  {line}" for line in styles.declarations(self._members()))
         yield from (f"  {line}" for line in styles.links(self.drawn.arrows))
 
@@ -78,7 +91,7 @@ class _Chart:
             indent = "  " * min(depth + 1, DEEPEST_INDENT)
             if isinstance(item, Box):
                 if source_lines:
-                    yield f"{indent}%% {self._place(item.node.origin)}"
+                    yield f"{indent}%% {'was ' if item.mark == 'removed' else ''}{self._place(item.node.origin)}"
                 before, after = SHAPES[item.node.task.kind]
                 yield f"{indent}{self.boxes[item.node.id]}{before}{label(item.lines)}{after}"
             elif isinstance(item, Frame):
@@ -92,7 +105,7 @@ class _Chart:
 
     def _arrow(self, arrow: Arrow) -> str:
         says = f"|{label(arrow.lines)}|" if arrow.lines else ""
-        return f"  {self.boxes[arrow.source]} {styles.ARROWS[arrow.verdict]}{says} {self.boxes[arrow.target]}"
+        return f"  {self.boxes[arrow.source]} {styles.line_of(arrow)}{says} {self.boxes[arrow.target]}"
 
     def _link(self, box: Box, base: str) -> str:
         origin = box.node.origin
@@ -101,7 +114,7 @@ class _Chart:
 
     def _members(self) -> dict[str, list[str]]:
         """The ids of all that has a class, by class."""
-        members = {"start": ["start"]}
+        members = {"start": ["start"], **({"frame": [LEGEND]} if self.notes else {})}
         for box in self.drawn.boxes:
             for name in styles.of_box(box):
                 members.setdefault(name, []).append(self.boxes[box.node.id])

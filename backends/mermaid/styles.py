@@ -7,13 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from backends.arrows import Arrow
+from backends.arrows import Arrow, Mark
 from backends.picture import Box, Frame
 from compiler.ir.program import End, Verdict
 
 ARROWS: Mapping[Verdict | None, str] = {Verdict.PASS: "-->", Verdict.FAIL: "-.->", None: "-->"}
 
-COLOURS: Mapping[Verdict | None, str] = {Verdict.PASS: "#2da44e", Verdict.FAIL: "#e5534b", None: "#848d97"}
+COLOURS: Mapping[Verdict | Mark | None, str] = {
+    Verdict.PASS: "#2da44e",
+    Verdict.FAIL: "#e5534b",
+    None: "#848d97",
+    "added": "#d63d95",
+    "removed": "#848d97",
+}
+
+WIDTHS: Mapping[Verdict | Mark | None, int] = {"added": 4}
+"""Of arrows in pixels, where it is not 2."""
 
 CLASSES = {
     "start": "fill:#848d97,stroke:#848d97,color:#848d97",
@@ -22,6 +31,9 @@ CLASSES = {
     "inner": "stroke-width:1px,stroke-dasharray:3 3",
     "loop": "stroke-width:2px,stroke-dasharray:7 4",
     "unreachable": "fill:#d8dee4,stroke:#6e7781,color:#424a53,stroke-dasharray:2 4",
+    "added": "fill:#ffe3f1,stroke:#bf3989,color:#4d0336,stroke-width:4px",
+    "removed": "fill:#ffffff,stroke:#6e7781,color:#57606a,stroke-width:2px,stroke-dasharray:2 4",
+    "changed": "fill:#fff1e5,stroke:#bc4c00,color:#471700,stroke-width:3px",
     "frame": "fill:none,stroke:#848d97",
     "cycle": "fill:none,stroke:#848d97,stroke-width:2px,stroke-dasharray:7 4",
     "passed": "fill:#1a7f37,stroke:#1a7f37,color:#ffffff",
@@ -42,6 +54,13 @@ def of_box(box: Box) -> Iterator[str]:
         yield "loop"
     if not box.is_reached:
         yield "unreachable"
+    if box.mark:
+        yield box.mark
+
+
+def line_of(arrow: Arrow) -> str:
+    """The line of an arrow."""
+    return ARROWS[Verdict.FAIL] if arrow.mark == "removed" else ARROWS[arrow.verdict]
 
 
 def of_frame(frame: Frame) -> str:
@@ -61,8 +80,8 @@ def declarations(members: Mapping[str, Sequence[str]]) -> Iterator[str]:
 
 def links(arrows: Iterable[Arrow]) -> Iterator[str]:
     """The lines that colour arrows, which Mermaid knows by their numbers; number 0 leads from the start."""
-    numbers: dict[Verdict | None, list[str]] = {None: ["0"]}
+    numbers: dict[Verdict | Mark | None, list[str]] = {None: ["0"]}
     for number, arrow in enumerate(arrows, 1):
-        numbers.setdefault(arrow.verdict, []).append(str(number))
-    for verdict, members in numbers.items():
-        yield f"linkStyle {','.join(members)} stroke:{COLOURS[verdict]},stroke-width:2px"
+        numbers.setdefault(arrow.mark or arrow.verdict, []).append(str(number))
+    for kind, members in numbers.items():
+        yield f"linkStyle {','.join(members)} stroke:{COLOURS[kind]},stroke-width:{WIDTHS.get(kind, 2)}px"

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rdc.commands.reporter import Reporter
-from rdc.commands.target import Target, misused
+from rdc.commands.target import Target, misuse_told
 from rdc.terminal import put
 
 if TYPE_CHECKING:
@@ -18,13 +18,10 @@ if TYPE_CHECKING:
 
 def generated(sources: Sequence[str], settings: Settings, target: Target) -> Generation:
     """What documents become; options that are wrong are wrong use."""
-    from backends.mistakes import OptionsError  # noqa: PLC0415 (the backends are slow to import)
-    from rdc.generation import generate  # noqa: PLC0415
+    from rdc.generation import generate  # noqa: PLC0415 (the backends are slow to import)
 
-    try:
+    with misuse_told(target.backend):
         return generate(sources, settings, target.backend, target.options)
-    except OptionsError as error:
-        raise misused(target.backend, error) from None
 
 
 def print_one(made: Generation, reporter: Reporter) -> int:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -10,96 +13,151 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from rdc.commands.language import language_options
+from rdc.commands.pictures import PICTURES, Format, Wish, picture_options
 from rdc.commands.reporter import Reporter, strictness_options
+from rdc.commands.target import find_target, misuse_told
 from rdc.terminal import put
 
 if TYPE_CHECKING:
+    from compiler.diagnostic import Diagnostic
     from compiler.driver import Compilation, Settings
-    from rdc.changes import Version
+    from rdc.comparison import Comparison
+    from rdc.generation import Generation
+
+FORMATS = {
+    "text": Format("", ".diff.txt", prints=True),
+    "json": Format("", ".diff.json", prints=True),
+    **{name: form._replace(suffix=f".diff{form.suffix}") for name, form in PICTURES.items()},
+}
+
+_REVISION = re.compile(r"(?P<revision>(?:[^:{]|\{[^}]*\})+):(?P<file>.+)", re.DOTALL)
+"""A file in a revision, which may have colons in braces, such as a time."""
 
 
 class Place(NamedTuple):
     """Where a version of the document is: a file, in a revision of git or ("" for none) as it lies there."""
 
-    revision: str
+    shown: str
     file: str
+    revision: str = ""
 
     @property
-    def shown(self) -> str:
-        """What messages call it."""
-        return f"{self.revision}:{self.file}" if self.revision else self.file
+    def beside(self) -> str:
+        """The path that a picture stands beside: that of a revision stands in the current folder."""
+        return Path(self.file).name if self.revision else self.file
 
 
 @click.command(name="diff")
 @click.argument("old", metavar="OLD")
 @click.argument("new", metavar="NEW")
-@click.option("--format", "wanted", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@picture_options(FORMATS, "text")
 @click.option("--exit-code", "exits", is_flag=True, help="End with 1 if something changed.")
 @language_options
 @strictness_options
-def command(old: str, new: str, wanted: str, settings: Settings, reporter: Reporter, *, exits: bool) -> int:
+def command(old: str, new: str, wish: Wish, settings: Settings, reporter: Reporter, *, exits: bool) -> int:
     """Compare two documents as flows.
 
     OLD and NEW are files, or files in a revision of git (`HEAD~1:deploy.runbook.md`). OLD may be just a revision; it
-    then stands for NEW in that revision.
+    then stands for NEW in that revision. Pictures show both versions, and mark what changed.
     """
-    from backends.difference import difference  # noqa: PLC0415 (the compiler is slow to import)
-    from backends.picture import picture  # noqa: PLC0415
-    from rdc.changes import as_json, as_text  # noqa: PLC0415
+    from rdc.changes import Version  # noqa: PLC0415 (the backends are slow to import)
+    from rdc.comparison import Comparison  # noqa: PLC0415
 
-    versions = _compiled(_place(old, new), _place(new, None), settings, reporter)
-    if versions is None:
+    places = _places(old, new)
+    compiled = _compiled(places, settings, reporter)
+    if compiled is None:
         return 1
-    before, after = versions
-    found = difference(picture(before.program), picture(after.program))
-    put((as_json if wanted == "json" else as_text)(found, before, after))
-    return int(exits and bool(found))
+    versions = [Version(place.shown, one.program) for place, one in zip(places, compiled, strict=True) if one.program]
+    compared = Comparison(versions[0], versions[1])
+    if wish.is_printed and wish.form.prints:
+        put(compared.text() if wish.form is FORMATS["text"] else compared.json())
+        code = 0
+    else:
+        made = _generated(compared, compiled, wish)
+        code = wish.deliver(places[1].beside, made, reporter, has_marks=True)
+    return code or int(exits and bool(compared.found))
 
 
-def _place(word: str, other: str | None) -> Place:
-    """What OLD or NEW means: a file, before all else; then a file in a revision; then a revision of the other file."""
-    if Path(word).exists():
-        return Place("", word)
-    revision, colon, file = word.partition(":")
-    if colon and revision and file:
-        return Place(revision, file)
-    return Place(word, other) if other is not None else Place("", word)
+def _places(old: str, new: str) -> tuple[Place, Place]:
+    """What OLD and NEW mean: a file, before all else; then a file in a revision; OLD also a revision of NEW's file."""
+    after = _in_revision(new) or Place(new, new)
+    before = Place(old, old) if _is_file(old) else _in_revision(old)
+    return before or after._replace(shown=f"{old}:{after.file}", revision=old), after
 
 
-def _compiled(old: Place, new: Place, settings: Settings, reporter: Reporter) -> tuple[Version, Version] | None:
-    """Both versions, or None if one has errors, which are then reported."""
-    from rdc.changes import Version  # noqa: PLC0415 (the compiler is slow to import)
-
-    with ExitStack() as stack:
-        compilations = [_compile(place, settings, stack) for place in (old, new)]
-        report = reporter.gather(
-            (found for compilation in compilations for found in compilation.diagnostics if compilation.program is None),
-            {path: source for compilation in compilations for path, source in compilation.sources.items()},
-        )
-        reporter.show(report)
-    programs = [compilation.program for compilation in compilations]
-    if programs[0] is None or programs[1] is None:
+def _in_revision(word: str) -> Place | None:
+    found = None if _is_file(word) else _REVISION.fullmatch(word)
+    if found is None:
         return None
-    return Version(old.shown, programs[0]), Version(new.shown, programs[1])
+    from rdc.revision import path_of  # noqa: PLC0415 (git is asked for revisions only)
+
+    with _misuse_told(word):
+        return Place(word, path_of(found["file"]), found["revision"])
 
 
-def _compile(place: Place, settings: Settings, stack: ExitStack) -> Compilation:
+def _is_file(word: str) -> bool:
+    """Whether there is something of this name that is no folder; a branch is often called as one."""
+    return os.path.exists(word) and not os.path.isdir(word)  # noqa: PTH110, PTH112 (they take any word)
+
+
+def _compiled(places: Iterable[Place], settings: Settings, reporter: Reporter) -> list[Compilation] | None:
+    """Both versions, or None if one has errors. These are reported; warnings only where they matter."""
+    compiled = [_compile(place, settings) for place in places]
+    report = reporter.gather(
+        (found for one in compiled if reporter.strict or one.program is None for found in one.diagnostics),
+        {path: source for one in compiled for path, source in one.sources.items()},
+    )
+    reporter.show(report)
+    return None if reporter.fails(report) else compiled
+
+
+def _compile(place: Place, settings: Settings) -> Compilation:
     from compiler.driver import compile_file  # noqa: PLC0415 (the compiler is slow to import)
-    from rdc.revision import RevisionError, checked_out  # noqa: PLC0415 (git is asked for revisions only)
 
     if not place.revision:
         return compile_file(place.file, settings)
+    from rdc.revision import checked_out  # noqa: PLC0415 (git is asked for revisions only)
+
+    with _misuse_told(place.shown), checked_out(place.revision, place.file) as folder:
+        compilation = compile_file(folder.path, settings)
+
+        def shown(path: str) -> str:
+            return f"{place.revision}:{folder.name(path)}"
+
+        def renamed(found: Diagnostic) -> Diagnostic:
+            related = tuple(other._replace(path=shown(other.path)) for other in found.related)
+            return replace(found, path=shown(found.path), related=related)
+
+        return compilation._replace(
+            diagnostics=tuple(map(renamed, compilation.diagnostics)),
+            sources={shown(name): source for name, source in compilation.sources.items()},
+        )
+
+
+@contextmanager
+def _misuse_told(word: str) -> Iterator[None]:
+    from rdc.revision import RevisionError  # noqa: PLC0415 (git is asked for revisions only)
+
     try:
-        path = stack.enter_context(checked_out(place.revision, place.file))
+        yield
     except RevisionError as error:
-        raise click.UsageError(f"cannot read {place.shown}: {error}", click.get_current_context()) from None
-    compilation = compile_file(path, settings)
-    around = path.removesuffix(place.file)  # what is included stands around it, and is in the revision too
+        raise click.UsageError(f"cannot read {word}: {error}", click.get_current_context()) from None
 
-    def shown(name: str) -> str:
-        return f"{place.revision}:{name.removeprefix(around)}"
 
-    return compilation._replace(
-        diagnostics=tuple(replace(found, path=shown(found.path)) for found in compilation.diagnostics),
-        sources={shown(name): source for name, source in compilation.sources.items()},
-    )
+def _generated(compared: Comparison, compiled: Sequence[Compilation], wish: Wish) -> Generation:
+    """What is to be written."""
+    from backends.sheet import PictureBackend  # noqa: PLC0415 (the backends are slow to import)
+    from rdc.generation import Generation, emitted  # noqa: PLC0415
+
+    sources = {path: source for one in compiled for path, source in one.sources.items()}
+    if wish.form.prints:
+        text = compared.file() if wish.form is FORMATS["text"] else compared.json()
+        return Generation((f"{text}\n".encode(errors="backslashreplace"),), (), sources)
+    target = find_target(wish.form.target, wish.options)
+    backend = target.backend
+    assert isinstance(backend, PictureBackend)  # noqa: S101 (tells mypy)
+    new = compiled[1]._replace(diagnostics=(), sources=sources)  # what matters of these has been told
+    with misuse_told(backend):
+        return emitted(
+            new, backend, target.options, lambda _, options: backend.draw(compared.sheet(), backend.validate(options))
+        )

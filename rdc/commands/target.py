@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -58,22 +59,25 @@ def target_options(command: Command) -> Command:
     return wrapped
 
 
-def misused(backend: Backend[Any], error: Exception) -> click.UsageError:
-    """The wrong use that an `OptionsError` tells of."""
-    return click.UsageError(f"target {backend.name}: {error}", click.get_current_context())
+@contextmanager
+def misuse_told(backend: Backend[Any]) -> Iterator[None]:
+    """Make wrong use of an `OptionsError`."""
+    from backends.mistakes import OptionsError  # noqa: PLC0415 (the backends are slow to import)
+
+    try:
+        yield
+    except OptionsError as error:
+        raise click.UsageError(f"target {backend.name}: {error}", click.get_current_context()) from None
 
 
 def find_target(name: str, words: Mapping[str, str]) -> Target:
     """The target of a name that there is, with options in words of the command line."""
-    from backends.mistakes import OptionsError  # noqa: PLC0415 (the backends are slow to import)
-    from backends.registry import load  # noqa: PLC0415
+    from backends.registry import load  # noqa: PLC0415 (the backends are slow to import)
     from rdc.tables import check_words  # noqa: PLC0415
 
     backend = load(name)
-    try:
+    with misuse_told(backend):
         return Target(backend, check_words(backend, words))
-    except OptionsError as error:
-        raise misused(backend, error) from None
 
 
 def _known(_: click.Context, __: click.Parameter, name: str) -> str:

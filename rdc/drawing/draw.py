@@ -14,17 +14,18 @@ Form = Literal["svg", "png"]
 _COMMENT = "// "
 
 
-def draw(graph: str, form: Form, *, adapts: bool) -> bytes:
+def draw(graph: str, form: Form, *, adapts: bool, has_marks: bool = False) -> bytes:
     """A picture of a graph that the dot target wrote; raises `DrawingError`.
 
     Args:
         graph: The text in DOT. The comments at its head say where it comes from, and the picture will too.
         form: What to draw.
         adapts: Whether an SVG takes dark colours where the page that shows it is dark.
+        has_marks: Whether the graph may have marks on what changed.
     """
     head = takewhile(lambda line: line.startswith(_COMMENT), graph.split("\n"))
     notes = [line.removeprefix(_COMMENT) for line in head]
     picture = render(graph, form)
     if form == "png":
         return finished_png(picture, notes)
-    return finished_svg(picture, notes, stylesheet("dark") if adapts else "")
+    return finished_svg(picture, notes, stylesheet("dark", has_marks=has_marks) if adapts else "")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -9,10 +11,13 @@ from hypothesis import given, settings
 
 from backends.arrows import Arrow
 from backends.difference import Difference, difference
-from backends.picture import picture
+from backends.matching import MOST_ALIKE
+from backends.picture import Picture, picture
 from compiler.driver import compile_file
+from compiler.ir.program import End, Shell
 from tests.equivalence.cases import Case
 from tests.equivalence.strategies import cases
+from tests.mermaid.programs import node, program, to
 
 OLD = """\
 # Deploy
@@ -135,3 +140,66 @@ def test_a_runbook_does_not_differ_from_itself(case: Case, tmp_path_factory: pyt
     program = compile_file(str(folder / "main.runbook.md")).program
     assert program
     assert not difference(picture(program), picture(program))
+
+
+# --- What is matched --------------------------------------------------------------------------------------------------
+
+
+def steps(*titles: str) -> str:
+    return "".join(f"## {number}. {title}\n\n```sh\n{title}\n```\n\n" for number, title in enumerate(titles, 1))
+
+
+def test_units_that_are_alike_are_matched_in_order(tmp_path: Path) -> None:
+    found = compare(
+        tmp_path,
+        steps("Build", "Test", "Approve", "Test", "Deploy", "Test"),
+        steps("Build", "Test", "Deploy", "Test"),
+    )
+    assert [node.id for node in found.added] == ["3", "4"]
+    assert {old: new for old, new in found.matched.items() if old.isdigit()} == {"1": "1", "2": "2", "3": "5", "4": "6"}
+
+
+NESTED = "\n\n- lib/lint.runbook.md\n- FAIL: STOP\n\n"
+LINT = "".join(f"### 1.{number} Look\n\n```sh\nlook {number}\n```\n\n" for number in (1, 2))
+
+
+def test_runbooks_in_a_step_that_has_another_number_are_the_same(tmp_path: Path) -> None:
+    """The labels in them name their own units, which are called as some of the outer runbook."""
+    (tmp_path / "rdc.toml").touch()
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib" / "lint.runbook.md").write_text(f"## 1. All\n\n{LINT}", encoding="utf-8")
+    outer = (
+        "## {0}. Both\n\n### {0}.1 One\n\n```sh\none\n```\n\n- FAIL: CONTINUE\n\n### {0}.2 Two\n\n```sh\ntwo\n```\n\n"
+    )
+    old = outer.format(1) + f"## 2. Nested{NESTED}"
+    new = "## 1. First\n\n```sh\nfirst\n```\n\n" + outer.format(2) + f"## 3. Nested{NESTED}"
+    found = compare(tmp_path, new, old)
+    assert [node.id for node in found.added] == ["1"]
+    assert (found.removed, found.changed, found.redirected) == ((), (), ())
+    assert found.frames["2/lib/lint.runbook.md/1"] == "3/lib/lint.runbook.md/1"
+
+
+def test_a_run_that_begins_elsewhere_is_a_difference(tmp_path: Path) -> None:
+    a, b = (
+        "A\n\n```sh\na\n```\n\n- FAIL: GOTO B\n- PASS: STOP\n\n",
+        "B\n\n```sh\nb\n```\n\n- FAIL: GOTO A\n- PASS: STOP\n\n",
+    )
+    found = compare(tmp_path, f"## {b}## {a}", f"## {a}## {b}")
+    assert found
+    assert found.start == ("A", "B")
+
+
+def row(contents: Sequence[str]) -> Picture:
+    units = [node(str(number), Shell("sh", text), to(str(number + 1))) for number, text in enumerate(contents)]
+    return picture(program(*units, node(str(len(contents)), End("complete"))))
+
+
+@pytest.mark.parametrize("kinds", [1, 2, MOST_ALIKE, 10_000])
+def test_the_time_grows_with_the_document_and_not_with_its_square(kinds: int) -> None:
+    """5,000 steps take a tenth of a second; with the square of them it was many."""
+    old = [str(number * 7919 % kinds) for number in range(2000)]
+    new = [text for number, text in enumerate(old) for text in ([text, f"new {number}"] if number % 2 else [text])]
+    pictures = row(old), row(new)
+    begun = time.process_time()
+    assert difference(*pictures).added
+    assert time.process_time() - begun < 2

@@ -5,10 +5,14 @@ from __future__ import annotations
 import json
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.rdc.cli_support import call
+from backends.base import MARK
+from rdc.revision import LARGEST
+from tests.dot.real import seen
+from tests.rdc.cli_support import MISSING_TITLE, call
 
 OLD = """\
 # Deploy
@@ -152,3 +156,243 @@ def test_nothing_in_the_repository_is_run_or_changed(repository: Path) -> None:
     assert call("diff", "HEAD", "deploy.runbook.md", cwd=repository).code == 0
     assert sorted(repository.rglob("*.md")) == before
     assert not (repository / "canary").exists()
+
+
+# --- Pictures ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("form", "suffix"), [("svg", ".svg"), ("png", ".png"), ("dot", ".dot"), ("mermaid", ".mmd")])
+def test_a_picture_stands_beside_the_new_document(form: str, suffix: str, folder: Path) -> None:
+    (folder / "x").mkdir()
+    (folder / "new.runbook.md").rename(folder / "x" / "new.runbook.md")
+    words = ("diff", "old.runbook.md", "x/new.runbook.md", "--format", form)
+    result = call(*words, cwd=folder)
+    assert (result.code, result.out, result.err) == (0, "", f"wrote x/new.diff{suffix}\n")
+    picture = (folder / "x" / f"new.diff{suffix}").read_bytes()
+    assert MARK.encode() in picture[:200]
+    assert form == "png" or "removed" in picture.decode()
+    assert call(*words, cwd=folder).err == f"x/new.diff{suffix} is up to date\n"
+
+
+def test_a_picture_shows_both_versions(folder: Path) -> None:
+    found = seen(
+        call("diff", "old.runbook.md", "new.runbook.md", "-o", "-", "--format", "svg", cwd=folder).out.encode()
+    )
+    labels = {box.label for box in found.boxes}
+    assert {"1 Build ~ changed: command", "2 Test + added", "3 Install"} <= labels
+    assert {arrow.label for arrow in found.arrows} >= {"+ PASS", "− PASS"}
+
+
+def test_the_ending_of_the_output_chooses_the_format(folder: Path) -> None:
+    beginnings = {"x.svg": b"<?xml", "x.gv": b"// ", "x.mmd": b"%% ", "x.json": b"{", "x.txt": b"# ", "x": b"# "}
+    for name, beginning in beginnings.items():
+        assert call("diff", "old.runbook.md", "new.runbook.md", "-o", name, cwd=folder).code == 0
+        assert (folder / name).read_bytes().startswith(beginning)
+    printed = call("diff", "old.runbook.md", "new.runbook.md", cwd=folder).out
+    assert (folder / "x.txt").read_text(encoding="utf-8").partition("\n")[2] == printed
+    assert call("diff", "old.runbook.md", "new.runbook.md", "-o", "x.txt", cwd=folder).err == "x.txt is up to date\n"
+
+
+@pytest.mark.parametrize("name", ["x.svg", "x.txt", "x.json", "old.runbook.md"])
+def test_a_foreign_file_is_not_overwritten(name: str, folder: Path) -> None:
+    path = folder / name
+    if not path.exists():
+        path.write_text("mine", encoding="utf-8")
+    before = path.read_bytes()
+    result = call("diff", "old.runbook.md", "new.runbook.md", "--format", "svg", "-o", name, cwd=folder)
+    assert result.code == 1
+    assert "error[RD510]" in result.err
+    assert path.read_bytes() == before
+    forced = call("diff", "old.runbook.md", "new.runbook.md", "--format", "svg", "-o", name, "--force", cwd=folder)
+    assert forced.code == (1 if name == "old.runbook.md" else 0), "a source is never overwritten"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--theme", "dark"),
+        ("--format", "json", "--link-base", "https://example.org"),
+        ("--format", "dot", "--link-base", "javascript:alert(1)"),
+    ],
+)
+def test_options_that_are_of_no_use_are_told(words: tuple[str, ...], folder: Path) -> None:
+    result = call("diff", "old.runbook.md", "new.runbook.md", *words, cwd=folder)
+    assert (result.code, result.out, result.err.count("\n")) == (2, "", 1)
+
+
+def test_the_exit_code_is_the_same_for_every_format(folder: Path) -> None:
+    for form in ("text", "json", "dot", "mermaid"):
+        words = ("--format", form, "-o", "-", "--exit-code")
+        assert call("diff", "old.runbook.md", "new.runbook.md", *words, cwd=folder).code == 1
+        assert call("diff", "old.runbook.md", "old.runbook.md", *words, cwd=folder).code == 0
+
+
+def test_the_picture_of_a_revision_is_in_the_current_folder(repository: Path) -> None:
+    words = ("diff", "HEAD", "HEAD:shared/lint.runbook.md", "--format", "dot")
+    assert call(*words, cwd=repository).err == "wrote lint.diff.dot\n"
+    assert "nothing changed" in (repository / "lint.diff.dot").read_text(encoding="utf-8")
+
+
+def test_warnings_matter_only_if_asked(folder: Path) -> None:
+    (folder / "odd.runbook.md").write_text(MISSING_TITLE, encoding="utf-8")
+    assert call("diff", "odd.runbook.md", "odd.runbook.md", cwd=folder).err == ""
+    strict = call("diff", "odd.runbook.md", "odd.runbook.md", "--strict", cwd=folder)
+    assert (strict.code, strict.out) == (1, "")
+    assert "RD036" in strict.err
+
+
+def test_a_command_cannot_command_the_terminal(folder: Path) -> None:
+    (folder / "new.runbook.md").write_text(OLD.replace("make\n", "-- \x1b[2J\n", 1), encoding="utf-8")
+    out = call("diff", "old.runbook.md", "new.runbook.md", cwd=folder).out
+    assert "\x1b" not in out
+    assert "    +-- " in out
+    (folder / "newer.runbook.md").write_text(OLD, encoding="utf-8")
+    assert "    --- " in call("diff", "new.runbook.md", "newer.runbook.md", cwd=folder).out
+
+
+# --- What OLD and NEW may be, and what may be in a repository ---------------------------------------------------------
+
+
+def test_both_may_be_of_revisions(repository: Path) -> None:
+    lines = call("diff", "HEAD:old.runbook.md", "HEAD:new.runbook.md", cwd=repository).out.splitlines()
+    assert lines[:3] == ["--- HEAD:old.runbook.md", "+++ HEAD:new.runbook.md", "+ 2 Test"]
+
+
+def test_a_file_of_a_revision_is_named_as_git_does(repository: Path) -> None:
+    shared = repository / "shared"
+    for old in ("HEAD", "HEAD:shared/lint.runbook.md", "HEAD:./lint.runbook.md", "@{0}:../shared/lint.runbook.md"):
+        result = call("diff", old, "lint.runbook.md", cwd=shared)
+        assert result.out.endswith("flow the same\n"), result.err
+    assert "there is no `lint.runbook.md`" in call("diff", "HEAD:lint.runbook.md", "lint.runbook.md", cwd=shared).err
+
+
+def test_a_revision_may_have_colons_in_braces(repository: Path) -> None:
+    name = "HEAD@{2100-01-01 10:30:00}:deploy.runbook.md"
+    assert call("diff", name, "deploy.runbook.md", cwd=repository).out.startswith(f"{name} and deploy.runbook.md flow")
+
+
+def test_a_file_comes_before_a_revision_and_a_revision_before_a_folder(repository: Path) -> None:
+    for name in ("shared", "old.runbook.md"):
+        git(repository, "branch", name)
+    out = call("diff", "shared", "deploy.runbook.md", cwd=repository).out
+    assert out.startswith("shared:deploy.runbook.md and")
+    assert call("diff", "old.runbook.md", "new.runbook.md", cwd=repository).out.startswith("--- old.runbook.md\n")
+
+
+def test_what_begins_with_a_dash_is_no_option_of_git(repository: Path) -> None:
+    for word in ("--output=canary", "-x"):
+        result = call("diff", "--", word, "deploy.runbook.md", cwd=repository)
+        assert result.code == 2
+        assert "valid object name" in result.err
+    assert not (repository / "canary").exists()
+
+
+def test_a_link_is_what_it_leads_to(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    outside = tmp_path_factory.mktemp("outside")
+    (outside / "x.runbook.md").symlink_to(repository / "deploy.runbook.md")
+    (repository / "out.runbook.md").symlink_to(outside / "y.runbook.md")
+    (outside / "y.runbook.md").write_text(OLD, encoding="utf-8")
+    assert call("diff", "HEAD", "x.runbook.md", cwd=outside).out.endswith("flow the same\n")
+    result = call("diff", "HEAD", "out.runbook.md", cwd=repository)
+    assert result.code == 2
+    assert "not a git repository" in result.err
+
+
+def test_names_with_line_breaks(repository: Path) -> None:
+    folder = repository / "a\nb\n"
+    folder.mkdir()
+    (folder / "c\nd.runbook.md").write_text(OLD, encoding="utf-8")
+    git(repository, "add", ".")
+    git(repository, "commit", "--quiet", "--message", "odd")
+    for form in ("text", "dot", "mermaid"):
+        result = call("diff", "HEAD", "c\nd.runbook.md", "--format", form, "-o", "-", cwd=folder)
+        assert result.code == 0, result.err
+        assert not any(line.startswith("d.runbook.md") for line in result.out.splitlines())
+
+
+def test_a_repository_that_is_inside_another(repository: Path) -> None:
+    inner = repository / "inner"
+    inner.mkdir()
+    (inner / "x.runbook.md").write_text(OLD, encoding="utf-8")
+    git(inner, "init", "--quiet")
+    git(inner, "add", ".")
+    git(inner, "commit", "--quiet", "--message", "inner")
+    assert call("diff", "HEAD", "inner/x.runbook.md", cwd=repository).out.endswith("flow the same\n")
+
+
+def test_in_a_hook_of_git(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GIT_DIR", ".git")
+    assert call("diff", "HEAD", "shared/lint.runbook.md", cwd=repository).out.endswith("flow the same\n")
+
+
+def test_the_configuration_is_that_of_the_revision(repository: Path) -> None:
+    configuration = repository / "shared" / "rdc.toml"
+    configuration.write_text("nonsense = 1\n", encoding="utf-8")
+    git(repository, "add", ".")
+    git(repository, "commit", "--quiet", "--message", "configured")
+    configuration.write_text("", encoding="utf-8")
+    result = call("diff", "HEAD", "lint.runbook.md", cwd=repository / "shared")
+    assert result.code == 1
+    assert "HEAD:shared/rdc.toml:1" in result.err
+
+
+def hostile_tree(repository: Path, *paths: str) -> str:
+    """A tree that git itself would not make, with the document beside files at these paths."""
+
+    def stored(kind: str, data: bytes) -> str:
+        words = ["git", "-C", str(repository), "hash-object", "-w", "--literally", "-t", kind, "--stdin"]
+        return subprocess.run(words, input=data, check=True, capture_output=True).stdout.decode().strip()
+
+    blob = bytes.fromhex(stored("blob", OLD.encode()))
+    names = sorted(("deploy.runbook.md", *paths))
+    return stored("tree", b"".join(b"100644 " + name.encode() + b"\0" + blob for name in names))
+
+
+def test_nothing_is_written_outside_of_the_folder_for_it(repository: Path) -> None:
+    canary = repository / "canary.md"
+    tree = hostile_tree(repository, str(canary), "../../canary.md", "deploy.runbook.md/x.md", "x" * 300 + ".md")
+    result = call("diff", tree, "deploy.runbook.md", cwd=repository)
+    assert result.out.startswith(f"--- {tree}:deploy.runbook.md"), result.err
+    assert not canary.exists()
+
+
+def test_a_large_file_is_refused_and_those_after_it_are_read(repository: Path) -> None:
+    (repository / "a.md").write_bytes(b"x" * (LARGEST + 100))
+    git(repository, "add", ".")
+    git(repository, "commit", "--quiet", "--message", "large")
+    assert call("diff", "HEAD", "deploy.runbook.md", cwd=repository).out.endswith("flow the same\n")
+    large = call("diff", "HEAD:a.md", "deploy.runbook.md", "--from", "rundown", cwd=repository)
+    assert large.code == 1
+    assert "RD004" in large.err
+
+
+def test_a_content_that_is_not_there_is_not_fetched(repository: Path) -> None:
+    """A partial clone fetches by what its configuration says."""
+    git(repository, "config", "remote.origin.url", f"ext::touch {repository}/canary")
+    git(repository, "config", "remote.origin.promisor", "true")
+    git(repository, "config", "extensions.partialClone", "origin")
+    git(repository, "config", "protocol.ext.allow", "always")
+    words = ["git", "-C", str(repository), "rev-parse", "HEAD:shared/lint.runbook.md"]
+    blob = subprocess.run(words, check=True, capture_output=True, text=True).stdout.strip()
+    (repository / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
+    result = call("diff", "HEAD", "deploy.runbook.md", cwd=repository)
+    assert result.code == 2
+    assert "not here" in result.err
+    assert not (repository / "canary").exists()
+
+
+def test_one_process_reads_all_files(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(50):
+        (repository / f"{number}.md").write_text(f"{number}\n", encoding="utf-8")
+    git(repository, "add", ".")
+    git(repository, "commit", "--quiet", "--message", "many")
+    begun: list[list[str]] = []
+
+    class Counted(subprocess.Popen[bytes]):
+        def __init__(self, words: list[str], **rest: Any) -> None:
+            begun.append(words)
+            super().__init__(words, **rest)
+
+    monkeypatch.setattr(subprocess, "Popen", Counted)
+    assert call("diff", "HEAD", "deploy.runbook.md", cwd=repository).code == 0
+    assert [words[3] for words in begun] == ["rev-parse", "ls-tree", "cat-file"]

@@ -13,7 +13,7 @@ import pytest
 from pygraphviz import AGraph
 
 from backends.base import MARK
-from rdc.commands.graph import FORMATS, SUFFIXES
+from rdc.commands.graph import FORMATS
 from rdc.drawing import renderer
 from tests.dot.real import seen
 from tests.rdc.cli_support import GOOD, MISSING_TITLE, UNKNOWN_TARGET, call, document
@@ -94,7 +94,7 @@ def test_a_foreign_picture_is_not_overwritten(folder: Path) -> None:
 
 
 def test_the_ending_of_the_output_chooses_the_format(folder: Path) -> None:
-    for suffix in SUFFIXES:
+    for suffix in (".gv", *(form.suffix for form in FORMATS.values())):
         assert call("graph", "deploy.runbook.md", "-o", f"x{suffix}", cwd=folder).code == 0
     assert AGraph(string=(folder / "x.gv").read_text()).number_of_nodes() > 2
     assert (folder / "x.gv").read_bytes() == (folder / "x.dot").read_bytes()
@@ -130,7 +130,7 @@ def test_wrong_use_is_told(words: tuple[str, ...], folder: Path) -> None:
 
 
 def test_a_png_is_not_for_a_terminal(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rdc.commands.graph.is_terminal", lambda: True)
+    monkeypatch.setattr("rdc.commands.pictures.is_terminal", lambda: True)
     assert call("graph", "deploy.runbook.md", "--format", "png", "-o", "-", cwd=folder).code == 2
     assert call("graph", "deploy.runbook.md", "--format", "svg", "-o", "-", cwd=folder).code == 0
 

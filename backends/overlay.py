@@ -1,0 +1,111 @@
+"""Two versions of a program in one picture: the new one with what is no longer there, and marks on what changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from backends.arrows import Arrow, Mark
+from backends.captions import wrapped
+from backends.difference import Difference
+from backends.matching import said
+from backends.picture import Box, Picture
+
+SIGNS: Mapping[Mark, str] = {"added": "+", "removed": "−", "changed": "~"}
+
+LEGEND = " · ".join(f"{sign} {mark}" for mark, sign in SIGNS.items())
+"""What the signs mean."""
+
+
+def overlay(old: Picture, new: Picture, found: Difference) -> Picture:
+    """The new picture with the removed boxes and arrows of the old one, where they stood; what changed is marked."""
+    names = _names(old, new, found)
+    boxes = [_marked(box, note) for box, note in zip(new.boxes, _notes(new, found), strict=True)]
+    arrows = (*_new_arrows(new, found), *_old_arrows(old, found, names))
+    return replace(new, boxes=tuple(_with_removed(old, boxes, found, names)), arrows=arrows)
+
+
+def _names(old: Picture, new: Picture, found: Difference) -> dict[str, str]:
+    """What the old boxes are called in the picture of both; an id that is gone may be that of another unit now."""
+    taken = {box.node.id for box in (*old.boxes, *new.boxes)}
+    names = dict(found.matched)
+    for box in old.boxes:
+        if box.node.id not in names:
+            name = f"old {box.node.id}"
+            while name in taken:
+                name = f"old {name}"
+            taken.add(name)
+            names[box.node.id] = name
+    return names
+
+
+# --- Boxes ------------------------------------------------------------------------------------------------------------
+
+
+def _notes(new: Picture, found: Difference) -> Iterator[tuple[Mark, str]]:
+    """For each new box its mark, and what of it changed."""
+    parts = {change.new.id: ", ".join(change.parts) for change in found.changed}
+    nodes = {box.node.id: box.node for box in new.boxes}
+    kept = {said(nodes[name]) for name in found.matched.values()}
+    for box in new.boxes:
+        if said(box.node) not in kept:
+            yield "added", ""
+        elif box.node.id in parts:
+            yield "changed", parts[box.node.id]
+        elif found.start and box.node.id == new.entry:
+            yield "changed", "a run begins here"
+        else:
+            yield "", ""
+
+
+def _marked(box: Box, note: tuple[Mark, str]) -> Box:
+    mark, what = note
+    if not mark:
+        return box
+    line = f"{SIGNS[mark]} {mark}: {what}" if what else f"{SIGNS[mark]} {mark}"
+    return replace(box, lines=box.lines + wrapped(line), mark=mark)
+
+
+def _with_removed(old: Picture, boxes: list[Box], found: Difference, names: Mapping[str, str]) -> Iterator[Box]:
+    """The new boxes in their order, and after each the removed ones that it stood before."""
+    parents = {frame.id: frame.parent for frame in old.frames}
+    behind: dict[str, list[Box]] = {}
+    before = ""
+    for box in old.boxes:
+        if box.node.id not in found.matched:
+            frame = box.frame
+            while frame and frame not in found.frames:
+                frame = parents[frame]
+            behind.setdefault(before, []).append(_removed(box, found.frames.get(frame, ""), names[box.node.id]))
+        elif said(box.node) == box.node.id:  # ends may stand anywhere
+            before = found.matched[box.node.id]
+    yield from behind.get("", ())
+    for box in boxes:
+        yield box
+        yield from behind.get(box.node.id, ())
+
+
+def _removed(box: Box, frame: str, name: str) -> Box:
+    gone = replace(box, node=replace(box.node, id=name), frame=frame, is_in_loop=False)
+    return _marked(gone, ("removed", ""))
+
+
+# --- Arrows -----------------------------------------------------------------------------------------------------------
+
+
+def _new_arrows(new: Picture, found: Difference) -> Iterator[Arrow]:
+    """All that the new version has. Those of added boxes are added."""
+    kept = set(found.matched.values())
+    come = {move.after for move in found.redirected}
+    for arrow in new.arrows:
+        is_new = arrow.source not in kept or arrow in come
+        yield replace(arrow, says=f"{SIGNS['added']} {arrow.says}", mark="added") if is_new else arrow
+
+
+def _old_arrows(old: Picture, found: Difference, names: Mapping[str, str]) -> Iterator[Arrow]:
+    """Those that are gone. Those of removed boxes are."""
+    gone = {move.before for move in found.redirected}
+    for arrow in old.arrows:
+        if arrow.source not in found.matched or arrow in gone:
+            source, target = names[arrow.source], names[arrow.target]
+            yield Arrow(source, target, f"{SIGNS['removed']} {arrow.says}", arrow.verdict, "removed")

@@ -1,0 +1,59 @@
+"""A picture with what stands around it, and what the targets that draw have in common."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from backends.base import MARK, Backend, Emission, OptionsType
+from backends.captions import Lines
+from backends.picture import Picture, picture
+from compiler.ir.program import Program, SourceFile
+from compiler.version import __version__
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A picture, its title with lines beneath it (`notes`), and the documents that it was made from.
+
+    `document` is the path of the one that most of it stands in. It is the first of the sources; where two versions are
+    compared, the sources are these versions.
+    """
+
+    drawn: Picture
+    title: str
+    document: str
+    sources: tuple[SourceFile, ...]
+    notes: Lines = ()
+    is_comparison: bool = False
+
+    def head(self, shown: Callable[[str], str] = str) -> Iterator[str]:
+        """Lines that say where it comes from; `shown` lets a path stand in a comment."""
+        first, *others = [f"{shown(_printable(source.path))} (sha256 {source.sha256})" for source in self.sources]
+        if self.is_comparison:
+            yield f"{MARK} {__version__} from {' and '.join([first, *others])}."
+            yield "Do not edit: compare them again."
+            return
+        yield f"{MARK} {__version__} from {first}."
+        yield f"Do not edit: change {shown(_printable(self.document))} and compile it again."
+        for included in others:
+            yield f"It includes {included}."
+
+
+class PictureBackend(Backend[OptionsType]):
+    """A target that draws."""
+
+    def render(self, program: Program, options: OptionsType) -> Emission:
+        """The picture of the program."""
+        title, document = program.title or program.name, program.sources[0].path
+        return self.draw(Sheet(picture(program), title, document, program.sources), options)
+
+    @abstractmethod
+    def draw(self, sheet: Sheet, options: OptionsType) -> Emission:
+        """A picture, whatever it was made from."""
+
+
+def _printable(path: str) -> str:
+    """A path without line breaks, which would end a comment."""
+    return "".join(character if character.isprintable() else " " for character in path)

@@ -1,0 +1,43 @@
+"""Two versions of a document, compared: as text, as data, and as a picture."""
+
+from __future__ import annotations
+
+from backends.captions import one_line
+from backends.difference import difference
+from backends.overlay import LEGEND, overlay
+from backends.picture import picture
+from backends.sheet import Sheet
+from compiler.ir.program import SourceFile
+from rdc.changes import Version, as_json, as_text
+
+
+class Comparison:
+    """Two versions, and what changed from the old one to the new one."""
+
+    def __init__(self, old: Version, new: Version) -> None:
+        self.old, self.new = old, new
+        self._pictures = picture(old.program), picture(new.program)
+        self.found = difference(*self._pictures)
+
+    def sheet(self) -> Sheet:
+        """The picture of both."""
+        drawn = overlay(*self._pictures, self.found)
+        notes = (f"{one_line(self.old.path)} → {one_line(self.new.path)}", LEGEND if self.found else "nothing changed")
+        new = self.new.program
+        sources = tuple(SourceFile(one.path, one.program.sources[0].sha256) for one in (self.old, self.new))
+        return Sheet(drawn, new.title or new.name, new.sources[0].path, sources, notes, is_comparison=True)
+
+    def text(self) -> str:
+        """What changed, for people."""
+        return as_text(self.found, self.old, self.new)
+
+    def json(self) -> str:
+        """What changed, for tools."""
+        return as_json(self.found, self.old, self.new, self._origin())
+
+    def file(self) -> str:
+        """The text below a line that says where it comes from."""
+        return f"# {self._origin()}\n{self.text()}"
+
+    def _origin(self) -> str:
+        return " ".join(self.sheet().head())

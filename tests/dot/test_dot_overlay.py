@@ -1,0 +1,100 @@
+"""Two versions in one graph: the real Graphviz draws all of it, and marks are told by more than colour."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from backends.dot.ends import spread_ends
+from backends.dot.graph import Graph
+from backends.dot.styles import PALETTES, Theme, stylesheet
+from backends.picture import Picture, picture
+from compiler.ir.program import End, Program, Shell
+from tests.backends.pictures import both, of_case, pairs
+from tests.equivalence.cases import Case
+from tests.mermaid.programs import FAIL, PASS, hostile_programs, node, program, to
+from tests.mermaid.test_mermaid import contrast
+
+from .real import Seen, drawn
+from .test_dot import assert_same
+
+
+def graph(shown: Picture) -> Seen:
+    return drawn("\n".join(Graph(spread_ends(shown), "a", ("old → new", "+ added")).lines()))
+
+
+@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
+@given(pair=pairs)
+def test_graphviz_draws_both_versions(pair: tuple[Case, Case]) -> None:
+    shown = both(*map(of_case, pair))
+    assert_same(graph(shown), shown)
+
+
+@settings(max_examples=20, suppress_health_check=[HealthCheck.too_slow])
+@given(old=hostile_programs(), new=hostile_programs())
+def test_no_text_leaves_its_label(old: Program, new: Program) -> None:
+    shown = both(picture(old), picture(new))
+    assert_same(graph(shown), shown)
+
+
+def steps(*commands: str) -> Program:
+    """Units, each with a way to an end that says nothing."""
+    units = [
+        node(str(number), Shell("sh", text), to(str(number + 1), PASS), to("S", FAIL), title=f"Do {text}")
+        for number, text in enumerate(commands, 1)
+    ]
+    return program(*units, node(str(len(commands) + 1), End("complete")), node("S", End("stop")))
+
+
+def test_marks_are_told_by_line_and_words() -> None:
+    seen = graph(both(picture(steps("a", "b", "c")), picture(steps("a", "d", "c"))))
+    boxes = {box.label: box for box in seen.boxes}
+    added, removed = boxes["2 Do d + added"], boxes["2 Do b − removed"]
+    assert (added.classes, removed.classes) == (["added"], ["removed"])
+    assert added.shapes[0].get("stroke-width") == "3.5"
+    assert removed.shapes[0].get("stroke-dasharray")
+    arrows = {arrow.label: arrow for arrow in seen.arrows}
+    assert (arrows["+ PASS"].classes, arrows["− PASS"].classes) == (["added"], ["removed"])
+    assert arrows["− PASS"].shapes[0].get("stroke-dasharray") != arrows["FAIL"].shapes[0].get("stroke-dasharray")
+
+
+def test_ends_beside_units_came_and_went_with_them() -> None:
+    spread = spread_ends(both(picture(steps("a", "b", "c")), picture(steps("a", "d", "c"))))
+    assert {box.node.id: box.mark for box in spread.boxes if " → " in box.node.id} == {
+        "1 → S": "",
+        "2 → S": "added",
+        "3 → S": "",
+        "old 2 → S": "removed",
+    }
+
+
+def test_there_is_no_link_to_what_is_gone() -> None:
+    shown = both(picture(steps("a", "b")), picture(steps("a")))
+    found = drawn("\n".join(Graph(shown, "a", link_base="https://example.org/").lines()))
+    assert {box.label for box in found.boxes if not box.link} == {"", "2 Do b − removed"}
+
+
+@pytest.mark.parametrize("theme", PALETTES)
+def test_marks_can_be_read_in_each_theme(theme: Theme) -> None:
+    palette = PALETTES[theme]
+    assert palette.marks.keys() == {"added", "removed", "changed"}
+    for colours in palette.marks.values():
+        assert contrast(colours.fill, colours.text) >= 4.5  # WCAG 1.4.3
+        assert min(contrast(colours.line, back) for back in (palette.page.fill, palette.frames["frame"].fill)) >= 4.5
+
+
+def test_the_colours_of_marks_are_only_where_there_are_any() -> None:
+    assert ".node.added" not in stylesheet("dark")
+    assert all(
+        f".{kind}.{mark} " in stylesheet("dark", has_marks=True)
+        for kind in ("node", "edge")
+        for mark in PALETTES["dark"].marks
+    )
+
+
+def test_what_is_not_marked_is_as_ever() -> None:
+    shown = picture(steps("a", "b"))
+    assert list(Graph(both(shown, shown), "a").lines()) == list(Graph(shown, "a").lines())
+    assert replace(shown.boxes[0], mark="added") != shown.boxes[0]
