@@ -10,6 +10,7 @@ from backends.base import Backend
 
 BACKENDS = {
     "github": "backends.github:GithubBackend",
+    "make": "backends.make:MakeBackend",
     "python": "backends.python:PythonBackend",
     "dot": "backends.dot:DotBackend",
     "mermaid": "backends.mermaid:MermaidBackend",

@@ -1,0 +1,24 @@
+"""The make target: a Makefile for GNU make 3.81 and a POSIX shell, resumable."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from backends.base import Backend, Emission, NoOptions
+from backends.make.makefile import makefile
+from compiler.ir.program import Program
+from compiler.passes import optimise
+
+
+class MakeBackend(Backend[NoOptions]):
+    """A Makefile that needs nothing but GNU make and a POSIX shell."""
+
+    name: ClassVar[str] = "make"
+    summary: ClassVar[str] = "a Makefile for GNU make 3.81 and a POSIX shell, resumable"
+    suffix: ClassVar[str] = ".mk"
+    options = NoOptions
+    tasks: ClassVar[frozenset[str]] = frozenset({"shell", "ask", "branch", "end"})
+
+    def render(self, program: Program, options: NoOptions) -> Emission:  # noqa: ARG002 (there are none)
+        """The text of the Makefile."""
+        return Emission(makefile(optimise(program)))

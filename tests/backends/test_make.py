@@ -1,0 +1,741 @@
+"""The generated Makefile as those see it who run it: its texts, its verbs, its state, and what make is given."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from backends.make import MakeBackend
+from compiler.driver import compile_file
+from compiler.ir.program import Program, Shell
+from tests.conftest import ROOT
+from tests.workflows import lint
+
+EXAMPLES = sorted((ROOT / "examples").glob("*.runbook.md"))
+PATIENCE = 20.0
+
+# What makes of GNU make after 3.81 know, and since when.
+NEWER = {
+    r"\.ONESHELL": "3.82",
+    r"\.RECIPEPREFIX": "3.82",
+    r"^\s*(override\s+)?undefine\b": "3.82",
+    r"\bprivate\s+\S+\s*[:+?]?=": "3.82",
+    r"^\s*define\s+\S+\s*[:+?!]*=": "3.82",
+    r"^[^\t$]*\s!=": "4.0",
+    r"(?<!:)::=": "4.0",
+    r"\$[({]file\s": "4.0",
+    r"\$[({]guile\s": "4.0",
+    r"^-?load\s": "4.0",
+    r"^[^\t]*&:": "4.3",
+    r"\.EXTRA_PREREQS|\.SHELLSTATUS": "4.2",
+    r"\$[({]intcmp\s": "4.4",
+    r"\$[({]let\s": "4.4",
+    r"\.WAIT\b|\.NOTINTERMEDIATE": "4.4",
+    r"\+:=|:::=": "4.4",
+}
+
+PLAIN = (
+    "# Plain\n\n## 1. Build it\n\n```bash\necho build >> log\n```\n\n## 2. Ship it\n\n```sh\necho ship >> log\n```\n"
+)
+FLOW = """\
+# Flow
+
+## 1. Build it
+
+```bash
+echo build >> log
+```
+
+## 2. Look at it
+
+Is it good?
+
+- YES: CONTINUE
+- NO: STOP "It is bad"
+
+## 3. Look again
+
+Is it really?
+
+## 4. Ship it
+
+```bash
+echo "ship $RDC_RUN_ID" >> log
+```
+
+- PASS: COMPLETE "Out it goes"
+"""
+SLOW = "# Slow\n\n## 1. Build\n\n```bash\necho build >> log\n```\n\n## 2. Wait\n\n```bash\necho $$ > began\n"
+SLOW += "[ -e quick ] || exec sleep 30\n```\n\n## 3. Ship\n\n```bash\necho ship >> log\n```\n"
+SLOW_FLOW = SLOW + '\n- PASS: COMPLETE "Done"\n'
+BOTH = pytest.mark.parametrize("document", [SLOW, SLOW_FLOW], ids=["plain", "flow"])
+
+
+class Place:
+    """A folder with a Makefile in which make is run."""
+
+    def __init__(self, folder: Path, document: str, others: dict[str, str] | None = None) -> None:
+        self.folder = folder
+        self.write(document, others or {})
+
+    def write(self, document: str, others: dict[str, str]) -> None:
+        """The documents, and the Makefile of the first one."""
+        (self.folder / "rdc.toml").touch()
+        for name, text in {"main.runbook.md": document, **others}.items():
+            (self.folder / name).write_bytes(text.encode())
+        compilation = compile_file(str(self.folder / "main.runbook.md"))
+        assert compilation.program, compilation.diagnostics
+        (self.folder / "Makefile").write_bytes(emitted(compilation.program).encode())
+
+    def make(self, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
+        """Run make to its end."""
+        return subprocess.run(
+            ["make", *words],
+            cwd=self.folder,
+            env=environment(variables),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=PATIENCE,
+            check=False,
+            encoding="utf-8",
+        )
+
+    def start(self, *words: str) -> subprocess.Popen[str]:
+        """Start make in a session of its own, and wait until its slow command runs."""
+        process = subprocess.Popen(
+            ["make", *words],
+            cwd=self.folder,
+            env=environment({}),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
+            start_new_session=True,
+        )
+        deadline = time.monotonic() + PATIENCE
+        while not self.lines("began"):
+            assert process.poll() is None, process.communicate()
+            assert time.monotonic() < deadline
+            time.sleep(0.005)
+        return process
+
+    def lines(self, name: str) -> list[str]:
+        """The lines of a file."""
+        path = self.folder / name
+        return path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+
+    @property
+    def state(self) -> Path:
+        """The only state folder."""
+        (found,) = (self.folder / ".rdc").iterdir()
+        return found
+
+    @property
+    def files(self) -> dict[str, bytes]:
+        """All files with their contents."""
+        return {str(path): path.read_bytes() for path in self.folder.rglob("*") if path.is_file()}
+
+
+def emitted(program: Program) -> str:
+    """The Makefile of a program."""
+    text = MakeBackend().emit(program, {}).text
+    assert text
+    return text
+
+
+def environment(variables: dict[str, str]) -> dict[str, str]:
+    """The environment for make: this one without what make and rdc themselves put there."""
+    ours = re.compile("RDC_|MAKE|MFLAGS|UNIT$|ANSWERS$")
+    return {name: value for name, value in os.environ.items() if not ours.match(name)} | variables
+
+
+def last_line(done: subprocess.CompletedProcess[str]) -> str:
+    """The last line on standard output, which says how the run ended."""
+    return (done.stdout.splitlines() or [""])[-1]
+
+
+@pytest.fixture
+def flow(tmp_path: Path) -> Place:
+    return Place(tmp_path, FLOW)
+
+
+# --- The file ---------------------------------------------------------------------------------------------------------
+
+
+@cache
+def example_makefiles() -> dict[str, str]:
+    """The Makefiles of the examples."""
+    programs = {path.name: compile_file(str(path)).program for path in EXAMPLES}
+    return {name: emitted(program) for name, program in programs.items() if program}
+
+
+def driver(makefile: str) -> str:
+    """The script of a Makefile, taken out as the Makefile itself does."""
+    command = ["sed", "-n", r"s/^#: \{0,1\}//p"]
+    return subprocess.run(command, input=makefile, capture_output=True, check=True, encoding="utf-8").stdout
+
+
+def test_shellcheck_finds_nothing_in_any_driver(tmp_path: Path) -> None:
+    texts = {name: driver(text) for name, text in example_makefiles().items()}
+    assert len(texts) == len(EXAMPLES)
+    paths = [tmp_path / f"{name}.sh" for name in texts]
+    for path, text in zip(paths, texts.values(), strict=True):
+        path.write_text(text, encoding="utf-8")
+    command = [lint.program("shellcheck"), "--norc", "-s", "sh", *map(str, paths)]
+    checked = subprocess.run(command, capture_output=True, check=False, encoding="utf-8")
+    assert (checked.returncode, checked.stdout) == (0, "")
+
+
+@pytest.mark.skipif(not shutil.which("dash"), reason="dash is not here")
+@pytest.mark.parametrize("name", [path.name for path in EXAMPLES])
+def test_dash_can_read_each_driver(name: str) -> None:
+    script = driver(example_makefiles()[name])
+    checked = subprocess.run(["dash", "-n"], input=script, capture_output=True, check=False, encoding="utf-8")
+    assert (checked.returncode, checked.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("name", [path.name for path in EXAMPLES])
+def test_no_makefile_has_what_make_3_81_does_not_know(name: str) -> None:
+    text = "\n".join(line for line in example_makefiles()[name].splitlines() if not line.startswith("#"))
+    found = {feature: since for feature, since in NEWER.items() if re.search(feature, text, re.MULTILINE)}
+    assert found == {}
+
+
+# --- Texts ------------------------------------------------------------------------------------------------------------
+
+PIECES = ["$", "$$", "$(shell touch canary)", "#", "\\\n", "\\", "\t", "\n", "\n\n", "\r", "\r\n", "@", "-", "#<", "#>"]
+PIECES += ["\n#<\n", "\n#> command_u1_1\n", "#| ", "\n#: touch canary\n", "endef", "\nendef\n", "`touch canary`", "'"]
+PIECES += ['"', "x" * 65536, "🚀", "\u2028", "\x85", "\x1a", "\ufeff", "%", ":", "\n\ttouch canary\n", "endif", "${N}"]
+CHARACTERS = st.characters(exclude_categories=["Cs"], exclude_characters="\x00")
+TEXTS = st.lists(st.one_of(st.sampled_from(PIECES), st.text(CHARACTERS, max_size=5)), max_size=10).map("".join)
+
+
+@cache
+def two_commands() -> Program:
+    """A program of two commands."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "main.runbook.md"
+        path.write_text(PLAIN, encoding="utf-8")
+        program = compile_file(str(path)).program
+    assert program
+    return program
+
+
+def with_commands(program: Program, command: str) -> Program:
+    """The program with another command in place of each of its own, whatever Markdown can carry."""
+    nodes = [
+        replace(node, task=replace(node.task, command=command)) if isinstance(node.task, Shell) else node
+        for node in program.nodes
+    ]
+    return replace(program, nodes=type(program.nodes)(nodes))
+
+
+@settings(max_examples=25, suppress_health_check=list(HealthCheck))
+@given(text=TEXTS)
+@example(text="".join(PIECES))
+@example(text="\\\n".join(PIECES))
+def test_each_text_in_a_command_arrives_byte_for_byte(text: str) -> None:
+    """In bash and in sh. The text is put into the program itself, as Markdown cannot carry all of them."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        command = f'printf %s {shlex.quote(text)} >> "$OUT"\n\nprintf "|" >> "$OUT"'
+        (folder / "Makefile").write_bytes(emitted(with_commands(two_commands(), command)).encode())
+        variables = environment({"OUT": str(folder / "out")})
+        ran = subprocess.run(["make"], cwd=folder, env=variables, capture_output=True, check=False, timeout=PATIENCE)
+        assert ran.returncode == 0, ran.stderr
+        assert (folder / "out").read_bytes().decode() == f"{text}|{text}|"
+        assert {path.name for path in folder.iterdir()} == {"Makefile", ".rdc", "out"}
+
+
+@settings(max_examples=10, suppress_health_check=list(HealthCheck))
+@given(text=TEXTS.filter(lambda text: "```" not in text and "\r" not in text and "\ufeff" not in text))
+def test_each_text_of_a_document_arrives_as_it_was_written(text: str) -> None:
+    """Without what Markdown cannot carry: a fence in the text; the front end makes CR a line end."""
+    with tempfile.TemporaryDirectory() as name:
+        command = f'printf %s {shlex.quote(text)} > "$OUT"'
+        place = Place(Path(name), f"# Text\n\n## 1\n\n```bash\n{command}\n```\n\n- PASS: COMPLETE\n")
+        ran = place.make(OUT="out")
+        assert ran.returncode == 0, ran.stderr
+        assert (place.folder / "out").read_bytes().decode() == text
+
+
+HOSTILE = [
+    "$(shell touch canary)",
+    "${shell touch canary}",
+    "$(info x)$(eval run: ; touch canary)",
+    "$(touch canary)",
+    "`touch canary`",
+    ";touch canary",
+    "'; touch canary; '",
+    '"; touch canary; "',
+    "a: ; touch canary",
+    "# x",
+    "#<",
+    "endef",
+    "trailing \\",
+    "%s %d $@ $< $$ $1 {N}",
+]
+
+
+@pytest.mark.parametrize("commands_only", [True, False], ids=["plain", "flow"])
+@pytest.mark.parametrize("text", HOSTILE)
+def test_titles_prompts_and_messages_execute_nothing(text: str, commands_only: bool, tmp_path: Path) -> None:
+    document = f"# {text}\n\n## 1. {text}\n\n```bash\ntrue\n```\n\n"
+    document += f"## 2. A {text}\n\n```bash\necho ran >> log\n```\n"
+    if not commands_only:
+        quoted = text.replace("\\", "\\\\").replace('"', '\\"')
+        document += f'\n## 3. {text}\n\n{text} it?\n\n- YES: COMPLETE "{quoted}"\n- NO: STOP "{quoted}"\n'
+    place = Place(tmp_path, document)
+    (tmp_path / "answers").write_text("yes\n", encoding="utf-8")
+    before = (["-n"], ["help"], ["status"])
+    for words in (*before, ["ANSWERS=answers"], ["status"], ["step-2"], ["resume"], ["-n", "resume"]):
+        done = place.make(*words)
+        assert done.returncode == 0, (words, done.stdout, done.stderr)
+        if words == ["ANSWERS=answers"]:
+            assert f"1 {text}" in done.stderr
+            assert commands_only or last_line(done) == f"rdc: COMPLETE {text}"
+        if words == ["help"]:
+            assert f" 1 {text}\n" in done.stdout
+    assert place.lines("log") == ["ran", "ran"]
+    assert not list(tmp_path.rglob("canary*"))
+
+
+@pytest.mark.parametrize(
+    "name", ["$(touch${IFS}canary)", "`touch${IFS}canary`", "a';touch${IFS}canary;'", 'a";touch${IFS}canary;"', "$@%*"]
+)
+def test_names_of_nested_runbooks_execute_nothing(name: str, tmp_path: Path) -> None:
+    nested = "# Nested\n\n## 1. In\n\n```bash\necho in >> log\n```\n\n## 2. Ask\n\nIs it?\n"
+    document = f"# Main\n\n## 1. Out\n\n- {name}.runbook.md\n\n- FAIL ANY: STOP\n"
+    place = Place(tmp_path, document, {f"{name}.runbook.md": nested})
+    (tmp_path / "answers").write_text("yes\n", encoding="utf-8")
+    for words in (["-n"], ["help"], ["status"]):
+        assert place.make(*words).returncode == 0
+    assert last_line(place.make()) == f"rdc: WAITING 1/{name}.runbook.md/2"
+    for words in (["status"], ["-n", "resume"], ["resume", "ANSWERS=answers"], ["status"]):
+        assert place.make(*words).returncode == 0
+    assert place.lines("log") == ["in"]
+    assert not list(tmp_path.rglob("canary*"))
+
+
+@pytest.mark.parametrize("document", [PLAIN, FLOW], ids=["plain", "flow"])
+def test_a_dry_run_of_make_executes_nothing_and_writes_nothing(document: str, tmp_path: Path) -> None:
+    place = Place(tmp_path, document)
+    before = place.files
+    for target in ("run", "resume", "status", "answer", "clean", "help", "step-1", "step-2"):
+        assert place.make("-n", target).returncode == 0
+    assert place.make("-n").returncode == 0
+    assert place.files == before
+    assert not (tmp_path / ".rdc").exists()
+
+
+# --- Two runs at once -------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def ended() -> Iterator[list[subprocess.Popen[str]]]:
+    """Runs that are ended with the test, if they are not over."""
+    processes: list[subprocess.Popen[str]] = []
+    yield processes
+    for process in processes:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+        process.communicate(timeout=PATIENCE)
+
+
+@BOTH
+def test_a_second_run_is_refused_and_the_first_goes_on(
+    document: str, tmp_path: Path, ended: list[subprocess.Popen[str]]
+) -> None:
+    place = Place(tmp_path, document)
+    ended.append(place.start())
+    for verb in ("run", "resume", "clean"):
+        second = place.make(verb)
+        assert second.returncode
+        assert last_line(second).startswith("rdc: error: another run is under way")
+    os.kill(int(place.lines("began")[0]), signal.SIGKILL)  # its sleep alone
+    said, _ = ended[0].communicate(timeout=PATIENCE)
+    assert said.splitlines()[-1] == "rdc: STOP"
+    assert place.lines("log") == ["build"]
+    assert not (place.state / "lock").exists()
+
+
+@pytest.mark.parametrize("document", [PLAIN, FLOW], ids=["plain", "flow"])
+def test_a_lock_of_a_dead_process_is_taken_over(document: str, tmp_path: Path) -> None:
+    place = Place(tmp_path, document)
+    dead = subprocess.Popen(["true"])
+    dead.wait()
+    place.make()
+    place.make("clean")
+    (place.state / "lock").write_text(f"{dead.pid}\n", encoding="utf-8")
+    assert "another run" not in place.make().stdout
+    assert place.lines("log").count("build") == 2
+    assert [path.name for path in place.state.iterdir() if path.name.startswith("lock")] == []
+
+
+def test_only_one_of_many_takes_over_a_lock_that_was_left_behind(tmp_path: Path) -> None:
+    place = Place(tmp_path, PLAIN.replace("echo build", "sleep 0.7; echo build"))
+    dead = subprocess.Popen(["true"])
+    dead.wait()
+    (tmp_path / ".rdc" / "main.make").mkdir(parents=True)
+    (place.state / "lock").write_text(f"{dead.pid}\n", encoding="utf-8")
+    many = [
+        subprocess.Popen(["make"], cwd=tmp_path, env=environment({}), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        for _ in range(8)
+    ]
+    said = [process.communicate(timeout=PATIENCE)[0] for process in many]
+    journal = (place.state / "journal").read_text(encoding="utf-8")
+    runs = 1 + len(list((place.state / "history").glob("*")))
+    assert journal.startswith("run ")
+    assert journal.count("run ") == 1
+    assert place.lines("log") == ["build", "ship"] * runs
+    assert sum(b"COMPLETE" in line for line in said) == runs
+
+
+# --- Verbs ------------------------------------------------------------------------------------------------------------
+
+
+def test_make_is_refused_while_an_unfinished_run_is_there(flow: Place) -> None:
+    assert last_line(flow.make()) == "rdc: WAITING 2"
+    before = (flow.state / "journal").read_bytes()
+    again = flow.make()
+    assert again.returncode
+    assert last_line(again).startswith("rdc: error: an unfinished run is there")
+    assert (flow.state / "journal").read_bytes() == before
+    assert flow.lines("log") == ["build"]
+
+
+def test_resume_after_the_end_repeats_it_and_runs_nothing(flow: Place) -> None:
+    (flow.folder / "answers").write_text("yes\nyes\n", encoding="utf-8")
+    done = flow.make("ANSWERS=answers")
+    assert (done.returncode, last_line(done)) == (0, "rdc: COMPLETE Out it goes")
+    log = flow.lines("log")
+    for _ in range(2):
+        again = flow.make("resume")
+        assert (again.returncode, last_line(again)) == (0, "rdc: COMPLETE Out it goes")
+    assert flow.lines("log") == log
+
+
+def test_resume_after_a_stop_repeats_it_and_fails(flow: Place) -> None:
+    (flow.folder / "answers").write_text("no\n", encoding="utf-8")
+    for words in (["ANSWERS=answers"], ["resume"]):
+        done = flow.make(*words)
+        assert done.returncode
+        assert last_line(done) == "rdc: STOP It is bad"
+
+
+@pytest.mark.parametrize("document", [PLAIN, FLOW], ids=["plain", "flow"])
+def test_clean_puts_the_journal_into_the_history(document: str, tmp_path: Path) -> None:
+    place = Place(tmp_path, document)
+    assert place.make("clean").returncode == 0
+    kept: list[bytes] = []
+    for _ in range(3):
+        place.make()
+        kept.append((place.state / "journal").read_bytes())
+        assert place.make("clean").returncode == 0
+        assert not (place.state / "journal").exists()
+        history = sorted((place.state / "history").iterdir(), key=lambda path: int(path.name))
+        assert [path.read_bytes() for path in history] == kept
+    assert place.make("resume").returncode
+
+
+def test_a_run_after_a_finished_one_puts_it_into_the_history(tmp_path: Path) -> None:
+    place = Place(tmp_path, PLAIN)
+    assert place.make().returncode == 0
+    first = (place.state / "journal").read_bytes()
+    assert place.make().returncode == 0
+    assert (place.state / "history" / "1").read_bytes() == first
+    assert place.lines("log") == ["build", "ship"] * 2
+
+
+def test_status_says_where_the_run_stands(flow: Place) -> None:
+    assert flow.make("status").stdout == "no run\n"
+    assert not (flow.folder / ".rdc").exists()
+    flow.make()
+    assert flow.make("status").stdout == "pass 1\nat 2\n"
+    flow.make("answer", "UNIT=2", "RESULT=no")
+    flow.make("resume")
+    assert flow.make("status").stdout == "pass 1\nfail 2\nover: STOP\n"
+
+
+@pytest.mark.parametrize("document", [PLAIN, FLOW], ids=["plain", "flow"])
+def test_help_has_a_line_for_each_unit(document: str, tmp_path: Path) -> None:
+    shown = Place(tmp_path, document).make("help")
+    assert shown.returncode == 0
+    for number, title in re.findall(r"^## (\d)\. (.*)$", document, re.MULTILINE):
+        assert re.search(rf"^make step-{number} +{number} {title}$", shown.stdout, re.MULTILINE)
+
+
+def test_an_answer_that_nothing_waits_for_is_refused(flow: Place) -> None:
+    assert flow.make("answer", "UNIT=2", "RESULT=yes").returncode
+    flow.make()
+    before = (flow.state / "journal").read_bytes()
+    wrong = [["UNIT=3", "RESULT=yes"], ["UNIT=2", "RESULT=perhaps"], ["UNIT=2"], ["RESULT=yes"], []]
+    for words in wrong:
+        refused = flow.make("answer", *words)
+        assert refused.returncode
+        assert last_line(refused).startswith("rdc: error: ")
+        assert (flow.state / "journal").read_bytes() == before
+    assert flow.make("answer", "UNIT=2", "RESULT=yes").returncode == 0
+    assert flow.make("answer", "UNIT=2", "RESULT=yes").returncode
+    assert last_line(flow.make("resume")) == "rdc: WAITING 3"
+    assert flow.make("answer", "UNIT=3", "RESULT=pass").returncode == 0
+    assert flow.make("resume").returncode == 0
+    assert flow.make("answer", "UNIT=3", "RESULT=pass").returncode
+
+
+def test_answers_of_a_file_are_used_once_and_those_for_the_unit_first(flow: Place) -> None:
+    answers = flow.folder / "a=b.txt"
+    answers.write_text("# all of them\n\nno # for the other one\n  2 yes\n", encoding="utf-8")
+    assert last_line(flow.make("ANSWERS=a=b.txt")) == "rdc: STOP"
+    assert flow.make("status").stdout == "pass 1\npass 2\nfail 3\nover: STOP\n"
+
+
+def test_an_answer_is_not_used_again_after_resume(flow: Place) -> None:
+    (flow.folder / "answers").write_text("yes\n", encoding="utf-8")
+    for words in (["ANSWERS=answers"], ["resume", "ANSWERS=answers"]):
+        assert last_line(flow.make(*words)) == "rdc: WAITING 3"
+
+
+@pytest.mark.parametrize("text", ["perhaps\n", "2 perhaps\n"])
+def test_a_broken_word_in_the_answers_is_refused(text: str, flow: Place) -> None:
+    (flow.folder / "answers").write_text(text, encoding="utf-8")
+    refused = flow.make("ANSWERS=answers")
+    assert refused.returncode
+    assert last_line(refused).startswith("rdc: error: ")
+    assert flow.lines("log") == []
+    (flow.folder / "answers").write_text("Yes\nYES\n", encoding="utf-8")
+    assert last_line(flow.make("ANSWERS=answers")) == "rdc: COMPLETE Out it goes"
+
+
+def test_a_file_of_answers_may_come_from_another_system(flow: Place) -> None:
+    (flow.folder / "answers").write_bytes(b"\xef\xbb\xbfPASS\r\n\r\n3 no # so it is\r\n")
+    assert last_line(flow.make("ANSWERS=answers")) == "rdc: STOP"
+    assert flow.make("status").stdout == "pass 1\npass 2\nfail 3\nover: STOP\n"
+
+
+def test_answers_that_cannot_be_read_are_an_error(flow: Place) -> None:
+    refused = flow.make("ANSWERS=missing")
+    assert refused.returncode
+    assert last_line(refused) == "rdc: error: the answers cannot be read: missing"
+
+
+@pytest.mark.parametrize(("first", "second"), [(FLOW, FLOW + "\n<!-- more -->\n"), (SLOW, SLOW + "\n<!-- more -->\n")])
+def test_a_changed_makefile_refuses_the_state(
+    first: str, second: str, tmp_path: Path, ended: list[subprocess.Popen[str]]
+) -> None:
+    place = Place(tmp_path, first)
+    if first == FLOW:
+        place.make()
+    else:
+        ended.append(place.start())
+        os.killpg(ended[0].pid, signal.SIGKILL)
+        ended[0].wait()
+    place.write(second, {})
+    for words in (["resume", "RERUN=1"], ["answer", "UNIT=2", "RESULT=yes"], ["status"]):
+        refused = place.make(*words)
+        assert refused.returncode
+        assert last_line(refused).startswith("rdc: error: the state belongs to another version")
+    assert place.lines("log") == ["build"]
+    assert place.make("clean").returncode == 0
+
+
+@pytest.mark.parametrize("code", [0, 1, 75])
+def test_a_unit_alone_ends_as_its_command_and_leaves_the_state_alone(code: int, tmp_path: Path) -> None:
+    place = Place(tmp_path, FLOW.replace("echo build >> log", f"echo build >> log; exit {code}"))
+    assert bool(place.make("step-1").returncode) == bool(code)
+    assert not (tmp_path / ".rdc").exists()
+    place.make()
+    before = place.files
+    assert place.make("step-4").returncode == 0
+    after = place.files
+    assert after.pop(str(tmp_path / "log")) != before.pop(str(tmp_path / "log"), b"")
+    assert after == before
+
+
+# --- The environment --------------------------------------------------------------------------------------------------
+
+ENVIRONMENT = """\
+# Environment
+
+## 1. Fail twice
+
+```bash
+env | sort > "env.$RDC_ATTEMPT"; [ "$RDC_ATTEMPT" -ge 3 ]
+```
+
+- FAIL: RETRY 3
+
+## 2. Ask
+
+Good?
+
+## 3. Again
+
+```sh
+env | sort > env.again
+```
+"""
+
+
+def seen(place: Place, name: str) -> dict[str, str]:
+    """The variables that a command has written down."""
+    return dict(line.split("=", 1) for line in place.lines(name) if "=" in line)
+
+
+def test_commands_see_the_run_and_the_attempt_and_nothing_of_make(tmp_path: Path) -> None:
+    place = Place(tmp_path, ENVIRONMENT)
+    (tmp_path / "answers").write_text("", encoding="utf-8")
+    given = {"UNIT": "kg", "RDC_STEP_INSTANCE": "7", "RDC_SUBSTEP_INSTANCE": "8", "RDC_ATTEMPT": "9"}
+    assert last_line(place.make("-s", "ANSWERS=answers", **given)) == "rdc: WAITING 2"
+    assert place.make("answer", "UNIT=2", "RESULT=yes").returncode == 0
+    assert place.make("resume", "RERUN=1", "ASSUME=pass", **given).returncode == 0
+    found = [seen(place, name) for name in ("env.1", "env.2", "env.3", "env.again")]
+    assert [one["RDC_ATTEMPT"] for one in found] == ["1", "2", "3", "1"]
+    assert len({one["RDC_RUN_ID"] for one in found}) == 1
+    own = {"RDC_ATTEMPT", "RDC_RUN_ID"}
+    shell = {"PWD", "OLDPWD", "SHLVL", "_"}
+    for one in found:
+        assert one["UNIT"] == "kg"
+        assert set(one) - shell == (set(environment(given)) - shell - set(given)) | own | {"UNIT"}
+
+
+def test_a_variable_that_make_is_given_is_not_for_the_commands_even_if_it_was_in_the_environment(
+    tmp_path: Path,
+) -> None:
+    place = Place(tmp_path, ENVIRONMENT)
+    (tmp_path / "answers").write_text("yes\n", encoding="utf-8")
+    assert place.make("ANSWERS=answers", "UNIT=2", ANSWERS="other").returncode == 0
+    assert {"ANSWERS", "UNIT"} & set(seen(place, "env.again")) == set()
+
+
+def test_commands_of_instances_see_their_numbers(tmp_path: Path) -> None:
+    check = 'echo "$RDC_STEP_INSTANCE ${RDC_SUBSTEP_INSTANCE-unset} {N}" >> log; [ "$RDC_STEP_INSTANCE" -lt 3 ]'
+    document = f"# Pages\n\n## {{N}}. Page\n\n```bash\n{check}\n```\n\n- PASS: GOTO NEXT\n- FAIL: COMPLETE\n"
+    place = Place(tmp_path, document)
+    assert place.make().returncode == 0
+    assert place.lines("log") == ["1 unset 1", "2 unset 2", "3 unset 3"]
+
+
+# --- Trouble ----------------------------------------------------------------------------------------------------------
+
+
+def unmakable(place: Place) -> None:
+    """A file stands where the state folder should be."""
+    (place.folder / ".rdc").touch()
+
+
+def unwritable(place: Place) -> None:
+    """The state folder is one in which nobody can make a file, not even root."""
+    shutil.rmtree(place.state)
+    (place.folder / ".rdc" / "main.make").symlink_to("/proc", target_is_directory=True)
+
+
+def full(place: Place) -> None:
+    """The disk is full as the journal is written."""
+    (place.state / "journal").unlink()
+    (place.state / "journal").symlink_to("/dev/full")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="neither /proc nor /dev/full is here")
+@pytest.mark.parametrize("break_it", [unmakable, unwritable, full])
+@pytest.mark.parametrize("document", [PLAIN, FLOW], ids=["plain", "flow"])
+def test_a_state_that_cannot_be_written_is_said_clearly(document: str, break_it: object, tmp_path: Path) -> None:
+    place = Place(tmp_path, document)
+    if break_it is not unmakable:
+        place.make()
+        (tmp_path / "log").unlink()
+        assert place.state.name == "main.make"
+    assert callable(break_it)
+    break_it(place)
+    refused = place.make()
+    assert refused.returncode
+    assert re.match(r"rdc: error: the state (folder )?cannot be", last_line(refused))
+    noise = [line for line in refused.stderr.splitlines() if not line.startswith(("rdc: the state", "make: ***"))]
+    assert noise == []
+    assert place.lines("log") == []
+
+
+@BOTH
+def test_a_line_that_was_not_written_to_its_end_counts_as_not_there(
+    document: str, tmp_path: Path, ended: list[subprocess.Popen[str]]
+) -> None:
+    place = Place(tmp_path, document)
+    ended.append(place.start())
+    os.killpg(ended[0].pid, signal.SIGKILL)
+    ended[0].communicate(timeout=PATIENCE)
+    (tmp_path / "quick").touch()
+    journal = (place.state / "journal").read_text(encoding="utf-8")
+    unit = journal.splitlines()[-1].split()[1]
+    (place.state / "journal").write_text(f"{journal}end {unit} pa", encoding="utf-8")
+    assert last_line(place.make("resume")) == "rdc: WAITING 2"
+    assert (place.state / "journal").read_text(encoding="utf-8") == journal
+    assert place.make("resume", "ASSUME=pass").returncode == 0
+    assert place.lines("log") == ["build", "ship"]
+
+
+@pytest.mark.parametrize("flag", ["-i", "-k", "-j4"])
+def test_no_flag_of_make_makes_it_go_on_after_a_stop(flag: str, tmp_path: Path) -> None:
+    """With `-i` make itself ends with 0, whatever a Makefile does."""
+    place = Place(tmp_path, PLAIN.replace("echo build", "exit 1; echo build"))
+    done = place.make(flag)
+    assert flag == "-i" or done.returncode
+    assert "COMPLETE" not in done.stdout
+    assert place.make("status").stdout == "fail 1\nover: STOP\n"
+    assert place.lines("log") == []
+
+
+# --- Signals ----------------------------------------------------------------------------------------------------------
+
+
+@BOTH
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_run_that_was_interrupted_goes_on_as_one_decides(
+    document: str, number: signal.Signals, tmp_path: Path, ended: list[subprocess.Popen[str]]
+) -> None:
+    place = Place(tmp_path, document)
+    ended.append(place.start())
+    os.killpg(ended[0].pid, number)
+    said, _ = ended[0].communicate(timeout=PATIENCE)
+    assert ended[0].returncode
+    assert said.splitlines()[-1] == "rdc: INTERRUPTED 2"
+    undecided = place.make("resume")
+    assert undecided.returncode
+    assert last_line(undecided) == "rdc: WAITING 2"
+    assert place.lines("log") == ["build"]
+    (tmp_path / "began").unlink()
+    (tmp_path / "quick").touch()
+    decision = "RERUN=1" if number == signal.SIGINT else "ASSUME=pass"
+    done = place.make("resume", decision)
+    assert done.returncode == 0
+    assert last_line(done).startswith("rdc: COMPLETE")
+    assert bool(place.lines("began")) == (decision == "RERUN=1")
+    assert place.lines("log") == ["build", "ship"]
+
+
+@BOTH
+def test_a_run_that_was_interrupted_can_be_taken_for_failed(
+    document: str, tmp_path: Path, ended: list[subprocess.Popen[str]]
+) -> None:
+    place = Place(tmp_path, document)
+    ended.append(place.start())
+    os.killpg(ended[0].pid, signal.SIGTERM)
+    ended[0].communicate(timeout=PATIENCE)
+    assert place.make("resume", "ASSUME=perhaps").returncode
+    done = place.make("resume", "ASSUME=fail")
+    assert done.returncode
+    assert last_line(done) == "rdc: STOP"
+    assert place.lines("log") == ["build"]
