@@ -16,7 +16,7 @@ SHELL = /bin/sh
 RDC_MAKEFILE := $(lastword $(MAKEFILE_LIST))
 RDC_GIVEN := $(foreach name,ANSWERS ASSUME RERUN RESULT UNIT,$(if $(filter command%,$(origin $(name))),$(name)))
 RDC_HASH := \#
-RDC_DRIVER = sh -c 'eval "$$(LC_ALL=C sed -n "s/^$(RDC_HASH): \{0,1\}//p" "$$RDC_MAKEFILE")"' rdc
+RDC_DRIVER = sh -c 's=$$(LC_ALL=C sed -n "s/^$(RDC_HASH): \{0,1\}//p" "$$RDC_MAKEFILE") && eval "$$s"' rdc
 export RDC_MAKEFILE RDC_GIVEN
 
 # What `make -n` shows in place of what the script would do.
@@ -283,7 +283,7 @@ step-Restore:
 #:
 #: # Whether the process $1 lives: one that is dead and that nobody has waited for does not, as far as Linux tells.
 #: alive() {
-#:   kill -0 "$1" 2> /dev/null || return 1
+#:   kill -0 "$1" 2> /dev/null || ps -p "$1" > /dev/null 2>&1 || return 1
 #:   case $(sed 's/.*) //' "/proc/$1/stat" 2> /dev/null) in [ZX]*) return 1 ;; esac
 #: }
 #:
@@ -395,7 +395,10 @@ step-Restore:
 #:     return
 #:   fi
 #:   rdc_says=$(name "$rdc_unit")
-#:   say "rdc: to answer: make answer UNIT='$rdc_says' RESULT=$1   (or $2)"
+#:   [ "$rdc_verb" != step ] || end 75 "WAITING $rdc_says"
+#:   # What the shell and make would take for something else is quoted.
+#:   rdc_quoted=$(printf '%s\n' "$rdc_says" | sed -e "s/'/'\\\\''/g" -e 's/[$]/&&/g')
+#:   say "rdc: to answer: make answer UNIT='$rdc_quoted' RESULT=$1   (or $2)"
 #:   say "rdc: to go on:  make resume"
 #:   end 75 "WAITING $rdc_says"
 #: }
@@ -433,7 +436,7 @@ step-Restore:
 #: }
 #:
 #: outcome() {
-#:   case $1 in
+#:   case $(printf '%s' "$1" | tr '[:upper:]' '[:lower:]') in
 #:     pass | yes) rdc_outcome=pass ;;
 #:     fail | no) rdc_outcome=fail ;;
 #:     *) return 1 ;;
@@ -601,7 +604,10 @@ step-Restore:
 #:   rdc_outcome=
 #:   do_unit
 #:   [ "$rdc_kind" = run ] || return 0
-#:   [ -n "$rdc_rerun" ] && return
+#:   case $rdc_rerun in
+#:     '' | 0 | no) ;;
+#:     *) return ;;
+#:   esac
 #:   if [ -n "$rdc_assume" ]; then
 #:     outcome "$rdc_assume" || fail "ASSUME is pass or fail"
 #:   elif [ -t 0 ] && [ -t 2 ]; then

@@ -16,7 +16,7 @@ SHELL = /bin/sh
 RDC_MAKEFILE := $(lastword $(MAKEFILE_LIST))
 RDC_GIVEN := $(foreach name,ANSWERS ASSUME RERUN RESULT UNIT,$(if $(filter command%,$(origin $(name))),$(name)))
 RDC_HASH := \#
-RDC_DRIVER = sh -c 'eval "$$(LC_ALL=C sed -n "s/^$(RDC_HASH): \{0,1\}//p" "$$RDC_MAKEFILE")"' rdc
+RDC_DRIVER = sh -c 's=$$(LC_ALL=C sed -n "s/^$(RDC_HASH): \{0,1\}//p" "$$RDC_MAKEFILE") && eval "$$s"' rdc
 export RDC_MAKEFILE RDC_GIVEN
 
 # What `make -n` shows in place of what the script would do.
@@ -256,7 +256,7 @@ step-Collect_logs:
 #:
 #: # Whether the process $1 lives: one that is dead and that nobody has waited for does not, as far as Linux tells.
 #: alive() {
-#:   kill -0 "$1" 2> /dev/null || return 1
+#:   kill -0 "$1" 2> /dev/null || ps -p "$1" > /dev/null 2>&1 || return 1
 #:   case $(sed 's/.*) //' "/proc/$1/stat" 2> /dev/null) in [ZX]*) return 1 ;; esac
 #: }
 #:
@@ -336,7 +336,7 @@ step-Collect_logs:
 #: }
 #:
 #: outcome() {
-#:   case $1 in
+#:   case $(printf '%s' "$1" | tr '[:upper:]' '[:lower:]') in
 #:     pass | yes) rdc_outcome=pass ;;
 #:     fail | no) rdc_outcome=fail ;;
 #:     *) return 1 ;;
@@ -502,7 +502,10 @@ step-Collect_logs:
 #:   rdc_outcome=
 #:   do_unit
 #:   [ "$rdc_kind" = run ] || return 0
-#:   [ -n "$rdc_rerun" ] && return
+#:   case $rdc_rerun in
+#:     '' | 0 | no) ;;
+#:     *) return ;;
+#:   esac
 #:   if [ -n "$rdc_assume" ]; then
 #:     outcome "$rdc_assume" || fail "ASSUME is pass or fail"
 #:   elif [ -t 0 ] && [ -t 2 ]; then

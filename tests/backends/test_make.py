@@ -739,3 +739,35 @@ def test_a_run_that_was_interrupted_can_be_taken_for_failed(
     assert done.returncode
     assert last_line(done) == "rdc: STOP"
     assert place.lines("log") == ["build"]
+
+
+# --- Limits and names -------------------------------------------------------------------------------------------------
+
+
+def test_a_command_that_no_program_can_be_given_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "main.runbook.md"
+    path.write_text(f"## 1. Long\n\n```bash\n: {'x' * 131_072}\n```\n", encoding="utf-8")
+    program = compile_file(str(path)).program
+    assert program
+    made = MakeBackend().emit(program, {})
+    assert made.text is None
+    assert [finding.code for finding in made.diagnostics] == ["RD521"]
+
+
+def test_the_hint_for_an_answer_can_be_pasted(tmp_path: Path) -> None:
+    """The name of a unit may hold what the shell or make would expand."""
+    name = "a';touch${IFS}canary;'$(x).runbook.md"
+    place = Place(tmp_path, f"## 1. Ask\n\n- {name}\n", {name: "## 1. Fine?\n\nIs it?\n\n- YES: COMPLETE\n"})
+    hint = next(line for line in place.make().stderr.splitlines() if "to answer" in line)
+    pasted = hint.partition("to answer: ")[2].partition("   (or")[0]
+    done = subprocess.run(["sh", "-c", pasted], cwd=tmp_path, env=environment({}), check=False, timeout=PATIENCE)
+    assert done.returncode == 0
+    assert place.make("resume").stdout.splitlines()[-1].startswith("rdc: COMPLETE")
+    assert not (tmp_path / "canary").exists()
+
+
+def test_a_makefile_that_make_cannot_name_is_an_error(tmp_path: Path) -> None:
+    place = Place(tmp_path, "## 1. Do\n\n```bash\ntrue\n```\n")
+    (tmp_path / "M k").write_bytes((tmp_path / "Makefile").read_bytes())
+    done = place.make("-f", "M k", "status")
+    assert done.returncode

@@ -73,7 +73,7 @@ class Trial:
     @property
     def environment(self) -> Mapping[str, str]:
         """The environment to run the program in: without what another run may have left."""
-        clean = {name: value for name, value in os.environ.items() if not name.startswith("RDC_")}
+        clean = {name: value for name, value in os.environ.items() if not name.startswith(("RDC_", "MAKE", "MFLAGS"))}
         return clean | {FOLDER_VARIABLE: str(self.folder)}
 
     @property
