@@ -289,31 +289,50 @@ step-Restore:
 #:   case $(sed 's/.*) //' "/proc/$1/stat" 2> /dev/null) in [ZX]*) return 1 ;; esac
 #: }
 #:
-#: # Takes the lock for the process $1.
+#: # Who holds the lock: the process that made it, or who took it over when that one was gone, and so on.
+#: holder() {
+#:   rdc_links=''
+#:   rdc_count=0
+#:   rdc_holder=$(cat "$rdc_state/lock" 2> /dev/null)
+#:   while [ -e "$rdc_state/lock.after.${rdc_holder:-none}" ] && [ "$rdc_count" -lt 999 ]; do
+#:     rdc_count=$((rdc_count + 1))
+#:     rdc_links="$rdc_links lock.after.$rdc_holder"
+#:     rdc_holder=$(cat "$rdc_state/lock.after.$rdc_holder" 2> /dev/null)
+#:   done
+#: }
+#:
+#: # Takes the lock for the process $1. A hard link can be made by one only, at once and with what it says, so a kill at any
+#: # moment leaves either a lock of a process that is gone, or none.
 #: lock() {
 #:   mkdir -p "$rdc_state" 2> /dev/null || fail "the state folder cannot be made: $rdc_state"
 #:   printf '%s\n' "$1" 2> /dev/null > "$rdc_state/lock.$$" || fail "the state folder cannot be written: $rdc_state"
 #:   rdc_tries=0
-#:   until ln "$rdc_state/lock.$$" "$rdc_state/lock" 2> /dev/null; do
+#:   rdc_link=lock
+#:   while :; do
 #:     rdc_tries=$((rdc_tries + 1))
-#:     [ "$rdc_tries" -lt 8 ] || fail "the lock cannot be made, or $rdc_state/lock.taken was left behind: $rdc_state/lock"
-#:     rdc_other=$(cat "$rdc_state/lock" 2> /dev/null)
-#:     if [ -n "$rdc_other" ] && alive "$rdc_other"; then
+#:     [ "$rdc_tries" -lt 99 ] || fail "the lock cannot be made: $rdc_state/lock"
+#:     ln "$rdc_state/lock.$$" "$rdc_state/$rdc_link" 2> /dev/null && rdc_made=yes || rdc_made=no
+#:     holder
+#:     [ "$rdc_holder" = "$1" ] && break
+#:     # The lock was given back and taken by another one in between.
+#:     [ "$rdc_made" = no ] || rm -f "$rdc_state/$rdc_link"
+#:     rdc_link=lock
+#:     [ -n "$rdc_holder" ] || continue
+#:     if alive "$rdc_holder"; then
 #:       rm -f "$rdc_state/lock.$$"
-#:       fail "another run is under way, process $rdc_other"
+#:       fail "another run is under way, process $rdc_holder"
 #:     fi
-#:     # One at a time takes away a lock that was left behind, and looks again, as another one may have done so.
-#:     if mkdir "$rdc_state/lock.taken" 2> /dev/null; then
-#:       rdc_other=$(cat "$rdc_state/lock" 2> /dev/null)
-#:       [ -z "$rdc_other" ] || alive "$rdc_other" || rm -f "$rdc_state/lock"
-#:       rmdir "$rdc_state/lock.taken"
-#:     else
-#:       sleep 1
-#:     fi
+#:     rdc_link=lock.after.$rdc_holder
 #:   done
 #:   rm -f "$rdc_state/lock.$$"
-#:   trap 'rm -f "$rdc_state/lock"' EXIT
+#:   trap 'release' EXIT
 #:   trap 'interrupt' INT TERM HUP
+#: }
+#:
+#: release() {
+#:   holder
+#:   rm -f "$rdc_state/lock"
+#:   for rdc_link in $rdc_links; do rm -f "$rdc_state/$rdc_link"; done
 #: }
 #:
 #: interrupt() { end 130 "INTERRUPTED${rdc_unit:+ $(name "$rdc_unit")}"; }
