@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from backends.github.condition import FALSE, TRUE, Condition, Literal, every, negation, size, some
 from backends.github.names import Names
@@ -119,10 +120,7 @@ class Flow:
         Raises:
             TangledError: This takes too many comparisons, or sums that no condition can say.
         """
-        known = self._values.setdefault(register, {})
-        for earlier in self.places[len(known) : self._position[place.name] + 1]:
-            known[earlier.name] = self._arriving(earlier, register)
-        found = known[place.name]
+        found = self._value(place.name, register)
         if found is None:
             raise TangledError(register, place)
         return found
@@ -232,6 +230,27 @@ class Flow:
 
     # --- What counters are worth --------------------------------------------------------------------------------------
 
+    def _value(self, name: str, register: str) -> Values | None:
+        """What a counter is worth at a place: what it was at first, up to the first place that changes it."""
+        first = self._first_changes.get(register, len(self.places))
+        if self._position[name] <= first:
+            return ((TRUE, self._initial[register]),)
+        known = self._values.setdefault(register, {})
+        for earlier in self.places[first + 1 + len(known) : self._position[name] + 1]:
+            known[earlier.name] = self._arriving(earlier, register)
+        return known[name]
+
+    @cached_property
+    def _first_changes(self) -> dict[str, int]:
+        """For each counter the position of the first place that changes it."""
+        found: dict[str, int] = {}
+        for index, place in enumerate(self.places):
+            for effect in (effect for node in place.nodes for edge in node.edges for effect in edge.effects):
+                names = self._scopes.get(effect.scope, ()) if isinstance(effect, Reset) else (effect.register,)
+                for name in names:
+                    found.setdefault(name, index)
+        return found
+
     def _arriving(self, place: Place, register: str) -> Values | None:
         arrivals: list[tuple[Condition, Values]] = []
         for arc in self.arcs[place.name]:
@@ -254,7 +273,7 @@ class Flow:
         source = self.named[arc.source]
         if source.kind == "loop" and any(changes(node, register, self._scopes) for node in source.nodes):
             return ((TRUE, self._left_with(arc, register)),)
-        values = self._values[register][arc.source]
+        values = self._value(arc.source, register)
         if values is None:
             return None
         after = [(when, self._changed(value, register, arc.edge.effects)) for when, value in values]

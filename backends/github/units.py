@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from backends.github.condition import expression
 from backends.github.flow import Report, Values
@@ -15,7 +16,7 @@ from backends.github.prompts import Prompts
 from backends.github.scalar import OPEN, Expression, comment, label
 from backends.github.step import PLAIN_SHELL, Step
 from compiler.ir.placeholders import substitute
-from compiler.ir.program import Ask, Node, Shell, scope_members
+from compiler.ir.program import Ask, Node, Register, Shell, scope_members
 
 _PROMPT_LINES = 8
 
@@ -33,6 +34,10 @@ class Units:
     def plan(self) -> Plan:
         """The plan that the part belongs to."""
         return self.parts.plan
+
+    @cached_property
+    def _members(self) -> Mapping[str, tuple[Register, ...]]:
+        return scope_members(self.plan.program.registers)
 
     def steps(self) -> Iterator[Step]:
         """The steps in order; branches and ends have none."""
@@ -92,7 +97,7 @@ class Units:
             place=place,
             names=plan.names,
             counters=tuple(r for r in program.registers if r.name in plan.counters[place.name]),
-            members=scope_members(program.registers),
+            members=self._members,
             start=starts,
             reports=tuple(plan.reports[place.name]),
             asking=self.prompts.in_loop,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from compiler.ir.program import (
     Add,
@@ -111,7 +112,8 @@ class Arms:
 
     def _effect(self, effect: Effect) -> list[str]:
         if isinstance(effect, Reset):
-            return [f"{self.counters[register.name]}={register.initial}" for register in self._members(effect.scope)]
+            members = self._members.get(effect.scope, ())
+            return [f"{self.counters[register.name]}={register.initial}" for register in members]
         name = self.counters[effect.register]
         match effect:
             case Set(_, value):
@@ -121,8 +123,9 @@ class Arms:
             case AtLeast(_, value):
                 return [f'[ "${name}" -ge {value} ] || {name}={value}']
 
-    def _members(self, scope: str) -> tuple[Register, ...]:
-        return scope_members(self.program.registers).get(scope, ())
+    @cached_property
+    def _members(self) -> dict[str, tuple[Register, ...]]:
+        return scope_members(self.program.registers)
 
 
 def _may_follow(edge: Edge, verdict: Verdict) -> bool:
