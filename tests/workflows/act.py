@@ -10,6 +10,7 @@ What a workflow finds there (act 0.2.89, `-self-hosted`):
 - `$RUNNER_TEMP` and `$HOME` are empty folders, the first one for each job, the second one for each run.
 - Commands have `PATH`, the variables of `env` and the ones that GitHub sets. The workflow, the job, `$GITHUB_ENV` and
   the step override those of `env`, in this order. Unlike on GitHub the `env` of expressions has them all.
+- The log may lack the last lines of a step that ends right after them: tests look into files and the summary, or wait.
 - Standard input and output of a step are a terminal, unlike on GitHub: a command that reads waits until the timeout.
 - The `env` of a job is interpolated twice: a `${{` that is the value of an expression is an expression again. That of
   a step is interpolated once, as on GitHub.

@@ -31,7 +31,7 @@ def test_outcomes_outputs_and_summary(tmp_path: Path) -> None:
             echo "x=3" >>"$GITHUB_OUTPUT"
             printf 'y<<E\n1\n2\nE\n' >>"$GITHUB_OUTPUT"
             echo '# One ✓' >>"$GITHUB_STEP_SUMMARY"
-            printf '\033[31mred\033[0m, no end of line'
+            printf '\033[31mred\033[0m, no end of line'; sleep 0.2
         - name: allowed to fail
           id: b
           continue-on-error: true
@@ -40,7 +40,7 @@ def test_outcomes_outputs_and_summary(tmp_path: Path) -> None:
             exit 3
         - name: compared
           if: steps.a.outputs.x >= 1 && steps.a.outputs.x < 10 && steps.b.outcome == 'failure'
-          run: echo "b concludes with ${{ steps.b.conclusion }}"
+          run: echo "b concludes with ${{ steps.b.conclusion }}"; sleep 0.2
         - name: passed over
           if: steps.a.outputs.x > 3 || steps.passed.outputs.none >= 1
           run: exit 9
@@ -69,7 +69,7 @@ def test_a_failure_skips_what_follows_and_fails_the_job(tmp_path: Path) -> None:
           if: ${{ !cancelled() }}
           env:
             STATUS: ${{ job.status }}
-          run: echo "the status is $STATUS"
+          run: echo "the status is $STATUS"; sleep 0.2
     """
     done = run(tmp_path, workflow(steps))
     assert done.exit_code == 1
@@ -164,7 +164,10 @@ def test_the_log_has_no_noise_and_nothing_is_left(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(tempfile, "tempdir", str(temporary))
     if git:
         subprocess.run(["git", "init", "-q", folder], check=True)
-    done = run(folder, workflow('- run: echo "${{ github.ref }}"; mkdir -p "$HOME/a" && chmod a-w "$HOME/a"; exit 1\n'))
+    done = run(
+        folder,
+        workflow('- run: echo "${{ github.ref }}"; mkdir -p "$HOME/a" && chmod a-w "$HOME/a"; sleep 0.2; exit 1\n'),
+    )
     assert "refs/heads/main" in done.log
     assert "git" not in done.log
     assert "docker" not in done.log
@@ -272,7 +275,8 @@ def test_a_name_is_taken_once_in_a_run(tmp_path: Path) -> None:
 
 def test_actions_by_ref_and_unknown_actions(tmp_path: Path) -> None:
     (tmp_path / "action.yml").write_text(
-        "runs:\n  using: composite\n  steps:\n    - run: echo from the folder\n      shell: bash\n", encoding="utf-8"
+        "runs:\n  using: composite\n  steps:\n    - run: echo from the folder; sleep 0.2\n      shell: bash\n",
+        encoding="utf-8",
     )
     done = run(tmp_path, workflow("- uses: owner/mine@v1\n"), actions={"owner/mine@v1": tmp_path})
     assert done.exit_code == 0

@@ -138,7 +138,7 @@ def test_the_state_of_another_version_is_refused(run: Run, tmp_path: Path) -> No
     changed.number = run.number
     ran = changed(resume="1", answers="yes")
     assert ran.exit_code
-    assert "belongs to another version of this workflow" in ran.log
+    assert "belongs to another version of this workflow" in ran.summary
     assert run.done() == ["1 build", "1 count 1", "1 count 2"]
 
 
@@ -152,7 +152,7 @@ def test_the_state_of_another_version_is_refused(run: Run, tmp_path: Path) -> No
 def test_answers_that_make_no_sense_are_refused_before_anything_runs(run: Run, answers: str, problem: str) -> None:
     ran = run(answers=answers)
     assert ran.exit_code
-    assert problem in ran.log
+    assert problem in ran.summary
     assert not run.log.exists()
 
 
