@@ -12,7 +12,7 @@ from functools import cached_property
 
 from backends.github.condition import FALSE, TRUE, Condition, Literal, every, negation, size, some
 from backends.github.names import Names
-from backends.github.places import Place, changes, may_follow, scopes_of
+from backends.github.places import Place, changes, scopes_of
 from compiler.ir.placeholders import occurs
 from compiler.ir.program import (
     Add,
@@ -27,6 +27,7 @@ from compiler.ir.program import (
     Reset,
     Set,
     Verdict,
+    may_follow,
 )
 
 LARGEST = 60

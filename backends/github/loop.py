@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from backends.github.names import Names
-from backends.github.places import Place, may_follow
+from backends.github.places import Place
 from backends.github.question import question, text_of
 from backends.github.scalar import comment
 from backends.github.templating import render
@@ -30,6 +30,7 @@ from compiler.ir.program import (
     Shell,
     Variable,
     Verdict,
+    may_follow,
 )
 
 _OPERATORS = {"<": "<", ">=": ">=", "=": "=="}

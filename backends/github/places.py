@@ -122,11 +122,6 @@ def _place(nodes: list[Node], graph: Graph) -> Place:
     return Place("end" if isinstance(node.task, End) else "unit", (node,))
 
 
-def may_follow(edge: Edge, verdict: Verdict | None) -> bool:
-    """Whether an edge can be taken after an outcome, its counters aside."""
-    return all(test.verdict is verdict for test in edge.guard if isinstance(test, OutcomeTest))
-
-
 def changes(node: Node, register: str, scopes: Mapping[str, Container[str]]) -> bool:
     """Whether some edge of a node changes a counter; `scopes` are the counters that each reset touches."""
     effects = (effect for edge in node.edges for effect in edge.effects)

@@ -31,6 +31,12 @@ class Plan:
     reports: dict[str, list[str]]
     instances: dict[str, dict[str, int]]
 
+    def placeholders(self, node: Node) -> dict[str, str]:
+        """The instance numbers of a unit outside of loops by the placeholders that stand for them (M5)."""
+        numbers = self.instances.get(node.id, {})
+        shown = ((item.placeholder, numbers.get(item.register)) for item in node.variables)
+        return {name: str(number) for name, number in shown if name and number is not None}
+
 
 def make_plan(program: Program, answers: Verdicts = ANSWER) -> Plan:
     """Plans a program that is simplified.

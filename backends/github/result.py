@@ -104,10 +104,7 @@ def _messages(plan: Plan, part: Part, halts: set[str]) -> Iterator[tuple[str, st
         if place and place.kind == "loop":  # which knows the instance numbers for its placeholders
             yield names[node.id], Expression(f"${{{{ steps.{names[place.name]}.outputs.message }}}}")
         else:
-            numbers = plan.instances.get(node.id, {})
-            shown = {v.placeholder: str(numbers[v.register]) for v in node.variables if v.register in numbers}
-            message = substitute(node.task.message, {name: value for name, value in shown.items() if name})
-            yield names[node.id], " ".join(message.split())
+            yield names[node.id], " ".join(substitute(node.task.message, plan.placeholders(node)).split())
 
 
 def _titles(plan: Plan) -> Iterator[str]:

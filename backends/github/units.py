@@ -78,10 +78,8 @@ class Units:
 
     def _placed(self, place: Place) -> Node:
         """The node with its instance numbers for placeholders (M5)."""
-        node, numbers = place.node, self.plan.instances[place.name]
-        shown = [variable for variable in node.variables if variable.register in numbers]
-        values = {item.placeholder: str(numbers[item.register]) for item in shown if item.placeholder}
-        return _filled(node, values) if values else node
+        values = self.plan.placeholders(place.node)
+        return _filled(place.node, values) if values else place.node
 
     def _instances(self, place: Place) -> dict[str, str]:
         numbers = self.plan.instances[place.name]

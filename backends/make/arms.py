@@ -15,13 +15,13 @@ from compiler.ir.program import (
     Effect,
     End,
     Node,
-    OutcomeTest,
     Program,
     Register,
     Reset,
     Set,
     Shell,
     Verdict,
+    may_follow,
     scope_members,
 )
 
@@ -70,7 +70,7 @@ class Arms:
         return " ".join([attempt, *numbers])
 
     def _by_outcome(self, node: Node) -> Iterator[str]:
-        ways = {verdict: [edge for edge in node.edges if _may_follow(edge, verdict)] for verdict in Verdict}
+        ways = {verdict: [edge for edge in node.edges if may_follow(edge, verdict)] for verdict in Verdict}
         if ways[Verdict.PASS] == ways[Verdict.FAIL]:
             yield from self._choice(ways[Verdict.PASS])
             return
@@ -126,7 +126,3 @@ class Arms:
     @cached_property
     def _members(self) -> dict[str, tuple[Register, ...]]:
         return scope_members(self.program.registers)
-
-
-def _may_follow(edge: Edge, verdict: Verdict) -> bool:
-    return all(test.verdict is verdict for test in edge.guard if isinstance(test, OutcomeTest))

@@ -324,6 +324,11 @@ class Program:
         return {node.id: node for node in self.nodes}
 
 
+def may_follow(edge: Edge, verdict: Verdict | None) -> bool:
+    """Whether an edge can be taken after an outcome, its counters aside."""
+    return all(test.verdict is verdict for test in edge.guard if isinstance(test, OutcomeTest))
+
+
 def scope_members(registers: Iterable[Register]) -> dict[str, tuple[Register, ...]]:
     """For each scope the registers that a reset of it touches, in order: its own, and those of the scopes within it.
 
