@@ -70,6 +70,7 @@ CODES: dict[str, Code] = {
     "RD011": Code("unclosed-frontmatter", _E, "D3"),
     "RD012": Code("ignored-metadata", _W, "D3"),
     "RD013": Code("invalid-option", _E, "D3"),
+    "RD014": Code("unclear-scenario", _W, "S1"),
     "RD020": Code("second-title", _W, "D4"),
     "RD021": Code("step-as-title", _E, "D4"),
     "RD022": Code("late-title", _W, "D4"),

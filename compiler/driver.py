@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 from compiler.diagnostic import Diagnostic, sort_key
 from compiler.files import Refusal
 from compiler.frontends import FRONT_ENDS, Job, recognise
 from compiler.ir.program import Program
+from compiler.ir.semantics import Jump
 from compiler.options import Layout, Table, merge
 from compiler.project import open_project, read_configuration
+from compiler.scenarios import Scenario
 from compiler.source import Source
 
 
@@ -25,6 +28,8 @@ class Settings(NamedTuple):
 class Compilation(NamedTuple):
     """What became of one document. `program` is None if there are errors; `sources` are by the path in diagnostics.
 
+    `scenarios` are the named runs that the document describes (S1), `jumps` what each `rd goto ID` in them does.
+
     `tables` are the options of targets by the target's name, those of the project under those of the document. Whether
     they are right, and whether there are such targets, is for the backends to say.
     """
@@ -34,6 +39,8 @@ class Compilation(NamedTuple):
     diagnostics: tuple[Diagnostic, ...]
     sources: Mapping[str, Source]
     tables: Mapping[str, Table]
+    scenarios: tuple[Scenario, ...] = ()
+    jumps: Mapping[str, Jump] = MappingProxyType({})
 
 
 def compile_file(path: str, settings: Settings | None = None) -> Compilation:
@@ -58,7 +65,8 @@ def compile_file(path: str, settings: Settings | None = None) -> Compilation:
     diagnostics = tuple(sorted({*found, *result.diagnostics}, key=sort_key))
     program = None if found else result.program
     sources = configuration.sources | {item.path: item for item in result.sources.values()}
-    return Compilation(path, program, diagnostics, sources, merge(result.options.targets, configured.targets))
+    tables = merge(result.options.targets, configured.targets)
+    return Compilation(path, program, diagnostics, sources, tables, result.scenarios, result.jumps)
 
 
 def _unknown_format(source: Source) -> Diagnostic:

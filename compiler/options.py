@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, get_args
 
 from compiler.diagnostic import Diagnostic
-from compiler.source import KeyPath, Span, Spans, beneath
+from compiler.source import KeyPath, Span, Spans, beneath, nearest
 
 Layout = Literal["after-body", "after-header"]
 """Where the transitions of a unit stand (V7)."""
@@ -46,8 +46,7 @@ class Table:
 
     def place(self, path: KeyPath) -> Place | None:
         """The place of an option, else of the nearest around it; None in a table that is written nowhere."""
-        around = (path[:length] for length in range(len(path), -1, -1))
-        return next((self.places[outer] for outer in around if outer in self.places), None)
+        return nearest(self.places, path)
 
     def over(self, other: Table) -> Table:
         """The options of both; where both have one, it is this table's alone, nothing of the other's is left in it."""

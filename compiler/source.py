@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeVar
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -24,10 +25,18 @@ KeyPath = tuple[str, ...]
 Spans = Mapping[KeyPath, Span]
 """Where the keys and items of a value stand, as far as that is known."""
 
+Where = TypeVar("Where")
+
 
 def beneath(spans: Spans, *outer: str) -> dict[KeyPath, Span]:
     """The spans of what stands under a key, and of that key itself, by the path from there."""
     return {path[len(outer) :]: span for path, span in spans.items() if path[: len(outer)] == outer}
+
+
+def nearest(places: Mapping[KeyPath, Where], path: KeyPath) -> Where | None:
+    """Where a value stands, else the nearest around it whose place is known; None if there is none."""
+    around = (path[:length] for length in range(len(path), -1, -1))
+    return next((places[outer] for outer in around if outer in places), None)
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib import import_module
+from types import MappingProxyType
 from typing import NamedTuple, Protocol
 
 from compiler.diagnostic import Diagnostic
 from compiler.ir.program import Program
+from compiler.ir.semantics import Jump
 from compiler.options import Layout, Options
 from compiler.project import Project
+from compiler.scenarios import Scenario
 from compiler.source import Source
 
 
@@ -30,13 +33,16 @@ class Job(NamedTuple):
 class Result(NamedTuple):
     """What a front end gives: the program (None with errors), all findings, and every source by its name.
 
-    `options` are those in the document itself; what stands in documents that it includes is about these alone.
+    `options` and `scenarios` are those in the document itself; what stands in documents that it includes is about these
+    alone. `jumps` says for each ID of a `rd goto` in the scenarios what it does.
     """
 
     program: Program | None
     diagnostics: tuple[Diagnostic, ...]
     sources: Mapping[str, Source]
     options: Options
+    scenarios: tuple[Scenario, ...] = ()
+    jumps: Mapping[str, Jump] = MappingProxyType({})
 
 
 class FrontEnd(Protocol):

@@ -60,6 +60,16 @@ class Move:
     state: State
 
 
+@dataclass(frozen=True, slots=True)
+class Jump:
+    """An operator's jump to a unit: what it does depends on whether the run stands in the `group` of that unit."""
+
+    target: str
+    from_outside: tuple[Effect, ...]
+    from_inside: tuple[Effect, ...]
+    group: str
+
+
 class Machine:
     """A program made ready for walking. It holds no state of a run."""
 
@@ -94,6 +104,23 @@ class Machine:
         edge = self._choose(node, state.counters, state.slots, outcome)
         counters = self._apply(edge.effects, dict(state.counters))
         return self._settle(edge.target, counters, dict(state.slots), (edge,))
+
+    def jump(self, state: State, jump: Jump) -> State:
+        """Where a run goes on when its operator takes it elsewhere; the unit that it stands at gets no outcome."""
+        effects = jump.from_inside if self._is_inside(self.nodes[state.node].group, jump.group) else jump.from_outside
+        retries = self.nodes[state.node].retries
+        leaving: tuple[Effect, ...] = (Set(retries, 0),) if retries else ()  # M9
+        counters = self._apply((*leaving, *effects), dict(state.counters))
+        return self._settle(jump.target, counters, dict(state.slots), ()).state
+
+    def _is_inside(self, group: str, outer: str) -> bool:
+        while group and group != outer:
+            group = self._parents[group]
+        return group == outer
+
+    @cached_property
+    def _parents(self) -> dict[str, str]:
+        return {group.id: group.parent for group in self.program.groups}
 
     def attempt(self, state: State) -> int:
         """The number of the attempt that a state stands before, counted within the visit (M4)."""

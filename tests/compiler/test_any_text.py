@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import random
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from compiler.diagnostic import Severity
+from compiler.diagnostic import Diagnostic, Severity
 from compiler.driver import Compilation, Settings, compile_file
 from compiler.ir.program import Program
 from compiler.ir.verify import verify
@@ -58,23 +58,28 @@ def check(compilation: Compilation, to_python: ToPython) -> None:
     """What must hold of every compilation."""
     has_errors = any(found.severity is Severity.ERROR for found in compilation.diagnostics)
     assert has_errors == (compilation.program is None)
-    for found in compilation.diagnostics:
+    check_findings(compilation.diagnostics, compilation.sources)
+    if compilation.program:
+        verify(compilation.program)
+        verify(optimise(compilation.program))
+        compile(to_python(compilation.program), "program.py", "exec")
+
+
+def check_findings(diagnostics: Sequence[Diagnostic], sources: Mapping[str, Source]) -> None:
+    """What must hold of all findings together: each says something, at a place that is there, in every format."""
+    for found in diagnostics:
         assert found.message.strip()
         assert found.help.strip()
         places = [(found.path, found.span), *((near.path, near.span) for near in found.related)]
         for path, span in places:
             if span:
-                assert_inside(span, compilation.sources[path])
+                assert_inside(span, sources[path])
     for form in FORMATS:
-        rendered = render(Report.of(compilation.diagnostics, compilation.sources), form)
+        rendered = render(Report.of(diagnostics, sources), form)
         rendered.encode()
         if form in ("json", "sarif"):
             json.loads(rendered)
-        assert all(found.code in rendered for found in compilation.diagnostics)
-    if compilation.program:
-        verify(compilation.program)
-        verify(optimise(compilation.program))
-        compile(to_python(compilation.program), "program.py", "exec")
+        assert all(found.code in rendered for found in diagnostics)
 
 
 def assert_inside(span: Span, source: Source) -> None:
@@ -110,7 +115,7 @@ def test_any_bytes_in_a_file_of_any_name(data: bytes, to_python: ToPython) -> No
         check(compile_file(str(path)), to_python)
 
 
-def mutated(text: str, moves: random.Random) -> str:
+def mutated(text: str, moves: random.Random, fragments: Sequence[str] = FRAGMENTS) -> str:
     """A document with a few lines deleted, doubled or swapped, and characters put in or taken out."""
     lines = text.split("\n")
     for _ in range(moves.randint(1, 4)):
@@ -128,7 +133,7 @@ def mutated(text: str, moves: random.Random) -> str:
             case 4:
                 lines[here] = lines[here][: moves.randint(0, len(lines[here]))]
             case _:
-                lines.insert(there, moves.choice(FRAGMENTS))
+                lines.insert(there, moves.choice(fragments))
         lines = lines or [""]
     return "\n".join(lines)
 

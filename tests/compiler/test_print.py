@@ -27,7 +27,7 @@ def without_spans(value: object) -> object:
         names = (field.name for field in fields(value))
         return {name: without_spans(getattr(value, name)) for name in names if name != "span"}
     if isinstance(value, tuple):
-        return [without_spans(item) for item in value]
+        return [without_spans(item) for item in value if not isinstance(item, Span)]
     assert not isinstance(value, Span)
     return value
 

@@ -13,6 +13,13 @@ from .documents import compiled, findings
 
 FINE = "## 1. One\n"
 
+
+def scenario(commands: str) -> str:
+    """A document with one scenario, its commands as YAML."""
+    return f"---\nscenarios: {{a: {{commands: {commands}, result: STOP}}}}\n---\n{FINE}"
+
+
+
 CASES: dict[str, tuple[str, list[str]]] = {
     # D2: only CommonMark's own blocks at the top level count
     "fenced-header": (FINE + "```bash\n## 2. No\n- PASS: NOWHERE\n```\n", []),
@@ -33,7 +40,15 @@ CASES: dict[str, tuple[str, list[str]]] = {
     "frontmatter-type": ("---\nname: x\ntags: 3\n---\n" + FINE, ["RD012 3:1"]),
     "frontmatter-option": ("---\nrdc: {transitions: sideways}\n---\n" + FINE, ["RD013 2:7"]),
     "frontmatter-unknown-option": ("---\nrdc: {transition: after-header}\n---\n" + FINE, ["RD013 2:7"]),
-    "frontmatter-scenario": ("---\nscenarios: {a: {commands: [], result: MAYBE}}\n---\n" + FINE, ["RD013 2:1"]),
+    "frontmatter-scenario": ("---\nscenarios: {a: {commands: [], result: MAYBE}}\n---\n" + FINE, ["RD013 2:31"]),
+    "frontmatter-scenarios": ("---\nscenarios: []\n---\n" + FINE, ["RD013 2:1"]),
+    "scenario-without-run": (scenario("[]"), ["RD014 2:17"]),
+    "scenario-of-comments": (scenario("['# rd run main.runbook.md']"), ["RD014 2:17"]),
+    "scenario-of-another": (scenario("[rd run other.runbook.md]"), ["RD014 2:28"]),
+    "scenario-with-option": (scenario("[rd run --fast main.runbook.md]"), ["RD014 2:28"]),
+    "scenario-goto": (scenario("[rd run main.runbook.md, rd goto 2, rd goto 1]"), ["RD014 2:52"]),
+    "scenario-fine": (scenario("[rd run ./main.runbook.md, 'rd ok # it is', '# no more', rd goto 1]"), []),
+    "scenario-command": (scenario("[rd run main.runbook.md, rd pass, rd maybe]"), ["RD014 2:61"]),
     "frontmatter-bomb": ("---\na: &a [1]\nb: [*a, *a]\n---\n" + FINE, []),
     "frontmatter-date": ("---\nversion: 2024-13-45\n---\n" + FINE, ["RD010 2:1"]),
     # D4

@@ -12,6 +12,7 @@ from compiler.frontends.rundown.check import check
 from compiler.frontends.rundown.link import link
 from compiler.frontends.rundown.lower import lower
 from compiler.frontends.rundown.parse import Parsed, parse
+from compiler.frontends.rundown.scenarios import operator_jumps
 from compiler.source import Source
 
 _STEP = re.compile(r"^##[ \t]+(\d+([.:) ]|$)|\{N\})", re.MULTILINE)
@@ -33,7 +34,8 @@ def compile_document(job: Job) -> Result:
     if isinstance(lowered, Diagnostic):
         return Result(None, (*found, lowered), linked.sources, linked.options)
     found += flow_warnings(lowered.program, lowered.written, linked.sources)
-    return Result(lowered.program, tuple(found), linked.sources, linked.options)
+    scenarios = main.runbook.scenarios
+    return Result(lowered.program, tuple(found), linked.sources, linked.options, scenarios, operator_jumps(main))
 
 
 def _parse(job: Job, source: Source) -> Parsed:

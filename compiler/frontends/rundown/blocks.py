@@ -89,8 +89,13 @@ def _in_ordered_list(item: MarkdownToken) -> bool:
 
 
 def _place(source: Source, token: MarkdownToken) -> tuple[int, int]:
-    """The first and the last line of a Markdown token, blank lines at its end left out."""
+    """The first and the last line of a Markdown token, without blank lines around it.
+
+    To Markdown a line with nothing but a form feed is not blank, but markdown-it-py leaves it out of the text as well.
+    """
     start, end = token.map or (0, 1)
+    while start < end - 1 and not source.lines[start].strip():
+        start += 1
     while end > start + 1 and not source.lines[end - 1].strip():
         end -= 1
     return start + 1, end

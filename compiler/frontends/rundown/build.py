@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any
 
 from lark import Token
 
 from compiler.diagnostic import Diagnostic
 from compiler.frontends.rundown.blocks import Block
+from compiler.frontends.rundown.frontmatter import Frontmatter
 from compiler.frontends.rundown.lines import Header, Kind, LarkTree, LineError, parse_header, parse_transition
 from compiler.frontends.rundown.messages import (
     broken_duplicates,
@@ -50,14 +50,15 @@ class TreeBuilder:
         self.layout = layout
         self.diagnostics: list[Diagnostic] = []
 
-    def runbook(self, tree: LarkTree, metadata: Mapping[str, Any]) -> Runbook:
+    def runbook(self, tree: LarkTree, frontmatter: Frontmatter) -> Runbook:
         """The syntax tree of a whole document."""
         title, description, *steps = tree.children
         return Runbook(
             "" if title is None else " ".join(title.value.text.split()),
             self._text(description),
-            metadata,
+            frontmatter.values,
             tuple(self._step(step) for step in steps),
+            frontmatter.scenarios,
         )
 
     def _step(self, tree: LarkTree) -> Step:

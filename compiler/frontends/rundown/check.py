@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from compiler.diagnostic import Diagnostic, Related
 from compiler.frontends.rundown.messages import second_transition
+from compiler.frontends.rundown.scenarios import check_scenarios
 from compiler.frontends.rundown.syntax import (
     UNKNOWN,
     Continue,
@@ -198,6 +199,7 @@ RULES: tuple[Rule, ...] = (
     _bodies,
     _transitions,
     check_targets,
+    check_scenarios,
     _tolerated,
     _continues_to_stop,
 )

@@ -8,18 +8,22 @@ from typing import Any, NamedTuple
 
 from compiler.diagnostic import Diagnostic
 from compiler.options import Options, Place, read_options
-from compiler.scenarios import read_scenarios
+from compiler.scenarios import Scenario, read_scenarios
 from compiler.source import Source, Span, Spans, beneath
 
 FENCE = re.compile(r"---[ \t]*")
 
 
 class Frontmatter(NamedTuple):
-    """The values, the options among them, and the line on which the document goes on."""
+    """The values, the options and scenarios among them, and the line on which the document goes on.
+
+    `scenario_spans` says where each key and item of the scenarios stands.
+    """
 
     values: Mapping[str, Any]
     options: Options
     next_line: int
+    scenarios: tuple[Scenario, ...] = ()
 
 
 def read_frontmatter(source: Source) -> tuple[Frontmatter, list[Diagnostic]]:
@@ -41,7 +45,8 @@ def read_frontmatter(source: Source) -> tuple[Frontmatter, list[Diagnostic]]:
         return Frontmatter({}, Options(), end + 1), [_broken(source, error.line, str(error))]
     found = _metadata_problems(source, values, spans)
     options, problems = _options(source, values, spans)
-    return Frontmatter(values, options, end + 1), [*found, *problems, *_scenario_problems(source, values, spans)]
+    scenarios, mistakes = _scenarios(source, values, spans)
+    return Frontmatter(values, options, end + 1, scenarios), [*found, *problems, *mistakes]
 
 
 def _broken(source: Source, line: int, problem: str) -> Diagnostic:
@@ -73,9 +78,11 @@ def _options(source: Source, values: Mapping[str, Any], spans: Spans) -> tuple[O
     return read_options(values["rdc"], Place("RD013", source.path, spans[("rdc",)]), beneath(spans, "rdc"))
 
 
-def _scenario_problems(source: Source, values: Mapping[str, Any], spans: Spans) -> list[Diagnostic]:
-    """What is wrong in the scenarios (S1)."""
+def _scenarios(
+    source: Source, values: Mapping[str, Any], spans: Spans
+) -> tuple[tuple[Scenario, ...], list[Diagnostic]]:
+    """The scenarios, with what is wrong in their form (S1)."""
     if "scenarios" not in values:
-        return []
-    place = Place("RD013", source.path, spans[("scenarios",)])
-    return [place.finding(problem) for problem in read_scenarios(values["scenarios"])[1]]
+        return (), []
+    scenarios, mistakes = read_scenarios(values["scenarios"], beneath(spans, "scenarios"), source.name)
+    return scenarios, [Place("RD013", source.path, mistake.span).finding(mistake.text) for mistake in mistakes]

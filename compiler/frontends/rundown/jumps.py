@@ -46,6 +46,11 @@ def enter_target(frame: Frame, place: Unit, written: Target) -> Arrival:
     """What `GOTO target` does where it stands."""
     target = resolve_next(place, written)
     step = frame.by_id[place.step.id if target.step is None else target.step]
+    return jump(frame, step, target, inside=place.step is step)
+
+
+def jump(frame: Frame, step: Step, target: Target, *, inside: bool) -> Arrival:
+    """Enters a step, or a child of it, by a jump from inside or outside of the step."""
     if target.child is None:
         arrival = enter_step(frame, step)
         advance: tuple[Effect, ...] = (Add(frame.step_counter, 1),) if target.next else ()
@@ -53,7 +58,7 @@ def enter_target(frame: Frame, place: Unit, written: Target) -> Arrival:
     if target.child is Dynamic.SUBSTEP:
         return _enter_instance(frame, step, target.next)
     arrival = enter_substep(frame, step, frame.substep(step, target.child))
-    if place.step is step:
+    if inside:
         return arrival
     unit = Unit(step)  # from outside the step starts afresh, at this substep (M10)
     retries: tuple[Effect, ...] = (Set(frame.retries(unit), 0),) if unit.has_retry else ()

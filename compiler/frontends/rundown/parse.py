@@ -56,7 +56,7 @@ def parse(source: Source, layout: Layout | None = None, default: Layout = "after
         has_error = any(item.severity is Severity.ERROR for item in found)
         return Parsed(None, found if has_error else [*found, _no_steps(source)], frontmatter.options)
     builder = TreeBuilder(source, chosen)
-    runbook = builder.runbook(tree, frontmatter.values)
+    runbook = builder.runbook(tree, frontmatter)
     return Parsed(runbook, found + builder.diagnostics, frontmatter.options)
 
 

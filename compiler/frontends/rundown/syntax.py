@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import Enum, StrEnum
 from typing import Any
 
+from compiler.scenarios import Scenario
 from compiler.source import Span
 
 
@@ -158,12 +159,13 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Runbook:
-    """A whole document. `metadata` is its frontmatter (D3)."""
+    """A whole document. `metadata` is its frontmatter (D3), `scenarios` are those in it (S1)."""
 
     title: str
     description: str
     metadata: Mapping[str, Any]
     steps: tuple[Step, ...]
+    scenarios: tuple[Scenario, ...]
 
 
 Unit = Step | Substep
