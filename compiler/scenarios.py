@@ -18,10 +18,12 @@ from compiler.source import KeyPath, Span, Spans, nearest
 Result = Literal["COMPLETE", "STOP"]
 
 _KEYS = {"commands", "result", "description"}
-_ANSWERS = {
+ANSWERS: Mapping[str, Verdict] = {
     **dict.fromkeys(("pass", "yes", "ok"), Verdict.PASS),
     **dict.fromkeys(("fail", "no"), Verdict.FAIL),
 }
+"""The words for an outcome."""
+
 _COMMENT = re.compile(r"(?:^|\s)#.*", re.DOTALL)
 
 
@@ -59,6 +61,11 @@ class Scenario(NamedTuple):
     commands: tuple[Command, ...]
     result: Result
     description: str = ""
+
+    @property
+    def answers(self) -> tuple[Verdict, ...]:
+        """The answers, in order."""
+        return tuple(command.verdict for command in self.commands if isinstance(command, Reply))
 
 
 class Mistake(NamedTuple):
@@ -148,8 +155,8 @@ def _run_problem(words: list[str] | None, document: str) -> str:
 
 def _command(words: list[str] | None, span: Span | None) -> Command:
     match words:
-        case ["rd", answer] if answer in _ANSWERS:
-            return Reply(_ANSWERS[answer])
+        case ["rd", answer] if answer in ANSWERS:
+            return Reply(ANSWERS[answer])
         case ["rd", "goto", unit]:
             return Goto(unit, span)
         case ["rd", "run", *_]:

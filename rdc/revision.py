@@ -16,6 +16,9 @@ CONFIGURATIONS = ("rdc.toml", "pyproject.toml")
 LARGEST = 8 * 1024 * 1024 + 1
 """Bytes that are kept of a file: enough to see that it is too large (D1)."""
 
+TIME_LIMIT = 60
+"""In seconds, for a call of git that says what there is. Its configuration may include a pipe that nobody writes to."""
+
 
 class RevisionError(ValueError):
     """There is no such revision, or no such file in it."""
@@ -30,6 +33,17 @@ class CheckedOut(NamedTuple):
     def name(self, path: str) -> str:
         """What the repository calls a file in the folder."""
         return os.path.relpath(os.path.realpath(path), self.root)
+
+
+def present_files(folder: Path) -> list[str]:
+    """The files beneath a folder that git knows or would take, by their paths from there; not those that it ignores.
+
+    Raises:
+        RevisionError: There is no git, or the folder is in no repository.
+    """
+    plain = ("-c", "core.fsmonitor=false")  # which could be a program
+    listed = _git(folder, *plain, "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate")
+    return list(filter(None, os.fsdecode(listed).split("\0")))
 
 
 def path_of(name: str) -> str:
@@ -102,7 +116,11 @@ def _write(root: Path, name: str, wanted: Mapping[str, str], blobs: Iterable[byt
 def _git(folder: str | Path, *words: str) -> bytes:
     """What git says."""
     with _running(folder, *words) as git:
-        said, complaint = git.communicate()
+        try:
+            said, complaint = git.communicate(timeout=TIME_LIMIT)
+        except subprocess.TimeoutExpired:
+            git.kill()
+            raise RevisionError(f"git needs more than {TIME_LIMIT} seconds") from None
     if git.returncode:
         raise RevisionError(_reason(complaint))
     return said
@@ -141,11 +159,12 @@ def _blob(answers: IO[bytes]) -> bytes:
 def _running(folder: str | Path, *words: str) -> subprocess.Popen[bytes]:
     """A process of git that looks at the repository of a folder, speaks English, and fetches nothing.
 
-    A partial clone would run what its configuration says to fetch; a hook of git says which repository it is in.
+    A partial clone would run what its configuration says to fetch; a hook of git says which repository it is in; and
+    files that came with the documents can look like a repository that has no working tree.
     """
     kept = {name: value for name, value in os.environ.items() if name not in {"GIT_DIR", "GIT_WORK_TREE"}}
     environment = {**kept, "LC_ALL": "C", "GIT_ALLOW_PROTOCOL": "none", "GIT_NO_LAZY_FETCH": "1"}
-    command = ["git", "-C", str(folder), *words]
+    command = ["git", "-c", "safe.bareRepository=explicit", "-C", str(folder), *words]
     pipe = subprocess.PIPE
     stderr = subprocess.DEVNULL if words[0] == "cat-file" else pipe
     try:

@@ -13,7 +13,7 @@ from backends.github.step import PLAIN_SHELL, Step
 from backends.github.templating import render
 from backends.github.units import choice, title
 from compiler.ir.placeholders import substitute
-from compiler.ir.program import Ask, End, Shell
+from compiler.ir.program import Ask, End, Node, Shell
 
 _BEGINNING = {"unit", "loop"}
 _SPECIAL = str.maketrans({character: f"\\{character}" for character in "\\`*_[]<>|#&~!"})
@@ -111,4 +111,9 @@ def _titles(plan: Plan) -> Iterator[str]:
     for place in plan.places:
         for node in place.nodes:
             if isinstance(node.task, (Shell, Ask)):
-                yield f"{plan.names.nodes[node.id]} {title(node).translate(_SPECIAL)}"
+                yield f"{plan.names.nodes[node.id]} {shown_title(node)}"
+
+
+def shown_title(node: Node) -> str:
+    """What a unit is called in the table of the summary, as Markdown."""
+    return title(node).translate(_SPECIAL)

@@ -8,6 +8,8 @@ COMMANDS = {
     "check": "rdc.commands.check",
     "compile": "rdc.commands.compile",
     "run": "rdc.commands.run",
+    "test": "rdc.commands.test",
+    "trace": "rdc.commands.trace",
     "graph": "rdc.commands.graph",
     "diff": "rdc.commands.diff",
     "explain": "rdc.commands.explain",

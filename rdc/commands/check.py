@@ -8,6 +8,7 @@ import click
 
 from rdc.commands.language import language_options
 from rdc.commands.reporter import Reporter, reporting_options
+from rdc.words import many
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -36,8 +37,7 @@ def command(files: tuple[str, ...], reporter: Reporter, settings: Settings, *, n
     )
     reporter.show(report)
     if reporter.form == "text" and not report.diagnostics:
-        count = len(compilations)
-        reporter.say(f"no problems in {count} file{'s' * (count > 1)}")
+        reporter.say(f"no problems in {many(len(compilations), 'file')}")
     return int(reporter.fails(report))
 
 

@@ -101,14 +101,9 @@ def _is_file(word: str) -> bool:
 
 
 def _compiled(places: Iterable[Place], settings: Settings, reporter: Reporter) -> list[Compilation] | None:
-    """Both versions, or None if one has errors. These are reported; warnings only where they matter."""
+    """Both versions, or None if one has errors."""
     compiled = [_compile(place, settings) for place in places]
-    report = reporter.gather(
-        (found for one in compiled if reporter.strict or one.program is None for found in one.diagnostics),
-        {path: source for one in compiled for path, source in one.sources.items()},
-    )
-    reporter.show(report)
-    return None if reporter.fails(report) else compiled
+    return compiled if reporter.accepts(compiled) else None
 
 
 def _compile(place: Place, settings: Settings) -> Compilation:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,6 +14,9 @@ from compiler.source import Source
 from rdc.reporting import FORMATS, render
 from rdc.reporting.report import Report
 from rdc.terminal import put, tell
+
+if TYPE_CHECKING:
+    from compiler.driver import Compilation
 
 Command = Callable[..., int]
 """The function behind a command: it gets its options by name and returns the exit code."""
@@ -40,6 +44,16 @@ class Reporter:
     def fails(self, report: Report) -> bool:
         """Whether the findings make the command fail."""
         return report.count(Severity.ERROR) > 0 or (self.strict and report.count(Severity.WARNING) > 0)
+
+    def accepts(self, compilations: Collection[Compilation]) -> bool:
+        """Whether there is nothing against these documents; what there is is shown, warnings only where they matter."""
+        matters = [one for one in compilations if self.strict or one.program is None]
+        report = self.gather(
+            (found for one in matters for found in one.diagnostics),
+            {path: source for one in matters for path, source in one.sources.items()},
+        )
+        self.show(report)
+        return not self.fails(report)
 
     def say(self, message: str) -> None:
         """Tell of a success, unless the person wants quiet."""

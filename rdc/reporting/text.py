@@ -20,6 +20,7 @@ from compiler.diagnostic import Diagnostic, Severity
 from compiler.source import Source, Span
 from rdc.reporting.cells import excerpt, visible
 from rdc.reporting.report import Report
+from rdc.words import many
 
 _COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.NOTE: "cyan"}
 
@@ -85,9 +86,5 @@ def _bold(text: str) -> str:
 
 
 def _summary(report: Report) -> str:
-    counts = [_many(count, severity) for severity in Severity if (count := report.count(severity))]
-    return f"{', '.join(counts)} in {_many(report.files, 'file')}"
-
-
-def _many(count: int, what: str) -> str:
-    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+    counts = [many(count, severity) for severity in Severity if (count := report.count(severity))]
+    return f"{', '.join(counts)} in {many(report.files, 'file')}"

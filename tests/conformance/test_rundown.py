@@ -1,13 +1,11 @@
-"""The published Rundown documents, read where they are: accepted or rejected, and run as Python programs."""
+"""The published Rundown documents, read where they are: accepted or rejected, and run on all targets that run."""
 
 from __future__ import annotations
 
 import json
 import os
 import shlex
-import subprocess
-import sys
-from collections.abc import Callable
+from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
 
@@ -15,8 +13,12 @@ import pytest
 from _pytest.mark import ParameterSet
 
 from compiler.driver import Settings, compile_file
-from compiler.ir.program import Ask, End, Program, Shell, Verdict
-from compiler.ir.semantics import Machine, Outcome
+from compiler.ir.program import Node, Program, Shell, Verdict
+from compiler.ir.semantics import Machine, Outcome, State
+from compiler.ir.walks import Walk, ending, walk
+from rdc.trials import TARGETS as RUNNING
+from rdc.trials.result import retrace
+from rdc.trials.run import Setting
 from tests.conftest import CONFORMANCE, NO_CONFORMANCE
 from tests.rdc.cli_support import call
 
@@ -42,8 +44,6 @@ done
 printf '%s\\n' "$text"
 [ "$result" = pass ]
 """
-
-Step = tuple[str, int, list[int], str]
 
 
 def documents(folder: str) -> list[ParameterSet]:
@@ -76,26 +76,31 @@ def test_invalid_document_is_rejected(document: Path, tmp_path: Path) -> None:
     assert all(item["line"] for item in errors if item["code"] != "RD101"), "an error says where it is"
 
 
-@pytest.mark.parametrize("answer", ["pass", "fail"])
+@pytest.mark.parametrize("target", RUNNING)
+@pytest.mark.parametrize("answer", list(Verdict))
 @pytest.mark.parametrize("document", documents("valid"))
 def test_valid_document_walks_as_its_semantics_say(
-    document: Path, answer: str, tmp_path: Path, to_python: Callable[[Program], str]
+    document: Path, answer: Verdict, target: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     program = compile_file(str(document), Settings(link=False)).program
     assert program
-    script = tmp_path / "program.py"
-    script.write_text(to_python(program), encoding="utf-8")
-    steps, end = walk_of(program, answer)
-    if end is None:
-        compile(script.read_bytes(), script, "exec")
+    machine = Machine(program)
+    expected = walk_of(program, answer)
+    if ending(machine, expected.state) is None:
         return
-    (tmp_path / "answers").write_text(f"{answer}\n" * len(steps), encoding="utf-8")
-    assert run(script) == (steps, end, 0 if end.startswith("complete") else 1)
+    tools = put_stand_in(tmp_path / "tools")
+    monkeypatch.setenv("PATH", f"{tools}:{os.environ['PATH']}")
+    (tmp_path / "scratch").mkdir()
+    (tmp_path / "workspace").mkdir()
+    answers = (answer,) * len(expected.visits)
+    places = (tmp_path / "workspace", tmp_path / "scratch")
+    ran = import_module(RUNNING[target]).run(Setting(program, {}, answers, *places, 60, is_rehearsal=False))
+    assert retrace(machine, ran) == (expected, "")
 
 
 def test_most_walks_end(conformance: Path) -> None:
     """What does not end is only compiled: a mistake in the bound could make that all of them."""
-    ends = [walk_of(program, "pass")[1] for program in programs()]
+    ends = [ending(Machine(program), walk_of(program, Verdict.PASS).state) for program in programs()]
     assert sum(end is not None for end in ends) > len(ends) * 3 // 4
 
 
@@ -105,21 +110,17 @@ def programs() -> list[Program]:
     return [program for program in found if program]
 
 
-def walk_of(program: Program, answer: str) -> tuple[list[Step], str | None]:
-    """The walk by the semantics, commands ending as the stand-in does; the end is None if it was cut off."""
+def walk_of(program: Program, answer: Verdict) -> Walk:
+    """The walk by the semantics, commands ending as the stand-in does."""
     machine = Machine(program)
-    state, steps = machine.start(), list[Step]()
-    while len(steps) < LIMIT:
-        node, attempt = machine.nodes[state.node], machine.attempt(state)
-        if isinstance(node.task, End):
-            return steps, f"{node.task.result} {machine.text(state, node.task.message)}"
-        assert isinstance(node.task, Shell | Ask)
-        passed = result_of(node.task.command, attempt) if isinstance(node.task, Shell) else answer == "pass"
-        instances = [state.counters[variable.register] for variable in node.variables]
-        verdict = Verdict.PASS if passed else Verdict.FAIL
-        steps.append((node.id, attempt, instances, verdict.value))
-        state = machine.advance(state, Outcome(verdict)).state
-    return steps, None
+
+    def decide(node: Node, state: State) -> Outcome:
+        if not isinstance(node.task, Shell):
+            return Outcome(answer)
+        passed = result_of(node.task.command, machine.attempt(state))
+        return Outcome(Verdict.PASS if passed else Verdict.FAIL)
+
+    return walk(machine, decide, LIMIT)
 
 
 def result_of(command: str, attempt: int) -> bool:
@@ -131,28 +132,9 @@ def result_of(command: str, attempt: int) -> bool:
     return results[min(attempt, len(results)) - 1] == "pass"
 
 
-def run(script: Path) -> tuple[list[Step], str, int]:
-    """The walk of the program as a real process, its end, and its exit code."""
-    folder = script.parent
-    (folder / "bin").mkdir()
-    (folder / "bin" / "rd").write_text(STAND_IN, encoding="utf-8")
-    (folder / "bin" / "rd").chmod(0o755)
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("RDC_")}
-    done = subprocess.run(
-        [sys.executable, script.name, "run", "--answers", "answers", "--events", "events"],
-        cwd=folder,
-        env=environment | {"PATH": f"{folder / 'bin'}:{environment['PATH']}"},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        timeout=60,
-        check=False,
-    )
-    events = [json.loads(line) for line in (folder / "events").read_text(encoding="utf-8").splitlines()]
-    steps = [
-        (event["unit"], event["attempt"], list(event["instances"].values()), event["outcome"])
-        for event in events
-        if event["event"] == "unit_finished"
-    ]
-    end = events[-1]
-    assert end["event"] == "run_finished", done.stderr.decode()
-    return steps, f"{end['result']} {end['message']}", done.returncode
+def put_stand_in(folder: Path) -> Path:
+    """A folder with the stand-in for `rd`."""
+    folder.mkdir()
+    (folder / "rd").write_text(STAND_IN, encoding="utf-8")
+    (folder / "rd").chmod(0o755)
+    return folder

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.workflows.act import Step, run
+from rdc.trials.act import ActStep
+from tests.workflows.act import run
 
 SHA = "9c091bb21b7c1c1d1991bb908d89e4e9dddfe3e0"
 
@@ -48,10 +49,10 @@ def test_outcomes_outputs_and_summary(tmp_path: Path) -> None:
     done = run(tmp_path, workflow(steps))
     assert done.exit_code == 0
     assert done.steps == (
-        Step("one", "a", "first", "success", {"x": "3", "y": "1\n2"}),
-        Step("one", "b", "allowed to fail", "failure", {}),
-        Step("one", "2", "compared", "success", {}),
-        Step("one", "3", "passed over", "skipped", {}),
+        ActStep("one", "a", "first", "success", {"x": "3", "y": "1\n2"}),
+        ActStep("one", "b", "allowed to fail", "failure", {}),
+        ActStep("one", "2", "compared", "success", {}),
+        ActStep("one", "3", "passed over", "skipped", {}),
     )
     assert done.jobs == {"one": "success"}
     assert done.summary == "# One ✓\ntwo\n"

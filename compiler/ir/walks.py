@@ -1,0 +1,67 @@
+"""Walks: runs of a program by its semantics, written down visit by visit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from compiler.ir.program import Edge, End, Node
+from compiler.ir.semantics import Machine, Outcome, State
+
+LIMIT = 1000
+"""In visits: where a walk is cut off that does not end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """One attempt at a unit: where it was, its outcome, and the edges that were taken because of it."""
+
+    unit: str
+    attempt: int
+    instances: tuple[int, ...]
+    outcome: Outcome
+    edges: tuple[Edge, ...]
+
+    @property
+    def taken(self) -> str:
+        """The transitions that were taken, as their authors wrote them: `GOTO 4`, or `CONTINUE, 1 FAIL: STOP`."""
+        return ", ".join(edge.label for edge in self.edges if edge.label)
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """The visits of a run, and the state that they led to: an end, or where no outcome was to be had."""
+
+    visits: tuple[Visit, ...]
+    state: State
+
+
+Decide = Callable[[Node, State], Outcome | None]
+"""Gives the outcome of a unit in a state; None where there is none, which leaves the run there."""
+
+
+def visit(machine: Machine, state: State, outcome: Outcome) -> tuple[Visit, State]:
+    """One attempt at the unit that a state stands at, and the state that follows."""
+    node = machine.nodes[state.node]
+    move = machine.advance(state, outcome)
+    instances = tuple(state.counters[variable.register] for variable in node.variables)
+    return Visit(node.id, machine.attempt(state), instances, outcome, move.edges), move.state
+
+
+def walk(machine: Machine, decide: Decide, limit: int = LIMIT) -> Walk:
+    """The walk from the start to an end, to where there is no outcome, or to the limit in visits."""
+    state = machine.start()
+    visits: list[Visit] = []
+    while len(visits) < limit and ending(machine, state) is None:
+        outcome = decide(machine.nodes[state.node], state)
+        if outcome is None:
+            break
+        made, state = visit(machine, state, outcome)
+        visits.append(made)
+    return Walk(tuple(visits), state)
+
+
+def ending(machine: Machine, state: State) -> End | None:
+    """The end that a state stands at, its message with instance numbers filled in; None while the run goes on."""
+    task = machine.nodes[state.node].task
+    return End(task.result, machine.text(state, task.message)) if isinstance(task, End) else None

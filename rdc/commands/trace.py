@@ -1,0 +1,126 @@
+"""`rdc trace`: the walk that given outcomes lead to, or all walks, without running anything."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING
+
+import click
+
+from rdc.commands.language import language_options
+from rdc.commands.reporter import Reporter, strictness_options
+from rdc.terminal import put
+
+if TYPE_CHECKING:
+    from compiler.driver import Settings
+    from compiler.ir.program import Program, Verdict
+
+MOST_WALKS = 100
+MOST_VISITS = 1000
+
+
+@click.command(name="trace")
+@click.argument("file", type=click.Path())
+@click.option(
+    "--outcomes",
+    metavar="TEXT",
+    help='What units come to, such as "1.1=fail,fail,pass 2=fail". The last outcome of a unit stays.',
+)
+@click.option(
+    "--otherwise",
+    type=click.Choice(["pass", "fail"]),
+    default="pass",
+    show_default=True,
+    help="The outcome of units that --outcomes does not name.",
+)
+@click.option("--all", "every", is_flag=True, help="All walks, the shortest first, and which transitions none takes.")
+@click.option(
+    "--walks", type=click.IntRange(1), default=MOST_WALKS, show_default=True, help="How many walks --all lists at most."
+)
+@click.option(
+    "--visits",
+    type=click.IntRange(1),
+    default=MOST_VISITS,
+    show_default=True,
+    help="After how many units a walk is cut.",
+)
+@click.option("--format", "output", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@language_options
+@strictness_options
+def command(
+    file: str,
+    walks: int,
+    visits: int,
+    output: str,
+    settings: Settings,
+    reporter: Reporter,
+    *,
+    every: bool,
+    **given: str | None,
+) -> int:
+    """Show how a document is walked through. Nothing is run.
+
+    Without --all it is one walk, in which each unit passes but those that --outcomes names.
+    """
+    if every and given["outcomes"] is not None:
+        raise click.UsageError("--all tries all outcomes; leave --outcomes out", click.get_current_context())
+    from compiler.driver import compile_file  # noqa: PLC0415 (the compiler is slow to import)
+
+    compilation = compile_file(file, settings)
+    if not reporter.accepts([compilation]) or compilation.program is None:
+        return 1
+    if every:
+        shown = _every(compilation.program, walks, visits, output)
+    else:
+        shown = _one(compilation.program, given["outcomes"] or "", given["otherwise"] or "pass", visits, output)
+    put(shown)
+    return 0
+
+
+def _one(program: Program, outcomes: str, otherwise: str, limit: int, output: str) -> str:
+    """The walk that outcomes lead to."""
+    from compiler.ir.program import Verdict  # noqa: PLC0415 (the compiler is slow to import)
+    from compiler.ir.semantics import Machine  # noqa: PLC0415
+    from compiler.ir.walks import walk  # noqa: PLC0415
+    from rdc.walks import json, text  # noqa: PLC0415
+    from rdc.walks.outcomes import decided_by  # noqa: PLC0415
+
+    machine = Machine(program)
+    decide = decided_by(_read(outcomes, program), Verdict(otherwise))
+    found = walk(machine, decide, limit)
+    if output == "json":
+        return json.write(program, [found], complete=False)
+    return "\n".join([*text.show_visits(program, found.visits), f"=> {text.show_end(machine, found)}"])
+
+
+def _read(outcomes: str, program: Program) -> dict[str, tuple[Verdict, ...]]:
+    from rdc.usage import UnknownWordError  # noqa: PLC0415 (only for the mistake)
+    from rdc.walks.outcomes import OutcomesError, read_outcomes, units  # noqa: PLC0415 (as above)
+
+    try:
+        return read_outcomes(outcomes, program)
+    except OutcomesError as error:
+        if error.unit:
+            see = f"rdc trace {shlex.quote(program.sources[0].path)}"
+            raise UnknownWordError("unit", error.unit, units(program), see) from None
+        raise click.UsageError(f"--outcomes: {error}", click.get_current_context()) from None
+
+
+def _every(program: Program, most: int, limit: int, output: str) -> str:
+    """All walks, and what they cover."""
+    from compiler.analyses.coverage import coverage  # noqa: PLC0415 (the compiler is slow to import)
+    from compiler.analyses.enumeration import enumerate_walks  # noqa: PLC0415
+    from compiler.ir.semantics import Machine  # noqa: PLC0415
+    from rdc.walks import json, text  # noqa: PLC0415
+    from rdc.words import many  # noqa: PLC0415
+
+    found = enumerate_walks(program, most, limit)
+    covered = coverage(program, found.walks)
+    if output == "json":
+        return json.write(program, found.walks, complete=found.is_complete, found=covered)
+    machine = Machine(program)
+    count = many(len(found.walks), "walk")
+    summary = f"{count}, all that end" if found.is_complete else f"{count}, the shortest; there may be more"
+    return "\n".join(
+        [*(text.show_walk(machine, walk) for walk in found.walks), summary, *text.show_coverage(program, covered)]
+    )

@@ -1,0 +1,10 @@
+"""Scenarios put to the test: by the semantics, and on the generated targets, which really run (S1).
+
+A target that can be tested on is a module with a function `run(setting) -> Run`, and an entry here.
+"""
+
+TARGETS = {
+    "python": "rdc.trials.python",
+    "make": "rdc.trials.make",
+    "github": "rdc.trials.github",
+}

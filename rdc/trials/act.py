@@ -1,0 +1,100 @@
+"""Runs of GitHub workflows by act, on this machine and without Docker."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import click
+
+from rdc.trials.process import Finished
+
+# Without these act would look for a Git repository; the last one is where it takes `github.sha` from.
+REPOSITORY = {"GITHUB_REPOSITORY": "owner/repository", "GITHUB_REF": "refs/heads/main", "SHA_REF": "0123456789" * 4}
+
+OPTIONS = (
+    "--json",
+    "--verbose",  # only then does it speak of what is skipped
+    "--platform=ubuntu-latest=-self-hosted",
+    "--container-daemon-socket=-",
+    "--no-cache-server",
+    *(f"--{kind}-file=/dev/null" for kind in ("env", "input", "secret", "var")),
+)
+
+Event = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class ActStep:
+    """What became of a step."""
+
+    job: str
+    """The id of its job."""
+    id: str
+    """Its id, or its number from 0."""
+    name: str
+    outcome: str
+    """`success`, `failure` (with continue-on-error too) or `skipped`."""
+    outputs: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class ActRun:
+    """What became of a run."""
+
+    exit_code: int
+    log: str
+    """What the steps and act have said, without colours."""
+    steps: tuple[ActStep, ...]
+    """The steps of all jobs in the order in which they ended; those of skipped jobs are not there."""
+    jobs: Mapping[str, str]
+    """The results of the jobs by their ids: `success`, `failure` or `skipped`."""
+    summary: str
+    """What the steps have written to `$GITHUB_STEP_SUMMARY`."""
+
+    @property
+    def outcomes(self) -> dict[str, str]:
+        """The outcomes of the steps by their names."""
+        return {step.name: step.outcome for step in self.steps}
+
+
+def read_run(done: Finished) -> ActRun:
+    """What act, called with `OPTIONS`, says of a run."""
+    events = _events(done.out)
+    return ActRun(
+        exit_code=done.code,
+        log=_log(events, _events(done.err)),
+        steps=tuple(_steps(events)),
+        jobs={event["jobID"]: event["jobResult"] for event in events if "jobResult" in event},
+        summary="".join(event["content"] for event in events if event.get("command") == "summary"),
+    )
+
+
+def _events(text: str) -> list[Event]:
+    """The lines of act, which are JSON but for its last words."""
+    lines = filter(None, text.split("\n"))
+    return [json.loads(line) if line.startswith("{") else {"level": "error", "msg": line} for line in lines]
+
+
+def _log(said: Sequence[Event], complained: Sequence[Event]) -> str:
+    """What people are told; that there is neither Docker nor a repository does not matter."""
+    told = [event for event in said if event["level"] != "debug"]
+    told += [event for event in complained if event["level"] == "error"]
+    texts = [str(event["raw"] if "raw" in event else event["msg"]) for event in told]
+    return "".join(click.unstyle(text).removesuffix("\n") + "\n" for text in texts)
+
+
+def _steps(events: Sequence[Event]) -> Iterator[ActStep]:
+    """The steps of the workflow: not what act does before and after, nor the steps in composite actions."""
+    main = [event for event in events if event.get("stage") == "Main" and len(event["stepID"]) == 1]
+    for event in main:
+        if "stepResult" in event:
+            place = (event["job"], event["stepID"])
+            outputs = {
+                other["name"]: other["arg"]
+                for other in main
+                if other.get("command") == "set-output" and (other["job"], other["stepID"]) == place
+            }
+            yield ActStep(event["jobID"], event["stepID"][0], event["step"], event["stepResult"], outputs)

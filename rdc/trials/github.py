@@ -1,0 +1,78 @@
+"""Trials of the GitHub target, by act: on this machine, without Docker and without GitHub."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import yaml
+
+from backends.github import GithubBackend
+from backends.github.result import shown_title
+from compiler.ir.program import Branch, End, Program, Verdict
+from rdc.trials.act import OPTIONS, REPOSITORY, read_run
+from rdc.trials.process import execute, find_tool
+from rdc.trials.run import Run, Setting, Step, TrialError
+
+KEPT = ("env", "setup")
+"""The options of the document that also hold on this machine."""
+
+ABSENT = Path(__file__).parent / "absent"
+
+_KEEPS_FILES = re.compile(r"actions/(?:upload|download)-artifact@.*")
+_ROW = re.compile(r"^\| (?P<title>.*?) \| (?P<attempt>\d+) \| (?P<verdict>PASS|FAIL) \| \d* ?s? ?\|$", re.MULTILINE)
+_INSTANCE = re.compile(r", instance [\d.]+$")
+_HEADING = re.compile(r"^### (?P<result>[A-Z]+) ?(?P<message>.*)$", re.MULTILINE)
+
+
+def run(setting: Setting) -> Run:
+    """Run the generated workflow; its summary says what it has done."""
+    tool = find_tool("act", advice="install it (`pip install rdc[act]`), or test on another target")
+    text = _workflow(setting)
+    path = setting.write("workflow.yml", text)
+    home = setting.scratch / "home"
+    home.mkdir()
+    words = [
+        f"--workflows={path}",
+        f"--action-cache-path={setting.scratch / 'cache'}",
+        *(f"--local-repository={action}={ABSENT}" for action in sorted(_actions(text))),
+        *(f"--env={name}={value}" for name, value in REPOSITORY.items()),
+        "--secret=GITHUB_TOKEN=none",
+    ]
+    if setting.answers:
+        words.append(f"--input=answers={'; '.join(setting.answers)}")
+    environment = {"PATH": os.environ.get("PATH", os.defpath), "HOME": str(home)}
+    done = execute([tool, "workflow_dispatch", *OPTIONS, *words], setting.workspace, environment, setting.timeout)
+    ran = read_run(done)
+    result = _HEADING.search(ran.summary)
+    if result is None:
+        return Run((), "", (ran.log.strip().splitlines() or ["act said nothing"])[-1])
+    return Run(
+        tuple(_steps(setting.program, ran.summary)), result["result"], re.sub(r"\\(.)", r"\1", result["message"])
+    )
+
+
+def _workflow(setting: Setting) -> str:
+    kept = {} if setting.is_rehearsal else {key: setting.options[key] for key in KEPT if key in setting.options}
+    emission = GithubBackend().emit(setting.program, {**kept, "checkout": not setting.is_rehearsal})
+    if emission.text is None:
+        raise TrialError(f"{emission.diagnostics[0].message}; {emission.diagnostics[0].help}")
+    return emission.text
+
+
+def _actions(text: str) -> set[str]:
+    """The actions of a workflow that keep files on GitHub: none is needed where all answers are there."""
+    jobs: Mapping[str, Mapping[str, list[Mapping[str, str]]]] = yaml.safe_load(text)["jobs"]
+    used = {step["uses"] for job in jobs.values() for step in job.get("steps", ()) if "uses" in step}
+    return {action for action in used if _KEEPS_FILES.fullmatch(action)}
+
+
+def _steps(program: Program, summary: str) -> Iterator[Step]:
+    """The rows of the table in a summary."""
+    units = {shown_title(node): node.id for node in program.nodes if not isinstance(node.task, Branch | End)}
+    for row in _ROW.finditer(summary):
+        title = row["title"]
+        unit = units.get(title) or units.get(_INSTANCE.sub("", title), title)
+        yield Step(unit, int(row["attempt"]), Verdict(row["verdict"].lower()))

@@ -1,0 +1,35 @@
+"""Results of scenarios for machines."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+
+from compiler.ir.semantics import Machine
+from rdc.trials.result import Result, Status
+from rdc.walks.json import plain_walk
+
+VERSION = 1
+
+
+def render(results: Sequence[Result]) -> str:
+    """All results, each with the walk up to its end, or up to where it went wrong."""
+    counts = Counter(result.status for result in results)
+    rows = [
+        {
+            "document": result.document,
+            "scenario": result.scenario.name,
+            "description": result.scenario.description,
+            "on": result.on,
+            "status": result.status.value,
+            "expected": result.scenario.result,
+            "ended": result.ended,
+            "problem": result.problem,
+            "seconds": round(result.seconds, 3),
+            "walk": plain_walk(Machine(result.program), result.walk),
+        }
+        for result in results
+    ]
+    summary = {status.value: counts[status] for status in Status}
+    return json.dumps({"version": VERSION, "summary": summary, "results": rows}, indent=2)

@@ -1,0 +1,30 @@
+"""Trials of the Make target."""
+
+from __future__ import annotations
+
+import os
+
+from backends.make import MakeBackend
+from compiler.ir.program import Verdict
+from rdc.trials.process import execute, find_tool
+from rdc.trials.run import Run, Setting, Step, TrialError
+
+OF_MAKE = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEFILES", "MAKEOVERRIDES")
+"""What a make around this one would tell it."""
+
+
+def run(setting: Setting) -> Run:
+    """Run the generated Makefile; its `status` says what it has done."""
+    tool = find_tool("make", "gmake", advice="install GNU make, or test on another target")
+    emission = MakeBackend().emit(setting.program, {})
+    if emission.text is None:
+        raise TrialError(f"{emission.diagnostics[0].message}; {emission.diagnostics[0].help}")
+    makefile = setting.write("Makefile", emission.text)
+    environment = {name: value for name, value in os.environ.items() if name not in OF_MAKE}
+    command = [tool, "--no-print-directory", "-f", str(makefile)]
+    answers = f"ANSWERS={setting.write_answers()}"
+    done = execute([*command, answers], setting.workspace, environment, setting.timeout)
+    status = execute([*command, "status"], setting.workspace, environment, setting.timeout)
+    words = (line.partition(" ") for line in status.out.splitlines())
+    steps = (Step(unit, None, Verdict(word)) for word, _, unit in words if word in tuple(Verdict))
+    return Run.told(tuple(steps), done.out)

@@ -1,0 +1,81 @@
+"""Processes of trials: in a session of their own, with a time limit, and nothing of them is left behind."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from rdc.trials.run import MissingToolError, TrialError
+
+GRACE = 15.0
+"""In seconds: how long a process may take to stop what it has begun before it is killed."""
+
+
+class Finished(NamedTuple):
+    """What a process has said, and how it ended."""
+
+    code: int
+    out: str
+    err: str
+
+
+def execute(command: Sequence[str], folder: Path, environment: Mapping[str, str], timeout: float) -> Finished:
+    """Run a command to its end.
+
+    Raises:
+        TrialError: It took longer than the timeout, in seconds, or could not be started.
+    """
+    try:
+        process = subprocess.Popen(  # noqa: S603 (a tool that was looked up, and words of ours)
+            command,
+            cwd=folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
+            errors="replace",
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise TrialError(f"cannot run {command[0]}: {error.strerror}") from None
+    with process:
+        try:
+            out, err = process.communicate(timeout=timeout)
+        except subprocess.TimeoutExpired:
+            _stop(process)
+            raise TrialError(f"it took longer than {timeout:g} seconds; --timeout gives it more") from None
+        except BaseException:
+            _stop(process)
+            raise
+    return Finished(process.returncode, out, err)
+
+
+def _stop(process: subprocess.Popen[str]) -> None:
+    """End a process with all that it has begun; it may need a moment to end what has sessions of its own."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, number)
+        with suppress(subprocess.TimeoutExpired):
+            process.communicate(timeout=GRACE)
+            return
+
+
+def find_tool(*names: str, advice: str) -> str:
+    """The path of the first of these programs that is there, on the path or beside this Python.
+
+    Raises:
+        MissingToolError: There is none.
+    """
+    folders = os.pathsep.join((os.environ.get("PATH", os.defpath), str(Path(sys.executable).parent)))
+    found = next((path for name in names if (path := shutil.which(name, path=folders))), None)
+    if found is None:
+        raise MissingToolError(f"`{names[0]}` is not installed: {advice}")
+    return found

@@ -1,0 +1,29 @@
+"""Trials of the Python target."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+
+from backends.python import PythonBackend
+from compiler.ir.program import Verdict
+from rdc.trials.process import execute
+from rdc.trials.run import Run, Setting, Step
+
+
+def run(setting: Setting) -> Run:
+    """Run the generated Python file; its events say what it does."""
+    text = PythonBackend().emit(setting.program, {}).text
+    script = setting.write("program.py", text or "")
+    events = setting.scratch / "events"
+    state = setting.scratch / "state"
+    words = ["run", "--state-dir", str(state), "--answers", str(setting.write_answers()), "--events", str(events)]
+    done = execute([sys.executable, str(script), *words], setting.workspace, os.environ, setting.timeout)
+    lines = events.read_text(encoding="utf-8").splitlines() if events.exists() else []
+    steps = (
+        Step(event["unit"], event["attempt"], Verdict(event["outcome"]))
+        for event in map(json.loads, lines)
+        if event["event"] == "unit_finished"
+    )
+    return Run.told(tuple(steps), done.err)

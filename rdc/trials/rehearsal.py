@@ -1,0 +1,58 @@
+"""A scenario played by the semantics alone: nothing is executed (S1)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from compiler.ir.program import Node, Program, Shell, Verdict
+from compiler.ir.semantics import Jump, Machine, Outcome
+from compiler.ir.walks import Visit, Walk, ending, visit
+from compiler.scenarios import Goto, Scenario, Unclear
+
+
+@dataclass(frozen=True, slots=True)
+class Rehearsal:
+    """How far a scenario comes; `problem` says why it is not at an end, `needs_commands` that a command must run."""
+
+    walk: Walk
+    problem: str = ""
+    needs_commands: bool = False
+
+    def outcomes(self, program: Program, *, of_commands: bool) -> tuple[Verdict, ...]:
+        """The outcomes of the commands, or of the prompts, in the order of the visits."""
+        nodes = program.index()
+        made = (made for made in self.walk.visits if is_command(nodes[made.unit]) == of_commands)
+        return tuple(item.outcome.verdict for item in made)
+
+
+def is_command(node: Node) -> bool:
+    """Whether a unit is executed rather than answered."""
+    return isinstance(node.task, Shell)
+
+
+def rehearse(program: Program, jumps: Mapping[str, Jump], scenario: Scenario) -> Rehearsal:
+    """Play a scenario; answers that are left over after the end are ignored (S1)."""
+    machine = Machine(program)
+    state = machine.start()
+    visits: list[Visit] = []
+    for command in scenario.commands:
+        if ending(machine, state):
+            break
+        if isinstance(command, Unclear):
+            return Rehearsal(Walk(tuple(visits), state), command.problem)
+        if isinstance(command, Goto):
+            if command.unit not in jumps:
+                return Rehearsal(Walk(tuple(visits), state), f"`rd goto {command.unit}`: there is no such unit")
+            state = machine.jump(state, jumps[command.unit])
+            continue
+        if is_command(machine.nodes[state.node]) and not scenario.prompted:
+            break
+        made, state = visit(machine, state, Outcome(command.verdict))
+        visits.append(made)
+    walk = Walk(tuple(visits), state)
+    if ending(machine, state):
+        return Rehearsal(walk)
+    if is_command(machine.nodes[state.node]) and not scenario.prompted:
+        return Rehearsal(walk, f"{state.node} is a command, and nothing is run", needs_commands=True)
+    return Rehearsal(walk, f"it waits at {state.node}, and no answer is left")

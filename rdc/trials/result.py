@@ -1,0 +1,87 @@
+"""What came of a scenario, by the semantics or on a target."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from compiler.ir.program import Program
+from compiler.ir.semantics import Machine, Outcome
+from compiler.ir.walks import Visit, Walk, ending, visit
+from compiler.scenarios import Scenario
+from rdc.trials.run import Run, Step
+
+
+class Status(StrEnum):
+    """Whether a scenario came out as it should; one that cannot be tried is skipped."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+
+
+@dataclass(frozen=True)
+class Result:
+    """One scenario of a document on one target, or by the semantics.
+
+    `ended` is how the run ended, "" if it did not; `problem` says why it is not passed; the walk leads up to there.
+    """
+
+    document: str
+    scenario: Scenario
+    on: str
+    status: Status
+    program: Program
+    walk: Walk
+    ended: str = ""
+    problem: str = ""
+    seconds: float = 0.0
+
+
+def judge(scenario: Scenario, machine: Machine, walk: Walk) -> tuple[Status, str, str]:
+    """The status of a walk that is at an end, how it ended, and what is wrong with that."""
+    end = ending(machine, walk.state)
+    assert end is not None  # noqa: S101 (tells mypy)
+    ended = f"{end.result.upper()} {' '.join(end.message.split())}".rstrip()
+    if end.result.upper() == scenario.result:
+        return Status.PASSED, ended, ""
+    return Status.FAILED, ended, f"it should end with {scenario.result}"
+
+
+def retrace(machine: Machine, run: Run) -> tuple[Walk, str]:
+    """The walk of a run by the semantics as far as both agree, and where they part, "" for nowhere."""
+    state = machine.start()
+    visits: list[Visit] = []
+    for step in run.steps:
+        walk = Walk(tuple(visits), state)
+        if problem := _differs(machine, walk, step):
+            return walk, problem
+        made, state = visit(machine, state, Outcome(step.verdict))
+        visits.append(made)
+    walk = Walk(tuple(visits), state)
+    return walk, _ends_otherwise(machine, walk, run)
+
+
+def _differs(machine: Machine, walk: Walk, step: Step) -> str:
+    end = ending(machine, walk.state)
+    if end:
+        return f"the target goes on with {step.unit}, where the semantics end with {end.result.upper()}"
+    if step.unit != walk.state.node:
+        return f"the target goes on with {step.unit}, the semantics with {walk.state.node}"
+    attempt = machine.attempt(walk.state)
+    if step.attempt not in (None, attempt):
+        return f"attempt {step.attempt} of {step.unit} on the target is attempt {attempt} by the semantics"
+    return ""
+
+
+def _ends_otherwise(machine: Machine, walk: Walk, run: Run) -> str:
+    if not run.result:
+        return f"the target failed: {run.message}"
+    if run.result == "WAITING":
+        return f"it waits at {run.message}, and no answer is left"
+    end = ending(machine, walk.state)
+    said = f"{run.result} {run.message}".rstrip()
+    if end is None:
+        return f"the target ends with {said}, the semantics go on with {walk.state.node}"
+    expected = f"{end.result.upper()} {' '.join(end.message.split())}".rstrip()
+    return "" if said == expected else f"the target ends with {said}, the semantics with {expected}"

@@ -1,0 +1,89 @@
+"""Tries scenarios: by the semantics, and on targets in folders that are thrown away."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from compiler.driver import Compilation
+from compiler.ir.semantics import Machine
+from compiler.options import Table
+from compiler.project import open_project
+from compiler.scenarios import Goto
+from rdc.trials import TARGETS
+from rdc.trials.rehearsal import Rehearsal, rehearse
+from rdc.trials.result import Result, Status, judge, retrace
+from rdc.trials.run import Run, Setting, TrialError
+from rdc.trials.stand_in import with_stand_ins
+from rdc.trials.workspace import copied
+
+SEMANTICS = "semantics"
+
+
+def try_scenarios(compilation: Compilation, targets: Sequence[str], timeout: float) -> Iterator[Result]:
+    """Try each scenario of a document without errors, by the semantics and on targets.
+
+    Raises:
+        MissingToolError: A target cannot be tried on this machine.
+    """
+    program = compilation.program
+    assert program is not None  # noqa: S101 (tells mypy)
+    for scenario in compilation.scenarios:
+        rehearsal = rehearse(program, compilation.jumps, scenario)
+        base = Result(compilation.path, scenario, SEMANTICS, Status.SKIPPED, program, rehearsal.walk)
+        if not (targets and rehearsal.needs_commands):
+            yield _by_semantics(base, rehearsal)
+        if rehearsal.problem and not rehearsal.needs_commands:
+            continue  # a target has nothing to go by
+        for target in targets:
+            yield _on_target(replace(base, on=target), rehearsal, compilation, timeout)
+
+
+def _by_semantics(base: Result, rehearsal: Rehearsal) -> Result:
+    if rehearsal.needs_commands:
+        return replace(base, problem="it runs commands, which needs --on")
+    if rehearsal.problem:
+        return replace(base, status=Status.FAILED, problem=rehearsal.problem)
+    status, ended, problem = judge(base.scenario, Machine(base.program), rehearsal.walk)
+    return replace(base, status=status, ended=ended, problem=problem)
+
+
+def _on_target(base: Result, rehearsal: Rehearsal, compilation: Compilation, timeout: float) -> Result:
+    if any(isinstance(command, Goto) for command in base.scenario.commands):
+        return replace(base, problem="`rd goto` is the operator's own jump, which generated programs do not offer")
+    began = time.monotonic()
+    try:
+        run = _run(base, rehearsal, compilation, timeout)
+    except TrialError as error:
+        return replace(base, status=Status.FAILED, problem=str(error), seconds=time.monotonic() - began)
+    machine = Machine(base.program)
+    walk, parted = retrace(machine, run)
+    done = replace(base, walk=walk, seconds=time.monotonic() - began)
+    if parted:
+        ended = f"{run.result} {run.message}".strip() if run.result else ""
+        return replace(done, status=Status.FAILED, ended=ended, problem=parted)
+    status, ended, problem = judge(base.scenario, machine, walk)
+    return replace(done, status=status, ended=ended, problem=problem)
+
+
+def _run(base: Result, rehearsal: Rehearsal, compilation: Compilation, timeout: float) -> Run:
+    """Run the generated program in a folder of its own; one that is prompted executes nothing of the document."""
+    target = import_module(TARGETS[base.on])
+    table = compilation.tables.get(base.on, Table())
+    with TemporaryDirectory(prefix="rdc-", ignore_cleanup_errors=True) as private:
+        scratch, workspace = Path(private, "scratch"), Path(private, "workspace")
+        scratch.mkdir()
+        workspace.mkdir()
+        program, answers, is_rehearsal = base.program, base.scenario.answers, not rehearsal.needs_commands
+        if is_rehearsal:
+            program = with_stand_ins(program, scratch, rehearsal.outcomes(program, of_commands=True))
+            answers = rehearsal.outcomes(program, of_commands=False)
+        else:
+            workspace = copied(open_project(compilation.path).root, workspace)
+        setting = Setting(program, table.values, answers, workspace, scratch, timeout, is_rehearsal)
+        run: Run = target.run(setting)
+        return run

@@ -1,0 +1,40 @@
+"""Results of scenarios for people: a table, and for what is not passed the reason and the walk up to there."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+import click
+
+from rdc.reporting.cells import visible
+from rdc.trials.result import Result, Status
+from rdc.walks.text import padded, show_visits, width
+
+_COLOURS = {Status.PASSED: "green", Status.FAILED: "red", Status.SKIPPED: "yellow"}
+
+
+def render(results: Sequence[Result]) -> str:
+    """The table, and a line that counts."""
+    rows = [(visible(one.document), visible(one.scenario.name), one.on) for one in results]
+    widths = [max(map(width, column), default=0) for column in zip(*rows, strict=True)]
+    lines: list[str] = []
+    for result, row in zip(results, rows, strict=True):
+        columns = [padded(text, size) for text, size in zip(row, widths, strict=True)]
+        status = click.style(f"{result.status.upper():7}", fg=_COLOURS[result.status])
+        lines.append("  ".join((status, *columns, visible(result.ended))).rstrip())
+        lines += (f"         {line}" for line in details(result))
+    return "\n".join([*lines, _summary(results)])
+
+
+def details(result: Result) -> Iterator[str]:
+    """Why a scenario is not passed; if it failed, with the walk up to there."""
+    if result.problem:
+        yield visible(result.problem)
+    if result.status is Status.FAILED:
+        yield from (f"  {line}" for line in show_visits(result.program, result.walk.visits))
+
+
+def _summary(results: Sequence[Result]) -> str:
+    counts = Counter(result.status for result in results)
+    return ", ".join(f"{counts[status]} {status}" for status in Status if counts[status]) or "no scenarios"

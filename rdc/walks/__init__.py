@@ -1,0 +1,1 @@
+"""Walks in the words of the command line: outcomes that are given, and the forms in which walks are shown."""

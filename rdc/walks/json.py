@@ -1,0 +1,72 @@
+"""Walks for machines."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from compiler.analyses.coverage import Coverage
+from compiler.ir.program import Program
+from compiler.ir.semantics import Machine
+from compiler.ir.walks import Visit, Walk, ending
+from rdc.walks.outcomes import write_outcomes
+from rdc.walks.text import title
+
+VERSION = 1
+
+
+def write(program: Program, walks: Sequence[Walk], *, complete: bool, found: Coverage | None = None) -> str:
+    """The walks of a program; `complete` says whether there are no others, `found` what they cover."""
+    machine = Machine(program)
+    content: dict[str, Any] = {
+        "version": VERSION,
+        "name": program.name,
+        "source": program.sources[0].path,
+        "walks": [plain_walk(machine, walk) for walk in walks],
+        "complete": complete,
+    }
+    if found:
+        content["coverage"] = _coverage(found)
+    return json.dumps(content, indent=2)
+
+
+def plain_walk(machine: Machine, walk: Walk) -> dict[str, Any]:
+    """A walk as plain data; its result is null where it was left before an end."""
+    end = ending(machine, walk.state)
+    return {
+        "outcomes": write_outcomes(walk.visits),
+        "visits": [_visit(machine, made) for made in walk.visits],
+        "at": walk.state.node,
+        "result": end.result.upper() if end else None,
+        "message": end.message if end else "",
+    }
+
+
+def _visit(machine: Machine, made: Visit) -> dict[str, Any]:
+    node = machine.nodes[made.unit]
+    return {
+        "unit": made.unit,
+        "title": title(node, made),
+        "attempt": made.attempt,
+        "instances": {item.name: number for item, number in zip(node.variables, made.instances, strict=True)},
+        "outcome": made.outcome.verdict.value,
+        "transitions": [edge.label for edge in made.edges if edge.label],
+    }
+
+
+def _coverage(found: Coverage) -> dict[str, Any]:
+    return {
+        "transitions": found.transitions,
+        "untaken": [
+            {
+                "unit": item.transition.unit,
+                "outcome": item.transition.outcome and item.transition.outcome.value,
+                "transition": item.transition.label,
+                "places": [f"{origin.path}:{origin.span.line}" for origin in item.transition.origins],
+                "outcomes": None if item.way is None else write_outcomes(item.way),
+                "certain": item.is_certain,
+            }
+            for item in found.untaken
+        ],
+    }

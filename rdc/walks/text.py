@@ -1,0 +1,91 @@
+"""Walks for people: a table of visits, a line for each walk, and what is not covered."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Sequence
+
+import click
+
+from compiler.analyses.coverage import Coverage, Untaken
+from compiler.ir.placeholders import substitute
+from compiler.ir.program import Node, Program, Verdict
+from compiler.ir.semantics import Machine
+from compiler.ir.walks import Visit, Walk, ending
+from rdc.reporting.cells import cells, visible
+from rdc.walks.outcomes import write_outcomes
+from rdc.words import many
+
+_COLOURS = {Verdict.PASS: "green", Verdict.FAIL: "red"}
+
+
+def show_visits(program: Program, visits: Sequence[Visit]) -> Iterator[str]:
+    """A line for each visit: the unit, its title, the outcome, and the transitions that were taken."""
+    nodes = program.index()
+    names = [visible(_name(made)) for made in visits]
+    titles = [visible(title(nodes[made.unit], made)) for made in visits]
+    name_width, title_width = (max(map(width, texts), default=0) for texts in (names, titles))
+    for made, name, about in zip(visits, names, titles, strict=True):
+        verdict = made.outcome.verdict
+        outcome = click.style(verdict.name, fg=_COLOURS[verdict])
+        columns = (padded(name, name_width), padded(about, title_width), outcome, visible(made.taken))
+        yield "  ".join(column for column in columns if column).rstrip()
+
+
+def title(node: Node, made: Visit) -> str:
+    """The title of a visited unit with the numbers of its instances (M5)."""
+    numbers = zip(node.variables, made.instances, strict=True)
+    return substitute(node.title, {item.placeholder: str(number) for item, number in numbers if item.placeholder})
+
+
+def show_end(machine: Machine, walk: Walk) -> str:
+    """How a walk ended: `COMPLETE` or `STOP` with the message, or the unit at which it was left."""
+    if end := ending(machine, walk.state):
+        return visible(f"{end.result.upper()} {end.message}".rstrip())
+    return visible(f"... at {walk.state.node} after {many(len(walk.visits), 'visit')}")
+
+
+def show_walk(machine: Machine, walk: Walk) -> str:
+    """A walk in one line."""
+    visits = ", ".join(visible(f"{_name(made)} {made.outcome.verdict}") for made in walk.visits)
+    return f"{visits} => {show_end(machine, walk)}"
+
+
+def show_coverage(program: Program, found: Coverage) -> Iterator[str]:
+    """How many transitions the walks take, and a line or two for each of the others."""
+    taken = found.transitions - len(found.untaken)
+    yield f"{taken} of {many(found.transitions, 'transition')} taken"
+    for item in found.untaken:
+        yield f"  not taken: {_transition(program, item)}"
+        yield f"    {_advice(item)}"
+
+
+def _transition(program: Program, item: Untaken) -> str:
+    unit, outcome, label, origins = item.transition
+    origin = origins[0] if origins else program.index()[unit].origin
+    name = unit if outcome is None else f"{unit} {outcome.name}:"
+    default = "" if origins else " (default)"
+    return visible(f"{origin.path}:{origin.span.line}: {name} {label}{default}")
+
+
+def _advice(item: Untaken) -> str:
+    if item.way is not None:
+        return visible(f"not among these walks, but taken with --outcomes {shlex.quote(write_outcomes(item.way))}")
+    return "no outcomes lead there" if item.is_certain else "no walk was found that takes it"
+
+
+def _name(made: Visit) -> str:
+    """A unit with the instance and the attempt, where there are any."""
+    marks = [f"instance {'.'.join(map(str, made.instances))}"] if made.instances else []
+    marks += [f"attempt {made.attempt}"] if made.attempt > 1 else []
+    return f"{made.unit} ({', '.join(marks)})" if marks else made.unit
+
+
+def width(text: str) -> int:
+    """How many columns a text takes in a terminal."""
+    return sum(cell.width for cell in cells(text))
+
+
+def padded(text: str, columns: int) -> str:
+    """A text with blanks after it, so that it takes so many columns."""
+    return text + " " * (columns - width(text))
