@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from typing import TYPE_CHECKING
 
 import click
@@ -94,15 +93,11 @@ def _one(program: Program, outcomes: str, otherwise: str, limit: int, output: st
 
 
 def _read(outcomes: str, program: Program) -> dict[str, tuple[Verdict, ...]]:
-    from rdc.usage import UnknownWordError  # noqa: PLC0415 (only for the mistake)
-    from rdc.walks.outcomes import OutcomesError, read_outcomes, units  # noqa: PLC0415 (as above)
+    from rdc.walks.outcomes import OutcomesError, read_outcomes  # noqa: PLC0415 (the compiler is slow to import)
 
     try:
         return read_outcomes(outcomes, program)
     except OutcomesError as error:
-        if error.unit:
-            see = f"rdc trace {shlex.quote(program.sources[0].path)}"
-            raise UnknownWordError("unit", error.unit, units(program), see) from None
         raise click.UsageError(f"--outcomes: {error}", click.get_current_context()) from None
 
 

@@ -10,6 +10,8 @@ from typing import NamedTuple
 from compiler.ir.program import Program, Verdict
 
 ANSWERS = "answers"
+MARK = "rdc: "
+"""Begins the line in which a target says how it ended."""
 
 
 class TrialError(Exception):
@@ -67,10 +69,13 @@ class Run(NamedTuple):
 
     @classmethod
     def told(cls, steps: tuple[Step, ...], output: str) -> Run:
-        """The run whose end stands on the last line of an output, such as `rdc: STOP The disk is full`."""
+        """The run whose end stands on the last line of an output, such as `rdc: STOP The disk is full`.
+
+        A command may have left the line unfinished on which it stands.
+        """
         last = (output.splitlines() or [""])[-1]
-        said = last.removeprefix("rdc: ")
+        said = last.removeprefix(MARK) if last.startswith(MARK) else last.rpartition(MARK)[2]
         result, _, message = said.partition(" ")
-        if said == last or result not in ("COMPLETE", "STOP", "WAITING"):
+        if MARK not in last or result not in ("COMPLETE", "STOP", "WAITING"):
             return cls(steps, "", said or "it said nothing")
         return cls(steps, result, message)

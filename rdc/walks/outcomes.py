@@ -17,17 +17,11 @@ from compiler.scenarios import ANSWERS
 _SPECIAL = re.compile(r"[\s'\"\\]")
 
 
+_MOST_SHOWN = 12
+
+
 class OutcomesError(ValueError):
-    """The words are no outcomes; `unit` is the name in them that no unit has."""
-
-    def __init__(self, problem: str, unit: str = "") -> None:
-        super().__init__(problem)
-        self.unit = unit
-
-
-def units(program: Program) -> list[str]:
-    """The names of the units that have outcomes, in document order."""
-    return [node.id for node in program.nodes if not isinstance(node.task, Branch | End)]
+    """The words are no outcomes, or name a unit that is not there."""
 
 
 def read_outcomes(text: str, program: Program) -> dict[str, tuple[Verdict, ...]]:
@@ -40,14 +34,16 @@ def read_outcomes(text: str, program: Program) -> dict[str, tuple[Verdict, ...]]
         words = shlex.split(text)
     except ValueError:
         raise OutcomesError("a quote is not closed") from None
-    known = set(units(program))
+    units = [node.id for node in program.nodes if not isinstance(node.task, Branch | End)]
+    known = set(units)
     found: dict[str, tuple[Verdict, ...]] = {}
     for word in words:
         name, equals, given = word.rpartition("=")
         if not equals or not all(outcome in ANSWERS for outcome in given.split(",")):
             raise OutcomesError(f"'{word}' is not UNIT=OUTCOME,... with outcomes pass or fail")
         if name not in known:
-            raise OutcomesError(f"there is no unit '{name}'", name)
+            shown = ", ".join(units[:_MOST_SHOWN]) + (", …" if len(units) > _MOST_SHOWN else "")
+            raise OutcomesError(f"no unit '{name}' has outcomes; those that have are {shown}")
         found[name] = found.get(name, ()) + tuple(ANSWERS[outcome] for outcome in given.split(","))
     return found
 

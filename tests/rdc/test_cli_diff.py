@@ -395,4 +395,4 @@ def test_one_process_reads_all_files(repository: Path, monkeypatch: pytest.Monke
 
     monkeypatch.setattr(subprocess, "Popen", Counted)
     assert call("diff", "HEAD", "deploy.runbook.md", cwd=repository).code == 0
-    assert [words[3] for words in begun] == ["rev-parse", "ls-tree", "cat-file"]
+    assert [words[5] for words in begun] == ["rev-parse", "ls-tree", "cat-file"]

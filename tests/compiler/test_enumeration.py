@@ -1,0 +1,93 @@
+"""All walks of random runbooks, and what they cover: against the semantics, one walk at a time."""
+
+from __future__ import annotations
+
+import tempfile
+from itertools import pairwise
+from pathlib import Path
+
+from hypothesis import HealthCheck, given, settings
+
+from compiler.analyses.coverage import coverage
+from compiler.analyses.enumeration import enumerate_walks
+from compiler.driver import compile_file
+from compiler.ir.program import Program, Verdict
+from compiler.ir.semantics import Machine
+from compiler.ir.walks import Visit, Walk, ending, walk
+from rdc.walks.outcomes import decided_by, read_outcomes, write_outcomes
+from tests.equivalence.cases import Case
+from tests.equivalence.strategies import cases
+
+MOST, LONGEST = 40, 12
+
+_quick = settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+def compiled(case: Case) -> Program:
+    """The program of a case."""
+    with tempfile.TemporaryDirectory() as folder:
+        for path, text in {**case.documents(), "rdc.toml": ""}.items():
+            target = Path(folder) / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(text.encode())
+        program = compile_file(str(Path(folder) / case.main)).program
+    assert program
+    return program
+
+
+def by_outcomes(program: Program, visits: tuple[Visit, ...], limit: int) -> Walk:
+    """The walk for the outcomes of these visits, written down and read again."""
+    given = read_outcomes(write_outcomes(visits), program)
+    return walk(Machine(program), decided_by(given, Verdict.PASS), limit)
+
+
+@_quick
+@given(case=cases())
+def test_walks_are_distinct_and_end_and_shorter_ones_come_first(case: Case) -> None:
+    program = compiled(case)
+    found = enumerate_walks(program, MOST, LONGEST)
+    assert len(found.walks) <= MOST
+    assert len(set(map(str, found.walks))) == len(found.walks)
+    assert all(ending(Machine(program), one.state) for one in found.walks)
+    assert all(len(one.visits) <= len(other.visits) <= LONGEST for one, other in pairwise(found.walks))
+
+
+@_quick
+@given(case=cases())
+def test_a_complete_enumeration_has_every_walk(case: Case) -> None:
+    program = compiled(case)
+    found = enumerate_walks(program, MOST, LONGEST)
+    taken = case.walk(LONGEST)
+    if found.is_complete and taken.end:
+        walks = [[(made.unit, made.outcome.verdict is Verdict.PASS) for made in one.visits] for one in found.walks]
+        assert [(visit.label, passed) for visit, passed in taken.visits] in walks
+
+
+@_quick
+@given(case=cases())
+def test_outcomes_in_words_lead_to_the_same_walk(case: Case) -> None:
+    program = compiled(case)
+    for one in enumerate_walks(program, MOST, LONGEST).walks:
+        assert by_outcomes(program, one.visits, LONGEST) == one
+
+
+@_quick
+@given(case=cases())
+def test_what_the_walks_leave_out_is_taken_by_the_way_that_is_told(case: Case) -> None:
+    program = compiled(case)
+    found = coverage(program, enumerate_walks(program, 2, LONGEST).walks)
+    assert len(found.untaken) <= found.transitions
+    for item in found.untaken:
+        if item.way is not None:
+            assert by_outcomes(program, item.way, len(item.way)).visits == item.way
+            again = coverage(program, [Walk(item.way, Machine(program).start())])
+            assert item.transition not in [other.transition for other in again.untaken]
+
+
+@_quick
+@given(case=cases())
+def test_what_cannot_be_taken_is_taken_by_no_walk(case: Case) -> None:
+    program = compiled(case)
+    impossible = {item.transition for item in coverage(program, []).untaken if item.way is None and item.is_certain}
+    every = coverage(program, enumerate_walks(program, 200, LONGEST).walks)
+    assert impossible <= {item.transition for item in every.untaken}

@@ -1,0 +1,311 @@
+"""`rdc test`: scenarios by the semantics and on targets that really run (S1)."""
+
+from __future__ import annotations
+
+import json
+import os
+import textwrap
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from backends.registry import BACKENDS
+from compiler.ir.program import Verdict
+from rdc import trials
+from rdc.trials import TARGETS
+from rdc.trials.run import Run, Setting, Step
+from tests.conftest import ROOT
+from tests.rdc.cli_support import GOOD, UNKNOWN_TARGET, Result, call, document
+
+BODY = """\
+# Deploy
+
+## 1. Build
+
+```bash
+touch BUILT && cat data
+```
+
+- FAIL: STOP "Nothing was built"
+
+## 2. Look | at *it*
+
+Is it good?
+
+- YES: COMPLETE "Live, 100% $HOME"
+- NO: GOTO Back
+
+## Back
+
+```sh
+test -f BUILT
+```
+
+- PASS: STOP "Back to the old one"
+- FAIL: RETRY 1 STOP "Lost"
+"""
+
+
+def scenarios(**commands: tuple[str, str]) -> str:
+    """A document with scenarios: for each name the commands, separated by commas, and the result."""
+    parts = ["---", "scenarios:"]
+    for name, (words, result) in commands.items():
+        lines = "".join(f"      - {word.strip()}\n" for word in words.split(","))
+        parts.append(f"  {name.replace('_', '-')}:\n    commands:\n{lines}    result: {result}")
+    return "\n".join([*parts, "---", BODY])
+
+
+RUN, PROMPTED = "rd run deploy.runbook.md", "rd run --prompted deploy.runbook.md"
+GOOD_ONE = {"healthy": (f"{PROMPTED}, rd pass, rd ok  # fine, rd fail", "COMPLETE")}
+LOST = {"lost": (f"{PROMPTED}, rd pass, rd no, rd fail, rd fail", "STOP")}
+WRONG = {"wrong": (f"{PROMPTED}, rd pass, rd no, rd pass", "COMPLETE")}
+REAL = {"real": (f"{RUN}, rd yes", "COMPLETE")}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A project with a document to put scenarios into."""
+    (tmp_path / "rdc.toml").touch()
+    (tmp_path / "data").write_text("data")
+    return tmp_path
+
+
+def tried(folder: Path, text: str, *words: str) -> Result:
+    """Test a document; whatever happens, the project stays as it is."""
+    document(folder, "deploy.runbook.md", text)
+    before = sorted(folder.rglob("*"))
+    result = call("test", "deploy.runbook.md", *words, cwd=folder)
+    assert sorted(folder.rglob("*")) == before
+    return result
+
+
+def test_scenarios_by_the_semantics(folder: Path) -> None:
+    result = tried(folder, scenarios(**GOOD_ONE, **LOST))
+    assert (result.code, result.err) == (0, "")
+    assert result.out.splitlines() == [
+        "PASSED   deploy.runbook.md  healthy  semantics  COMPLETE Live, 100% $HOME",
+        "PASSED   deploy.runbook.md  lost     semantics  STOP Lost",
+        "2 passed",
+    ]
+
+
+def test_a_wrong_result_is_shown_with_the_walk(folder: Path) -> None:
+    result = tried(folder, scenarios(**WRONG))
+    assert result.code == 1
+    assert result.out.splitlines() == [
+        "FAILED   deploy.runbook.md  wrong  semantics  STOP Back to the old one",
+        "         it should end with COMPLETE",
+        "           1     Build           PASS",
+        "           2     Look | at *it*  FAIL  GOTO Back",
+        "           Back                  PASS  STOP",
+        "1 failed",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("commands", "problem"),
+    [
+        (f"{PROMPTED}, rd pass", "it waits at 2, and no answer is left"),
+        (f"{PROMPTED}, rd maybe", "this is not one of `rd pass|yes|ok`"),
+        (f"{PROMPTED}, rd goto 9", "`rd goto 9`: there is no such unit"),
+        (f"{PROMPTED}, {PROMPTED}", "a second `rd run`"),
+        ("rd run other.runbook.md", "it runs `other.runbook.md`, which is not this document"),
+        ("rd pass", "the first command is not `rd run"),
+    ],
+)
+def test_a_scenario_that_comes_to_no_end_fails(folder: Path, commands: str, problem: str) -> None:
+    result = tried(folder, scenarios(it=(commands, "STOP")), "--on", "python")
+    assert result.code == 1
+    assert problem in result.out
+    assert result.out.splitlines()[-1] == "1 failed", "a target has nothing to go by"
+
+
+def test_the_operator_may_jump(folder: Path) -> None:
+    jumped = {"jumped": (f"{PROMPTED}, rd pass, rd goto Back, rd fail, rd goto Back, rd fail, rd fail", "STOP")}
+    result = tried(folder, scenarios(**jumped), "--on", "python")
+    assert result.code == 0
+    assert result.out.splitlines() == [
+        "PASSED   deploy.runbook.md  jumped  semantics  STOP Lost",
+        "SKIPPED  deploy.runbook.md  jumped  python",
+        "         `rd goto` is the operator's own jump, which generated programs do not offer",
+        "1 passed, 1 skipped",
+    ]
+
+
+def test_a_jump_from_outside_starts_a_step_afresh_and_one_from_inside_does_not(folder: Path) -> None:
+    """M10: from a sibling the failure of 1.1 is kept, from outside it is forgotten."""
+    body = """\
+        # Steps
+
+        ## 1. Both
+
+        - PASS: GOTO 2
+        - FAIL: STOP "one failed"
+
+        ### 1.1 First
+
+        - FAIL: CONTINUE
+
+        ### 1.2 Second
+
+        - PASS: GOTO 2
+        - FAIL: GOTO 1.1
+
+        ### 1.3 Third
+
+        ## 2. After
+        """
+    head = "---\nscenarios:\n"
+    cases = {
+        "inside": ("rd fail, rd goto 1.3, rd pass", "STOP"),
+        "outside": ("rd fail, rd pass, rd goto 1.3, rd pass, rd pass", "COMPLETE"),
+    }
+    for name, (answers, result) in cases.items():
+        commands = [PROMPTED, *map(str.strip, answers.split(","))]
+        head += f"  {name}: {{commands: [{', '.join(commands)}], result: {result}}}\n"
+    found = tried(folder, head + "---\n" + textwrap.dedent(body))
+    assert found.out.splitlines()[-1] == "2 passed", found.out
+
+
+def test_commands_are_run_on_a_target_only(folder: Path) -> None:
+    result = tried(folder, scenarios(**REAL))
+    assert result.code == 0
+    assert result.out.splitlines()[1:] == ["         it runs commands, which needs --on", "1 skipped"]
+    assert tried(folder, scenarios(**REAL), "--strict").code == 1, "nothing was tested"
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_on_each_target(folder: Path, target: str) -> None:
+    text = scenarios(**GOOD_ONE, **LOST, **WRONG, **REAL)
+    result = tried(folder, text, "--on", target, "--format", "json")
+    assert result.code == 1
+    ended = {
+        (row["scenario"], row["on"]): (row["status"], row["ended"], len(row["walk"]["visits"]))
+        for row in json.loads(result.out)["results"]
+    }
+    expected = {
+        "healthy": ("passed", "COMPLETE Live, 100% $HOME", 2),
+        "lost": ("passed", "STOP Lost", 4),
+        "wrong": ("failed", "STOP Back to the old one", 3),
+        "real": ("passed", "COMPLETE Live, 100% $HOME", 2),
+    }
+    prompted = {(name, "semantics"): row for name, row in expected.items() if name != "real"}
+    assert ended == prompted | {(name, target): row for name, row in expected.items()}
+
+
+def test_what_is_prompted_executes_nothing(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    bait = tmp_path_factory.mktemp("bait") / "WAS_RUN"
+    text = scenarios(**GOOD_ONE).replace("touch BUILT && cat data", f"touch {bait}")
+    text = text.replace("---\n# Deploy", f"rdc: {{github: {{setup: [{{run: touch {bait}}}]}}}}\n---\n# Deploy")
+    result = tried(folder, text, "--on", "all")
+    assert result.out.splitlines()[-1] == "4 passed", result.out
+    assert not bait.exists()
+    text = text.replace(" --prompted", "").replace("rd pass\n", "rd yes\n")
+    for target in TARGETS:
+        bait.unlink(missing_ok=True)
+        tried(folder, text, "--on", target)
+        assert bait.exists(), f"else this test could not fail on {target}"
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_target_that_walks_otherwise_fails(folder: Path, target: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    runs = {
+        "the target goes on with Back, the semantics with 2": Run((one("1"), one("Back")), "STOP", ""),
+        "the target goes on with 1, where the semantics end with STOP": Run((one("1", False), one("1")), "STOP", ""),
+        "attempt 2 of 1 on the target is attempt 1": Run((Step("1", 2, Verdict.PASS),), "STOP", ""),
+        "the target ends with STOP Else, the semantics with STOP Nothing was built": Run(
+            (one("1", False),), "STOP", "Else"
+        ),
+        "the target ends with COMPLETE, the semantics go on with 2": Run((one("1"),), "COMPLETE", ""),
+        "it waits at 2, and no answer is left": Run((one("1"),), "WAITING", "2"),
+        "the target failed: error: broken": Run((), "", "error: broken"),
+    }
+    for problem, run in runs.items():
+
+        def pretended(setting: Setting, run: Run = run) -> Run:
+            return run
+
+        monkeypatch.setattr(f"{TARGETS[target]}.run", pretended)
+        result = tried(folder, scenarios(**LOST), "--on", target)
+        assert result.code == 1
+        assert problem in result.out
+
+
+def one(unit: str, passed: bool = True) -> Step:
+    return Step(unit, 1, Verdict.PASS if passed else Verdict.FAIL)
+
+
+@pytest.mark.parametrize(("target", "tool"), [("make", "make"), ("github", "act")])
+def test_a_tool_that_is_missing_is_named(
+    folder: Path, target: str, tool: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("rdc.trials.process.sys.executable", str(tmp_path / "python"))
+    monkeypatch.setenv("PATH", str(tmp_path / "none"))
+    result = tried(folder, scenarios(**GOOD_ONE), "--on", target)
+    assert (result.code, result.out) == (2, "")
+    assert f"`{tool}` is not installed: install" in result.err
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_run_has_a_time_limit(folder: Path, target: str) -> None:
+    text = scenarios(**REAL).replace("touch BUILT && cat data", "sleep 30")
+    result = tried(folder, text, "--on", target, "--timeout", "0.5")
+    assert result.code == 1
+    assert "it took longer than 0.5 seconds; --timeout gives it more" in result.out
+
+
+def test_what_git_ignores_is_not_there(folder: Path) -> None:
+    os.system(f"git init -q {folder}")
+    (folder / ".gitignore").write_text("secret\n")
+    (folder / "secret").write_text("")
+    text = scenarios(**REAL).replace("cat data", "cat data && test ! -e secret && test ! -e .git")
+    document(folder, "deploy.runbook.md", text)
+    assert call("test", "deploy.runbook.md", "--on", "python", cwd=folder).code == 0
+
+
+def test_as_junit(folder: Path) -> None:
+    text = scenarios(**GOOD_ONE, **WRONG, **REAL).replace("Back to the old one", "Back \x01 ]]> <b>")
+    root = ET.fromstring(tried(folder, text, "--format", "junit").out)
+    suite = root.find("testsuite")
+    assert suite is not None
+    assert suite.attrib | {"time": ""} == {
+        "name": "deploy.runbook.md",
+        "tests": "3",
+        "failures": "1",
+        "skipped": "1",
+        "time": "",
+    }
+    cases = {case.get("name"): [child.tag for child in case] for case in suite}
+    assert cases == {"healthy [semantics]": [], "wrong [semantics]": ["failure"], "real [semantics]": ["skipped"]}
+    failure = root.find(".//failure")
+    assert failure is not None
+    assert failure.get("message") == "it should end with COMPLETE"
+    assert "GOTO Back" in (failure.text or "")
+
+
+def test_documents_with_errors_are_not_tested(folder: Path) -> None:
+    document(folder, "broken.runbook.md", UNKNOWN_TARGET)
+    document(folder, "deploy.runbook.md", scenarios(**GOOD_ONE))
+    result = call("test", "deploy.runbook.md", "broken.runbook.md", cwd=folder)
+    assert (result.code, result.out) == (1, "")
+    assert "RD201" in result.err
+
+
+def test_a_document_without_scenarios_is_told(folder: Path) -> None:
+    document(folder, "plain.runbook.md", GOOD)
+    result = call("test", "plain.runbook.md", cwd=folder)
+    assert (result.code, result.out, result.err) == (0, "no scenarios\n", "plain.runbook.md has no scenarios\n")
+
+
+def test_the_scenarios_of_the_examples_come_out_on_every_target() -> None:
+    files = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "examples").glob("*.runbook.md"))
+    result = call("test", "--quiet", *files, "--on", "all", cwd=ROOT)
+    assert result.code == 0, result.out
+    assert not [line for line in result.out.splitlines() if line.startswith("SKIPPED")]
+
+
+def test_every_target_that_can_be_tested_on_is_a_backend() -> None:
+    assert set(TARGETS) < set(BACKENDS)
+    modules = {path.stem for path in Path(trials.__file__).parent.glob("*.py")}
+    assert set(TARGETS) <= modules

@@ -1,0 +1,215 @@
+"""`rdc trace`: the walk for given outcomes, all walks, and which transitions none of them takes."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+
+import pytest
+
+from tests.rdc.cli_support import UNKNOWN_TARGET, call, document
+
+DEPLOY = """\
+# Deploy
+
+## 1. Build
+
+```sh
+touch WAS_RUN
+```
+
+- FAIL: STOP "Nothing was built"
+
+## 2. Check
+
+### 2.1 Look
+
+Is it good?
+
+- YES: CONTINUE
+- NO: RETRY 1 GOTO Back
+
+### 2.2 Listen
+
+- FAIL: CONTINUE
+
+## Back
+
+Put the old one back.
+
+- PASS: STOP "Back to the old one"
+"""
+
+ROUNDS = """\
+## {N}. Round {N}
+
+```sh
+true
+```
+
+- PASS: GOTO NEXT {N}
+- FAIL: COMPLETE "{N} rounds"
+"""
+
+DEAD = """\
+## 1. Both
+
+- PASS: GOTO 2
+- FAIL: STOP "never said"
+
+### 1.1 One
+
+- PASS: GOTO 2
+- FAIL: GOTO 2
+
+## 2. Two
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name, text in {"deploy": DEPLOY, "rounds": ROUNDS, "dead": DEAD, "broken": UNKNOWN_TARGET}.items():
+        document(tmp_path, f"{name}.runbook.md", text)
+    return tmp_path
+
+
+def test_without_outcomes_all_passes(folder: Path) -> None:
+    result = call("trace", "deploy.runbook.md", cwd=folder)
+    assert (result.code, result.err) == (0, "")
+    assert result.out.splitlines() == [
+        "1    Build   PASS",
+        "2.1  Look    PASS  CONTINUE",
+        "2.2  Listen  PASS  2 PASS: CONTINUE",
+        "=> COMPLETE",
+    ]
+    assert not (folder / "WAS_RUN").exists()
+
+
+def test_outcomes_are_used_up_and_the_last_one_stays(folder: Path) -> None:
+    given = "2.1=no,no Back=pass"
+    result = call("trace", "deploy.runbook.md", "--outcomes", given, cwd=folder)
+    assert result.out.splitlines() == [
+        "1                Build  PASS",
+        "2.1              Look   FAIL  RETRY 1",
+        "2.1 (attempt 2)  Look   FAIL  GOTO Back",
+        "Back                    PASS  STOP",
+        "=> STOP Back to the old one",
+    ]
+    assert call("trace", "deploy.runbook.md", "--outcomes", "2.1=fail", cwd=folder).out == result.out
+
+
+def test_what_is_not_named_can_fail(folder: Path) -> None:
+    result = call("trace", "deploy.runbook.md", "--otherwise", "fail", cwd=folder)
+    assert result.out.splitlines() == ["1  Build  FAIL  STOP", "=> STOP Nothing was built"]
+
+
+def test_instances_have_their_numbers(folder: Path) -> None:
+    result = call("trace", "rounds.runbook.md", "--outcomes", "{N}=pass,pass,fail", cwd=folder)
+    assert result.out.splitlines() == [
+        "{N} (instance 1)  Round 1  PASS  GOTO NEXT {N}",
+        "{N} (instance 2)  Round 2  PASS  GOTO NEXT {N}",
+        "{N} (instance 3)  Round 3  FAIL  COMPLETE",
+        "=> COMPLETE 3 rounds",
+    ]
+
+
+def test_a_walk_that_does_not_end_is_cut_off(folder: Path) -> None:
+    result = call("trace", "rounds.runbook.md", "--visits", "7", cwd=folder)
+    assert result.code == 0
+    assert len(result.out.splitlines()) == 8
+    assert result.out.splitlines()[-1] == "=> ... at {N} after 7 visits"
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (
+            ("--outcomes", "2=pass"),
+            "no unit '2' has outcomes; those that have are 1, 2.1, 2.2, Back",
+        ),  # a step with substeps has no outcome of its own
+        (("--outcomes", "1"), "'1' is not UNIT=OUTCOME"),
+        (("--outcomes", "1=maybe"), "'1=maybe' is not UNIT=OUTCOME"),
+        (("--outcomes", "'1=pass"), "a quote is not closed"),
+        (("--all", "--outcomes", "1=pass"), "leave --outcomes out"),
+        (("--all", "--walks", "0"), "--walks"),
+    ],
+)
+def test_wrong_use(folder: Path, words: tuple[str, ...], complaint: str) -> None:
+    result = call("trace", "deploy.runbook.md", *words, cwd=folder)
+    assert (result.code, result.out) == (2, "")
+    assert complaint in result.err
+
+
+def test_a_document_with_errors_has_no_walk(folder: Path) -> None:
+    result = call("trace", "broken.runbook.md", cwd=folder)
+    assert (result.code, result.out) == (1, "")
+    assert "RD201" in result.err
+
+
+def test_all_walks_the_shortest_first(folder: Path) -> None:
+    result = call("trace", "deploy.runbook.md", "--all", cwd=folder)
+    assert result.out.splitlines() == [
+        "1 fail => STOP Nothing was built",
+        "1 pass, 2.1 pass, 2.2 pass => COMPLETE",
+        "1 pass, 2.1 pass, 2.2 fail => COMPLETE",
+        "1 pass, 2.1 fail, 2.1 (attempt 2) pass, 2.2 pass => COMPLETE",
+        "1 pass, 2.1 fail, 2.1 (attempt 2) pass, 2.2 fail => COMPLETE",
+        "1 pass, 2.1 fail, 2.1 (attempt 2) fail, Back pass => STOP Back to the old one",
+        "1 pass, 2.1 fail, 2.1 (attempt 2) fail, Back fail => STOP",
+        "7 walks, all that end",
+        "7 of 7 transitions taken",
+    ]
+
+
+def test_what_the_bound_leaves_out_can_be_asked_for(folder: Path) -> None:
+    lines = call("trace", "deploy.runbook.md", "--all", "--walks", "2", cwd=folder).out.splitlines()
+    assert "2 walks, the shortest; there may be more" in lines
+    place = lines.index("  not taken: deploy.runbook.md:18: 2.1 FAIL: GOTO Back")
+    advice = shlex.split(lines[place + 1])
+    given = advice[advice.index("--outcomes") + 1]
+    assert given == "2.1=fail"
+    assert "GOTO Back" in call("trace", "deploy.runbook.md", "--outcomes", given, cwd=folder).out
+
+
+def test_what_no_walk_takes_is_told(folder: Path) -> None:
+    lines = call("trace", "dead.runbook.md", "--all", cwd=folder).out.splitlines()
+    assert lines[-5:] == [
+        "2 of 4 transitions taken",
+        "  not taken: dead.runbook.md:4: 1 FAIL: STOP",
+        "    no outcomes lead there",
+        "  not taken: dead.runbook.md:3: 1 PASS: GOTO 2",
+        "    no outcomes lead there",
+    ]
+
+
+def test_for_machines(folder: Path) -> None:
+    one = json.loads(call("trace", "rounds.runbook.md", "--outcomes", "{N}=fail", "--format", "json", cwd=folder).out)
+    assert one["walks"] == [
+        {
+            "outcomes": "{N}=fail",
+            "visits": [
+                {
+                    "unit": "{N}",
+                    "title": "Round 1",
+                    "attempt": 1,
+                    "instances": {"RDC_STEP_INSTANCE": 1},
+                    "outcome": "fail",
+                    "transitions": ["COMPLETE"],
+                }
+            ],
+            "at": "{N}/COMPLETE",
+            "result": "COMPLETE",
+            "message": "1 rounds",
+        }
+    ]
+    every = json.loads(call("trace", "dead.runbook.md", "--all", "--format", "json", cwd=folder).out)
+    assert every["complete"]
+    assert [item["places"] for item in every["coverage"]["untaken"]] == [["dead.runbook.md:4"], ["dead.runbook.md:3"]]
+
+
+def test_nothing_commands_the_terminal(folder: Path) -> None:
+    document(folder, "odd.runbook.md", '## 1. A\u202e\x1b]0;x\x07\n\n- PASS: STOP "b\x1b[2J"\n')
+    result = call("trace", "odd.runbook.md", cwd=folder)
+    assert "\x1b" not in result.out
+    assert "\u202e" not in result.out
