@@ -4,8 +4,11 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
+# How long `soak` and `fuzz` take.
+MINUTES ?= 10
+
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format bench golden lock clean
+.PHONY: help setup demo test lint format bench soak fuzz golden lock clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | while IFS="$$(printf '\t')" read -r name text; do \
@@ -37,6 +40,12 @@ format: $(READY) ## Format the code and mend what ruff can mend
 
 bench: $(READY) ## Measure the speed against yardsticks of the same run
 	$(BIN)/python -m benchmarks
+
+soak: $(READY) ## Compare random runbooks on all targets (MINUTES=10)
+	$(BIN)/python -m tests.equivalence --minutes $(MINUTES)
+
+fuzz: $(READY) ## Fuzz the compiler, guided by coverage (MINUTES=10)
+	$(BIN)/python -m tests.fuzzing --minutes $(MINUTES)
 
 golden: $(READY) ## Regenerate the golden files and the generated pages of the documentation
 	$(BIN)/python -m pytest -q tests/golden --snapshot-update

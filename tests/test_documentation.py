@@ -1,14 +1,56 @@
-"""The generated pages of the documentation are current."""
+"""The documentation is true: its generated pages are current, and its examples show what happens."""
 
 from __future__ import annotations
 
+import re
+import shlex
 from pathlib import Path
 
 import pytest
 
+from rdc.commands import COMMANDS
+from tests.conftest import ROOT
+from tests.rdc.cli_support import call
 from tests.regenerate import PAGES
+
+SHOWN = re.compile(r"^```console\n\$ rdc (?P<words>.*)\n(?P<output>(?:.*\n)*?)```$", re.MULTILINE)
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
 def test_generated_pages_are_current(path: Path) -> None:
     assert path.read_text(encoding="utf-8") == PAGES[path](), "run `make golden`"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the runbook of the README, which has the scenarios that `docs/test.md` shows."""
+    folder = tmp_path_factory.mktemp("documentation")
+    (folder / "rdc.toml").touch()
+    runbook = text("README.md").split("~~~markdown\n")[1].split("~~~")[0]
+    (folder / "deploy.runbook.md").write_text(runbook, encoding="utf-8")
+    return folder
+
+
+def text(page: str) -> str:
+    return (ROOT / page).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("page", ["docs/test.md", "docs/trace.md"])
+def test_examples_show_what_happens(page: str, folder: Path) -> None:
+    runbook = folder / "deploy.runbook.md"
+    plain = runbook.read_text(encoding="utf-8")
+    if "```yaml\n" in text(page):
+        runbook.write_text(f"---\n{text(page).split('```yaml')[1].split('```')[0]}---\n{plain}", encoding="utf-8")
+    shown = list(SHOWN.finditer(text(page)))
+    assert shown
+    for example in shown:
+        said = call(*shlex.split(example["words"]), cwd=folder).out
+        whole, dots, _ = example["output"].partition("...\n")
+        assert said.startswith(whole) if dots else said == whole
+    runbook.write_text(plain, encoding="utf-8")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_is_documented(command: str) -> None:
+    pages = ["README.md", *(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md"))]
+    assert any(f"rdc {command}" in text(page) for page in pages)
