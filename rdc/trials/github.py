@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-
-import yaml
+from typing import Any
 
 from backends.github import GithubBackend
 from backends.github.result import shown_title
 from compiler.ir.program import Branch, End, Program, Verdict
+from compiler.yaml_text import load_value
 from rdc.trials.act import OPTIONS, REPOSITORY, read_run
 from rdc.trials.process import execute, find_tool
 from rdc.trials.run import Run, Setting, Step, TrialError
@@ -64,8 +64,9 @@ def _workflow(setting: Setting) -> str:
 
 def _actions(text: str) -> set[str]:
     """The actions of a workflow that keep files on GitHub: none is needed where all answers are there."""
-    jobs: Mapping[str, Mapping[str, list[Mapping[str, str]]]] = yaml.safe_load(text)["jobs"]
-    used = {step["uses"] for job in jobs.values() for step in job.get("steps", ()) if "uses" in step}
+    workflow: Any = load_value(text)
+    steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
+    used = {step["uses"] for step in steps if "uses" in step}
     return {action for action in used if _KEEPS_FILES.fullmatch(action)}
 
 
