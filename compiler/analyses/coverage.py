@@ -16,7 +16,8 @@ from compiler.ir.semantics import Machine, Outcome, State
 from compiler.ir.walks import Visit, Walk, ending, visit
 
 MOST_STATES = 20_000
-"""How many states are explored before what was not found counts as not known."""
+MOST_COUNTERS = 2_000_000
+"""How many states are explored, and counters in them, before what was not found counts as not known."""
 
 
 class Transition(NamedTuple):
@@ -105,6 +106,7 @@ class _Exploration:
 
 def _explore(program: Program) -> _Exploration:
     machine, explored, view = Machine(program), _Exploration(), _View(program)
+    most = min(MOST_STATES, MOST_COUNTERS // (1 + len(program.registers)))
     start = machine.start()
     seen = {view.of(start)}
     pending = deque([(start, 0)])
@@ -124,7 +126,7 @@ def _explore(program: Program) -> _Exploration:
             if not is_known:
                 seen.add(view.of(after))
                 pending.append((after, len(explored.steps) - 1))
-        if len(seen) > MOST_STATES:
+        if len(seen) > most:
             explored.is_complete = False
             return explored
     return explored

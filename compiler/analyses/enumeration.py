@@ -14,8 +14,10 @@ from compiler.ir.program import Branch, End, Program, Verdict
 from compiler.ir.semantics import Machine, Outcome, State
 from compiler.ir.walks import LIMIT, Visit, Walk, ending, visit
 
-EFFORT = 200_000
-"""In visits: how much is tried before the search gives up."""
+EFFORT = 4_000_000
+"""How much is tried before the search gives up. A visit costs `VISIT` and one for each counter, which it copies."""
+
+VISIT = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,7 @@ class _Search:
         self.distances = _distances(program)
         self.limit = limit
         self.effort = EFFORT
+        self.cost = VISIT + len(program.registers)
         self.is_exhausted = False
         self._next = 0
         self._is_cut = False
@@ -83,7 +86,7 @@ class _Search:
 
     def _onward(self, state: State, depth: int, length: int) -> Iterator[tuple[int, Visit, State]]:
         for verdict in Verdict:
-            self.effort -= 1
+            self.effort -= self.cost
             made, after = visit(self.machine, state, Outcome(verdict))
             if after.node not in self.distances:
                 continue

@@ -65,7 +65,12 @@ def ordered_components(graph: Graph, together: Iterable[frozenset[str]] = ()) ->
 def between(graph: Graph, sources: Iterable[str], targets: Iterable[str]) -> frozenset[str]:
     """Some nodes, those of the sources that lead to them, and all on the paths from these: a set closed under paths."""
     ends = set(targets)
-    above = ends.union(*(nx.ancestors(graph, name) for name in ends))
+    backwards = graph.reverse(copy=False)
+    above = _beyond(backwards, ends)
     members = ends | (above & set(sources))
-    below = members.union(*(nx.descendants(graph, name) for name in members))
-    return frozenset(below & above.union(*(nx.ancestors(graph, name) for name in members)))
+    return frozenset(_beyond(graph, members) & (above | _beyond(backwards, members)))
+
+
+def _beyond(graph: Graph, starts: Iterable[str]) -> set[str]:
+    """Some nodes, and all that can be reached from them."""
+    return {name for layer in nx.bfs_layers(graph, starts) for name in layer}

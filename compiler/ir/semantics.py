@@ -48,8 +48,8 @@ class State:
     """Where a run stands: a node that waits for an outcome or is the end, and all registers."""
 
     node: str
-    counters: Mapping[str, int]
-    slots: Mapping[str, str]
+    counters: MappingProxyType[str, int]
+    slots: MappingProxyType[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,16 +102,16 @@ class Machine:
         if not node.edges:
             raise ValueError(f"{state.node} is an end")
         edge = self._choose(node, state.counters, state.slots, outcome)
-        counters = self._apply(edge.effects, dict(state.counters))
-        return self._settle(edge.target, counters, dict(state.slots), (edge,))
+        counters = self._apply(edge.effects, state.counters.copy())
+        return self._settle(edge.target, counters, state.slots.copy(), (edge,))
 
     def jump(self, state: State, jump: Jump) -> State:
         """Where a run goes on when its operator takes it elsewhere; the unit that it stands at gets no outcome."""
         effects = jump.from_inside if self._is_inside(self.nodes[state.node].group, jump.group) else jump.from_outside
         retries = self.nodes[state.node].retries
         leaving: tuple[Effect, ...] = (Set(retries, 0),) if retries else ()  # M9
-        counters = self._apply((*leaving, *effects), dict(state.counters))
-        return self._settle(jump.target, counters, dict(state.slots), ()).state
+        counters = self._apply((*leaving, *effects), state.counters.copy())
+        return self._settle(jump.target, counters, state.slots.copy(), ()).state
 
     def _is_inside(self, group: str, outer: str) -> bool:
         while group and group != outer:

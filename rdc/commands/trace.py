@@ -39,9 +39,7 @@ MOST_VISITS = 1000
 @click.option(
     "--visits",
     type=click.IntRange(1),
-    default=MOST_VISITS,
-    show_default=True,
-    help="After how many units a walk is cut.",
+    help=f"After how many units a walk is cut; {MOST_VISITS} or, if the document has more, so many.",
 )
 @click.option("--format", "output", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @language_options
@@ -49,7 +47,7 @@ MOST_VISITS = 1000
 def command(
     file: str,
     walks: int,
-    visits: int,
+    visits: int | None,
     output: str,
     settings: Settings,
     reporter: Reporter,
@@ -68,10 +66,11 @@ def command(
     compilation = compile_file(file, settings)
     if not reporter.accepts([compilation]) or compilation.program is None:
         return 1
+    limit = visits or max(MOST_VISITS, len(compilation.program.nodes))
     if every:
-        shown = _every(compilation.program, walks, visits, output)
+        shown = _every(compilation.program, walks, limit, output)
     else:
-        shown = _one(compilation.program, given["outcomes"] or "", given["otherwise"] or "pass", visits, output)
+        shown = _one(compilation.program, given["outcomes"] or "", given["otherwise"] or "pass", limit, output)
     put(shown)
     return 0
 
