@@ -11,8 +11,8 @@ from backends.overlay import overlay
 from backends.picture import Picture, picture
 from tests.compiler.documents import compiled
 from tests.equivalence.cases import Case
+from tests.equivalence.compiled import compiled as compiled_case
 from tests.equivalence.strategies import cases
-from tests.equivalence.test_semantics import compiled as compiled_case
 
 pairs = st.tuples(cases(most=3), cases(most=3))
 """Two runbooks that have little to do with each other."""

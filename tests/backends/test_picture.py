@@ -11,8 +11,8 @@ from backends.picture import LOOP, UNREACHABLE, Box, Frame, Picture, outline, pi
 from compiler.ir.program import Branch, End, Verdict
 from tests.compiler.documents import compiled
 from tests.equivalence.cases import Case
+from tests.equivalence.compiled import compiled as compiled_case
 from tests.equivalence.strategies import cases
-from tests.equivalence.test_semantics import compiled as compiled_case
 from tests.mermaid.programs import every_kind, group, node, program, to
 
 

@@ -2,37 +2,23 @@
 
 from __future__ import annotations
 
-import tempfile
 from itertools import pairwise
-from pathlib import Path
 
 from hypothesis import HealthCheck, given, settings
 
 from compiler.analyses.coverage import coverage
 from compiler.analyses.enumeration import enumerate_walks
-from compiler.driver import compile_file
 from compiler.ir.program import Program, Verdict
 from compiler.ir.semantics import Machine
 from compiler.ir.walks import Visit, Walk, ending, walk
 from rdc.walks.outcomes import decided_by, read_outcomes, write_outcomes
 from tests.equivalence.cases import Case
+from tests.equivalence.compiled import compiled
 from tests.equivalence.strategies import cases
 
 MOST, LONGEST = 40, 12
 
 _quick = settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-
-
-def compiled(case: Case) -> Program:
-    """The program of a case."""
-    with tempfile.TemporaryDirectory() as folder:
-        for path, text in {**case.documents(), "rdc.toml": ""}.items():
-            target = Path(folder) / path
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(text.encode())
-        program = compile_file(str(Path(folder) / case.main)).program
-    assert program
-    return program
 
 
 def by_outcomes(program: Program, visits: tuple[Visit, ...], limit: int) -> Walk:

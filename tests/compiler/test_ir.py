@@ -42,8 +42,8 @@ from compiler.passes.remove_unreachable import remove_unreachable
 from compiler.passes.thread_jumps import thread_jumps
 from compiler.source import Span
 from tests.equivalence.cases import Case
+from tests.equivalence.compiled import compiled as compiled_case
 from tests.equivalence.strategies import cases
-from tests.equivalence.test_semantics import compiled as compiled_case
 
 from .documents import compiled
 

@@ -19,7 +19,6 @@ def scenario(commands: str) -> str:
     return f"---\nscenarios: {{a: {{commands: {commands}, result: STOP}}}}\n---\n{FINE}"
 
 
-
 CASES: dict[str, tuple[str, list[str]]] = {
     # D2: only CommonMark's own blocks at the top level count
     "fenced-header": (FINE + "```bash\n## 2. No\n- PASS: NOWHERE\n```\n", []),

@@ -24,8 +24,8 @@ from compiler.ir.program import Ask, End, Program, Shell
 from tests.compiler.documents import compiled
 from tests.conftest import ROOT
 from tests.equivalence.cases import Case
+from tests.equivalence.compiled import compiled as compiled_case
 from tests.equivalence.strategies import cases
-from tests.equivalence.test_semantics import compiled as compiled_case
 from tests.mermaid.programs import FAIL, PASS, every_kind, group, hostile_programs, hostile_texts, node, program, to
 from tests.mermaid.test_mermaid import contrast
 

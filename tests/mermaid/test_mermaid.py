@@ -19,8 +19,8 @@ from compiler.ir.program import End, Program, Shell, Verdict
 from tests.compiler.documents import compiled
 from tests.conftest import ROOT
 from tests.equivalence.cases import Case
+from tests.equivalence.compiled import compiled as compiled_case
 from tests.equivalence.strategies import cases
-from tests.equivalence.test_semantics import compiled as compiled_case
 
 from .programs import FAIL, PASS, every_kind, hostile_programs, node, program, to
 from .real import Mermaid, Seen
