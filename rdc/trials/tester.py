@@ -19,7 +19,7 @@ from rdc.trials.rehearsal import Rehearsal, rehearse
 from rdc.trials.result import Result, Status, judge, retrace
 from rdc.trials.run import Run, Setting, TrialError
 from rdc.trials.stand_in import with_stand_ins
-from rdc.trials.workspace import copied
+from rdc.trials.workspace import copied, plain_folder
 
 SEMANTICS = "semantics"
 
@@ -74,7 +74,7 @@ def _run(base: Result, rehearsal: Rehearsal, compilation: Compilation, timeout: 
     """Run the generated program in a folder of its own; one that is prompted executes nothing of the document."""
     target = import_module(TARGETS[base.on])
     table = compilation.tables.get(base.on, Table())
-    with TemporaryDirectory(prefix="rdc-", ignore_cleanup_errors=True) as private:
+    with TemporaryDirectory(prefix="rdc-", dir=plain_folder(), ignore_cleanup_errors=True) as private:
         scratch, workspace = Path(private, "scratch"), Path(private, "workspace")
         scratch.mkdir()
         workspace.mkdir()

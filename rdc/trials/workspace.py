@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import stat
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 from rdc.revision import RevisionError, present_files
 from rdc.trials.run import TrialError
 
+_PLAIN = re.compile(r"[A-Za-z0-9/._-]+")
+
 LEFT_OUT = {".git", ".rdc"}
 """What is no part of a project: Git's data, and the state of runs."""
+
+
+def plain_folder() -> str | None:
+    """A folder for temporary files whose name the tools of all targets can take: make knows no blanks; None for any."""
+    folders = (tempfile.gettempdir(), "/tmp", "/var/tmp")  # noqa: S108 (a private folder is made there)
+    return next((folder for folder in folders if _PLAIN.fullmatch(folder) and os.access(folder, os.W_OK)), None)
 
 
 def copied(root: Path, target: Path) -> Path:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import tempfile
 import textwrap
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -253,6 +254,14 @@ def test_a_run_has_a_time_limit(folder: Path, target: str) -> None:
     result = tried(folder, text, "--on", target, "--timeout", "0.5")
     assert result.code == 1
     assert "it took longer than 0.5 seconds; --timeout gives it more" in result.out
+
+
+def test_temporary_files_may_have_odd_places(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    odd = tmp_path / "a b$c'd"
+    odd.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(odd))
+    assert tried(folder, scenarios(**GOOD_ONE), "--on", "all").code == 0
+    assert not list(odd.iterdir())
 
 
 def test_what_git_ignores_is_not_there(folder: Path) -> None:
