@@ -25,6 +25,7 @@ from runtime_shim.program import (
     RefusedError,
     Table,
     differences,
+    naming,
     program_hash,
 )
 from runtime_shim.rehearsal import rehearse
@@ -33,7 +34,7 @@ from runtime_shim.session import PERFORMERS, Done, Session, call_of, first_recor
 from runtime_shim.signals import Signals
 from runtime_shim.state import ENDED, State, Store
 
-NOT_ALLOWED = (errno.EACCES, errno.EPERM, errno.EROFS)
+NO_PLACE = (errno.EACCES, errno.EPERM, errno.EROFS, errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.ELOOP)
 
 
 class Parser(argparse.ArgumentParser):
@@ -64,10 +65,12 @@ class Commandline:
     def execute(self) -> int:
         """Do what the subcommand says."""
         command: Callable[[], int] = getattr(self, self.options.command)
+        with naming("the current folder"):
+            os.getcwd()  # noqa: PTH109 (nothing can be done in one that was deleted)
         try:
             return command()
         except OSError as error:
-            if error.errno in NOT_ALLOWED and self.store.involves(str(error.filename)):
+            if error.errno in NO_PLACE and self.store.involves(str(error.filename)):
                 hint = "choose another place with --state-dir"
                 raise RefusedError(f"{error.filename}: {error.strerror}; {hint}") from None
             raise
@@ -213,10 +216,11 @@ class Commandline:
 
     def _print(self, lines: list[str]) -> None:
         encoding = sys.stdout.encoding or "utf-8"
-        for line in lines:
-            text = clean(line) + "\n"
-            sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
-        sys.stdout.flush()
+        with naming("standard output"):
+            for line in lines:
+                text = clean(line) + "\n"
+                sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
+            sys.stdout.flush()
 
 
 def command_name() -> str:
@@ -260,8 +264,16 @@ def build_parser(program: Table, prog: str) -> Parser:
     return parser
 
 
+def open_streams() -> None:
+    """Open what was closed when the program was started: the next file that is opened would take its place."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.open(os.devnull, os.O_RDWR), mode, encoding="utf-8"))  # noqa: PTH123, SIM115
+
+
 def main(program: Table, argv: Optional[list[str]] = None, prog: Optional[str] = None) -> int:
     """Do what the command line says and return the exit code."""
+    open_streams()
     display, details = Display(sys.stderr), []
     try:
         parser = build_parser(program, prog or command_name())

@@ -11,6 +11,7 @@ import errno
 import json
 import os
 import re
+import stat
 import zlib
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -59,10 +60,20 @@ def is_torn(tail: bytes, number: int) -> bool:
     return False  # a whole record was there: its last byte or its newline has been altered
 
 
+def read_file(path: Path) -> bytes:
+    """Read a regular file; a pipe would be waited for, with signals held back."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise RefusedError(f"{path}: the journal is no regular file")
+    with os.fdopen(descriptor, "rb") as file, naming(path):
+        return file.read()
+
+
 def read_journal(path: Path) -> Reading:
     """Read a journal without changing it; one that is not there holds nothing."""
     try:
-        content = path.read_bytes()
+        content = read_file(path)
     except FileNotFoundError:
         return Reading([])
     *lines, tail = content.split(b"\n")
@@ -75,7 +86,7 @@ def read_journal(path: Path) -> Reading:
         if is_torn(tail, len(records)):
             return Reading(records, len(content) - len(tail))
         records.append(decode(tail, len(records)))
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise RefusedError(f"{path}:{len(records) + 1}: the journal is damaged: {error}") from None
     return Reading(records, len(content), b"\n")
 

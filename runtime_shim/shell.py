@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+from contextlib import suppress
 from typing import Optional
 
 from runtime_shim.display import one_line
@@ -86,7 +87,8 @@ class Commands(Performer):
         try:
             if self.session.is_interactive:
                 self._foreground.lend(group)
-            self.session.record({"kind": "process", "pid": group, "since": ticks()}, sync=False)
+            with suppress(RefusedError):  # a full disk is no reason to end a command half-way; its outcome will tell
+                self.session.record({"kind": "process", "pid": group, "since": ticks()}, sync=False)
             code = self._wait(group)
             reaped = True
         finally:

@@ -63,10 +63,13 @@ def replay(records: list[Record], path: Path) -> Optional[State]:
     if not records:
         return None
     if records[0].get("format") != 1:
-        raise RefusedError(f"{path}: a format of state that this program does not know")
-    state = State(records[0])
-    for record in records[1:]:
-        state.apply(record)
+        raise RefusedError(f"{path}: a format of state that this program does not know; reset puts it away")
+    try:
+        state = State(records[0])
+        for record in records[1:]:
+            state.apply(record)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise RefusedError(f"{path}: the journal is damaged: {error}") from None
     return state
 
 
@@ -122,7 +125,7 @@ class Store:
     def is_busy(self) -> bool:
         """Tell whether a run is at work here now."""
         try:
-            descriptor = os.open(self.directory / "lock", os.O_RDONLY)
+            descriptor = os.open(self.directory / "lock", os.O_RDONLY | os.O_NONBLOCK)
         except OSError:
             return False
         try:

@@ -16,7 +16,12 @@ SHELL = /bin/sh
 RDC_MAKEFILE := $(lastword $(MAKEFILE_LIST))
 RDC_GIVEN := $(foreach name,ANSWERS ASSUME RERUN RESULT UNIT,$(if $(filter command%,$(origin $(name))),$(name)))
 RDC_HASH := \#
-RDC_DRIVER = sh -c 's=$$(LC_ALL=C sed -n "s/^$(RDC_HASH): \{0,1\}//p" "$$RDC_MAKEFILE") && eval "$$s"' rdc
+# A descriptor that is closed would be taken by the next file that is opened.
+RDC_OPEN = command : 3>&2 || exec 2> /dev/null; command : 2> /dev/null 3>&1 || exec > /dev/null; \
+  command : 2> /dev/null 3<&0 || exec < /dev/null
+RDC_READ = LC_ALL=C sed -n "s/^$(RDC_HASH): \{0,1\}//p" "$$RDC_MAKEFILE" && LC_ALL=C awk 1 /dev/null
+RDC_ERROR = rdc: error: $$RDC_MAKEFILE cannot be read: is there a blank in its name, and are sed and awk on PATH?
+RDC_DRIVER = $(SHELL) -c '$(RDC_OPEN); s=$$($(RDC_READ)) || { echo "$(RDC_ERROR)"; exit 2; }; eval "$$s"' rdc
 export RDC_MAKEFILE RDC_GIVEN
 
 # What `make -n` shows in place of what the script would do.
@@ -218,9 +223,15 @@ step-Discard:
 # --- The script --------------------------------------------------------------------------------------------------------
 
 #: set -u
+#:
+#: # A write that is not possible is seen by its status, which these signals would not leave time for. Commands have them as
+#: # they were.
+#: command trap : PIPE XFSZ 2> /dev/null
+#:
 #: rdc_state='.rdc/backup-and-restore.make'
 #: rdc_program=ff3dc843f336c23fd7910eafa47205a7
 #: rdc_journal=$rdc_state/journal
+#: rdc_count=0
 #: rdc_verb=$1
 #: rdc_wanted=${2-}
 #:
@@ -241,11 +252,12 @@ step-Discard:
 #: rdc_file=$RDC_MAKEFILE
 #: unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES RDC_GIVEN RDC_MAKEFILE
 #:
-#: say() { printf '%s\n' "$*" >&2; }
+#: # Nothing depends on whether somebody reads this.
+#: say() { printf '%s\n' "$*" >&2 2> /dev/null || :; }
 #:
 #: # The last line on standard output says how the run ended; make adds a line of its own on standard error.
 #: end() {
-#:   printf 'rdc: %s\n' "$2"
+#:   printf 'rdc: %s\n' "$2" 2> /dev/null || say "rdc: $2"
 #:   exit "$1"
 #: }
 #:
@@ -265,16 +277,84 @@ step-Discard:
 #: }
 #:
 #: # --- The journal -------------------------------------------------------------------------------------------------------
-#: # A line each, appended at once: `run`, the program and the run's id; `begin`, a unit and all counters; `end`, the unit,
-#: # its outcome, seconds, and the file and line of the answer; `over`, the exit code and the end.
+#: # A line each, appended at once: its number, and `run`, the program and the run's id; `begin`, a unit and all counters;
+#: # `end`, the unit, its outcome, and the file and line of the answer; `over`, the exit code and the end. Each line says
+#: # this twice, with ` | ` in between: a byte that was altered makes a difference, and no process is needed to write that.
 #:
-#: note() { printf '%s\n' "$*" 2> /dev/null >> "$rdc_journal" || fail "the state cannot be written: $rdc_journal"; }
+#: record() {
+#:   rdc_count=$((rdc_count + 1))
+#:   rdc_last=$*
+#:   printf '%s | %s\n' "$rdc_count $*" "$rdc_count $*" 2> /dev/null >> "$rdc_journal"
+#: }
 #:
-#: last() { tail -n 1 "$rdc_journal" 2> /dev/null; }
+#: note() { record "$@" || fail "the state cannot be written: $rdc_journal; make room for it, then: make resume"; }
 #:
-#: is_there() { [ -s "$rdc_journal" ]; }
+#: # Reads the journal without changing it: how many lines are whole, the first, the last, and the last that begins a unit.
+#: # A write that was cut off leaves the beginning of a line at the end. All else that is not as it was written is damage.
+#: read_journal() {
+#:   rdc_tail='' rdc_count=0 rdc_first='' rdc_begun='' rdc_last=''
+#:   [ -e "$rdc_journal" ] || return 0
+#:   [ -f "$rdc_journal" ] && [ -r "$rdc_journal" ] || fail "the state cannot be read: $rdc_journal; make clean puts it away"
+#:   # The dot shows whether the last line has an end.
+#:   rdc_read=$({ LC_ALL=C tr -c '\n -~' '?' < "$rdc_journal"; echo .; } 2> /dev/null | LC_ALL=C awk '
+#:     function starts(line) { return index(line, count + 1 " ") == 1 }
+#:     function is_whole(line) {
+#:       half = (length(line) - 3) / 2
+#:       return starts(line) && half == int(half) && substr(line, half + 1, 3) == " | " &&
+#:         substr(line, 1, half) == substr(line, half + 4)
+#:     }
+#:     function is_torn(line) {
+#:       half = index(line, " | ")
+#:       if (line ~ /[?]/) return 0
+#:       if (!half) return starts(line) || index(count + 1 " ", line) == 1
+#:       return starts(line) && length(line) < 2 * half + 1 && index(line, substr(line, half + 3) "") == 1
+#:     }
+#:     function take(line) {
+#:       count++
+#:       last = substr(line, length(count) + 2, half - length(count) - 1)
+#:       if (count == 1) first = last
+#:       if (last ~ /^begin /) begun = last
+#:     }
+#:     NR > 1 { if (!is_whole(held)) { damaged = 1; exit } take(held) }
+#:     { held = $0 }
+#:     END {
+#:       held = substr(held, 1, length(held) - 1)
+#:       if (damaged) tail = "damaged"
+#:       else if (held == "") tail = ""
+#:       else if (is_whole(held)) { tail = "open"; take(held) }
+#:       else tail = is_torn(held) ? "torn" : "damaged"
+#:       print tail "|" count + 0 "|" first "|" begun "|" last
+#:     }') && [ -n "$rdc_read" ] || fail "the state cannot be read: $rdc_journal"
+#:   rdc_tail=${rdc_read%%|*} rdc_read=${rdc_read#*|}
+#:   rdc_count=${rdc_read%%|*} rdc_read=${rdc_read#*|}
+#:   rdc_first=${rdc_read%%|*} rdc_read=${rdc_read#*|}
+#:   rdc_begun=${rdc_read%%|*} rdc_last=${rdc_read#*|}
+#:   [ "$rdc_tail" != damaged ] ||
+#:     fail "$rdc_journal:$((rdc_count + 1)): the journal is damaged, or of another rdc; make clean puts it away"
+#: }
 #:
-#: is_over() { case $(last) in over\ *) ;; *) return 1 ;; esac; }
+#: # Ends a last line that has no end, or takes it away if it is not whole.
+#: mend_journal() {
+#:   case $rdc_tail in
+#:     open) printf '\n' 2> /dev/null >> "$rdc_journal" ;;
+#:     torn)
+#:       { sed '$d' "$rdc_journal" > "$rdc_journal.whole" && mv "$rdc_journal.whole" "$rdc_journal"; } 2> /dev/null
+#:       ;;
+#:   esac || fail "the state cannot be written: $rdc_journal"
+#: }
+#:
+#: # Reads the journal of a run of this program, for the holder of the lock to go on with.
+#: own_journal() {
+#:   read_journal
+#:   [ "$rdc_count" -gt 0 ] || fail "there is no run to go on with"
+#:   rdc_run=${rdc_first#run * }
+#:   [ "$rdc_first" = "run $rdc_program $rdc_run" ] ||
+#:     fail "the state belongs to another version of this Makefile; make clean puts it away"
+#: }
+#:
+#: is_there() { [ -e "$rdc_journal" ]; }
+#:
+#: is_over() { case $rdc_last in over\ *) ;; *) return 1 ;; esac; }
 #:
 #: # Whether the process $1 lives: one that is dead and that nobody has waited for does not, as far as Linux tells.
 #: alive() {
@@ -297,13 +377,21 @@ step-Discard:
 #: # Takes the lock for the process $1. A hard link can be made by one only, at once and with what it says, so a kill at any
 #: # moment leaves either a lock of a process that is gone, or none.
 #: lock() {
-#:   mkdir -p "$rdc_state" 2> /dev/null || fail "the state folder cannot be made: $rdc_state"
-#:   printf '%s\n' "$1" 2> /dev/null > "$rdc_state/lock.$$" || fail "the state folder cannot be written: $rdc_state"
+#:   mkdir -p "$rdc_state" 2> /dev/null ||
+#:     fail "the state folder cannot be made: $rdc_state; is something else there, or is this place read-only or full?"
+#:   [ ! -e "$rdc_state/lock" ] || [ -f "$rdc_state/lock" ] || fail "this is no lock, remove it: $rdc_state/lock"
+#:   if ! printf '%s\n' "$1" 2> /dev/null > "$rdc_state/lock.$$"; then
+#:     rm -f "$rdc_state/lock.$$" 2> /dev/null
+#:     fail "the state folder cannot be written: $rdc_state; is it read-only or full?"
+#:   fi
 #:   rdc_tries=0
 #:   rdc_link=lock
 #:   while :; do
 #:     rdc_tries=$((rdc_tries + 1))
-#:     [ "$rdc_tries" -lt 99 ] || fail "the lock cannot be made: $rdc_state/lock"
+#:     if [ "$rdc_tries" -gt 98 ]; then
+#:       rm -f "$rdc_state/lock.$$"
+#:       fail "the lock cannot be made: $rdc_state/lock; if no run is under way, remove it"
+#:     fi
 #:     ln "$rdc_state/lock.$$" "$rdc_state/$rdc_link" 2> /dev/null && rdc_made=yes || rdc_made=no
 #:     holder
 #:     [ "$rdc_holder" = "$1" ] && break
@@ -333,10 +421,10 @@ step-Discard:
 #: name() { text "name_$1"; }
 #:
 #: put_away() {
-#:   mkdir -p "$rdc_state/history"
 #:   rdc_number=1
 #:   while [ -e "$rdc_state/history/$rdc_number" ]; do rdc_number=$((rdc_number + 1)); done
-#:   mv "$rdc_journal" "$rdc_state/history/$rdc_number"
+#:   { mkdir -p "$rdc_state/history" && mv "$rdc_journal" "$rdc_state/history/$rdc_number"; } 2> /dev/null ||
+#:     fail "the run cannot be put away: $rdc_state/history/$rdc_number"
 #: }
 #:
 #: # --- Units -------------------------------------------------------------------------------------------------------------
@@ -360,20 +448,28 @@ step-Discard:
 #:   numbers "$2" "$3" "$4"
 #:   [ "$rdc_replay" = yes ] && return
 #:   shown
-#:   rdc_began=$(date +%s)
-#:   "$1" -c "$(own "command_$rdc_unit")"
+#:   command -v "$1" > /dev/null || say "rdc: there is no $1 on PATH to run this with"
+#:   rdc_command=$(own "command_$rdc_unit"; echo .) # the dot keeps line breaks at the end
+#:   "$1" -c "${rdc_command%?.}"
 #:   rdc_code=$?
 #:   rdc_outcome=fail
 #:   [ $rdc_code -eq 0 ] && rdc_outcome=pass
-#:   done_with "$(($(date +%s) - rdc_began))"
+#:   has_ended ''
 #: }
 #:
-#: done_with() {
-#:   note "end $rdc_unit $rdc_outcome $*"
-#:   case $rdc_outcome in
-#:     pass) say "    PASS" ;;
-#:     *) say "    FAIL" ;;
-#:   esac
+#: # Records the outcome, and of an answer that came from a file that and its line.
+#: has_ended() {
+#:   rdc_says=PASS
+#:   [ "$rdc_outcome" = pass ] || rdc_says=FAIL
+#:   record "end $rdc_unit $rdc_outcome$1" || unrecorded
+#:   say "    $rdc_says"
+#: }
+#:
+#: unrecorded() {
+#:   rdc_says="unit $(name "$rdc_unit") ended with $rdc_says, but this cannot be recorded: $rdc_journal"
+#:   rdc_next='make resume, and answer again'
+#:   [ "$rdc_kind" = ask ] || rdc_next="make resume ASSUME=$rdc_outcome"
+#:   fail "$rdc_says; make room for it, then: $rdc_next"
 #: }
 #:
 #: outcome() {
@@ -506,6 +602,9 @@ step-Discard:
 #:   while :; do
 #:     case $rdc_unit in
 #:       *)
+#:         # Texts are read where they are needed, and a command may have replaced the file, as `git pull` does.
+#:         LC_ALL=C grep -q "^#: rdc_program=$rdc_program\$" "$rdc_file" 2> /dev/null ||
+#:           fail "the Makefile was changed during the run: $rdc_file; put it back, or make clean puts the run away"
 #:         note "begin $rdc_unit$(counters)"
 #:         rdc_replay=no
 #:         do_unit
@@ -515,32 +614,23 @@ step-Discard:
 #:   done
 #: }
 #:
-#: # Takes away a last line that was not written to its end, as when the disk was full.
-#: drop_torn() {
-#:   [ -n "$(tail -c 1 "$rdc_journal")" ] || return 0
-#:   sed '$d' "$rdc_journal" > "$rdc_journal.whole" || fail "the state cannot be written: $rdc_journal"
-#:   mv "$rdc_journal.whole" "$rdc_journal" || fail "the state cannot be written: $rdc_journal"
-#: }
-#:
-#: # Where the run stands: the unit of the last line that begins one, with the counters as they were.
+#: # Goes to where the run stands: the unit that the last line which begins one names, with the counters as they were.
 #: recall() {
-#:   rdc_run=$(sed -n '1s/^run [^ ]* //p' "$rdc_journal")
-#:   [ "$(sed -n '1s/^run \([^ ]*\) .*/\1/p' "$rdc_journal")" = "$rdc_program" ] ||
-#:     fail "the state belongs to another version of this Makefile; make clean puts it away"
-#:   rdc_state_line=$(sed -n 's/^begin //p' "$rdc_journal" | tail -n 1)
 #:   fresh
-#:   [ -n "$rdc_state_line" ] || return
-#:   rdc_unit=${rdc_state_line%% *}
-#:   for rdc_word in ${rdc_state_line#"$rdc_unit"}; do
+#:   [ -n "$rdc_begun" ] || return 0
+#:   rdc_begun=${rdc_begun#begin }
+#:   rdc_unit=${rdc_begun%% *}
+#:   for rdc_word in ${rdc_begun#"$rdc_unit"}; do
 #:     eval "${rdc_word%%=*}=\${rdc_word#*=}"
 #:   done
 #: }
 #:
 #: # What to do about a unit that was running when the run was cut off (R2).
 #: decide() {
-#:   case $(last) in
+#:   case $rdc_last in
 #:     end\ *)
-#:       rdc_outcome=$(last | cut -d ' ' -f 3)
+#:       rdc_outcome=${rdc_last#end * }
+#:       rdc_outcome=${rdc_outcome%% *}
 #:       rdc_replay=yes
 #:       do_unit
 #:       follow
@@ -567,7 +657,7 @@ step-Discard:
 #:     say "rdc: unit $rdc_says was cut off: make resume RERUN=1 runs it again, ASSUME=pass or ASSUME=fail decides"
 #:     end 75 "WAITING $rdc_says"
 #:   fi
-#:   done_with 0
+#:   has_ended ''
 #:   follow
 #: }
 #:
@@ -586,13 +676,18 @@ step-Discard:
 #:
 #: # Begins a run; an unfinished one is not thrown away.
 #: begin() {
-#:   if is_there; then
+#:   read_journal
+#:   if [ "$rdc_count" -gt 0 ]; then
 #:     is_over || fail "an unfinished run is there: make resume goes on with it, make clean puts it away"
 #:     put_away
+#:     rdc_count=0
+#:   else
+#:     mend_journal
 #:   fi
-#:   rdc_run=$(date +%Y%m%d-%H%M%S)-$$
+#:   rdc_run=$(date +%Y%m%d-%H%M%S | tr -cd '0-9-')-$$
 #:   note "run $rdc_program $rdc_run"
 #: }
+#:
 #:
 #: case $rdc_verb in
 #:   run)
@@ -604,10 +699,11 @@ step-Discard:
 #:   resume)
 #:     is_there || fail "there is no run to go on with"
 #:     lock $$
-#:     drop_torn
+#:     own_journal
+#:     mend_journal
 #:     recall
 #:     if is_over; then
-#:       rdc_unit=$(last | cut -d ' ' -f 4)
+#:       rdc_unit=${rdc_last##* }
 #:       rdc_replay=no
 #:       do_unit
 #:     fi
@@ -616,29 +712,32 @@ step-Discard:
 #:     ;;
 #:   answer)
 #:     is_there || fail "no run waits for an answer"
-#:     is_over && fail "no run waits for an answer"
 #:     lock $$
-#:     drop_torn
+#:     own_journal
+#:     mend_journal
 #:     recall
-#:     case $(last) in begin\ *) ;; *) fail "no unit waits for an answer" ;; esac
+#:     case $rdc_last in begin\ *) ;; *) fail "no unit waits for an answer" ;; esac
 #:     rdc_replay=yes
 #:     do_unit
 #:     [ "$rdc_kind:$(name "$rdc_unit")" = "ask:$rdc_name" ] || fail "unit '$rdc_name' does not wait for an answer"
 #:     outcome "$rdc_result" || fail "RESULT is pass, fail, yes or no"
-#:     done_with 0
+#:     has_ended ''
 #:     say "rdc: to go on:  make resume"
 #:     ;;
 #:   status)
-#:     is_there || { echo "no run"; exit 0; }
+#:     read_journal
+#:     [ "$rdc_count" -gt 0 ] || { echo "no run"; exit 0; }
+#:     own_journal
 #:     recall
-#:     awk '$1 == "end" { print $3, $2 }' "$rdc_journal" | while read -r rdc_word rdc_done; do
-#:       printf '%s %s\n' "$rdc_word" "$(name "$rdc_done")"
+#:     awk -v count="$rdc_count" 'NR <= count && $2 == "end" { print $4, $3 }' "$rdc_journal" | while read -r rdc_word rdc_done; do
+#:       printf '%s %s\n' "$rdc_word" "$(name "$rdc_done")" 2> /dev/null
 #:     done
 #:     if is_over; then
-#:       printf 'over: %s\n' "$(last | cut -d ' ' -f 3)"
+#:       rdc_last=${rdc_last#over * }
+#:       printf 'over: %s\n' "${rdc_last%% *}"
 #:     else
 #:       printf 'at %s\n' "$(name "$rdc_unit")"
-#:     fi
+#:     fi 2> /dev/null || fail "standard output cannot be written"
 #:     ;;
 #:   step)
 #:     rdc_unit=$rdc_wanted

@@ -20,6 +20,7 @@ import re
 import shlex
 import shutil
 import signal
+import stat
 import sys
 import termios
 import time
@@ -378,10 +379,20 @@ def is_torn(tail: bytes, number: int) -> bool:
     return False  # a whole record was there: its last byte or its newline has been altered
 
 
+def read_file(path: Path) -> bytes:
+    """Read a regular file; a pipe would be waited for, with signals held back."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise RefusedError(f"{path}: the journal is no regular file")
+    with os.fdopen(descriptor, "rb") as file, naming(path):
+        return file.read()
+
+
 def read_journal(path: Path) -> Reading:
     """Read a journal without changing it; one that is not there holds nothing."""
     try:
-        content = path.read_bytes()
+        content = read_file(path)
     except FileNotFoundError:
         return Reading([])
     *lines, tail = content.split(b"\n")
@@ -394,7 +405,7 @@ def read_journal(path: Path) -> Reading:
         if is_torn(tail, len(records)):
             return Reading(records, len(content) - len(tail))
         records.append(decode(tail, len(records)))
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise RefusedError(f"{path}:{len(records) + 1}: the journal is damaged: {error}") from None
     return Reading(records, len(content), b"\n")
 
@@ -497,10 +508,13 @@ def replay(records: list[Record], path: Path) -> Optional[State]:
     if not records:
         return None
     if records[0].get("format") != 1:
-        raise RefusedError(f"{path}: a format of state that this program does not know")
-    state = State(records[0])
-    for record in records[1:]:
-        state.apply(record)
+        raise RefusedError(f"{path}: a format of state that this program does not know; reset puts it away")
+    try:
+        state = State(records[0])
+        for record in records[1:]:
+            state.apply(record)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise RefusedError(f"{path}: the journal is damaged: {error}") from None
     return state
 
 
@@ -556,7 +570,7 @@ class Store:
     def is_busy(self) -> bool:
         """Tell whether a run is at work here now."""
         try:
-            descriptor = os.open(self.directory / "lock", os.O_RDONLY)
+            descriptor = os.open(self.directory / "lock", os.O_RDONLY | os.O_NONBLOCK)
         except OSError:
             return False
         try:
@@ -1294,7 +1308,8 @@ class Commands(Performer):
         try:
             if self.session.is_interactive:
                 self._foreground.lend(group)
-            self.session.record({"kind": "process", "pid": group, "since": ticks()}, sync=False)
+            with suppress(RefusedError):  # a full disk is no reason to end a command half-way; its outcome will tell
+                self.session.record({"kind": "process", "pid": group, "since": ticks()}, sync=False)
             code = self._wait(group)
             reaped = True
         finally:
@@ -1532,7 +1547,7 @@ def steps_lines(program: Table) -> list[str]:
 # The command line of a program.
 # ---------------------------------------------------------------------------------------------------------------------
 
-NOT_ALLOWED = (errno.EACCES, errno.EPERM, errno.EROFS)
+NO_PLACE = (errno.EACCES, errno.EPERM, errno.EROFS, errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.ELOOP)
 
 
 class Parser(argparse.ArgumentParser):
@@ -1563,10 +1578,12 @@ class Commandline:
     def execute(self) -> int:
         """Do what the subcommand says."""
         command: Callable[[], int] = getattr(self, self.options.command)
+        with naming("the current folder"):
+            os.getcwd()  # noqa: PTH109 (nothing can be done in one that was deleted)
         try:
             return command()
         except OSError as error:
-            if error.errno in NOT_ALLOWED and self.store.involves(str(error.filename)):
+            if error.errno in NO_PLACE and self.store.involves(str(error.filename)):
                 hint = "choose another place with --state-dir"
                 raise RefusedError(f"{error.filename}: {error.strerror}; {hint}") from None
             raise
@@ -1712,10 +1729,11 @@ class Commandline:
 
     def _print(self, lines: list[str]) -> None:
         encoding = sys.stdout.encoding or "utf-8"
-        for line in lines:
-            text = clean(line) + "\n"
-            sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
-        sys.stdout.flush()
+        with naming("standard output"):
+            for line in lines:
+                text = clean(line) + "\n"
+                sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
+            sys.stdout.flush()
 
 
 def command_name() -> str:
@@ -1759,8 +1777,16 @@ def build_parser(program: Table, prog: str) -> Parser:
     return parser
 
 
+def open_streams() -> None:
+    """Open what was closed when the program was started: the next file that is opened would take its place."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.open(os.devnull, os.O_RDWR), mode, encoding="utf-8"))  # noqa: PTH123, SIM115
+
+
 def main(program: Table, argv: Optional[list[str]] = None, prog: Optional[str] = None) -> int:
     """Do what the command line says and return the exit code."""
+    open_streams()
     display, details = Display(sys.stderr), []
     try:
         parser = build_parser(program, prog or command_name())

@@ -64,7 +64,8 @@ class MakePlace(Place):
         """The units that the journal says are done: with their counters as they began, and their outcomes."""
         done, begun = [], ""
         for line in self._journal():
-            kind, _, rest = line.partition(" ")
+            record, _, _ = line.partition(" | ")
+            _, kind, rest = record.split(" ", 2)
             if kind == "begin":
                 begun = rest
             elif kind == "end":

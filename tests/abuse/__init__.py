@@ -1,0 +1,1 @@
+"""What happens to programs, and around them, that nobody intended."""

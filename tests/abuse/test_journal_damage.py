@@ -1,0 +1,241 @@
+"""Journals that were cut at any length, or of which any byte was altered, and the programs that find them so (R1).
+
+What a write that was cut off leaves is mended, and no unit whose end is recorded runs again. All other damage is
+refused with the file and the line, nothing is changed or run then, and the journal can be put away.
+`python -m tests.abuse.test_journal_damage` alters each byte in each way.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from itertools import cycle, islice
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from .forked import Calls, Said
+from .places import Place
+
+FLOW = """\
+# Flow
+
+## 1. One
+
+```bash
+echo one >> log
+```
+
+## 2. Look
+
+Is it good?
+
+- YES: CONTINUE
+- NO: STOP
+
+## 3. Three
+
+```bash
+echo three >> log
+```
+
+- PASS: COMPLETE "Out it goes"
+"""
+PLAIN = "# Plain\n\n## 1. One\n\n```sh\necho one >> log\n```\n\n## 2. Three\n\n```sh\necho three >> log\n```\n"
+WAYS: tuple[int | str, ...] = (0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x40, 0x80, "\0", "\n", " ", "|")
+"""What an altered byte becomes: with these bits turned over, or another one."""
+
+
+class Alteration(NamedTuple):
+    """A place in a journal, and what becomes of its byte."""
+
+    place: int
+    way: int | str
+
+    def apply(self, content: bytes) -> bytes:
+        """The content with that byte altered; by its lowest bit where it is already what it shall become."""
+        old = content[self.place]
+        new = ord(self.way) if isinstance(self.way, str) else old ^ self.way
+        return content[: self.place] + bytes([new if new != old else old ^ 1]) + content[self.place + 1 :]
+
+
+def altered(size: int, ways: Iterable[int | str] = ()) -> Iterator[Alteration]:
+    """Each byte altered in these ways, or if there are none, in one of all."""
+    in_turn = cycle(WAYS)
+    for place in range(size):
+        for way in ways or (next(in_turn),):
+            yield Alteration(place, way)
+
+
+def refusals(
+    place: Place, call: Callable[..., Said], words: tuple[tuple[str, ...], ...], alterations: Iterable[Alteration]
+) -> int:
+    """See that each altered journal is refused and nothing changed or run; how many there were."""
+    content, log, count = place.journal.read_bytes(), place.log(), 0
+    for count, alteration in enumerate(alterations, 1):
+        damaged = alteration.apply(content)
+        place.journal.write_bytes(damaged)
+        done = call(*words[count % len(words)])
+        line = content[: alteration.place].count(b"\n") + 1
+        assert done.code == 2, (damaged, done)
+        assert f"rdc: error: .rdc/{place.state.name}/journal:{line}: the journal is damaged" in done.out + done.err
+        assert "Traceback" not in done.err
+        assert place.journal.read_bytes() == damaged
+        assert place.log() == log
+    place.journal.write_bytes(content)
+    return count
+
+
+def finished(place: Place) -> bytes:
+    """Run a program to its end, and return its journal."""
+    (place.folder / "answers").write_text("yes\n", encoding="utf-8")
+    place.write_log([])
+    words = ["run", "ANSWERS=answers"] if place.target == "make" else ["run", "--answers", "answers"]
+    assert place.call(*words).code == 0
+    assert place.log() == ["one", "three"]
+    return place.journal.read_bytes()
+
+
+def whole_lines(content: bytes, length: int) -> list[bytes]:
+    """The lines that are whole in the first bytes of a content, if only without the end of the line."""
+    count = content[:length].count(b"\n") + (content[length : length + 1] == b"\n")
+    return content.splitlines()[:count]
+
+
+# --- Python -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def python(tmp_path: Path) -> Iterator[tuple[Place, Calls]]:
+    place = Place(tmp_path, FLOW, "python")
+    finished(place)
+    with Calls(place.script) as calls:
+        yield place, calls
+
+
+def test_the_python_program_refuses_a_journal_with_any_byte_altered(python: tuple[Place, Calls]) -> None:
+    """Each byte and each bit is altered in the tests of the journal itself; here it is each seventh byte."""
+    place, calls = python
+    some = islice(altered(place.journal.stat().st_size), 0, None, 7)
+    assert refusals(place, calls, (("status",), ("resume",), ("run",), ("status",)), some) > 150
+
+
+def test_the_python_program_puts_a_damaged_journal_away(python: tuple[Place, Calls]) -> None:
+    place, calls = python
+    damaged = b"x" + place.journal.read_bytes()[1:]
+    place.journal.write_bytes(damaged)
+    assert calls("reset").code == 0
+    assert [path.read_bytes() for path in (place.state / "history").iterdir()] == [damaged]
+    assert calls("run").code == 75
+
+
+def test_the_python_program_goes_on_with_a_journal_that_was_cut_at_any_length(python: tuple[Place, Calls]) -> None:
+    place, calls = python
+    content = place.journal.read_bytes()
+    for length in range(0, len(content) + 1, 23):
+        python_goes_on(place, calls, content, length)
+
+
+def python_goes_on(place: Place, calls: Calls, content: bytes, length: int) -> None:
+    """See that a run goes on where a journal that was cut says that it stands."""
+    cut, whole = content[:length], whole_lines(content, length)
+    ended = [name for name, unit in (("one", 1), ("look", 2), ("three", 3)) if has_ended(whole, unit)]
+    done = [name for name in ended if name != "look"]
+    place.journal.write_bytes(cut)
+    place.write_log(done)
+    status = calls("status")
+    assert (status.code, status.err == "") == ((0, True) if whole else (2, False))
+    assert place.journal.read_bytes() == cut
+    if not whole:
+        assert "no run has begun" in calls("resume").last
+        assert calls("run", "--answers", "answers").code == 0
+    elif len(ended) in {0, 2}:
+        assert calls("resume", "--answers", "answers").code == 75
+        assert place.log() == done, "what may have been done is not run without a decision"
+    assert calls("resume", "--answers", "answers", "--rerun-interrupted").code == 0
+    assert place.log() == ["one", "three"]
+
+
+def has_ended(lines: list[bytes], unit: int) -> bool:
+    """Whether the end of a unit is among the lines."""
+    return any(b'"kind":"done","unit":"%d"' % unit in line for line in lines)
+
+
+# --- make -------------------------------------------------------------------------------------------------------------
+
+BOTH = pytest.mark.parametrize(("document", "stride"), [(PLAIN, 5), (FLOW, 1)], ids=["plain", "flow"])
+
+
+@BOTH
+def test_make_refuses_a_journal_with_any_byte_altered(document: str, stride: int, tmp_path: Path) -> None:
+    place = Place(tmp_path, document, "make")
+    size = len(finished(place))
+    words = (("status",), ("resume",), ("run",), ("status",))
+    assert refusals(place, place.call, words, islice(altered(size), 0, None, stride)) == -(-size // stride)
+
+
+@BOTH
+def test_make_puts_a_damaged_journal_away(document: str, stride: int, tmp_path: Path) -> None:
+    place = Place(tmp_path, document, "make")
+    damaged = b"x" + finished(place)[1:]
+    place.journal.write_bytes(damaged)
+    assert place.call("clean").code == 0
+    assert [path.read_bytes() for path in (place.state / "history").iterdir()] == [damaged]
+    assert finished(place) != damaged
+
+
+@BOTH
+def test_make_goes_on_with_a_journal_that_was_cut_at_any_length(document: str, stride: int, tmp_path: Path) -> None:
+    place = Place(tmp_path, document, "make")
+    content = finished(place)
+    for length in range(0, len(content) + 1, 6 + stride):
+        make_goes_on(place, content, length)
+
+
+def make_goes_on(place: Place, content: bytes, length: int) -> None:
+    """See that a run goes on where a journal that was cut says that it stands."""
+    ends = [line.split()[2] for line in content.splitlines() if line.split()[1] == b"end"]
+    commands = {ends[0]: "one", ends[-1]: "three"}
+    whole = [line.split() for line in whole_lines(content, length)]
+    done = [commands[line[2]] for line in whole if line[1] == b"end" and line[2] in commands]
+    place.journal.write_bytes(content[:length])
+    place.write_log(done)
+    status = place.call("status")
+    assert (status.code, status.err, status.out.count("pass ")) == (0, "", sum(line[1] == b"end" for line in whole))
+    assert place.journal.read_bytes() == content[:length]
+    resumed = place.call("resume", "ANSWERS=answers")
+    last = resumed.out.splitlines()[-1]
+    if not whole:
+        assert last == "rdc: error: there is no run to go on with"
+        assert place.call("run", "ANSWERS=answers").code == 0
+    elif whole[-1][1] == b"begin" and whole[-1][2] in commands:
+        assert last.startswith("rdc: WAITING "), resumed
+        assert place.log() == done, "what may have been done is not run without a decision"
+        assert place.call("resume", "ANSWERS=answers", "RERUN=1").code == 0
+    else:
+        assert last.startswith("rdc: COMPLETE"), resumed
+    assert place.log() == ["one", "three"]
+
+
+def sweep() -> None:
+    """Alter each byte in each way, and cut at each length, for both targets."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name, document in (("plain", PLAIN), ("flow", FLOW)):
+            made = Place(Path(folder) / name, document, "make")
+            content = finished(made)
+            count = refusals(made, made.call, (("status",),), altered(len(content), WAYS))
+            for length in range(len(content) + 1):
+                make_goes_on(made, content, length)
+            print(f"make, {name}: {count} damaged journals refused, {len(content)} that were cut gone on with")
+        place = Place(Path(folder) / "python", FLOW, "python")
+        content = finished(place)
+        with Calls(place.script) as calls:
+            count = refusals(place, calls, (("status",), ("resume",)), altered(len(content), WAYS))
+            for length in range(len(content) + 1):
+                python_goes_on(place, calls, content, length)
+        print(f"Python: {count} damaged journals refused, {len(content)} that were cut gone on with")
+
+
+if __name__ == "__main__":
+    sweep()
