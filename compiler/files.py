@@ -14,6 +14,10 @@ LARGEST_FILE = 8 * 1024 * 1024
 """In bytes (D1)."""
 
 
+MOST_LINES = 500_000
+"""Reading Markdown takes memory for each line, many times more than for its characters."""
+
+
 class Refusal(NamedTuple):
     """Why there is no document: a code, what is wrong, and what to do."""
 
@@ -45,12 +49,32 @@ def read_source(file: Path, path: str, name: str) -> Source | Refusal:
     if "\0" in text:
         line = text[: text.index("\0")].count("\n") + 1
         return Refusal("RD003", f"there is a NUL byte in line {line}", "remove it; is this a text file?")
-    return Source(path, name, text, hashlib.sha256(data).hexdigest())
+    source = Source(path, name, text, hashlib.sha256(data).hexdigest())
+    if len(source.lines) > MOST_LINES:
+        return Refusal(
+            "RD004", f"the file has more than {MOST_LINES:,} lines", "split the runbook and include its parts"
+        )
+    return source
+
+
+def read_text(file: Path, root: Path) -> str:
+    """The text of a file of the project that is no document. It is not waited for, nor read outside of the root.
+
+    Raises:
+        OSError: It cannot be read.
+        ValueError: It is not what it must be; the message says why.
+    """
+    if not Path(os.path.realpath(file)).is_relative_to(root):
+        raise ValueError("it leads out of the project through a link")
+    data = _read(file)
+    if len(data) > LARGEST_FILE:
+        raise ValueError("it is larger than 8 MiB")
+    return data.decode().replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _read(file: Path) -> bytes:
     descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     with os.fdopen(descriptor, "rb") as stream:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise ValueError(file)
+            raise ValueError("it is not a regular file")
         return stream.read(LARGEST_FILE + 1)

@@ -7,11 +7,14 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from compiler.diagnostic import Diagnostic
-from compiler.files import Refusal, read_source
+from compiler.files import Refusal, read_source, read_text
 from compiler.options import Options, Place, read_options
 from compiler.source import Source, beneath
 
 CONFIGURATION = "rdc.toml"
+LONGEST_PATH = 4096
+"""In characters: no system opens a longer one."""
+
 _PYPROJECT = "pyproject.toml"
 _SECTION = "[tool.rdc"
 
@@ -46,6 +49,8 @@ class Project(NamedTuple):
         beside = os.path.normpath(os.path.join(os.path.dirname(source.name), reference))  # noqa: PTH118, PTH120 (lexical)
         if _leaves(beside):
             return _outside(reference, "leaves the project by `..`")
+        if len(reference) > LONGEST_PATH:  # links in it would be followed one by one, each from the root on
+            return Refusal("RD001", f"the path has more than {LONGEST_PATH:,} characters", "correct the path")
         try:
             return self._find(source, reference, beside)
         except (OSError, RuntimeError, ValueError) as error:
@@ -88,8 +93,8 @@ def _is_root(folder: Path) -> bool:
     if (folder / ".git").exists() or (folder / CONFIGURATION).exists():
         return True
     try:
-        return _SECTION in (folder / _PYPROJECT).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
+        return _SECTION in read_text(folder / _PYPROJECT, folder)
+    except (OSError, ValueError):
         return False
 
 
@@ -106,10 +111,10 @@ def read_configuration(project: Project) -> Configuration:
     own = project.root / CONFIGURATION
     file = own if own.exists() else project.root / _PYPROJECT
     try:
-        text = file.read_text(encoding="utf-8")
+        text = read_text(file, project.root)
     except FileNotFoundError:
         text = ""
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, ValueError) as error:
         found = [_invalid(os.path.relpath(file), f"it cannot be read: {error}")] if file == own else []
         return Configuration(Options(), found, {})
     if not text or (file != own and _SECTION not in text):
@@ -120,11 +125,14 @@ def read_configuration(project: Project) -> Configuration:
 def _configuration(source: Source, section: tuple[str, ...]) -> Configuration:
     import tomllib  # noqa: PLC0415 (most projects configure nothing, and importing it takes time)
 
-    from compiler.toml_text import find_keys  # noqa: PLC0415 (as above)
+    from compiler.toml_text import check_numbers, find_keys  # noqa: PLC0415 (as above)
 
     try:
         table: object = tomllib.loads(source.text)
-    except tomllib.TOMLDecodeError as error:
+        check_numbers(table)
+    except RecursionError:
+        return Configuration(Options(), [_invalid(source.path, "its values are nested too deeply")], {})
+    except ValueError as error:
         return Configuration(Options(), [_invalid(source.path, str(error))], {})
     for key in section:
         table = table.get(key, {}) if isinstance(table, dict) else table

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
@@ -139,6 +139,31 @@ def test_the_state_of_another_version_is_refused(run: Run, tmp_path: Path) -> No
     ran = changed(resume="1", answers="yes")
     assert ran.exit_code
     assert "belongs to another version of this workflow" in ran.summary
+    assert run.done() == ["1 build", "1 count 1", "1 count 2"]
+
+
+@pytest.mark.parametrize(
+    ("name", "damage"),
+    [
+        ("journal", lambda content: content[:-9]),
+        ("workspace.tar.gz", lambda content: content[:-1] + bytes([content[-1] ^ 1])),
+        ("run-id", lambda content: b"7" + content[1:]),
+        ("program", lambda _: None),
+        ("sums", lambda content: content.replace(b"journal", b"journey")),
+    ],
+)
+def test_a_saved_state_that_is_damaged_is_refused_before_anything_runs(
+    run: Run, tmp_path: Path, name: str, damage: Callable[[bytes], bytes | None]
+) -> None:
+    run()
+    (path,) = [path for path in (tmp_path / "artifacts").rglob(name) if path.is_file()]
+    content = damage(path.read_bytes())
+    path.unlink()
+    if content is not None:
+        path.write_bytes(content)
+    ran = run(resume="1", answers="yes")
+    assert ran.exit_code
+    assert "is damaged or incomplete; nothing was run" in ran.summary
     assert run.done() == ["1 build", "1 count 1", "1 count 2"]
 
 
