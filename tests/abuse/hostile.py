@@ -23,6 +23,9 @@ scenarios:
     description: {TEXT!r}
     commands: ["rd run {MAIN}", "rd pass", "rd pass", "rd pass", "rd pass", "rd pass", "rd pass"]
     result: COMPLETE
+  prompted:
+    commands: ["rd run --prompted {MAIN}", "rd pass", "rd pass", "rd pass", "rd pass", "rd pass", "rd pass"]
+    result: COMPLETE
 ---
 
 # {TEXT}

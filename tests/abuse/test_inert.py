@@ -41,6 +41,9 @@ COMMANDS: dict[str, tuple[list[str], str]] = {
     "diff": (["diff", "old.runbook.md", MAIN], ""),
     "diff-revision": (["diff", "HEAD", MAIN], ""),
     "diff-svg": (["diff", "HEAD", MAIN, "--format", "svg", "-o", "output.svg"], "output.svg"),
+    "test": (["test", MAIN], ""),
+    "trace": (["trace", MAIN, "--outcomes", "5=fail"], ""),
+    "trace-all": (["trace", MAIN, "--all"], ""),
     "explain": (["explain", "RD302"], ""),
 }
 GIT = ("rev-parse", "ls-tree", "cat-file")
@@ -167,7 +170,7 @@ CALL = re.compile(r'^\d+ +(execve|execveat|open|openat|openat2|creat)\((?:AT_FDC
 
 
 @pytest.mark.skipif(not STRACE, reason="strace is not here")
-@pytest.mark.parametrize("name", ["check", "compile-github", "graph-svg", "diff-svg"])
+@pytest.mark.parametrize("name", ["check", "compile-github", "test", "trace-all", "graph-svg", "diff-svg"])
 def test_no_system_call_runs_or_reads_what_it_should_not(name: str, project: Hostile) -> None:
     words, output = COMMANDS[name]
     done, calls = traced(project, *RDC, *words)
