@@ -52,9 +52,10 @@ def mistakes(model: type[BaseModel], options: object, errors: Iterable[ErrorDeta
     groups: dict[tuple[KeyPath, bool], list[ErrorDetails]] = {}
     for error in errors:
         groups.setdefault((_path(options, error), _is_of_name(error)), []).append(error)
+    outer = {path[:length] for path, _ in groups for length in range(1, len(path))}
     for (path, _), same in groups.items():
         # Each alternative of a union has errors; the one that was meant is the one that was understood furthest.
-        if not any(path and other != path and other[: len(path)] == path for other, _ in groups):
+        if path not in outer:
             yield Mistake(path, _words(model, path, same))
 
 
@@ -74,17 +75,19 @@ def _path(options: object, error: ErrorDetails) -> KeyPath:
     path: list[str] = []
     value = options
     for part in error["loc"]:
-        inner = next((pair for pair in _children(value) if pair[0] == part), None)
-        if inner:
+        for inner in _within(value, part):
             path.append(str(part))
-            value = inner[1]
+            value = inner
     return (*path, str(error["loc"][-1])) if error["type"] == "missing" else tuple(path)
 
 
-def _children(value: object) -> Iterable[tuple[object, object]]:
-    if isinstance(value, Mapping):
-        return value.items()
-    return enumerate(value) if isinstance(value, list) else ()
+def _within(value: object, part: int | str) -> tuple[object, ...]:
+    """What has this name or number in a collection, if there is something."""
+    if isinstance(value, Mapping) and part in value:
+        return (value[part],)
+    if isinstance(value, list) and isinstance(part, int) and part < len(value):
+        return (value[part],)
+    return ()
 
 
 def _words(model: type[BaseModel], path: KeyPath, errors: Sequence[ErrorDetails]) -> str:

@@ -13,9 +13,8 @@ from compiler.source import Source
 LARGEST_FILE = 8 * 1024 * 1024
 """In bytes (D1)."""
 
-
 MOST_LINES = 500_000
-"""Reading Markdown takes memory for each line, many times more than for its characters."""
+"""Not counting blank ones. Reading Markdown takes memory for each line, many times more than for its characters."""
 
 
 class Refusal(NamedTuple):
@@ -50,10 +49,9 @@ def read_source(file: Path, path: str, name: str) -> Source | Refusal:
         line = text[: text.index("\0")].count("\n") + 1
         return Refusal("RD003", f"there is a NUL byte in line {line}", "remove it; is this a text file?")
     source = Source(path, name, text, hashlib.sha256(data).hexdigest())
-    if len(source.lines) > MOST_LINES:
-        return Refusal(
-            "RD004", f"the file has more than {MOST_LINES:,} lines", "split the runbook and include its parts"
-        )
+    if len(source.lines) > MOST_LINES and sum(1 for line in source.lines if line.strip()) > MOST_LINES:
+        problem = f"the file has more than {MOST_LINES:,} lines that are not blank"
+        return Refusal("RD004", problem, "split the runbook and include its parts")
     return source
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, get_args
 
 from compiler.diagnostic import Diagnostic
-from compiler.source import KeyPath, Span, Spans, beneath, nearest
+from compiler.source import KeyPath, Span, Spans, nearest
 
 Layout = Literal["after-body", "after-header"]
 """Where the transitions of a unit stand (V7)."""
@@ -81,6 +81,10 @@ def read_options(value: object, place: Place, spans: Spans) -> tuple[Options, li
     layout: Layout | None = None
     targets: dict[str, Table] = {}
     found: list[Diagnostic] = []
+    inner: dict[str, dict[KeyPath, Span]] = {}
+    for path, span in spans.items():
+        if path:
+            inner.setdefault(path[0], {})[path[1:]] = span
     for key, content in value.items():
         name = str(key)
         own = place._replace(span=spans.get((name,), place.span))
@@ -89,7 +93,7 @@ def read_options(value: object, place: Place, spans: Spans) -> tuple[Options, li
             if layout is None:
                 found.append(own.finding(f"`transitions` is one of {', '.join(LAYOUTS)}, not {content!r}"))
         elif isinstance(content, Mapping):
-            places = {path: own._replace(span=span) for path, span in beneath(spans, name).items()}
+            places = {path: own._replace(span=span) for path, span in inner.get(name, {}).items()}
             targets[name] = Table({str(option): inner for option, inner in content.items()}, {(): own, **places})
         else:
             found.append(own.finding(_unknown(name)))

@@ -10,6 +10,7 @@ from compiler.source import KeyPath, Source, Span
 _NAME = r"""(?:[\w-]+|"[^"\\]*"|'[^']*')"""
 _NAMES = rf"{_NAME}(?:\s*\.\s*{_NAME})*"
 _HEADER = re.compile(rf"\s*(?:\[\s*(?P<table>{_NAMES})\s*\]|\[\[\s*(?P<item>{_NAMES})\s*\]\])\s*(?:#.*)?")
+_BITS = 64
 _KEY = re.compile(rf"\s*({_NAMES})\s*=")
 
 
@@ -37,6 +38,16 @@ def find_keys(source: Source) -> dict[KeyPath, Span]:
         found[path] += 1
         spans[path] = source.line_span(number)
     return {path: span for path, span in spans.items() if found[path] == 1}
+
+
+def check_numbers(value: object) -> None:
+    """Raises ValueError for a whole number of more than 64 bits: TOML has none, but the reader takes them."""
+    pending = [value]
+    while pending:
+        item = pending.pop()
+        if isinstance(item, int) and item.bit_length() >= _BITS:
+            raise ValueError(f"a whole number has more than {_BITS} bits")
+        pending += item.values() if isinstance(item, dict) else item if isinstance(item, list) else ()
 
 
 def _path(names: str) -> KeyPath:

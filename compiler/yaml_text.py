@@ -16,6 +16,14 @@ if TYPE_CHECKING:
     from yaml import MappingNode, Mark, Node, SafeLoader
 
 _TEXT, _MERGE = "tag:yaml.org,2002:str", "tag:yaml.org,2002:merge"
+_INTEGER, _FLOAT = "tag:yaml.org,2002:int", "tag:yaml.org,2002:float"
+
+
+LARGEST_VALUE = 100_000
+"""In values, those counted again that aliases repeat: a few lines of aliases of aliases could fill any memory."""
+
+LONGEST_NUMBER = 1000
+"""In characters: Python takes its time for longer ones, and refuses to show them."""
 
 
 class UnreadableError(ValueError):
@@ -83,12 +91,19 @@ def _loader() -> type[SafeLoader]:
             node.value = [(self._text(key), value) for key, value in node.value]
             return node
 
+        def construct_number(self, node: Any) -> int | float:  # noqa: ANN401 (as PyYAML has it)
+            if len(node.value) > LONGEST_NUMBER:
+                raise ValueError("a number that is too long")
+            return self.construct_yaml_int(node) if node.tag == _INTEGER else self.construct_yaml_float(node)
+
         @staticmethod
         def _text(key: Node) -> Node:
             if not isinstance(key, yaml.ScalarNode) or key.tag == _MERGE:
                 return key
             return yaml.ScalarNode(_TEXT, key.value, key.start_mark, key.end_mark)
 
+    for tag in (_INTEGER, _FLOAT):
+        Loader.add_constructor(tag, Loader.construct_number)
     return Loader
 
 
@@ -97,12 +112,27 @@ def _compose(text: str, lines: _Lines) -> tuple[SafeLoader, Node | None]:
 
     try:
         loader = _loader()(text)
-        return loader, loader.get_single_node()
+        root = loader.get_single_node()
+        if root and _size(root, {}) > LARGEST_VALUE:
+            raise UnreadableError(
+                f"with what its aliases repeat it has more than {LARGEST_VALUE:,} values", lines.first
+            )
     except yaml.MarkedYAMLError as error:
         line = lines.number(error.problem_mark or error.context_mark)
         raise UnreadableError(error.problem or "it cannot be read", line) from None
     except (yaml.YAMLError, RecursionError) as error:
         raise UnreadableError(str(error).split("\n", 1)[0], lines.first) from None
+    return loader, root
+
+
+def _size(node: Node, sizes: dict[int, int]) -> int:
+    """How many values a node holds, itself included; it is as deep at most as what PyYAML has read by recursion."""
+    if id(node) not in sizes:
+        sizes[id(node)] = 1  # what holds itself is not worth counting: it cannot be read
+        inner = node.value if isinstance(node.value, list) else []
+        parts = [part for item in inner for part in (item if isinstance(item, tuple) else [item])]
+        sizes[id(node)] += sum(_size(part, sizes) for part in parts)
+    return sizes[id(node)]
 
 
 def _construct(loader: SafeLoader, node: Node, line: int) -> Any:  # noqa: ANN401 (YAML has values of any type)
@@ -110,7 +140,7 @@ def _construct(loader: SafeLoader, node: Node, line: int) -> Any:  # noqa: ANN40
 
     try:
         return loader.construct_object(node, deep=True)
-    except (yaml.YAMLError, ValueError, KeyError, AttributeError, TypeError, RecursionError):
+    except (yaml.YAMLError, ValueError, LookupError, ArithmeticError, AttributeError, TypeError, RecursionError):
         raise UnreadableError("this value cannot be read", line) from None
 
 

@@ -35,4 +35,4 @@ def comment(text: str) -> str:
 
 def _printable(text: str) -> str:
     """A text without what XML forbids, which is all that does not print."""
-    return "".join(character if character.isprintable() else " " for character in text)
+    return text if text.isprintable() else "".join(char if char.isprintable() else " " for char in text)

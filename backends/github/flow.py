@@ -12,7 +12,7 @@ from functools import cached_property
 
 from backends.github.condition import FALSE, TRUE, Condition, Literal, every, negation, size, some
 from backends.github.names import Names
-from backends.github.places import Place, changes, scopes_of
+from backends.github.places import Place, scopes_of
 from compiler.ir.placeholders import occurs
 from compiler.ir.program import (
     Add,
@@ -246,10 +246,18 @@ class Flow:
         """For each counter the position of the first place that changes it."""
         found: dict[str, int] = {}
         for index, place in enumerate(self.places):
-            for effect in (effect for node in place.nodes for edge in node.edges for effect in edge.effects):
-                names = self._scopes.get(effect.scope, ()) if isinstance(effect, Reset) else (effect.register,)
-                for name in names:
-                    found.setdefault(name, index)
+            for name in self._changed_in[place.name]:
+                found.setdefault(name, index)
+        return found
+
+    @cached_property
+    def _changed_in(self) -> dict[str, set[str]]:
+        """The counters that each place changes."""
+        found: dict[str, set[str]] = {place.name: set() for place in self.places}
+        for place in self.places:
+            for effect in {effect for node in place.nodes for edge in node.edges for effect in edge.effects}:
+                names = self._scopes.get(effect.scope, set()) if isinstance(effect, Reset) else {effect.register}
+                found[place.name] |= names
         return found
 
     def _arriving(self, place: Place, register: str) -> Values | None:
@@ -272,7 +280,7 @@ class Flow:
         if arc.source == _START:
             return ((TRUE, self._initial[register]),)
         source = self.named[arc.source]
-        if source.kind == "loop" and any(changes(node, register, self._scopes) for node in source.nodes):
+        if source.kind == "loop" and register in self._changed_in[source.name]:
             return ((TRUE, self._left_with(arc, register)),)
         values = self._value(arc.source, register)
         if values is None:

@@ -42,9 +42,10 @@ def parsed(text: str, layout: Layout | None = None) -> Runbook:
 @settings(max_examples=150)
 @given(cases())
 def test_printing_a_random_runbook_keeps_its_tree(case: Case) -> None:
+    layout: Layout = "after-header" if case.style.after_header else "after-body"
     for text in case.documents().values():
         tree = parsed(text.removeprefix("\ufeff"))
-        assert without_spans(parsed(print_runbook(tree))) == without_spans(tree)
+        assert without_spans(parsed(print_runbook(tree, layout))) == without_spans(tree)
 
 
 @pytest.mark.parametrize("path", EXAMPLES + CONFORMANCE, ids=lambda path: path.name)

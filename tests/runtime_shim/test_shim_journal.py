@@ -9,6 +9,7 @@ import pytest
 
 from runtime_shim.journal import Journal, Reading, Record, encode, read_journal
 from runtime_shim.program import RefusedError
+from runtime_shim.state import replay
 from tests.runtime_shim.shim_process import Place, program, shell
 
 RECORDS: list[Record] = [
@@ -18,6 +19,16 @@ RECORDS: list[Record] = [
 ]
 
 
+BEGIN: Record = {
+    "kind": "begin",
+    "node": "1",
+    "condition": "ready",
+    "registers": {},
+    "program": "p",
+    "name": "n",
+    "source": "s",
+    "units": {},
+}
 WHOLE = encode({"n": 3, "kind": "x"})
 
 
@@ -66,7 +77,7 @@ def test_any_altered_byte_is_refused_and_nothing_changed(tmp_path: Path) -> None
     "tail",
     [
         b"\0", b"\0" * 100, b"\n", b"zzz", b"0123456x", b"01234567x", b"01234567 x", b"0000000g",
-        b'01234567 {"n":4,"kind', b'01234567 {"n":3,\xff',
+        b'01234567 {"n":4,"kind', b'01234567 {"n":3,\xff', b'01234567 {"n":3,"x":' + b"[" * 100_000,
         WHOLE[:-1] + b"x", WHOLE[:-1] + b"\0", b"00000000 " + WHOLE[9:-1],
         encode({"n": 4, "kind": "x"}), encode({"n": 4, "kind": "x"})[:-1],
     ],
@@ -76,6 +87,17 @@ def test_a_tail_that_no_write_leaves_is_refused(tmp_path: Path, tail: bytes) -> 
     path.write_bytes(write(path) + tail)
     with pytest.raises(RefusedError, match="journal:4:"):
         read_journal(path)
+
+
+@pytest.mark.parametrize(
+    "records",
+    [[{}], [{"node": "1"}], [BEGIN, {}], [BEGIN, {"kind": "done", "condition": "ready"}], [{**BEGIN, "registers": 1}]],
+)
+def test_whole_records_that_no_run_writes_are_refused(tmp_path: Path, records: list[Record]) -> None:
+    path = tmp_path / "journal"
+    assert replay([{**BEGIN, "format": 1}], path)
+    with pytest.raises(RefusedError, match="the journal is damaged"):
+        replay([{"format": 1, **record} for record in records], path)
 
 
 def test_swapped_repeated_and_missing_records_are_refused(tmp_path: Path) -> None:

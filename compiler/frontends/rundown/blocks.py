@@ -89,16 +89,17 @@ def _in_ordered_list(item: MarkdownToken) -> bool:
 
 
 def _place(source: Source, token: MarkdownToken) -> tuple[int, int]:
-    """The first and the last line of a Markdown token, without blank lines around it.
-
-    To Markdown a line with nothing but a form feed is not blank, but markdown-it-py leaves it out of the text as well.
-    """
+    """The first and the last line of a Markdown token, blank lines at its end left out."""
     start, end = token.map or (0, 1)
-    while start < end - 1 and not source.lines[start].strip():
-        start += 1
     while end > start + 1 and not source.lines[end - 1].strip():
         end -= 1
     return start + 1, end
+
+
+def _text_line(source: Source, token: MarkdownToken, text: str) -> int:
+    """The line in which the text of a token begins: markdown-it-py leaves out a form feed above it, say."""
+    line, end_line = _place(source, token)
+    return next((number for number in range(line, end_line + 1) if text in source.lines[number - 1]), line)
 
 
 def _column(source: Source, line: int, text: str) -> int:
@@ -122,8 +123,9 @@ def _heading(source: Source, token: MarkdownToken, text: str) -> Block:
     kind = kinds.get(token.tag, "HEADING")
     if underlined and kind != "TITLE":
         kind = "HEADING"
-    column = _column(source, line, text.split("\n", 1)[0])
-    return Block(kind, line, end_line, column, text, token.markup)
+    first = text.split("\n", 1)[0]
+    line = _text_line(source, token, first)
+    return Block(kind, line, end_line, _column(source, line, first), text, token.markup)
 
 
 def _fence(source: Source, token: MarkdownToken) -> Block:
@@ -140,10 +142,12 @@ def _item(source: Source, tokens: Sequence[MarkdownToken], index: int) -> Block:
     line, end_line = _place(source, tokens[index])
     text = tokens[index + 2].content if tokens[index + 1].type == "paragraph_open" else ""
     first = text.split("\n", 1)[0]
-    text_line = _place(source, tokens[index + 1])[0] if text else line  # the text may begin below the bullet
+    text_line = _text_line(source, tokens[index + 1], first) if text else line  # which may be below the bullet
     column = _column(source, text_line, first)
     if TRANSITION.match(text):
         return Block("TRANSITION", text_line, end_line, column, first)
     if text_line == end_line and REFERENCE.fullmatch(text):
         return Block("RUNBOOK", text_line, end_line, column, text)
+    if text_line > line:  # the block begins at the bullet
+        column, first = source.line_span(line).column, source.lines[line - 1].strip()
     return Block("TEXT", line, end_line, column, first, "list")

@@ -9,11 +9,13 @@ from compiler.diagnostic import Diagnostic
 from compiler.frontends.rundown.blocks import Block
 from compiler.source import Source, Span
 
-ACTION = r"[*_`]*(?:CONTINUE|COMPLETE|STOP|GOTO|RETRY)\b"
+# Lines can be long: `*+` and `++` give nothing back, so that no line is looked at again and again.
+ACTION = r"[*_`]*+(?:CONTINUE|COMPLETE|STOP|GOTO|RETRY)\b"
 BULLET = r"(?:[-*+]|\d+[.)])\s+(?:\[[ xX]\]\s+)?"
 TRANSITIONS = {
     "list": re.compile(
-        rf"\s*{BULLET}[*_`]*(?P<found>(?:PASS|FAIL|YES|NO)[*_`]*(?:\s+\w+)?[*_`]*\s*(?:[:：–—→-]|->|=>)?\s*{ACTION})"
+        rf"\s*{BULLET}[*_`]*+"
+        rf"(?P<found>(?:PASS|FAIL|YES|NO)[*_`]*+(?:\s++\w++)?[*_`]*+\s*+(?:[:：–—→-]|->|=>)?\s*+{ACTION})"
         rf"|\s*{BULLET}(?P<lower>(?i:pass|fail|yes|no)(?:\s+\w+)?\s*:\s*(?i:{ACTION}))"
     ),
     "paragraph": re.compile(rf"\s*(?P<found>(?:PASS|FAIL|YES|NO)(?:\s+(?:ALL|ANY))?\s*:\s*{ACTION})"),

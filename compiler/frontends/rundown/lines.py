@@ -71,8 +71,8 @@ def _grammar() -> Lark:
 Kind = Literal["step", "substep"]
 
 NUMBERED: dict[Kind, re.Pattern[str]] = {
-    "step": re.compile(r"(\d{1,9})([.:)—→ \t-]+)(\S.*)"),
-    "substep": re.compile(r"(\d{1,9})\.(\d{1,9})([.:)—→ \t-]+)(\S.*)"),
+    "step": re.compile(r"([0-9]{1,9})([.:)—→ \t-]++)(\S.*)"),
+    "substep": re.compile(r"([0-9]{1,9})\.([0-9]{1,9})([.:)—→ \t-]++)(\S.*)"),
 }
 """The usual headers, which differ in their numbers and titles only."""
 
@@ -89,7 +89,7 @@ def parse_header(text: str, kind: Kind) -> Header:
     *numbers, separator, title = match.groups()
     _header(".".join("1" for _ in numbers) + separator + "T", kind)
     step, child = (int(numbers[0]), int(numbers[1])) if kind == "substep" else (int(numbers[0]), None)
-    return Header(step, child, title)
+    return Header(step, child, title.rstrip())
 
 
 @lru_cache(maxsize=4096)
@@ -109,7 +109,8 @@ def parse_transition(text: str) -> Transition:
     A message in quotes is the last thing in a transition and the one that differs most, so all else is looked up in a
     cache by the text without it.
     """
-    quoted = QUOTED.search(text)
+    quote = text.find('"')
+    quoted = QUOTED.fullmatch(text, quote) if quote >= 0 else None
     if quoted is None:
         return _transition(text)
     try:
@@ -122,7 +123,7 @@ def parse_transition(text: str) -> Transition:
     return Transition(blank.word, blank.modifier, blank.retries, action, Span(0, 0, 0, len(text)))
 
 
-QUOTED = re.compile(r'"(?:\\.|[^"\\])*"$')
+QUOTED = re.compile(r'"(?:\\.|[^"\\])*"')
 
 
 @lru_cache(maxsize=4096)

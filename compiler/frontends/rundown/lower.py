@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from compiler.diagnostic import Diagnostic
 from compiler.frontends.rundown.jumps import enter_step
-from compiler.frontends.rundown.link import Document
+from compiler.frontends.rundown.link import Document, references
 from compiler.frontends.rundown.names import Frame, Unit
 from compiler.frontends.rundown.outcomes import Outcomes, settled_id
 from compiler.frontends.rundown.syntax import Dynamic, Reference, Word, units
@@ -36,7 +36,7 @@ from compiler.ir.program import (
 )
 
 LARGEST_PROGRAM = 100_000
-"""In nodes: what repeated inclusion can blow a small document up to before it is refused (RD304)."""
+"""In units: what repeated inclusion can blow a small document up to before it is refused (RD304)."""
 
 LONGEST_NAME = 64
 """In characters: the name becomes the name of files."""
@@ -53,6 +53,8 @@ class Lowered(NamedTuple):
 
 def lower(main: Document, documents: Mapping[str, Document]) -> Lowered | Diagnostic:
     """The program of a document without errors; a diagnostic if it would be too large."""
+    if _count(main, documents) > LARGEST_PROGRAM:
+        return _too_large(main)
     nodes: list[Node] = []
     groups: list[Group] = []
     registers: list[Register] = []
@@ -68,8 +70,6 @@ def lower(main: Document, documents: Mapping[str, Document]) -> Lowered | Diagno
             groups.append(part)
         else:
             registers.append(part)
-        if len(nodes) + len(stack) > LARGEST_PROGRAM:
-            return _too_large(main)
     name = _name(main)
     program = Program(
         name=name,
@@ -81,6 +81,24 @@ def lower(main: Document, documents: Mapping[str, Document]) -> Lowered | Diagno
         registers=tuple(registers),
     )
     return Lowered(program, tuple(_written(documents)))
+
+
+def _count(main: Document, documents: Mapping[str, Document]) -> int:
+    """The units of a document and of all that it includes, each as often as it is included."""
+    counts: dict[str, int] = {}
+    pending = [main.source.name]
+    while pending:
+        document = documents[pending[-1]]
+        included = [
+            document.includes[item.path] for item in references(document.runbook) if item.path in document.includes
+        ]
+        unknown = dict.fromkeys(name for name in included if name not in counts)
+        if unknown:
+            pending += unknown
+        else:
+            own = sum(1 for _ in units(document.runbook))
+            counts[pending.pop()] = own + sum(counts[name] for name in included)
+    return counts[main.source.name]
 
 
 def _too_large(main: Document) -> Diagnostic:

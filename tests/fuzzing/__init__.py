@@ -1,0 +1,1 @@
+"""Fuzzing guided by coverage: `python -m tests.fuzzing` looks for inputs that rdc does not stand."""

@@ -1,0 +1,73 @@
+"""What fuzzing has found stays mended, the corpus holds, and a short fuzz finds nothing."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from yaml import YAMLError
+
+from backends.registry import load
+from tests.compiler.documents import compiled
+from tests.conftest import ROOT
+from tests.fuzzing.entries import ENTRIES
+from tests.fuzzing.outputs import CHECKS
+
+HERE = Path(__file__).parent
+KEPT = sorted(path for folder in ("corpus", "found") for path in (HERE / folder).rglob("*") if path.is_file())
+
+
+@pytest.mark.parametrize("name", ENTRIES)
+def test_kept_inputs_break_nothing(name: str) -> None:
+    kept = [path for path in KEPT if path.parent.name == name]
+    assert kept
+    for path in kept:
+        print(path.relative_to(ROOT))  # the last one that is shown is the one that breaks something
+        ENTRIES[name].run(path.read_bytes())
+
+
+def test_the_corpus_is_small() -> None:
+    assert {path.parent.name for path in KEPT} <= set(ENTRIES)
+    assert len(KEPT) <= 250
+    assert sum(path.stat().st_size for path in KEPT) < 500_000
+
+
+@pytest.mark.parametrize(
+    ("target", "before", "after"),
+    [
+        ("python", '"true"', '"false"'),
+        ("python", '"true"', "match()"),
+        ("github", "run: ", "run: ${{ github.ref }} "),
+        ("github", "jobs:", "jobs: ["),
+        ("make", "\nrun:", "\n$(info x)\nrun:"),
+        ("make", "step-1:", "step-$(info x):"),
+        ("make", "# main.runbook.md:1\n", "# main.runbook.md:1 \\\nrun:\n"),
+        ("json", '"true"', '"false"'),
+        ("dot", "digraph", "digraph\x1b"),
+        ("mermaid", "flowchart", "flowchart\u2028"),
+    ],
+)
+def test_an_output_that_is_wrong_is_noticed(target: str, before: str, after: str, tmp_path: Path) -> None:
+    program = compiled(tmp_path, "## 1. Do\n\n```bash\ntrue\n```\n").program
+    assert program
+    text = load(target).emit(program, {}).text
+    assert text
+    CHECKS[target](program, text)
+    assert before in text
+    with pytest.raises((AssertionError, SyntaxError, ValueError, YAMLError)):
+        CHECKS[target](program, text.replace(before, after))
+
+
+@pytest.mark.skipif(find_spec("atheris") is None, reason="atheris is to be had for Linux on x86-64 only")
+def test_a_short_fuzz_finds_nothing(tmp_path: Path) -> None:
+    options = ("--entry", "document", "--minutes", "0.1", "--scratch", str(tmp_path))
+    command = [sys.executable, "-m", "tests.fuzzing", *options]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stdout
+    rounds = re.search(r"document: (\d+) inputs", done.stdout)
+    assert rounds, done
+    assert int(rounds[1]) >= len([path for path in KEPT if path.parent.name == "document"])
