@@ -73,9 +73,14 @@ def test_a_path_has_its_length(tmp_path: Path) -> None:
     assert findings(compiled(tmp_path, f"## 1. A\n\n- {path}\n")) == ["RD001 3:3"]
 
 
-@pytest.mark.parametrize(("lines", "found"), [(MOST_LINES, []), (MOST_LINES + 1, ["RD004"])])
-def test_a_document_has_its_number_of_lines(lines: int, found: list[str], tmp_path: Path) -> None:
-    assert findings(compiled(tmp_path, LEAF + "\n" * (lines - 1 - LEAF.count("\n")))) == found
+@pytest.mark.parametrize(
+    ("line", "extra", "found"), [("\n", 1, []), ("<!-- -->\n", 0, []), ("<!-- -->\n", 1, ["RD004"])]
+)
+def test_a_document_has_its_number_of_lines_that_are_not_blank(
+    line: str, extra: int, found: list[str], tmp_path: Path
+) -> None:
+    written = len([text for text in LEAF.splitlines() if text.strip()])
+    assert findings(compiled(tmp_path, LEAF + "\n" + line * (MOST_LINES - written + extra))) == found
 
 
 def test_a_document_may_have_8_mib(tmp_path: Path) -> None:
