@@ -72,11 +72,13 @@ def command(
 
 
 def _tried(compilation: Compilation, targets: Sequence[str], timeout: float) -> list[Result]:
+    from rdc.trials.process import interruptible  # noqa: PLC0415 (the backends are slow to import)
     from rdc.trials.run import MissingToolError  # noqa: PLC0415 (the backends are slow to import)
     from rdc.trials.tester import try_scenarios  # noqa: PLC0415
 
     try:
-        return list(try_scenarios(compilation, targets, timeout))
+        with interruptible():
+            return list(try_scenarios(compilation, targets, timeout))
     except MissingToolError as error:
         raise click.UsageError(str(error), click.get_current_context()) from None
 

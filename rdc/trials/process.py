@@ -7,8 +7,8 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -66,6 +66,21 @@ def _stop(process: subprocess.Popen[str]) -> None:
         with suppress(subprocess.TimeoutExpired):
             process.communicate(timeout=GRACE)
             return
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Lets what would end this process interrupt it, as Ctrl-C does, so that it can end what it has begun."""
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    before = {number: signal.signal(number, interrupt) for number in (signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def find_tool(*names: str, advice: str) -> str:

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import signal
+import subprocess
+import sys
 import tempfile
 import textwrap
+import time
+from collections.abc import Callable
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -17,7 +22,7 @@ from rdc import trials
 from rdc.trials import TARGETS
 from rdc.trials.run import Run, Setting, Step
 from tests.conftest import ROOT
-from tests.rdc.cli_support import GOOD, UNKNOWN_TARGET, Result, call, document
+from tests.rdc.cli_support import GOOD, UNKNOWN_TARGET, Result, call, document, environment
 
 BODY = """\
 # Deploy
@@ -254,6 +259,31 @@ def test_a_run_has_a_time_limit(folder: Path, target: str) -> None:
     result = tried(folder, text, "--on", target, "--timeout", "0.5")
     assert result.code == 1
     assert "it took longer than 0.5 seconds; --timeout gives it more" in result.out
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_test_that_is_ended_ends_what_it_has_begun(folder: Path, target: str, number: int) -> None:
+    mark = folder / "mark"
+    text = scenarios(**REAL).replace("touch BUILT && cat data", f"echo $$ > {mark}; sleep 300")
+    document(folder, "deploy.runbook.md", text)
+    command = [sys.executable, "-m", "rdc", "test", "deploy.runbook.md", "--on", target]
+    own = environment(TMPDIR=str(folder / "temporary"))
+    (folder / "temporary").mkdir()
+    with subprocess.Popen(command, cwd=folder, env=own, start_new_session=True) as test:
+        wait_for(lambda: mark.exists() and mark.read_text().endswith("\n"))
+        test.send_signal(number)
+        assert test.wait(30) == 130
+    process = int(mark.read_text())
+    wait_for(lambda: not Path(f"/proc/{process}").exists())
+    assert not list((folder / "temporary").iterdir())
+
+
+def wait_for(holds: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 30
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
 
 
 def test_temporary_files_may_have_odd_places(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
