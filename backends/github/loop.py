@@ -6,7 +6,7 @@ Texts of the document reach the script as environment variables only; what stand
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from backends.github.names import Names
@@ -115,20 +115,27 @@ def _arm(loop: Loop, node: Node) -> Iterator[str]:
     name = loop.names.nodes[node.id]
     says = ". ".join(filter(None, (node.id, node.title)))
     yield f"{name}) # {comment(says, 100)}"
+    yield from (_INDENT + line for line in _done(loop, node, name))
+    yield f"{_INDENT};;"
+
+
+def _done(loop: Loop, node: Node, name: str) -> Iterator[str]:
+    """What is done at a node, and what follows."""
     match node.task:
         case Shell(interpreter):
-            yield f"{_INDENT}{_given(loop, node)}run {interpreter} {_filled(loop, f'RDC_COMMAND_{name}', node)}"
+            command = yield from _filled(loop, f"RDC_COMMAND_{name}", node)
+            yield f"{_given(loop, node)}run {interpreter} {command}"
+            yield from _ways(loop, node)
         case Ask():
-            prompt = _filled(loop, f"RDC_PROMPT_{name}", node)
-            yield f'{_INDENT}{_given(loop, node)}ask "$RDC_UNIT_{name}" {prompt} || break'
+            prompt = yield from _filled(loop, f"RDC_PROMPT_{name}", node)
+            yield f'{_given(loop, node)}ask "$RDC_UNIT_{name}" {prompt} || break'
+            yield from _ways(loop, node)
         case End():
-            yield f"{_INDENT}rdc_message={_filled(loop, f'RDC_MESSAGE_{name}', node)}"
-            yield f"{_INDENT}rdc_next={name}"
+            message = yield from _filled(loop, f"RDC_MESSAGE_{name}", node)
+            yield f"rdc_message={message}"
+            yield f"rdc_next={name}"
         case _:
-            yield from (_INDENT + line for line in _choice(loop, node.edges))
-    if isinstance(node.task, (Shell, Ask)):
-        yield from (_INDENT + line for line in _ways(loop, node))
-    yield f"{_INDENT};;"
+            yield from _choice(loop, node.edges)
 
 
 def _ways(loop: Loop, node: Node) -> Iterator[str]:
@@ -157,13 +164,14 @@ def _given(loop: Loop, node: Node) -> str:
     return "".join(given)
 
 
-def _filled(loop: Loop, variable: str, node: Node) -> str:
-    """A text from the environment, with the numbers of the instances for its placeholders (M5)."""
+def _filled(loop: Loop, variable: str, node: Node) -> Generator[str, None, str]:
+    """A text from the environment, after the line that puts the numbers of the instances into it (M5) if it has any."""
     found = _placeholders(node)
     if not found:
         return f'"${variable}"'
     pairs = " ".join(f"'{item.placeholder}' \"${loop.names.counters[item.register]}\"" for item in found)
-    return f'"$(filled "${variable}" {pairs})"'
+    yield f'fill "${variable}" {pairs}'
+    return '"$rdc_text"'
 
 
 def _placeholders(node: Node) -> list[Variable]:

@@ -54,6 +54,9 @@ _KEYWORDS = (
     "style",
     "subgraph",
 )
+_VALUES = ("true", "false", "null", "yes", "no", "on", "off", "nan", "infinity")
+"""What YAML or an expression takes for a value; to be quoted would not help in an expression."""
+
 _VARIABLES = ("code", "message", "next", "outcome", "unit")
 
 
@@ -74,7 +77,7 @@ def names_of(program: Program) -> Names:
     nodes = ((node.id, _end(node.id) if isinstance(node.task, End) else node.id) for node in program.nodes)
     counters = identifiers(((register.name, register.name) for register in program.registers), _VARIABLES)
     variables = {name: f"rdc_{variable}" for name, variable in counters.items()}
-    return Names(identifiers(nodes, (RESULT, *_KEYWORDS)), variables)
+    return Names(identifiers(nodes, (RESULT, *_KEYWORDS, *_VALUES)), variables)
 
 
 def _end(name: str) -> str:

@@ -12,7 +12,7 @@ from backends.github.places import Place, changes, find_places, scopes_of
 from backends.github.question import text_of
 from compiler.ir.graph import between, to_graph
 from compiler.ir.placeholders import occurs
-from compiler.ir.program import Add, CounterTest, End, Node, Program, Shell
+from compiler.ir.program import Add, Ask, CounterTest, End, Node, Program, Shell, Variable
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ def _followed(
 
 def _read(nodes: Sequence[Node]) -> set[str]:
     """The counters that some nodes depend on."""
-    found = {variable.register for node in nodes for variable in node.variables}
+    found = {variable.register for node in nodes for variable in node.variables if _needs(node, variable)}
     found |= {node.retries for node in nodes if node.retries}
     for edge in (edge for node in nodes for edge in node.edges):
         found |= {test.register for test in edge.guard if isinstance(test, CounterTest)}
@@ -122,6 +122,13 @@ def _instances(place: Place, flow: Flow) -> dict[str, int]:
         for variable in node.variables
         if isinstance(node.task, Shell) or (variable.placeholder and _shows(node, variable.placeholder))
     }
+
+
+def _needs(node: Node, variable: Variable) -> bool:
+    """Whether a node of a loop needs the number of an instance: units give it on, ends may have it in their message."""
+    if isinstance(node.task, End):
+        return variable.placeholder is not None and _shows(node, variable.placeholder)
+    return isinstance(node.task, (Ask, Shell))
 
 
 def _shows(node: Node, placeholder: str) -> bool:

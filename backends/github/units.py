@@ -66,8 +66,8 @@ class Units:
         return self._repeated(step, node.task, retry) if retry else self._command(step, node.task)
 
     def _command(self, step: Step, task: Shell) -> Step:
-        """The author's command as it stands, unless it holds what GitHub or its runner would change."""
-        if OPEN in task.command or "\r" in task.command:
+        """The command as it stands, unless it holds what GitHub, its runner or bash, in a file, would change."""
+        if OPEN in task.command or "\r" in task.command or task.command.endswith("\\"):
             env = {**step.env, "RDC_COMMAND": task.command}
             return replace(step, shell=self.prompts.shell("bash"), env=env, run=f'{task.interpreter} -c "$RDC_COMMAND"')
         return replace(step, shell=self.prompts.shell(task.interpreter), run=_script(task.command))
@@ -172,10 +172,10 @@ def _filled(node: Node, values: Mapping[str, str]) -> Node:
 
 
 def _script(command: str) -> str:
-    """A command as the text of a file: it ends in a line break, unless that would change what it says."""
+    """A command as the text of a file: one of several lines ends in a line break."""
     if not command.strip():
         return ":"
-    return command if "\n" not in command or command.endswith(("\n", "\\")) else command + "\n"
+    return command if "\n" not in command or command.endswith("\n") else command + "\n"
 
 
 def choice(options: list[tuple[str, str]]) -> str:

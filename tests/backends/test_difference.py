@@ -16,6 +16,7 @@ from backends.picture import Picture, picture
 from compiler.driver import compile_file
 from compiler.ir.program import End, Shell
 from tests.equivalence.cases import Case
+from tests.equivalence.compiled import compiled
 from tests.equivalence.strategies import cases
 from tests.mermaid.programs import node, program, to
 
@@ -131,14 +132,8 @@ def test_ends(tmp_path: Path) -> None:
 
 @settings(max_examples=40)
 @given(case=cases())
-def test_a_runbook_does_not_differ_from_itself(case: Case, tmp_path_factory: pytest.TempPathFactory) -> None:
-    folder = tmp_path_factory.mktemp("case")
-    (folder / "rdc.toml").touch()
-    for path, text in case.documents().items():
-        (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        (folder / path).write_bytes(text.encode())
-    program = compile_file(str(folder / "main.runbook.md")).program
-    assert program
+def test_a_runbook_does_not_differ_from_itself(case: Case) -> None:
+    program = compiled(case)
     assert not difference(picture(program), picture(program))
 
 

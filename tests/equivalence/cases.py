@@ -41,10 +41,11 @@ class Case:
     files: Files = field(default_factory=dict)
     style: Style = PLAIN
     outcomes: Outcomes = Outcomes()
+    main: str = MAIN
 
     def documents(self) -> dict[str, str]:
-        """All documents by path, the outermost under `MAIN`."""
-        return {MAIN: render(self.runbook, self.style)} | render_files(self.files, self.style)
+        """All documents by path, the outermost under `main`."""
+        return {self.main: render(self.runbook, self.style)} | render_files(self.files, self.style)
 
     def walk(self, limit: int = LIMIT) -> Walk:
         """The walk by the rules."""

@@ -1,74 +1,110 @@
-"""Generated runbooks as real ones: commands that log their visit and end as a script of outcomes says.
+"""Scenarios in a folder, ready to run: commands log their visit and end as a script of outcomes says.
 
-`prepare` writes the documents with such commands, the script, and a file of answers for the prompts. A
-program compiled from them is run with `trial.environment`; then `trial.logged()` must equal
-`trial.expected()`. Only commands are logged: what is asked between them shows by the answers it uses up.
+A program compiled from the documents is run with `trial.environment`; then `trial.check_log()` compares what its
+commands have logged. What is asked between them shows by the answers it uses up.
 """
 
 from __future__ import annotations
 
 import os
-import shlex
-from collections.abc import Mapping
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
-from .cases import MAIN, Case
-from .model import Leaf
-from .render import render, render_files
-from .visits import Walk
+from compiler.diagnostic import Severity
+from compiler.driver import compile_file
+from compiler.ir.program import Program
 
-FOLDER_VARIABLE = "YARDSTICK"
+from .difference import same
+from .scenario import FOLDER_VARIABLE, Scenario
+
+HOSTILE_FOLDER = 'it\'s "$HOME" é'
 
 # Each line of the log is one command that has run, so their number says which outcome is next. A program that
-# runs more commands than the walk has finds no outcome: the log then differs from what is expected.
-UNIT_SCRIPT = """\
+# runs more commands than the walk has finds no outcome: the log then differs from what is expected. The trail is in
+# the folder that all commands share (M2); what is given beyond unit and file is logged as it arrives.
+VISIT_SCRIPT = """\
 log="$YARDSTICK/log"
 number=$(($(wc -l <"$log") + 1))
-printf '%s\\t%s\\t%s\\t%s\\t%s\\n' "$1" "$2" "${RDC_ATTEMPT:--}" \\
-    "${RDC_STEP_INSTANCE:--}" "${RDC_SUBSTEP_INSTANCE:--}" >>"$log"
+unit=$1 file=$2 said=
+shift 2
+[ $# -eq 0 ] || said=$(printf '%s\\0' "$@" | od -An -v -tx1 | tr -d ' \\n')
+echo >>trail
+printf '%s\\t%s\\t%s\\t%s\\t%s\\t%s\\t%s\\t%s\\n' "$file" "$unit" "${RDC_ATTEMPT:--}" "${RDC_STEP_INSTANCE:--}" \\
+    "${RDC_SUBSTEP_INSTANCE:--}" "${said:--}" $(($(wc -l <trail))) "${RDC_RUN_ID:--} ${LEAK-}" >>"$log"
 outcome=$(sed -n "${number}p" "$YARDSTICK/script")
 [ "$outcome" = pass ]
 """
 
+# Says what the next line of the answers says, and takes that line away.
+NEXT_ANSWER_SCRIPT = """\
+cd "$YARDSTICK" && head -n 1 answers | sed 's/.* //' && sed 1d answers >rest && mv rest answers
+"""
+
 
 class Line(NamedTuple):
-    """One command that ran: file ("" for the outermost), unit in it, and what the environment said (M4)."""
+    """One command that ran: file ("" for the outermost), unit in it, what the environment said (M4), and its arguments.
+
+    `trail` counts the commands that have run in the shared folder.
+    """
 
     file: str
     unit: str
     attempt: int | None
     step_instance: int | None
     substep_instance: int | None
-
-
-def command(path: str, label: str, leaf: Leaf) -> str:
-    """The code of a unit: what the model has, made harmless as one quoted argument, then the helper.
-
-    `@` stands for the braces of `{N}`: as a placeholder it would be replaced by the instance (M5).
-    """
-    unit = label.replace("{N}", "@N").replace("{n}", "@n")
-    call = ["sh", f'"${FOLDER_VARIABLE}/unit.sh"', shlex.quote(path or "-"), shlex.quote(unit)]
-    return f": {shlex.quote(leaf.code or '')}\n{' '.join(call)}"
+    said: tuple[str, ...]
+    trail: int
 
 
 @dataclass(frozen=True)
 class Trial:
-    """A folder with a case in it, ready to run."""
+    """A folder with a scenario in it."""
 
     folder: Path
-    walk: Walk
+    scenario: Scenario
 
     @property
     def main(self) -> Path:
         """The document to compile."""
-        return self.folder / MAIN
+        return self.folder / self.scenario.main
+
+    @cached_property
+    def program(self) -> Program:
+        """What the compiler makes of it; it must have no errors."""
+        compilation = compile_file(str(self.main))
+        found = [
+            f"{found.code} {found.message}" for found in compilation.diagnostics if found.severity is Severity.ERROR
+        ]
+        same("the errors of the document", found, [])
+        assert compilation.program
+        return compilation.program
 
     @property
     def answers(self) -> Path:
-        """The answers to the prompts, a line each, in the order in which they are asked."""
+        """The file with the answers to the prompts."""
         return self.folder / "answers"
+
+    @property
+    def answer_lines(self) -> list[str]:
+        """The answers in the order in which they are asked; every other unit is named in its own."""
+        units = list(dict.fromkeys(unit for unit, _ in self.asked))
+        return [f"{unit} {answer}" if units.index(unit) % 2 else answer for unit, answer in self.asked]
+
+    def answer_file(self, number: int) -> Path:
+        """A file with one of the answers alone; files are told apart by what they say."""
+        file = self.folder / f"answer {number}"
+        file.write_text(f"{self.answer_lines[number]} # {number}\n", encoding="utf-8")
+        return file
+
+    @property
+    def asked(self) -> list[tuple[str, str]]:
+        """The prompts in order: the unit, and the answer."""
+        return [(visit.label, _word(passed)) for visit, passed in self.scenario.walk.visits if not visit.is_command]
 
     @property
     def environment(self) -> Mapping[str, str]:
@@ -77,57 +113,68 @@ class Trial:
         return clean | {FOLDER_VARIABLE: str(self.folder)}
 
     @property
-    def exit_code(self) -> int:
-        """What the program must end with (M8)."""
-        return 0 if self.walk.end is not None and self.walk.end[0] == "COMPLETE" else 1
+    def end(self) -> str:
+        """How the run must end, and its message (M8), on one line."""
+        return " ".join(" ".join(self.scenario.walk.end or ()).split())
 
     @property
-    def last_line(self) -> str:
-        """What the program must say at the end."""
-        return "" if self.walk.end is None else f"rdc: {' '.join(filter(None, self.walk.end))}"
+    def exit_code(self) -> int:
+        """What the program must end with (M8)."""
+        return 0 if self.end.startswith("COMPLETE") else 1
 
-    def reset(self) -> None:
-        """Forget what has run."""
-        (self.folder / "log").write_text("", encoding="utf-8")
-
-    def logged(self) -> list[Line]:
-        """The commands that ran."""
-        text = (self.folder / "log").read_text(encoding="utf-8")
-        return [_parse(line) for line in text.splitlines()]
+    def check_log(self, said: str = "") -> None:
+        """Compare the commands that ran with those of the walk."""
+        lines = (self.folder / "log").read_text(encoding="utf-8").splitlines()
+        same("the commands that ran", [_parse(line) for line in lines], self.expected(), said)
+        runs = {line.rpartition("\t")[2] for line in lines}
+        same("whether RDC_RUN_ID is one for the run and nothing leaks", _is_one_name(runs), True, str(runs))
 
     def expected(self) -> list[Line]:
         """The commands that had to run."""
+        commands = [visit for visit, _ in self.scenario.walk.visits if visit.is_command]
         return [
-            Line(visit.file, visit.unit, visit.attempt, visit.step_instance, visit.substep_instance)
-            for visit, _ in self.walk.visits
-            if visit.is_command
+            Line(visit.file, visit.unit, visit.attempt, visit.step_instance, visit.substep_instance, visit.said, number)
+            for number, visit in enumerate(commands, 1)
         ]
 
 
+def _is_one_name(runs: set[str]) -> bool:
+    return not runs or (len(runs) == 1 and all(run.endswith(" ") and not run.startswith("-") for run in runs))
+
+
+def _word(passed: bool) -> str:
+    return "pass" if passed else "fail"
+
+
 def _parse(line: str) -> Line:
-    file, unit, *numbers = line.split("\t")
+    file, unit, *numbers, said, trail, _run = line.split("\t")
     attempt, step, substep = (None if number == "-" else int(number) for number in numbers)
-    label = unit.replace("@N", "{N}").replace("@n", "{n}")
-    return Line("" if file == "-" else file, label, attempt, step, substep)
+    file, label = (text.replace("@N", "{N}").replace("@n", "{n}") for text in (file, unit))
+    words = () if said == "-" else tuple(bytes.fromhex(said).decode(errors="backslashreplace").split("\0")[:-1])
+    return Line("" if file == "-" else file, label, attempt, step, substep, words, int(trail))
 
 
-def prepare(folder: Path, case: Case) -> Trial:
-    """Write a case into a folder. Its walk must have an end: a program cannot be told to stop at a limit."""
-    taken = case.walk()
-    if taken.end is None:
-        raise ValueError("the walk of this case does not end")
-    documents = {MAIN: render(case.runbook, case.style, code_of=command)}
-    documents |= render_files(case.files, case.style, code_of=command)
-    for path, text in documents.items():
+@contextmanager
+def trial(scenario: Scenario) -> Iterator[Trial]:
+    """A scenario in a folder of its own, whose name is as hostile as people's are."""
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as root:
+        folder = Path(root, HOSTILE_FOLDER)
+        folder.mkdir()
+        yield prepare(folder, scenario)
+
+
+def prepare(folder: Path, scenario: Scenario) -> Trial:
+    """Write a scenario into a folder."""
+    (folder / "rdc.toml").touch()
+    for path, text in scenario.documents.items():
         target = folder / path
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(text.encode())
-    words = [(visit, "pass" if passed else "fail") for visit, passed in taken.visits]
-    script = [word for visit, word in words if visit.is_command]
-    answers = [word for visit, word in words if not visit.is_command]
+    script = [_word(passed) for visit, passed in scenario.walk.visits if visit.is_command]
+    prepared = Trial(folder, scenario)
     (folder / "script").write_text("".join(f"{word}\n" for word in script), encoding="utf-8")
-    (folder / "answers").write_text("".join(f"{word}\n" for word in answers), encoding="utf-8")
-    (folder / "unit.sh").write_text(UNIT_SCRIPT, encoding="utf-8")
-    trial = Trial(folder, taken)
-    trial.reset()
-    return trial
+    prepared.answers.write_text("".join(f"{line}\n" for line in prepared.answer_lines), encoding="utf-8")
+    (folder / "visit").write_text(VISIT_SCRIPT, encoding="utf-8")
+    (folder / "next-answer").write_text(NEXT_ANSWER_SCRIPT, encoding="utf-8")
+    (folder / "log").touch()
+    return prepared

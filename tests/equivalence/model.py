@@ -86,11 +86,15 @@ NOTHING = Transitions()
 
 @dataclass(frozen=True)
 class Leaf:
-    """A unit without children: a prompt and/or one code block. Only some blocks are executed (M2, M3)."""
+    """A unit without children: a prompt and/or one code block. Only some blocks are executed (M2, M3).
+
+    `said` are the arguments that a shell gives to what the code calls.
+    """
 
     prompt: str = ""
     code: str | None = None
     info: str = ""
+    said: tuple[str, ...] = ()
 
     @property
     def is_command(self) -> bool:
@@ -149,10 +153,13 @@ class Step:
 
 @dataclass(frozen=True)
 class Runbook:
-    """A document."""
+    """A document. `name` and `summary` are of its frontmatter, `description` is the text before its first step (D5)."""
 
     steps: tuple[Step, ...]
     title: str = ""
+    description: str = ""
+    name: str = ""
+    summary: str = ""
 
 
 Files = Mapping[str, Runbook]

@@ -7,7 +7,7 @@ graph, no registers, no guards. Nested runbooks are played by recursion.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from .model import (
     CHILD_TEMPLATE,
@@ -172,14 +172,17 @@ class _Run:
         return ("COMPLETE", "")
 
     def end(self, place: _Place, action: Complete | Stop) -> End:
-        """M8, with the placeholders of the message replaced (M5)."""
-        message = action.message
+        """M8."""
+        return ("COMPLETE" if isinstance(action, Complete) else "STOP", self.filled(place, action.message))
+
+    def filled(self, place: _Place, text: str) -> str:
+        """M5: a text with the placeholders of its unit replaced."""
         number, instance = self.own_instances(place)
         if number is not None:
-            message = re.sub(r"(?<!\$)\{N\}", str(number), message)
+            text = re.sub(r"(?<!\$)\{N\}", str(number), text)
         if instance is not None:
-            message = re.sub(r"(?<!\$)\{n\}", str(instance), message)
-        return ("COMPLETE" if isinstance(action, Complete) else "STOP", message)
+            text = re.sub(r"(?<!\$)\{n\}", str(instance), text)
+        return text
 
     # -- entering ------------------------------------------------------------------------------------------
 
@@ -232,6 +235,7 @@ class _Run:
         if isinstance(body, Runbooks):
             return self.play_list(place, body, transitions.optimistic)
         label, instances = self.label(place), self.instances(place)
+        body = replace(body, said=tuple(self.filled(place, word) for word in body.said))
         return self.recorder.ask(body, label, retries + 1, instances, self.file)
 
     def play_list(self, place: _Place, runbooks: Runbooks, optimistic: bool) -> bool:

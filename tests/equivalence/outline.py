@@ -10,11 +10,18 @@ from hypothesis import strategies as st
 from .model import CHILD_TEMPLATE, STEP_TEMPLATE, Goto
 
 # Names that a careless reader takes for something else: none of them is reserved.
-STEP_NAMES = ("Recover", "Next", "N", "_x1", "PASSED", "retry")
-CHILD_NAMES = ("Check", "n", "Recover", "Stop", "GOTO_1")
+STEP_NAMES = ("Recover", "Next", "N", "_x1", "PASSED", "retry", "run", "help", "done", "PATH", "rdc_unit", "null", "s1")
+CHILD_NAMES = ("Check", "n", "Recover", "Stop", "GOTO_1", "IFS", "if", "answers", "result", "on", "s1_1", "text")
 
 _is_named = st.sampled_from([False, False, False, True])
-_child_kinds = st.sampled_from(["none", "static", "static", "template"])
+_child_kinds = st.sampled_from(["none", "none", "static", "static", "template"])
+
+
+@st.composite
+def _names(draw: st.DrawFn, names: tuple[str, ...]) -> Iterator[str]:
+    """All names, from any of them on."""
+    first = draw(st.sampled_from(range(len(names))))
+    return iter(names[first:] + names[:first])
 
 
 @dataclass(frozen=True)
@@ -33,7 +40,7 @@ def step_idents(draw: st.DrawFn, most: int) -> tuple[str, ...]:
     """V2, V3: numbered steps or one `{N}`, named ones among them; sometimes named ones only."""
     named = [draw(_is_named) for _ in range(draw(st.integers(1, most)))]
     dynamic = draw(st.booleans())
-    names = iter(STEP_NAMES)
+    names = draw(_names(STEP_NAMES))
     idents: list[str] = []
     numbers = 0
     for is_named in named:
@@ -53,7 +60,7 @@ def child_idents(draw: st.DrawFn, most: int) -> tuple[str, ...]:
         return ()
     if kind == "template":
         return (CHILD_TEMPLATE,)
-    names = iter(CHILD_NAMES)
+    names = draw(_names(CHILD_NAMES))
     idents: list[str] = []
     numbers = 0
     for _ in range(draw(st.integers(1, most))):
@@ -71,8 +78,9 @@ def outlines(draw: st.DrawFn, most: int) -> Outline:
 
 
 def targets(outline: Outline, step: str, child: str | None) -> list[Goto]:
-    """Every jump that a unit may make (V10), the plain ones first."""
+    """Every jump that a unit may make (V10), the plain ones first; those to instances stand there twice."""
     found = [target for ident, children in outline.steps for target in _into(ident, children, step, child)]
+    found += [target for target in found if target.child == CHILD_TEMPLATE]
     if child == CHILD_TEMPLATE or step == STEP_TEMPLATE:
         found.append(Goto(advance=True))
     return found

@@ -1,12 +1,10 @@
-"""From the model to Markdown in the default layout: prompt, body, transitions.
-
-A `Style` chooses among ways of writing that mean the same.
-"""
+"""From the model to Markdown. A `Style` chooses among ways of writing that mean the same."""
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from .model import (
@@ -50,6 +48,9 @@ class Style:
     closing_hashes: bool = False
     tight: bool = False  # no blank lines where CommonMark needs none
     frontmatter: bool = False
+    after_header: bool = False  # V7: the later layout
+    tildes: bool = False
+    long_fence: bool = False
     crlf: bool = False
     bom: bool = False
 
@@ -83,31 +84,38 @@ class _Writer:
 
     def document(self, runbook: Runbook) -> str:
         blocks = list(self.blocks(runbook))
-        gap = "\n" if self.style.tight else "\n\n"
+        # A text straight below an item would go on with it.
+        gap = "\n" if self.style.tight and not self.style.after_header else "\n\n"
         text = gap.join(block for block in blocks if block) + "\n"
         if self.style.crlf:
             text = text.replace("\n", "\r\n")
         return ("\ufeff" if self.style.bom else "") + text
 
     def blocks(self, runbook: Runbook) -> Iterator[str]:
-        if self.style.frontmatter:
-            yield "---\nname: generated\n---"
+        entries = list(self.frontmatter(runbook))
+        if entries:
+            yield "\n".join(["---", *entries, "---"])
         if runbook.title:
             yield f"# {runbook.title}"
+        yield runbook.description
         for step in runbook.steps:
             yield from self.step(step)
+
+    def frontmatter(self, runbook: Runbook) -> Iterator[str]:
+        for key, text in (("name", runbook.name), ("description", runbook.summary)):
+            if text or self.style.frontmatter:
+                yield f"{key}: {json.dumps(text or 'generated')}"
+        if self.style.after_header:
+            yield "rdc:\n  transitions: after-header"
 
     def step(self, step: Step) -> Iterator[str]:
         yield self.header("##", step.ident, step.title)
         late = self.stands_late(step)
         written = self.step_transitions(step, late)
         if not isinstance(step.body, Substeps):
-            yield from self.body(step.ident, step.body)
-            yield written
+            yield from self.ordered(written, self.body(step.ident, step.body))
             return
-        yield step.body.prompt
-        if not late:
-            yield written
+        yield from self.ordered("" if late else written, [step.body.prompt])
         for child in step.children:
             yield from self.substep(step, child)
         if late:
@@ -116,9 +124,13 @@ class _Writer:
     def substep(self, step: Step, child: Substep) -> Iterator[str]:
         label = f"{step.ident}.{child.ident}"
         yield self.header("###", label, child.title)
-        yield from self.body(label, child.body)
         modified = child.transitions.optimistic or isinstance(child.body, Runbooks)
-        yield self.transitions(child.transitions, modified, self.style.omit_modifiers)
+        written = self.transitions(child.transitions, modified, self.style.omit_modifiers)
+        yield from self.ordered(written, self.body(label, child.body))
+
+    def ordered(self, transitions: str, rest: Iterable[str]) -> Iterator[str]:
+        """V7: where the transitions of a unit stand."""
+        return iter([transitions, *rest] if self.style.after_header else [*rest, transitions])
 
     def header(self, hashes: str, label: str, title: str) -> str:
         text = f"{hashes} {label}{self.style.separator}{title}" if title else f"{hashes} {label}"
@@ -129,13 +141,21 @@ class _Writer:
         if isinstance(body, Runbooks):
             yield "\n".join(f"- {path}" for path in body.paths)
         elif body.code is not None:
-            yield f"```{body.info}\n{self.code_of(self.path, label, body)}\n```"
+            code = self.code_of(self.path, label, body)
+            fence = self.fence(code)
+            yield f"{fence}{body.info}\n{code}\n{fence}"
+
+    def fence(self, code: str) -> str:
+        """A fence that the code does not close."""
+        mark = "~" if self.style.tildes else "`"
+        inside = [len(run) for run in re.findall(f"(?m)^ {{0,3}}({mark}{{3,}})", code)]
+        return mark * max([5 if self.style.long_fence else 3, *(length + 1 for length in inside)])
 
     # -- transitions ---------------------------------------------------------------------------------------
 
     def stands_late(self, step: Step) -> bool:
         """V8: only a leaf as last substep leaves the place after it to the step."""
-        wanted = self.style.late_transitions and step.transitions.declared
+        wanted = self.style.late_transitions and not self.style.after_header and step.transitions.declared
         return wanted and bool(step.children) and isinstance(step.children[-1].body, Leaf)
 
     def step_transitions(self, step: Step, late: bool) -> str:

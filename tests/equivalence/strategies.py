@@ -11,6 +11,7 @@ from .model import (
     Action,
     Complete,
     Continue,
+    Files,
     Goto,
     Leaf,
     Result,
@@ -25,49 +26,17 @@ from .model import (
 )
 from .outline import Outline, outlines, targets
 from .render import Style
+from .snippets import SNIPPETS, snippet
+from .texts import CODES, HOSTILE_CHARACTERS, MAINS, MESSAGES, NAMES, PATHS, PROMPTS, TITLES
 
-# The last one alone stands in a folder: it includes nothing, so no path needs the project root (V11).
-PATHS = ("lint.runbook.md", "deep-check.runbook.md", "lib/types.runbook.md")
-
-TITLES = ("Title", "", 'Run `x` "now" & <later> $HOME {N} {n}', "Été 🚀 100% – ${{ github.token }} \\o/ 'q'")
-MESSAGES = (
-    "",
-    "Done",
-    "Next",
-    "GOTO",  # reserved: needs its quotes
-    "two words",
-    'say "no" \\ back\\slash',
-    "$HOME `id` $(id) ${{ secrets.X }} %PATH% !x",
-    "batch {N} item {n}, not ${N} ${n}",
-    "🚀 – é",
-    "it's; a & b | c > d # e * [f](g) <h> &amp;",
-    " ends with \\",
-    "- PASS: STOP",
-)
-HOSTILE_CHARACTERS = "aN n0{}$\\\"`'#<>&|*_%!;:-.,()[]~^=+?/@é🚀"
-PROMPTS = (
-    "",
-    "Check the result.",
-    "Check `x` \"y\" 'z' $HOME \\ 100% {N} {n} ${N} ${{ secrets.X }} $(id) 🚀",
-    "First do this.\n\nThen PASS: STOP",
-    "Look:\n\n- NO changes needed\n- PASS rate above 90 %",
-    "> ## 7. Quoted\n> - PASS: STOP",
-    "<!--\n## 7. Hidden\n- FAIL: COMPLETE\n-->",
-    "1. one\n2. two",
-)
-CODES = (
-    "true",
-    "exit 3",
-    "echo \"a\\b\" '$x' ${HOME} ${{ github.token }} {N} {n} ${N} 100% # é 🚀",
-    "cat <<'EOF'\n## 7. Code\n- PASS: STOP\n### x\nEOF",
-    "false\n\n  true",
-)
 COMMAND_TAGS = ("sh", "bash", "shell")
-SHOWN_TAGS = ("", "json", "prompt", "bash prompt", "sh prompt")
+SHOWN_TAGS = ("", "json", "prompt", "bash prompt", "sh prompt", "BASH", "{.sh$x}", "%'\"\\ prompt")
 
 
 _flags = st.booleans()
 _titles = st.sampled_from(TITLES)
+_names = st.sampled_from(NAMES)
+_snippets = st.sampled_from(tuple(SNIPPETS))
 _prompts = st.sampled_from(PROMPTS)
 _codes = st.sampled_from(CODES)
 _messages = st.sampled_from(MESSAGES) | st.text(HOSTILE_CHARACTERS, min_size=1, max_size=12)
@@ -108,19 +77,24 @@ def transitions(draw: st.DrawFn, gotos: list[Goto], *, may_be_optimistic: bool) 
 
 @st.composite
 def leaves(draw: st.DrawFn) -> Leaf:
-    """Commands mostly, prompts with and without an instructional block."""
-    kind = draw(st.sampled_from(["command", "command", "prompt", "shown"]))
+    """Commands mostly, quoted or as they stand, prompts with and without an instructional block."""
+    kind = draw(st.sampled_from(["quoted", *["as it stands"] * 3, "prompt", "shown"]))
     prompt = draw(_prompts)
-    if kind == "prompt":
-        return Leaf(prompt)
-    tags = COMMAND_TAGS if kind == "command" else SHOWN_TAGS
-    return Leaf(prompt, draw(_codes), draw(st.sampled_from(tags)))
+    match kind:
+        case "prompt":
+            return Leaf(prompt)
+        case "shown":
+            return Leaf(prompt, draw(_codes), draw(st.sampled_from(SHOWN_TAGS)))
+        case "quoted":
+            return Leaf(prompt, draw(_codes), draw(st.sampled_from(COMMAND_TAGS)))
+        case _:
+            return snippet(draw(_snippets), draw(st.sampled_from(COMMAND_TAGS)), prompt)
 
 
 @st.composite
 def bodies(draw: st.DrawFn, paths: tuple[str, ...], in_step: bool) -> Leaf | Runbooks:
     """A leaf or, where there are runbooks to name, a list of them; the same path may stand twice."""
-    if not paths or draw(st.integers(0, 3)) < 3:
+    if not paths or draw(st.integers(0, 2)) < 2:
         return draw(leaves())
     listed = draw(st.lists(st.sampled_from(paths), min_size=1, max_size=3))
     return Runbooks(tuple(listed), draw(_prompts) if in_step else "")
@@ -153,14 +127,22 @@ def runbooks(draw: st.DrawFn, paths: tuple[str, ...] = (), most: int = 4) -> Run
     """A runbook that may include the runbooks at `paths`."""
     outline = draw(outlines(most))
     drawn = tuple(draw(steps(outline, ident, children, paths)) for ident, children in outline.steps)
-    return Runbook(drawn, draw(_titles))
+    return Runbook(drawn, draw(_titles), draw(_prompts), draw(_names), draw(_titles))
 
 
 @st.composite
 def files(draw: st.DrawFn, most: int = 2) -> dict[str, Runbook]:
     """Up to three runbooks, each including only later ones: no cycle, and a depth of three at most."""
-    paths = PATHS[: draw(st.integers(0, len(PATHS)))]
-    return {path: draw(runbooks(paths[index + 1 :], most)) for index, path in enumerate(paths)}
+    first = draw(st.sampled_from(range(len(PATHS))))
+    paths = [PATHS[(first + index) % len(PATHS)] for index in range(draw(st.integers(0, 3)))]
+    return {path: draw(runbooks(tuple(paths[index + 1 :]), most)) for index, path in enumerate(paths)}
+
+
+def included(runbook: Runbook, files: Files) -> dict[str, Runbook]:
+    """Those files that a runbook leads to."""
+    bodies = [body for step in runbook.steps for body in (step.body, *(child.body for child in step.children))]
+    paths = [path for body in bodies if isinstance(body, Runbooks) for path in body.paths]
+    return {path: found for top in paths for path, found in {top: files[top], **included(files[top], files)}.items()}
 
 
 SEPARATORS = (". ", " ", ": ", " - ", ") ", " — ", " → ", ".: ")
@@ -183,8 +165,8 @@ def outcomes() -> st.SearchStrategy[Outcomes]:
 
 
 @st.composite
-def cases(draw: st.DrawFn, most: int = 4) -> Case:
-    """Whole cases: documents, a style and outcomes."""
-    included = draw(files())
-    runbook = draw(runbooks(tuple(included), most))
-    return Case(runbook, included, draw(styles()), draw(outcomes()))
+def cases(draw: st.DrawFn, most: int | None = None) -> Case:
+    """Whole cases: documents, a style, outcomes and the name of the main document. Few have many steps."""
+    found = draw(files())
+    runbook = draw(runbooks(tuple(found), most or draw(st.sampled_from([4] * 7 + [14]))))
+    return Case(runbook, included(runbook, found), draw(styles()), draw(outcomes()), draw(st.sampled_from(MAINS)))

@@ -2,41 +2,22 @@
 
 from __future__ import annotations
 
-import os
+import re
 import subprocess
-import tempfile
-from collections.abc import Callable, Iterator
+from collections import Counter
 from itertools import chain
-from pathlib import Path
 
-import pytest
-from hypothesis import HealthCheck, Phase, assume, find, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 
-from .cases import MAIN, Case
-from .execution import Trial, command, prepare
-from .model import CHILD_TEMPLATE, STEP_TEMPLATE, Goto, Leaf, Retry, Runbook, Runbooks, Step, Substep
+from .cases import Case
+from .execution import Trial, trial
+from .features import EXPECTED, Unit, count, jumps, units
+from .model import CHILD_TEMPLATE, STEP_TEMPLATE, Goto, Leaf, Runbook, Step
 from .render import RESERVED
+from .scenario import command, scenario
 from .strategies import cases
-from .visits import Visit
 
 BOUNDED = settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
-
-Unit = Step | Substep
-
-
-def units(runbook: Runbook) -> Iterator[tuple[Step, Unit]]:
-    """Every unit with the step that it stands in."""
-    for step in runbook.steps:
-        yield step, step
-        for child in step.children:
-            yield step, child
-
-
-def jumps(unit: Unit) -> Iterator[Goto]:
-    for result in (unit.transitions.on_pass, unit.transitions.on_fail):
-        action = result.then if isinstance(result, Retry) else result
-        if isinstance(action, Goto):
-            yield action
 
 
 def check_jump(runbook: Runbook, step: Step, unit: Unit, goto: Goto) -> None:
@@ -85,42 +66,25 @@ def test_cases_are_valid(case: Case) -> None:
 @given(cases())
 def test_cases_walk_and_print(case: Case) -> None:
     assert case.walk() == case.walk()
-    assert MAIN in repr(case)
+    assert case.main in repr(case)
     assert len(case.documents()) == 1 + len(case.files)
 
 
-def _any_visit(test: Callable[[Visit], bool]) -> Callable[[Case], bool]:
-    return lambda case: any(test(visit) for visit, _ in case.walk().visits)
+def test_everything_occurs() -> None:
+    found: Counter[str] = Counter()
 
+    @settings(BOUNDED, max_examples=450)
+    @given(cases())
+    def look(case: Case) -> None:
+        found.update(count(case))
 
-def _any_unit(test: Callable[[Unit], bool]) -> Callable[[Case], bool]:
-    return lambda case: any(test(unit) for _, unit in units(case.runbook))
-
-
-FEATURES: dict[str, Callable[[Case], bool]] = {
-    "third instance of {N}": _any_visit(lambda visit: (visit.step_instance or 0) > 2),
-    "third instance of {n}": _any_visit(lambda visit: (visit.substep_instance or 0) > 2),
-    "third attempt": _any_visit(lambda visit: visit.attempt == 3),
-    "runbook two deep": _any_visit(lambda visit: visit.label.count(".runbook.md") == 2),
-    "same path twice": _any_visit(lambda visit: "~2/" in visit.label),
-    "prompt": _any_visit(lambda visit: not visit.is_command),
-    "optimistic list": _any_unit(lambda unit: isinstance(unit.body, Runbooks) and unit.transitions.optimistic),
-    "bare NEXT": _any_unit(lambda unit: Goto(advance=True) in jumps(unit)),
-    "retry of a step": _any_unit(
-        lambda unit: isinstance(unit, Step) and bool(unit.children) and isinstance(unit.transitions.on_fail, Retry)
-    ),
-}
-
-
-@pytest.mark.parametrize("feature", FEATURES)
-def test_feature_is_reached(feature: str) -> None:
-    search = settings(max_examples=3000, derandomize=True, database=None, phases=[Phase.generate])
-    find(cases(), FEATURES[feature], settings=search)
+    look()
+    assert [feature for feature in EXPECTED if not found[feature]] == []
 
 
 def run_by_hand(trial: Trial, case: Case) -> None:
     """Run the commands of the expected walk one by one, as a right program would."""
-    for visit, passed in trial.walk.visits:
+    for visit, passed in trial.scenario.walk.visits:
         if not visit.is_command:
             continue
         runbook = case.files[visit.file] if visit.file else case.runbook
@@ -128,22 +92,28 @@ def run_by_hand(trial: Trial, case: Case) -> None:
         step = next(step for step in runbook.steps if step.ident == step_ident)
         body = next((child.body for child in step.children if child.ident == child_ident), step.body)
         assert isinstance(body, Leaf)
-        names = ("RDC_ATTEMPT", "RDC_STEP_INSTANCE", "RDC_SUBSTEP_INSTANCE")
-        numbers = (visit.attempt, visit.step_instance, visit.substep_instance)
+        names = ("RDC_RUN_ID", "RDC_ATTEMPT", "RDC_STEP_INSTANCE", "RDC_SUBSTEP_INSTANCE")
+        numbers = (1, visit.attempt, visit.step_instance, visit.substep_instance)
         known = {name: str(number) for name, number in zip(names, numbers, strict=True) if number}
         code = command(visit.file, visit.unit, body)
-        done = subprocess.run(["sh", "-c", code], env={**trial.environment, **known}, check=False)
+        number = {"{N}": known.get("RDC_STEP_INSTANCE"), "{n}": known.get("RDC_SUBSTEP_INSTANCE")}
+        for placeholder in {step_ident, child_ident} & set(number):
+            code = re.sub(rf"(?<!\$){re.escape(placeholder)}", str(number[placeholder]), code)
+        done = subprocess.run(
+            ["sh", "-c", code], cwd=trial.folder, env={**trial.environment, **known}, capture_output=True, check=False
+        )
         assert (done.returncode == 0) == passed
 
 
 @settings(BOUNDED, max_examples=15)
 @given(cases(most=2))
 def test_commands_log_their_visit_and_end_as_the_script_says(case: Case) -> None:
-    assume(case.walk().end is not None)
-    with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR")) as folder:
-        trial = prepare(Path(folder), case)
-        run_by_hand(trial, case)
-        assert trial.logged() == trial.expected()
-        outcomes = ["pass" if passed else "fail" for visit, passed in trial.walk.visits if not visit.is_command]
-        assert trial.answers.read_text(encoding="utf-8").split() == outcomes
-        assert trial.main.name == MAIN
+    prepared = scenario(case)
+    assume(prepared.walk.end is not None)
+    with trial(prepared) as ready:
+        run_by_hand(ready, case)
+        ready.check_log()
+        outcomes = ["pass" if passed else "fail" for visit, passed in prepared.walk.visits if not visit.is_command]
+        lines = ready.answers.read_text(encoding="utf-8").splitlines()
+        assert [line.split()[-1] for line in lines] == outcomes
+        assert ready.main.is_file()

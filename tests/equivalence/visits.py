@@ -13,7 +13,10 @@ Instances = tuple[int | None, int | None]
 
 @dataclass(frozen=True)
 class Visit:
-    """One attempt at a leaf unit; `file` is the path of the nested runbook that holds it, else empty."""
+    """One attempt at a leaf unit; `file` is the path of the nested runbook that holds it, else empty.
+
+    `said` is what its command must be given as arguments.
+    """
 
     label: str
     attempt: int
@@ -22,6 +25,7 @@ class Visit:
     index: int
     file: str = ""
     is_command: bool = False
+    said: tuple[str, ...] = ()
 
     @property
     def unit(self) -> str:
@@ -53,10 +57,10 @@ class Recorder:
     visits: list[tuple[Visit, bool]] = field(default_factory=list)
 
     def ask(self, leaf: Leaf, label: str, attempt: int, instances: Instances, file: str) -> bool:
-        """Visit a leaf and give its outcome."""
+        """Visit a leaf, whose placeholders are filled, and give its outcome."""
         if len(self.visits) >= self.limit:
             raise CutOffError
-        visit = Visit(label, attempt, *instances, len(self.visits), file, leaf.is_command)
+        visit = Visit(label, attempt, *instances, len(self.visits), file, leaf.is_command, leaf.said)
         passed = self.outcome_of(visit)
         self.visits.append((visit, passed))
         return passed

@@ -58,6 +58,16 @@ def written(folder: Path, case: Case) -> list[Path]:
     return paths
 
 
+def test_a_counter_that_nothing_in_a_loop_reads_is_not_set(tmp_path: Path) -> None:
+    """The instance of the step around a list, where the only command has one of its own."""
+    (tmp_path / "inner.runbook.md").write_text("## {N}\n\n```sh\ntrue\n```\n", encoding="utf-8")
+    document = "## {N}\n\n### {N}.1\n\n- inner.runbook.md\n\n- PASS ANY: RETRY 3 CONTINUE\n"
+    (tmp_path / "outer.runbook.md").write_text(document, encoding="utf-8")
+    path = tmp_path / "main.yml"
+    path.write_text(text_of(tmp_path, "## 1\n\n- outer.runbook.md\n"), encoding="utf-8")
+    assert findings([path]) == []
+
+
 # In each of these a command gets its text in another way: as the script, by a variable, in a repetition, in a loop.
 SHAPES = {
     "native": "## 1\n\n```{tag}\n{command}\n```\n",

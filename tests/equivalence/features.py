@@ -1,0 +1,204 @@
+"""What a case has that can go wrong, by name: the random cases must have all of it, many times over."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import fields
+
+from .cases import Case
+from .model import (
+    CHILD_TEMPLATE,
+    STEP_TEMPLATE,
+    Action,
+    Complete,
+    Goto,
+    Leaf,
+    Result,
+    Retry,
+    Runbook,
+    Runbooks,
+    Step,
+    Stop,
+    Substep,
+    Substeps,
+    Transitions,
+)
+from .render import Style
+from .snippets import SNIPPETS
+from .strategies import COMMAND_TAGS, SEPARATORS, SHOWN_TAGS
+from .texts import CODES, MAINS, MESSAGES, NAMES, PATHS, PROMPTS, TITLES
+
+Unit = Step | Substep
+
+
+def units(runbook: Runbook) -> Iterator[tuple[Step, Unit]]:
+    """Every unit with the step that it stands in."""
+    for step in runbook.steps:
+        yield step, step
+        for child in step.children:
+            yield step, child
+
+
+def results(unit: Unit) -> Iterator[Result]:
+    """What a unit says about its outcomes."""
+    for result in (unit.transitions.on_pass, unit.transitions.on_fail):
+        if result is not None:
+            yield result
+
+
+def action_of(result: Result) -> Action:
+    """What is done in the end."""
+    return result.then if isinstance(result, Retry) else result
+
+
+def jumps(unit: Unit) -> Iterator[Goto]:
+    """Where a unit may jump to."""
+    for result in results(unit):
+        action = action_of(result)
+        if isinstance(action, Goto):
+            yield action
+
+
+def count(case: Case) -> Counter[str]:
+    """The features of a case, each once."""
+    nested = [(f"nested {feature}", feature) for runbook in case.files.values() for feature in _of_runbook(runbook)]
+    both = {name for pair in nested for name in pair}
+    return Counter({*_of_runbook(case.runbook), *both, *_of_style(case), *_of_walk(case)})
+
+
+def _of_style(case: Case) -> Iterator[str]:
+    yield f"main document {case.main}"
+    yield from (f"document {path}" for path in case.files)
+    for field in fields(case.style):
+        value = getattr(case.style, field.name)
+        if value:
+            yield f"style {field.name}" if value is True else f"separator {value}"
+
+
+def _of_walk(case: Case) -> Iterator[str]:
+    walk = case.walk()
+    yield f"end {walk.end[0] if walk.end else 'none'}"
+    for visit, passed in walk.visits:
+        yield f"visit of a {'command' if visit.is_command else 'prompt'}, {'pass' if passed else 'fail'}"
+        yield f"runbook {visit.label.count('.runbook.md')} deep"
+        if "~2/" in visit.label:
+            yield "the same runbook again"
+        if (visit.step_instance or 0) > 2:
+            yield "third {N}"
+        if (visit.substep_instance or 0) > 2:
+            yield "third {n}"
+        if visit.attempt > 2:
+            yield "third attempt"
+
+
+def _of_runbook(runbook: Runbook) -> Iterator[str]:
+    yield f"title {runbook.title}"
+    yield f"description {runbook.description}"
+    yield f"name {runbook.name}"
+    if not any(step.is_numbered or step.ident == STEP_TEMPLATE for step in runbook.steps):
+        yield "named steps only"
+    if len(runbook.steps) > 9:
+        yield "many steps"
+    for step, unit in units(runbook):
+        yield from _of_unit(step, unit)
+
+
+def _kind(unit: Unit) -> str:
+    match unit.body:
+        case Substeps():
+            return "step with substeps"
+        case Runbooks():
+            return "list"
+        case _:
+            return "leaf" if isinstance(unit, Step) else "substep"
+
+
+def _of_unit(step: Step, unit: Unit) -> Iterator[str]:
+    kind = _kind(unit)
+    place = "substep" if kind == "list" and isinstance(unit, Substep) else kind
+    yield from {f"{kind} {_identifier(unit.ident)}", f"{place} {_identifier(unit.ident)}"}
+    yield f"title {unit.title}"
+    if kind == "step with substeps" and not unit.transitions.declared:
+        yield "transparent step"
+    if unit.transitions.optimistic:
+        yield f"{kind}, PASS ANY"
+    yield from _of_transitions(kind, unit.transitions)
+    yield from (f"jump {_jump(step, unit, goto)}" for goto in jumps(unit))
+    if isinstance(unit.body, Leaf):
+        yield from _of_leaf(unit.body)
+    else:
+        yield f"prompt {unit.body.prompt}"
+
+
+def _of_leaf(leaf: Leaf) -> Iterator[str]:
+    yield f"prompt {leaf.prompt}"
+    if leaf.code is not None:
+        snippet = next((name for name, (code, _) in SNIPPETS.items() if code == leaf.code), "")
+        yield f"snippet {snippet}" if snippet else f"code {leaf.code}"
+        yield f"tag {leaf.info}"
+
+
+def _of_transitions(kind: str, transitions: Transitions) -> Iterator[str]:
+    for word, result in (("PASS", transitions.on_pass), ("FAIL", transitions.on_fail)):
+        if result is None:
+            continue
+        action = action_of(result)
+        written = f"{word}: {'RETRY ' if isinstance(result, Retry) else ''}{type(action).__name__}"
+        yield from (written, f"{kind}, {written}")
+        if isinstance(action, Complete | Stop):
+            yield f"message {action.message}"
+
+
+def _identifier(ident: str) -> str:
+    return ident if ident in {STEP_TEMPLATE, CHILD_TEMPLATE} else "number" if ident.isdecimal() else "name"
+
+
+def _jump(step: Step, unit: Unit, goto: Goto) -> str:
+    """The form of a jump, and from where."""
+    words = ["NEXT"] if goto.advance else []
+    if goto.step is not None:
+        place = [_identifier(goto.step)] + ([_identifier(goto.child)] if goto.child else [])
+        words.append(".".join(place))
+    inside = goto.step in {None, step.ident}
+    return f"{' '.join(words)} {'within' if inside else 'from outside'}"
+
+
+_ACTIONS = ("Continue", "Complete", "Stop", "Goto")
+_KINDS = ("leaf", "substep", "list", "step with substeps")
+_JUMPS = {
+    "NEXT": ["within"],
+    "{N}": ["within", "from outside"],
+    "NEXT {N}": ["within", "from outside"],
+    "{N}.number": ["within"],
+    "{N}.name": ["within"],
+    **{f"{step}.{{n}}": ["within", "from outside"] for step in ("{N}", "number", "name")},
+    **{f"NEXT {step}.{{n}}": ["within", "from outside"] for step in ("{N}", "number", "name")},
+    **{step: ["within", "from outside"] for step in ("number", "name")},
+    **{f"{step}.{child}": ["within", "from outside"] for step in ("number", "name") for child in ("number", "name")},
+}
+
+EXPECTED = (
+    *(f"{word} {ends}" for word in _KINDS for ends in ("number", "name")),
+    *("leaf {N}", "list {N}", "step with substeps {N}", "substep {n}", "list {n}", "transparent step"),
+    *(f"{kind}, {word}: {action}" for kind in _KINDS for word in ("PASS", "FAIL") for action in _ACTIONS),
+    *(f"{kind}, {word}: RETRY {action}" for kind in _KINDS for word in ("PASS", "FAIL") for action in _ACTIONS),
+    *(f"nested {word}: RETRY {action}" for word in ("PASS", "FAIL") for action in _ACTIONS),
+    *("list, PASS ANY", "step with substeps, PASS ANY", "named steps only", "many steps"),
+    *(f"jump {form} {place}" for form, places in _JUMPS.items() for place in places),
+    *("end COMPLETE", "end STOP", "third {N}", "third {n}", "third attempt", "the same runbook again"),
+    *(f"visit of a {kind}, {outcome}" for kind in ("command", "prompt") for outcome in ("pass", "fail")),
+    *(f"runbook {depth} deep" for depth in range(4)),
+    *(f"style {field.name}" for field in fields(Style) if field.name != "separator"),
+    *(f"separator {text}" for text in SEPARATORS),
+    *(f"main document {name}" for name in MAINS),
+    *(f"document {path}" for path in PATHS),
+    *(f"name {name}" for name in NAMES),
+    *(f"title {title}" for title in TITLES),
+    *(f"{place} {text}" for place in ("description", "prompt") for text in PROMPTS),
+    *(f"message {message}" for message in MESSAGES),
+    *(f"code {code}" for code in CODES),
+    *(f"snippet {name}" for name in SNIPPETS),
+    *(f"tag {tag}" for tag in (*COMMAND_TAGS, *SHOWN_TAGS)),
+)
+"""What must occur in some hundred random cases."""

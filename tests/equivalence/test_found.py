@@ -1,0 +1,29 @@
+"""What differed once, and what is risky: documents as they are, replayed in all ways."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from .regressions import FOLDER, read, write
+from .ways import WAYS, try_way
+
+FOUND = sorted(folder for folder in FOLDER.iterdir() if folder.is_dir())
+
+
+def test_some_were_found() -> None:
+    assert len(FOUND) >= 5
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("folder", FOUND, ids=lambda folder: folder.name)
+def test_it_walks_as_written(folder: Path, way: str) -> None:
+    try_way(way, read(folder))
+
+
+@pytest.mark.parametrize("folder", FOUND, ids=lambda folder: folder.name)
+def test_it_is_written_as_it_is_read(folder: Path, tmp_path: Path) -> None:
+    write(tmp_path, read(folder))
+    for path in filter(Path.is_file, folder.rglob("*")):
+        assert (tmp_path / path.relative_to(folder)).read_bytes() == path.read_bytes()

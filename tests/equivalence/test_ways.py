@@ -1,0 +1,104 @@
+"""The table of ways is whole, and a difference is found, said, made small and saved."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from backends.registry import BACKENDS
+
+from . import __main__, regressions, test_github, test_make, test_python, test_semantics
+from .difference import DifferenceError
+from .execution import Trial
+from .scenario import Scenario
+from .ways import WAYS, Way, try_way
+
+SHOWN_ONLY = {"dot", "mermaid", "json"}
+"""Targets for reading: nobody runs what they write."""
+
+ASKS = '## 1\n\nIs it good?\n\n- NO: COMPLETE\n\n## 2\n\n```sh\nsh "$YARDSTICK/visit" 2 -\n```\n'
+
+
+def asking(tmp_path: Path, *lines: str) -> Scenario:
+    """A scenario of a prompt and a command, with a walk in words."""
+    (tmp_path / "main.runbook.md").write_text(ASKS, encoding="utf-8")
+    (tmp_path / regressions.WALK).write_text("\n".join(["run main.runbook.md", *lines, ""]), encoding="utf-8")
+    return regressions.read(tmp_path)
+
+
+def test_every_target_that_can_be_run_has_ways() -> None:
+    assert {way.backend for way in WAYS.values()} - {""} == set(BACKENDS) - SHOWN_ONLY
+
+
+def test_every_way_has_a_share_of_the_usual_tests() -> None:
+    shares = [test_semantics.SHARES, test_python.SHARES, test_make.SHARES, test_github.SHARES]
+    assert {name for share in shares for name in share} == set(WAYS)
+
+
+WRONG = {
+    "the end": ("1 yes", "2 pass", '=> STOP ""'),
+    "the attempt": ("1 yes", "2#2 pass", '=> COMPLETE ""'),
+    "what runs": ("1 no", "2 pass", '=> COMPLETE ""'),
+    "what a command is given": ("1 yes", '2 pass ["x"]', '=> COMPLETE ""'),
+}
+
+
+@pytest.mark.parametrize("way", ["python", "make", "github"])
+@pytest.mark.parametrize("walk", WRONG.values(), ids=WRONG)
+def test_a_way_notices_what_is_wrong(way: str, walk: tuple[str, ...], tmp_path: Path) -> None:
+    with pytest.raises(DifferenceError):
+        try_way(way, asking(tmp_path, *walk))
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_every_way_knows_the_end(way: str, tmp_path: Path) -> None:
+    right, wrong = tmp_path / "right", tmp_path / "wrong"
+    right.mkdir()
+    wrong.mkdir()
+    assert try_way(way, asking(right, "1 yes", "2 pass", '=> COMPLETE ""'))
+    with pytest.raises(DifferenceError):
+        try_way(way, asking(wrong, "1 yes", "2 pass", '=> COMPLETE "more"'))
+
+
+def broken(prepared: Trial) -> bool:
+    """A target that does not know RETRY."""
+    visits = prepared.scenario.walk.visits
+    if any(visit.attempt > 1 for visit, _ in visits):
+        raise DifferenceError("attempts", 1, 2, "said\nbefore")
+    return True
+
+
+def soak(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
+    """Run the soak in this process."""
+    monkeypatch.setattr(sys, "argv", ["soak", *words])
+    return __main__.main()
+
+
+def test_a_difference_is_told_made_small_and_saved(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setitem(WAYS, "broken", Way(broken))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    assert soak(monkeypatch, "--minutes", "1", "--seed", "1", "--ways", "semantics,broken") == 1
+    said = capsys.readouterr().out
+    assert "DIFFERENCE on broken (seed 1): attempts:\n  got      1\n  expected 2\n  | said\n  | before\n" in said
+    (folder,) = tmp_path.glob("difference-*")
+    assert str(folder) in said
+    saved = regressions.read(folder)
+    assert len(saved.walk.visits) == 2
+    assert list(saved.documents) == ["main.runbook.md"]
+    assert saved.documents["main.runbook.md"].count("## ") == 1
+
+
+def test_the_soak_ends_when_it_is_told_to(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    assert soak(monkeypatch, "--minutes", "1", "--most", "7", "--ways", "semantics") == 0
+    assert "7 cases: semantics 7\n" in capsys.readouterr().out
+
+
+def test_an_unknown_way_is_refused(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        soak(monkeypatch, "--ways", "make,mak")
+    assert "no way: mak; known are semantics, python, " in capsys.readouterr().err

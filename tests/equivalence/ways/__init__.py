@@ -1,0 +1,57 @@
+"""The ways in which a scenario can be run: each is compared with the walk that the rules ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tests.equivalence.execution import Trial, trial
+from tests.equivalence.scenario import Scenario
+from tests.equivalence.ways import github, make, python, semantics
+
+LONGEST = 25
+"""Each command is a process with two or three of its own; longer walks show little that short ones do not."""
+
+
+@dataclass(frozen=True)
+class Way:
+    """One way to run. `compare` raises a `DifferenceError`, and gives False if the target refuses such documents."""
+
+    compare: Callable[[Trial], bool]
+    backend: str = ""
+    """The target whose output is run."""
+    needs_prompts: bool = False
+    runs: bool = True
+    """Whether commands are run: then the walk must have an end, and not be long."""
+    every: int = 1
+    """In which share of its cases the soak takes a way that is slow and much like another."""
+
+    def takes(self, scenario: Scenario) -> bool:
+        """Whether there is something to compare."""
+        visits, end = scenario.walk.visits, scenario.walk.end
+        if self.runs and (end is None or len(visits) > LONGEST):
+            return False
+        return scenario.asks or not self.needs_prompts
+
+
+WAYS = {
+    "semantics": Way(semantics.compare, runs=False),
+    "python": Way(python.compare, "python"),
+    "python-waiting": Way(python.compare_in_pieces, "python", needs_prompts=True),
+    "rdc-run": Way(python.compare_in_place, "python", every=8),
+    "make": Way(make.compare, "make"),
+    "make-waiting": Way(make.compare_in_pieces, "make", needs_prompts=True),
+    "github": Way(github.compare, "github"),
+    "github-waiting": Way(github.compare_in_pieces, "github", needs_prompts=True),
+    "github-agent": Way(github.compare_with_agent, "github", needs_prompts=True),
+    "github-environment": Way(github.compare_with_approvals, "github", needs_prompts=True),
+}
+
+
+def try_way(name: str, scenario: Scenario) -> bool:
+    """Run a scenario in one way, in a folder of its own; False if there is nothing to compare."""
+    way = WAYS[name]
+    if not way.takes(scenario):
+        return False
+    with trial(scenario) as prepared:
+        return way.compare(prepared)

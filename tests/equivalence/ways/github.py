@@ -1,0 +1,102 @@
+"""The generated workflow, run by act: with answers at once, some each time, of an agent, or as approvals."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Iterator, Mapping
+
+from backends.registry import load
+from tests.equivalence.difference import DifferenceError, same
+from tests.equivalence.execution import Trial
+from tests.equivalence.scenario import FOLDER_VARIABLE
+from tests.workflows import act
+
+REFUSED = "RD520"
+NOTHING: Mapping[str, str] = {}
+
+NEXT_ANSWER = f'sh "${FOLDER_VARIABLE}/next-answer"'
+AGENT = f"cat > /dev/null; {NEXT_ANSWER}"
+
+# Act knows no environments: what people decide is decided in the job itself, so that a rejection fails it.
+DECISION = f'          [ "$({NEXT_ANSWER})" = pass ] || exit 1\n'
+
+
+def compare(trial: Trial) -> bool:
+    """Run a case with all answers at once."""
+    text = _workflow(trial)
+    answers = "; ".join(trial.answer_lines)
+    inputs = {"answers": answers} if "      answers:\n" in text else {}
+    return _check(trial, _run(trial, text, inputs=inputs))
+
+
+def compare_in_pieces(trial: Trial) -> bool:
+    """Run a case without answers, and go on with one or two more each time: one that is not used yet is kept."""
+    text = _workflow(trial)
+    run, given = _run(trial, text), 0
+    for number, piece in enumerate(_pieces(trial.answer_lines), 2):
+        same("what a run waits for", _ended(run.summary).startswith(f"WAITING {trial.asked[given][0]}"), True, run.log)
+        same("whether a run that waits fails", bool(run.exit_code), True, run.log)
+        given += len(piece)
+        run = _run(trial, text, inputs={"answers": "; ".join(piece), "resume": str(number - 1)}, run_id=number)
+    return _check(trial, run)
+
+
+def _pieces(lines: list[str]) -> Iterator[list[str]]:
+    while lines:
+        yield lines[:1]
+        if lines[1:]:
+            yield lines[1:3]
+        lines = lines[3:]
+
+
+def compare_with_agent(trial: Trial) -> bool:
+    """Run a case whose prompts an agent answers."""
+    text = _workflow(trial, {"prompts": "agent", "agent": AGENT})
+    return _check(trial, _run(trial, text))
+
+
+def compare_with_approvals(trial: Trial) -> bool:
+    """Run a case whose prompts are approvals. A run with a rejection counts as failed whatever the runbook says."""
+    emission = load("github").emit(trial.program, {"checkout": False, "prompts": "environment"})
+    if emission.text is None:
+        same("why approvals are refused", {found.code for found in emission.diagnostics}, {REFUSED})
+        return False
+    jobs = re.split(r"(?m)^(?=  \w+:$)", emission.text)
+    text = "".join(
+        job.replace("        run: |\n", f"        run: |\n{DECISION}", 1) if job.startswith("  approve_") else job
+        for job in jobs
+    )
+    return _check(trial, _run(trial, text), rejected=any(answer == "fail" for _, answer in trial.asked))
+
+
+def _workflow(trial: Trial, options: Mapping[str, object] = NOTHING) -> str:
+    emission = load("github").emit(trial.program, {"checkout": False, **options})
+    same("why the github target refuses", [found.message for found in emission.diagnostics], [])
+    assert emission.text
+    return emission.text
+
+
+def _run(trial: Trial, text: str, *, inputs: Mapping[str, str] = NOTHING, run_id: int = 1) -> act.ActRun:
+    env = {FOLDER_VARIABLE: str(trial.folder), "ARTIFACTS": str(trial.folder / "artifacts")}
+    try:
+        return act.run(trial.folder, text, inputs=inputs, env=env, run_id=run_id)
+    except subprocess.TimeoutExpired as late:
+        raise DifferenceError(f"act after {late.timeout} s", "still running", "an end") from late
+
+
+def _check(trial: Trial, run: act.ActRun, *, rejected: bool = False) -> bool:
+    """Compare the log of the commands, the end and its message, the job's result, and the summary."""
+    trial.check_log(run.log)
+    same("the end", _ended(run.summary), trial.end.replace("##[", "# # ["), run.log)
+    same("whether the job fails", bool(run.exit_code), bool(trial.exit_code) or rejected, run.log)
+    rows = re.findall(r"\| (\d+) \| (PASS|FAIL) \| (?:\d+ s)? \|$", run.summary, re.MULTILINE)
+    visits = trial.scenario.walk.visits
+    same("the summary", rows, [(str(visit.attempt), "PASS" if passed else "FAIL") for visit, passed in visits], run.log)
+    return True
+
+
+def _ended(summary: str) -> str:
+    """How the run ended, by the heading of the summary. (The log of act may lack the last lines of a step.)"""
+    heading = re.search(r"^### (.*)$", summary, re.MULTILINE)
+    return re.sub(r"\\(.)", r"\1", heading[1]) if heading else ""
