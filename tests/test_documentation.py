@@ -15,6 +15,9 @@ from tests.regenerate import PAGES
 
 SHOWN = re.compile(r"^```console\n\$ rdc (?P<words>.*)\n(?P<output>(?:.*\n)*?)```$", re.MULTILINE)
 
+HELD = re.compile(r"`(?:(?P<file>[\w/]+\.py)|…)(?:::(?P<test>\w+))?`")
+"""A test in the page of promises; `…` is the file that was named before."""
+
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
 def test_generated_pages_are_current(path: Path) -> None:
@@ -48,6 +51,17 @@ def test_examples_show_what_happens(page: str, folder: Path) -> None:
         whole, dots, _ = example["output"].partition("...\n")
         assert said.startswith(whole) if dots else said == whole
     runbook.write_text(plain, encoding="utf-8")
+
+
+def test_the_tests_that_hold_promises_are_there() -> None:
+    file = ""
+    named = list(HELD.finditer(text("docs/reliability.md")))
+    assert len(named) > 30
+    for name in named:
+        file = name["file"] or file
+        assert (ROOT / "tests" / file).exists(), name[0]
+        if name["test"]:
+            assert f"def {name['test']}(" in text(f"tests/{file}"), name[0]
 
 
 @pytest.mark.parametrize("command", COMMANDS)
