@@ -82,7 +82,7 @@ def test_the_wheel_holds_what_is_read_at_run_time(wheel: Path) -> None:
         path.relative_to(ROOT).as_posix()
         for folder in folders
         for path in (ROOT / folder).rglob("*")
-        if path.is_file() and path.suffix in (".py", ".lark", ".jinja", ".md", ".json", ".typed", ".ttf")
+        if path.is_file() and path.suffix in (".py", ".lark", ".jinja", ".md", ".json", ".typed", ".ttf", ".toml", ".yml")
     }
     assert tree <= names, sorted(tree - names)
     assert {"grammars/rundown.lark", "grammars/rundown_line.lark", "runtime_shim/session.py"} <= names
@@ -105,6 +105,8 @@ def test_rdc_works_in_an_empty_environment(scripts: Path, tmp_path: Path) -> Non
     assert (found.code, "error[RD201]" in found.err) == (1, True), found.out + found.err
     assert done(rdc, "explain", "RD201", cwd=tmp_path).out.startswith("# RD201")
     assert "python" in done(rdc, "targets", cwd=tmp_path).out
+    tried = done(rdc, "test", "deploy-with-rollback.runbook.md", "--on", "python", "--on", "make", cwd=tmp_path)
+    assert tried.out.splitlines()[-1] == "6 passed"
     done(rdc, "compile", source.name, "--to", "python", "-o", "flaky-test.py", cwd=tmp_path)
     here = call("compile", source.name, "--to", "python", "-o", "-", cwd=tmp_path)
     assert (tmp_path / "flaky-test.py").read_text(encoding="utf-8") == here.out
