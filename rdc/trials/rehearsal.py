@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from compiler.ir.program import Node, Program, Shell, Verdict
 from compiler.ir.semantics import Jump, Machine, Outcome
 from compiler.ir.walks import Visit, Walk, ending, visit
-from compiler.scenarios import Goto, Scenario, Unclear
+from compiler.scenarios import Goto, Reply, Scenario, Unclear
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,25 +34,38 @@ def is_command(node: Node) -> bool:
 def rehearse(program: Program, jumps: Mapping[str, Jump], scenario: Scenario) -> Rehearsal:
     """Play a scenario; answers that are left over after the end are ignored (S1)."""
     machine = Machine(program)
-    state = machine.start()
-    visits: list[Visit] = []
-    for command in scenario.commands:
-        if ending(machine, state):
-            break
-        if isinstance(command, Unclear):
-            return Rehearsal(Walk(tuple(visits), state), command.problem)
-        if isinstance(command, Goto):
-            if command.unit not in jumps:
-                return Rehearsal(Walk(tuple(visits), state), f"`rd goto {command.unit}`: there is no such unit")
-            state = machine.jump(state, jumps[command.unit])
-            continue
-        if is_command(machine.nodes[state.node]) and not scenario.prompted:
-            break
-        made, state = visit(machine, state, Outcome(command.verdict))
-        visits.append(made)
-    walk = Walk(tuple(visits), state)
+    if problem := _unclear(scenario, jumps):
+        return Rehearsal(Walk((), machine.start()), problem)
+    walk = _played(machine, jumps, scenario)
+    state = walk.state
     if ending(machine, state):
         return Rehearsal(walk)
     if is_command(machine.nodes[state.node]) and not scenario.prompted:
         return Rehearsal(walk, f"{state.node} is a command, and nothing is run", needs_commands=True)
     return Rehearsal(walk, f"it waits at {state.node}, and no answer is left")
+
+
+def _unclear(scenario: Scenario, jumps: Mapping[str, Jump]) -> str:
+    """What is wrong with the first command that cannot be carried out, "" if there is none."""
+    for command in scenario.commands:
+        if isinstance(command, Unclear):
+            return command.problem
+        if isinstance(command, Goto) and command.unit not in jumps:
+            return f"`rd goto {command.unit}`: there is no such unit"
+    return ""
+
+
+def _played(machine: Machine, jumps: Mapping[str, Jump], scenario: Scenario) -> Walk:
+    """The walk to the end, to where no answer is left, or to a command that must run."""
+    state = machine.start()
+    visits: list[Visit] = []
+    for command in scenario.commands:
+        waits_for_command = is_command(machine.nodes[state.node]) and not scenario.prompted
+        if ending(machine, state) or (waits_for_command and isinstance(command, Reply)):
+            break
+        if isinstance(command, Goto):
+            state = machine.jump(state, jumps[command.unit])
+        elif isinstance(command, Reply):
+            made, state = visit(machine, state, Outcome(command.verdict))
+            visits.append(made)
+    return Walk(tuple(visits), state)

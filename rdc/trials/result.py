@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -84,4 +85,9 @@ def _ends_otherwise(machine: Machine, walk: Walk, run: Run) -> str:
     if end is None:
         return f"the target ends with {said}, the semantics go on with {walk.state.node}"
     expected = f"{end.result.upper()} {' '.join(end.message.split())}".rstrip()
-    return "" if said == expected else f"the target ends with {said}, the semantics with {expected}"
+    return "" if _words(said) == _words(expected) else f"the target ends with {said}, the semantics with {expected}"
+
+
+def _words(text: str) -> list[str]:
+    """The words of a message; each target replaces other characters that its output cannot show."""
+    return re.findall(r"\w+", text)

@@ -118,6 +118,7 @@ def test_a_wrong_result_is_shown_with_the_walk(folder: Path) -> None:
         (f"{PROMPTED}, {PROMPTED}", "a second `rd run`"),
         ("rd run other.runbook.md", "it runs `other.runbook.md`, which is not this document"),
         ("rd pass", "the first command is not `rd run"),
+        (f"{RUN}, rd yes, rd maybe", "this is not one of `rd pass|yes|ok`"),
     ],
 )
 def test_a_scenario_that_comes_to_no_end_fails(folder: Path, commands: str, problem: str) -> None:
@@ -240,6 +241,12 @@ def test_a_target_that_walks_otherwise_fails(folder: Path, target: str, monkeypa
 
 def one(unit: str, passed: bool = True) -> Step:
     return Step(unit, 1, Verdict.PASS if passed else Verdict.FAIL)
+
+
+def test_a_message_that_no_output_can_show_is_the_same_message(folder: Path) -> None:
+    text = scenarios(**LOST).replace('STOP "Lost"', 'STOP "a\x01b ##[error] | *c* \u202e rdc: STOP 100% ::x::"')
+    result = tried(folder, text, "--on", "all")
+    assert result.out.splitlines()[-1] == "4 passed", result.out
 
 
 @pytest.mark.parametrize(("target", "tool"), [("make", "make"), ("github", "act")])
