@@ -25,6 +25,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.fuzzing", description=__doc__)
     parser.add_argument("--minutes", type=float, default=10, help="for all entries together (default: 10)")
     parser.add_argument("--entry", choices=ENTRIES, help="fuzz this one only")
+    parser.add_argument(
+        "--seed", type=int, default=0, help="of the changes that are tried (default: another each time)"
+    )
     parser.add_argument("--minimise", action="store_true", help="write a small corpus that reaches all that is reached")
     parser.add_argument("--scratch", type=Path, default=ROOT / ".fuzz", help="where findings go (default: .fuzz)")
     given = parser.parse_args()
@@ -33,15 +36,20 @@ def main() -> int:
         return max(minimise(name, given.scratch.resolve()) for name in names)
     shares = sum(ENTRIES[name].share for name in names)
     seconds = {name: given.minutes * 60 * ENTRIES[name].share / shares for name in names}
-    return int(any(fuzz(name, given.scratch.resolve(), seconds[name]) for name in names))
+    return int(any(fuzz(name, given.scratch.resolve(), seconds[name], given.seed) for name in names))
 
 
-def fuzz(name: str, scratch: Path, seconds: float) -> bool:
+def fuzz(name: str, scratch: Path, seconds: float, seed: int) -> bool:
     """Whether an input was found within that time."""
     own = scratch / name
     own.mkdir(parents=True, exist_ok=True)
     seeds = [str(folder / name) for folder in (CORPUS, FOUND) if (folder / name).is_dir()]
-    options = (f"-max_total_time={max(1, round(seconds))}", f"-artifact_prefix={scratch}/{name}-", *LIMITS)
+    options = (
+        f"-max_total_time={max(1, round(seconds))}",
+        f"-artifact_prefix={scratch}/{name}-",
+        *LIMITS,
+        f"-seed={seed}",
+    )
     code, log = run_worker(name, scratch, *options, str(own), *seeds)
     ((rounds, edges),) = re.findall(r"^#(\d+)\t.*? cov: (\d+)", log, re.MULTILINE)[-1:] or [("0", "0")]
     print(f"{name}: {rounds} inputs in {seconds:.0f} s, {edges} edges reached", flush=True)
