@@ -1,23 +1,23 @@
 """All walks of a program, the shortest first, up to a bound.
 
 The search is iterative deepening with a lower bound (IDA*): walks of one length after the other, depth first, passing
-by every beginning that no end is near enough to. It needs no memory but for one walk.
+by every beginning that no end is near enough to. It needs no memory but for one walk. The bound is exact where the
+states of the program could be explored, and guards are left out of account elsewhere.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from compiler.analyses.states import StateSpace, cost, explore
 from compiler.ir.program import Branch, End, Program, Verdict
 from compiler.ir.semantics import Machine, Outcome, State
 from compiler.ir.walks import LIMIT, Visit, Walk, ending, visit
 
-EFFORT = 4_000_000
-"""How much is tried before the search gives up. A visit costs `VISIT` and one for each counter, which it copies."""
-
-VISIT = 20
+EFFORT = 1_000_000
+"""How many edges are looked at, and changed counters copied, before the search gives up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +28,12 @@ class Enumeration:
     is_complete: bool
 
 
-def enumerate_walks(program: Program, most: int, limit: int = LIMIT) -> Enumeration:
-    """The distinct walks of a program that end, at most so many, and none with more visits than the limit."""
-    search = _Search(program, limit)
+def enumerate_walks(program: Program, most: int, limit: int = LIMIT, space: StateSpace | None = None) -> Enumeration:
+    """The distinct walks of a program that end, at most so many, and none with more visits than the limit.
+
+    The states of the program are explored unless they are given.
+    """
+    search = _Search(program, limit, space or explore(program))
     walks: list[Walk] = []
     for found in search.walks():
         if len(walks) == most:
@@ -42,12 +45,11 @@ def enumerate_walks(program: Program, most: int, limit: int = LIMIT) -> Enumerat
 class _Search:
     """One enumeration. `is_exhausted` says, after the last walk, whether nothing was left out."""
 
-    def __init__(self, program: Program, limit: int) -> None:
+    def __init__(self, program: Program, limit: int, space: StateSpace) -> None:
         self.machine = Machine(program)
-        self.distances = _distances(program)
+        self.distance = _exact(space) if space.is_complete else _least(program)
         self.limit = limit
         self.effort = EFFORT
-        self.cost = VISIT + len(program.registers)
         self.is_exhausted = False
         self._next = 0
         self._is_cut = False
@@ -55,10 +57,10 @@ class _Search:
     def walks(self) -> Iterator[Walk]:
         """The walks by length; among those of one length PASS comes before FAIL."""
         start = self.machine.start()
-        if start.node not in self.distances:
+        length = self.distance(start)
+        if length is None:
             self.is_exhausted = True
             return
-        length = self.distances[start.node]
         while length <= self.limit:
             self._next = self.limit + 1
             yield from self._of_length(start, length)
@@ -86,11 +88,12 @@ class _Search:
 
     def _onward(self, state: State, depth: int, length: int) -> Iterator[tuple[int, Visit, State]]:
         for verdict in Verdict:
-            self.effort -= self.cost
             made, after = visit(self.machine, state, Outcome(verdict))
-            if after.node not in self.distances:
+            self.effort -= cost(self.machine, made, after)
+            onward = self.distance(after)
+            if onward is None:
                 continue
-            least = depth + 1 + self.distances[after.node]
+            least = depth + 1 + onward
             if least <= length:
                 yield depth + 1, made, after
             elif least <= self.limit:
@@ -99,8 +102,16 @@ class _Search:
                 self._is_cut = True
 
 
-def _distances(program: Program) -> dict[str, int]:
-    """For each node from which an end can be reached, how many visits it takes at least, guards aside."""
+Distance = Callable[[State], int | None]
+"""How many visits there are at least from a state to an end; None if no end can be reached."""
+
+
+def _exact(space: StateSpace) -> Distance:
+    return lambda state: space.distances.get(space.view.of(state))
+
+
+def _least(program: Program) -> Distance:
+    """The distance by the graph, guards aside."""
     before: dict[str, list[str]] = {}
     for node in program.nodes:
         for edge in node.edges:
@@ -116,4 +127,4 @@ def _distances(program: Program) -> dict[str, int]:
             if earlier not in found or found[earlier] > found[name] + cost:
                 found[earlier] = found[name] + cost
                 (pending.append if cost else pending.appendleft)(earlier)
-    return found
+    return lambda state: found.get(state.node)

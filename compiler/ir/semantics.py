@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
 
+from compiler.ir.counters import Bank, Counters
 from compiler.ir.placeholders import substitute
 from compiler.ir.program import (
-    Add,
-    AtLeast,
     Branch,
     CounterTest,
     Edge,
@@ -25,12 +24,10 @@ from compiler.ir.program import (
     Node,
     OutcomeTest,
     Program,
-    Reset,
     Set,
     SlotTest,
     Test,
     Verdict,
-    scope_members,
 )
 
 
@@ -48,7 +45,7 @@ class State:
     """Where a run stands: a node that waits for an outcome or is the end, and all registers."""
 
     node: str
-    counters: MappingProxyType[str, int]
+    counters: Counters
     slots: MappingProxyType[str, str]
 
 
@@ -78,19 +75,13 @@ class Machine:
         self.nodes = program.index()
 
     @cached_property
-    def _initial(self) -> dict[str, int]:
-        return {register.name: register.initial for register in self.program.registers}
-
-    @cached_property
-    def _scopes(self) -> dict[str, dict[str, int]]:
-        """For each scope the initial values of the counters in it."""
-        members = scope_members(self.program.registers)
-        return {scope: {r.name: r.initial for r in registers} for scope, registers in members.items()}
+    def _bank(self) -> Bank:
+        return Bank(self.program.registers)
 
     def start(self) -> State:
         """The state in which a run begins."""
         slots = {slot.name: slot.initial for slot in self.program.slots}
-        return self._settle(self.program.entry, dict(self._initial), slots, ()).state
+        return self._settle(self.program.entry, Counters(self._bank, {}), slots, ()).state
 
     def advance(self, state: State, outcome: Outcome) -> Move:
         """What follows when the node of a state has an outcome (M13).
@@ -102,16 +93,14 @@ class Machine:
         if not node.edges:
             raise ValueError(f"{state.node} is an end")
         edge = self._choose(node, state.counters, state.slots, outcome)
-        counters = self._apply(edge.effects, state.counters.copy())
-        return self._settle(edge.target, counters, state.slots.copy(), (edge,))
+        return self._settle(edge.target, state.counters.after(edge.effects), state.slots.copy(), (edge,))
 
     def jump(self, state: State, jump: Jump) -> State:
         """Where a run goes on when its operator takes it elsewhere; the unit that it stands at gets no outcome."""
         effects = jump.from_inside if self._is_inside(self.nodes[state.node].group, jump.group) else jump.from_outside
         retries = self.nodes[state.node].retries
         leaving: tuple[Effect, ...] = (Set(retries, 0),) if retries else ()  # M9
-        counters = self._apply((*leaving, *effects), state.counters.copy())
-        return self._settle(jump.target, counters, state.slots.copy(), ()).state
+        return self._settle(jump.target, state.counters.after((*leaving, *effects)), state.slots.copy(), ()).state
 
     def _is_inside(self, group: str, outer: str) -> bool:
         while group and group != outer:
@@ -132,33 +121,20 @@ class Machine:
         shown = [variable for variable in self.nodes[state.node].variables if variable.placeholder]
         return substitute(text, {item.placeholder or "": str(state.counters[item.register]) for item in shown})
 
-    def _settle(self, name: str, counters: dict[str, int], slots: dict[str, str], edges: tuple[Edge, ...]) -> Move:
+    def _settle(self, name: str, counters: Counters, slots: dict[str, str], edges: tuple[Edge, ...]) -> Move:
         """Passes through nodes without a task; the verifier has proved that this ends."""
         node = self.nodes[name]
         while isinstance(node.task, Branch) or (isinstance(node.task, End) and node.edges):
             edge = self._choose(node, counters, slots, None)
-            counters = self._apply(edge.effects, counters)
+            counters = counters.after(edge.effects)
             edges = (*edges, edge)
             node = self.nodes[edge.target]
-        return Move(edges, State(node.id, MappingProxyType(counters), MappingProxyType(slots)))
+        return Move(edges, State(node.id, counters, MappingProxyType(slots)))
 
     def _choose(
         self, node: Node, counters: Mapping[str, int], slots: Mapping[str, str], outcome: Outcome | None
     ) -> Edge:
         return next(edge for edge in node.edges if all(holds(test, counters, slots, outcome) for test in edge.guard))
-
-    def _apply(self, effects: tuple[Effect, ...], counters: dict[str, int]) -> dict[str, int]:
-        for effect in effects:
-            match effect:
-                case Set(register, value):
-                    counters[register] = value
-                case Add(register, amount):
-                    counters[register] += counters[amount] if isinstance(amount, str) else amount
-                case AtLeast(register, value):
-                    counters[register] = max(counters[register], value)
-                case Reset(scope):
-                    counters.update(self._scopes.get(scope, {}))
-        return counters
 
 
 def holds(test: Test, counters: Mapping[str, int], slots: Mapping[str, str], outcome: Outcome | None) -> bool:

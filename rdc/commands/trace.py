@@ -104,12 +104,14 @@ def _every(program: Program, most: int, limit: int, output: str) -> str:
     """All walks, and what they cover."""
     from compiler.analyses.coverage import coverage  # noqa: PLC0415 (the compiler is slow to import)
     from compiler.analyses.enumeration import enumerate_walks  # noqa: PLC0415
+    from compiler.analyses.states import explore  # noqa: PLC0415
     from compiler.ir.semantics import Machine  # noqa: PLC0415
     from rdc.walks import json, text  # noqa: PLC0415
     from rdc.words import many  # noqa: PLC0415
 
-    found = enumerate_walks(program, most, limit)
-    covered = coverage(program, found.walks)
+    space = explore(program)
+    found = enumerate_walks(program, most, limit, space)
+    covered = coverage(program, found.walks, space)
     if output == "json":
         return json.write(program, found.walks, complete=found.is_complete, found=covered)
     machine = Machine(program)

@@ -63,8 +63,7 @@ def show_coverage(program: Program, found: Coverage) -> Iterator[str]:
 def _transition(program: Program, item: Untaken) -> str:
     unit, outcome, label, origins = item.transition
     origin = origins[0] if origins else program.index()[unit].origin
-    says_unit = outcome is None and label.startswith(f"{unit} ")
-    name = "" if says_unit else unit if outcome is None else f"{unit} {outcome.name}:"
+    name = f"{unit} {outcome.name}:" if outcome else ""  # a decision is labelled with the step that is decided
     default = "" if origins else " (default)"
     return visible(f"{origin.path}:{origin.span.line}: {f'{name} {label}{default}'.strip()}")
 

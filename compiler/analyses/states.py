@@ -1,0 +1,122 @@
+"""The states that a program can be in, explored breadth first, each once.
+
+Two states count as one if they differ only in what no guard can tell apart: counters that no guard reads, and how far a
+counter is beyond every number it is compared with. So even a program that counts without end can have few of them.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from compiler.ir.program import Add, CounterTest, Edge, Program, Verdict
+from compiler.ir.semantics import Machine, Outcome, State
+from compiler.ir.walks import Visit, ending, visit
+
+EFFORT = 1_000_000
+"""How many edges are looked at, and changed counters kept, before the exploration gives up."""
+
+Key = tuple[object, ...]
+"""What guards can tell of a state."""
+
+Taken = tuple[str, Edge]
+"""An edge with the node that it leaves."""
+
+
+def taken_edges(made: Visit) -> Iterator[Taken]:
+    """The edges that were taken because of a visit, each with the node that it leaves."""
+    names = (made.unit, *(edge.target for edge in made.edges))
+    yield from zip(names, made.edges, strict=False)
+
+
+def cost(machine: Machine, made: Visit, after: State) -> int:
+    """What a visit costs in time and memory: the edges among which it chose, and the counters that it copied."""
+    return sum(len(machine.nodes[name].edges) for name, _ in taken_edges(made)) + len(after.counters.changed)
+
+
+@dataclass
+class StateSpace:
+    """What an exploration has found; `is_complete` says whether it is all there is."""
+
+    view: View
+    is_complete: bool = True
+    steps: list[tuple[int, Visit | None]] = field(default_factory=list)
+    """For each visit that led to something new the one before it; the first one stands for the start."""
+    first: dict[Taken, int] = field(default_factory=dict)
+    """The first of these visits that took an edge."""
+    distances: dict[Key, int] = field(default_factory=dict)
+    """For each state from which an end can be reached, how many visits that takes at least."""
+
+    def way(self, place: int) -> tuple[Visit, ...]:
+        """The visits of a shortest walk up to one of these."""
+        visits: list[Visit] = []
+        while (step := self.steps[place])[1]:
+            place = step[0]
+            visits.append(step[1])
+        return tuple(reversed(visits))
+
+
+def explore(program: Program) -> StateSpace:
+    """The states of a program, as far as the effort allows."""
+    machine, space = Machine(program), StateSpace(View(program))
+    start = machine.start()
+    before: dict[Key, list[Key]] = {space.view.of(start): []}
+    ends: list[Key] = []
+    pending = deque([(start, 0)])
+    space.steps.append((0, None))
+    effort = EFFORT
+    while pending and effort > 0:
+        state, place = pending.popleft()
+        key = space.view.of(state)
+        if ending(machine, state):
+            ends.append(key)
+            continue
+        for verdict in Verdict:
+            made, after = visit(machine, state, Outcome(verdict))
+            effort -= cost(machine, made, after)
+            new = [taken for taken in taken_edges(made) if taken not in space.first]
+            is_known = space.view.of(after) in before
+            before.setdefault(space.view.of(after), []).append(key)
+            if is_known and not new:
+                continue
+            space.steps.append((place, made))
+            space.first |= dict.fromkeys(new, len(space.steps) - 1)
+            if not is_known:
+                pending.append((after, len(space.steps) - 1))
+    space.is_complete = not pending
+    space.distances = _distances(before, ends)
+    return space
+
+
+def _distances(before: dict[Key, list[Key]], ends: list[Key]) -> dict[Key, int]:
+    found = dict.fromkeys(ends, 0)
+    pending = deque(ends)
+    while pending:
+        key = pending.popleft()
+        for earlier in before[key]:
+            if earlier not in found:
+                found[earlier] = found[key] + 1
+                pending.append(earlier)
+    return found
+
+
+class View:
+    """What the guards of a program can tell of its states."""
+
+    def __init__(self, program: Program) -> None:
+        edges = [edge for node in program.nodes for edge in node.edges]
+        tests = [test for edge in edges for test in edge.guard if isinstance(test, CounterTest)]
+        effects = [effect for edge in edges for effect in edge.effects]
+        sums = {(effect.amount, effect.register) for effect in effects if isinstance(effect, Add)}
+        read = {test.register for test in tests}
+        while more := {amount for amount, register in sums if register in read and isinstance(amount, str)} - read:
+            read |= more
+        self.read = frozenset(read)
+        self.most = max((test.value for test in tests), default=0) + 1
+
+    def of(self, state: State) -> Key:
+        """The state as guards see it. Counters never fall but to a fixed value, so that beyond `most` all are alike."""
+        changed = state.counters.changed.items()
+        seen = frozenset((name, min(value, self.most)) for name, value in changed if name in self.read)
+        return (state.node, seen, *state.slots.values())

@@ -1,0 +1,72 @@
+"""The values of a program's counters, of which a state keeps only those that have changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from compiler.ir.program import Add, AtLeast, Effect, Register, Reset, Set, scope_members
+
+
+class Bank:
+    """The counters of a program: their initial values, and for each scope the names in it."""
+
+    def __init__(self, registers: Iterable[Register]) -> None:
+        registers = tuple(registers)
+        self.initial = {register.name: register.initial for register in registers}
+        members = scope_members(registers)
+        self.scopes = {scope: frozenset(register.name for register in found) for scope, found in members.items()}
+
+
+class Counters(Mapping[str, int]):
+    """The values of all counters at one moment: a mapping that costs as much as there are changed ones."""
+
+    __slots__ = ("_bank", "changed")
+
+    def __init__(self, bank: Bank, changed: Mapping[str, int]) -> None:
+        self._bank = bank
+        self.changed = changed
+
+    def __getitem__(self, name: str) -> int:
+        """The value of a counter."""
+        value = self.changed.get(name)
+        return self._bank.initial[name] if value is None else value
+
+    def __iter__(self) -> Iterator[str]:
+        """The names of all counters."""
+        return iter(self._bank.initial)
+
+    def __len__(self) -> int:
+        """How many counters there are."""
+        return len(self._bank.initial)
+
+    def __eq__(self, other: object) -> bool:
+        """Whether all values are the same."""
+        return isinstance(other, Counters) and self.changed == other.changed
+
+    def __hash__(self) -> int:
+        """Equal counters have equal hashes."""
+        return hash(frozenset(self.changed.items()))
+
+    def after(self, effects: Iterable[Effect]) -> Counters:
+        """The values after effects, which apply in order."""
+        changed = dict(self.changed)
+        new = Counters(self._bank, changed)
+        for effect in effects:
+            if isinstance(effect, Reset):
+                members = self._bank.scopes.get(effect.scope, frozenset())
+                for name in [name for name in changed if name in members]:
+                    del changed[name]
+                continue
+            changed[effect.register] = value = new._value_after(effect)
+            if value == self._bank.initial[effect.register]:
+                del changed[effect.register]  # equal values look the same
+        return new
+
+    def _value_after(self, effect: Set | Add | AtLeast) -> int:
+        match effect:
+            case Set(_, value):
+                return value
+            case Add(register, amount):
+                return self[register] + (self[amount] if isinstance(amount, str) else amount)
+            case AtLeast(register, value):
+                return max(self[register], value)
