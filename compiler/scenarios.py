@@ -6,7 +6,6 @@ Commands are those of the reference command line: `rd run [--prompted] FILE` beg
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
@@ -23,8 +22,6 @@ ANSWERS: Mapping[str, Verdict] = {
     **dict.fromkeys(("fail", "no"), Verdict.FAIL),
 }
 """The words for an outcome."""
-
-_COMMENT = re.compile(r"(?:^|\s)#.*", re.DOTALL)
 
 
 class Reply(NamedTuple):
@@ -83,6 +80,8 @@ def read_scenarios(value: object, spans: Spans, document: str) -> tuple[tuple[Sc
         spans: Where that stands, and each key and item in it.
         document: The file name of the document, which is the one that scenarios must run.
     """
+    if value is None:
+        return (), []
     if not isinstance(value, Mapping):
         return (), [Mistake("the scenarios are not a mapping of names to scenarios", nearest(spans, ()))]
     scenarios: list[Scenario] = []
@@ -95,7 +94,7 @@ def read_scenarios(value: object, spans: Spans, document: str) -> tuple[tuple[Sc
         found += wrong
         if not wrong:
             prompted, commands = _commands(content["commands"], spans, (name, "commands"), document)
-            about = str(content.get("description", ""))
+            about = "" if content.get("description") is None else str(content["description"])
             scenarios.append(Scenario(name, prompted, commands, content["result"], about))
     return tuple(scenarios), found
 
@@ -118,23 +117,38 @@ def _mistakes(content: object) -> Iterator[tuple[KeyPath, str]]:
 
 def _commands(lines: list[str], spans: Spans, path: KeyPath, document: str) -> tuple[bool, tuple[Command, ...]]:
     """Whether the run is prompted, and the commands after the one that begins it; comments alone are none."""
-    read = [(_words(line), nearest(spans, (*path, str(number)))) for number, line in enumerate(lines)]
-    read = [(words, span) for words, span in read if words != []]
+    read = [(line, _words(line), nearest(spans, (*path, str(number)))) for number, line in enumerate(lines)]
+    read = [(line, words, span) for line, words, span in read if words != []]
     if not read:
         return False, (Unclear("there is no `rd run`, which begins a run", nearest(spans, path)),)
-    (first, span), *rest = read
+    (_, first, span), *rest = read
     problem = _run_problem(first, document)
     begun = (Unclear(problem, span),) if problem else ()
-    commands = tuple(_command(words, span) for words, span in rest)
+    commands = tuple(_command(line, words, span) for line, words, span in rest)
     return "--prompted" in (first or ()), (*begun, *commands)
 
 
 def _words(line: str) -> list[str] | None:
-    """The words of a command without its comment; None if a quote in it is not closed."""
+    """The words of a command without its comment; None if it is more than a line, or a quote is not closed."""
+    if "\n" in line.strip():
+        return None
     try:
-        return shlex.split(_COMMENT.sub("", line))
+        return shlex.split(_without_comment(line))
     except ValueError:
         return None
+
+
+def _without_comment(line: str) -> str:
+    """A `#` at the beginning of a word begins a comment, unless it stands in quotes."""
+    quote = ""
+    for place, character in enumerate(line):
+        if quote:
+            quote = "" if character == quote else quote
+        elif character in "\"'":
+            quote = character
+        elif character == "#" and (place == 0 or line[place - 1].isspace()):
+            return line[:place]
+    return line
 
 
 def _run_problem(words: list[str] | None, document: str) -> str:
@@ -153,7 +167,7 @@ def _run_problem(words: list[str] | None, document: str) -> str:
     return ""
 
 
-def _command(words: list[str] | None, span: Span | None) -> Command:
+def _command(line: str, words: list[str] | None, span: Span | None) -> Command:
     match words:
         case ["rd", answer] if answer in ANSWERS:
             return Reply(ANSWERS[answer])
@@ -162,4 +176,4 @@ def _command(words: list[str] | None, span: Span | None) -> Command:
         case ["rd", "run", *_]:
             return Unclear("a second `rd run`: a scenario is one run", span)
         case _:
-            return Unclear("this is not one of `rd pass|yes|ok`, `rd fail|no` and `rd goto ID`", span)
+            return Unclear(f"`{line.strip()}` is not one of `rd pass|yes|ok`, `rd fail|no` and `rd goto ID`", span)

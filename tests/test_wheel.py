@@ -82,7 +82,8 @@ def test_the_wheel_holds_what_is_read_at_run_time(wheel: Path) -> None:
         path.relative_to(ROOT).as_posix()
         for folder in folders
         for path in (ROOT / folder).rglob("*")
-        if path.is_file() and path.suffix in (".py", ".lark", ".jinja", ".md", ".json", ".typed", ".ttf", ".toml", ".yml")
+        if path.is_file()
+        and path.suffix in (".py", ".lark", ".jinja", ".md", ".json", ".typed", ".ttf", ".toml", ".yml")
     }
     assert tree <= names, sorted(tree - names)
     assert {"grammars/rundown.lark", "grammars/rundown_line.lark", "runtime_shim/session.py"} <= names

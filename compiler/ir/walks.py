@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from compiler.ir.program import Edge, End, Node
+from compiler.ir.program import Edge, End, Node, Program
 from compiler.ir.semantics import Machine, Outcome, State
 
 LIMIT = 1000
-"""In visits: where a walk is cut off that does not end."""
+"""In visits: where a walk is cut off that does not end, unless the program has more units."""
+
+
+def usual_limit(program: Program) -> int:
+    """Where a walk of a program is cut off if nothing else is said."""
+    return max(LIMIT, len(program.nodes))
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +35,14 @@ class Visit:
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """The visits of a run, and the state that they led to: an end, or where no outcome was to be had."""
+    """The visits of a run, and the state that they led to: an end, or where no outcome was to be had.
+
+    `jumps` are those of the operator: the number of visits before each, and the unit that it led to.
+    """
 
     visits: tuple[Visit, ...]
     state: State
+    jumps: tuple[tuple[int, str], ...] = ()
 
 
 Decide = Callable[[Node, State], Outcome | None]

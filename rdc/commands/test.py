@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 FORMATS = {"text": "rdc.trials.text", "json": "rdc.trials.json", "junit": "rdc.trials.junit"}
 ALL = "all"
+LONGEST = 7 * 24 * 3600
 
 
 @click.command(name="test")
@@ -33,9 +34,10 @@ ALL = "all"
 )
 @click.option(
     "--timeout",
-    type=click.FloatRange(0, min_open=True),
+    type=float,
     default=300,
     show_default=True,
+    callback=lambda context, _, value: _seconds(context, value),
     help="For one run, in seconds.",
 )
 @click.option("--format", "output", type=click.Choice(list(FORMATS)), default="text", show_default=True)
@@ -88,3 +90,9 @@ def _has_failed(results: Sequence[Result], *, strict: bool) -> bool:
 
     wrong = {Status.FAILED, Status.SKIPPED} if strict else {Status.FAILED}
     return any(result.status in wrong for result in results)
+
+
+def _seconds(context: click.Context, value: float) -> float:
+    if not 0 < value <= LONGEST:  # which is not so for what is no number either
+        raise click.UsageError(f"--timeout is a number of seconds, at most {LONGEST}", context)
+    return value

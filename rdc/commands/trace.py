@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from compiler.ir.program import Program, Verdict
 
 MOST_WALKS = 100
-MOST_VISITS = 1000
 
 
 @click.command(name="trace")
@@ -39,7 +38,7 @@ MOST_VISITS = 1000
 @click.option(
     "--visits",
     type=click.IntRange(1),
-    help=f"After how many units a walk is cut; {MOST_VISITS} or, if the document has more, so many.",
+    help="After how many units a walk is cut; 1000 or, if the document has more, so many.",
 )
 @click.option("--format", "output", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @language_options
@@ -66,7 +65,9 @@ def command(
     compilation = compile_file(file, settings)
     if not reporter.accepts([compilation]) or compilation.program is None:
         return 1
-    limit = visits or max(MOST_VISITS, len(compilation.program.nodes))
+    from compiler.ir.walks import usual_limit  # noqa: PLC0415 (as above)
+
+    limit = visits or usual_limit(compilation.program)
     if every:
         shown = _every(compilation.program, walks, limit, output)
     else:
@@ -88,7 +89,7 @@ def _one(program: Program, outcomes: str, otherwise: str, limit: int, output: st
     found = walk(machine, decide, limit)
     if output == "json":
         return json.write(program, [found], complete=False)
-    return "\n".join([*text.show_visits(program, found.visits), f"=> {text.show_end(machine, found)}"])
+    return "\n".join([*text.show_visits(program, found), f"=> {text.show_end(machine, found)}"])
 
 
 def _read(outcomes: str, program: Program) -> dict[str, tuple[Verdict, ...]]:

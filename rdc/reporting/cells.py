@@ -108,8 +108,9 @@ def _shown(char: str) -> str:
         return chr(0x2400 + code)  # the pictures of the control characters, such as ␛
     if code == 0x7F:
         return "␡"
-    # Format characters too: they reorder or hide what stands around them.
-    return f"<U+{code:04X}>" if unicodedata.category(char) in ("Cc", "Cf", "Cs", "Zl", "Zp") else char
+    # Format characters too: they reorder or hide what stands around them; and what is no character, as XML has it.
+    hidden = unicodedata.category(char) in ("Cc", "Cf", "Cs", "Zl", "Zp") or code & 0xFFFE == 0xFFFE
+    return f"<U+{code:04X}>" if hidden else char
 
 
 def _width(char: str, before: str, width_before: int) -> int:

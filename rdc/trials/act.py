@@ -51,8 +51,13 @@ class ActRun:
     """The steps of all jobs in the order in which they ended; those of skipped jobs are not there."""
     jobs: Mapping[str, str]
     """The results of the jobs by their ids: `success`, `failure` or `skipped`."""
-    summary: str
-    """What the steps have written to `$GITHUB_STEP_SUMMARY`."""
+    summaries: tuple[tuple[str, str], ...]
+    """What the steps have written to `$GITHUB_STEP_SUMMARY`, each with the id of its step."""
+
+    @property
+    def summary(self) -> str:
+        """What all steps have written there."""
+        return "".join(text for _, text in self.summaries)
 
     @property
     def outcomes(self) -> dict[str, str]:
@@ -68,7 +73,9 @@ def read_run(done: Finished) -> ActRun:
         log=_log(events, _events(done.err)),
         steps=tuple(_steps(events)),
         jobs={event["jobID"]: event["jobResult"] for event in events if "jobResult" in event},
-        summary="".join(event["content"] for event in events if event.get("command") == "summary"),
+        summaries=tuple(
+            (event["stepID"][0], event["content"]) for event in events if event.get("command") == "summary"
+        ),
     )
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from backends.github import GithubBackend
+from backends.github.names import RESULT
 from backends.github.result import shown_title
 from compiler.ir.program import Branch, End, Program, Verdict
 from compiler.yaml_text import load_value
@@ -46,12 +47,12 @@ def run(setting: Setting) -> Run:
     environment = {"PATH": os.environ.get("PATH", os.defpath), "HOME": str(home)}
     done = execute([tool, "workflow_dispatch", *OPTIONS, *words], setting.workspace, environment, setting.timeout)
     ran = read_run(done)
-    result = _HEADING.search(ran.summary)
+    summary = "".join(text for step, text in ran.summaries if step == RESULT)  # commands may write summaries too
+    result = _HEADING.search(summary)
     if result is None:
         return Run((), "", (ran.log.strip().splitlines() or ["act said nothing"])[-1])
-    return Run(
-        tuple(_steps(setting.program, ran.summary)), result["result"], re.sub(r"\\(.)", r"\1", result["message"])
-    )
+    message = re.sub(r"\\(.)", r"\1", result["message"])
+    return Run(tuple(_steps(setting.program, summary)), result["result"], message)
 
 
 def _workflow(setting: Setting) -> str:

@@ -7,7 +7,7 @@ import os
 from backends.make import MakeBackend
 from compiler.ir.program import Verdict
 from rdc.trials.process import execute, find_tool
-from rdc.trials.run import Run, Setting, Step, TrialError
+from rdc.trials.run import RESULTS, Run, Setting, Step, TrialError
 
 OF_MAKE = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEFILES", "MAKEOVERRIDES")
 """What a make around this one would tell it."""
@@ -25,6 +25,7 @@ def run(setting: Setting) -> Run:
     answers = f"ANSWERS={setting.write_answers()}"
     done = execute([*command, answers], setting.workspace, environment, setting.timeout)
     status = execute([*command, "status"], setting.workspace, environment, setting.timeout)
-    words = (line.partition(" ") for line in status.out.splitlines())
-    steps = (Step(unit, None, Verdict(word)) for word, _, unit in words if word in tuple(Verdict))
-    return Run.told(tuple(steps), done.out)
+    words = [line.partition(" ") for line in status.out.splitlines()]
+    steps = tuple(Step(unit, None, Verdict(word)) for word, _, unit in words if word in tuple(Verdict))
+    over = next((rest for word, _, rest in words if word == "over:" and rest in RESULTS.split("|")), RESULTS)
+    return Run.told(steps, done.out, done.code, over)

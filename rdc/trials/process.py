@@ -1,4 +1,4 @@
-"""Processes of trials: in a session of their own, with a time limit, and nothing of them is left behind."""
+"""Processes of trials: in a session of their own, with a time limit, after which their commands are ended too."""
 
 from __future__ import annotations
 

@@ -21,9 +21,12 @@ def run(setting: Setting) -> Run:
     words = ["run", "--state-dir", str(state), "--answers", str(setting.write_answers()), "--events", str(events)]
     done = execute([sys.executable, str(script), *words], setting.workspace, os.environ, setting.timeout)
     lines = events.read_text(encoding="utf-8").splitlines() if events.exists() else []
-    steps = (
+    happened = [json.loads(line) for line in lines]
+    steps = tuple(
         Step(event["unit"], event["attempt"], Verdict(event["outcome"]))
-        for event in map(json.loads, lines)
+        for event in happened
         if event["event"] == "unit_finished"
     )
-    return Run.told(tuple(steps), done.err)
+    if happened and happened[-1]["event"] == "run_finished":
+        return Run(steps, happened[-1]["result"].upper(), " ".join(happened[-1]["message"].split()))
+    return Run.told(steps, done.err, done.code)

@@ -59,13 +59,15 @@ def _played(machine: Machine, jumps: Mapping[str, Jump], scenario: Scenario) -> 
     """The walk to the end, to where no answer is left, or to a command that must run."""
     state = machine.start()
     visits: list[Visit] = []
+    jumped: list[tuple[int, str]] = []
     for command in scenario.commands:
         waits_for_command = is_command(machine.nodes[state.node]) and not scenario.prompted
         if ending(machine, state) or (waits_for_command and isinstance(command, Reply)):
             break
         if isinstance(command, Goto):
             state = machine.jump(state, jumps[command.unit])
+            jumped.append((len(visits), command.unit))
         elif isinstance(command, Reply):
             made, state = visit(machine, state, Outcome(command.verdict))
             visits.append(made)
-    return Walk(tuple(visits), state)
+    return Walk(tuple(visits), state, tuple(jumped))

@@ -79,7 +79,7 @@ def _ends_otherwise(machine: Machine, walk: Walk, run: Run) -> str:
     if not run.result:
         return f"the target failed: {run.message}"
     if run.result == "WAITING":
-        return f"it waits at {run.message}, and no answer is left"
+        return f"it waits at {walk.state.node}, and no answer is left"
     end = ending(machine, walk.state)
     said = f"{run.result} {run.message}".rstrip()
     if end is None:

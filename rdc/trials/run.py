@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,8 +11,7 @@ from typing import NamedTuple
 from compiler.ir.program import Program, Verdict
 
 ANSWERS = "answers"
-MARK = "rdc: "
-"""Begins the line in which a target says how it ended."""
+RESULTS = "COMPLETE|STOP|WAITING"
 
 
 class TrialError(Exception):
@@ -68,14 +68,20 @@ class Run(NamedTuple):
     message: str
 
     @classmethod
-    def told(cls, steps: tuple[Step, ...], output: str) -> Run:
-        """The run whose end stands on the last line of an output, such as `rdc: STOP The disk is full`.
+    def told(cls, steps: tuple[Step, ...], output: str, code: int, results: str = RESULTS) -> Run:
+        """The run whose end stands near the end of an output, as in `rdc: STOP The disk is full`.
 
-        A command may have left the line unfinished on which it stands.
+        A command may have left the line unfinished on which it stands, and what it left behind may say more: `results`
+        are those that it can be, with `|` between them.
         """
-        last = (output.splitlines() or [""])[-1]
-        said = last.removeprefix(MARK) if last.startswith(MARK) else last.rpartition(MARK)[2]
-        result, _, message = said.partition(" ")
-        if MARK not in last or result not in ("COMPLETE", "STOP", "WAITING"):
-            return cls(steps, "", said or "it said nothing")
-        return cls(steps, result, message)
+        end = re.compile(rf"(?:|.*)rdc: (?P<result>{results})(?: (?P<message>.*))?$")
+        lines = [line for line in output.splitlines() if line.strip()]
+        for line in reversed(lines):
+            if found := end.match(line):
+                return cls(steps, found["result"], found["message"] or "")
+        said = lines[-1] if lines else "it said nothing"
+        return cls(steps, "", f"{said} ({_exit(code)})")
+
+
+def _exit(code: int) -> str:
+    return f"exit code {code}" if code >= 0 else f"ended by signal {-code}"

@@ -64,7 +64,8 @@ def _on_target(base: Result, rehearsal: Rehearsal, compilation: Compilation, tim
     walk, parted = retrace(machine, run)
     done = replace(base, walk=walk, seconds=time.monotonic() - began)
     if parted:
-        ended = f"{run.result} {run.message}".strip() if run.result else ""
+        about = walk.state.node if run.result == "WAITING" else run.message
+        ended = f"{run.result} {about}".strip() if run.result else ""
         return replace(done, status=Status.FAILED, ended=ended, problem=parted)
     status, ended, problem = judge(base.scenario, machine, walk)
     return replace(done, status=status, ended=ended, problem=problem)

@@ -32,7 +32,7 @@ def details(result: Result) -> Iterator[str]:
     if result.problem:
         yield visible(result.problem)
     if result.status is Status.FAILED:
-        yield from (f"  {line}" for line in show_visits(result.program, result.walk.visits))
+        yield from (f"  {line}" for line in show_visits(result.program, result.walk))
 
 
 def _summary(results: Sequence[Result]) -> str:

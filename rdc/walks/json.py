@@ -32,10 +32,11 @@ def write(program: Program, walks: Sequence[Walk], *, complete: bool, found: Cov
 
 
 def plain_walk(machine: Machine, walk: Walk) -> dict[str, Any]:
-    """A walk as plain data; its result is null where it was left before an end."""
+    """A walk as plain data. Its result is null where it has no end, its outcomes where jumps led there."""
     end = ending(machine, walk.state)
     return {
-        "outcomes": write_outcomes(walk.visits),
+        "outcomes": None if walk.jumps else write_outcomes(walk.visits),
+        "jumps": [{"after": count, "unit": unit} for count, unit in walk.jumps],
         "visits": [_visit(machine, made) for made in walk.visits],
         "at": walk.state.node,
         "result": end.result.upper() if end else None,
@@ -65,6 +66,7 @@ def _coverage(found: Coverage) -> dict[str, Any]:
                 "transition": item.transition.label,
                 "places": [f"{origin.path}:{origin.span.line}" for origin in item.transition.origins],
                 "outcomes": None if item.way is None else write_outcomes(item.way),
+                "visits": None if item.way is None else len(item.way),
                 "certain": item.is_certain,
             }
             for item in found.untaken

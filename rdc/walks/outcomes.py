@@ -40,7 +40,7 @@ def read_outcomes(text: str, program: Program) -> dict[str, tuple[Verdict, ...]]
     for word in words:
         name, equals, given = word.rpartition("=")
         if not equals or not all(outcome in ANSWERS for outcome in given.split(",")):
-            raise OutcomesError(f"'{word}' is not UNIT=OUTCOME,... with outcomes pass or fail")
+            raise OutcomesError(f"'{word}' is not UNIT=OUTCOME,... with outcomes pass and fail, or yes, ok and no")
         if name not in known:
             shown = ", ".join(units[:_MOST_SHOWN]) + (", …" if len(units) > _MOST_SHOWN else "")
             raise OutcomesError(f"no unit '{name}' has outcomes; those that have are {shown}")

@@ -11,7 +11,7 @@ from compiler.analyses.coverage import Coverage, Untaken
 from compiler.ir.placeholders import substitute
 from compiler.ir.program import Node, Program, Verdict
 from compiler.ir.semantics import Machine
-from compiler.ir.walks import Visit, Walk, ending
+from compiler.ir.walks import Visit, Walk, ending, usual_limit
 from rdc.reporting.cells import cells, visible
 from rdc.walks.outcomes import write_outcomes
 from rdc.words import many
@@ -19,8 +19,15 @@ from rdc.words import many
 _COLOURS = {Verdict.PASS: "green", Verdict.FAIL: "red"}
 
 
-def show_visits(program: Program, visits: Sequence[Visit]) -> Iterator[str]:
-    """A line for each visit: the unit, its title, the outcome, and the transitions that were taken."""
+def show_visits(program: Program, walk: Walk) -> Iterator[str]:
+    """A line for each visit, with the unit, its title, the outcome and the transitions taken, and one for each jump."""
+    lines = list(_visits(program, walk.visits))
+    for place, unit in reversed(walk.jumps):
+        lines.insert(place, visible(f"(rd goto {unit})"))
+    yield from lines
+
+
+def _visits(program: Program, visits: Sequence[Visit]) -> Iterator[str]:
     nodes = program.index()
     names = [visible(_name(made)) for made in visits]
     titles = [visible(title(nodes[made.unit], made)) for made in visits]
@@ -57,7 +64,7 @@ def show_coverage(program: Program, found: Coverage) -> Iterator[str]:
     yield f"{taken} of {many(found.transitions, 'transition')} taken"
     for item in found.untaken:
         yield f"  not taken: {_transition(program, item)}"
-        yield f"    {_advice(item)}"
+        yield f"    {_advice(program, item)}"
 
 
 def _transition(program: Program, item: Untaken) -> str:
@@ -68,9 +75,11 @@ def _transition(program: Program, item: Untaken) -> str:
     return visible(f"{origin.path}:{origin.span.line}: {f'{name} {label}{default}'.strip()}")
 
 
-def _advice(item: Untaken) -> str:
+def _advice(program: Program, item: Untaken) -> str:
     if item.way is not None:
-        return visible(f"not among these walks, but taken with --outcomes {shlex.quote(write_outcomes(item.way))}")
+        limit = f" --visits {len(item.way)}" if len(item.way) > usual_limit(program) else ""
+        given = shlex.quote(write_outcomes(item.way))
+        return visible(f"not among these walks, but taken with --outcomes {given}{limit}")
     return "no outcomes lead there" if item.is_certain else "no walk was found that takes it"
 
 

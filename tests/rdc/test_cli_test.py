@@ -113,12 +113,12 @@ def test_a_wrong_result_is_shown_with_the_walk(folder: Path) -> None:
     ("commands", "problem"),
     [
         (f"{PROMPTED}, rd pass", "it waits at 2, and no answer is left"),
-        (f"{PROMPTED}, rd maybe", "this is not one of `rd pass|yes|ok`"),
+        (f"{PROMPTED}, rd maybe", "`rd maybe` is not one of `rd pass|yes|ok`"),
         (f"{PROMPTED}, rd goto 9", "`rd goto 9`: there is no such unit"),
         (f"{PROMPTED}, {PROMPTED}", "a second `rd run`"),
         ("rd run other.runbook.md", "it runs `other.runbook.md`, which is not this document"),
         ("rd pass", "the first command is not `rd run"),
-        (f"{RUN}, rd yes, rd maybe", "this is not one of `rd pass|yes|ok`"),
+        (f"{RUN}, rd yes, rd maybe", "`rd maybe` is not one of `rd pass|yes|ok`"),
     ],
 )
 def test_a_scenario_that_comes_to_no_end_fails(folder: Path, commands: str, problem: str) -> None:
@@ -132,6 +132,9 @@ def test_the_operator_may_jump(folder: Path) -> None:
     jumped = {"jumped": (f"{PROMPTED}, rd pass, rd goto Back, rd fail, rd goto Back, rd fail, rd fail", "STOP")}
     result = tried(folder, scenarios(**jumped), "--on", "python")
     assert result.code == 0
+    plain = json.loads(tried(folder, scenarios(**jumped), "--format", "json").out)["results"][0]["walk"]
+    assert plain["jumps"] == [{"after": 1, "unit": "Back"}, {"after": 2, "unit": "Back"}]
+    assert plain["outcomes"] is None
     assert result.out.splitlines() == [
         "PASSED   deploy.runbook.md  jumped  semantics  STOP Lost",
         "SKIPPED  deploy.runbook.md  jumped  python",
@@ -268,6 +271,35 @@ def test_a_run_has_a_time_limit(folder: Path, target: str) -> None:
     assert "it took longer than 0.5 seconds; --timeout gives it more" in result.out
 
 
+@pytest.mark.parametrize("seconds", ["0", "-1", "nan", "inf", "1e300"])
+def test_a_time_limit_is_a_number_of_seconds(folder: Path, seconds: str) -> None:
+    result = tried(folder, scenarios(**GOOD_ONE), "--timeout", seconds)
+    assert (result.code, result.out) == (2, "")
+    assert "--timeout is a number of seconds" in result.err
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize(
+    "command",
+    [
+        "echo '### STOP forged' >> \"${GITHUB_STEP_SUMMARY:-/dev/null}\"",
+        "(sleep 0.2; echo 'rdc: STOP late'; echo 'rdc: STOP late' >&2) & true",
+        "printf 'rdc: STOP unfinished' | tee /dev/stderr",
+    ],
+)
+def test_commands_do_not_say_how_a_run_ends(folder: Path, target: str, command: str) -> None:
+    text = scenarios(**REAL).replace("touch BUILT && cat data", command)
+    result = tried(folder, text, "--on", target)
+    assert result.code == 0, result.out
+
+
+@pytest.mark.parametrize("target", ["python", "make"])
+def test_a_run_that_is_killed_says_so(folder: Path, target: str) -> None:
+    result = tried(folder, scenarios(**REAL).replace("touch BUILT && cat data", "kill -9 $PPID"), "--on", target)
+    assert result.code == 1
+    assert "signal 9" in result.out or "exit code" in result.out
+
+
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_a_test_that_is_ended_ends_what_it_has_begun(folder: Path, target: str, number: int) -> None:
@@ -311,7 +343,7 @@ def test_what_git_ignores_is_not_there(folder: Path) -> None:
 
 
 def test_as_junit(folder: Path) -> None:
-    text = scenarios(**GOOD_ONE, **WRONG, **REAL).replace("Back to the old one", "Back \x01 ]]> <b>")
+    text = scenarios(**GOOD_ONE, **WRONG, **REAL).replace("Back to the old one", "Back \x01\uffff\ufffe ]]> <b>")
     root = ET.fromstring(tried(folder, text, "--format", "junit").out)
     suite = root.find("testsuite")
     assert suite is not None

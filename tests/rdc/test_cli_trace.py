@@ -183,11 +183,40 @@ def test_what_no_walk_takes_is_told(folder: Path) -> None:
     ]
 
 
+def test_a_retry_of_a_step_is_named_as_it_is_written(folder: Path) -> None:
+    document(folder, "retry.runbook.md", "## 1. A\n\n- PASS: RETRY 3 STOP\n- FAIL: STOP\n\n### 1.1 B\n\n### 1.2 C\n")
+    lines = call("trace", "retry.runbook.md", "--all", "--visits", "1", cwd=folder).out.splitlines()
+    assert lines[2] == "1 of 4 transitions taken"
+    assert lines[-4:] == [
+        "  not taken: retry.runbook.md:3: 1 PASS: RETRY 3",
+        "    not among these walks, but taken with --outcomes ''",
+        "  not taken: retry.runbook.md:3: 1 PASS: STOP",
+        "    not among these walks, but taken with --outcomes ''",
+    ]
+
+
+def test_advice_for_a_long_way_says_how_long(folder: Path) -> None:
+    document(folder, "long.runbook.md", "## 1. A\n\n- FAIL: RETRY 1200 GOTO 2\n\n## 2. B\n")
+    advice = call("trace", "long.runbook.md", "--all", cwd=folder).out.splitlines()[-1]
+    assert advice == "    not among these walks, but taken with --outcomes 1=fail --visits 1201"
+    words = shlex.split(advice)[shlex.split(advice).index("--outcomes") :]
+    assert "GOTO 2" in call("trace", "long.runbook.md", *words, cwd=folder).out
+
+
+def test_large_documents_have_walks(folder: Path) -> None:
+    units = (f"## {number}. A\n\n- FAIL: RETRY 3 STOP\n" for number in range(1, 1501))
+    document(folder, "large.runbook.md", "\n".join(units))
+    lines = call("trace", "large.runbook.md", "--all", "--walks", "3", cwd=folder).out.splitlines()
+    assert lines[3] == "3 walks, the shortest; there may be more"
+    assert lines[0] == "1 fail, 1 (attempt 2) fail, 1 (attempt 3) fail, 1 (attempt 4) fail => STOP"
+
+
 def test_for_machines(folder: Path) -> None:
     one = json.loads(call("trace", "rounds.runbook.md", "--outcomes", "{N}=fail", "--format", "json", cwd=folder).out)
     assert one["walks"] == [
         {
             "outcomes": "{N}=fail",
+            "jumps": [],
             "visits": [
                 {
                     "unit": "{N}",
