@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, given, settings
 
 from compiler.analyses.coverage import coverage
 from compiler.analyses.enumeration import enumerate_walks
+from compiler.analyses.states import explore
 from compiler.ir.program import Program, Verdict
 from compiler.ir.semantics import Machine
 from compiler.ir.walks import Visit, Walk, ending, walk
@@ -18,7 +19,7 @@ from tests.equivalence.strategies import cases
 
 MOST, LONGEST = 40, 12
 
-_quick = settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+_quick = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def by_outcomes(program: Program, visits: tuple[Visit, ...], limit: int) -> Walk:
@@ -61,12 +62,13 @@ def test_outcomes_in_words_lead_to_the_same_walk(case: Case) -> None:
 @given(case=cases())
 def test_what_the_walks_leave_out_is_taken_by_the_way_that_is_told(case: Case) -> None:
     program = compiled(case)
-    found = coverage(program, enumerate_walks(program, 2, LONGEST).walks)
+    space = explore(program)
+    found = coverage(program, enumerate_walks(program, 2, LONGEST, space).walks, space)
     assert len(found.untaken) <= found.transitions
     for item in found.untaken:
         if item.way is not None:
             assert by_outcomes(program, item.way, len(item.way)).visits == item.way
-            again = coverage(program, [Walk(item.way, Machine(program).start())])
+            again = coverage(program, [Walk(item.way, Machine(program).start())], space)
             assert item.transition not in [other.transition for other in again.untaken]
 
 
