@@ -25,7 +25,6 @@ CHOSEN = [
     ("dynamic", "dot", DONE),
     ("chain", "graph", DONE),
     ("doubled", "check", REFUSED),
-    ("fan", "python", DONE),
     ("long-message", "github", REFUSED),
     ("long-command", "make", REFUSED),
     ("long-title", "dot", DONE),
@@ -37,10 +36,8 @@ CHOSEN = [
     ("nested-yaml-lists", "check", REFUSED),
     ("nested-toml-lists", "check", REFUSED),
     ("bomb-as-events", "github", REFUSED),
-    ("only-passes", "check", REFUSED),
     ("wrong-targets", "check", REFUSED),
     ("many-options", "check", REFUSED),
-    ("most-lines", "check", REFUSED),
     ("too-large", "check", REFUSED),
 ]
 

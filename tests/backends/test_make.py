@@ -244,7 +244,7 @@ def with_commands(program: Program, command: str) -> Program:
     return replace(program, nodes=type(program.nodes)(nodes))
 
 
-@settings(max_examples=25, suppress_health_check=list(HealthCheck))
+@settings(max_examples=10, suppress_health_check=list(HealthCheck))
 @given(text=TEXTS)
 @example(text="".join(PIECES))
 @example(text="\\\n".join(PIECES))

@@ -91,14 +91,14 @@ def test_a_run_that_begins_elsewhere(tmp_path: Path) -> None:
     assert "begins" in " ".join(found.boxes[0].lines)
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=20, suppress_health_check=[HealthCheck.too_slow])
 @given(case=cases())
 def test_a_runbook_with_itself_is_its_picture(case: Case) -> None:
     picture = of_case(case)
     assert both(picture, picture) == picture
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow])
 @given(pair=pairs)
 def test_nothing_is_lost_and_nothing_leads_nowhere(pair: tuple[Case, Case]) -> None:
     old, new = map(of_case, pair)

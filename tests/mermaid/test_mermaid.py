@@ -62,13 +62,13 @@ def test_mermaid_reads_the_golden_files(path: Path, mermaid: Mermaid) -> None:
     assert not is_too_big(text)
 
 
-@settings(max_examples=120, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=50, suppress_health_check=[HealthCheck.too_slow])
 @given(drawn=hostile_programs())
 def test_no_text_leaves_its_label(drawn: Program, mermaid: Mermaid) -> None:
     assert_same(mermaid.read(emitted(drawn)), picture(drawn))
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow])
 @given(case=cases())
 def test_mermaid_sees_the_picture_of_every_runbook(case: Case, mermaid: Mermaid) -> None:
     drawn = compiled_case(case)

@@ -25,7 +25,7 @@ def read(shown: Picture, mermaid: Mermaid) -> Seen:
     return seen._replace(boxes=[box for box in seen.boxes if box.id != LEGEND])
 
 
-@settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=15, suppress_health_check=[HealthCheck.too_slow])
 @given(pair=pairs)
 def test_mermaid_sees_both_versions(pair: tuple[Case, Case], mermaid: Mermaid) -> None:
     shown = both(*map(of_case, pair))
@@ -38,7 +38,7 @@ def test_mermaid_sees_both_versions(pair: tuple[Case, Case], mermaid: Mermaid) -
     assert set(dotted) <= {"dotted"}
 
 
-@settings(max_examples=20, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=12, suppress_health_check=[HealthCheck.too_slow])
 @given(old=hostile_programs(), new=hostile_programs())
 def test_no_text_leaves_its_label(old: Program, new: Program, mermaid: Mermaid) -> None:
     shown = both(picture(old), picture(new))

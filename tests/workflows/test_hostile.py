@@ -27,7 +27,7 @@ MODES: list[dict[str, object]] = [
 ]
 
 
-@settings(max_examples=4, suppress_health_check=list(HealthCheck))
+@settings(max_examples=2, suppress_health_check=list(HealthCheck))
 @given(found=st.lists(cases(), min_size=12, max_size=12))
 def test_no_tool_finds_anything_in_random_workflows(found: list[Case]) -> None:
     """The commands are plain: what shellcheck thinks of the author's own is for the author."""
