@@ -456,7 +456,6 @@ step-3:
 #:     u1_1)
 #:       case $rdc_outcome in
 #:         pass)
-#:           rdc_n1_2_n=0
 #:           rdc_n1_2_n=1
 #:           rdc_unit=u2_2_n
 #:           ;;

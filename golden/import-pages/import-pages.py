@@ -49,9 +49,7 @@ PROGRAM = {
     "registers": {
         "2.{n}": 0,
     },
-    "scopes": {
-        "2": ["2.{n}"],
-    },
+    "scopes": {},
     "groups": {},
     "units": {
         "1": {
@@ -67,7 +65,7 @@ PROGRAM = {
                 'echo "plum, 8" > catalogue/remote/page3.csv'
             ),
             "edges": [
-                {"on": "pass", "do": [["reset", "2"], ["2.{n}", "=", 1]], "go": "2.{n}", "says": ""},
+                {"on": "pass", "do": [["2.{n}", "=", 1]], "go": "2.{n}", "says": ""},
                 {"on": "fail", "go": "STOP", "says": ""},
             ],
         },

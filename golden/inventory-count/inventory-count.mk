@@ -462,7 +462,6 @@ step-Report:
 #:         pass)
 #:           rdc_n1_N=$((rdc_n1_N + 1))
 #:           rdc_n2_N_n=1
-#:           rdc_n2_N_n=1
 #:           rdc_unit=u1_N_n
 #:           ;;
 #:         fail)

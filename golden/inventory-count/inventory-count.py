@@ -50,9 +50,7 @@ PROGRAM = {
         "{N}": 1,
         "{N}.{n}": 1,
     },
-    "scopes": {
-        "{N}": ["{N}.{n}"],
-    },
+    "scopes": {},
     "groups": {},
     "units": {
         # {N} Shelf {N}
@@ -87,7 +85,7 @@ PROGRAM = {
             "prompt": "Is there a shelf after the one that was just counted?",
             "command": '[ -d "storeroom/shelf$(($(cat storeroom/current-shelf) + 1))" ]',
             "edges": [
-                {"on": "pass", "do": [["{N}", "+", 1], ["reset", "{N}"], ["{N}.{n}", "=", 1]], "go": "{N}.{n}", "says": "GOTO NEXT {N}"},
+                {"on": "pass", "do": [["{N}", "+", 1], ["{N}.{n}", "=", 1]], "go": "{N}.{n}", "says": "GOTO NEXT {N}"},
                 {"on": "fail", "go": "Report", "says": "GOTO Report"},
             ],
         },

@@ -191,6 +191,9 @@ CASES: dict[str, tuple[str, list[str]]] = {
     # M11
     "continues-to-stop": ("## 1. A\n- PASS: COMPLETE\n### 1.1 B\n- FAIL: CONTINUE\n", ["RD406 4:3"]),
     "tolerated": ("## 1. A\n### 1.1 B\n- FAIL: CONTINUE\n### 1.2 C\n- FAIL: CONTINUE\n", ["RD405 3:3"]),
+    "tolerated-jump": ("## 1. A\n### 1.1 B\n- FAIL: GOTO 1.2\n### 1.2 C\n", ["RD405 3:3"]),
+    "tolerated-instance": ("## 1. A\n### 1.{n} B\n- FAIL: GOTO NEXT\n", ["RD405 3:3"]),
+    "failure-that-leaves": ("## 1. A\n### 1.1 B\n- FAIL: GOTO 2\n## 2. C\n", []),
 }
 
 

@@ -123,9 +123,9 @@ class _Run:
             if passed == step.transitions.optimistic:  # a PASS under ANY, a FAIL under ALL: decided
                 return self.finish_step(step, passed)
             return self.go_to_sibling(step, child)
+        if not step.transitions.declared:
+            self.forget(step, child)  # in a transparent step only yielded outcomes count
         if isinstance(action, Continue):
-            if not passed and not step.transitions.declared:
-                self.record(step, child, True)  # tolerated in a transparent step
             return self.go_to_sibling(step, child)
         if isinstance(action, Goto):
             return self.jump(_Place(step, child), action)
@@ -164,10 +164,10 @@ class _Run:
         return self.end(_Place(step), action)
 
     def go_to_next_step(self, step: Step) -> _Place | End:
-        """M7: the next numbered step that stands after this one; past the last the runbook completes."""
+        """M7: the next numbered step, or `{N}`, that stands after this one; past the last the runbook completes."""
         position = self.runbook.steps.index(step) + 1
         for later in self.runbook.steps[position:]:
-            if later.is_numbered:
+            if later.is_numbered or later.ident == STEP_TEMPLATE:
                 return self.enter_by_header(later)
         return ("COMPLETE", "")
 
@@ -226,9 +226,15 @@ class _Run:
 
     def record(self, step: Step, child: Substep, passed: bool) -> None:
         """Keep a child's outcome; a later one of the same child, or instance, takes its place."""
-        memory = self.memory[step.ident]
-        instance = memory.instance if child.ident == CHILD_TEMPLATE else 0
-        memory.records[child.ident, instance] = passed
+        self.memory[step.ident].records[self.record_key(step, child)] = passed
+
+    def forget(self, step: Step, child: Substep) -> None:
+        """Keep no outcome of a child, as if it had not been visited."""
+        del self.memory[step.ident].records[self.record_key(step, child)]
+
+    def record_key(self, step: Step, child: Substep) -> tuple[str, int]:
+        """A child, or an instance of it, each of which has a record of its own."""
+        return child.ident, self.memory[step.ident].instance if child.ident == CHILD_TEMPLATE else 0
 
     def outcome(self, place: _Place, body: Leaf | Runbooks, transitions: Transitions, retries: int) -> bool:
         """The outcome of one attempt at a unit that has no substeps."""

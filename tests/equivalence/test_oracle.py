@@ -89,8 +89,17 @@ class TestContinue:
     def test_from_a_dynamic_step_completes(self) -> None:
         expect("{N}@1.+ => COMPLETE", step("{N}"), step("After"))
 
-    def test_the_template_is_not_a_numbered_step(self) -> None:
-        expect("{N}@1.- A+ => COMPLETE", step("A"), step("{N}", "FAIL: GOTO A"))
+    def test_from_a_named_step_before_the_template_enters_it_with_its_number(self) -> None:
+        expect("{N}@1.- A+ {N}@1.+ => COMPLETE", step("A"), step("{N}", "FAIL: GOTO A"))
+        template = step("{N}", "FAIL: GOTO A", "PASS: GOTO NEXT")
+        expect("{N}@1.+ {N}@2.- A+ {N}@2.- A- => STOP", step("A"), template)
+
+    def test_from_a_named_step_enters_the_template_afresh(self) -> None:
+        template = step("{N}", sub("1", "FAIL: GOTO A"), sub("2", "FAIL: GOTO A"))
+        expect("{N}.1@1.+ {N}.2@1.- A+ {N}.1@1.+ {N}.2@1.+ => COMPLETE", step("A"), template)
+
+    def test_from_a_named_step_after_the_template_completes(self) -> None:
+        expect("{N}@1.- A+ => COMPLETE", step("{N}", "FAIL: GOTO A"), step("A"))
 
 
 class TestEnds:
@@ -245,8 +254,14 @@ class TestAggregation:
     def test_transparent_step_fails_by_a_yielded_fail(self) -> None:
         expect("1.1+ 1.2- => STOP", step("1", sub("1", "FAIL: CONTINUE"), sub("2")), step("2"))
 
-    def test_transparent_step_remembers_a_fail_that_jumped(self) -> None:
-        expect("1.1- 1.2+ => STOP", step("1", sub("1", "FAIL: GOTO 1.2"), sub("2")), step("2"))
+    def test_transparent_step_does_not_count_a_fail_that_jumped(self) -> None:
+        expect("1.1- 1.2+ 2+ => COMPLETE", step("1", sub("1", "FAIL: GOTO 1.2"), sub("2")), step("2"))
+        three = step("1", sub("1", "FAIL: GOTO 1.2"), sub("2"), sub("3"))
+        expect("1.1- 1.2+ 1.3+ 2+ => COMPLETE", three, step("2"))
+
+    def test_transparent_step_does_not_count_instances_that_jumped(self) -> None:
+        one = step("1", sub("{n}", "FAIL: GOTO NEXT"))
+        expect("1.{n}@.1- 1.{n}@.2+ 2+ => COMPLETE", one, step("2"))
 
     def test_each_instance_is_a_child_of_its_own(self) -> None:
         one = step("1", "PASS: COMPLETE", "FAIL: STOP x", sub("{n}", "FAIL: GOTO NEXT"))

@@ -9,12 +9,15 @@ from compiler.frontends.rundown.messages import second_transition
 from compiler.frontends.rundown.scenarios import check_scenarios
 from compiler.frontends.rundown.syntax import (
     UNKNOWN,
+    Action,
     Continue,
     Dynamic,
+    Goto,
     Identifier,
     Modifier,
     Runbook,
     Step,
+    Substep,
     Transition,
     Unit,
     spell,
@@ -161,9 +164,9 @@ def _modifiers(
 
 
 def _tolerated(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
-    """M11: in a step without transitions an explicit FAIL: CONTINUE is tolerated; noted once a step."""
+    """M11: in a step without transitions a failure that stays in the step does not count; noted once a step."""
     for step in runbook.steps:
-        failed = _continued_failure(step)
+        failed = next((item for child, item in _explicit_failures(step) if _stays(step, child, item.action)), None)
         if failed and not step.transitions:
             problem = f"a failure here does not fail step {spell(step.id)}, which has no transitions of its own"
             remedy = "give the step a FAIL transition if it should"
@@ -173,7 +176,7 @@ def _tolerated(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
 def _continues_to_stop(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
     """M11: an explicit FAIL: CONTINUE still fails a step with a PASS transition; by default it then STOPs (M6)."""
     for step in runbook.steps:
-        failed = _continued_failure(step)
+        failed = next((item for _, item in _explicit_failures(step) if isinstance(item.action, Continue)), None)
         only_passes = step.transitions and all(item.word.passes and not item.modifier for item in step.transitions)
         if failed and only_passes:
             problem = f"after a failure here step {spell(step.id)} will FAIL, and its default for that is STOP"
@@ -181,13 +184,19 @@ def _continues_to_stop(source: Source, runbook: Runbook) -> Iterator[Diagnostic]
             yield Diagnostic("RD406", source.path, failed.span, problem, remedy)
 
 
-def _continued_failure(step: Step) -> Transition | None:
-    """The first explicit FAIL: CONTINUE among the substeps of a step."""
-    for substep in step.substeps:
-        for item in substep.transitions:
-            if not item.word.passes and isinstance(item.action, Continue):
-                return item
-    return None
+def _explicit_failures(step: Step) -> Iterator[tuple[Substep, Transition]]:
+    """The FAIL transitions of the substeps of a step, with the substeps that have them."""
+    return ((child, item) for child in step.substeps for item in child.transitions if not item.word.passes)
+
+
+def _stays(step: Step, child: Substep, action: Action) -> bool:
+    """Whether an action of a substep goes on in the same step without starting it afresh (M10)."""
+    if not isinstance(action, Goto):
+        return isinstance(action, Continue)
+    target = action.target
+    if target.step is None:
+        return child.id is Dynamic.SUBSTEP
+    return target.step == step.id and target.child is not None
 
 
 RULES: tuple[Rule, ...] = (

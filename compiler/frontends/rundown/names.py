@@ -12,7 +12,6 @@ from typing import NamedTuple
 from compiler.frontends.rundown.link import Document
 from compiler.frontends.rundown.syntax import (
     Complete,
-    Continue,
     Dynamic,
     Goto,
     Identifier,
@@ -119,7 +118,7 @@ class Frame:
         return next((step for step in self.steps if not isinstance(step.id, str)), self.steps[0])
 
     def next_numbered(self, step: Step) -> Step | None:
-        """The next numbered step that stands after a step (M7)."""
+        """The next numbered step, or `{N}`, that stands after a step (M7)."""
         return self._followers.get(step.id)
 
     @cached_property
@@ -129,7 +128,7 @@ class Frame:
         for step in reversed(self.steps):
             if following:
                 found[step.id] = following
-            following = step if isinstance(step.id, int) else following
+            following = following if isinstance(step.id, str) else step
         return found
 
     @cached_property
@@ -194,25 +193,19 @@ class Frame:
 
         A child that yields a decisive outcome settles its parent at once, so a mark is read only where such an outcome
         can be followed by a sibling: after an explicit CONTINUE or GOTO, or where the step can be entered again with
-        its children's outcomes kept.
+        its children's outcomes kept. In a step without transitions only yielded outcomes count (M11).
         """
+        if not parent.syntax.transitions:
+            return None
         transition = child.transition(parent.decisive)
         goes_on = transition is not None and not isinstance(transition.action, Complete | Stop)
-        if goes_on and not self.tolerates(parent, child, parent.decisive):
-            return f"{self.id(child)} {_PAST[parent.decisive]}"
-        return f"{self.id(child)} {_PAST[parent.decisive]}" if parent.step.id in self.revisited else None
+        return f"{self.id(child)} {_PAST[parent.decisive]}" if goes_on or parent.step.id in self.revisited else None
 
     def earlier_mark(self, parent: Unit, child: Unit) -> str | None:
         """The counter of earlier instances of `{n}` with the decisive outcome: each instance is a child of its own."""
         mark = self.mark(parent, child)
         is_dynamic = child.substep is not None and child.substep.id is Dynamic.SUBSTEP
         return f"{mark} before" if mark and is_dynamic and parent.step.id in self.advanced else None
-
-    def tolerates(self, parent: Unit, child: Unit, verdict: Verdict) -> bool:
-        """Whether a child's explicit FAIL: CONTINUE counts for nothing, its step having no transitions (M11)."""
-        transition = child.transition(verdict)
-        is_continue = transition is not None and isinstance(transition.action, Continue)
-        return is_continue and verdict is Verdict.FAIL and not parent.syntax.transitions
 
     def is_marked(self, step: Step) -> bool:
         """Whether any child of a step has a mark, so that the step's outcome must be computed from marks."""

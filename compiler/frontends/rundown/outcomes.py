@@ -101,8 +101,7 @@ class Outcomes:
         mark = self.frame.mark(parent, child)
         if mark is None:
             return ()
-        decisive = verdict is parent.decisive and not self.frame.tolerates(parent, child, verdict)
-        return (Set(mark, 1 if decisive else 0),)
+        return (Set(mark, 1 if verdict is parent.decisive else 0),)
 
     def _yield(self, parent: Unit, child: Unit, verdict: Verdict) -> Arrival:
         if verdict is parent.decisive:
@@ -136,7 +135,7 @@ class Outcomes:
         return self._end(unit, End("complete" if isinstance(action, Complete) else "stop", action.message), span)
 
     def _continue(self, unit: Unit, span: Span) -> Arrival:
-        """The next sibling, or the next numbered step; past the last one the runbook completes (M7)."""
+        """The next sibling, or the next numbered step or `{N}`; past the last one the runbook completes (M7)."""
         if unit.substep:
             return self._next_sibling(Unit(unit.step), unit)
         after = self.frame.next_numbered(unit.step)
