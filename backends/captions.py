@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from textwrap import wrap
+from typing import assert_never
 
 from backends.conditions import past_of_marks, retry_limit
-from compiler.ir.program import Agent, Ask, Branch, End, Gate, Group, Node, Parallel, Program, Task, Tool
+from compiler.ir.program import Agent, Ask, Branch, End, Gate, Group, Node, Parallel, Program, Shell, Task, Tool
 
 WIDTH = 24
 """In characters: what a box shows side by side."""
@@ -49,8 +50,10 @@ def caption(node: Node, names: Names) -> Lines:
             return wrapped(_question(node, names))
         case Ask(prompt=prompt) if not node.title:
             return wrapped(name) + wrapped(prompt.split("\n\n", 1)[0])
-        case _:
+        case Shell() | Ask() | Agent() | Tool() | Parallel() | Gate():
             return wrapped(f"{name} {node.title}") + wrapped(_who(node.task))
+        case _:
+            assert_never(node.task)
 
 
 def _question(node: Node, names: Names) -> str:
@@ -75,8 +78,10 @@ def _who(task: Task) -> str:
             return f"tool {connection}.{tool}"
         case Gate(gate):
             return f"gate {gate}"
-        case _:
+        case Shell() | Ask() | Branch() | End():
             return ""
+        case _:
+            assert_never(task)
 
 
 def wrapped(text: str) -> Lines:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from typing import assert_never
 
 from compiler.ir.program import Add, CounterTest, Edge, KeywordTest, OutcomeTest, SlotTest, Test, Verdict
 
@@ -96,3 +97,5 @@ def _words(test: Test, shorten: Shorten) -> str:
         case CounterTest(register, operator, value):
             name = shorten(register)
             return name if _mark(test) else f"{name} {'≥' if operator == '>=' else operator} {value}"
+        case _:
+            assert_never(test)

@@ -5,10 +5,12 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import ClassVar
 
 from backends.base import MARK, Backend, Emission, OptionsType
 from backends.captions import Lines
 from backends.picture import Picture, picture
+from compiler.ir.features import Feature
 from compiler.ir.program import Program, SourceFile
 from compiler.version import __version__
 
@@ -42,7 +44,9 @@ class Sheet:
 
 
 class PictureBackend(Backend[OptionsType]):
-    """A target that draws."""
+    """A target that draws: every task and test; inputs, which have no box, are left to the targets that run."""
+
+    features: ClassVar[frozenset[Feature]] = frozenset(Feature) - {Feature.INPUTS}
 
     def render(self, program: Program, options: OptionsType) -> Emission:
         """The picture of the program."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import assert_never
 
 from backends.captions import Lines
-from compiler.ir.program import Agent, Ask, End, Gate, Group, Node, Parallel, Shell, Task, Tool
+from compiler.ir.program import Agent, Ask, Branch, End, Gate, Group, Node, Parallel, Shell, Task, Tool
 
 LINES = 12
 WIDTH = 100
@@ -34,6 +35,10 @@ def _texts(task: Task) -> Iterator[str]:
             yield reason
         case End(message=message):
             yield message
+        case Branch():
+            return
+        case _:
+            assert_never(task)
 
 
 def _excerpt(text: str) -> Lines:

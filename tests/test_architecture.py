@@ -8,12 +8,15 @@ from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from backends.registry import BACKENDS, load
 from compiler.diagnostic import CODES
 from compiler.frontends import FRONT_ENDS
+from compiler.ir.features import IN_WORDS, Feature
+from compiler.ir.program import Effect, Task, Test
 from compiler.passes import PASSES
 from tests.conftest import ROOT
 
@@ -159,6 +162,35 @@ def test_passes_and_their_modules_are_the_same() -> None:
     for name, run in PASSES.items():
         module = import_module(f"compiler.passes.{name.replace('-', '_')}")
         assert run is getattr(module, name.replace("-", "_"))
+
+
+# --- The IR -----------------------------------------------------------------------------------------------------------
+
+KINDS = {kind.__name__ for union in (Task, Test, Effect) for kind in get_args(union)}
+
+
+def kinds_matched(match: ast.Match) -> set[str]:
+    """The kinds of tasks, tests and effects that the cases of a match are for."""
+    whole = [case.pattern for case in match.cases]
+    patterns = [part for one in whole for part in (one.patterns if isinstance(one, ast.MatchOr) else [one])]
+    return {part.cls.id for part in patterns if isinstance(part, ast.MatchClass) and isinstance(part.cls, ast.Name)}
+
+
+def test_every_match_over_the_ir_is_exhaustive() -> None:
+    """A kind that is new is found by the type checker, never dropped."""
+    found = 0
+    for path in MODULES:
+        for match in (node for node in ast.walk(tree(path)) if isinstance(node, ast.Match)):
+            if kinds_matched(match) & KINDS:
+                found += 1
+                last = ast.unparse(match.cases[-1])
+                assert last.startswith("case _:\n    assert_never("), f"{shown(path)}:{match.lineno}"
+    assert found > 15
+
+
+def test_every_feature_has_words_and_a_target() -> None:
+    assert set(IN_WORDS) == set(Feature)
+    assert set(Feature) == {feature for name in BACKENDS for feature in load(name).features}
 
 
 # --- Diagnostics ------------------------------------------------------------------------------------------------------

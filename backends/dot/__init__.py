@@ -8,7 +8,7 @@ from backends.base import Emission
 from backends.dot.ends import spread_ends
 from backends.dot.graph import Graph
 from backends.dot.strings import comment
-from backends.dot.styles import SHAPES, Theme
+from backends.dot.styles import Theme
 from backends.links import LinkOptions
 from backends.sheet import PictureBackend, Sheet
 
@@ -26,7 +26,6 @@ class DotBackend(PictureBackend[DotOptions]):
     summary: ClassVar[str] = "a graph for review, drawn by Graphviz; `rdc graph` makes SVG and PNG of it"
     suffix: ClassVar[str] = ".dot"
     options = DotOptions
-    tasks: ClassVar[frozenset[str]] = frozenset(SHAPES)
 
     def draw(self, sheet: Sheet, options: DotOptions) -> Emission:
         """The graph below comments that say where it comes from."""

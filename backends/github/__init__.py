@@ -13,6 +13,7 @@ from backends.github.plan import make_plan
 from backends.github.prompts import PROMPTS, Prompts
 from backends.github.workflow import Workflow
 from backends.mermaid.chart import chart, is_too_big
+from compiler.ir.features import Feature
 from compiler.ir.program import Ask, Program
 
 
@@ -23,7 +24,7 @@ class GithubBackend(Backend[GithubOptions]):
     summary: ClassVar[str] = "a GitHub Actions workflow of native steps"
     suffix: ClassVar[str] = ".yml"
     options = GithubOptions
-    tasks: ClassVar[frozenset[str]] = frozenset({"shell", "ask", "branch", "end"})
+    features: ClassVar[frozenset[Feature]] = frozenset({Feature.COMMANDS, Feature.QUESTIONS})
 
     def render(self, program: Program, options: GithubOptions) -> Emission:
         """The text of the workflow, and what GitHub would not accept in it."""

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import assert_never
 
 from backends.github.condition import FALSE, TRUE, Condition, Literal, every, negation, size, some
 from backends.github.names import Names
-from backends.github.places import Place, scopes_of
+from backends.github.places import Place, changed_by, scopes_of
 from compiler.ir.placeholders import occurs
 from compiler.ir.program import (
     Add,
@@ -27,6 +28,7 @@ from compiler.ir.program import (
     Reset,
     Set,
     Verdict,
+    counter_tests,
     may_follow,
 )
 
@@ -216,7 +218,7 @@ class Flow:
             earlier = every(earlier, negation(holds))
 
     def _tests(self, place: Place, edge: Edge) -> Condition:
-        tests = [test for test in edge.guard if isinstance(test, CounterTest)]
+        tests = counter_tests(edge)
         return every(*(self._test(place, test) for test in tests))
 
     def _test(self, place: Place, test: CounterTest) -> Condition:
@@ -256,8 +258,7 @@ class Flow:
         found: dict[str, set[str]] = {place.name: set() for place in self.places}
         for place in self.places:
             for effect in {effect for node in place.nodes for edge in node.edges for effect in edge.effects}:
-                names = self._scopes.get(effect.scope, set()) if isinstance(effect, Reset) else {effect.register}
-                found[place.name] |= names
+                found[place.name] |= changed_by(effect, self._scopes)
         return found
 
     def _arriving(self, place: Place, register: str) -> Values | None:
@@ -305,15 +306,19 @@ class Flow:
     def _changed(self, value: Value | None, register: str, effects: Iterable[Effect]) -> Value | None:
         """The value after some effects; None if that cannot be known here."""
         for effect in effects:
+            if register not in changed_by(effect, self._scopes):
+                continue
             match effect:
-                case Set(name, number) if name == register:
+                case Set(_, number):
                     value = number
-                case Reset(scope) if register in self._scopes.get(scope, ()):
+                case Reset():
                     value = self._initial[register]
-                case Add(name, amount) if name == register:
+                case Add(_, amount):
                     value = value + amount if isinstance(value, int) and isinstance(amount, int) else None
-                case AtLeast(name, least) if name == register:
+                case AtLeast(_, least):
                     value = max(value, least) if isinstance(value, int) else None
+                case _:
+                    assert_never(effect)
         return value
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import assert_never
 
 from backends.github.names import Names
 from backends.github.places import Place
@@ -17,19 +18,25 @@ from backends.github.templating import render
 from compiler.ir.placeholders import occurs
 from compiler.ir.program import (
     Add,
+    Agent,
     Ask,
     AtLeast,
+    Branch,
     CounterTest,
     Edge,
     Effect,
     End,
+    Gate,
     Node,
+    Parallel,
     Register,
     Reset,
     Set,
     Shell,
+    Tool,
     Variable,
     Verdict,
+    counter_tests,
     may_follow,
 )
 
@@ -134,8 +141,12 @@ def _done(loop: Loop, node: Node, name: str) -> Iterator[str]:
             message = yield from _filled(loop, f"RDC_MESSAGE_{name}", node)
             yield f"rdc_message={message}"
             yield f"rdc_next={name}"
-        case _:
+        case Branch():
             yield from _choice(loop, node.edges)
+        case Agent() | Tool() | Parallel() | Gate():
+            raise ValueError(f"a task of the kind {node.task.kind} cannot be expressed")
+        case _:
+            assert_never(node.task)
 
 
 def _ways(loop: Loop, node: Node) -> Iterator[str]:
@@ -182,7 +193,7 @@ def _choice(loop: Loop, edges: Iterable[Edge]) -> Iterator[str]:
     """The lines that take the first edge whose counters are as its guard says."""
     branches: list[tuple[str, list[str]]] = []
     for edge in edges:
-        tests = [test for test in edge.guard if isinstance(test, CounterTest)]
+        tests = counter_tests(edge)
         condition = " && ".join(_test(loop, test) for test in tests)
         lines = _way(loop, edge)
         if branches and branches[-1][1] == lines and condition:
@@ -217,19 +228,23 @@ def _way(loop: Loop, edge: Edge) -> list[str]:
 
 
 def _effect(loop: Loop, effect: Effect, followed: set[str]) -> list[str]:
-    if isinstance(effect, Reset):
-        found = [register for register in loop.members.get(effect.scope, ()) if register.name in followed]
-        return [f"{loop.names.counters[register.name]}={register.initial}" for register in found]
-    if effect.register not in followed:
+    counters = loop.names.counters
+    if not isinstance(effect, Reset) and effect.register not in followed:
         return []
-    name = loop.names.counters[effect.register]
     match effect:
-        case Set(_, value):
-            return [f"{name}={value}"]
-        case Add(_, amount):
-            return [f"{name}=$(({name} + {loop.names.counters[amount] if isinstance(amount, str) else amount}))"]
-        case AtLeast(_, value):
+        case Reset(scope):
+            found = [register for register in loop.members.get(scope, ()) if register.name in followed]
+            return [f"{counters[register.name]}={register.initial}" for register in found]
+        case Set(register, value):
+            return [f"{counters[register]}={value}"]
+        case Add(register, amount):
+            name = counters[register]
+            return [f"{name}=$(({name} + {counters[amount] if isinstance(amount, str) else amount}))"]
+        case AtLeast(register, value):
+            name = counters[register]
             return [f"(({name} < {value})) && {name}={value}"]
+        case _:
+            assert_never(effect)
 
 
 def _farewell(loop: Loop, step: str) -> Iterator[str]:

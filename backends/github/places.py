@@ -6,7 +6,8 @@ components of the control-flow graph become one place each; what is left has no 
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -16,6 +17,7 @@ from compiler.ir.program import (
     Branch,
     CounterTest,
     Edge,
+    Effect,
     End,
     Node,
     OutcomeTest,
@@ -28,6 +30,9 @@ from compiler.ir.program import (
 from compiler.passes import optimise
 
 Kind = Literal["unit", "branch", "end", "loop"]
+
+Scopes = Mapping[str, AbstractSet[str]]
+"""For each scope the names of the counters that a reset of it touches."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,15 +127,16 @@ def _place(nodes: list[Node], graph: Graph) -> Place:
     return Place("end" if isinstance(node.task, End) else "unit", (node,))
 
 
-def changes(node: Node, register: str, scopes: Mapping[str, Container[str]]) -> bool:
-    """Whether some edge of a node changes a counter; `scopes` are the counters that each reset touches."""
-    effects = (effect for edge in node.edges for effect in edge.effects)
-    return any(
-        register in scopes.get(effect.scope, ()) if isinstance(effect, Reset) else effect.register == register
-        for effect in effects
-    )
+def changes(node: Node, register: str, scopes: Scopes) -> bool:
+    """Whether some edge of a node changes a counter."""
+    return any(register in changed_by(effect, scopes) for edge in node.edges for effect in edge.effects)
 
 
-def scopes_of(program: Program) -> dict[str, set[str]]:
+def changed_by(effect: Effect, scopes: Scopes) -> AbstractSet[str]:
+    """The counters that an effect changes."""
+    return scopes.get(effect.scope, frozenset()) if isinstance(effect, Reset) else {effect.register}
+
+
+def scopes_of(program: Program) -> Scopes:
     """The names of the counters that a reset of each scope touches."""
     return {scope: {member.name for member in members} for scope, members in scope_members(program.registers).items()}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from compiler.ir.program import Ask, End, Node, Shell
+from typing import assert_never
+
+from compiler.ir.program import Agent, Ask, Branch, End, Gate, Node, Parallel, Shell, Tool
 
 
 def question(node: Node, *, last_line: bool = False) -> str:
@@ -33,5 +35,9 @@ def text_of(node: Node) -> str:
             return f"{prompt}\n{block or ''}"
         case End(message=message):
             return message
-        case _:
+        case Branch():
             return ""
+        case Agent() | Tool() | Parallel() | Gate():
+            raise ValueError(f"a task of the kind {node.task.kind} cannot be expressed")
+        case _:
+            assert_never(node.task)

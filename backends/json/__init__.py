@@ -6,6 +6,7 @@ import json
 from typing import ClassVar
 
 from backends.base import MARK, Backend, Emission, NoOptions
+from compiler.ir.features import Feature
 from compiler.ir.program import Program
 from compiler.ir.serialise import to_json
 from compiler.version import __version__
@@ -18,7 +19,7 @@ class JsonBackend(Backend[NoOptions]):
     summary: ClassVar[str] = "the program as data for tools, with a published JSON Schema"
     suffix: ClassVar[str] = ".json"
     options = NoOptions
-    tasks: ClassVar[frozenset[str]] = frozenset({"shell", "ask", "agent", "tool", "parallel", "gate", "branch", "end"})
+    features: ClassVar[frozenset[Feature]] = frozenset(Feature)
 
     def render(self, program: Program, options: NoOptions) -> Emission:  # noqa: ARG002 (there are none)
         """The JSON form below a first key that says where it comes from, since JSON has no comments."""

@@ -7,6 +7,7 @@ from typing import ClassVar
 from backends.base import Backend, Emission, NoOptions
 from backends.make.makefile import makefile
 from compiler.diagnostic import Diagnostic
+from compiler.ir.features import Feature
 from compiler.ir.program import Node, Program, Shell
 from compiler.passes import optimise
 
@@ -21,7 +22,7 @@ class MakeBackend(Backend[NoOptions]):
     summary: ClassVar[str] = "a Makefile for GNU make 3.81 and a POSIX shell, resumable"
     suffix: ClassVar[str] = ".mk"
     options = NoOptions
-    tasks: ClassVar[frozenset[str]] = frozenset({"shell", "ask", "branch", "end"})
+    features: ClassVar[frozenset[Feature]] = frozenset({Feature.COMMANDS, Feature.QUESTIONS})
 
     def render(self, program: Program, options: NoOptions) -> Emission:  # noqa: ARG002 (there are none)
         """The text of the Makefile, unless a command is longer than what a program can be given."""

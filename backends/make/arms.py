@@ -5,22 +5,29 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import assert_never
 
 from compiler.ir.program import (
     Add,
+    Agent,
     Ask,
     AtLeast,
+    Branch,
     CounterTest,
     Edge,
     Effect,
     End,
+    Gate,
     Node,
+    Parallel,
     Program,
     Register,
     Reset,
     Set,
     Shell,
+    Tool,
     Verdict,
+    counter_tests,
     may_follow,
     scope_members,
 )
@@ -47,8 +54,15 @@ class Arms:
                 case Ask(question):
                     words = "yes no" if question == "yes_no" else "pass fail"
                     yield f"{name}) ask {words} {self._numbers(node)} ;;"
-                case End(result, _) if not node.edges:
-                    yield f"{name}) finish {result.upper()} ;;"
+                case End(result):
+                    if not node.edges:
+                        yield f"{name}) finish {result.upper()} ;;"
+                case Branch():
+                    pass  # there is nothing to do, only a way to choose
+                case Agent() | Tool() | Parallel() | Gate():
+                    raise ValueError(f"a task of the kind {node.task.kind} cannot be expressed")
+                case _:
+                    assert_never(node.task)
 
     def ways(self) -> Iterator[str]:
         """For each place of the walk what follows."""
@@ -85,7 +99,7 @@ class Arms:
         """The lines that take the first edge whose counters are as its guard says."""
         word = "if"
         for edge in edges:
-            tests = [test for test in edge.guard if isinstance(test, CounterTest)]
+            tests = counter_tests(edge)
             if not tests:
                 yield from self._last(word, edge)
                 return
@@ -111,17 +125,20 @@ class Arms:
         return [*lines, f"rdc_unit={self.nodes[edge.target]}"]
 
     def _effect(self, effect: Effect) -> list[str]:
-        if isinstance(effect, Reset):
-            members = self._members.get(effect.scope, ())
-            return [f"{self.counters[register.name]}={register.initial}" for register in members]
-        name = self.counters[effect.register]
         match effect:
-            case Set(_, value):
-                return [f"{name}={value}"]
-            case Add(_, amount):
+            case Reset(scope):
+                members = self._members.get(scope, ())
+                return [f"{self.counters[register.name]}={register.initial}" for register in members]
+            case Set(register, value):
+                return [f"{self.counters[register]}={value}"]
+            case Add(register, amount):
+                name = self.counters[register]
                 return [f"{name}=$(({name} + {self.counters[amount] if isinstance(amount, str) else amount}))"]
-            case AtLeast(_, value):
+            case AtLeast(register, value):
+                name = self.counters[register]
                 return [f'[ "${name}" -ge {value} ] || {name}={value}']
+            case _:
+                assert_never(effect)
 
     @cached_property
     def _members(self) -> dict[str, tuple[Register, ...]]:

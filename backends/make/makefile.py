@@ -7,13 +7,27 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from typing import assert_never
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from backends.base import MARK
 from backends.make.arms import Arms
 from backends.make.texts import block, comment, visible
-from compiler.ir.program import Ask, End, Node, OutcomeTest, Program, Shell, Verdict
+from compiler.ir.program import (
+    Agent,
+    Ask,
+    Branch,
+    End,
+    Gate,
+    Node,
+    OutcomeTest,
+    Parallel,
+    Program,
+    Shell,
+    Tool,
+    Verdict,
+)
 from compiler.version import __version__
 
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
@@ -152,6 +166,12 @@ def _text_of(node: Node, name: str) -> Iterator[tuple[str, str]]:
             yield f"prompt_{name}", "\n".join(visible_line(line) for line in text.strip("\n").split("\n"))
         case End(message=message):
             yield f"message_{name}", visible(message)
+        case Branch():
+            pass  # it says nothing
+        case Agent() | Tool() | Parallel() | Gate():
+            raise ValueError(f"a task of the kind {node.task.kind} cannot be expressed")
+        case _:
+            assert_never(node.task)
 
 
 def visible_line(line: str) -> str:

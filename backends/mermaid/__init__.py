@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from backends.base import Emission
 from backends.links import LinkOptions
-from backends.mermaid.chart import MOST_ARROWS, MOST_CHARACTERS, SHAPES, Chart, is_too_big
+from backends.mermaid.chart import MOST_ARROWS, MOST_CHARACTERS, Chart, is_too_big
 from backends.mermaid.labels import escaped
 from backends.sheet import PictureBackend, Sheet
 
@@ -18,7 +18,6 @@ class MermaidBackend(PictureBackend[LinkOptions]):
     summary: ClassVar[str] = "a flowchart for review, drawn by GitHub and many editors"
     suffix: ClassVar[str] = ".mmd"
     options = LinkOptions
-    tasks: ClassVar[frozenset[str]] = frozenset(SHAPES)
 
     def draw(self, sheet: Sheet, options: LinkOptions) -> Emission:
         """The diagram below comments that say where it comes from."""

@@ -11,6 +11,7 @@ from backends.base import MARK, Backend, Emission, NoOptions
 from backends.python.bundle import bundle
 from backends.python.literals import comment, literal
 from backends.python.table import table
+from compiler.ir.features import Feature
 from compiler.ir.program import Program
 from compiler.passes import optimise
 from compiler.version import __version__
@@ -24,7 +25,7 @@ class PythonBackend(Backend[NoOptions]):
     suffix: ClassVar[str] = ".py"
     executable: ClassVar[bool] = True
     options = NoOptions
-    tasks: ClassVar[frozenset[str]] = frozenset({"shell", "ask", "branch", "end"})
+    features: ClassVar[frozenset[Feature]] = frozenset({Feature.COMMANDS, Feature.QUESTIONS})
 
     def render(self, program: Program, options: NoOptions) -> Emission:  # noqa: ARG002 (there are none)
         """The source text of the file."""

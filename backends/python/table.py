@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Container
-from typing import Any
+from typing import Any, assert_never
 
 from compiler.ir.program import (
     Add,
+    Agent,
     Ask,
     AtLeast,
-    CounterTest,
+    Branch,
     Edge,
     Effect,
     End,
+    Gate,
     Node,
     OutcomeTest,
+    Parallel,
     Program,
     Reset,
     Set,
     Shell,
+    Task,
+    Tool,
+    counter_tests,
     scope_members,
 )
 from compiler.version import __version__
@@ -48,7 +54,7 @@ def table(program: Program) -> Table:
 def _unit(node: Node, groups: Container[str]) -> Table:
     """A unit; `groups` are those that have something to say when a run enters them."""
     unit: Table = {"title": node.title, "at": f"{node.origin.path}:{node.origin.span.line}"}
-    unit |= _given(group=node.group if node.group in groups else None) | _task(node)
+    unit |= _given(group=node.group if node.group in groups else None) | _task(node.task)
     if node.retries:
         unit["attempt"] = node.retries
     if node.variables:
@@ -60,8 +66,8 @@ def _unit(node: Node, groups: Container[str]) -> Table:
     return unit
 
 
-def _task(node: Node) -> Table:
-    match node.task:
+def _task(task: Task) -> Table:
+    match task:
         case Shell(interpreter, command, prompt):
             return {"task": "shell", "shell": interpreter} | _given(prompt=prompt) | {"command": command}
         case Ask(question, prompt, block, language):
@@ -69,8 +75,12 @@ def _task(node: Node) -> Table:
             return {"task": "ask", "question": words} | _given(prompt=prompt, language=language, block=block)
         case End(result, message):
             return {"task": "end", "result": result, "message": message}
+        case Branch():
+            return {"task": "branch"}
+        case Agent() | Tool() | Parallel() | Gate():
+            raise ValueError(f"a task of the kind {task.kind} cannot be expressed")
         case _:
-            return {"task": node.task.kind}
+            assert_never(task)
 
 
 def _given(**fields: str | None) -> Table:
@@ -82,7 +92,7 @@ def _edge(edge: Edge) -> Table:
     outcome = next((test.verdict.value for test in edge.guard if isinstance(test, OutcomeTest)), None)
     if outcome:
         written["on"] = outcome
-    counters = [[test.register, test.operator, test.value] for test in edge.guard if isinstance(test, CounterTest)]
+    counters = [[test.register, test.operator, test.value] for test in counter_tests(edge)]
     if counters:
         written["if"] = counters
     if edge.effects:
@@ -100,3 +110,5 @@ def _effect(effect: Effect) -> list[Any]:
             return [register, "at least", value]
         case Reset(scope):
             return ["reset", scope]
+        case _:
+            assert_never(effect)

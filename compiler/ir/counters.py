@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import assert_never
 
 from compiler.ir.program import Add, AtLeast, Effect, Register, Reset, Set, scope_members
 
@@ -70,3 +71,5 @@ class Counters(Mapping[str, int]):
                 return self[register] + (self[amount] if isinstance(amount, str) else amount)
             case AtLeast(register, value):
                 return max(self[register], value)
+            case _:
+                assert_never(effect)

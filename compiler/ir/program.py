@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Literal
+from typing import Literal, assert_never
 
 from compiler.source import Span
 
@@ -327,6 +327,26 @@ class Program:
 def may_follow(edge: Edge, verdict: Verdict | None) -> bool:
     """Whether an edge can be taken after an outcome, its counters aside."""
     return all(test.verdict is verdict for test in edge.guard if isinstance(test, OutcomeTest))
+
+
+def counter_tests(edge: Edge) -> list[CounterTest]:
+    """What an edge asks of counters, for a target that carries neither values nor keywords.
+
+    Raises:
+        ValueError: The edge asks for more than an outcome and counters; the target should have refused the program.
+    """
+    found: list[CounterTest] = []
+    for test in edge.guard:
+        match test:
+            case CounterTest():
+                found.append(test)
+            case OutcomeTest():
+                pass  # the target has chosen the edges of an outcome before
+            case SlotTest() | KeywordTest():
+                raise ValueError(f"a test of the kind {test.kind} cannot be expressed")
+            case _:
+                assert_never(test)
+    return found
 
 
 def scope_members(registers: Iterable[Register]) -> dict[str, tuple[Register, ...]]:

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
+from typing import assert_never
 
 from compiler.ir.counters import Bank, Counters
 from compiler.ir.placeholders import substitute
@@ -149,3 +150,5 @@ def holds(test: Test, counters: Mapping[str, int], slots: Mapping[str, str], out
         case CounterTest(register, operator, value):
             number = counters[register]
             return {"<": number < value, ">=": number >= value, "=": number == value}[operator]
+        case _:
+            assert_never(test)

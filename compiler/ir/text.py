@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from typing import assert_never
 
 from compiler.ir.program import (
     Add,
@@ -31,10 +32,16 @@ def _lines(program: Program) -> Iterator[str]:
     yield f"program {program.name} {_quoted(program.title)}"
     for source in program.sources:
         yield f"source {source.path} sha256 {source.sha256}"
+    for declared in program.inputs:
+        default = f" = {_quoted(declared.default)}" if declared.default is not None else ""
+        options = f" of {_quoted(declared.options)}" if declared.options else ""
+        yield f"input {declared.name} {declared.type}{options}{default}"
     yield f"entry {program.entry}"
     for register in program.registers:
         scope = f" in {register.scope}" if register.scope else ""
         yield f"register {_quoted(register.name)} = {register.initial}{scope}"
+    for slot in program.slots:
+        yield f"slot {_quoted(slot.name)} = {_quoted(slot.initial)}"
     for group in program.groups:
         parent = f" in {group.parent}" if group.parent else ""
         yield f"group {group.id} {group.kind} {_quoted(group.title)}{parent}"
@@ -75,6 +82,8 @@ def _test(test: Test) -> str:
             return f"{_quoted(slot)} {operator} {_quoted(text)}"
         case KeywordTest(keyword):
             return f"keyword {_quoted(keyword)}"
+        case _:
+            assert_never(test)
 
 
 def _effect(effect: Effect) -> str:
@@ -87,6 +96,8 @@ def _effect(effect: Effect) -> str:
             return f"{_quoted(register)} at least {value}"
         case Reset(scope):
             return f"reset {scope}"
+        case _:
+            assert_never(effect)
 
 
 def _quoted(value: object) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import assert_never
 
 from compiler.ir.program import Add, AtLeast, Effect, Program, Reset, Set
 
@@ -40,6 +41,8 @@ def _with_constants(effects: Iterable[Effect]) -> list[Effect]:
                 known.pop(register, None)
             case Reset():
                 known.clear()
+            case _:
+                assert_never(effect)
         folded.append(effect)
     return folded
 
@@ -60,5 +63,7 @@ def _without_overwritten(effects: list[Effect]) -> list[Effect]:
                 overwritten.discard(register)
             case Reset():
                 pass  # it reads nothing
+            case _:
+                assert_never(effect)
         kept.append(effect)
     return kept[::-1]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def command(form: str) -> int:
     """List the targets.
 
-    Shown are name, ending of the generated files, what they are, and the kinds of task that they can express.
+    Shown are name, ending of the generated files, what they are, and the features of a program that they carry.
     """
     from backends.registry import load, names  # noqa: PLC0415 (the backends are slow to import)
 
@@ -33,7 +33,7 @@ def _table(backends: Sequence[Backend[Any]]) -> str:
     ending_width = max(len(backend.suffix) for backend in backends)
     return "\n".join(
         f"{backend.name:{name_width}}  {backend.suffix:{ending_width}}  {backend.summary}\n"
-        f"{'':{name_width}}  {'':{ending_width}}  tasks: {', '.join(sorted(backend.tasks))}"
+        f"{'':{name_width}}  {'':{ending_width}}  carries: {', '.join(sorted(backend.features))}"
         for backend in backends
     )
 
@@ -45,7 +45,7 @@ def _json(backends: Sequence[Backend[Any]]) -> str:
             "suffix": backend.suffix,
             "executable": backend.executable,
             "summary": backend.summary,
-            "tasks": sorted(backend.tasks),
+            "features": sorted(backend.features),
         }
         for backend in backends
     ]

@@ -17,10 +17,14 @@ from compiler.analyses import flow
 from compiler.ir import graph
 from compiler.ir.program import (
     Add,
+    Ask,
     Branch,
     CounterTest,
     Edge,
     End,
+    Group,
+    Input,
+    KeywordTest,
     Node,
     Origin,
     OutcomeTest,
@@ -29,7 +33,11 @@ from compiler.ir.program import (
     Reset,
     Set,
     Shell,
+    Slot,
+    SlotTest,
     SourceFile,
+    Task,
+    Test,
     Verdict,
 )
 from compiler.ir.semantics import Machine, Outcome
@@ -51,11 +59,11 @@ PLACE = Origin("x.runbook.md", Span(1, 1, 1, 2))
 ALWAYS = ((OutcomeTest(Verdict.PASS),), (OutcomeTest(Verdict.FAIL),))
 
 
-def node(name: str, *edges: Edge, task: Shell | Branch | End | None = None) -> Node:
+def node(name: str, *edges: Edge, task: Task | None = None) -> Node:
     return Node(name, "", PLACE, task or Shell("sh", "true"), edges)
 
 
-def to(target: str, *effects: Set | Add | Reset, guard: tuple[OutcomeTest | CounterTest, ...] = ()) -> Edge:
+def to(target: str, *effects: Set | Add | Reset, guard: tuple[Test, ...] = ()) -> Edge:
     return Edge(guard, effects, target, "")
 
 
@@ -63,7 +71,21 @@ def program(*nodes: Node, registers: tuple[Register, ...] = ()) -> Program:
     return Program("x", "X", (SourceFile("x.runbook.md", "0"),), nodes[0].id, nodes, registers=registers)
 
 
+def counted(register: str) -> tuple[Edge, ...]:
+    return to("COMPLETE", guard=(CounterTest(register, "<", 1),)), to("COMPLETE")
+
+
 DONE = node("COMPLETE", task=End("complete"))
+COUNTER = Register("r", "1")
+WITH_SLOT = replace(
+    program(
+        node("1", to("2"), task=Ask("input", "Which version?", slot="s")),
+        node("2", to("COMPLETE", guard=(SlotTest("s", "==", "x"),)), to("STOP"), task=Branch()),
+        DONE,
+        node("STOP", task=End("stop")),
+    ),
+    slots=(Slot("s"),),
+)
 
 
 @settings(max_examples=40)
@@ -91,7 +113,7 @@ def test_the_text_form_says_everything_of_an_edge() -> None:
     [
         (program(node("a", to("b")), DONE), "leads to b"),
         (program(node("a", to("COMPLETE")), node("a", to("COMPLETE")), DONE), "two nodes share"),
-        (program(node("a", to("COMPLETE", Set("r", 1))), DONE), "register r is not declared"),
+        (program(node("a", to("COMPLETE", Set("r", 1))), DONE), "counter r is not declared"),
         (program(node("a", to("COMPLETE", guard=ALWAYS[0])), DONE), "no edge to take"),
         (program(node("a", to("b"), task=Branch()), node("b", to("a"), task=Branch())), "lead back to each other"),
         (
@@ -100,11 +122,34 @@ def test_the_text_form_says_everything_of_an_edge() -> None:
         ),
         (program(replace(node("a", to("COMPLETE")), group="g"), DONE), "group g is not declared"),
         (replace(program(node("a", to("COMPLETE")), DONE), entry="z"), "entry z"),
+        (replace(WITH_SLOT, registers=(Register("s", ""),)), "two registers share"),
+        (replace(WITH_SLOT, slots=()), "1: the slot s is not declared"),
+        (replace(WITH_SLOT, slots=(), registers=(Register("s", ""),)), "1: the slot s is not declared"),
+        (program(node("a", to("COMPLETE", Reset("1"))), DONE), "the scope 1 is not declared"),
+        (program(node("a", to("COMPLETE", Reset(""))), DONE, registers=(COUNTER,)), "the scope  is not declared"),
+        (replace(WITH_SLOT, nodes=(node("1", *counted("s")), DONE)), "the counter s is not declared"),
+        (replace(WITH_SLOT, nodes=(node("1", to("COMPLETE", Set("s", 1))), DONE)), "the counter s is not declared"),
+        (program(node("a", to("COMPLETE", guard=(SlotTest("r", "==", "x"),)), to("COMPLETE")), DONE), "the slot r is"),
+        (program(node("a", to("COMPLETE", guard=(KeywordTest("GO"),)), to("COMPLETE")), DONE), "gives the keyword GO"),
+        (program(node("a", to("COMPLETE"), task=Ask("select", "?")), DONE), "options do not fit"),
+        (program(node("a", to("COMPLETE"), task=Ask("input", "?", options=("x",))), DONE), "options do not fit"),
+        (program(node("a", to("COMPLETE", guard=(*ALWAYS[0], *ALWAYS[1]))), DONE), "no edge to take"),
+        (replace(program(node("a", to("COMPLETE")), DONE), groups=(Group("g", "", "", "step", "h", PLACE),)), "in h"),
     ],
 )
 def test_the_verifier_names_what_is_broken(broken: Program, problem: str) -> None:
     with pytest.raises(InvalidProgramError, match=problem):
         verify(broken)
+
+
+def test_a_program_that_keeps_texts_is_valid() -> None:
+    verify(WITH_SLOT)
+
+
+def test_the_text_form_has_slots_and_inputs() -> None:
+    text = to_text(replace(WITH_SLOT, inputs=(Input("env", "enum", default="a", options=("a", "b")),)))
+    assert 'slot "s" = ""\n' in text
+    assert 'input env enum of ["a", "b"] = "a"\n' in text
 
 
 def test_the_end_of_a_program_goes_nowhere() -> None:

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints,
 
 from backends.base import MARK, Backend, Emission
 from compiler.diagnostic import Diagnostic
+from compiler.ir.features import Feature
 from compiler.ir.program import Program
 
 PATH = f"{__name__}:SampleBackend"
@@ -56,7 +57,7 @@ class SampleBackend(Backend[SampleOptions]):
     summary: ClassVar[str] = "the options as JSON"
     suffix: ClassVar[str] = ".txt"
     options = SampleOptions
-    tasks: ClassVar[frozenset[str]] = frozenset({"shell", "branch", "end"})
+    features: ClassVar[frozenset[Feature]] = frozenset({Feature.COMMANDS})
 
     def render(self, program: Program, options: SampleOptions) -> Emission:
         """A line with the mark, and the options that were given."""
