@@ -55,8 +55,8 @@ HEAVY = {"pydantic", "networkx", "jinja2", "lark", "markdown_it", "yaml", "impor
             "rdc: -o - and --format json both want standard output (see 'rdc compile --help')",
         ),
         (
-            ["explain", "304"],
-            "rdc: no diagnostic code '304'; did you mean RD304? (see 'rdc explain --list')",
+            ["explain", "RD999"],
+            "rdc: no diagnostic code 'RD999'; did you mean RD119 or RD109 or RD049? (see 'rdc explain --list')",
         ),
         (
             ["explain", "no-stps"],
