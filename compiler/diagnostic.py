@@ -94,6 +94,8 @@ CODES: dict[str, Code] = {
     "RD046": Code("invalid-info-string", _E, "V6"),
     "RD047": Code("tag-not-executable", _W, "M2"),
     "RD048": Code("unclosed-comment", _E, "D2"),
+    "RD049": Code("swallowed-lines", _W, "D2"),
+    "RD050": Code("language-not-run", _W, "M3"),
     # Structure
     "RD101": Code("no-steps", _E, "V1"),
     "RD102": Code("steps-out-of-sequence", _E, "V2"),
@@ -111,6 +113,8 @@ CODES: dict[str, Code] = {
     "RD114": Code("duplicate-transition", _E, "V9"),
     "RD115": Code("conflicting-modifiers", _E, "V9"),
     "RD116": Code("modifier-without-children", _W, "V9"),
+    "RD118": Code("empty-unit", _W, "M3"),
+    "RD119": Code("unknown-section", _W, "D3"),
     # Targets of GOTO
     "RD201": Code("unknown-target", _E, "V10"),
     "RD202": Code("static-target-in-dynamic-step", _E, "V10"),

@@ -7,12 +7,15 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, get_args
 
 from compiler.diagnostic import Diagnostic
-from compiler.source import KeyPath, Span, Spans, nearest
+from compiler.source import KeyPath, Span, Spans, beneath, nearest
 
 Layout = Literal["after-body", "after-header"]
 """Where the transitions of a unit stand (V7)."""
 
 LAYOUTS: tuple[Layout, ...] = get_args(Layout)
+
+MOST_HEADINGS = 100
+"""How many sections the option `prose` names at most."""
 
 # For the code of a mistake in options, which says where they stand: how its message begins, and what it advises.
 _WORDS = {
@@ -56,9 +59,13 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What can be set for a document or for all documents of a project; `targets` has the tables by their names."""
+    """What can be set for a document or for all documents of a project; `targets` has the tables by their names.
+
+    `prose` has the headings of sections that are text and no steps, each with the place where it is named.
+    """
 
     transitions: Layout | None = None
+    prose: Mapping[str, Place] | None = None
     targets: Mapping[str, Table] = field(default_factory=dict)
 
 
@@ -79,6 +86,7 @@ def read_options(value: object, place: Place, spans: Spans) -> tuple[Options, li
     if not isinstance(value, Mapping):
         return Options(), [place.finding("the options are not a mapping of names to values")]
     layout: Layout | None = None
+    prose: Mapping[str, Place] | None = None
     targets: dict[str, Table] = {}
     found: list[Diagnostic] = []
     inner: dict[str, dict[KeyPath, Span]] = {}
@@ -92,17 +100,30 @@ def read_options(value: object, place: Place, spans: Spans) -> tuple[Options, li
             layout = next((layout for layout in LAYOUTS if layout == content), None)
             if layout is None:
                 found.append(own.finding(f"`transitions` is one of {', '.join(LAYOUTS)}, not {content!r}"))
+        elif name == "prose":
+            prose = _headings(content, own, beneath(spans, name))
+            if prose is None:
+                found.append(own.finding(f"`prose` is a list of at most {MOST_HEADINGS} headings of sections"))
         elif isinstance(content, Mapping):
             places = {path: own._replace(span=span) for path, span in inner.get(name, {}).items()}
             targets[name] = Table({str(option): inner for option, inner in content.items()}, {(): own, **places})
         else:
             found.append(own.finding(_unknown(name)))
-    return Options(layout, targets), found
+    return Options(layout, prose, targets), found
+
+
+def _headings(content: object, place: Place, spans: Spans) -> dict[str, Place] | None:
+    """The texts of a list with their places; None for what is no such list."""
+    if not isinstance(content, list) or len(content) > MOST_HEADINGS:
+        return None
+    if not all(isinstance(item, str) and item.strip() for item in content):
+        return None
+    return {item: place._replace(span=spans.get((str(number),), place.span)) for number, item in enumerate(content)}
 
 
 def _unknown(name: str) -> str:
     from difflib import get_close_matches  # noqa: PLC0415 (only for a mistake)
 
-    if get_close_matches(name, ["transitions"]):
-        return f"there is no option `{name}`; did you mean `transitions`?"
+    if close := get_close_matches(name, ["transitions", "prose"], 1):
+        return f"there is no option `{name}`; did you mean `{close[0]}`?"
     return f"there is no option `{name}`; the options of a target are a mapping under its name"

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
+import tomllib
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +18,11 @@ from compiler.diagnostic import CODES
 from compiler.version import __version__
 from tests.conftest import ROOT
 from tests.rdc.cli_support import call
+
+STEM = f"rundown_compiler-{__version__}"
+"""How the names of the wheel and of its metadata begin."""
+
+READ = {".md", ".py", ".jinja", ".yml", ".mk", ".sh", ".toml"}
 
 UV = Path(sys.executable).with_name("uv")
 
@@ -89,8 +96,35 @@ def test_the_wheel_holds_what_is_read_at_run_time(wheel: Path) -> None:
     assert {"grammars/rundown.lark", "grammars/rundown_line.lark", "runtime_shim/session.py"} <= names
     assert "backends/python/templates/program.py.jinja" in names
     assert {f"compiler/explanations/{code}.md" for code in CODES} <= names
-    strange = {name for name in names if name.split("/", 1)[0] not in (*folders, f"rdc-{__version__}.dist-info")}
+    strange = {name for name in names if name.split("/", 1)[0] not in (*folders, f"{STEM}.dist-info")}
     assert not strange
+
+
+def test_the_distribution_has_a_name_of_its_own(wheel: Path) -> None:
+    """On PyPI `rdc` is another project's."""
+    assert wheel.name == f"{STEM}-py3-none-any.whl"
+    metadata = zipfile.ZipFile(wheel).read(f"{STEM}.dist-info/METADATA").decode().splitlines()
+    assert "Name: rundown-compiler" in metadata
+    assert {"Provides-Extra: act", "Provides-Extra: graph"} <= set(metadata)
+    assert f"dist/{wheel.name}[graph]" in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_nothing_advises_to_install_what_is_not_there() -> None:
+    """Neither the other project, nor this one from an index where it is not published."""
+    folders = ("rdc", "compiler", "backends", "runtime_shim", "docs", "examples", "golden")
+    texts = [ROOT / "README.md", *(path for folder in folders for path in (ROOT / folder).rglob("*.*"))]
+    read = {path: path.read_text(encoding="utf-8", errors="replace") for path in texts if path.is_file()}
+    wrong = re.compile(r"\brdc\[|install +['\"]?(?:rdc|rundown-compiler)\b(?! with)")
+    assert not [path.name for path, text in read.items() if path.suffix in READ and wrong.search(text)]
+
+
+def test_the_lock_file_has_all_that_the_project_asks_for() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    asked = [*project["project"]["dependencies"], *project["dependency-groups"]["dev"]]
+    asked += [line for extra in project["project"]["optional-dependencies"].values() for line in extra]
+    locked = re.findall(r"^([\w.-]+)==", (ROOT / "requirements.lock").read_text(encoding="utf-8"), re.MULTILINE)
+    assert {re.split(r"[>;]", line)[0] for line in asked} <= set(locked)
+    assert not {"rdc", "rundown-compiler"} & set(locked)
 
 
 def test_rdc_works_in_an_empty_environment(scripts: Path, tmp_path: Path) -> None:

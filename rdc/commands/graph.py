@@ -26,7 +26,7 @@ FORMATS = {**PICTURES, "json": Format("json", ".json")}
 def command(file: str, wish: Wish, settings: Settings, reporter: Reporter) -> int:
     """Draw the flow of a document.
 
-    SVG and PNG are drawn by Graphviz: the one on this machine, or that which `rdc[graph]` brings.
+    SVG and PNG are drawn by Graphviz: the one on this machine, or the one that comes with rdc's extra `graph`.
     """
     made = generated([file], settings, find_target(wish.form.target, wish.options))
     return wish.deliver(file, made, reporter)

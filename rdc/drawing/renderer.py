@@ -70,7 +70,10 @@ def _command(form: str) -> list[str]:
     if find_spec("pygraphviz"):
         # With -P a file of that name in the current folder is not taken for the package.
         return [sys.executable, "-P", str(_HERE / "bundled.py"), form, str(RESOLUTION if form == "png" else 72)]
-    advice = "install rdc[graph], which brings it, or have `dot` on the path; --format dot and mermaid need neither"
+    advice = (
+        "install Graphviz, or rdc with its extra `graph` (in a checkout of rdc: `uv tool install '.[graph]'`); "
+        "--format dot and mermaid need neither"
+    )
     raise DrawingError("Graphviz is not installed", advice)
 
 

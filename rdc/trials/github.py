@@ -20,6 +20,11 @@ from rdc.trials.run import Run, Setting, Step, TrialError
 KEPT = ("env", "setup")
 """The options of the document that also hold on this machine."""
 
+ADVICE = (
+    "install it from https://github.com/nektos/act, or install rdc with its extra `act` "
+    "(in a checkout of rdc: `uv tool install '.[act]'`), or test on another target"
+)
+
 ABSENT = Path(__file__).parent / "absent"
 
 _KEEPS_FILES = re.compile(r"actions/(?:upload|download)-artifact@.*")
@@ -30,7 +35,7 @@ _HEADING = re.compile(r"^### (?P<result>[A-Z]+) ?(?P<message>.*)$", re.MULTILINE
 
 def run(setting: Setting) -> Run:
     """Run the generated workflow; its summary says what it has done."""
-    tool = find_tool("act", advice="install it (`pip install rdc[act]`), or test on another target")
+    tool = find_tool("act", advice=ADVICE)
     text = _workflow(setting)
     path = setting.write("workflow.yml", text)
     home = setting.scratch / "home"

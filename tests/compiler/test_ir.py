@@ -246,7 +246,7 @@ def test_a_step_whose_children_all_yield_needs_no_counters(tmp_path: Path) -> No
 
 
 def test_warnings_name_the_source_by_the_path_that_the_user_gave(tmp_path: Path) -> None:
-    compilation = compiled(tmp_path, "## 1. A\n- PASS: COMPLETE\n## 2. B\n")
+    compilation = compiled(tmp_path, "## 1. A?\n- PASS: COMPLETE\n## 2. B?\n")
     assert [item.path for item in compilation.diagnostics] == [str(tmp_path / "main.runbook.md")]
 
 

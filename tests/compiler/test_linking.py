@@ -27,7 +27,7 @@ def test_a_runbook_is_found_in_the_root(tmp_path: Path) -> None:
     files = {"sub/main.runbook.md": LIST.format(path="lib/a.runbook.md"), "lib/a.runbook.md": LEAF}
     compiled(tmp_path, LEAF, files)
     compilation = compile_file(str(tmp_path / "sub/main.runbook.md"))
-    assert compilation.diagnostics == ()
+    assert findings(compilation) == []
     assert [source.path for source in compilation.program.sources] == ["sub/main.runbook.md", "lib/a.runbook.md"]  # type: ignore[union-attr]
 
 
@@ -73,7 +73,7 @@ def test_a_runbook_that_lists_itself_is_a_cycle(tmp_path: Path) -> None:
 
 
 def test_errors_of_a_nested_runbook_are_shown_in_its_own_file(tmp_path: Path) -> None:
-    files = {"a.runbook.md": "## 2. Late\n"}
+    files = {"a.runbook.md": "## 2. Late?\n"}
     compilation = compiled(tmp_path, LIST.format(path="a.runbook.md"), files)
     assert [(Path(item.path).name, item.code) for item in compilation.diagnostics] == [("a.runbook.md", "RD102")]
     assert compilation.program is None

@@ -190,7 +190,7 @@ def test_without_graphviz_it_says_what_to_install(folder: Path, monkeypatch: pyt
     result = call("graph", "deploy.runbook.md", cwd=folder)
     assert result.code == 1
     assert "error[RD514]" in result.err
-    assert "rdc[graph]" in result.err
+    assert "uv tool install '.[graph]'" in result.err
     assert call("graph", "deploy.runbook.md", "--format", "mermaid", cwd=folder).code == 0
 
 

@@ -56,7 +56,7 @@ HEAVY = {"pydantic", "networkx", "jinja2", "lark", "markdown_it", "yaml", "impor
         ),
         (
             ["explain", "RD999"],
-            "rdc: no diagnostic code 'RD999'; did you mean RD109? (see 'rdc explain --list')",
+            "rdc: no diagnostic code 'RD999'; did you mean RD119 or RD109 or RD049? (see 'rdc explain --list')",
         ),
         (
             ["explain", "no-stps"],

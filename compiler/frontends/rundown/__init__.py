@@ -12,7 +12,9 @@ from compiler.frontends.rundown.check import check
 from compiler.frontends.rundown.link import link
 from compiler.frontends.rundown.lower import lower
 from compiler.frontends.rundown.parse import Parsed, parse
+from compiler.frontends.rundown.prose import advise_prose
 from compiler.frontends.rundown.scenarios import operator_jumps
+from compiler.frontends.rundown.unreachable import advise_unreachable
 from compiler.source import Source
 
 _STEP = re.compile(r"^##[ \t]+(\d+([.:) ]|$)|\{N\})", re.MULTILINE)
@@ -33,13 +35,16 @@ def compile_document(job: Job) -> Result:
     lowered = lower(main, linked.documents)
     if isinstance(lowered, Diagnostic):
         return Result(None, (*found, lowered), linked.sources, linked.options)
-    found += flow_warnings(lowered.program, lowered.written, linked.sources)
+    warnings = flow_warnings(lowered.program, lowered.written, linked.sources)
+    found += advise_unreachable(warnings, linked.documents.values())
     scenarios = main.runbook.scenarios
     return Result(lowered.program, tuple(found), linked.sources, linked.options, scenarios, operator_jumps(main))
 
 
 def _parse(job: Job, source: Source) -> Parsed:
-    parsed = parse(source, job.transitions, job.configured.transitions or "after-body")
+    configured = job.configured
+    parsed = parse(source, job.transitions, configured.transitions or "after-body", configured.prose or {})
     if parsed.runbook is None:
         return parsed
-    return parsed._replace(diagnostics=parsed.diagnostics + check(source, parsed.runbook))
+    found = parsed.diagnostics + check(source, parsed.runbook)
+    return parsed._replace(diagnostics=advise_prose(source, parsed.runbook, found))

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 from compiler.diagnostic import Diagnostic, Related
 from compiler.frontends.rundown.messages import second_transition
+from compiler.frontends.rundown.numbering import numbered_header, with_number
+from compiler.frontends.rundown.questions import check_languages
 from compiler.frontends.rundown.scenarios import check_scenarios
 from compiler.frontends.rundown.syntax import (
     UNKNOWN,
@@ -75,7 +77,9 @@ def _step_pattern(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
         yield _pair(source, "RD104", dynamic, dynamic[1], "a second dynamic step", remedy)
     if not dynamic and not numbered and all(step.id != UNKNOWN for step in runbook.steps):
         problem = "the runbook has named steps only; it starts at the first"
-        yield Diagnostic("RD105", source.path, runbook.steps[0].span, problem, "number the steps of the main line")
+        first = next((step for step in runbook.steps if step.code or step.substeps), runbook.steps[0])
+        remedy = f"number the steps of the main line: `{numbered_header(first) or with_number(source, first, 1)}`"
+        yield Diagnostic("RD105", source.path, runbook.steps[0].span, problem, remedy)
 
 
 def _substep_pattern(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
@@ -113,7 +117,9 @@ def _duplicates(source: Source, siblings: Sequence[Unit], prefix: str) -> Iterat
         if unit.id in first and not isinstance(unit.id, Dynamic) and unit.id != UNKNOWN:
             problem = f"a second unit `{prefix}{spell(unit.id)}`"
             related = Related(source.path, first[unit.id].span, "the first one stands here")
-            yield Diagnostic("RD108", source.path, unit.span, problem, "give it another identifier", (related,))
+            numbered = numbered_header(unit) if isinstance(unit, Step) else None
+            remedy = f"put the number first: `{numbered}`" if numbered else "give it another identifier"
+            yield Diagnostic("RD108", source.path, unit.span, problem, remedy, (related,))
         first.setdefault(unit.id, unit)
 
 
@@ -206,6 +212,7 @@ RULES: tuple[Rule, ...] = (
     _substep_pattern,
     _identifiers,
     _bodies,
+    check_languages,
     _transitions,
     check_targets,
     check_scenarios,

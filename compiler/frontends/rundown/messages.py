@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from compiler.diagnostic import Diagnostic, Related
 from compiler.frontends.rundown.blocks import Block
 from compiler.frontends.rundown.lines import COUNT, RESERVED, LineError
+from compiler.frontends.rundown.numbering import numbered_substep
 from compiler.frontends.rundown.syntax import Transition
 from compiler.source import Source, Span
 
@@ -39,10 +40,12 @@ def header_problem(source: Source, block: Block, error: LineError, kind: str) ->
         problem = f"`{error.word}` is a reserved word and cannot be a name"
         remedy = f"choose another name; `{error.word.capitalize()}` would do, since words are matched exactly"
         return Diagnostic("RD035", source.path, span, problem, remedy)
+    numbered = numbered_substep(block.text) if kind == "substep" else None
     problem = f"this heading is no {kind} header"
     if error.word and error.column:
         problem += f": `{error.word}` cannot follow `{block.text[: error.column].rstrip()}`"
-    return Diagnostic("RD032", source.path, span, problem, FORMS[kind])
+    remedy = f"put the number first: `{numbered}`" if numbered else FORMS[kind]
+    return Diagnostic("RD032", source.path, span, problem, remedy)
 
 
 def transition_problem(source: Source, block: Block, error: LineError) -> Diagnostic:

@@ -16,7 +16,7 @@ STEP_AS_TITLE = re.compile(r"(\d+|\{N\})[.:)](\s|$)|\{N\}|\d+ *[—→-] ")
 def settle_outline(source: Source, blocks: Iterable[Block]) -> tuple[list[Block], list[Diagnostic]]:
     """The blocks with at most one title, at the front, and without headings that the grammar has no place for.
 
-    What stands before the first step is description, whatever it looks like (D5).
+    What stands before the first step is description, whatever it looks like (D5). Sections of prose below are left out.
     """
     found: list[Diagnostic] = []
     title: list[Block] = []
@@ -29,7 +29,7 @@ def settle_outline(source: Source, blocks: Iterable[Block]) -> tuple[list[Block]
         if block.kind == "TITLE":
             found += _title_problems(source, block, title, steps)
             title = title or [block]
-        elif block.kind != "HEADING":
+        elif block.kind != "HEADING" and not (steps and block.kind == "PROSE"):
             steps = steps or block.kind == "STEP"
             rest.append(block if steps or block.kind == "SUBSTEP" else block._replace(kind="TEXT"))
     return title + rest, found
@@ -39,7 +39,7 @@ def _problem(source: Source, block: Block) -> Diagnostic | None:
     """What is wrong with a block wherever it stands."""
     if block.closed:
         return _heading_problem(source, block)
-    if block.kind == "CODE":
+    if block.mark:
         problem = "this code block is never closed: everything below is part of it"
         remedy = f"close it with a line of its own: {block.mark}"
         return Diagnostic("RD045", source.path, block.span, problem, remedy)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
+from types import MappingProxyType
 from typing import NamedTuple
 
 from lark import Lark, Token
@@ -12,14 +14,17 @@ from lark.exceptions import UnexpectedToken
 from compiler.diagnostic import Diagnostic, Severity
 from compiler.frontends.rundown.blocks import Block, read_blocks
 from compiler.frontends.rundown.build import TreeBuilder
+from compiler.frontends.rundown.fences import swallowed_lines
 from compiler.frontends.rundown.frontmatter import read_frontmatter
 from compiler.frontends.rundown.hints import almost_there
 from compiler.frontends.rundown.lines import LarkTree
 from compiler.frontends.rundown.order import unexpected_block
 from compiler.frontends.rundown.outline import settle_outline
+from compiler.frontends.rundown.prose import mark_prose, sections_of, transitions_in_prose, unknown_sections
+from compiler.frontends.rundown.questions import empty_units
 from compiler.frontends.rundown.syntax import Runbook
 from compiler.grammar import NoLexer, load
-from compiler.options import Layout, Options
+from compiler.options import Layout, Options, Place
 from compiler.source import Source
 
 _START: dict[Layout, str] = {"after-body": "runbook", "after-header": "runbook_after_header"}
@@ -38,26 +43,40 @@ def _grammar() -> Lark:
     return load("rundown.lark", start=tuple(_START.values()), lexer=NoLexer)
 
 
-def parse(source: Source, layout: Layout | None = None, default: Layout = "after-body") -> Parsed:
+def parse(
+    source: Source,
+    layout: Layout | None = None,
+    default: Layout = "after-body",
+    prose: Mapping[str, Place] = MappingProxyType({}),
+) -> Parsed:
     """The syntax tree of a document, with diagnostics.
 
-    `layout` outweighs what the frontmatter says, `default` stands in where neither says anything (V7). With errors the
-    tree is what could be understood.
+    `layout` outweighs what the frontmatter says, `default` stands in where neither says anything (V7); so does `prose`,
+    the headings of sections that are text. With errors the tree is what could be understood.
     """
     frontmatter, found = read_frontmatter(source)
-    chosen = layout or frontmatter.options.transitions or default
-    blocks = list(read_blocks(source, frontmatter.next_line))
+    own = frontmatter.options
+    chosen = layout or own.transitions or default
+    written = list(read_blocks(source, frontmatter.next_line))
+    blocks = mark_prose(written, prose if own.prose is None else own.prose)
     outline, problems = settle_outline(source, blocks)
-    found += problems
-    tree, problems = _tree(source, outline, chosen)
-    found += problems
-    found += almost_there(source, blocks)
+    tree, mistakes = _tree(source, outline, chosen)
+    found += [*problems, *mistakes, *_hints(source, written, blocks)]
+    found += unknown_sections(source, written, own.prose or {})
     if tree is None:
         has_error = any(item.severity is Severity.ERROR for item in found)
-        return Parsed(None, found if has_error else [*found, _no_steps(source)], frontmatter.options)
+        return Parsed(None, found if has_error else [*found, _no_steps(source)], own)
     builder = TreeBuilder(source, chosen)
-    runbook = builder.runbook(tree, frontmatter)
-    return Parsed(runbook, found + builder.diagnostics, frontmatter.options)
+    runbook = replace(builder.runbook(tree, frontmatter), prose=sections_of(blocks))
+    return Parsed(runbook, found + builder.diagnostics, own)
+
+
+def _hints(source: Source, written: Sequence[Block], blocks: Sequence[Block]) -> Iterator[Diagnostic]:
+    """The warnings about what was probably meant otherwise; `written` is what `blocks` were before prose was marked."""
+    yield from swallowed_lines(source, written)
+    yield from almost_there(source, blocks)
+    yield from empty_units(source, blocks)
+    yield from transitions_in_prose(source, written, blocks)
 
 
 def _tree(source: Source, blocks: Iterable[Block], layout: Layout) -> tuple[LarkTree | None, list[Diagnostic]]:

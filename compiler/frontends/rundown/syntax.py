@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum, StrEnum
 from typing import Any
 
@@ -159,13 +159,18 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Runbook:
-    """A whole document. `metadata` is its frontmatter (D3), `scenarios` are those in it (S1)."""
+    """A whole document. `metadata` is its frontmatter (D3), `scenarios` are those in it (S1).
+
+    `prose` has the headings of the sections that are text by the option of that name. They are no part of the flow, so
+    runbooks that differ in them alone are equal.
+    """
 
     title: str
     description: str
     metadata: Mapping[str, Any]
     steps: tuple[Step, ...]
     scenarios: tuple[Scenario, ...]
+    prose: tuple[str, ...] = field(default=(), compare=False)
 
 
 Unit = Step | Substep

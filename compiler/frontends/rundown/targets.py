@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from compiler.diagnostic import Diagnostic
 from compiler.frontends.rundown.syntax import UNKNOWN, Dynamic, Goto, Identifier, Runbook, Step, Substep, Target, spell
 from compiler.source import Source
+
+WORD = re.compile(r"\W")
+"""What ends the name at the beginning of a heading."""
 
 
 class Place(NamedTuple):
@@ -22,8 +26,9 @@ def check_targets(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
     """A diagnostic for each GOTO whose target does not exist or cannot be reached from where it stands."""
     steps = {step.id: step for step in reversed(runbook.steps)}
     children = {(step.id, substep.id) for step in runbook.steps for substep in step.substeps}
+    prose = {WORD.split(heading, maxsplit=1)[0] for heading in runbook.prose}
     for place in _places(runbook):
-        problem = _problem(place, steps, children)
+        problem = _problem(place, steps, children, prose)
         if problem:
             code, text, remedy = problem
             yield Diagnostic(code, source.path, place.target.span, text, remedy)
@@ -42,14 +47,15 @@ Problem = tuple[str, str, str]
 
 
 def _problem(
-    place: Place, steps: dict[Identifier, Step], children: set[tuple[Identifier, Identifier]]
+    place: Place, steps: dict[Identifier, Step], children: set[tuple[Identifier, Identifier]], prose: set[str]
 ) -> Problem | None:
     target = place.target
     if target.step is None:
         return _bare_next(place)
     step = steps.get(target.step)
     if step is None:
-        return None if UNKNOWN in steps else _no_step(target, steps)  # a header that could not be read may be meant
+        # A header that could not be read may be meant.
+        return None if UNKNOWN in steps else _no_step(target, steps, prose)
     if target.child is not None and (step.id, target.child) not in children:
         return None if (step.id, UNKNOWN) in children else _no_child(target, step)
     if target.next:
@@ -68,11 +74,14 @@ def _bare_next(place: Place) -> Problem | None:
     return "RD206", text, "name the unit: `GOTO 2`, `GOTO NEXT {N}`; for the unit that follows write CONTINUE"
 
 
-def _no_step(target: Target, steps: dict[Identifier, Step]) -> Problem:
+def _no_step(target: Target, steps: dict[Identifier, Step], prose: set[str]) -> Problem:
     known = ", ".join(spell(identifier) for identifier in list(reversed(steps))[:12])
     if target.step is Dynamic.STEP:
         return "RD204", f"`GOTO {target}`, but there is no dynamic step", f"the steps are {known}"
-    return "RD201", f"`GOTO {target}`: there is no step {spell(target.step or '')}", f"the steps are {known}"
+    remedy = f"the steps are {known}"
+    if target.step in prose:
+        remedy = f"the section of that name is text by the option `prose`; take it out of the option, or: {remedy}"
+    return "RD201", f"`GOTO {target}`: there is no step {spell(target.step or '')}", remedy
 
 
 def _no_child(target: Target, step: Step) -> Problem:
