@@ -8,7 +8,12 @@ from pathlib import Path
 import pytest
 
 from compiler.diagnostic import Severity
+from compiler.frontends.rundown.blocks import read_blocks
+from compiler.source import Source
 from tests.compiler.documents import compiled, findings
+from tests.conftest import ROOT
+
+EXAMPLES = sorted((ROOT / "examples").rglob("*.runbook.md"))
 
 BUILD = "## 1. Build\n\n"
 MAKE = BUILD + "```bash\nmake\n"
@@ -84,6 +89,16 @@ def test_a_block_without_an_end_is_the_error_that_it_was(tmp_path: Path) -> None
 def test_a_swallowed_step_in_the_middle_is_explained_beside_the_gap(tmp_path: Path) -> None:
     text = MAKE + "\n## 2. Test\n\n" + TEST + "\n## 3. Install\n\nInstall.\n"
     assert findings(compiled(tmp_path, text)) == ["RD049 3:1", "RD102 12:4"]
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name.removesuffix(".runbook.md"))
+def test_a_missing_fence_in_an_example_is_reported(path: Path, tmp_path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    lines = text.splitlines(keepends=True)
+    ends = [block.end_line for block in read_blocks(Source.from_text(path.name, text), 1) if block.kind == "CODE"]
+    for end in ends:
+        found = compiled(tmp_path, "".join(lines[: end - 1] + lines[end:]), link=False).diagnostics
+        assert {"RD045", "RD049"} & {item.code for item in found}, f"without the fence in line {end}"
 
 
 def test_many_suspicious_lines_take_little_time(tmp_path: Path) -> None:
