@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from backends.github.flow import ANSWER, APPROVAL, OUTCOME, Verdicts
-from backends.github.question import question
+from backends.github.question import question, verdict_words
 from backends.github.step import PLAIN_SHELL, Step, noting
 from backends.github.templating import render
 from compiler.ir.program import Node
@@ -58,7 +58,8 @@ class Answers(Prompts):
     def unit(self, step: Step, node: Node) -> Step:
         """Looks for an answer."""
         env = {**step.env, "UNIT": node.id, "PROMPT": question(node)}
-        return replace(step, tolerated=True, shell=self.shell("bash"), env=env, run='"$RUNNER_TEMP/rdc/answer"')
+        run = f'"$RUNNER_TEMP/rdc/answer" {" ".join(verdict_words(node))}'
+        return replace(step, tolerated=True, shell=self.shell("bash"), env=env, run=run)
 
 
 class Agents(Prompts):
@@ -70,7 +71,7 @@ class Agents(Prompts):
     def unit(self, step: Step, node: Node) -> Step:
         """Asks the agent."""
         env = {**step.env, "RDC_UNIT": node.id, "RDC_PROMPT": question(node, last_line=self.last_line)}
-        return replace(step, shell=self.shell("bash"), env=env, run=render("agent.sh.jinja"))
+        return replace(step, shell=self.shell("bash"), env=env, run=render("agent.sh.jinja", no=verdict_words(node)[1]))
 
 
 class Approvals(Prompts):

@@ -115,9 +115,26 @@ def test_the_summary_says_how_to_go_on(run: Run) -> None:
     summary = run().summary
     assert "### WAITING 3" in summary
     assert "> Is the build good?" in summary
-    assert "-f resume=1 -f answers=3\\ pass" in summary
+    assert "-f resume=1 -f answers=3\\ yes" in summary
     assert "| 2. Count | 2 | PASS |" in summary
     assert "3. Agree |" not in summary, "it has no outcome yet"
+
+
+@pytest.mark.parametrize(
+    ("transitions", "word"), [("- YES: CONTINUE\n- NO: STOP", "yes"), ("- PASS: CONTINUE\n- FAIL: STOP", "pass")]
+)
+@pytest.mark.parametrize("again", ["", "\n\n## 3\n\n```bash\ntrue\n```\n\n- FAIL: GOTO 2"])
+def test_the_summary_suggests_an_answer_to_the_question(
+    transitions: str, word: str, again: str, tmp_path: Path
+) -> None:
+    (tmp_path / "repository").mkdir()
+    document = f"## 1\n\n```bash\ntrue\n```\n\n## 2. Agree\n\nIs it good?\n\n{transitions}{again}\n"
+    run = Run(tmp_path / "repository", document)
+    assert f"-f answers=2\\ {word}\n" in run().summary
+    last = run(answers="2 fail")
+    word_for_no = "NO" if word == "yes" else "FAIL"
+    assert f"Answer: {word_for_no}\n" in last.log
+    assert f"| 2. Agree | 1 | {word_for_no} |" in last.summary
 
 
 def test_the_table_has_what_ran_before(run: Run) -> None:
@@ -128,7 +145,7 @@ def test_the_table_has_what_ran_before(run: Run) -> None:
         ("1. Build", "1", "PASS"),
         ("2. Count", "1", "FAIL"),
         ("2. Count", "2", "PASS"),
-        ("3. Agree", "1", "FAIL"),
+        ("3. Agree", "1", "NO"),
     ]
 
 

@@ -91,7 +91,7 @@ def test_an_agent_in_a_loop_is_asked_again(tmp_path: Path) -> None:
     ran = act.run(tmp_path, text, env={"LOG": str(tmp_path / "log")})
     assert heading(ran) == ["COMPLETE It is there"]
     assert done(tmp_path) == ["build", "asked", "asked", "asked", "install built"]
-    assert re.findall(r"Agree \| (\d) \| (\w+)", ran.summary) == [("1", "FAIL"), ("2", "FAIL"), ("3", "PASS")]
+    assert re.findall(r"Agree \| (\d) \| (\w+)", ran.summary) == [("1", "NO"), ("2", "NO"), ("3", "YES")]
 
 
 # --- Approvals --------------------------------------------------------------------------------------------------------
@@ -118,7 +118,7 @@ def test_an_approval_passes(tmp_path: Path) -> None:
     assert ran.exit_code == 0
     assert done(tmp_path) == ["build", "install built"]
     rows = re.findall(r"^\| (\d)\. \w+ \| 1 \| (\w+)", ran.summary, re.MULTILINE)
-    assert rows == [("1", "PASS"), ("2", "PASS"), ("3", "PASS")], "the table has all parts"
+    assert rows == [("1", "PASS"), ("2", "YES"), ("3", "PASS")], "the table has all parts"
 
 
 def test_a_rejection_fails(tmp_path: Path) -> None:
