@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from backends.base import Backend, Emission
-from backends.github.limits import exceeded, inexpressible, unpinned
+from backends.github.limits import exceeded, inexpressible, warnings
 from backends.github.options import GithubOptions
 from backends.github.places import simplified
 from backends.github.plan import make_plan
@@ -38,7 +38,7 @@ class GithubBackend(Backend[GithubOptions]):
         workflow = Workflow(program, plan, options, prompts, flow)
         text = workflow.text()
         refused = tuple(exceeded(workflow, text))
-        return Emission(None, refused) if refused else Emission(text, tuple(unpinned(program, options)))
+        return Emission(None, refused) if refused else Emission(text, tuple(warnings(plain, options, prompts)))
 
 
 def _chart(program: Program, ids: Mapping[str, str]) -> str:

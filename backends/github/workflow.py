@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 from backends.base import MARK
 from backends.github.continuation import handed_over, prepared, taken_over, waiting_saved
@@ -20,7 +21,7 @@ from backends.github.result import result_step
 from backends.github.scalar import Expression, label
 from backends.github.step import PLAIN_SHELL, Step
 from backends.github.templating import render
-from backends.github.triggers import flow, triggers
+from backends.github.triggers import flow, lines, with_inputs
 from backends.github.units import Units, title
 from compiler.ir.program import Program
 from compiler.version import __version__
@@ -63,13 +64,19 @@ class Workflow:
             mark=MARK,
             version=__version__,
             name=self._title,
-            triggers=triggers(options.triggers(), resumable=self.prompts.waits),
+            triggers=lines(self.events),
             concurrency=options.concurrency,
             runs_on=flow(options.runs_on),
             timeout=options.timeout_minutes,
             jobs=self.jobs,
             shell_says=self.prompts.shell_says,
         )
+
+    @property
+    def events(self) -> Mapping[str, Any]:
+        """What starts the workflow: each event with what is said of it."""
+        events = self.options.triggers()
+        return with_inputs(events) if self.prompts.waits else events
 
     @cached_property
     def jobs(self) -> tuple[Job, ...]:

@@ -23,7 +23,9 @@ KEPT = ("env", "setup")
 ABSENT = Path(__file__).parent / "absent"
 
 _KEEPS_FILES = re.compile(r"actions/(?:upload|download)-artifact@.*")
-_ROW = re.compile(r"^\| (?P<title>.*?) \| (?P<attempt>\d+) \| (?P<verdict>PASS|FAIL|YES|NO) \| \d* ?s? ?\|$", re.MULTILINE)
+_ROW = re.compile(
+    r"^\| (?P<title>.*?) \| (?P<attempt>\d+) \| (?P<verdict>PASS|FAIL|YES|NO) \| \d* ?s? ?\|$", re.MULTILINE
+)
 _VERDICTS = {"PASS": Verdict.PASS, "YES": Verdict.PASS, "FAIL": Verdict.FAIL, "NO": Verdict.FAIL}
 _INSTANCE = re.compile(r", instance [\d.]+$")
 _HEADING = re.compile(r"^### (?P<result>[A-Z]+) ?(?P<message>.*)$", re.MULTILINE)
