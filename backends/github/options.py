@@ -135,10 +135,21 @@ class _Model(BaseModel):
 
 
 class Concurrency(_Model):
-    """Which runs may not overlap, and whether a new one ends an older."""
+    """Which runs may not overlap, and whether a new one ends an older.
+
+    Of the runs of a group that have not begun GitHub keeps the newest alone and cancels the others, unless `queue` is
+    `max`, which lets up to 100 wait.
+    """
 
     group: Annotated[Mixed, AfterValidator(_given)]
     cancel_in_progress: bool = Field(default=False, alias="cancel-in-progress")
+    queue: Literal["single", "max"] | None = None
+
+    @model_validator(mode="after")
+    def _queues_or_cancels(self) -> Concurrency:
+        if self.queue == "max" and self.cancel_in_progress:
+            raise ValueError("`queue: max` keeps runs and `cancel-in-progress` ends them; GitHub takes one of both")
+        return self
 
 
 class SetupStep(_Model):
@@ -169,9 +180,7 @@ class GithubOptions(_Model):
     permissions: dict[Scope, Access] = Field(default_factory=_read_only)
     checkout: bool = True
     setup: list[SetupStep] = Field(default_factory=list)
-    concurrency: Concurrency = Field(
-        default_factory=lambda: Concurrency(group="${{ github.workflow }}-${{ github.ref }}")
-    )
+    concurrency: Concurrency | None = None
     environment: Text | None = None
     approval_environment: Text = Field(default="approval", alias="approval-environment")
     prompts: Literal["answers", "environment", "agent"] = "answers"

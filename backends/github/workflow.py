@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -10,7 +11,7 @@ from typing import Any
 
 from backends.base import MARK
 from backends.github.continuation import handed_over, prepared, taken_over, waiting_saved
-from backends.github.options import GithubOptions, SetupStep
+from backends.github.options import Concurrency, GithubOptions, SetupStep
 from backends.github.parts import Part, Parts, all_of
 from backends.github.pins import pins
 from backends.github.places import Place
@@ -65,7 +66,7 @@ class Workflow:
             version=__version__,
             name=self._title,
             triggers=lines(self.events),
-            concurrency=options.concurrency,
+            concurrency=options.concurrency or self._concurrency,
             runs_on=flow(options.runs_on),
             timeout=options.timeout_minutes,
             jobs=self.jobs,
@@ -91,6 +92,18 @@ class Workflow:
     @property
     def _title(self) -> str:
         return label(self.program.title or self.program.name)
+
+    @property
+    def _concurrency(self) -> Concurrency:
+        """One run at a time for each workflow and branch, and for each run that waited.
+
+        When a run comes to a group, GitHub cancels the one that waits there to begin. A continuation has a group of its
+        own, so that no new run does that to it. A workflow that is called does not know its own name.
+        """
+        called = "workflow_call" in self.events
+        workflow = _plain(self.program.sources[0].path) if called else "${{ github.workflow }}"
+        resume = "-${{ inputs.resume || 'new' }}" if self.prompts.waits else ""
+        return Concurrency.model_construct(group=Expression(f"{workflow}-${{{{ github.ref }}}}{resume}"))
 
     def _part(self, parts: Parts, part: Part) -> Job:
         earlier, decisions = parts.before(part)
@@ -179,6 +192,11 @@ class Workflow:
             version=pin.version,
             inputs={"persist-credentials": Expression("false")},
         )
+
+
+def _plain(path: str) -> str:
+    """A path as a part of the name of a group."""
+    return re.sub(r"[^A-Za-z0-9._/-]+", "-", path)
 
 
 def _set_up(step: SetupStep) -> Step:

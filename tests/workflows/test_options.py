@@ -141,6 +141,8 @@ def test_an_action_that_is_not_pinned_is_warned_of(tmp_path: Path) -> None:
         ({"prompts": "nobody"}, "prompts"),
         ({"environment": ""}, "environment"),
         ({"concurrency": {"group": "${{ github.event.x }}"}}, "only trusted contexts such as `${{ github.ref }}`"),
+        ({"concurrency": {"group": "x", "queue": "all"}}, "concurrency.queue"),
+        ({"concurrency": {"group": "x", "queue": "max", "cancel-in-progress": True}}, "GitHub takes one of both"),
         ({"timeout": 3}, "timeout"),
     ],
 )
@@ -187,6 +189,39 @@ def test_values_with_facts_are_quoted_where_they_must_be(value: str, tmp_path: P
     assert job["env"]["A"] == value
     assert job["steps"][1]["with"] == {"python-version": value}
     assert "container" not in job
+
+
+CALLED = {"workflow_call": None, "workflow_dispatch": None}
+
+
+@pytest.mark.parametrize(
+    ("document", "options", "group"),
+    [
+        (DOCUMENT, {}, "${{ github.workflow }}-${{ github.ref }}"),
+        (QUESTION, {}, "${{ github.workflow }}-${{ github.ref }}-${{ inputs.resume || 'new' }}"),
+        (QUESTION, {"prompts": "environment"}, "${{ github.workflow }}-${{ github.ref }}"),
+        (DOCUMENT, {"on": CALLED}, "main.runbook.md-${{ github.ref }}"),
+        (QUESTION, {"on": CALLED}, "main.runbook.md-${{ github.ref }}-${{ inputs.resume || 'new' }}"),
+        (QUESTION, {"concurrency": {"group": "mine"}}, "mine"),
+    ],
+)
+def test_the_group_of_a_run(document: str, options: dict[str, object], group: str, tmp_path: Path) -> None:
+    """A continuation is in no group with new runs, nor a workflow that is called in one with its caller."""
+    text = text_of(tmp_path, document, options)
+    path = tmp_path / "main.yml"
+    path.write_text(text, encoding="utf-8")
+    assert findings([path]) == []
+    concurrency = parsed(text)["concurrency"]
+    assert {key: value for key, value in concurrency.items() if key != "group"} == {"cancel-in-progress": False}
+    assert concurrency["group"].rpartition("/")[2] == group, "the folder of a test has any name"
+
+
+def test_runs_may_wait_in_a_queue(tmp_path: Path) -> None:
+    text = text_of(tmp_path, DOCUMENT, {"concurrency": {"group": "x", "queue": "max"}})
+    path = tmp_path / "main.yml"
+    path.write_text(text, encoding="utf-8")
+    assert findings([path]) == []
+    assert parsed(text)["concurrency"] == {"group": "x", "cancel-in-progress": False, "queue": "max"}
 
 
 def test_emoji_in_names(tmp_path: Path) -> None:
