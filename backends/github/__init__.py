@@ -10,7 +10,7 @@ from backends.github.limits import exceeded, inexpressible, warnings
 from backends.github.options import GithubOptions
 from backends.github.places import simplified
 from backends.github.plan import make_plan
-from backends.github.prompts import PROMPTS, Prompts
+from backends.github.prompts import Prompts, prompts_of
 from backends.github.workflow import Workflow
 from backends.mermaid.chart import chart, is_too_big
 from compiler.ir.program import Ask, Program
@@ -29,7 +29,7 @@ class GithubBackend(Backend[GithubOptions]):
         """The text of the workflow, and what GitHub would not accept in it."""
         plain = simplified(program)
         asks = any(isinstance(node.task, Ask) for node in plain.nodes)
-        prompts = PROMPTS[options.prompts]() if asks else Prompts()
+        prompts = prompts_of(options) if asks else Prompts()
         plan = make_plan(plain, prompts.verdicts)
         refused = tuple(inexpressible(plan, prompts))
         if refused:

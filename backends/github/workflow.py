@@ -16,7 +16,7 @@ from backends.github.parts import Part, Parts, all_of
 from backends.github.pins import pins
 from backends.github.places import Place
 from backends.github.plan import Plan
-from backends.github.prompts import Agents, Prompts
+from backends.github.prompts import TOKEN, Agents, Prompts
 from backends.github.question import question
 from backends.github.result import result_step
 from backends.github.scalar import Expression, label
@@ -27,6 +27,7 @@ from backends.github.units import Units, title
 from compiler.ir.program import Program
 from compiler.version import __version__
 
+_REVIEWS = "see who has reviewed this run"
 _REASONS = {"contents": "check out the repository", "actions": "take over the state of the run that waited"}
 
 
@@ -119,7 +120,7 @@ class Workflow:
             condition=condition,
             needs=(*earlier, *(parts.gate(place) for place in decisions)),
             environment=self.options.environment or "",
-            permissions=tuple(self._permissions(part is parts.parts[0])),
+            permissions=tuple(self._permissions(part is parts.parts[0], asks=bool(part.questions or decisions))),
             env=self._environment(),
             shell=self.prompts.shell("bash"),
         )
@@ -127,7 +128,9 @@ class Workflow:
     def _steps(self, parts: Parts, part: Part) -> Iterator[Step]:
         several = len(parts.parts) > 1
         if part is not parts.parts[0]:
-            yield from taken_over({self.plan.names.nodes[p.name]: parts.gate(p) for p in parts.before(part)[1]})
+            earlier, places = parts.before(part)
+            decisions = [parts.decision(place) for place in places]
+            yield from taken_over(earlier, decisions, self.options.approval_environment)
         elif self.options.checkout:
             yield self._checkout()
         if self.prompts.waits:
@@ -139,17 +142,23 @@ class Workflow:
         if self.prompts.waits:
             yield from waiting_saved()
         elif several and part is not parts.parts[-1]:
-            yield from handed_over()
+            yield from handed_over(part.id)
 
     def _approval(self, parts: Parts, part: Part, place: Place) -> Job:
         """The job that people approve or reject."""
         node = place.node
         name = self.plan.names.nodes[node.id]
         parts.outputs.setdefault(part.id, {})[f"{name}_asked"] = Expression(f"${{{{ steps.{name}.outcome }}}}")
+        env = {
+            "PROMPT": question(node),
+            "TOKEN": TOKEN,
+            "ENVIRONMENT": self.options.approval_environment,
+            "BEFORE": parts.decision(place).before,
+        }
         step = Step(
             name=title(node),
             shell=PLAIN_SHELL,
-            env={"PROMPT": question(node)},
+            env=env,
             run=render("approved.sh.jinja"),
         )
         return Job(
@@ -159,6 +168,7 @@ class Workflow:
             condition=all_of("!cancelled()", f"needs.{part.id}.outputs.{name}_asked == 'success'"),
             needs=(part.id,),
             environment=self.options.approval_environment,
+            permissions=(("actions", "read", _REVIEWS),),
         )
 
     def _secrets(self) -> dict[str, str]:
@@ -174,14 +184,16 @@ class Workflow:
             env["RDC_AGENT"] = options.agent or ""
         return env
 
-    def _permissions(self, first: bool) -> Iterator[tuple[str, str, str]]:
+    def _permissions(self, first: bool, *, asks: bool) -> Iterator[tuple[str, str, str]]:
+        """What the token of a part may do. One that `asks` looks at the reviews of the run."""
         granted = dict(self.options.permissions)
-        if self.prompts.waits:
-            granted.setdefault("actions", "read")
         if not first and granted == {"contents": "read"}:
-            return
+            granted = {}
+        if (self.prompts.waits or asks) and granted.get("actions") != "write":
+            granted["actions"] = "read"
+        reasons = {**_REASONS, "actions": _REVIEWS} if asks else _REASONS
         for scope, access in granted.items():
-            yield scope, access, _REASONS.get(scope, "asked for by the option `permissions`")
+            yield scope, access, reasons.get(scope, "asked for by the option `permissions`")
 
     def _checkout(self) -> Step:
         pin = pins()["checkout"]
