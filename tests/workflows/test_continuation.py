@@ -69,10 +69,10 @@ class Run:
         self.log = folder.parent / "log"
         self.number = 0
 
-    def __call__(self, **inputs: str) -> act.ActRun:
-        self.number += 1
+    def __call__(self, *, run_attempt: int = 1, **inputs: str) -> act.ActRun:
+        self.number += run_attempt == 1
         env = {"LOG": str(self.log), "ARTIFACTS": str(self.folder.parent / "artifacts")}
-        return act.run(self.folder, self.text, inputs=inputs, env=env, run_id=self.number)
+        return act.run(self.folder, self.text, inputs=inputs, env=env, run_id=self.number, run_attempt=run_attempt)
 
     def done(self) -> list[str]:
         return self.log.read_text(encoding="utf-8").splitlines()
@@ -157,6 +157,17 @@ def test_the_state_of_another_version_is_refused(run: Run, tmp_path: Path) -> No
     assert ran.exit_code
     assert "belongs to another version of this workflow" in ran.summary
     assert run.done() == ["1 build", "1 count 1", "1 count 2"]
+
+
+def test_a_continuation_is_not_repeated(run: Run) -> None:
+    """ "Re-run jobs" has the inputs of the first attempt: the state that it took over is that of another time."""
+    run()
+    assert said(run(resume="1", answers="yes")) == "WAITING 5"
+    again = run(resume="1", answers="yes", run_attempt=2)
+    assert said(again) == ""
+    assert "A re-run would repeat what its first attempt has done" in again.summary
+    assert len(run.done()) == 4
+    assert said(run(resume="2", answers="yes")) == "COMPLETE All is well"
 
 
 @pytest.mark.parametrize(
