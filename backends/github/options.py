@@ -57,7 +57,7 @@ def _harmless(value: str) -> str:
     rest = _ALLOWED.sub("", value)
     if OPEN in rest:
         raise ValueError(
-            "only trusted contexts such as `${{ github.ref }}` may be used here; name secrets in the option `secrets`"
+            "only trusted contexts such as `github.ref` may be used here; name secrets in the option `secrets`"
         )
     return Expression(value) if rest != value else value
 
