@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from backends.base import Backend, Emission
-from backends.github.limits import exceeded, inexpressible, warnings
+from backends.github.limits import exceeded, inexpressible, taken, warnings
 from backends.github.options import GithubOptions
 from backends.github.places import simplified
 from backends.github.plan import make_plan
@@ -31,7 +31,7 @@ class GithubBackend(Backend[GithubOptions]):
         asks = any(isinstance(node.task, Ask) for node in plain.nodes)
         prompts = prompts_of(options) if asks else Prompts()
         plan = make_plan(plain, prompts.verdicts)
-        refused = tuple(inexpressible(plan, prompts))
+        refused = (*taken(program, options, prompts), *inexpressible(plan, prompts))
         if refused:
             return Emission(None, refused)
         flow = _chart(program, plan.names.nodes) if options.summary else ""

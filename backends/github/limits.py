@@ -41,6 +41,19 @@ _SHORTEN = "put the text into a file of the repository, and name that file here"
 _MEET = "let fewer units lead to it: those of a step can meet in the step's own transition"
 
 
+def taken(program: Program, options: GithubOptions, prompts: Prompts) -> Iterator[Diagnostic]:
+    """Inputs of the option `on` under the names of those that prompts need."""
+    if not prompts.waits:
+        return
+    given = (options.triggers().get("workflow_dispatch") or {}).get("inputs") or {}
+    for name in (name for name in INPUTS if name in given):
+        problem = (
+            f"the workflow has an input `{name}` for its prompts, and `workflow_dispatch` has another of this name"
+        )
+        remedy = "take another name, or another way to answer prompts (`prompts`)"
+        yield _about_option(program, ("on", "workflow_dispatch", "inputs", name), "RD013", problem, remedy)
+
+
 def inexpressible(plan: Plan, prompts: Prompts) -> Iterator[Diagnostic]:
     """Prompts that nobody can be asked: a job, and so an approval, happens once in a run."""
     if not isinstance(prompts, Approvals):
@@ -103,10 +116,9 @@ def exceeded(workflow: Workflow, text: str) -> Iterator[Diagnostic]:
 def _inputs(workflow: Workflow) -> Iterator[Diagnostic]:
     """Inputs of `workflow_dispatch` that are too many or too long, those for prompts included."""
     inputs = (workflow.events.get("workflow_dispatch") or {}).get("inputs") or {}
-    own = sum(name in INPUTS for name in inputs) if workflow.prompts.waits else 0
     at = ("on", "workflow_dispatch", "inputs")
     if len(inputs) > MOST_INPUTS:
-        added = f", {own} of them for prompts," if own else ""
+        added = f", {len(INPUTS)} of them for prompts," if workflow.prompts.waits else ""
         problem = f"`workflow_dispatch` would have {len(inputs)} inputs{added} and GitHub takes {MOST_INPUTS}"
         remedy = f"remove {len(inputs) - MOST_INPUTS} of them, or combine some into one"
         yield _about_option(workflow.program, at, "RD521", problem, remedy)

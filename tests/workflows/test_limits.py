@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from backends.base import OptionFinding
 from backends.github import limits
 from tests.workflows.compiling import emission, parsed, text_of
 from tests.workflows.lint import findings
@@ -132,6 +133,17 @@ def test_inputs_that_are_too_long(tmp_path: Path) -> None:
 
 def test_inputs_need_not_say_anything(tmp_path: Path) -> None:
     assert text_of(tmp_path, COMMAND, {"on": {"workflow_dispatch": {"inputs": {"a": None, "b": "text"}}}})
+
+
+@pytest.mark.parametrize("name", ["answers", "resume"])
+def test_an_input_does_not_vanish_behind_one_for_prompts(name: str, tmp_path: Path) -> None:
+    options = {"on": {"workflow_dispatch": {"inputs": {name: {"type": "string", "default": "mine"}}}}}
+    made = emission(tmp_path, PROMPT, options)
+    assert made.text is None
+    (finding,) = made.diagnostics
+    assert isinstance(finding, OptionFinding)
+    assert (finding.code, finding.option) == ("RD013", ("on", "workflow_dispatch", "inputs", name))
+    assert text_of(tmp_path, COMMAND, options)
 
 
 SCHEDULE = {"on": {"schedule": [{"cron": "0 3 * * *"}]}}
