@@ -146,4 +146,5 @@ CODES: dict[str, Code] = {
     "RD520": Code("approval-in-loop", _E, "architecture"),
     "RD521": Code("beyond-limit", _E, "architecture"),
     "RD522": Code("unpinned-action", _W, "architecture"),
+    "RD523": Code("schedule-waits", _W, "architecture"),
 }

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from backends.base import Backend, Emission
+from backends.base import Backend, Emission, OptionFinding
 from backends.mistakes import OptionsError
 from compiler.diagnostic import Diagnostic
 from compiler.driver import Compilation, Settings, compile_file
@@ -65,7 +65,15 @@ def emitted(compilation: Compilation, backend: Backend[Any], given: Mapping[str,
         return Generation((None,), found, compilation.sources)
     emission = emit(compilation.program, {**table.values, **given})
     data = None if emission.text is None else emission.text.encode()
-    return Generation((data,), (*found, *emission.diagnostics), compilation.sources)
+    said = (_placed(finding, table, given) for finding in emission.diagnostics)
+    return Generation((data,), (*found, *said), compilation.sources)
+
+
+def _placed(finding: Diagnostic, table: Table, given: Mapping[str, object]) -> Diagnostic:
+    """A finding of a backend, at the option that it is about unless the command line gave that."""
+    if not isinstance(finding, OptionFinding) or finding.option[:1] in [(name,) for name in given]:
+        return finding
+    return finding.placed(table)
 
 
 def _mistakes(

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from backends.base import Backend, Emission
-from backends.github.limits import exceeded, inexpressible, unpinned
+from backends.github.limits import exceeded, inexpressible, taken, warnings
 from backends.github.options import GithubOptions
 from backends.github.places import simplified
 from backends.github.plan import make_plan
-from backends.github.prompts import PROMPTS, Prompts
+from backends.github.prompts import Prompts, prompts_of
 from backends.github.workflow import Workflow
 from backends.mermaid.chart import chart, is_too_big
 from compiler.ir.features import Feature
@@ -30,16 +30,16 @@ class GithubBackend(Backend[GithubOptions]):
         """The text of the workflow, and what GitHub would not accept in it."""
         plain = simplified(program)
         asks = any(isinstance(node.task, Ask) for node in plain.nodes)
-        prompts = PROMPTS[options.prompts]() if asks else Prompts()
+        prompts = prompts_of(options) if asks else Prompts()
         plan = make_plan(plain, prompts.verdicts)
-        refused = tuple(inexpressible(plan, prompts))
+        refused = (*taken(program, options, prompts), *inexpressible(plan, prompts))
         if refused:
             return Emission(None, refused)
         flow = _chart(program, plan.names.nodes) if options.summary else ""
         workflow = Workflow(program, plan, options, prompts, flow)
         text = workflow.text()
         refused = tuple(exceeded(workflow, text))
-        return Emission(None, refused) if refused else Emission(text, tuple(unpinned(program, options)))
+        return Emission(None, refused) if refused else Emission(text, tuple(warnings(plain, options, prompts)))
 
 
 def _chart(program: Program, ids: Mapping[str, str]) -> str:

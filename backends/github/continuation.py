@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from backends.github.options import GithubOptions
 from backends.github.pins import pins
 from backends.github.plan import Plan
+from backends.github.prompts import TOKEN, Decision
 from backends.github.scalar import Expression
 from backends.github.step import PLAIN_SHELL, Step
 from backends.github.templating import render
@@ -43,22 +44,31 @@ def waiting_saved() -> Iterator[Step]:
     yield _upload("Keep the run for its continuation", condition)
 
 
-def handed_over() -> Iterator[Step]:
-    """Hands a run on to the next job."""
+def handed_over(part: str) -> Iterator[Step]:
+    """Hands a run on to the next job, under the name of the part that has stopped."""
     condition = "steps.result.outputs.next"
     yield _saved(condition)
-    yield _upload("Hand the run on", condition)
+    yield _upload("Hand the run on", condition, f"{_ARTIFACT}-{part}")
 
 
-def taken_over(decisions: Mapping[str, str]) -> Iterator[Step]:
-    """Goes on with the run of an earlier job; `decisions` are units with the jobs that were approved or rejected."""
-    yield _download("Take over the run", "", {})
-    yield Step(
-        name="Prepare",
-        shell=PLAIN_SHELL,
-        env={f"RDC_{name}": Expression(f"${{{{ needs.{job}.result }}}}") for name, job in decisions.items()},
-        run=render("take-over.sh.jinja", decisions=list(decisions)),
-    )
+def taken_over(earlier: Sequence[str], decisions: Sequence[Decision], environment: str) -> Iterator[Step]:
+    """Goes on with the run of an earlier job.
+
+    Args:
+        earlier: The parts before; the last one that has run has handed the run on.
+        decisions: What people have decided in between.
+        environment: The environment whose reviewers decide.
+    """
+    first, *later = earlier
+    ran = "".join(f"needs.{part}.result == 'success' && '{_ARTIFACT}-{part}' || " for part in reversed(later))
+    name = Expression(f"${{{{ {ran}'{_ARTIFACT}-{first}' }}}}") if later else f"{_ARTIFACT}-{first}"
+    yield _download("Take over the run", "", {}, name)
+    env: dict[str, str] = {"TOKEN": TOKEN, "ENVIRONMENT": environment} if decisions else {}
+    for decision in decisions:
+        env[f"RDC_{decision.step}"] = Expression(f"${{{{ needs.{decision.job}.result }}}}")
+        env[f"BEFORE_{decision.step}"] = decision.before
+    steps = [decision.step for decision in decisions]
+    yield Step(name="Prepare", shell=PLAIN_SHELL, env=env, run=render("take-over.sh.jinja", decisions=steps))
 
 
 def _identity(program: Program, options: GithubOptions) -> str:
@@ -71,16 +81,16 @@ def _saved(condition: str) -> Step:
     return Step(name="Save the run", condition=condition, shell=PLAIN_SHELL, run=render("save.sh.jinja"))
 
 
-def _download(name: str, condition: str, inputs: Mapping[str, str]) -> Step:
+def _download(name: str, condition: str, inputs: Mapping[str, str], artifact: str = _ARTIFACT) -> Step:
     pin = pins()["download-artifact"]
-    where = {"name": _ARTIFACT, "path": _FOLDER}
+    where = {"name": artifact, "path": _FOLDER}
     return Step(name, condition=condition, uses=pin.reference, version=pin.version, inputs={**where, **inputs})
 
 
-def _upload(name: str, condition: str) -> Step:
+def _upload(name: str, condition: str, artifact: str = _ARTIFACT) -> Step:
     pin = pins()["upload-artifact"]
     what = {
-        "name": _ARTIFACT,
+        "name": artifact,
         "path": _FOLDER,
         "overwrite": Expression("true"),
         "include-hidden-files": Expression("true"),

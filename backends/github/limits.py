@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 
+from backends.base import OptionFinding
 from backends.github.options import GithubOptions
 from backends.github.plan import Plan
-from backends.github.prompts import Approvals, Prompts
+from backends.github.prompts import Agents, Approvals, Prompts
 from backends.github.scalar import OPEN, Expression
 from backends.github.step import Step
+from backends.github.triggers import INPUTS
 from backends.github.workflow import Workflow
 from compiler.diagnostic import Diagnostic
 from compiler.ir.program import Ask, End, Node, Program
+from compiler.source import KeyPath
 
 LONGEST_EXPRESSION = 21_000
 """Characters of an expression, as GitHub documents it."""
@@ -23,12 +27,31 @@ MOST_STEPS = 1_000
 LARGEST_FILE = 512 * 1024
 """Bytes of a workflow file."""
 
+MOST_INPUTS = 25
+"""Inputs of `workflow_dispatch`."""
+
+LONGEST_INPUTS = 65_535
+"""Characters of the payload that starts a workflow by hand: all inputs as JSON."""
+
 LONGEST_VARIABLE = 128 * 1024 - 1
 """Bytes of `NAME=value` that Linux hands to a program."""
 
 _PINNED = re.compile(r"\./.*|docker://.*@sha256:[0-9a-f]{64}|.*@[0-9a-f]{40}")
 _SHORTEN = "put the text into a file of the repository, and name that file here"
 _MEET = "let fewer units lead to it: those of a step can meet in the step's own transition"
+
+
+def taken(program: Program, options: GithubOptions, prompts: Prompts) -> Iterator[Diagnostic]:
+    """Inputs of the option `on` under the names of those that prompts need."""
+    if not prompts.waits:
+        return
+    given = (options.triggers().get("workflow_dispatch") or {}).get("inputs") or {}
+    for name in (name for name in INPUTS if name in given):
+        problem = (
+            f"the workflow has an input `{name}` for its prompts, and `workflow_dispatch` has another of this name"
+        )
+        remedy = "take another name, or another way to answer prompts (`prompts`)"
+        yield _about_option(program, ("on", "workflow_dispatch", "inputs", name), "RD013", problem, remedy)
 
 
 def inexpressible(plan: Plan, prompts: Prompts) -> Iterator[Diagnostic]:
@@ -44,13 +67,32 @@ def inexpressible(plan: Plan, prompts: Prompts) -> Iterator[Diagnostic]:
                     yield _at(node, "RD520", problem, remedy)
 
 
-def unpinned(program: Program, options: GithubOptions) -> Iterator[Diagnostic]:
+def warnings(program: Program, options: GithubOptions, prompts: Prompts) -> Iterator[Diagnostic]:
+    """What is said of a workflow that GitHub takes."""
+    yield from _unpinned(program, options)
+    yield from _waits_on_schedule(program, options, prompts)
+
+
+def _unpinned(program: Program, options: GithubOptions) -> Iterator[Diagnostic]:
     """Actions of the option `setup` whose code can change behind the workflow's back."""
-    for step in options.setup:
+    for number, step in enumerate(options.setup):
         if step.uses and not _PINNED.fullmatch(step.uses):
             problem = f"the action `{step.uses}` of the option `setup` is not pinned to a commit"
             remedy = "name the commit instead of the version: `uses: owner/action@<40 hexadecimal digits>`"
-            yield Diagnostic("RD522", program.sources[0].path, None, problem, remedy)
+            yield _about_option(program, ("setup", str(number), "uses"), "RD522", problem, remedy)
+
+
+def _waits_on_schedule(program: Program, options: GithubOptions, prompts: Prompts) -> Iterator[Diagnostic]:
+    """A schedule for a workflow whose prompts wait for people."""
+    asking = [node.id for node in program.nodes if isinstance(node.task, Ask)]
+    if not asking or "schedule" not in options.triggers() or isinstance(prompts, Agents):
+        return
+    what = "approval" if isinstance(prompts, Approvals) else "answer"
+    problem = (
+        f"nobody answers a scheduled run: each one waits for an {what} at a prompt, such as that of unit {asking[0]}"
+    )
+    remedy = "take `prompts: agent`, or remove `schedule` from the option `on`"
+    yield _about_option(program, ("on", "schedule"), "RD523", problem, remedy)
 
 
 def exceeded(workflow: Workflow, text: str) -> Iterator[Diagnostic]:
@@ -58,6 +100,7 @@ def exceeded(workflow: Workflow, text: str) -> Iterator[Diagnostic]:
     size = len(text.encode())
     if size > LARGEST_FILE:
         yield _too_large(workflow, f"the workflow would have {size:,} bytes, and GitHub takes {LARGEST_FILE:,}")
+    yield from _inputs(workflow)
     nodes = {workflow.plan.names.nodes[node.id]: node for node in workflow.plan.program.nodes}
     for job in workflow.jobs:
         if len(job.steps) > MOST_STEPS:
@@ -68,6 +111,27 @@ def exceeded(workflow: Workflow, text: str) -> Iterator[Diagnostic]:
                 node = nodes.get(step.id)
                 said = problem if node else f"{problem}, in the step {step.name}"
                 yield _at(node, "RD521", said, remedy) if node else _too_large(workflow, said)
+
+
+def _inputs(workflow: Workflow) -> Iterator[Diagnostic]:
+    """Inputs of `workflow_dispatch` that are too many or too long, those for prompts included."""
+    inputs = (workflow.events.get("workflow_dispatch") or {}).get("inputs") or {}
+    at = ("on", "workflow_dispatch", "inputs")
+    if len(inputs) > MOST_INPUTS:
+        added = f", {len(INPUTS)} of them for prompts," if workflow.prompts.waits else ""
+        problem = f"`workflow_dispatch` would have {len(inputs)} inputs{added} and GitHub takes {MOST_INPUTS}"
+        remedy = f"remove {len(inputs) - MOST_INPUTS} of them, or combine some into one"
+        yield _about_option(workflow.program, at, "RD521", problem, remedy)
+    defaults = {name: said.get("default", "") if isinstance(said, dict) else "" for name, said in inputs.items()}
+    size = len(json.dumps(defaults, ensure_ascii=False))
+    if size > LONGEST_INPUTS:
+        problem = f"the defaults of `workflow_dispatch` have {size:,} characters, and GitHub takes {LONGEST_INPUTS:,}"
+        remedy = "put long defaults into files of the repository, and let an input name the file"
+        yield _about_option(workflow.program, at, "RD521", problem, remedy)
+
+
+def _about_option(program: Program, option: KeyPath, code: str, problem: str, remedy: str) -> Diagnostic:
+    return OptionFinding(code, program.sources[0].path, None, problem, remedy, option=option)
 
 
 def _too_large(workflow: Workflow, problem: str) -> Diagnostic:

@@ -12,7 +12,7 @@ from typing import assert_never
 
 from backends.github.names import Names
 from backends.github.places import Place
-from backends.github.question import question, text_of
+from backends.github.question import heading, question, text_of, verdict_words
 from backends.github.scalar import comment
 from backends.github.templating import render
 from compiler.ir.placeholders import occurs
@@ -120,8 +120,7 @@ def _variables(nodes: Iterable[Node]) -> set[str]:
 def _arm(loop: Loop, node: Node) -> Iterator[str]:
     """What the loop does when it stands at a node."""
     name = loop.names.nodes[node.id]
-    says = ". ".join(filter(None, (node.id, node.title)))
-    yield f"{name}) # {comment(says, 100)}"
+    yield f"{name}) # {comment(heading(node.id, node.title), 100)}"
     yield from (_INDENT + line for line in _done(loop, node, name))
     yield f"{_INDENT};;"
 
@@ -135,7 +134,8 @@ def _done(loop: Loop, node: Node, name: str) -> Iterator[str]:
             yield from _ways(loop, node)
         case Ask():
             prompt = yield from _filled(loop, f"RDC_PROMPT_{name}", node)
-            yield f'{_given(loop, node)}ask "$RDC_UNIT_{name}" {prompt} || break'
+            words = " ".join(verdict_words(node))
+            yield f'{_given(loop, node)}ask "$RDC_UNIT_{name}" {prompt} {words} || break'
             yield from _ways(loop, node)
         case End():
             message = yield from _filled(loop, f"RDC_MESSAGE_{name}", node)

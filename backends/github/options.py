@@ -14,10 +14,16 @@ _OWN_VARIABLES = re.compile(
     r"(?i)(GITHUB|RUNNER|ACTIONS|RDC|COMMAND|MESSAGE|PROMPT|UNIT)_.*|CI|PATH|HOME|BASH_ENV|ENV|IFS"
 )
 
-
+# Contexts that make fine data. Whoever names a branch chooses `github.ref`, so none of them may stand in code.
 _ALLOWED = re.compile(
     r"\$\{\{ *(github\.(actor|event_name|ref|ref_name|repository|run_attempt|run_id|run_number|sha|workflow|workspace)"
     r"|runner\.(arch|os|temp)) *\}\}"
+)
+
+# How the names of variables and of inputs end whose values are run as code, or as a part of a command.
+_CODE = re.compile(
+    r"(?i).*(args|arguments|commands?|editor|entrypoint|flags|options|opts|pager|preload|scripts?|shell|startup)"
+    r"|(.*[\W_])?(cmds?|eval|exec|opt|ps4|run)|(perl5|ruby)opt"
 )
 
 
@@ -47,13 +53,38 @@ def _given(text: str) -> str:
 
 
 def _harmless(value: str) -> str:
-    """A text whose expressions, if any, only name facts about the run that nobody outside can choose freely."""
+    """A text whose expressions, if any, are trusted contexts."""
     rest = _ALLOWED.sub("", value)
     if OPEN in rest:
         raise ValueError(
-            "of expressions only facts such as `${{ github.ref }}` are allowed here; see the option `secrets`"
+            "only trusted contexts such as `github.ref` may be used here; name secrets in the option `secrets`"
         )
     return Expression(value) if rest != value else value
+
+
+def _script(text: str) -> str:
+    """A script or a command. GitHub would paste the value of an expression into it, and run what it says."""
+    if OPEN in text:
+        raise ValueError(
+            "a script may not hold an expression `${{ … }}`, since GitHub would run its value as code; "
+            'put the expression under `env` and use the variable, such as "$NAME"'
+        )
+    return text
+
+
+Mixed = Annotated[str, AfterValidator(_harmless)]
+Plain = Mixed | int | float | bool
+
+
+def _data(values: dict[str, Plain]) -> dict[str, Plain]:
+    """Variables or inputs, of which those that are code hold no expression."""
+    for name, value in values.items():
+        if isinstance(value, Expression) and _CODE.fullmatch(name):
+            raise ValueError(
+                f"`{name}` may be run as code, so it may not hold an expression `${{{{ … }}}}`; "
+                "put the expression into a variable of its own under `env`"
+            )
+    return values
 
 
 def _variable(name: str) -> str:
@@ -81,12 +112,12 @@ def _input(name: str) -> str:
 
 
 Text = Annotated[str, AfterValidator(_line), AfterValidator(_given)]
-Script = Annotated[str, AfterValidator(_harmless), AfterValidator(_given)]
-Mixed = Annotated[str, AfterValidator(_harmless)]
+Script = Annotated[str, AfterValidator(_script), AfterValidator(_given)]
 Identifier = Annotated[str, AfterValidator(_variable)]
 VariableName = Annotated[str, AfterValidator(_free_variable)]
 InputName = Annotated[str, AfterValidator(_input)]
-Plain = Mixed | int | float | bool
+Variables = Annotated[dict[VariableName, Plain], AfterValidator(_data)]
+Inputs = Annotated[dict[InputName, Plain], AfterValidator(_data)]
 Json = Annotated[JsonValue, AfterValidator(_literal)]
 Access = Literal["read", "write", "none"]
 Scope = Literal[
@@ -104,10 +135,21 @@ class _Model(BaseModel):
 
 
 class Concurrency(_Model):
-    """Which runs may not overlap, and whether a new one ends an older."""
+    """Which runs may not overlap, and whether a new one ends an older.
+
+    Of the runs of a group that have not begun GitHub keeps the newest alone and cancels the others, unless `queue` is
+    `max`, which lets up to 100 wait.
+    """
 
     group: Annotated[Mixed, AfterValidator(_given)]
     cancel_in_progress: bool = Field(default=False, alias="cancel-in-progress")
+    queue: Literal["single", "max"] | None = None
+
+    @model_validator(mode="after")
+    def _queues_or_cancels(self) -> Concurrency:
+        if self.queue == "max" and self.cancel_in_progress:
+            raise ValueError("`queue: max` keeps runs and `cancel-in-progress` ends them; GitHub takes one of both")
+        return self
 
 
 class SetupStep(_Model):
@@ -115,10 +157,10 @@ class SetupStep(_Model):
 
     name: Text | None = None
     uses: Annotated[Text, AfterValidator(_action)] | None = None
-    inputs: dict[InputName, Plain] = Field(default_factory=dict, alias="with")
+    inputs: Inputs = Field(default_factory=dict, alias="with")
     run: Script | None = None
     shell: Text | None = None
-    env: dict[VariableName, Plain] = Field(default_factory=dict)
+    env: Variables = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _one_of_two(self) -> SetupStep:
@@ -133,14 +175,12 @@ class GithubOptions(_Model):
     on: Annotated[Json, AfterValidator(checked_events)] = "workflow_dispatch"
     runs_on: Text | list[Text] = Field(default="ubuntu-latest", alias="runs-on")
     timeout_minutes: Annotated[int, Field(ge=1, le=50_400)] = Field(default=360, alias="timeout-minutes")
-    env: dict[VariableName, Plain] = Field(default_factory=dict)
+    env: Variables = Field(default_factory=dict)
     secrets: list[VariableName] | dict[VariableName, Identifier] = Field(default_factory=list)
     permissions: dict[Scope, Access] = Field(default_factory=_read_only)
     checkout: bool = True
     setup: list[SetupStep] = Field(default_factory=list)
-    concurrency: Concurrency = Field(
-        default_factory=lambda: Concurrency(group="${{ github.workflow }}-${{ github.ref }}")
-    )
+    concurrency: Concurrency | None = None
     environment: Text | None = None
     approval_environment: Text = Field(default="approval", alias="approval-environment")
     prompts: Literal["answers", "environment", "agent"] = "answers"

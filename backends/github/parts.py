@@ -9,6 +9,7 @@ from backends.github.condition import TRUE, Condition, Literal, expression, some
 from backends.github.flow import APPROVAL
 from backends.github.places import Place
 from backends.github.plan import Plan
+from backends.github.prompts import Decision
 from backends.github.scalar import Expression
 from compiler.ir.program import Ask
 
@@ -51,6 +52,11 @@ class Parts:
         """The id of the job that waits for the approval of a place."""
         return f"approve_{self.plan.names.nodes[place.name]}"
 
+    def decision(self, place: Place) -> Decision:
+        """What people decide about a place; the job that asks them hands on the reviews before."""
+        step = self.plan.names.nodes[place.name]
+        return Decision(step, self.gate(place), Expression(f"${{{{ {self._handed_on(step, 'outputs.reviews')} }}}}"))
+
     def before(self, part: Part) -> tuple[list[str], list[Place]]:
         """The parts and the decisions before a part."""
         level = self.parts.index(part)
@@ -85,6 +91,11 @@ class Parts:
         job = self._id(self._step_level[step])
         if part and part.id == job:
             return f"steps.{step}.{name}"
+        return self._handed_on(step, name)
+
+    def _handed_on(self, step: str, name: str) -> str:
+        """A property of a step as later jobs see it."""
+        job = self._id(self._step_level[step])
         output = f"{step}_{name.removeprefix('outputs.')}"
         self.outputs.setdefault(job, {})[output] = Expression(f"${{{{ steps.{step}.{name} }}}}")
         return f"needs.{job}.outputs.{output}"

@@ -6,10 +6,15 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from backends.github.flow import ANSWER, APPROVAL, OUTCOME, Verdicts
-from backends.github.question import question
+from backends.github.options import GithubOptions
+from backends.github.question import question, verdict_words
+from backends.github.scalar import Expression
 from backends.github.step import PLAIN_SHELL, Step, noting
 from backends.github.templating import render
 from compiler.ir.program import Node
+
+TOKEN = Expression("${{ github.token }}")
+"""For steps of rdc alone: no command of a document and no agent gets it."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +63,8 @@ class Answers(Prompts):
     def unit(self, step: Step, node: Node) -> Step:
         """Looks for an answer."""
         env = {**step.env, "UNIT": node.id, "PROMPT": question(node)}
-        return replace(step, tolerated=True, shell=self.shell("bash"), env=env, run='"$RUNNER_TEMP/rdc/answer"')
+        run = f'"$RUNNER_TEMP/rdc/answer" {" ".join(verdict_words(node))}'
+        return replace(step, tolerated=True, shell=self.shell("bash"), env=env, run=run)
 
 
 class Agents(Prompts):
@@ -70,21 +76,42 @@ class Agents(Prompts):
     def unit(self, step: Step, node: Node) -> Step:
         """Asks the agent."""
         env = {**step.env, "RDC_UNIT": node.id, "RDC_PROMPT": question(node, last_line=self.last_line)}
-        return replace(step, shell=self.shell("bash"), env=env, run=render("agent.sh.jinja"))
+        return replace(step, shell=self.shell("bash"), env=env, run=render("agent.sh.jinja", no=verdict_words(node)[1]))
 
 
+@dataclass(frozen=True)
 class Approvals(Prompts):
     """People decide by approving or rejecting the deployment of a job behind a protected environment."""
 
     verdicts = APPROVAL
+    environment: str
 
     def unit(self, step: Step, node: Node) -> Step:
         """Puts the question on the page of the run, for those who decide."""
-        env = {**step.env, "PROMPT": question(node)}
+        env = {**step.env, "PROMPT": question(node), "TOKEN": TOKEN, "ENVIRONMENT": self.environment}
         return replace(
             step, name=f"Ask: {step.name}", tolerated=False, shell=PLAIN_SHELL, env=env, run=render("asked.sh.jinja")
         )
 
 
-PROMPTS: dict[str, type[Prompts]] = {"answers": Answers, "environment": Approvals, "agent": Agents}
-"""The ways of answering by the value of the option `prompts`."""
+@dataclass(frozen=True)
+class Decision:
+    """What people decide in between two parts.
+
+    `step` has put the question, `job` waits for the approval, and `before` is an expression for the reviews before.
+    """
+
+    step: str
+    job: str
+    before: Expression
+
+
+def prompts_of(options: GithubOptions) -> Prompts:
+    """The way of answering that the option `prompts` names."""
+    match options.prompts:
+        case "answers":
+            return Answers()
+        case "agent":
+            return Agents()
+        case "environment":
+            return Approvals(options.approval_environment)

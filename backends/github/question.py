@@ -2,9 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from typing import assert_never
 
 from compiler.ir.program import Agent, Ask, Branch, End, Gate, Node, Parallel, Shell, Tool
+
+# The last part of an id that is a number or a placeholder; all others are names.
+_NUMBERED = re.compile(r"(.*[./])?(\d+|\{[Nn]\})")
+
+
+def heading(name: str, title: str) -> str:
+    """A unit or a group as its author reads it: `1. Build`, `Drain the hot node`."""
+    if not title:
+        return name
+    return f"{name}. {title}" if _NUMBERED.fullmatch(name) else f"{name} {title}"
+
+
+def verdict_words(node: Node) -> tuple[str, str]:
+    """The words for the outcomes of a unit: YES and NO where that is the question (M3), else PASS and FAIL."""
+    is_yes_no = isinstance(node.task, Ask) and node.task.question == "yes_no"
+    return ("YES", "NO") if is_yes_no else ("PASS", "FAIL")
 
 
 def question(node: Node, *, last_line: bool = False) -> str:
@@ -15,7 +32,7 @@ def question(node: Node, *, last_line: bool = False) -> str:
     task = node.task
     if not isinstance(task, Ask):
         return ""
-    words = "YES or NO" if task.question == "yes_no" else "PASS or FAIL"
+    words = " or ".join(verdict_words(node))
     parts = [task.prompt]
     if task.block is not None:
         fence = "```"

@@ -8,6 +8,7 @@ from backends.github.condition import FALSE, TRUE, Condition, Literal, expressio
 from backends.github.names import RESULT
 from backends.github.parts import Part, Parts, all_of
 from backends.github.plan import Plan
+from backends.github.question import verdict_words
 from backends.github.scalar import Expression
 from backends.github.step import PLAIN_SHELL, Step
 from backends.github.templating import render
@@ -23,12 +24,15 @@ def result_step(parts: Parts, part: Part, *, waits: bool, summary: bool, flow: s
     """The step; `flow` is the graph as Mermaid, empty for none."""
     plan = parts.plan
     halts = _halts(plan, part)
+    yes_no = " ".join(_yes_no(plan))
     env: dict[str, str] = {"JOB": Expression("${{ job.status }}"), "END": _end(parts, part)}
     if halts:
         env["HALTS"] = "".join(f"{step} {end}\n" for step, end in halts.items())
     env |= dict(_messages(plan, part, set(halts.values())))
     if summary:
         env["UNITS"] = "\n".join(_titles(plan)) + "\n"
+        if yes_no:
+            env["YES_NO"] = yes_no
         if flow:
             env["FLOW"] = flow
     first = _first(parts, part)
@@ -39,7 +43,15 @@ def result_step(parts: Parts, part: Part, *, waits: bool, summary: bool, flow: s
         condition=all_of("!cancelled()", f"steps.{first}.outcome != 'skipped'" if first else ""),
         shell=PLAIN_SHELL,
         env=env,
-        run=render("result.sh.jinja", halts=halts, waits=waits, summary=summary, flow=flow, more=len(parts.parts) > 1),
+        run=render(
+            "result.sh.jinja",
+            halts=halts,
+            waits=waits,
+            summary=summary,
+            yes_no=yes_no,
+            flow=flow,
+            more=len(parts.parts) > 1,
+        ),
     )
 
 
@@ -112,6 +124,14 @@ def _titles(plan: Plan) -> Iterator[str]:
         for node in place.nodes:
             if isinstance(node.task, (Shell, Ask)):
                 yield f"{plan.names.nodes[node.id]} {shown_title(node)}"
+
+
+def _yes_no(plan: Plan) -> Iterator[str]:
+    """The steps of the units that ask for YES or NO."""
+    for place in plan.places:
+        for node in place.nodes:
+            if verdict_words(node)[0] == "YES":
+                yield plan.names.nodes[node.id]
 
 
 def shown_title(node: Node) -> str:

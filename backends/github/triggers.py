@@ -74,12 +74,15 @@ def _check_event(name: str, said: object) -> None:
         raise ValueError(f"what is said of the event `{name}` is a mapping, or nothing")
 
 
-def triggers(events: Mapping[str, Any], *, resumable: bool) -> str:
+def with_inputs(events: Mapping[str, Any]) -> dict[str, Any]:
+    """Events with the inputs by which a workflow gets answers, and goes on with a run that waits for one."""
+    manual = dict(events.get("workflow_dispatch") or {})
+    manual["inputs"] = {**(manual.get("inputs") or {}), **INPUTS}
+    return {**events, "workflow_dispatch": manual}
+
+
+def lines(events: Mapping[str, Any]) -> str:
     """The lines below `on:`."""
-    if resumable:
-        manual = dict(events.get("workflow_dispatch") or {})
-        manual["inputs"] = {**(manual.get("inputs") or {}), **INPUTS}
-        events = {**events, "workflow_dispatch": manual}
     return "\n".join(_lines(events, 2))
 
 

@@ -13,6 +13,7 @@ from backends.github.parts import Part, Parts
 from backends.github.places import Place, Retry, retry_of
 from backends.github.plan import Plan
 from backends.github.prompts import Prompts
+from backends.github.question import heading
 from backends.github.scalar import OPEN, Expression, comment, label
 from backends.github.step import PLAIN_SHELL, Step
 from compiler.ir.placeholders import substitute
@@ -155,7 +156,7 @@ class Units:
         for node in (node for place in self.part.places for node in place.nodes):
             if node.group not in seen and isinstance(node.task, (Shell, Ask)):
                 seen.add(node.group)
-                found[node.id] = comment(f"--- {'. '.join(filter(None, (node.group, titles[node.group])))}")
+                found[node.id] = comment(f"--- {heading(node.group, titles[node.group])}")
         return found
 
 
@@ -191,7 +192,7 @@ def choice(options: list[tuple[str, str]]) -> str:
 
 def title(node: Node) -> str:
     """How a unit is called: its id and its title."""
-    return label(". ".join(filter(None, (node.id, node.title))))
+    return label(heading(node.id, node.title))
 
 
 def _about(node: Node, within: tuple[Node, ...] = ()) -> Iterator[str]:

@@ -3,28 +3,31 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 from backends.base import MARK
 from backends.github.continuation import handed_over, prepared, taken_over, waiting_saved
-from backends.github.options import GithubOptions, SetupStep
+from backends.github.options import Concurrency, GithubOptions, SetupStep
 from backends.github.parts import Part, Parts, all_of
 from backends.github.pins import pins
 from backends.github.places import Place
 from backends.github.plan import Plan
-from backends.github.prompts import Agents, Prompts
+from backends.github.prompts import TOKEN, Agents, Prompts
 from backends.github.question import question
 from backends.github.result import result_step
 from backends.github.scalar import Expression, label
 from backends.github.step import PLAIN_SHELL, Step
 from backends.github.templating import render
-from backends.github.triggers import flow, triggers
+from backends.github.triggers import flow, lines, with_inputs
 from backends.github.units import Units, title
 from compiler.ir.program import Program
 from compiler.version import __version__
 
+_REVIEWS = "see who has reviewed this run"
 _REASONS = {"contents": "check out the repository", "actions": "take over the state of the run that waited"}
 
 
@@ -63,13 +66,19 @@ class Workflow:
             mark=MARK,
             version=__version__,
             name=self._title,
-            triggers=triggers(options.triggers(), resumable=self.prompts.waits),
-            concurrency=options.concurrency,
+            triggers=lines(self.events),
+            concurrency=options.concurrency or self._concurrency,
             runs_on=flow(options.runs_on),
             timeout=options.timeout_minutes,
             jobs=self.jobs,
             shell_says=self.prompts.shell_says,
         )
+
+    @property
+    def events(self) -> Mapping[str, Any]:
+        """What starts the workflow: each event with what is said of it."""
+        events = self.options.triggers()
+        return with_inputs(events) if self.prompts.waits else events
 
     @cached_property
     def jobs(self) -> tuple[Job, ...]:
@@ -85,6 +94,18 @@ class Workflow:
     def _title(self) -> str:
         return label(self.program.title or self.program.name)
 
+    @property
+    def _concurrency(self) -> Concurrency:
+        """One run at a time for each workflow and branch, and for each run that waited.
+
+        When a run comes to a group, GitHub cancels the one that waits there to begin. A continuation has a group of its
+        own, so that no new run does that to it. A workflow that is called does not know its own name.
+        """
+        called = "workflow_call" in self.events
+        workflow = _plain(self.program.sources[0].path) if called else "${{ github.workflow }}"
+        resume = "-${{ inputs.resume || 'new' }}" if self.prompts.waits else ""
+        return Concurrency.model_construct(group=Expression(f"{workflow}-${{{{ github.ref }}}}{resume}"))
+
     def _part(self, parts: Parts, part: Part) -> Job:
         earlier, decisions = parts.before(part)
         condition = ""
@@ -99,7 +120,7 @@ class Workflow:
             condition=condition,
             needs=(*earlier, *(parts.gate(place) for place in decisions)),
             environment=self.options.environment or "",
-            permissions=tuple(self._permissions(part is parts.parts[0])),
+            permissions=tuple(self._permissions(part is parts.parts[0], asks=bool(part.questions or decisions))),
             env=self._environment(),
             shell=self.prompts.shell("bash"),
         )
@@ -107,7 +128,9 @@ class Workflow:
     def _steps(self, parts: Parts, part: Part) -> Iterator[Step]:
         several = len(parts.parts) > 1
         if part is not parts.parts[0]:
-            yield from taken_over({self.plan.names.nodes[p.name]: parts.gate(p) for p in parts.before(part)[1]})
+            earlier, places = parts.before(part)
+            decisions = [parts.decision(place) for place in places]
+            yield from taken_over(earlier, decisions, self.options.approval_environment)
         elif self.options.checkout:
             yield self._checkout()
         if self.prompts.waits:
@@ -119,17 +142,23 @@ class Workflow:
         if self.prompts.waits:
             yield from waiting_saved()
         elif several and part is not parts.parts[-1]:
-            yield from handed_over()
+            yield from handed_over(part.id)
 
     def _approval(self, parts: Parts, part: Part, place: Place) -> Job:
         """The job that people approve or reject."""
         node = place.node
         name = self.plan.names.nodes[node.id]
         parts.outputs.setdefault(part.id, {})[f"{name}_asked"] = Expression(f"${{{{ steps.{name}.outcome }}}}")
+        env = {
+            "PROMPT": question(node),
+            "TOKEN": TOKEN,
+            "ENVIRONMENT": self.options.approval_environment,
+            "BEFORE": parts.decision(place).before,
+        }
         step = Step(
             name=title(node),
             shell=PLAIN_SHELL,
-            env={"PROMPT": question(node)},
+            env=env,
             run=render("approved.sh.jinja"),
         )
         return Job(
@@ -139,6 +168,7 @@ class Workflow:
             condition=all_of("!cancelled()", f"needs.{part.id}.outputs.{name}_asked == 'success'"),
             needs=(part.id,),
             environment=self.options.approval_environment,
+            permissions=(("actions", "read", _REVIEWS),),
         )
 
     def _secrets(self) -> dict[str, str]:
@@ -154,14 +184,16 @@ class Workflow:
             env["RDC_AGENT"] = options.agent or ""
         return env
 
-    def _permissions(self, first: bool) -> Iterator[tuple[str, str, str]]:
+    def _permissions(self, first: bool, *, asks: bool) -> Iterator[tuple[str, str, str]]:
+        """What the token of a part may do. One that `asks` looks at the reviews of the run."""
         granted = dict(self.options.permissions)
-        if self.prompts.waits:
-            granted.setdefault("actions", "read")
         if not first and granted == {"contents": "read"}:
-            return
+            granted = {}
+        if (self.prompts.waits or asks) and granted.get("actions") != "write":
+            granted["actions"] = "read"
+        reasons = {**_REASONS, "actions": _REVIEWS} if asks else _REASONS
         for scope, access in granted.items():
-            yield scope, access, _REASONS.get(scope, "asked for by the option `permissions`")
+            yield scope, access, reasons.get(scope, "asked for by the option `permissions`")
 
     def _checkout(self) -> Step:
         pin = pins()["checkout"]
@@ -172,6 +204,11 @@ class Workflow:
             version=pin.version,
             inputs={"persist-credentials": Expression("false")},
         )
+
+
+def _plain(path: str) -> str:
+    """A path as a part of the name of a group."""
+    return re.sub(r"[^A-Za-z0-9._/-]+", "-", path)
 
 
 def _set_up(step: SetupStep) -> Step:

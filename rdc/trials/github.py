@@ -28,7 +28,10 @@ ADVICE = (
 ABSENT = Path(__file__).parent / "absent"
 
 _KEEPS_FILES = re.compile(r"actions/(?:upload|download)-artifact@.*")
-_ROW = re.compile(r"^\| (?P<title>.*?) \| (?P<attempt>\d+) \| (?P<verdict>PASS|FAIL) \| \d* ?s? ?\|$", re.MULTILINE)
+_ROW = re.compile(
+    r"^\| (?P<title>.*?) \| (?P<attempt>\d+) \| (?P<verdict>PASS|FAIL|YES|NO) \| \d* ?s? ?\|$", re.MULTILINE
+)
+_VERDICTS = {"PASS": Verdict.PASS, "YES": Verdict.PASS, "FAIL": Verdict.FAIL, "NO": Verdict.FAIL}
 _INSTANCE = re.compile(r", instance [\d.]+$")
 _HEADING = re.compile(r"^### (?P<result>[A-Z]+) ?(?P<message>.*)$", re.MULTILINE)
 
@@ -82,4 +85,4 @@ def _steps(program: Program, summary: str) -> Iterator[Step]:
     for row in _ROW.finditer(summary):
         title = row["title"]
         unit = units.get(title) or units.get(_INSTANCE.sub("", title), title)
-        yield Step(unit, int(row["attempt"]), Verdict(row["verdict"].lower()))
+        yield Step(unit, int(row["attempt"]), _VERDICTS[row["verdict"]])

@@ -284,3 +284,23 @@ def test_check_loads_no_backend_where_there_are_no_tables(tmp_path: Path) -> Non
     imported = set(re.findall(r"^import '([\w.]+)'", result.err, re.MULTILINE))
     assert "compiler.driver" in imported
     assert not {"pydantic", "yaml", "backends", "importlib.metadata"} & imported
+
+
+# --- What a target finds in options -----------------------------------------------------------------------------------
+
+PROMPT = "# T\n\n## 1. Agree\n\nIs it good?\n"
+SCHEDULE = "on: {schedule: [{cron: 0 3 * * *}]}"
+WARNING = re.compile(r"^(\S+): warning\[(RD523)\]", re.MULTILINE)
+
+
+def test_a_finding_about_an_option_stands_at_its_key(tmp_path: Path) -> None:
+    to = ("compile", "a.runbook.md", "--to", "github", "-o", "-")
+    document(tmp_path, "a.runbook.md", f"---\nrdc:\n  github: {{{SCHEDULE}}}\n---\n{PROMPT}")
+    assert WARNING.findall(call(*to, cwd=tmp_path).err) == [("a.runbook.md:3:17", "RD523")]
+    document(tmp_path, "a.runbook.md", PROMPT)
+    assert WARNING.findall(call(*to, "-O", SCHEDULE.replace(": ", "=", 1), cwd=tmp_path).err) == [
+        ("a.runbook.md", "RD523")
+    ]
+    document(tmp_path, "rdc.toml", '[github.on]\nschedule = [{cron = "0 3 * * *"}]\n')
+    ((place, _),) = WARNING.findall(call(*to, cwd=tmp_path).err)
+    assert place.startswith("rdc.toml:")

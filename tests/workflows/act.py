@@ -39,6 +39,9 @@ ACTIONS = Path(__file__).parent / "actions"
 STAND_INS = {f"actions/{name}": ACTIONS / name for name in ("upload-artifact", "download-artifact")}
 TOKEN = {"GITHUB_TOKEN": "the-token-of-the-run"}
 
+NO_API = "http://127.0.0.1:9"
+"""Where nobody answers."""
+
 LOCAL = ("--pull=false", "--action-offline-mode")
 
 
@@ -53,15 +56,21 @@ def run(
     actions: Mapping[str, Path] = STAND_INS,
     run_id: int = 1,
     run_attempt: int = 1,
+    api_url: str = NO_API,
     timeout: float = 60,
 ) -> ActRun:
     """Run a workflow, given as a file or as its text, in a folder.
 
+    `api_url` is where a stand-in for GitHub's API listens; without one nobody answers there.
     `actions` has the folders to take actions from, by `owner/repository@ref` or, for any ref, `owner/repository`.
     After the timeout, in seconds, everything is killed and `subprocess.TimeoutExpired` raised.
     """
     text = workflow if isinstance(workflow, str) else workflow.read_text(encoding="utf-8")
-    told = REPOSITORY | {"GITHUB_RUN_ID": str(run_id), "GITHUB_RUN_ATTEMPT": str(run_attempt)}
+    told = REPOSITORY | {
+        "GITHUB_RUN_ID": str(run_id),
+        "GITHUB_RUN_ATTEMPT": str(run_attempt),
+        "GITHUB_API_URL": api_url,
+    }
     with tempfile.TemporaryDirectory(prefix="act-", ignore_cleanup_errors=True) as private:
         home = Path(private, "home")
         home.mkdir()

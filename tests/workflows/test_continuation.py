@@ -69,10 +69,10 @@ class Run:
         self.log = folder.parent / "log"
         self.number = 0
 
-    def __call__(self, **inputs: str) -> act.ActRun:
-        self.number += 1
+    def __call__(self, *, run_attempt: int = 1, **inputs: str) -> act.ActRun:
+        self.number += run_attempt == 1
         env = {"LOG": str(self.log), "ARTIFACTS": str(self.folder.parent / "artifacts")}
-        return act.run(self.folder, self.text, inputs=inputs, env=env, run_id=self.number)
+        return act.run(self.folder, self.text, inputs=inputs, env=env, run_id=self.number, run_attempt=run_attempt)
 
     def done(self) -> list[str]:
         return self.log.read_text(encoding="utf-8").splitlines()
@@ -115,9 +115,26 @@ def test_the_summary_says_how_to_go_on(run: Run) -> None:
     summary = run().summary
     assert "### WAITING 3" in summary
     assert "> Is the build good?" in summary
-    assert "-f resume=1 -f answers=3\\ pass" in summary
+    assert "-f resume=1 -f answers=3\\ yes" in summary
     assert "| 2. Count | 2 | PASS |" in summary
     assert "3. Agree |" not in summary, "it has no outcome yet"
+
+
+@pytest.mark.parametrize(
+    ("transitions", "word"), [("- YES: CONTINUE\n- NO: STOP", "yes"), ("- PASS: CONTINUE\n- FAIL: STOP", "pass")]
+)
+@pytest.mark.parametrize("again", ["", "\n\n## 3\n\n```bash\ntrue\n```\n\n- FAIL: GOTO 2"])
+def test_the_summary_suggests_an_answer_to_the_question(
+    transitions: str, word: str, again: str, tmp_path: Path
+) -> None:
+    (tmp_path / "repository").mkdir()
+    document = f"## 1\n\n```bash\ntrue\n```\n\n## 2. Agree\n\nIs it good?\n\n{transitions}{again}\n"
+    run = Run(tmp_path / "repository", document)
+    assert f"-f answers=2\\ {word}\n" in run().summary
+    last = run(answers="2 fail")
+    word_for_no = "NO" if word == "yes" else "FAIL"
+    assert f"Answer: {word_for_no}\n" in last.log
+    assert f"| 2. Agree | 1 | {word_for_no} |" in last.summary
 
 
 def test_the_table_has_what_ran_before(run: Run) -> None:
@@ -128,7 +145,7 @@ def test_the_table_has_what_ran_before(run: Run) -> None:
         ("1. Build", "1", "PASS"),
         ("2. Count", "1", "FAIL"),
         ("2. Count", "2", "PASS"),
-        ("3. Agree", "1", "FAIL"),
+        ("3. Agree", "1", "NO"),
     ]
 
 
@@ -140,6 +157,17 @@ def test_the_state_of_another_version_is_refused(run: Run, tmp_path: Path) -> No
     assert ran.exit_code
     assert "belongs to another version of this workflow" in ran.summary
     assert run.done() == ["1 build", "1 count 1", "1 count 2"]
+
+
+def test_a_continuation_is_not_repeated(run: Run) -> None:
+    """ "Re-run jobs" has the inputs of the first attempt: the state that it took over is that of another time."""
+    run()
+    assert said(run(resume="1", answers="yes")) == "WAITING 5"
+    again = run(resume="1", answers="yes", run_attempt=2)
+    assert said(again) == ""
+    assert "A re-run would repeat what its first attempt has done" in again.summary
+    assert len(run.done()) == 4
+    assert said(run(resume="2", answers="yes")) == "COMPLETE All is well"
 
 
 @pytest.mark.parametrize(

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
+from backends.base import OptionFinding
 from backends.github import limits
-from tests.workflows.compiling import emission, text_of
+from tests.workflows.compiling import emission, parsed, text_of
 from tests.workflows.lint import findings
 
 
@@ -16,8 +18,8 @@ def straight(count: int) -> str:
     return "# Count\n\n" + "\n".join(f"## {n}. Count to {n}\n\n```bash\necho {n}\n```\n" for n in range(1, count + 1))
 
 
-def refusals(folder: Path, document: str) -> list[str]:
-    made = emission(folder, document)
+def refusals(folder: Path, document: str, options: Mapping[str, object] | None = None) -> list[str]:
+    made = emission(folder, document, options)
     assert made.text is None
     assert all(finding.code == "RD521" for finding in made.diagnostics)
     return [f"{finding.message}; {finding.help}" for finding in made.diagnostics]
@@ -96,3 +98,70 @@ def test_identifiers_are_what_github_takes(tmp_path: Path) -> None:
     path = tmp_path / "names.yml"
     path.write_text(text_of(tmp_path, document), encoding="utf-8")
     assert findings([path]) == []
+
+
+COMMAND = "## 1\n\n```bash\ntrue\n```\n"
+PROMPT = COMMAND + "\n## 2\n\nIs it good?\n"
+
+
+def by_hand(count: int, **said: object) -> dict[str, object]:
+    return {"on": {"workflow_dispatch": {"inputs": {f"input_{n}": {"type": "string", **said} for n in range(count)}}}}
+
+
+def test_25_inputs_are_within_the_limits(tmp_path: Path) -> None:
+    text = text_of(tmp_path, COMMAND, by_hand(25))
+    assert len(parsed(text)["on"]["workflow_dispatch"]["inputs"]) == 25
+    assert len(parsed(text_of(tmp_path, PROMPT, by_hand(23)))["on"]["workflow_dispatch"]["inputs"]) == 25
+    assert text_of(tmp_path, PROMPT, {**by_hand(25), "prompts": "environment"})
+    path = tmp_path / "inputs.yml"
+    path.write_text(text, encoding="utf-8")
+    assert findings([path]) == []
+
+
+def test_too_many_inputs(tmp_path: Path) -> None:
+    (said,) = refusals(tmp_path, COMMAND, by_hand(30))
+    assert said.startswith("`workflow_dispatch` would have 30 inputs and GitHub takes 25; remove 5 of them")
+    (said,) = refusals(tmp_path, PROMPT, by_hand(24))
+    assert said.startswith("`workflow_dispatch` would have 26 inputs, 2 of them for prompts, and GitHub takes 25")
+
+
+def test_inputs_that_are_too_long(tmp_path: Path) -> None:
+    (said,) = refusals(tmp_path, COMMAND, by_hand(2, default="x" * 33_000))
+    assert "the defaults of `workflow_dispatch` have 66,0" in said
+    assert text_of(tmp_path, COMMAND, by_hand(2, default="é" * 32_000))
+
+
+def test_inputs_need_not_say_anything(tmp_path: Path) -> None:
+    assert text_of(tmp_path, COMMAND, {"on": {"workflow_dispatch": {"inputs": {"a": None, "b": "text"}}}})
+
+
+@pytest.mark.parametrize("name", ["answers", "resume"])
+def test_an_input_does_not_vanish_behind_one_for_prompts(name: str, tmp_path: Path) -> None:
+    options = {"on": {"workflow_dispatch": {"inputs": {name: {"type": "string", "default": "mine"}}}}}
+    made = emission(tmp_path, PROMPT, options)
+    assert made.text is None
+    (finding,) = made.diagnostics
+    assert isinstance(finding, OptionFinding)
+    assert (finding.code, finding.option) == ("RD013", ("on", "workflow_dispatch", "inputs", name))
+    assert text_of(tmp_path, COMMAND, options)
+
+
+SCHEDULE = {"on": {"schedule": [{"cron": "0 3 * * *"}]}}
+
+
+@pytest.mark.parametrize(
+    ("document", "options", "codes"),
+    [
+        (PROMPT, {}, ["RD523"]),
+        (PROMPT, {"prompts": "environment"}, ["RD523"]),
+        (PROMPT, {"prompts": "agent", "agent": "cat"}, []),
+        (PROMPT, {"on": "push"}, []),
+        (COMMAND, {}, []),
+    ],
+)
+def test_a_schedule_with_prompts_is_warned_of(
+    document: str, options: dict[str, object], codes: list[str], tmp_path: Path
+) -> None:
+    made = emission(tmp_path, document, {**SCHEDULE, **options})
+    assert made.text
+    assert [finding.code for finding in made.diagnostics] == codes

@@ -101,8 +101,8 @@ def test_an_action_that_is_not_pinned_is_warned_of(tmp_path: Path) -> None:
     ("options", "problem"),
     [
         ({"runs-on": "${{ secrets.X }}"}, "an expression"),
-        ({"env": {"A": "${{ github.event.issue.title }}"}}, "only facts such as"),
-        ({"env": {"A": "${{ secrets.X }}"}}, "only facts such as"),
+        ({"env": {"A": "${{ github.event.issue.title }}"}}, "only trusted contexts such as `github.ref`"),
+        ({"env": {"A": "${{ secrets.X }}"}}, "only trusted contexts such as `github.ref`"),
         ({"env": {"A B": "1"}}, "a variable has letters"),
         ({"env": {"PATH": "/tmp"}}, "belongs to"),
         ({"env": {"RDC_RUN_ID": "1"}}, "belongs to"),
@@ -124,13 +124,25 @@ def test_an_action_that_is_not_pinned_is_warned_of(tmp_path: Path) -> None:
         ({"environment": "a\nb"}, "one line"),
         ({"setup": [{"run": "true", "shell": "bash\n        continue-on-error: true"}]}, "one line"),
         ({"setup": [{"uses": f"a/b@{COMMIT}", "with": {"a: b": 1}}]}, "an input has"),
-        ({"setup": [{"run": "echo ${{ secrets.X }}"}]}, "only facts such as"),
+        ({"setup": [{"run": "echo ${{ secrets.X }}"}]}, "a script may not hold an expression"),
+        ({"setup": [{"run": "echo ${{ github.ref_name }}"}]}, "a script may not hold an expression"),
+        ({"setup": [{"run": "true", "shell": "bash -c '${{ github.ref_name }}' {0}"}]}, "is not allowed here"),
+        ({"agent": "ask ${{ github.ref_name }}", "prompts": "agent"}, "a script may not hold an expression"),
+        ({"env": {"NODE_OPTIONS": "${{ github.ref }}"}}, "`NODE_OPTIONS` may be run as code"),
+        ({"env": {"PS4": "${{ github.ref }}"}}, "`PS4` may be run as code"),
+        ({"setup": [{"run": "eval $X_CMD", "env": {"X_CMD": "${{ github.ref }}"}}]}, "`X_CMD` may be run as code"),
+        (
+            {"setup": [{"uses": f"a/b@{COMMIT}", "with": {"script": "${{ github.ref }}"}}]},
+            "`script` may be run as code",
+        ),
         ({"env": {"A": "1"}, "secrets": ["A"]}, "give it once"),
         ({"timeout-minutes": 0}, "timeout-minutes"),
         ({"prompts": "agent"}, "needs the option `agent`"),
         ({"prompts": "nobody"}, "prompts"),
         ({"environment": ""}, "environment"),
-        ({"concurrency": {"group": "${{ github.event.x }}"}}, "only facts such as"),
+        ({"concurrency": {"group": "${{ github.event.x }}"}}, "only trusted contexts such as `github.ref`"),
+        ({"concurrency": {"group": "x", "queue": "all"}}, "concurrency.queue"),
+        ({"concurrency": {"group": "x", "queue": "max", "cancel-in-progress": True}}, "GitHub takes one of both"),
         ({"timeout": 3}, "timeout"),
     ],
 )
@@ -179,8 +191,50 @@ def test_values_with_facts_are_quoted_where_they_must_be(value: str, tmp_path: P
     assert "container" not in job
 
 
+CALLED = {"workflow_call": None, "workflow_dispatch": None}
+
+
+@pytest.mark.parametrize(
+    ("document", "options", "group"),
+    [
+        (DOCUMENT, {}, "${{ github.workflow }}-${{ github.ref }}"),
+        (QUESTION, {}, "${{ github.workflow }}-${{ github.ref }}-${{ inputs.resume || 'new' }}"),
+        (QUESTION, {"prompts": "environment"}, "${{ github.workflow }}-${{ github.ref }}"),
+        (DOCUMENT, {"on": CALLED}, "main.runbook.md-${{ github.ref }}"),
+        (QUESTION, {"on": CALLED}, "main.runbook.md-${{ github.ref }}-${{ inputs.resume || 'new' }}"),
+        (QUESTION, {"concurrency": {"group": "mine"}}, "mine"),
+    ],
+)
+def test_the_group_of_a_run(document: str, options: dict[str, object], group: str, tmp_path: Path) -> None:
+    """A continuation is in no group with new runs, nor a workflow that is called in one with its caller."""
+    text = text_of(tmp_path, document, options)
+    path = tmp_path / "main.yml"
+    path.write_text(text, encoding="utf-8")
+    assert findings([path]) == []
+    concurrency = parsed(text)["concurrency"]
+    assert {key: value for key, value in concurrency.items() if key != "group"} == {"cancel-in-progress": False}
+    assert concurrency["group"].rpartition("/")[2] == group, "the folder of a test has any name"
+
+
+def test_runs_may_wait_in_a_queue(tmp_path: Path) -> None:
+    text = text_of(tmp_path, DOCUMENT, {"concurrency": {"group": "x", "queue": "max"}})
+    path = tmp_path / "main.yml"
+    path.write_text(text, encoding="utf-8")
+    assert findings([path]) == []
+    assert parsed(text)["concurrency"] == {"group": "x", "cancel-in-progress": False, "queue": "max"}
+
+
 def test_emoji_in_names(tmp_path: Path) -> None:
     options = {"on": {"push": {"branches": ["release-🚀"]}}, "runs-on": ["größer-🚀"]}
     workflow = parsed(text_of(tmp_path, DOCUMENT, options))
     assert workflow["on"]["push"]["branches"] == ["release-🚀"]
     assert workflow["jobs"]["runbook"]["runs-on"] == ["größer-🚀"]
+
+
+def test_an_action_without_inputs_is_a_step_like_any_other(tmp_path: Path) -> None:
+    uses = f"actions/setup-python@{COMMIT}"
+    text = text_of(tmp_path, DOCUMENT, {"setup": [{"uses": uses}, {"run": "true"}]})
+    path = tmp_path / "deploy.yml"
+    path.write_text(text, encoding="utf-8")
+    assert findings([path]) == []
+    assert steps(text)[1] == {"name": uses, "uses": uses}

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.workflows import act
 from tests.workflows.compiling import emission, parsed, steps, text_of
+from tests.workflows.reviews import Reviews, begin_with, reviewed, stand_in
 
 DOCUMENT = """\
 # Deploy
@@ -91,7 +93,7 @@ def test_an_agent_in_a_loop_is_asked_again(tmp_path: Path) -> None:
     ran = act.run(tmp_path, text, env={"LOG": str(tmp_path / "log")})
     assert heading(ran) == ["COMPLETE It is there"]
     assert done(tmp_path) == ["build", "asked", "asked", "asked", "install built"]
-    assert re.findall(r"Agree \| (\d) \| (\w+)", ran.summary) == [("1", "FAIL"), ("2", "FAIL"), ("3", "PASS")]
+    assert re.findall(r"Agree \| (\d) \| (\w+)", ran.summary) == [("1", "NO"), ("2", "NO"), ("3", "YES")]
 
 
 # --- Approvals --------------------------------------------------------------------------------------------------------
@@ -101,50 +103,66 @@ def approvals(folder: Path, document: str = DOCUMENT) -> str:
     return text_of(folder, document, {"prompts": "environment", "checkout": False})
 
 
-def rejected(text: str, job: str) -> str:
-    """The workflow in which people reject: act has no environments, so the job that needs approval fails."""
-    before, begin, after = text.partition(f"  {job}:\n")
-    assert begin
-    return before + begin + after.replace("run: |", "run: |\n          exit 1", 1)
+@pytest.fixture
+def github() -> Iterator[Reviews]:
+    with stand_in() as reviews:
+        yield reviews
 
 
-def run(folder: Path, text: str) -> act.ActRun:
-    return act.run(folder, text, env={"LOG": str(folder / "log"), "ARTIFACTS": str(folder / "artifacts")})
+def run(folder: Path, text: str, github: Reviews | None = None, *rejected: str, attempt: int = 1) -> act.ActRun:
+    """Run a workflow whose questions people approve, but for those of some jobs."""
+    if github:
+        jobs = sorted(set(re.findall(r"(?m)^  (approve_\w+):$", text)))
+        for job in jobs:
+            text = reviewed(text, f"echo {'rejected' if job in rejected else 'approved'}", job)
+    return unasked(folder, text, github, attempt=attempt)
 
 
-def test_an_approval_passes(tmp_path: Path) -> None:
-    ran = run(tmp_path, approvals(tmp_path))
+def unasked(folder: Path, text: str, github: Reviews | None, *, attempt: int = 1) -> act.ActRun:
+    """Run a workflow whose environment has no reviewers."""
+    env = {"LOG": str(folder / "log"), "ARTIFACTS": str(folder / "artifacts")}
+    where = github.url if github else act.NO_API
+    return act.run(folder, text, env=env, api_url=where, run_attempt=attempt)
+
+
+def test_an_approval_passes(tmp_path: Path, github: Reviews) -> None:
+    ran = run(tmp_path, approvals(tmp_path), github)
     assert heading(ran) == ["COMPLETE It is there"]
     assert ran.exit_code == 0
     assert done(tmp_path) == ["build", "install built"]
     rows = re.findall(r"^\| (\d)\. \w+ \| 1 \| (\w+)", ran.summary, re.MULTILINE)
-    assert rows == [("1", "PASS"), ("2", "PASS"), ("3", "PASS")], "the table has all parts"
+    assert rows == [("1", "PASS"), ("2", "YES"), ("3", "PASS")], "the table has all parts"
 
 
-def test_a_rejection_fails(tmp_path: Path) -> None:
-    ran = run(tmp_path, rejected(approvals(tmp_path), "approve_s2"))
+def test_a_rejection_fails(tmp_path: Path, github: Reviews) -> None:
+    ran = run(tmp_path, approvals(tmp_path), github, "approve_s2")
     assert heading(ran) == ["STOP Not wanted"]
     assert ran.exit_code
     assert done(tmp_path) == ["build", "withdraw built"]
 
 
-def test_the_job_of_an_approval_is_protected_and_may_do_nothing(tmp_path: Path) -> None:
+def test_the_job_of_an_approval_is_protected_and_may_only_look(tmp_path: Path) -> None:
     jobs = parsed(approvals(tmp_path))["jobs"]
     assert list(jobs) == ["part_1", "approve_s2", "part_2"]
     assert jobs["approve_s2"]["environment"] == "approval"
-    assert jobs["approve_s2"]["permissions"] == {}
+    assert jobs["approve_s2"]["permissions"] == {"actions": "read"}
+    assert [job["permissions"].get("actions") for job in jobs.values()] == ["read"] * 3
+    assert all("TOKEN" not in str(job.get("env")) for job in jobs.values()), "no unit gets the token"
+    units = [step for job in jobs.values() for step in job["steps"] if step["name"] in {"1. Build", "3. Install"}]
+    assert len(units) == 2
+    assert "token" not in str(units)
     assert jobs["part_2"]["needs"] == ["part_1", "approve_s2"]
 
 
-def test_nobody_is_asked_where_no_question_is_reached(tmp_path: Path) -> None:
+def test_nobody_is_asked_where_no_question_is_reached(tmp_path: Path, github: Reviews) -> None:
     text = approvals(tmp_path, DOCUMENT.replace("echo built > result", "exit 4"))
-    ran = run(tmp_path, text)
+    ran = run(tmp_path, text, github)
+    assert github.reads == 0
     assert [job for job, outcome in ran.jobs.items() if outcome == "skipped"] == ["approve_s2", "part_2"]
     assert heading(ran) == ["STOP"]
 
 
-def test_two_questions_in_a_row_and_one_beside(tmp_path: Path) -> None:
-    document = """\
+TWO = """\
 # Deploy
 
 ## 1. First
@@ -167,11 +185,112 @@ Anyway?
 - YES: COMPLETE Other
 - NO: STOP Neither
 """
-    text = approvals(tmp_path, document)
-    assert heading(run(tmp_path, text)) == ["COMPLETE Both"]
-    assert heading(run(tmp_path, rejected(text, "approve_s2"))) == ["STOP Second"]
-    assert heading(run(tmp_path, rejected(text, "approve_s1"))) == ["COMPLETE Other"]
-    assert heading(run(tmp_path, rejected(rejected(text, "approve_s1"), "approve_Other"))) == ["STOP Neither"]
+
+
+@pytest.mark.parametrize(
+    ("rejected", "end"),
+    [
+        ([], "COMPLETE Both"),
+        (["approve_s2"], "STOP Second"),
+        (["approve_s1"], "COMPLETE Other"),
+        (["approve_s1", "approve_Other"], "STOP Neither"),
+    ],
+)
+def test_two_questions_in_a_row_and_one_beside(rejected: list[str], end: str, tmp_path: Path, github: Reviews) -> None:
+    assert heading(run(tmp_path, approvals(tmp_path, TWO), github, *rejected)) == [end]
+
+
+def test_an_environment_without_reviewers_approves_nothing(tmp_path: Path, github: Reviews) -> None:
+    """GitHub creates an environment that is not there, and lets its jobs pass."""
+    ran = unasked(tmp_path, approvals(tmp_path), github)
+    assert (ran.jobs["approve_s2"], ran.jobs["part_2"]) == ("failure", "failure")
+    assert "where the environment approval has no required reviewers. Add reviewers" in ran.summary
+    assert heading(ran) == [], "no end was reached"
+    assert done(tmp_path) == ["build"]
+
+
+@pytest.mark.parametrize("before", [["approved"], ["rejected"], ["approved", "rejected"]])
+def test_an_earlier_review_is_no_answer(before: list[str], tmp_path: Path, github: Reviews) -> None:
+    """The reviews of earlier questions, and of earlier attempts of the run."""
+    for state in before:
+        github.decide(state)
+    text = approvals(tmp_path)
+    assert heading(unasked(tmp_path, text, github)) == []
+    assert heading(unasked(tmp_path, begin_with(text, "approve_s2", ["exit 1"]), github)) == []
+    assert done(tmp_path) == ["build", "build"]
+    assert heading(run(tmp_path, text, github)) == ["COMPLETE It is there"]
+    assert heading(run(tmp_path, text, github, "approve_s2")) == ["STOP Not wanted"]
+
+
+def test_the_review_of_another_environment_is_no_answer(tmp_path: Path, github: Reviews) -> None:
+    github.environment = "production"
+    assert heading(run(tmp_path, approvals(tmp_path), github)) == []
+    github.environment = "APPROVAL"
+    assert heading(run(tmp_path, approvals(tmp_path), github)) == ["COMPLETE It is there"], "GitHub ignores case"
+
+
+def test_a_failure_that_nobody_has_decided_is_no_rejection(tmp_path: Path, github: Reviews) -> None:
+    """After 30 days, by a rule of the environment, or without its runner the job of an approval fails too."""
+    ran = unasked(tmp_path, begin_with(approvals(tmp_path), "approve_s2", ["exit 1"]), github)
+    assert heading(ran) == []
+    assert ran.exit_code
+    assert "The job approve_s2 has failed, but nobody has rejected it. Begin a new run" in ran.summary
+    assert done(tmp_path) == ["build"]
+
+
+def test_a_rejection_does_not_answer_the_next_question(tmp_path: Path, github: Reviews) -> None:
+    text = begin_with(approvals(tmp_path, TWO), "approve_Other", ["exit 1"])
+    ran = unasked(tmp_path, reviewed(text, "echo rejected", "approve_s1"), github)
+    assert heading(ran) == []
+    assert "The job approve_Other has failed, but nobody has rejected it" in ran.summary
+
+
+def test_without_the_api_nobody_is_asked(tmp_path: Path) -> None:
+    ran = run(tmp_path, approvals(tmp_path))
+    assert (ran.jobs["part_1"], ran.jobs["approve_s2"]) == ("failure", "skipped")
+    assert "The reviews of this run cannot be read" in ran.summary
+
+
+def test_each_part_hands_on_its_own_state(tmp_path: Path, github: Reviews) -> None:
+    text = approvals(tmp_path, TWO)
+    assert heading(run(tmp_path, text, github)) == ["COMPLETE Both"]
+    assert sorted(path.name for path in (tmp_path / "artifacts" / "1").iterdir()) == [
+        "rdc-state-part_1",
+        "rdc-state-part_2",
+    ]
+    jobs = parsed(text)["jobs"]
+    taken = {
+        job: steps[0]["with"]["name"] for job in jobs if "part" in job and (steps := jobs[job]["steps"])[0].get("with")
+    }
+    assert taken == {
+        "part_2": "rdc-state-part_1",
+        "part_3": "${{ needs.part_2.result == 'success' && 'rdc-state-part_2' || 'rdc-state-part_1' }}",
+    }
+
+
+@pytest.mark.parametrize("job", ["part_2", "approve_s2"])
+def test_jobs_that_are_re_run_alone_are_refused(job: str, tmp_path: Path, github: Reviews) -> None:
+    """Act runs all jobs in one attempt: here some say that they belong to the next."""
+    text = approvals(tmp_path)
+    begin = f"  {job}:\n"
+    assert begin in text
+    before, _, after = text.partition(begin)
+    later = "env:\n          GITHUB_RUN_ATTEMPT: 2\n"
+    text = before + begin + after.replace("env:\n", later, 1) if job != "part_2" else text
+    if job == "part_2":
+        before, _, after = text.partition("      - name: Prepare\n")
+        text = before + "      - name: Prepare\n" + after.replace("env:\n", later, 1)
+    ran = run(tmp_path, text, github)
+    assert "An earlier attempt has gone on from here, and would be repeated" in ran.summary
+    assert heading(ran) == []
+    assert done(tmp_path) == ["build"]
+
+
+def test_all_jobs_may_be_re_run(tmp_path: Path, github: Reviews) -> None:
+    text = approvals(tmp_path)
+    assert heading(run(tmp_path, text, github, "approve_s2")) == ["STOP Not wanted"]
+    assert heading(run(tmp_path, text, github, attempt=2)) == ["COMPLETE It is there"]
+    assert heading(unasked(tmp_path, text, github, attempt=3)) == [], "the review was for another attempt"
 
 
 def test_a_question_in_a_loop_cannot_be_an_approval(tmp_path: Path) -> None:

@@ -195,3 +195,47 @@ true
     text = text_of(tmp_path, document, {"checkout": False, "env": values})
     act.run(tmp_path, text, env={"LOG": str(tmp_path / "log")})
     assert (tmp_path / "log").read_text(encoding="utf-8") == "v2 kg abc good 7\n"
+
+
+NAMED = """\
+## 1. Build
+
+```bash
+true
+```
+
+- FAIL: GOTO Drain
+
+## Drain the hot node
+
+### Drain.1 Look at it
+
+```bash
+true
+```
+
+### Drain.Off switch
+
+```bash
+true
+```
+
+- PASS: GOTO Again
+
+## Again and again
+
+```bash
+true
+```
+
+- FAIL: GOTO Drain.Off
+"""
+
+
+def test_titles_read_as_they_were_written(tmp_path: Path) -> None:
+    text = text_of(tmp_path, NAMED, {"checkout": False})
+    assert "      # --- Drain the hot node\n" in text
+    assert "- name: 1. Build\n" in text
+    assert "- name: Drain.1. Look at it\n" in text
+    assert "Again) # Again and again\n" in text
+    assert "Drain_Off) # Drain.Off switch\n" in text

@@ -11,6 +11,7 @@ from tests.equivalence.difference import DifferenceError, same
 from tests.equivalence.execution import Trial
 from tests.equivalence.scenario import FOLDER_VARIABLE
 from tests.workflows import act
+from tests.workflows.reviews import reviewed, stand_in
 
 REFUSED = "RD520"
 NOTHING: Mapping[str, str] = {}
@@ -18,8 +19,7 @@ NOTHING: Mapping[str, str] = {}
 NEXT_ANSWER = f'sh "${FOLDER_VARIABLE}/next-answer"'
 AGENT = f"cat > /dev/null; {NEXT_ANSWER}"
 
-# Act knows no environments: what people decide is decided in the job itself, so that a rejection fails it.
-DECISION = f'          [ "$({NEXT_ANSWER})" = pass ] || exit 1\n'
+DECISION = f"{NEXT_ANSWER} | sed 's/pass/approved/; s/fail/rejected/'"
 
 
 def compare(trial: Trial) -> bool:
@@ -62,12 +62,10 @@ def compare_with_approvals(trial: Trial) -> bool:
     if emission.text is None:
         same("why approvals are refused", {found.code for found in emission.diagnostics}, {REFUSED})
         return False
-    jobs = re.split(r"(?m)^(?=  \w+:$)", emission.text)
-    text = "".join(
-        job.replace("        run: |\n", f"        run: |\n{DECISION}", 1) if job.startswith("  approve_") else job
-        for job in jobs
-    )
-    return _check(trial, _run(trial, text), rejected=any(answer == "fail" for _, answer in trial.asked))
+    text = reviewed(emission.text, DECISION)
+    with stand_in() as reviews:
+        ran = _run(trial, text, api_url=reviews.url)
+    return _check(trial, ran, rejected=any(answer == "fail" for _, answer in trial.asked))
 
 
 def _workflow(trial: Trial, options: Mapping[str, object] = NOTHING) -> str:
@@ -77,10 +75,12 @@ def _workflow(trial: Trial, options: Mapping[str, object] = NOTHING) -> str:
     return emission.text
 
 
-def _run(trial: Trial, text: str, *, inputs: Mapping[str, str] = NOTHING, run_id: int = 1) -> act.ActRun:
+def _run(
+    trial: Trial, text: str, *, inputs: Mapping[str, str] = NOTHING, run_id: int = 1, api_url: str = act.NO_API
+) -> act.ActRun:
     env = {FOLDER_VARIABLE: str(trial.folder), "ARTIFACTS": str(trial.folder / "artifacts")}
     try:
-        return act.run(trial.folder, text, inputs=inputs, env=env, run_id=run_id)
+        return act.run(trial.folder, text, inputs=inputs, env=env, run_id=run_id, api_url=api_url)
     except subprocess.TimeoutExpired as late:
         raise DifferenceError(f"act after {late.timeout} s", "still running", "an end") from late
 
@@ -90,9 +90,10 @@ def _check(trial: Trial, run: act.ActRun, *, rejected: bool = False) -> bool:
     trial.check_log(run.log)
     same("the end", _ended(run.summary), trial.end.replace("##[", "# # ["), run.log)
     same("whether the job fails", bool(run.exit_code), bool(trial.exit_code) or rejected, run.log)
-    rows = re.findall(r"\| (\d+) \| (PASS|FAIL) \| (?:\d+ s)? \|$", run.summary, re.MULTILINE)
+    rows = re.findall(r"\| (\d+) \| (PASS|YES|FAIL|NO) \| (?:\d+ s)? \|$", run.summary, re.MULTILINE)
     visits = trial.scenario.walk.visits
-    same("the summary", rows, [(str(visit.attempt), "PASS" if passed else "FAIL") for visit, passed in visits], run.log)
+    shown = [(attempt, word in {"PASS", "YES"}) for attempt, word in rows]
+    same("the summary", shown, [(str(visit.attempt), passed) for visit, passed in visits], run.log)
     return True
 
 
