@@ -49,7 +49,7 @@ class Api(ThreadingHTTPServer):
 class _Handler(BaseHTTPRequestHandler):
     server: Api
 
-    def do_GET(self) -> None:  # noqa: N802 (the name that http.server looks for)
+    def do_GET(self) -> None:
         self.server.asked.append((self.path, self.headers.get("Authorization", "")))
         begin, _, number = self.path.rpartition("/")
         if begin != f"/repos/{REPOSITORY['full_name']}/actions/runs":

@@ -67,12 +67,22 @@ class Run:
         assert text
         self.text = text
         self.log = folder.parent / "log"
+        self.artifacts = folder.parent / "artifacts"
         self.number = 0
+        self.api = ""
+        self.secrets: dict[str, str] = {}
 
     def __call__(self, **inputs: str) -> act.ActRun:
         self.number += 1
-        env = {"LOG": str(self.log), "ARTIFACTS": str(self.folder.parent / "artifacts")}
-        return act.run(self.folder, self.text, inputs=inputs, env=env, run_id=self.number)
+        env = {"LOG": str(self.log), "ARTIFACTS": str(self.artifacts)}
+        secrets = act.TOKEN | self.secrets
+        return act.run(
+            self.folder, self.text, inputs=inputs, env=env, secrets=secrets, run_id=self.number, api=self.api
+        )
+
+    def kept(self, number: int = 1) -> Path:
+        """The files that a run has kept."""
+        return self.artifacts / str(number) / "rdc-state"
 
     def done(self) -> list[str]:
         return self.log.read_text(encoding="utf-8").splitlines()
