@@ -116,6 +116,13 @@ def test_a_loop_goes_on_in_the_middle(run: Run) -> None:
     assert run.done()[3:] == ["1 install hello ran built"] * 2
 
 
+def test_a_run_that_waits_before_anything_is_done_goes_on(tmp_path: Path) -> None:
+    run = Run(tmp_path, "## 1\n\nGo?\n\n- YES: CONTINUE\n- NO: STOP\n\n## 2\n\nSure?\n")
+    assert said(run()) == "WAITING 1"
+    assert said(run(resume="1", answers="yes")) == "WAITING 2"
+    assert said(run(resume="2", answers="pass")) == "COMPLETE"
+
+
 def test_answers_that_are_left_over_are_kept_for_later(run: Run) -> None:
     assert said(run(answers="5 yes")) == "WAITING 3"
     assert said(run(resume="1", answers="3 yes")) == "COMPLETE All is well"

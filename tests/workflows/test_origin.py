@@ -1,4 +1,4 @@
-"""Only a run of this workflow on this branch is continued: GitHub is asked before anything of another run is fetched."""
+"""Only a run of this workflow on this branch is continued: GitHub is asked before anything of it is fetched."""
 
 from __future__ import annotations
 

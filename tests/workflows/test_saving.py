@@ -1,8 +1,11 @@
-"""What a run keeps is whole and holds no value that logs must not show; otherwise nothing is kept, and the run says why."""
+"""What a run keeps is whole and holds no masked value; otherwise nothing is kept, and the run says why."""
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -119,6 +122,7 @@ def test_what_is_not_masked_is_kept(tmp_path: Path) -> None:
     command = 'echo "::add-mask::tok-1"; echo "::add-mask::"; echo add-mask; echo "GREETING=tok-2 }" >> "$GITHUB_ENV"'
     run, ran = waits(tmp_path, command, secrets=["DEPLOY_TOKEN", "KEY"])
     assert said(ran) == "WAITING 2"
+    assert "The continuation does not know what commands have masked" in ran.summary
     assert said(run(resume="1", answers="yes")) == "COMPLETE"
     assert run.done() == ["tok-2 }"]
     everything = b"".join(path.read_bytes() for path in run.kept().rglob("*") if path.is_file())
@@ -140,7 +144,7 @@ def test_a_secret_handed_to_another_job_is_refused(tmp_path: Path) -> None:
 
 def test_output_comes_as_it_is_written(tmp_path: Path) -> None:
     command = 'for i in 1 2 3; do printf "out %s\\n" $i; echo "err $i" >&2; done; sleep 60 & exit 3'
-    run, ran = waits(tmp_path, command)
+    ran = waits(tmp_path, command)[1]
     assert "out 1\nerr 1\nout 2\nerr 2\nout 3\nerr 3\n" in ran.log
     assert said(ran) == "STOP"
     assert "| 1 | 1 | FAIL |" in ran.summary
@@ -148,9 +152,12 @@ def test_output_comes_as_it_is_written(tmp_path: Path) -> None:
 
 # --- Every status -----------------------------------------------------------------------------------------------------
 
-FAILING = """mkdir tools
-printf '#!/bin/sh\\\\n/bin/NAME "$@"\\\\nexit 2\\\\n' > tools/NAME
-chmod +x tools/NAME
+
+def failing(tool: str) -> str:
+    """Puts a tool on the path that does its work and then fails, as tar does when it cannot read a file."""
+    return f"""mkdir tools
+printf '#!/bin/sh\\n{shutil.which(tool)} "$@"\\nexit 2\\n' > tools/{tool}
+chmod +x tools/{tool}
 echo "$PWD/tools" >> "$GITHUB_PATH\""""
 
 
@@ -158,7 +165,7 @@ echo "$PWD/tools" >> "$GITHUB_PATH\""""
     ("tool", "problem"),
     [
         ("tar", "tar could not read the whole workspace"),
-        ("cp", "the step s1 could not keep its result"),
+        ("cp", "its state could not be copied"),
         ("find", "its files could not be read again"),
         ("cksum", "its files could not be read again"),
         ("sort", "its files could not be read again"),
@@ -166,13 +173,7 @@ echo "$PWD/tools" >> "$GITHUB_PATH\""""
     ],
 )
 def test_a_tool_that_fails_while_saving_ends_it(tmp_path: Path, tool: str, problem: str) -> None:
-    """The tools do their work and then fail, as tar does when it cannot read a file."""
-    folder = "/usr/bin" if not Path("/bin", tool).exists() else "/bin"
-    run, ran = waits(
-        tmp_path, FAILING.replace("/bin/NAME", f"{folder}/{tool}").replace("NAME", tool).replace("\\\\", "\\")
-    )
-    if tool == "cp":
-        problem = "its state could not be copied"
+    run, ran = waits(tmp_path, failing(tool))
     not_saved(run, ran, problem)
 
 
@@ -186,12 +187,13 @@ def test_a_tool_that_fails_while_unpacking_ends_the_continuation(
     tmp_path: Path, tool: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run, _ = waits(tmp_path, "echo built > result")
-    tools = tmp_path / "tools"
-    tools.mkdir()
-    script = tools / tool
-    script.write_text(f'#!/bin/sh\n/usr/bin/{tool} "$@"\nexit 2\n', encoding="utf-8")
-    script.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tools}:/usr/bin:/bin")
+    subprocess.run(
+        ["bash", "-c", failing(tool)],
+        cwd=tmp_path,
+        env={"PATH": os.environ["PATH"], "GITHUB_PATH": "/dev/null"},
+        check=True,
+    )
+    monkeypatch.setenv("PATH", f"{tmp_path}/tools:{os.environ['PATH']}")
     ran = run(resume="1", answers="yes")
     assert ran.exit_code
     assert re.search("could not be put into the workspace|is damaged or incomplete", ran.summary)
