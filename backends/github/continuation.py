@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 
+from backends.github.names import SAVED
 from backends.github.options import GithubOptions
 from backends.github.pins import pins
 from backends.github.plan import Plan
@@ -15,12 +16,13 @@ from backends.github.templating import render
 from compiler.ir.program import Ask, Program
 from compiler.version import __version__
 
-_FOLDER = Expression("${{ runner.temp }}/rdc")
+_FOLDER = Expression("${{ runner.temp }}/rdc-kept")
 _ARTIFACT = "rdc-state"
 
 
 def prepared(plan: Plan, options: GithubOptions) -> Iterator[Step]:
     """Takes over the run that waited, if this one is its continuation, and reads the answers."""
+    yield _checked(options)
     another_run = {"run-id": Expression("${{ inputs.resume }}"), "github-token": Expression("${{ github.token }}")}
     yield _download("Take over the run that waited", "inputs.resume", another_run)
     asking = [node.id for node in plan.program.nodes if isinstance(node.task, Ask)]
@@ -37,18 +39,16 @@ def prepared(plan: Plan, options: GithubOptions) -> Iterator[Step]:
     )
 
 
-def waiting_saved() -> Iterator[Step]:
-    """Keeps a run that waits for an answer, for the run that goes on with it."""
-    condition = "failure() && steps.result.outputs.waiting"
-    yield _saved(condition)
-    yield _upload("Keep the run for its continuation", condition)
+def waiting_saved(secrets: Mapping[str, str]) -> Iterator[Step]:
+    """Keeps a run that waits for an answer, for the run that goes on with it; `secrets` are not to be in it."""
+    yield _saved("failure() && steps.result.outputs.waiting", secrets, waits=True)
+    yield _upload("Keep the run for its continuation", f"failure() && steps.{SAVED}.outcome == 'success'")
 
 
-def handed_over(part: str) -> Iterator[Step]:
-    """Hands a run on to the next job, under the name of the part that has stopped."""
-    condition = "steps.result.outputs.next"
-    yield _saved(condition)
-    yield _upload("Hand the run on", condition, f"{_ARTIFACT}-{part}")
+def handed_over(part: str, secrets: Mapping[str, str]) -> Iterator[Step]:
+    """Hands a run on to the next job, under the name of the part that has stopped; `secrets` are not to be in it."""
+    yield _saved("steps.result.outputs.next", secrets, waits=False)
+    yield _upload("Hand the run on", f"steps.{SAVED}.outcome == 'success'", f"{_ARTIFACT}-{part}")
 
 
 def taken_over(earlier: Sequence[str], decisions: Sequence[Decision], environment: str) -> Iterator[Step]:
@@ -77,8 +77,26 @@ def _identity(program: Program, options: GithubOptions) -> str:
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
-def _saved(condition: str) -> Step:
-    return Step(name="Save the run", condition=condition, shell=PLAIN_SHELL, run=render("save.sh.jinja"))
+def _checked(options: GithubOptions) -> Step:
+    """Asks GitHub whether the run to go on with is one of this workflow, before anything of it is fetched."""
+    events = {*options.triggers(), "workflow_dispatch"} - {"workflow_call"}
+    return Step(
+        name="Check the run that waited",
+        condition="inputs.resume",
+        shell=PLAIN_SHELL,
+        env={
+            "RESUME": Expression("${{ inputs.resume }}"),
+            "EVENTS": " ".join(sorted(events)),
+            "TOKEN": Expression("${{ github.token }}"),
+        },
+        run=render("check.sh.jinja"),
+    )
+
+
+def _saved(condition: str, secrets: Mapping[str, str], *, waits: bool) -> Step:
+    names = {"RDC_SECRETS": " ".join(secrets)} if secrets else {}
+    script = render("save.sh.jinja", waits=waits, secrets=secrets)
+    return Step("Save the run", SAVED, condition=condition, shell=PLAIN_SHELL, env={**secrets, **names}, run=script)
 
 
 def _download(name: str, condition: str, inputs: Mapping[str, str], artifact: str = _ARTIFACT) -> Step:

@@ -33,6 +33,7 @@ from compiler.ir.program import (
     Reset,
     Set,
     Shell,
+    Task,
     Tool,
     Variable,
     Verdict,
@@ -49,7 +50,8 @@ class Loop:
     """What a loop needs besides its nodes.
 
     `counters` are those that it has to follow, `members` what each scope resets, `start` how each counter and the first
-    unit begin (a number, an identifier or an environment variable), `reports` the counters that later steps read.
+    unit begin (a number, an identifier or an environment variable), `reports` the counters that later steps read,
+    `own` the variables that its step sets for all units.
     """
 
     place: Place
@@ -61,6 +63,7 @@ class Loop:
     asking: str
     last_line: bool
     resumable: bool
+    own: tuple[str, ...]
 
 
 def script(loop: Loop) -> str:
@@ -70,21 +73,32 @@ def script(loop: Loop) -> str:
     if _has_end(loop):
         lines.append("rdc_message=")
     if loop.resumable:
-        lines += render("loop-resume.sh.jinja", kept=_kept(step)).splitlines()
+        lines += _resumption(loop, step)
     lines += ['while [ -z "$rdc_next" ]; do', f"{_INDENT}case $rdc_unit in"]
     for node in loop.place.nodes:
         lines += [_INDENT * 2 + line for line in _arm(loop, node)]
-    lines += [f"{_INDENT}esac", "done", *_farewell(loop, step)]
+    lines += [f"{_INDENT}esac", "done", *_farewell(loop)]
     return "\n".join(lines) + "\n"
 
 
-def _kept(step: str) -> str:
-    """The file that remembers a loop while the run waits."""
-    return f"$RUNNER_TEMP/rdc/loops/{step}"
+def _resumption(loop: Loop, step: str) -> list[str]:
+    units = [loop.names.nodes[node.id] for node in loop.place.nodes]
+    text = render(
+        "loop-resume.sh.jinja", step=step, units=units, counters=_followed(loop), commands=Shell in _kinds(loop)
+    )
+    return text.splitlines()
+
+
+def _followed(loop: Loop) -> list[str]:
+    return [loop.names.counters[register.name] for register in loop.counters]
+
+
+def _kinds(loop: Loop) -> set[type[Task]]:
+    return {type(node.task) for node in loop.place.nodes}
 
 
 def _has_end(loop: Loop) -> bool:
-    return any(isinstance(node.task, End) for node in loop.place.nodes)
+    return End in _kinds(loop)
 
 
 def environment(loop: Loop) -> dict[str, str]:
@@ -102,13 +116,14 @@ def environment(loop: Loop) -> dict[str, str]:
 
 
 def _functions(loop: Loop) -> list[str]:
-    kinds = {type(node.task) for node in loop.place.nodes}
+    kinds = _kinds(loop)
     text = render(
         "loop.sh.jinja",
         commands=Shell in kinds,
         asking=loop.asking if Ask in kinds else "",
         placeholders=any(_placeholders(node) for node in loop.place.nodes),
         numbers=sorted(_variables(loop.place.nodes)),
+        own=loop.own,
     )
     return text.splitlines()
 
@@ -247,14 +262,10 @@ def _effect(loop: Loop, effect: Effect, followed: set[str]) -> list[str]:
             assert_never(effect)
 
 
-def _farewell(loop: Loop, step: str) -> Iterator[str]:
-    message = ["rdc_message"] if _has_end(loop) else []
+def _farewell(loop: Loop) -> Iterator[str]:
     if loop.resumable:
-        counters = (loop.names.counters[register.name] for register in loop.counters)
-        kept = _kept(step)
-        yield f'declare -p {" ".join(["rdc_unit", "rdc_next", *message, *counters])} > "{kept}"'
-        yield f'cat "$GITHUB_ENV" > "{kept}.env"'
-        yield f'cat "$GITHUB_PATH" > "{kept}.path"'
+        yield from render("loop-keep.sh.jinja", counters=_followed(loop)).splitlines()
+    message = ["rdc_message"] if _has_end(loop) else []
     yield "{"
     for name in ("rdc_next", *(loop.names.counters[name] for name in loop.reports), *message):
         yield f'  echo "{name.removeprefix("rdc_")}=${name}"'

@@ -39,7 +39,10 @@ def _plain(name: str) -> str:
 
 
 RESULT = "result"
-"""The id of the last step of a job."""
+"""The id of the step that gives a job its result."""
+
+SAVED = "saved"
+"""The id of the step that saves a run for another one."""
 
 _KEYWORDS = (
     "start",
@@ -57,7 +60,7 @@ _KEYWORDS = (
 _VALUES = ("true", "false", "null", "yes", "no", "on", "off", "nan", "infinity")
 """What YAML or an expression takes for a value; to be quoted would not help in an expression."""
 
-_VARIABLES = ("code", "message", "next", "outcome", "unit")
+_VARIABLES = ("code", "env", "form", "kept", "message", "next", "outcome", "path", "rest", "state", "text", "unit")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +80,7 @@ def names_of(program: Program) -> Names:
     nodes = ((node.id, _end(node.id) if isinstance(node.task, End) else node.id) for node in program.nodes)
     counters = identifiers(((register.name, register.name) for register in program.registers), _VARIABLES)
     variables = {name: f"rdc_{variable}" for name, variable in counters.items()}
-    return Names(identifiers(nodes, (RESULT, *_KEYWORDS, *_VALUES)), variables)
+    return Names(identifiers(nodes, (RESULT, SAVED, *_KEYWORDS, *_VALUES)), variables)
 
 
 def _end(name: str) -> str:

@@ -40,6 +40,10 @@ class Prompts:
         """The shell template for a bash script that notes itself how its unit went."""
         return PLAIN_SHELL
 
+    def loop_shell(self) -> str:
+        """The shell template for the script of a loop."""
+        return PLAIN_SHELL
+
     def unit(self, step: Step, node: Node) -> Step:
         """The step of a prompt outside of loops."""
         raise NotImplementedError
@@ -59,6 +63,10 @@ class Answers(Prompts):
     def own_shell(self) -> str:
         """The same, since `rdc/run` notes only what has not noted itself."""
         return self.shell("bash")
+
+    def loop_shell(self) -> str:
+        """Runs a script by way of `rdc/watched`, which remembers what its commands mask."""
+        return 'bash -c "\\"$RUNNER_TEMP/rdc/watched\\" bash \\"$0\\"" {0}'
 
     def unit(self, step: Step, node: Node) -> Step:
         """Looks for an answer."""

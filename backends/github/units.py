@@ -15,7 +15,7 @@ from backends.github.plan import Plan
 from backends.github.prompts import Prompts
 from backends.github.question import heading
 from backends.github.scalar import OPEN, Expression, comment, label
-from backends.github.step import PLAIN_SHELL, Step
+from backends.github.step import Step
 from compiler.ir.placeholders import substitute
 from compiler.ir.program import Ask, Node, Register, Shell, scope_members
 
@@ -102,6 +102,7 @@ class Units:
             asking=self.prompts.in_loop,
             last_line=self.prompts.last_line,
             resumable=self.prompts.waits,
+            own=tuple(self.secrets),
         )
         units = [node for node in place.nodes if isinstance(node.task, (Shell, Ask))]
         name = f"Loop: {', '.join(node.id for node in units)}"
@@ -110,7 +111,7 @@ class Units:
             id=plan.names.nodes[place.name],
             comments=tuple(line for node in units for line in _about(node, place.nodes)),
             condition=self.parts.condition(self.part, place),
-            shell=PLAIN_SHELL,
+            shell=self.prompts.loop_shell(),
             env={**self.secrets, **env, **environment(loop)},
             run=script(loop),
         )

@@ -28,7 +28,7 @@ from compiler.ir.program import Program
 from compiler.version import __version__
 
 _REVIEWS = "see who has reviewed this run"
-_REASONS = {"contents": "check out the repository", "actions": "take over the state of the run that waited"}
+_REASONS = {"contents": "check out the repository", "actions": "check the run that waited, and take over its state"}
 
 
 @dataclass(frozen=True)
@@ -140,9 +140,9 @@ class Workflow:
         flow = self.flow if part is parts.parts[0] else ""
         yield result_step(parts, part, waits=self.prompts.waits, summary=self.options.summary, flow=flow)
         if self.prompts.waits:
-            yield from waiting_saved()
+            yield from waiting_saved(self._secrets())
         elif several and part is not parts.parts[-1]:
-            yield from handed_over(part.id)
+            yield from handed_over(part.id, self._secrets())
 
     def _approval(self, parts: Parts, part: Part, place: Place) -> Job:
         """The job that people approve or reject."""

@@ -24,13 +24,16 @@ import os
 import signal
 import subprocess
 import tempfile
+import threading
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 
 import yaml
 
 from rdc.trials.act import OPTIONS, REPOSITORY, ActRun, read_run
 from rdc.trials.process import Finished
+from tests.workflows.api import FACTS, Api
 from tests.workflows.lint import program
 
 __all__ = ["ActRun", "run"]
@@ -56,20 +59,22 @@ def run(
     actions: Mapping[str, Path] = STAND_INS,
     run_id: int = 1,
     run_attempt: int = 1,
-    api_url: str = NO_API,
+    api_url: str = "",
     timeout: float = 60,
 ) -> ActRun:
     """Run a workflow, given as a file or as its text, in a folder.
 
-    `api_url` is where a stand-in for GitHub's API listens; without one nobody answers there.
+    `api_url` is where GitHub's API answers; without one it is a stand-in that takes every run for one of the workflow.
     `actions` has the folders to take actions from, by `owner/repository@ref` or, for any ref, `owner/repository`.
     After the timeout, in seconds, everything is killed and `subprocess.TimeoutExpired` raised.
     """
     text = workflow if isinstance(workflow, str) else workflow.read_text(encoding="utf-8")
-    told = REPOSITORY | {
+    told = {
+        **REPOSITORY,
+        **FACTS,
+        "GITHUB_API_URL": api_url or _friendly_api(),
         "GITHUB_RUN_ID": str(run_id),
         "GITHUB_RUN_ATTEMPT": str(run_attempt),
-        "GITHUB_API_URL": api_url,
     }
     with tempfile.TemporaryDirectory(prefix="act-", ignore_cleanup_errors=True) as private:
         home = Path(private, "home")
@@ -92,6 +97,13 @@ def run(
         foreign = ("XDG_", "DOCKER_", "GITHUB_", "RUNNER_")
         kept = {name: value for name, value in env.items() if not name.startswith(foreign)}
         return _execute(command, folder, {"PATH": os.environ["PATH"], **kept, "HOME": str(home)}, timeout)
+
+
+@cache
+def _friendly_api() -> str:
+    api = Api()
+    threading.Thread(target=api.serve_forever, daemon=True).start()
+    return api.url
 
 
 def _replaced(text: str, actions: Mapping[str, Path]) -> Iterator[tuple[str, Path]]:

@@ -67,12 +67,29 @@ class Run:
         assert text
         self.text = text
         self.log = folder.parent / "log"
+        self.artifacts = folder.parent / "artifacts"
         self.number = 0
+        self.api = ""
+        self.secrets: dict[str, str] = {}
 
     def __call__(self, *, run_attempt: int = 1, **inputs: str) -> act.ActRun:
         self.number += run_attempt == 1
-        env = {"LOG": str(self.log), "ARTIFACTS": str(self.folder.parent / "artifacts")}
-        return act.run(self.folder, self.text, inputs=inputs, env=env, run_id=self.number, run_attempt=run_attempt)
+        env = {"LOG": str(self.log), "ARTIFACTS": str(self.artifacts)}
+        secrets = act.TOKEN | self.secrets
+        return act.run(
+            self.folder,
+            self.text,
+            inputs=inputs,
+            env=env,
+            secrets=secrets,
+            run_id=self.number,
+            run_attempt=run_attempt,
+            api_url=self.api,
+        )
+
+    def kept(self, number: int = 1) -> Path:
+        """The files that a run has kept."""
+        return self.artifacts / str(number) / "rdc-state"
 
     def done(self) -> list[str]:
         return self.log.read_text(encoding="utf-8").splitlines()
@@ -104,6 +121,13 @@ def test_a_loop_goes_on_in_the_middle(run: Run) -> None:
     assert said(run(resume="1", answers="yes, no")) == "WAITING 3"
     assert said(run(resume="2", answers="3 no")) == "STOP Not wanted"
     assert run.done()[3:] == ["1 install hello ran built"] * 2
+
+
+def test_a_run_that_waits_before_anything_is_done_goes_on(tmp_path: Path) -> None:
+    run = Run(tmp_path, "## 1\n\nGo?\n\n- YES: CONTINUE\n- NO: STOP\n\n## 2\n\nSure?\n")
+    assert said(run()) == "WAITING 1"
+    assert said(run(resume="1", answers="yes")) == "WAITING 2"
+    assert said(run(resume="2", answers="pass")) == "COMPLETE"
 
 
 def test_answers_that_are_left_over_are_kept_for_later(run: Run) -> None:

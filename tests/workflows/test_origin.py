@@ -1,0 +1,129 @@
+"""Only a run of this workflow on this branch is continued: GitHub is asked before anything of it is fetched."""
+
+from __future__ import annotations
+
+import json
+import socket
+from pathlib import Path
+
+import pytest
+
+from tests.workflows import act
+from tests.workflows.api import WORKFLOW, run_of, serving
+from tests.workflows.test_continuation import DOCUMENT, Run, said
+
+FETCH = "Take over the run that waited"
+OTHER = {"full_name": "stranger/repository"}
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    (tmp_path / "repository").mkdir()
+    return Run(tmp_path / "repository", options={"on": ["push", "pull_request"]})
+
+
+def waiting(run: Run) -> list[str]:
+    """Lets a run wait, and gives what was done until then."""
+    assert said(run()) == "WAITING 3"
+    return run.done()
+
+
+def refused(run: Run, ran: act.ActRun, problem: str, done: list[str]) -> None:
+    assert ran.exit_code
+    assert problem in ran.summary
+    assert ran.outcomes["Check the run that waited"] == "failure"
+    assert ran.outcomes[FETCH] == "skipped"
+    assert run.done() == done
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {},
+        {"event": "push"},
+        {"event": "pull_request"},
+        {"path": f"{WORKFLOW}@refs/heads/main"},
+        {"repository": {"full_name": "Owner/Repository"}},
+    ],
+)
+def test_a_run_of_the_same_workflow_goes_on(run: Run, other: dict[str, object]) -> None:
+    waiting(run)
+    with serving({1: (200, json.dumps(run_of(1, **other)))}) as api:
+        run.api = api.url
+        assert said(run(resume="1", answers="3 yes; 5 yes")) == "COMPLETE All is well"
+    assert api.asked == [("/repos/owner/repository/actions/runs/1", f"Bearer {act.TOKEN['GITHUB_TOKEN']}")]
+
+
+@pytest.mark.parametrize(
+    ("other", "problem"),
+    [
+        ({"repository": OTHER}, "it belongs to another repository"),
+        ({"id": 2}, "it belongs to another repository"),
+        ({"head_repository": OTHER}, "it was started from a fork"),
+        ({"head_repository": None}, "it was started from a fork"),
+        ({"path": ".github/workflows/other.yml"}, f"it ran another workflow than {WORKFLOW}"),
+        ({"path": f"{WORKFLOW}x"}, "it ran another workflow"),
+        ({"head_branch": "feature"}, "it did not run on main"),
+        ({"head_branch": None}, "it did not run on main"),
+        ({"event": "issues"}, "it was started by an event that this workflow does not have"),
+        ({"event": "workflow"}, "it was started by an event that this workflow does not have"),
+    ],
+)
+def test_another_run_is_refused_before_it_is_fetched(run: Run, other: dict[str, object], problem: str) -> None:
+    done = waiting(run)
+    with serving({1: (200, json.dumps(run_of(1, **other)))}) as api:
+        run.api = api.url
+        refused(run, run(resume="1", answers="yes"), f"Run 1 cannot be continued: {problem}", done)
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "problem"),
+    [
+        (404, '{"message": "Not Found"}', "This repository has no run 1"),
+        (403, "{}", "needs the permission `actions: read`"),
+        (410, "{}", "GitHub did not say whether run 1 can be continued (HTTP 410)"),
+        (200, "<html>", "GitHub's answer about run 1 is not what was expected"),
+        (200, "", "GitHub's answer about run 1 is not what was expected"),
+        (200, "[]", "GitHub's answer about run 1 is not what was expected"),
+        (200, "{}", "Run 1 cannot be continued"),
+    ],
+)
+def test_without_a_clear_answer_nothing_is_fetched(run: Run, status: int, body: str, problem: str) -> None:
+    done = waiting(run)
+    with serving({1: (status, body)}) as api:
+        run.api = api.url
+        refused(run, run(resume="1", answers="yes"), problem, done)
+
+
+def test_without_a_connection_nothing_is_fetched(run: Run) -> None:
+    done = waiting(run)
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        run.api = f"http://127.0.0.1:{unused.getsockname()[1]}"
+        refused(run, run(resume="1", answers="yes"), "can be continued (HTTP 000). Try again later", done)
+
+
+@pytest.mark.parametrize("resume", ["1/../2", "1?x", "-1", "01", "abc", "$(id)", "1 ", "9" * 20])
+def test_what_is_no_number_is_not_asked_for(run: Run, resume: str) -> None:
+    done = waiting(run)
+    with serving() as api:
+        run.api = api.url
+        refused(run, run(resume=resume), "The input resume is not the number of a run", done)
+        assert api.asked == []
+
+
+def test_a_missing_tool_is_named(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    done = waiting(run)
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    for folder in ("/usr/bin", "/bin"):
+        for tool in Path(folder).iterdir():
+            if tool.name != "jq" and not (tools / tool.name).exists():
+                (tools / tool.name).symlink_to(tool)
+    monkeypatch.setenv("PATH", str(tools))
+    refused(run, run(resume="1", answers="yes"), "the runner needs `jq`", done)
+
+
+def test_a_workflow_that_others_call_has_only_the_events_of_its_own(tmp_path: Path) -> None:
+    run = Run(tmp_path, DOCUMENT, {"on": ["workflow_call", "push"]})
+    assert "EVENTS: push workflow_dispatch\n" in run.text
