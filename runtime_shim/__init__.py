@@ -4,8 +4,6 @@ MODULES names the modules in the order in which they are bundled, each with the 
 needs it ("" stands for every program). A module imports only from those before it.
 """
 
-from __future__ import annotations
-
 from runtime_shim import ask, shell
 from runtime_shim.cli import main
 

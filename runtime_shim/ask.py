@@ -1,7 +1,5 @@
 """Prompts: answered by a file of answers, by the person at the terminal, or later (M3)."""
 
-from __future__ import annotations
-
 from typing import Optional
 
 from runtime_shim.display import one_line

@@ -1,7 +1,5 @@
 """The command line of a program."""
 
-from __future__ import annotations
-
 import argparse
 import errno
 import json

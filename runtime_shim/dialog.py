@@ -1,7 +1,5 @@
 """A question to the person at the terminal."""
 
-from __future__ import annotations
-
 import signal
 import sys
 import termios

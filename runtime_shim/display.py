@@ -1,7 +1,5 @@
 """What the operator sees, on standard error: calm lines, safe on any terminal and in any log."""
 
-from __future__ import annotations
-
 import os
 import re
 from contextlib import suppress

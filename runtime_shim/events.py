@@ -1,7 +1,5 @@
 """The stream of events for machines: JSON lines appended to a file."""
 
-from __future__ import annotations
-
 import json
 import os
 from typing import Optional

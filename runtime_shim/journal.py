@@ -5,8 +5,6 @@ that was cut short leaves a strict prefix of a line at the end: that is repaired
 is not as it was written is damage, and nothing is changed then.
 """
 
-from __future__ import annotations
-
 import errno
 import json
 import os

@@ -1,7 +1,5 @@
 """The dry run: the walk as it would be, nothing done and nothing recorded."""
 
-from __future__ import annotations
-
 from runtime_shim.display import one_line
 from runtime_shim.program import Table
 from runtime_shim.session import Session

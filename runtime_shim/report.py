@@ -1,7 +1,5 @@
 """What `status` and `steps` say."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Callable, Optional
 

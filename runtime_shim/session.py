@@ -1,7 +1,5 @@
 """A run: the loop that does one unit after the other and records each before it goes on."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import shlex
@@ -47,7 +45,7 @@ class Performer:
 
     recovers = False  # whether a unit can be cut off half done, so that somebody must decide (R2)
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: "Session") -> None:
         self.session = session
 
     def perform(self, name: str, unit: Table) -> Done:

@@ -1,7 +1,5 @@
 """Commands: run by a shell in a process group of their own, of which nothing is left behind (M2, R5)."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal
@@ -38,7 +36,7 @@ class Commands(Performer):
 
     recovers = True
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: "Session") -> None:
         super().__init__(session)
         self._environment = {**os.environb, b"RDC_RUN_ID": session.state.begin["run"].encode()}
         self._shells: dict[str, Optional[str]] = {}

@@ -1,7 +1,5 @@
 """Signals: held back while the run thinks, received where it waits, so none is lost between (R5)."""
 
-from __future__ import annotations
-
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,7 +22,7 @@ class Signals:
     plain handler would lose the signal that comes just before a system call begins to wait.
     """
 
-    def __enter__(self) -> Signals:  # noqa: PYI034 - Python 3.11 has Self
+    def __enter__(self) -> "Signals":  # noqa: PYI034 - Python 3.11 has Self
         wanted = [signal.Signals[f"SIG{name}"] for name in STOPS if hasattr(signal, f"SIG{name}")]
         self.stops = {number for number in wanted if signal.getsignal(number) is not signal.SIG_IGN}
         self.has_timer = False  # an alarm that is not the run's own is a stop signal like any other

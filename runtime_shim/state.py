@@ -1,7 +1,5 @@
 """The state of a run: what its journal says, the lock that keeps two runs apart, the archive."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import time
