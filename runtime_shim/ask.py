@@ -15,6 +15,7 @@ class Prompts(Performer):
         session = self.session
         for line in session.texts(unit, "prompt") + session.texts(unit, "block"):
             session.display.line(line)
+        session.heed()
         done = self._from_file(name)
         if done is not None:
             return done
