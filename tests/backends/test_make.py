@@ -744,16 +744,6 @@ def test_a_run_that_was_interrupted_can_be_taken_for_failed(
 # --- Limits and names -------------------------------------------------------------------------------------------------
 
 
-def test_a_command_that_no_program_can_be_given_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "main.runbook.md"
-    path.write_text(f"## 1. Long\n\n```bash\n: {'x' * 131_072}\n```\n", encoding="utf-8")
-    program = compile_file(str(path)).program
-    assert program
-    made = MakeBackend().emit(program, {})
-    assert made.text is None
-    assert [finding.code for finding in made.diagnostics] == ["RD521"]
-
-
 def test_the_hint_for_an_answer_can_be_pasted(tmp_path: Path) -> None:
     """The name of a unit may hold what the shell or make would expand."""
     name = "a';touch${IFS}canary;'$(x).runbook.md"
