@@ -523,11 +523,11 @@ class Store:
         self.directory.mkdir(parents=True, exist_ok=True)
         for path in made:
             sync_directory(path.parent)
-        self._hide(made)
         path = self.directory / "lock"
         self._lock = Held(os.open(path, os.O_RDWR | os.O_CREAT, 0o666), path.absolute())
         with naming(path):
             self._take(self._lock.descriptor)
+        self._hide(made)
 
     def _hide(self, made: list[Path]) -> None:
         """Keep the state out of Git; a folder that was there and is not ours by name stays as it is."""

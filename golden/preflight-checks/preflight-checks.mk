@@ -370,8 +370,6 @@ step-Report:
 #: lock() {
 #:   mkdir -p "$rdc_state" 2> /dev/null ||
 #:     fail "the state folder cannot be made: $rdc_state; is something else there, or is this place read-only or full?"
-#:   # Git takes nothing of it.
-#:   [ -e "${rdc_state%/*}/.gitignore" ] || { printf '*\n' > "${rdc_state%/*}/.gitignore"; } 2> /dev/null || :
 #:   [ ! -e "$rdc_state/lock" ] || [ -f "$rdc_state/lock" ] || fail "this is no lock, remove it: $rdc_state/lock"
 #:   if ! printf '%s\n' "$1" 2> /dev/null > "$rdc_state/lock.$$"; then
 #:     rm -f "$rdc_state/lock.$$" 2> /dev/null
@@ -399,6 +397,8 @@ step-Report:
 #:     rdc_link=lock.after.$rdc_holder
 #:   done
 #:   rm -f "$rdc_state/lock.$$"
+#:   # Git takes nothing of it.
+#:   [ -e "${rdc_state%/*}/.gitignore" ] || { printf '*\n' > "${rdc_state%/*}/.gitignore"; } 2> /dev/null || :
 #:   trap 'release' EXIT
 #:   trap 'interrupt' INT TERM HUP
 #: }
