@@ -135,6 +135,7 @@ CODES: dict[str, Code] = {
     "RD404": Code("transition-never-fires", _W, "V12"),
     "RD405": Code("tolerated-failure", _N, "M11"),
     "RD406": Code("failure-continues-to-stop", _N, "M11"),
+    "RD407": Code("command-too-long", _E, "M2"),
     # Options and output
     "RD501": Code("invalid-configuration", _E, "V7"),
     "RD502": Code("not-expressible", _E, "architecture"),

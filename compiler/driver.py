@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
+from compiler.analyses.commands import commands_too_long
 from compiler.diagnostic import Diagnostic, sort_key
 from compiler.files import Refusal
 from compiler.frontends import FRONT_ENDS, Job, recognise
@@ -62,8 +63,9 @@ def compile_file(path: str, settings: Settings | None = None) -> Compilation:
         return Compilation(path, None, (*found, _unknown_format(source)), sources, configured.targets)
     job = Job(source, project, configured, settings.transitions, settings.link)
     result = form.load().compile_document(job)
-    diagnostics = tuple(sorted({*found, *result.diagnostics}, key=sort_key))
-    program = None if found else result.program
+    too_long = tuple(commands_too_long(result.program, result.sources)) if result.program else ()
+    diagnostics = tuple(sorted({*found, *result.diagnostics, *too_long}, key=sort_key))
+    program = None if found or too_long else result.program
     sources = configuration.sources | {item.path: item for item in result.sources.values()}
     tables = merge(result.options.targets, configured.targets)
     return Compilation(path, program, diagnostics, sources, tables, result.scenarios, result.jumps)

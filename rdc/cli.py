@@ -97,14 +97,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _dispatch(arguments: list[str]) -> int:
     if instruction := os.environ.get(COMPLETION_VARIABLE):
-        from click.shell_completion import shell_complete  # noqa: PLC0415 (only on the Tab key)
-
-        return shell_complete(cli, {}, PROGRAM, COMPLETION_VARIABLE, instruction)
+        return _complete(instruction)
     with cli.make_context(PROGRAM, arguments) as context:
         status = int(cli.invoke(context))
     if sys.stdout is not None:
         sys.stdout.flush()
     return status
+
+
+def _complete(instruction: str) -> int:
+    """Answer the shell on the Tab key; what the user is typing must not be disturbed by a message."""
+    from click.shell_completion import shell_complete  # noqa: PLC0415 (only on the Tab key)
+
+    try:
+        return shell_complete(cli, {}, PROGRAM, COMPLETION_VARIABLE, instruction)
+    except (KeyError, ValueError):  # the variables COMP_WORDS and COMP_CWORD are not as a shell sets them
+        return 1
 
 
 def _confess(error: Exception) -> int:

@@ -1,10 +1,9 @@
 """The runtime of compiled programs: used in place by `rdc run`, and bundled into generated files.
 
 MODULES names the modules in the order in which they are bundled, each with the kind of task that
-needs it ("" stands for every program). A module imports only from those before it.
+needs it ("" stands for every program). A module imports only from those before it. None has a `from __future__`: that
+line is an import like any other, and it would stand before the generated file can say where not to look for modules.
 """
-
-from __future__ import annotations
 
 from runtime_shim import ask, shell
 from runtime_shim.cli import main
@@ -15,6 +14,7 @@ MODULES: tuple[tuple[str, str], ...] = (
     ("journal", ""),
     ("state", ""),
     ("signals", ""),
+    ("output", ""),
     ("display", ""),
     ("dialog", ""),
     ("answers", ""),

@@ -1,7 +1,5 @@
 """A file of answers to prompts: a line each, `RESULT` or `UNIT RESULT`."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from pathlib import Path

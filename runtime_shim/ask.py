@@ -1,7 +1,5 @@
 """Prompts: answered by a file of answers, by the person at the terminal, or later (M3)."""
 
-from __future__ import annotations
-
 from typing import Optional
 
 from runtime_shim.display import one_line
@@ -17,6 +15,7 @@ class Prompts(Performer):
         session = self.session
         for line in session.texts(unit, "prompt") + session.texts(unit, "block"):
             session.display.line(line)
+        session.heed()
         done = self._from_file(name)
         if done is not None:
             return done

@@ -1,7 +1,5 @@
 """The command line of a program."""
 
-from __future__ import annotations
-
 import argparse
 import errno
 import json
@@ -17,7 +15,8 @@ from typing import Callable, NoReturn, Optional
 
 from runtime_shim.dialog import outcome_of
 from runtime_shim.display import Display, clean
-from runtime_shim.journal import Reading
+from runtime_shim.journal import Reading, VanishedError
+from runtime_shim.output import put
 from runtime_shim.program import (
     EXIT_COMPLETE,
     EXIT_INTERRUPTED,
@@ -31,7 +30,7 @@ from runtime_shim.program import (
 from runtime_shim.rehearsal import rehearse
 from runtime_shim.report import describe, status_lines, steps_lines
 from runtime_shim.session import PERFORMERS, Done, Session, call_of, first_record
-from runtime_shim.signals import Signals
+from runtime_shim.signals import Interrupted, Signals
 from runtime_shim.state import ENDED, State, Store
 
 NO_PLACE = (errno.EACCES, errno.EPERM, errno.EROFS, errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.ELOOP)
@@ -48,13 +47,13 @@ class Parser(argparse.ArgumentParser):
 class Commandline:
     """The subcommands of a program, and what they share."""
 
-    def __init__(self, program: Table, options: argparse.Namespace) -> None:
+    def __init__(self, program: Table, options: argparse.Namespace, display: Display) -> None:
         strange = {unit["task"] for unit in program["units"].values()} - {"branch", "end", *PERFORMERS}
         if strange:
             raise RefusedError(f"this program has units that nothing here can do: {', '.join(sorted(strange))}")
         self.program = program
         self.options = options
-        self.display = Display(sys.stderr)
+        self.display = display
         self._call = partial(call_of, options)
         self.store = Store(Path(options.state_dir or Path(".rdc", program["name"])))
 
@@ -69,6 +68,15 @@ class Commandline:
             os.getcwd()  # noqa: PTH109 (nothing can be done in one that was deleted)
         try:
             return command()
+        except VanishedError as error:
+            *details, reason = error.args
+            raise RefusedError(
+                *details,
+                f"if the folder was moved, put it back, then: {self._call('resume')}",
+                f"if it is lost, begin anew:                  {self._call('run')}",
+                "to keep the state where no command of the run removes it, name another folder with --state-dir",
+                reason,
+            ) from None
         except OSError as error:
             if error.errno in NO_PLACE and self.store.involves(str(error.filename)):
                 hint = "choose another place with --state-dir"
@@ -159,6 +167,7 @@ class Commandline:
     def _dry_run(self) -> int:
         self.options.events = None
         with Signals() as signals:
+            self.display.gives_up = signals.has_come
             session = self._session(signals, State(first_record(self.program)))
         self._print(rehearse(session))
         return EXIT_COMPLETE
@@ -171,6 +180,7 @@ class Commandline:
         if self.options.command != "run" and not self.store.path.exists():
             raise RefusedError(self._nothing())
         with Signals() as signals:
+            self.display.gives_up = signals.has_come
             self.store.lock()
             try:
                 yield signals
@@ -216,11 +226,9 @@ class Commandline:
 
     def _print(self, lines: list[str]) -> None:
         encoding = sys.stdout.encoding or "utf-8"
+        text = "".join(clean(line) + "\n" for line in lines)
         with naming("standard output"):
-            for line in lines:
-                text = clean(line) + "\n"
-                sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
-            sys.stdout.flush()
+            put(sys.stdout, text.encode(encoding, "backslashreplace").decode(encoding), lambda: False)
 
 
 def command_name() -> str:
@@ -274,14 +282,21 @@ def open_streams() -> None:
 def main(program: Table, argv: Optional[list[str]] = None, prog: Optional[str] = None) -> int:
     """Do what the command line says and return the exit code."""
     open_streams()
-    display, details = Display(sys.stderr), []
+    try:
+        return _do(program, Display(sys.stderr), argv, prog)
+    except KeyboardInterrupt:
+        return EXIT_INTERRUPTED
+
+
+def _do(program: Table, display: Display, argv: Optional[list[str]], prog: Optional[str]) -> int:
+    details: list[str] = []
     try:
         parser = build_parser(program, prog or command_name())
         options = parser.parse_args(argv)
         if options.command is None:
-            parser.print_help(sys.stderr)
+            display.line(parser.format_help(), end="")
             parser.error("no subcommand was given")
-        return Commandline(program, options).execute()
+        return Commandline(program, options, display).execute()
     except RefusedError as refusal:
         *details, reason = refusal.args
     except BrokenPipeError:  # who reads the output has seen enough
@@ -289,7 +304,8 @@ def main(program: Table, argv: Optional[list[str]] = None, prog: Optional[str] =
         return EXIT_COMPLETE
     except OSError as error:
         reason = f"{error.filename}: {error.strerror}" if error.filename else str(error)
-    except KeyboardInterrupt:
+    except Interrupted:
+        display.rule("INTERRUPTED before anything was done")
         return EXIT_INTERRUPTED
     except SystemExit as end:  # argparse has shown its help
         return end.code if isinstance(end.code, int) else EXIT_REFUSED

@@ -1,7 +1,5 @@
 """A question to the person at the terminal."""
 
-from __future__ import annotations
-
 import signal
 import sys
 import termios
@@ -10,6 +8,7 @@ from contextlib import contextmanager, suppress
 from typing import Optional
 
 from runtime_shim.display import Display
+from runtime_shim.program import Table
 from runtime_shim.signals import Interrupted, Signals
 
 MEANINGS = {"pass": "pass", "yes": "pass", "fail": "fail", "no": "fail"}
@@ -18,6 +17,13 @@ MEANINGS = {"pass": "pass", "yes": "pass", "fail": "fail", "no": "fail"}
 def outcome_of(word: str) -> Optional[str]:
     """Return the outcome that a word stands for, in any case; None if it is no such word."""
     return MEANINGS.get(word.lower())
+
+
+def word_of(unit: Table, outcome: str) -> str:
+    """Return an outcome as people read it: of a question that is put as yes/no it is YES or NO."""
+    good, bad = unit.get("question", "pass/fail").split("/")
+    word: str = good if outcome == "pass" else bad
+    return word.upper()
 
 
 @contextmanager

@@ -1,11 +1,11 @@
 """What the operator sees, on standard error: calm lines, safe on any terminal and in any log."""
 
-from __future__ import annotations
-
 import os
 import re
 from contextlib import suppress
-from typing import Optional, TextIO
+from typing import Callable, Optional, TextIO
+
+from runtime_shim.output import put
 
 # Texts of a document must not steer the terminal or hide what they say (C0, C1, bidi controls).
 CONTROLS = re.compile(
@@ -37,6 +37,7 @@ class Display:
 
     def __init__(self, stream: Optional[TextIO]) -> None:
         self._stream = stream
+        self.gives_up: Callable[[], bool] = lambda: False  # whether a line that nobody takes is not waited for
         self.is_terminal = stream is not None and stream.isatty()
         plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
         self._colour = self.is_terminal and not plain
@@ -54,18 +55,16 @@ class Display:
         """Write a line; a log that nobody reads any more does not stop a run."""
         if self._stream is not None:
             with suppress(OSError, ValueError):
-                self._stream.write(text + end)
-                self._stream.flush()
+                put(self._stream, text + end, self.gives_up)
 
     def started(self, place: str, name: str, details: list[str]) -> None:
         """Say which unit begins."""
         extra = f" {self.dash} {', '.join(details)}" if details else ""
         self.line(f"[{place}] " + self.paint(name, "bold") + extra)
 
-    def finished(self, outcome: str, details: list[str]) -> None:
-        """Say how it ended."""
-        word = self.paint(outcome.upper(), outcome)
-        self.line(f"    {word}  {self.paint(', '.join(details), 'dim')}")
+    def finished(self, word: str, outcome: str, details: list[str]) -> None:
+        """Say how it ended, in a word."""
+        self.line(f"    {self.paint(word, outcome)}  {self.paint(', '.join(details), 'dim')}")
 
     def rule(self, text: str) -> None:
         """Write one of the lines by which a run says where it stands (R3)."""

@@ -1,7 +1,5 @@
 """The foreground of the terminal: lent to a command while it runs, so that its keys reach it (R5)."""
 
-from __future__ import annotations
-
 import os
 import termios
 from contextlib import suppress

@@ -5,8 +5,6 @@ that was cut short leaves a strict prefix of a line at the end: that is repaired
 is not as it was written is damage, and nothing is changed then.
 """
 
-from __future__ import annotations
-
 import errno
 import json
 import os
@@ -14,11 +12,29 @@ import re
 import stat
 import zlib
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Optional
 
 from runtime_shim.program import RefusedError, naming
 
 Record = dict[str, Any]
+
+
+class VanishedError(RefusedError):
+    """The state is not where it was: what a run records is lost, and nothing keeps a second run away."""
+
+
+class Held(NamedTuple):
+    """A file that is open, and where it was: `path` is absolute, since a resumed run changes its folder."""
+
+    descriptor: int
+    path: Path
+
+    def is_there(self) -> bool:
+        """Tell whether the file is still found at its path."""
+        try:
+            return os.path.samestat(os.fstat(self.descriptor), self.path.stat())
+        except OSError:
+            return False
 
 
 class Reading(NamedTuple):
@@ -104,12 +120,14 @@ def sync_directory(path: Path) -> None:
 class Journal:
     """A journal opened for appending, by the holder of the lock."""
 
-    def __init__(self, path: Path, reading: Reading) -> None:
+    def __init__(self, path: Path, reading: Reading, lock: Optional[Held] = None) -> None:
         self.path = path
+        self.loss = f"{path.parent} was removed or replaced during the run"
         self.count = len(reading.records)
         self.size = reading.size
         self._sync = getattr(os, "fdatasync", os.fsync)
         self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
+        self._held = [Held(self._file, path.absolute())] + ([lock] if lock else [])
         with naming(path):
             os.ftruncate(self._file, self.size)
         if reading.missing:
@@ -117,9 +135,18 @@ class Journal:
         sync_directory(path.parent)
 
     def append(self, record: Record, sync: bool = True) -> None:
-        """Write a record; when this returns (and `sync`) the record survives whatever happens."""
+        """Write a record; when this returns (and `sync`) the record survives whatever happens.
+
+        It is written before the place is checked: a folder that was moved away has it then.
+        """
         self._write(encode({"n": self.count, **record}), sync)
         self.count += 1
+        if not self.is_there():
+            raise VanishedError(self.loss)
+
+    def is_there(self) -> bool:
+        """Tell whether the journal and the lock are still where they were; a command may have removed them."""
+        return all(held.is_there() for held in self._held)
 
     def _write(self, line: bytes, sync: bool = True) -> None:
         try:

@@ -1,7 +1,5 @@
 """Commands that outlive a runner that was killed: found again by pid and start time (R2)."""
 
-from __future__ import annotations
-
 import os
 import signal
 import time

@@ -1,7 +1,5 @@
 """The program table: what may go wrong with it, and which program a state belongs to (R4)."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterator

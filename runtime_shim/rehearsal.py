@@ -1,7 +1,6 @@
 """The dry run: the walk as it would be, nothing done and nothing recorded."""
 
-from __future__ import annotations
-
+from runtime_shim.dialog import word_of
 from runtime_shim.display import one_line
 from runtime_shim.program import Table
 from runtime_shim.session import Session
@@ -37,6 +36,6 @@ def rehearse(session: Session) -> list[str]:
         lines.append(session.label(state.node))
         for key in ("command",) if "command" in unit else ("prompt", "block"):
             lines += session.texts(unit, key)
-        lines.append(f"  {done.outcome.upper()} ({done.how}): {one_line(move.says)}".rstrip())
+        lines.append(f"  {word_of(unit, done.outcome)} ({done.how}): {one_line(move.says)}".rstrip())
         state.node, state.registers = move.node, dict(move.registers)
     return [*lines, f"The walk is longer than {LONGEST} units and is not shown further."]

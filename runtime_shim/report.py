@@ -1,17 +1,15 @@
 """What `status` and `steps` say."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Callable, Optional
 
+from runtime_shim.dialog import word_of
 from runtime_shim.display import duration, one_line
 from runtime_shim.program import Table, program_hash
-from runtime_shim.session import PERFORMERS
+from runtime_shim.session import PERFORMERS, RECENT
 from runtime_shim.state import ENDED, State
 from runtime_shim.walk import filled
 
-RECENT = 12
 OTHER = "The run stands on another version of the program."
 DECISIONS = (("--rerun-interrupted",), ("--assume", "pass"), ("--assume", "fail"))
 
@@ -106,7 +104,8 @@ def status_lines(program: Table, facts: Table) -> list[str]:
             attempt = f", attempt {record['attempt']}" if record["attempt"] > 1 else ""
             unit = one_line(f"{record['unit']} {record['title']}")
             told = f"{unit}{attempt}, {duration(record['seconds'])}"
-            lines.append(f"  {record['outcome'].upper()}  {told}")
+            word = word_of(program["units"].get(record["unit"], {}), record["outcome"])
+            lines.append(f"  {word:4}  {told}")
     if facts["next"]:
         lines += ["", "What to do next:", *(f"  {command}" for command in facts["next"])]
     return lines

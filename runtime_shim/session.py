@@ -1,20 +1,19 @@
 """A run: the loop that does one unit after the other and records each before it goes on."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import shlex
 import sys
 import time
+from contextlib import suppress
 from datetime import datetime, timezone
 from typing import NamedTuple, Optional
 
 from runtime_shim.answers import Answers
-from runtime_shim.dialog import question
+from runtime_shim.dialog import question, word_of
 from runtime_shim.display import Display, clean, duration, one_line
 from runtime_shim.events import Events
-from runtime_shim.journal import Journal, Record
+from runtime_shim.journal import Journal, Record, VanishedError
 from runtime_shim.program import (
     EXIT_COMPLETE,
     EXIT_INTERRUPTED,
@@ -28,6 +27,8 @@ from runtime_shim.program import (
 from runtime_shim.signals import Interrupted, Signals
 from runtime_shim.state import ENDED, State, utc_now
 from runtime_shim.walk import Move, advance, attempt_of, enter, filled, instances_of, nested_end
+
+RECENT = 12  # units that are told, if there are more
 
 
 class Done(NamedTuple):
@@ -47,7 +48,7 @@ class Performer:
 
     recovers = False  # whether a unit can be cut off half done, so that somebody must decide (R2)
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: "Session") -> None:
         self.session = session
 
     def perform(self, name: str, unit: Table) -> Done:
@@ -124,11 +125,12 @@ class Session:
         doing = [name for name, unit in program["units"].items() if unit["task"] in PERFORMERS]
         self._places = {name: f"{place}/{len(doing)}" for place, name in enumerate(doing, start=1)}
         self.answers: Optional[Answers] = None
-        if options.answers is not None:
-            self.answers = Answers(options.answers, program["units"], state.finished)
-            if self.answers.is_another:
-                display.rule(f"{options.answers}: not the answers used before; all of its lines count as unused")
-        self.events = Events(options.events, state.begin["run"])
+        with signals.listening():  # a pipe is waited for until its other end is opened
+            if options.answers is not None:
+                self.answers = Answers(options.answers, program["units"], state.finished)
+            self.events = Events(options.events, state.begin["run"], signals.has_come)
+        if self.answers is not None and self.answers.is_another:
+            display.rule(f"{options.answers}: not the answers used before; all of its lines count as unused")
         self._began = time.monotonic()
         self._done = 0
         self._group: Optional[str] = None
@@ -186,15 +188,19 @@ class Session:
             "seconds": round(seconds, 3),
             "next": move.node,
         }
-        stand = where_it_stands(self.program, move, begins)
+        stand = where_it_stands(self.program, move, begins and (self.journal is None or self.journal.is_there()))
+        word = word_of(self.program["units"][name], done.outcome)
         try:
             self.record({"kind": "done", **about, **result, "changed": move.changed, **stand, **(done.note or {})})
+        except VanishedError as error:
+            raise self._vanished(f"{self.label(name)} ended with {word}, and this is lost: {error}") from None
         except RefusedError as error:
-            ended = f"{self.label(name)} ended with {done.outcome.upper()}, but this could not be recorded ({error})"
-            again = ("resume", "--assume") if self.performer(name).recovers else ("answer", name)
-            raise RefusedError(f"{ended}; make room, then: {self.call(*again, done.outcome)}") from None
+            ended = f"{self.label(name)} ended with {word}, but this could not be recorded ({error})"
+            recovers = self.performer(name).recovers
+            again = ("resume", "--assume", done.outcome) if recovers else ("answer", name, word.lower())
+            raise RefusedError(f"{ended}; make room, then: {self.call(*again)}") from None
         details = (done.how, duration(seconds), one_line(move.says))
-        self.display.finished(done.outcome, [text for text in details if text])
+        self.display.finished(word, done.outcome, [text for text in details if text])
         self.events.emit("unit_finished", **about, **result)
         for passed in move.passed:
             unit = self.program["units"][passed]
@@ -225,11 +231,8 @@ class Session:
             self.record({"kind": "resume", "condition": "running", "time": utc_now()})
 
     def _do_next(self) -> None:
-        state, name = self.state, self.state.node
-        if self.signals.pending():
-            if state.condition == "running":  # it has not begun: nobody need decide about it
-                self.record({"kind": "rest", "condition": "ready"})
-            raise Interrupted
+        name = self.state.node
+        self.heed()
         about = self._about(name)
         instances = ".".join(map(str, about["instances"].values()))
         details = [f"instance {instances}"] if instances else []
@@ -242,6 +245,28 @@ class Session:
         done = self.performer(name).perform(name, self.program["units"][name])
         self._done += 1
         self.settle(name, done, time.monotonic() - begun)
+
+    def heed(self) -> None:
+        """Begin no unit when the run was told to end, or when its state has vanished."""
+        if self.signals.has_come():
+            self.rest()
+            raise Interrupted
+        if self.journal is not None and not self.journal.is_there():
+            with suppress(VanishedError):  # a folder that was moved away shall say so
+                self.rest()
+            raise self._vanished(f"{self.journal.loss}; {self.label(self.state.node)} was not begun")
+
+    def rest(self) -> None:
+        """Record that the unit at which the run stands has not begun: nobody need decide about it."""
+        if self.state.condition == "running":
+            self.record({"kind": "rest", "condition": "ready"})
+
+    def _vanished(self, reason: str) -> VanishedError:
+        """Say what is known of a run without state, for the person who has to begin it anew."""
+        units, finished = self.program["units"], self.state.finished
+        told = [f"{record['unit']} {word_of(units.get(record['unit'], {}), record['outcome'])}" for record in finished]
+        done = f"what had finished before: {', '.join(told[-RECENT:])}"
+        return VanishedError(*[done][: len(told)], reason)
 
     def _show_group(self, unit: Table) -> None:
         """Show what a step with substeps says when the run comes into it."""

@@ -1,7 +1,6 @@
 """Commands: run by a shell in a process group of their own, of which nothing is left behind (M2, R5)."""
 
-from __future__ import annotations
-
+import errno
 import os
 import shutil
 import signal
@@ -45,7 +44,7 @@ class Commands(Performer):
         self._foreground = Foreground()
         self._is_stopping = False
 
-    def perform(self, _name: str, unit: Table) -> Done:
+    def perform(self, name: str, unit: Table) -> Done:
         """Run the command of a unit: exit code 0 is PASS, all else FAIL (M2)."""
         shell = unit["shell"]
         if shell not in self._shells:
@@ -54,10 +53,13 @@ class Commands(Performer):
         if path is None:
             return Done("fail", f"there is no {shell} here")
         self._show(unit)
+        self.session.heed()
         try:
             group = self._spawn(path, unit)
+        except FileNotFoundError:
+            return Done("fail", f"there is no {shell} here any more")
         except OSError as error:
-            return Done("fail", f"{shell} did not start: {error.strerror}")
+            raise self._not_begun(name, error) from None
         code = self._watch(group)
         return Done("pass" if code == 0 else "fail", in_words(code))
 
@@ -80,6 +82,16 @@ class Commands(Performer):
             setsigmask=self.session.signals.before,
             setsigdef=IGNORED_HERE,
         )
+
+    def _not_begun(self, name: str, error: OSError) -> RefusedError:
+        """Leave a unit to be resumed whose shell the system could not start: its command has no outcome (M2)."""
+        self.session.rest()
+        hint = "once the system can start processes again"
+        if error.errno == errno.E2BIG:
+            size = sum(len(key) + len(value) + 2 for key, value in self._environment.items())
+            hint = f"the environment has {size:,} bytes; unset what is large in it"
+        reason = f"{self.session.label(name)} was not begun: its shell cannot be started: {error.strerror}"
+        return RefusedError(f"{hint}, then: {self.session.call('resume')}", reason)
 
     def _watch(self, group: int) -> int:
         """Wait for a command; one that was told to end, or ended by a key, interrupts the run."""

@@ -1,7 +1,5 @@
 """Signals: held back while the run thinks, received where it waits, so none is lost between (R5)."""
 
-from __future__ import annotations
-
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,13 +18,15 @@ class Signals:
     """The stop signals of a run: all that would end it, but those that were ignored stay so (nohup).
 
     They are blocked from beginning to end. Who waits for a command receives them with `wait`, who
-    waits for a person opens the gate with `listening`, and between units `pending` is asked. A
-    plain handler would lose the signal that comes just before a system call begins to wait.
+    waits for a person or for the other end of a pipe opens the gate with `listening`, and between
+    units and while a line is not taken `has_come` is asked. A plain handler would lose the signal
+    that comes just before a system call begins to wait.
     """
 
-    def __enter__(self) -> Signals:  # noqa: PYI034 - Python 3.11 has Self
+    def __enter__(self) -> "Signals":  # noqa: PYI034 - Python 3.11 has Self
         wanted = [signal.Signals[f"SIG{name}"] for name in STOPS if hasattr(signal, f"SIG{name}")]
         self.stops = {number for number in wanted if signal.getsignal(number) is not signal.SIG_IGN}
+        self._has_received = False
         self.has_timer = False  # an alarm that is not the run's own is a stop signal like any other
         self._watched = {*self.stops, signal.SIGCHLD, signal.SIGALRM}
         self.before = signal.pthread_sigmask(signal.SIG_BLOCK, self._watched)
@@ -45,20 +45,23 @@ class Signals:
 
     def _received(self, number: int, _frame: Optional[FrameType]) -> None:
         if number in self.stops:
+            self._has_received = True
             raise Interrupted
 
     def wait(self) -> int:
         """Wait for a stop signal, the end of a child or an alarm; returns its number."""
-        return signal.sigwait(self._watched)
+        number = signal.sigwait(self._watched)
+        self._has_received |= number in self.stops and not (number == signal.SIGALRM and self.has_timer)
+        return number
 
     def wake_after(self, seconds: int) -> None:
         """Have `wait` return SIGALRM after a time."""
         self.has_timer = True
         signal.alarm(seconds)
 
-    def pending(self) -> bool:
-        """Tell whether a stop signal has come."""
-        return bool(self.stops & signal.sigpending())
+    def has_come(self) -> bool:
+        """Tell whether a stop signal has come, be it received or still held back."""
+        return self._has_received or bool(self.stops & signal.sigpending())
 
     @contextmanager
     def listening(self) -> Iterator[None]:

@@ -1,19 +1,19 @@
 """The state of a run: what its journal says, the lock that keeps two runs apart, the archive."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import time
+from contextlib import suppress
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Optional
 
-from runtime_shim.journal import Journal, Reading, Record, read_journal, sync_directory
+from runtime_shim.journal import Held, Journal, Reading, Record, read_journal, sync_directory
 from runtime_shim.program import RefusedError, naming
 from runtime_shim.walk import Registers
 
 ENDED = ("complete", "stop")
+OURS = ".rdc"
 
 
 def utc_now() -> str:
@@ -79,7 +79,7 @@ class Store:
     def __init__(self, directory: Path) -> None:
         self.directory = directory
         self.path = directory / "journal"
-        self._lock: Optional[int] = None
+        self._lock: Optional[Held] = None
 
     def involves(self, name: str) -> bool:
         """Tell whether a file is the directory, lies in it, or is a folder above it."""
@@ -98,9 +98,17 @@ class Store:
         for path in made:
             sync_directory(path.parent)
         path = self.directory / "lock"
-        self._lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        self._lock = Held(os.open(path, os.O_RDWR | os.O_CREAT, 0o666), path.absolute())
         with naming(path):
-            self._take(self._lock)
+            self._take(self._lock.descriptor)
+        self._hide(made)
+
+    def _hide(self, made: list[Path]) -> None:
+        """Keep the state out of Git; a folder that was there and is not ours by name stays as it is."""
+        folder = self.directory.parent if self.directory.parent.name == OURS else self.directory
+        if folder.name == OURS or folder in made:
+            with suppress(OSError), (folder / ".gitignore").open("x") as file:
+                file.write("*\n")
 
     def _take(self, lock: int) -> None:
         for patience in (0.05, 0.1, 0.0):  # a `status` looks at the lock for an instant
@@ -119,7 +127,7 @@ class Store:
     def unlock(self) -> None:
         """Let others in."""
         if self._lock is not None:
-            os.close(self._lock)
+            os.close(self._lock.descriptor)
             self._lock = None
 
     def is_busy(self) -> bool:
@@ -138,7 +146,7 @@ class Store:
 
     def journal(self, reading: Reading) -> Journal:
         """Open the journal for appending; a torn end is repaired."""
-        return Journal(self.path, reading)
+        return Journal(self.path, reading, self._lock)
 
     def archive(self, name: str) -> Path:
         """Put the journal away under a name of its own; nothing is ever deleted."""

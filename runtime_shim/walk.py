@@ -1,7 +1,5 @@
 """The meaning of a program: a pure walk from unit to unit, which never runs anything."""
 
-from __future__ import annotations
-
 import operator
 import re
 from collections import ChainMap

@@ -63,7 +63,7 @@ def _module(name: str) -> _Module:
             plain |= {alias.name for alias in statement.names}
         elif isinstance(statement, ast.ImportFrom):
             source = statement.module or ""
-            if source != "__future__" and not source.startswith("runtime_shim"):
+            if not source.startswith("runtime_shim"):
                 named |= {(source, alias.name) for alias in statement.names}
         elif statement is not tree.body[0]:
             break

@@ -233,7 +233,25 @@ step-3:
 #: record() {
 #:   rdc_count=$((rdc_count + 1))
 #:   rdc_last=$*
+#:   is_kept || vanished
 #:   printf '%s | %s\n' "$rdc_count $*" "$rdc_count $*" 2> /dev/null >> "$rdc_journal"
+#: }
+#:
+#: # Whether the journal is still that of this run: a command may have removed the state, and another run begun since.
+#: is_kept() {
+#:   [ "$rdc_count" -gt 1 ] || return 0
+#:   rdc_line="1 run $rdc_program $rdc_run"
+#:   { read -r rdc_read < "$rdc_journal" && [ "$rdc_read" = "$rdc_line | $rdc_line" ]; } 2> /dev/null
+#: }
+#:
+#: # The lock that is there may be that of another run by now.
+#: vanished() {
+#:   trap - EXIT
+#:   rdc_done=''
+#:   case $rdc_last in end\ *) rdc_done="unit $(name "$rdc_unit") ended with $rdc_says, and this is lost: " ;; esac
+#:   say "rdc: if the folder was moved, put it back, then: make resume"
+#:   say "rdc: if it is lost, begin anew:                  make"
+#:   fail "$rdc_done$rdc_state was removed or replaced during the run"
 #: }
 #:
 #: note() { record "$@" || fail "the state cannot be written: $rdc_journal; make room for it, then: make resume"; }
@@ -355,6 +373,8 @@ step-3:
 #:     rdc_link=lock.after.$rdc_holder
 #:   done
 #:   rm -f "$rdc_state/lock.$$"
+#:   # Git takes nothing of it.
+#:   [ -e "${rdc_state%/*}/.gitignore" ] || { printf '*\n' > "${rdc_state%/*}/.gitignore"; } 2> /dev/null || :
 #:   trap 'release' EXIT
 #:   trap 'interrupt' INT TERM HUP
 #: }
@@ -393,7 +413,7 @@ step-3:
 #:
 #: # Runs the command of the unit by the shell $1 (M2).
 #: run() {
-#:   rdc_kind=run
+#:   rdc_kind=run rdc_words='pass fail'
 #:   numbers "$2" "$3" "$4"
 #:   [ "$rdc_replay" = yes ] && return
 #:   shown
@@ -408,10 +428,19 @@ step-3:
 #:
 #: # Records the outcome, and of an answer that came from a file that and its line.
 #: has_ended() {
-#:   rdc_says=PASS
-#:   [ "$rdc_outcome" = pass ] || rdc_says=FAIL
+#:   in_words
 #:   record "end $rdc_unit $rdc_outcome$1" || unrecorded
 #:   say "    $rdc_says"
+#: }
+#:
+#: # The outcome as people read it: a question that is put as yes/no is answered YES or NO.
+#: in_words() {
+#:   case $rdc_words:$rdc_outcome in
+#:     yes*:pass) rdc_says=YES ;;
+#:     yes*) rdc_says=NO ;;
+#:     *:pass) rdc_says=PASS ;;
+#:     *) rdc_says=FAIL ;;
+#:   esac
 #: }
 #:
 #: unrecorded() {
@@ -585,6 +614,19 @@ step-3:
 #:   note "run $rdc_program $rdc_run"
 #: }
 #:
+#: # A line for each unit that has finished, from its outcome and its name in the journal.
+#: finished() {
+#:   while read -r rdc_outcome rdc_unit; do
+#:     rdc_replay=yes
+#:     do_unit
+#:     case $rdc_words:$rdc_outcome in
+#:       yes*:pass) rdc_outcome=yes ;;
+#:       yes*) rdc_outcome=no ;;
+#:     esac
+#:     printf '%s %s\n' "$rdc_outcome" "$(name "$rdc_unit")" 2> /dev/null
+#:   done
+#: }
+#:
 #:
 #: case $rdc_verb in
 #:   run)
@@ -626,9 +668,7 @@ step-3:
 #:     [ "$rdc_count" -gt 0 ] || { echo "no run"; exit 0; }
 #:     own_journal
 #:     recall
-#:     awk -v count="$rdc_count" 'NR <= count && $2 == "end" { print $4, $3 }' "$rdc_journal" | while read -r rdc_word rdc_done; do
-#:       printf '%s %s\n' "$rdc_word" "$(name "$rdc_done")" 2> /dev/null
-#:     done
+#:     awk -v count="$rdc_count" 'NR <= count && $2 == "end" { print $4, $3 }' "$rdc_journal" | finished
 #:     if is_over; then
 #:       rdc_last=${rdc_last#over * }
 #:       printf 'over: %s\n' "${rdc_last%% *}"

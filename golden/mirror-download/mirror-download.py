@@ -7,7 +7,10 @@
 #
 # This file needs Python 3.9 or newer and nothing else. `run` starts, `resume` goes on after a stop or a crash, `status`
 # says where the run stands, `--help` tells the rest. State is kept in .rdc/mirror-download in the current folder.
-from __future__ import annotations
+import sys
+
+if __name__ == "__main__" and not (sys.flags.isolated or getattr(sys.flags, "safe_path", False)):
+    del sys.path[0]  # the folder of this file: no module that lies there belongs to this program
 
 import argparse
 import errno
@@ -17,11 +20,11 @@ import json
 import operator
 import os
 import re
+import select
 import shlex
 import shutil
 import signal
 import stat
-import sys
 import termios
 import time
 import zlib
@@ -294,6 +297,24 @@ def instances_of(unit: Table, registers: Registers) -> Registers:
 Record = dict[str, Any]
 
 
+class VanishedError(RefusedError):
+    """The state is not where it was: what a run records is lost, and nothing keeps a second run away."""
+
+
+class Held(NamedTuple):
+    """A file that is open, and where it was: `path` is absolute, since a resumed run changes its folder."""
+
+    descriptor: int
+    path: Path
+
+    def is_there(self) -> bool:
+        """Tell whether the file is still found at its path."""
+        try:
+            return os.path.samestat(os.fstat(self.descriptor), self.path.stat())
+        except OSError:
+            return False
+
+
 class Reading(NamedTuple):
     """What a journal holds: its records, the length of what is good, and what must follow that."""
 
@@ -377,12 +398,14 @@ def sync_directory(path: Path) -> None:
 class Journal:
     """A journal opened for appending, by the holder of the lock."""
 
-    def __init__(self, path: Path, reading: Reading) -> None:
+    def __init__(self, path: Path, reading: Reading, lock: Optional[Held] = None) -> None:
         self.path = path
+        self.loss = f"{path.parent} was removed or replaced during the run"
         self.count = len(reading.records)
         self.size = reading.size
         self._sync = getattr(os, "fdatasync", os.fsync)
         self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
+        self._held = [Held(self._file, path.absolute())] + ([lock] if lock else [])
         with naming(path):
             os.ftruncate(self._file, self.size)
         if reading.missing:
@@ -390,9 +413,18 @@ class Journal:
         sync_directory(path.parent)
 
     def append(self, record: Record, sync: bool = True) -> None:
-        """Write a record; when this returns (and `sync`) the record survives whatever happens."""
+        """Write a record; when this returns (and `sync`) the record survives whatever happens.
+
+        It is written before the place is checked: a folder that was moved away has it then.
+        """
         self._write(encode({"n": self.count, **record}), sync)
         self.count += 1
+        if not self.is_there():
+            raise VanishedError(self.loss)
+
+    def is_there(self) -> bool:
+        """Tell whether the journal and the lock are still where they were; a command may have removed them."""
+        return all(held.is_there() for held in self._held)
 
     def _write(self, line: bytes, sync: bool = True) -> None:
         try:
@@ -413,6 +445,7 @@ class Journal:
 # ---------------------------------------------------------------------------------------------------------------------
 
 ENDED = ("complete", "stop")
+OURS = ".rdc"
 
 
 def utc_now() -> str:
@@ -478,7 +511,7 @@ class Store:
     def __init__(self, directory: Path) -> None:
         self.directory = directory
         self.path = directory / "journal"
-        self._lock: Optional[int] = None
+        self._lock: Optional[Held] = None
 
     def involves(self, name: str) -> bool:
         """Tell whether a file is the directory, lies in it, or is a folder above it."""
@@ -497,9 +530,17 @@ class Store:
         for path in made:
             sync_directory(path.parent)
         path = self.directory / "lock"
-        self._lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        self._lock = Held(os.open(path, os.O_RDWR | os.O_CREAT, 0o666), path.absolute())
         with naming(path):
-            self._take(self._lock)
+            self._take(self._lock.descriptor)
+        self._hide(made)
+
+    def _hide(self, made: list[Path]) -> None:
+        """Keep the state out of Git; a folder that was there and is not ours by name stays as it is."""
+        folder = self.directory.parent if self.directory.parent.name == OURS else self.directory
+        if folder.name == OURS or folder in made:
+            with suppress(OSError), (folder / ".gitignore").open("x") as file:
+                file.write("*\n")
 
     def _take(self, lock: int) -> None:
         for patience in (0.05, 0.1, 0.0):  # a `status` looks at the lock for an instant
@@ -518,7 +559,7 @@ class Store:
     def unlock(self) -> None:
         """Let others in."""
         if self._lock is not None:
-            os.close(self._lock)
+            os.close(self._lock.descriptor)
             self._lock = None
 
     def is_busy(self) -> bool:
@@ -537,7 +578,7 @@ class Store:
 
     def journal(self, reading: Reading) -> Journal:
         """Open the journal for appending; a torn end is repaired."""
-        return Journal(self.path, reading)
+        return Journal(self.path, reading, self._lock)
 
     def archive(self, name: str) -> Path:
         """Put the journal away under a name of its own; nothing is ever deleted."""
@@ -569,13 +610,15 @@ class Signals:
     """The stop signals of a run: all that would end it, but those that were ignored stay so (nohup).
 
     They are blocked from beginning to end. Who waits for a command receives them with `wait`, who
-    waits for a person opens the gate with `listening`, and between units `pending` is asked. A
-    plain handler would lose the signal that comes just before a system call begins to wait.
+    waits for a person or for the other end of a pipe opens the gate with `listening`, and between
+    units and while a line is not taken `has_come` is asked. A plain handler would lose the signal
+    that comes just before a system call begins to wait.
     """
 
-    def __enter__(self) -> Signals:  # noqa: PYI034 - Python 3.11 has Self
+    def __enter__(self) -> "Signals":  # noqa: PYI034 - Python 3.11 has Self
         wanted = [signal.Signals[f"SIG{name}"] for name in STOPS if hasattr(signal, f"SIG{name}")]
         self.stops = {number for number in wanted if signal.getsignal(number) is not signal.SIG_IGN}
+        self._has_received = False
         self.has_timer = False  # an alarm that is not the run's own is a stop signal like any other
         self._watched = {*self.stops, signal.SIGCHLD, signal.SIGALRM}
         self.before = signal.pthread_sigmask(signal.SIG_BLOCK, self._watched)
@@ -594,20 +637,23 @@ class Signals:
 
     def _received(self, number: int, _frame: Optional[FrameType]) -> None:
         if number in self.stops:
+            self._has_received = True
             raise Interrupted
 
     def wait(self) -> int:
         """Wait for a stop signal, the end of a child or an alarm; returns its number."""
-        return signal.sigwait(self._watched)
+        number = signal.sigwait(self._watched)
+        self._has_received |= number in self.stops and not (number == signal.SIGALRM and self.has_timer)
+        return number
 
     def wake_after(self, seconds: int) -> None:
         """Have `wait` return SIGALRM after a time."""
         self.has_timer = True
         signal.alarm(seconds)
 
-    def pending(self) -> bool:
-        """Tell whether a stop signal has come."""
-        return bool(self.stops & signal.sigpending())
+    def has_come(self) -> bool:
+        """Tell whether a stop signal has come, be it received or still held back."""
+        return self._has_received or bool(self.stops & signal.sigpending())
 
     @contextmanager
     def listening(self) -> Iterator[None]:
@@ -617,6 +663,38 @@ class Signals:
             yield
         finally:
             signal.pthread_sigmask(signal.SIG_BLOCK, self.stops)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Writing to somebody who may not read: a pipe that has stalled holds nothing up once the run was told to end (R5).
+# ---------------------------------------------------------------------------------------------------------------------
+
+TICK = 100  # milliseconds until a writer that waits looks again whether it was told to end
+
+
+def send(descriptor: int, data: bytes, gives_up: Callable[[], bool]) -> bool:
+    """Write bytes and return True; where nobody takes them and `gives_up` says so, leave the rest and return False."""
+    # A pipe that is ready takes this much without waiting. A line in a file is written at once, and so never torn.
+    step = len(data) if stat.S_ISREG(os.fstat(descriptor).st_mode) else select.PIPE_BUF
+    poll = select.poll()
+    poll.register(descriptor, select.POLLOUT)
+    while data:
+        while not poll.poll(TICK):
+            if gives_up():
+                return False
+        data = data[os.write(descriptor, data[:step]) :]
+    return True
+
+
+def put(stream: TextIO, text: str, gives_up: Callable[[], bool]) -> None:
+    """Write a text to a stream by its descriptor: what is held in a buffer would be waited for at the exit."""
+    try:
+        descriptor = stream.fileno()
+    except (OSError, ValueError):  # there is none behind it
+        stream.write(text)
+        stream.flush()
+        return
+    send(descriptor, text.encode(stream.encoding, stream.errors or "strict"), gives_up)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -653,6 +731,7 @@ class Display:
 
     def __init__(self, stream: Optional[TextIO]) -> None:
         self._stream = stream
+        self.gives_up: Callable[[], bool] = lambda: False  # whether a line that nobody takes is not waited for
         self.is_terminal = stream is not None and stream.isatty()
         plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
         self._colour = self.is_terminal and not plain
@@ -670,18 +749,16 @@ class Display:
         """Write a line; a log that nobody reads any more does not stop a run."""
         if self._stream is not None:
             with suppress(OSError, ValueError):
-                self._stream.write(text + end)
-                self._stream.flush()
+                put(self._stream, text + end, self.gives_up)
 
     def started(self, place: str, name: str, details: list[str]) -> None:
         """Say which unit begins."""
         extra = f" {self.dash} {', '.join(details)}" if details else ""
         self.line(f"[{place}] " + self.paint(name, "bold") + extra)
 
-    def finished(self, outcome: str, details: list[str]) -> None:
-        """Say how it ended."""
-        word = self.paint(outcome.upper(), outcome)
-        self.line(f"    {word}  {self.paint(', '.join(details), 'dim')}")
+    def finished(self, word: str, outcome: str, details: list[str]) -> None:
+        """Say how it ended, in a word."""
+        self.line(f"    {self.paint(word, outcome)}  {self.paint(', '.join(details), 'dim')}")
 
     def rule(self, text: str) -> None:
         """Write one of the lines by which a run says where it stands (R3)."""
@@ -698,6 +775,13 @@ MEANINGS = {"pass": "pass", "yes": "pass", "fail": "fail", "no": "fail"}
 def outcome_of(word: str) -> Optional[str]:
     """Return the outcome that a word stands for, in any case; None if it is no such word."""
     return MEANINGS.get(word.lower())
+
+
+def word_of(unit: Table, outcome: str) -> str:
+    """Return an outcome as people read it: of a question that is put as yes/no it is YES or NO."""
+    good, bad = unit.get("question", "pass/fail").split("/")
+    word: str = good if outcome == "pass" else bad
+    return word.upper()
 
 
 @contextmanager
@@ -794,20 +878,21 @@ class Answers:
 class Events:
     """Writes events, or nothing where no file was named."""
 
-    def __init__(self, path: Optional[str], run: str) -> None:
+    def __init__(self, path: Optional[str], run: str, gives_up: Callable[[], bool]) -> None:
         self._path = path
         self._run = run
+        self._gives_up = gives_up
         self._file = -1
         if path is not None:
             self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
 
     def emit(self, event: str, **fields: object) -> None:
-        """Append one event."""
+        """Append one event; one that nobody takes is lost when the run is told to end."""
         if self._path is None:
             return
         line = json.dumps({"event": event, "time": utc_now(), "run": self._run, **fields}) + "\n"
         try:
-            os.write(self._file, line.encode())
+            send(self._file, line.encode(), self._gives_up)
         except OSError as error:
             raise RefusedError(f"{self._path}: cannot write the event {event}: {error.strerror}") from None
 
@@ -815,6 +900,9 @@ class Events:
 # ---------------------------------------------------------------------------------------------------------------------
 # A run: the loop that does one unit after the other and records each before it goes on.
 # ---------------------------------------------------------------------------------------------------------------------
+
+RECENT = 12  # units that are told, if there are more
+
 
 class Done(NamedTuple):
     """What came of a unit: its outcome, how it came about, and notes for the journal."""
@@ -833,7 +921,7 @@ class Performer:
 
     recovers = False  # whether a unit can be cut off half done, so that somebody must decide (R2)
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: "Session") -> None:
         self.session = session
 
     def perform(self, name: str, unit: Table) -> Done:
@@ -910,11 +998,12 @@ class Session:
         doing = [name for name, unit in program["units"].items() if unit["task"] in PERFORMERS]
         self._places = {name: f"{place}/{len(doing)}" for place, name in enumerate(doing, start=1)}
         self.answers: Optional[Answers] = None
-        if options.answers is not None:
-            self.answers = Answers(options.answers, program["units"], state.finished)
-            if self.answers.is_another:
-                display.rule(f"{options.answers}: not the answers used before; all of its lines count as unused")
-        self.events = Events(options.events, state.begin["run"])
+        with signals.listening():  # a pipe is waited for until its other end is opened
+            if options.answers is not None:
+                self.answers = Answers(options.answers, program["units"], state.finished)
+            self.events = Events(options.events, state.begin["run"], signals.has_come)
+        if self.answers is not None and self.answers.is_another:
+            display.rule(f"{options.answers}: not the answers used before; all of its lines count as unused")
         self._began = time.monotonic()
         self._done = 0
         self._group: Optional[str] = None
@@ -972,15 +1061,19 @@ class Session:
             "seconds": round(seconds, 3),
             "next": move.node,
         }
-        stand = where_it_stands(self.program, move, begins)
+        stand = where_it_stands(self.program, move, begins and (self.journal is None or self.journal.is_there()))
+        word = word_of(self.program["units"][name], done.outcome)
         try:
             self.record({"kind": "done", **about, **result, "changed": move.changed, **stand, **(done.note or {})})
+        except VanishedError as error:
+            raise self._vanished(f"{self.label(name)} ended with {word}, and this is lost: {error}") from None
         except RefusedError as error:
-            ended = f"{self.label(name)} ended with {done.outcome.upper()}, but this could not be recorded ({error})"
-            again = ("resume", "--assume") if self.performer(name).recovers else ("answer", name)
-            raise RefusedError(f"{ended}; make room, then: {self.call(*again, done.outcome)}") from None
+            ended = f"{self.label(name)} ended with {word}, but this could not be recorded ({error})"
+            recovers = self.performer(name).recovers
+            again = ("resume", "--assume", done.outcome) if recovers else ("answer", name, word.lower())
+            raise RefusedError(f"{ended}; make room, then: {self.call(*again)}") from None
         details = (done.how, duration(seconds), one_line(move.says))
-        self.display.finished(done.outcome, [text for text in details if text])
+        self.display.finished(word, done.outcome, [text for text in details if text])
         self.events.emit("unit_finished", **about, **result)
         for passed in move.passed:
             unit = self.program["units"][passed]
@@ -1011,11 +1104,8 @@ class Session:
             self.record({"kind": "resume", "condition": "running", "time": utc_now()})
 
     def _do_next(self) -> None:
-        state, name = self.state, self.state.node
-        if self.signals.pending():
-            if state.condition == "running":  # it has not begun: nobody need decide about it
-                self.record({"kind": "rest", "condition": "ready"})
-            raise Interrupted
+        name = self.state.node
+        self.heed()
         about = self._about(name)
         instances = ".".join(map(str, about["instances"].values()))
         details = [f"instance {instances}"] if instances else []
@@ -1028,6 +1118,28 @@ class Session:
         done = self.performer(name).perform(name, self.program["units"][name])
         self._done += 1
         self.settle(name, done, time.monotonic() - begun)
+
+    def heed(self) -> None:
+        """Begin no unit when the run was told to end, or when its state has vanished."""
+        if self.signals.has_come():
+            self.rest()
+            raise Interrupted
+        if self.journal is not None and not self.journal.is_there():
+            with suppress(VanishedError):  # a folder that was moved away shall say so
+                self.rest()
+            raise self._vanished(f"{self.journal.loss}; {self.label(self.state.node)} was not begun")
+
+    def rest(self) -> None:
+        """Record that the unit at which the run stands has not begun: nobody need decide about it."""
+        if self.state.condition == "running":
+            self.record({"kind": "rest", "condition": "ready"})
+
+    def _vanished(self, reason: str) -> VanishedError:
+        """Say what is known of a run without state, for the person who has to begin it anew."""
+        units, finished = self.program["units"], self.state.finished
+        told = [f"{record['unit']} {word_of(units.get(record['unit'], {}), record['outcome'])}" for record in finished]
+        done = f"what had finished before: {', '.join(told[-RECENT:])}"
+        return VanishedError(*[done][: len(told)], reason)
 
     def _show_group(self, unit: Table) -> None:
         """Show what a step with substeps says when the run comes into it."""
@@ -1220,7 +1332,7 @@ class Commands(Performer):
         self._foreground = Foreground()
         self._is_stopping = False
 
-    def perform(self, _name: str, unit: Table) -> Done:
+    def perform(self, name: str, unit: Table) -> Done:
         """Run the command of a unit: exit code 0 is PASS, all else FAIL (M2)."""
         shell = unit["shell"]
         if shell not in self._shells:
@@ -1229,10 +1341,13 @@ class Commands(Performer):
         if path is None:
             return Done("fail", f"there is no {shell} here")
         self._show(unit)
+        self.session.heed()
         try:
             group = self._spawn(path, unit)
+        except FileNotFoundError:
+            return Done("fail", f"there is no {shell} here any more")
         except OSError as error:
-            return Done("fail", f"{shell} did not start: {error.strerror}")
+            raise self._not_begun(name, error) from None
         code = self._watch(group)
         return Done("pass" if code == 0 else "fail", in_words(code))
 
@@ -1255,6 +1370,16 @@ class Commands(Performer):
             setsigmask=self.session.signals.before,
             setsigdef=IGNORED_HERE,
         )
+
+    def _not_begun(self, name: str, error: OSError) -> RefusedError:
+        """Leave a unit to be resumed whose shell the system could not start: its command has no outcome (M2)."""
+        self.session.rest()
+        hint = "once the system can start processes again"
+        if error.errno == errno.E2BIG:
+            size = sum(len(key) + len(value) + 2 for key, value in self._environment.items())
+            hint = f"the environment has {size:,} bytes; unset what is large in it"
+        reason = f"{self.session.label(name)} was not begun: its shell cannot be started: {error.strerror}"
+        return RefusedError(f"{hint}, then: {self.session.call('resume')}", reason)
 
     def _watch(self, group: int) -> int:
         """Wait for a command; one that was told to end, or ended by a key, interrupts the run."""
@@ -1377,7 +1502,7 @@ def rehearse(session: Session) -> list[str]:
         lines.append(session.label(state.node))
         for key in ("command",) if "command" in unit else ("prompt", "block"):
             lines += session.texts(unit, key)
-        lines.append(f"  {done.outcome.upper()} ({done.how}): {one_line(move.says)}".rstrip())
+        lines.append(f"  {word_of(unit, done.outcome)} ({done.how}): {one_line(move.says)}".rstrip())
         state.node, state.registers = move.node, dict(move.registers)
     return [*lines, f"The walk is longer than {LONGEST} units and is not shown further."]
 
@@ -1386,7 +1511,6 @@ def rehearse(session: Session) -> list[str]:
 # What `status` and `steps` say.
 # ---------------------------------------------------------------------------------------------------------------------
 
-RECENT = 12
 OTHER = "The run stands on another version of the program."
 DECISIONS = (("--rerun-interrupted",), ("--assume", "pass"), ("--assume", "fail"))
 
@@ -1481,7 +1605,8 @@ def status_lines(program: Table, facts: Table) -> list[str]:
             attempt = f", attempt {record['attempt']}" if record["attempt"] > 1 else ""
             unit = one_line(f"{record['unit']} {record['title']}")
             told = f"{unit}{attempt}, {duration(record['seconds'])}"
-            lines.append(f"  {record['outcome'].upper()}  {told}")
+            word = word_of(program["units"].get(record["unit"], {}), record["outcome"])
+            lines.append(f"  {word:4}  {told}")
     if facts["next"]:
         lines += ["", "What to do next:", *(f"  {command}" for command in facts["next"])]
     return lines
@@ -1515,13 +1640,13 @@ class Parser(argparse.ArgumentParser):
 class Commandline:
     """The subcommands of a program, and what they share."""
 
-    def __init__(self, program: Table, options: argparse.Namespace) -> None:
+    def __init__(self, program: Table, options: argparse.Namespace, display: Display) -> None:
         strange = {unit["task"] for unit in program["units"].values()} - {"branch", "end", *PERFORMERS}
         if strange:
             raise RefusedError(f"this program has units that nothing here can do: {', '.join(sorted(strange))}")
         self.program = program
         self.options = options
-        self.display = Display(sys.stderr)
+        self.display = display
         self._call = partial(call_of, options)
         self.store = Store(Path(options.state_dir or Path(".rdc", program["name"])))
 
@@ -1536,6 +1661,15 @@ class Commandline:
             os.getcwd()  # noqa: PTH109 (nothing can be done in one that was deleted)
         try:
             return command()
+        except VanishedError as error:
+            *details, reason = error.args
+            raise RefusedError(
+                *details,
+                f"if the folder was moved, put it back, then: {self._call('resume')}",
+                f"if it is lost, begin anew:                  {self._call('run')}",
+                "to keep the state where no command of the run removes it, name another folder with --state-dir",
+                reason,
+            ) from None
         except OSError as error:
             if error.errno in NO_PLACE and self.store.involves(str(error.filename)):
                 hint = "choose another place with --state-dir"
@@ -1626,6 +1760,7 @@ class Commandline:
     def _dry_run(self) -> int:
         self.options.events = None
         with Signals() as signals:
+            self.display.gives_up = signals.has_come
             session = self._session(signals, State(first_record(self.program)))
         self._print(rehearse(session))
         return EXIT_COMPLETE
@@ -1638,6 +1773,7 @@ class Commandline:
         if self.options.command != "run" and not self.store.path.exists():
             raise RefusedError(self._nothing())
         with Signals() as signals:
+            self.display.gives_up = signals.has_come
             self.store.lock()
             try:
                 yield signals
@@ -1683,11 +1819,9 @@ class Commandline:
 
     def _print(self, lines: list[str]) -> None:
         encoding = sys.stdout.encoding or "utf-8"
+        text = "".join(clean(line) + "\n" for line in lines)
         with naming("standard output"):
-            for line in lines:
-                text = clean(line) + "\n"
-                sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
-            sys.stdout.flush()
+            put(sys.stdout, text.encode(encoding, "backslashreplace").decode(encoding), lambda: False)
 
 
 def command_name() -> str:
@@ -1741,14 +1875,21 @@ def open_streams() -> None:
 def main(program: Table, argv: Optional[list[str]] = None, prog: Optional[str] = None) -> int:
     """Do what the command line says and return the exit code."""
     open_streams()
-    display, details = Display(sys.stderr), []
+    try:
+        return _do(program, Display(sys.stderr), argv, prog)
+    except KeyboardInterrupt:
+        return EXIT_INTERRUPTED
+
+
+def _do(program: Table, display: Display, argv: Optional[list[str]], prog: Optional[str]) -> int:
+    details: list[str] = []
     try:
         parser = build_parser(program, prog or command_name())
         options = parser.parse_args(argv)
         if options.command is None:
-            parser.print_help(sys.stderr)
+            display.line(parser.format_help(), end="")
             parser.error("no subcommand was given")
-        return Commandline(program, options).execute()
+        return Commandline(program, options, display).execute()
     except RefusedError as refusal:
         *details, reason = refusal.args
     except BrokenPipeError:  # who reads the output has seen enough
@@ -1756,7 +1897,8 @@ def main(program: Table, argv: Optional[list[str]] = None, prog: Optional[str] =
         return EXIT_COMPLETE
     except OSError as error:
         reason = f"{error.filename}: {error.strerror}" if error.filename else str(error)
-    except KeyboardInterrupt:
+    except Interrupted:
+        display.rule("INTERRUPTED before anything was done")
         return EXIT_INTERRUPTED
     except SystemExit as end:  # argparse has shown its help
         return end.code if isinstance(end.code, int) else EXIT_REFUSED

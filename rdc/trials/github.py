@@ -44,6 +44,7 @@ def run(setting: Setting) -> Run:
     home = setting.scratch / "home"
     home.mkdir()
     words = [
+        f"--directory={setting.workspace}",
         f"--workflows={path}",
         f"--action-cache-path={setting.scratch / 'cache'}",
         *(f"--local-repository={action}={ABSENT}" for action in sorted(_actions(text))),
@@ -52,8 +53,10 @@ def run(setting: Setting) -> Run:
     ]
     if setting.answers:
         words.append(f"--input=answers={'; '.join(setting.answers)}")
-    environment = {"PATH": os.environ.get("PATH", os.defpath), "HOME": str(home)}
-    done = execute([tool, "workflow_dispatch", *OPTIONS, *words], setting.workspace, environment, setting.timeout)
+    # Act takes options from an `.actrc` in the current folder, in HOME and where XDG says.
+    places = dict.fromkeys(("HOME", "XDG_CONFIG_HOME", "XDG_CONFIG_DIRS"), str(home))
+    environment = {"PATH": os.environ.get("PATH", os.defpath), **places}
+    done = execute([tool, "workflow_dispatch", *OPTIONS, *words], home, environment, setting.timeout)
     ran = read_run(done)
     summary = "".join(text for step, text in ran.summaries if step == RESULT)  # commands may write summaries too
     result = _HEADING.search(summary)

@@ -12,6 +12,9 @@ from rdc.trials.run import RESULTS, Run, Setting, Step, TrialError
 OF_MAKE = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEFILES", "MAKEOVERRIDES")
 """What a make around this one would tell it."""
 
+OUTCOMES = {"pass": Verdict.PASS, "yes": Verdict.PASS, "fail": Verdict.FAIL, "no": Verdict.FAIL}
+"""The words of `make status`."""
+
 
 def run(setting: Setting) -> Run:
     """Run the generated Makefile; its `status` says what it has done."""
@@ -26,6 +29,6 @@ def run(setting: Setting) -> Run:
     done = execute([*command, answers], setting.workspace, environment, setting.timeout)
     status = execute([*command, "status"], setting.workspace, environment, setting.timeout)
     words = [line.partition(" ") for line in status.out.splitlines()]
-    steps = tuple(Step(unit, None, Verdict(word)) for word, _, unit in words if word in tuple(Verdict))
+    steps = tuple(Step(unit, None, OUTCOMES[word]) for word, _, unit in words if word in OUTCOMES)
     over = next((rest for word, _, rest in words if word == "over:" and rest in RESULTS.split("|")), RESULTS)
     return Run.told(steps, done.out, done.code, over)

@@ -10,7 +10,8 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import NamedTuple
+from tempfile import TemporaryFile
+from typing import IO, NamedTuple
 
 from rdc.trials.run import MissingToolError, TrialError
 
@@ -29,42 +30,48 @@ class Finished(NamedTuple):
 def execute(command: Sequence[str], folder: Path, environment: Mapping[str, str], timeout: float) -> Finished:
     """Run a command to its end.
 
+    What it says goes to files: a pipe would end only when all that it has left in the background has ended.
+
     Raises:
         TrialError: It took longer than the timeout, in seconds, or could not be started.
     """
-    try:
-        process = subprocess.Popen(  # noqa: S603 (a tool that was looked up, and words of ours)
-            command,
-            cwd=folder,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            encoding="utf-8",
-            errors="replace",
-            start_new_session=True,
-        )
-    except OSError as error:
-        raise TrialError(f"cannot run {command[0]}: {error.strerror}") from None
-    with process:
+    with TemporaryFile() as out, TemporaryFile() as err:
         try:
-            out, err = process.communicate(timeout=timeout)
+            process = subprocess.Popen(  # noqa: S603 (a tool that was looked up, and words of ours)
+                command,
+                cwd=folder,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=err,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise TrialError(f"cannot run {command[0]}: {error.strerror}") from None
+        try:
+            process.wait(timeout)
         except subprocess.TimeoutExpired:
             _stop(process)
             raise TrialError(f"it took longer than {timeout:g} seconds; --timeout gives it more") from None
         except BaseException:
             _stop(process)
             raise
-    return Finished(process.returncode, out, err)
+        return Finished(process.returncode, _text(out), _text(err))
 
 
-def _stop(process: subprocess.Popen[str]) -> None:
+def _text(file: IO[bytes]) -> str:
+    """What was written to a file up to now."""
+    size = os.fstat(file.fileno()).st_size
+    return os.pread(file.fileno(), size, 0).decode(errors="replace")
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
     """End a process with all that it has begun; it may need a moment to end what has sessions of its own."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         with suppress(ProcessLookupError):
             os.killpg(process.pid, number)
         with suppress(subprocess.TimeoutExpired):
-            process.communicate(timeout=GRACE)
+            process.wait(GRACE)
             return
 
 

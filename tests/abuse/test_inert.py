@@ -22,6 +22,7 @@ from backends.registry import BACKENDS
 from rdc import revision
 from rdc.cli import main
 from tests.conftest import ROOT
+from tests.interpreters import interpreter
 
 from .hostile import MAIN, write_modules, write_project
 
@@ -329,6 +330,75 @@ def test_no_module_is_taken_from_the_folder_of_the_document(starter: list[str], 
         assert_well(project.run(*starter, *COMMANDS[name][0]), name)
     targets = project.run(*starter, "targets")
     assert (targets.returncode, "evil" in targets.stdout) == (0, False)
+
+
+PROGRAM = "# Ask\n\n## 1. Build\n\n```bash\ntrue\n```\n\n## 2. Fine?\n\nIs it?\n\n- YES: COMPLETE\n- NO: STOP\n"
+
+
+def write_namesakes(folder: Path, without: set[str]) -> None:
+    """A module for each of the standard library, which leaves a mark when it is imported."""
+    for name in set(sys.stdlib_module_names) - without:
+        (folder / f"{name}.py").write_text(f"open('PWNED-{name}', 'a').close()\nraise SystemExit(99)\n")
+
+
+def imported_for_modules(python: str) -> set[str]:
+    """What `python -m` imports before any module can say where not to look."""
+    words = [python, "-c", "import runpy, sys; print(*sys.modules)"]
+    done = subprocess.run(words, capture_output=True, check=True, encoding="utf-8")
+    return {name.partition(".")[0] for name in done.stdout.split()}
+
+
+@pytest.mark.parametrize("version", ["3.9", "3.11", "3.13"])
+@pytest.mark.parametrize("how", ["directly", "by path", "from standard input", "as module"])
+def test_a_generated_program_imports_nothing_that_lies_beside_it(tmp_path: Path, how: str, version: str) -> None:
+    """Any module of the standard library may have a namesake beside the program, `__future__` included."""
+    python = interpreter(version)
+    if python is None:
+        pytest.skip(f"no Python {version} here")
+    document = tmp_path / "deploy.runbook.md"
+    document.write_text(PROGRAM, encoding="utf-8")
+    assert main(["compile", str(document), "--to", "python", "-q"]) == 0
+    script, answers = tmp_path / "deploy.py", tmp_path / "answers"
+    text = re.sub(r"^#!.*", f"#!{python}", script.read_text(encoding="utf-8"))
+    script.write_text(text, encoding="utf-8")
+    answers.write_text("yes\n")
+    write_namesakes(tmp_path, imported_for_modules(python) if how == "as module" else set())
+    words = {
+        "directly": ["./deploy.py"],
+        "by path": [python, "deploy.py"],
+        "from standard input": [python, "-"],
+        "as module": [python, "-m", "deploy"],
+    }
+    given = text if how == "from standard input" else ""
+    done = subprocess.run(
+        [*words[how], "run", "--answers", "answers"],
+        cwd=tmp_path, input=given, capture_output=True, timeout=LIMIT, check=False, encoding="utf-8",
+        env={"PATH": os.environ["PATH"], "PYTHONDONTWRITEBYTECODE": "1"},
+    )  # fmt: skip
+    assert list(tmp_path.glob("PWNED*")) == []
+    assert (done.returncode, done.stderr.splitlines()[-1]) == (0, "rdc: COMPLETE")
+
+
+@pytest.mark.parametrize("option", ["-I", "-P"])
+def test_a_generated_program_keeps_the_modules_of_a_python_that_looks_nowhere_else(tmp_path: Path, option: str) -> None:
+    """The first place is then not the folder of the program, but where the standard library is."""
+    document = tmp_path / "deploy.runbook.md"
+    document.write_text(PROGRAM, encoding="utf-8")
+    assert main(["compile", str(document), "--to", "python", "-q"]) == 0
+    words = [sys.executable, option, str(tmp_path / "deploy.py"), "steps"]
+    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(tmp_path)}
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, check=False, env=environment)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("starter", [words for _, words in starters()], ids=[name for name, _ in starters()])
+def test_a_run_in_place_imports_nothing_that_lies_beside_the_document(starter: list[str], tmp_path: Path) -> None:
+    (tmp_path / "deploy.runbook.md").write_text("## 1. Build\n\n```bash\ntrue\n```\n", encoding="utf-8")
+    write_namesakes(tmp_path, imported_for_modules(sys.executable))
+    words = [*starter, "run", "deploy.runbook.md"]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, timeout=LIMIT, check=False, encoding="utf-8")
+    assert list(tmp_path.glob("PWNED*")) == []
+    assert (done.returncode, done.stderr.splitlines()[-1]) == (0, "rdc: COMPLETE")
 
 
 def test_a_configuration_of_git_cannot_keep_it_waiting(

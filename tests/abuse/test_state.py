@@ -206,7 +206,7 @@ def test_a_newer_format_of_the_journal_of_make_is_refused_and_kept(tmp_path: Pat
 
 @TARGETS
 def test_a_second_runner_is_refused_and_does_no_harm(target: str, document: str, tmp_path: Path) -> None:
-    slow = document.replace("echo one", "touch began; sleep 1; echo one")
+    slow = document.replace("echo one", "touch began; until test -e go; do sleep 0.02; done; echo one")
     place = Place(tmp_path, slow, target)
     command = [*place.command, *run_words(place, "run")]
     quiet = subprocess.DEVNULL
@@ -227,6 +227,7 @@ def test_a_second_runner_is_refused_and_does_no_harm(target: str, document: str,
             )
         assert place.call("status").code == 0
         assert place.journal.read_bytes() == before
+        (tmp_path / "go").touch()
         assert first.wait(PATIENCE) == 0
     finally:
         if first.poll() is None:

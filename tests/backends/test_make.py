@@ -141,7 +141,7 @@ class Place:
     @property
     def state(self) -> Path:
         """The only state folder."""
-        (found,) = (self.folder / ".rdc").iterdir()
+        (found,) = (self.folder / ".rdc").glob("*.make")
         return found
 
     @property
@@ -468,7 +468,7 @@ def test_status_says_where_the_run_stands(flow: Place) -> None:
     assert flow.make("status").stdout == "pass 1\nat 2\n"
     flow.make("answer", "UNIT=2", "RESULT=no")
     flow.make("resume")
-    assert flow.make("status").stdout == "pass 1\nfail 2\nover: STOP\n"
+    assert flow.make("status").stdout == "pass 1\nno 2\nover: STOP\n"
 
 
 @pytest.mark.parametrize("document", [PLAIN, FLOW], ids=["plain", "flow"])
@@ -501,7 +501,7 @@ def test_answers_of_a_file_are_used_once_and_those_for_the_unit_first(flow: Plac
     answers = flow.folder / "a=b.txt"
     answers.write_text("# all of them\n\nno # for the other one\n  2 yes\n", encoding="utf-8")
     assert last_line(flow.make("ANSWERS=a=b.txt")) == "rdc: STOP"
-    assert flow.make("status").stdout == "pass 1\npass 2\nfail 3\nover: STOP\n"
+    assert flow.make("status").stdout == "pass 1\nyes 2\nfail 3\nover: STOP\n"
 
 
 def test_an_answer_is_not_used_again_after_resume(flow: Place) -> None:
@@ -524,7 +524,7 @@ def test_a_broken_word_in_the_answers_is_refused(text: str, flow: Place) -> None
 def test_a_file_of_answers_may_come_from_another_system(flow: Place) -> None:
     (flow.folder / "answers").write_bytes(b"\xef\xbb\xbfPASS\r\n\r\n3 no # so it is\r\n")
     assert last_line(flow.make("ANSWERS=answers")) == "rdc: STOP"
-    assert flow.make("status").stdout == "pass 1\npass 2\nfail 3\nover: STOP\n"
+    assert flow.make("status").stdout == "pass 1\nyes 2\nfail 3\nover: STOP\n"
 
 
 def test_answers_that_cannot_be_read_are_an_error(flow: Place) -> None:
@@ -744,16 +744,6 @@ def test_a_run_that_was_interrupted_can_be_taken_for_failed(
 # --- Limits and names -------------------------------------------------------------------------------------------------
 
 
-def test_a_command_that_no_program_can_be_given_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "main.runbook.md"
-    path.write_text(f"## 1. Long\n\n```bash\n: {'x' * 131_072}\n```\n", encoding="utf-8")
-    program = compile_file(str(path)).program
-    assert program
-    made = MakeBackend().emit(program, {})
-    assert made.text is None
-    assert [finding.code for finding in made.diagnostics] == ["RD521"]
-
-
 def test_the_hint_for_an_answer_can_be_pasted(tmp_path: Path) -> None:
     """The name of a unit may hold what the shell or make would expand."""
     name = "a';touch${IFS}canary;'$(x).runbook.md"
@@ -771,3 +761,56 @@ def test_a_makefile_that_make_cannot_name_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "M k").write_bytes((tmp_path / "Makefile").read_bytes())
     done = place.make("-f", "M k", "status")
     assert done.returncode
+
+
+# --- State that vanishes ----------------------------------------------------------------------------------------------
+
+GONE = {
+    "plain": "# Plain\n\n## 1. Build\n\n```bash\necho build >> log\n```\n\n## 2. Clean\n\n```bash\n{}\n```\n\n"
+    "## 3. Ship\n\n```bash\necho ship >> log\n```\n",
+}
+GONE["flow"] = GONE["plain"] + '\n- PASS: COMPLETE "Done"\n'
+
+
+@pytest.mark.parametrize("document", GONE.values(), ids=GONE)
+@pytest.mark.parametrize(
+    "command", ["rm -rf .rdc", "rm .rdc/*/journal", "git init -q . && git clean -qfdx -e Makefile -e log"]
+)
+def test_state_that_a_command_removes_ends_the_run(document: str, command: str, tmp_path: Path) -> None:
+    place = Place(tmp_path, document.format(command))
+    done = place.make()
+    assert done.returncode
+    said = "error: unit 2 ended with PASS, and this is lost: .rdc/main.make was removed or replaced during the run"
+    assert last_line(done) == f"rdc: {said}"
+    assert "make resume" in done.stderr
+    assert place.lines("log") == ["build"]
+
+
+def test_a_run_whose_state_was_removed_leaves_that_of_another_run_alone(tmp_path: Path) -> None:
+    place = Place(tmp_path, SLOW_FLOW.replace("exec sleep 30", "until [ -e go ]; do sleep 0.02; done"))
+    process = place.start()
+    shutil.rmtree(tmp_path / ".rdc")
+    (tmp_path / "began").unlink()
+    second = place.start()
+    (tmp_path / "go").touch()
+    results = {one.communicate(timeout=PATIENCE)[0].splitlines()[-1]: one.returncode for one in (process, second)}
+    lost = "rdc: error: unit 2 ended with PASS, and this is lost: .rdc/main.make was removed or replaced during the run"
+    assert results == {lost: 2, "rdc: COMPLETE Done": 0}
+    assert place.lines("log") == ["build", "build", "ship"]
+    assert place.make("status").stdout == "pass 1\npass 2\npass 3\nover: COMPLETE\n"
+
+
+def test_git_takes_no_state(tmp_path: Path) -> None:
+    place = Place(tmp_path, PLAIN)
+    subprocess.run(["git", "init", "-q", "."], cwd=tmp_path, check=True)
+    assert place.make().returncode == 0
+    words = ["git", "status", "--porcelain", "--untracked-files=all"]
+    shown = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    assert "Makefile" in shown
+    assert ".rdc" not in shown
+
+
+def test_an_answer_is_shown_with_the_word_of_its_question(flow: Place) -> None:
+    (flow.folder / "answers").write_text("fail\n", encoding="utf-8")
+    done = flow.make("ANSWERS=answers")
+    assert [line.strip() for line in done.stderr.splitlines() if line.startswith("    ")] == ["PASS", "NO"]

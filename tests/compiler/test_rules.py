@@ -190,6 +190,8 @@ CASES: dict[str, tuple[str, list[str]]] = {
     "broken-and-duplicate": (FINE + "- FAIL: RETRY 0\n- FAIL: GOTO 9\n", ["RD040 2:15", "RD114 3:3", "RD201 3:14"]),
     # M11
     "continues-to-stop": ("## 1. A\n- PASS: COMPLETE\n### 1.1 B\n- FAIL: CONTINUE\n", ["RD406 4:3"]),
+    "command-too-long": (f"{FINE}```sh\n# {'x' * 130_047}\n```\n", ["RD407 1:4"]),
+    "command-of-full-length": (f"{FINE}```sh\n# {'x' * 130_045}\n```\n", []),
     "tolerated": ("## 1. A\n### 1.1 B\n- FAIL: CONTINUE\n### 1.2 C\n- FAIL: CONTINUE\n", ["RD405 3:3"]),
     "tolerated-jump": ("## 1. A\n### 1.1 B\n- FAIL: GOTO 1.2\n### 1.2 C\n", ["RD405 3:3"]),
     "tolerated-instance": ("## 1. A\n### 1.{n} B\n- FAIL: GOTO NEXT\n", ["RD405 3:3"]),

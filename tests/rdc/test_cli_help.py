@@ -84,3 +84,26 @@ def test_each_shell_has_a_script(shell: str, tmp_path: Path) -> None:
     result = call("completion", shell, cwd=tmp_path)
     assert result.code == 0
     assert f"{shell}_complete" in result.out
+
+
+WRONG = {"COMP_WORDS": "rdc '", "COMP_CWORD": "one"}  # which for fish is what is being typed
+
+
+@pytest.mark.parametrize(
+    ("instruction", "given"),
+    [
+        *(
+            (f"{shell}_complete", given)
+            for shell in ("bash", "zsh", "fish")
+            for given in ({}, {"COMP_WORDS": "rdc ch"})
+        ),
+        *((instruction, WRONG) for instruction in ("bash_complete", "zsh_complete", "bash_nothing", "nonsense")),
+    ],
+)
+def test_a_completion_that_is_called_wrongly_says_nothing(
+    tmp_path: Path, instruction: str, given: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in {"_RDC_COMPLETE": instruction, **given}.items():
+        monkeypatch.setenv(name, value)
+    result = call(cwd=tmp_path)
+    assert (result.code, result.out, result.err) == (1, "", "")

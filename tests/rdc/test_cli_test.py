@@ -271,6 +271,32 @@ def test_a_run_has_a_time_limit(folder: Path, target: str) -> None:
     assert "it took longer than 0.5 seconds; --timeout gives it more" in result.out
 
 
+@pytest.mark.parametrize("target", ["python", "make"])
+def test_what_a_command_leaves_in_the_background_is_not_waited_for(
+    folder: Path, target: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Nor is it ended: the target would not do that either."""
+    mark = tmp_path_factory.mktemp("mark") / "pid"
+    text = scenarios(**REAL).replace("touch BUILT && cat data", f"sleep 30 & echo $! > {mark}; true")
+    began = time.monotonic()
+    result = tried(folder, text, "--on", target, "--timeout", "15")
+    assert result.code == 0, result.out
+    assert time.monotonic() - began < 10
+    os.kill(int(mark.read_text()), signal.SIGKILL)  # which fails if it is gone
+
+
+def test_act_takes_no_options_from_files(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An `.actrc` in the project or at home could run anything, or nothing."""
+    for place in (".actrc", "act/actrc", ".config/act/actrc"):
+        (folder / place).parent.mkdir(parents=True, exist_ok=True)
+        (folder / place).write_text("--dryrun\n")
+    for name in ("HOME", "XDG_CONFIG_HOME", "XDG_CONFIG_DIRS"):
+        monkeypatch.setenv(name, str(folder))
+    result = tried(folder, scenarios(**GOOD_ONE, **REAL), "--on", "github")
+    assert result.code == 0, result.out
+    assert result.out.splitlines()[-1] == "3 passed"
+
+
 @pytest.mark.parametrize("seconds", ["0", "-1", "nan", "inf", "1e300"])
 def test_a_time_limit_is_a_number_of_seconds(folder: Path, seconds: str) -> None:
     result = tried(folder, scenarios(**GOOD_ONE), "--timeout", seconds)

@@ -42,12 +42,12 @@ def is_ours(node: ast.Import | ast.ImportFrom) -> bool:
 def bundle(table: Table) -> str:
     """One file made of the modules that a program needs."""
     tasks = {"", *(unit["task"] for unit in table["units"].values())}
-    parts = ["from __future__ import annotations", f"PROGRAM = {table!r}"]
+    parts = [f"PROGRAM = {table!r}"]
     for name, task in MODULES:
         if task in tasks:
             lines = (FOLDER / f"{name}.py").read_text().splitlines(keepends=True)
             for node in reversed(TREES[name].body):
-                if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(("runtime_shim.", "__future__")):
+                if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("runtime_shim."):
                     del lines[node.lineno - 1 : node.end_lineno]
             parts.append("".join(lines))
     return "\n".join([*parts, 'if __name__ == "__main__":\n    sys.exit(main(PROGRAM))\n'])
@@ -69,9 +69,7 @@ def test_names_are_unique() -> None:
 def test_module_is_fit_for_bundling(name: str) -> None:
     tree = TREES[name]
     assert ast.get_docstring(tree)
-    second = tree.body[1]
-    assert isinstance(second, ast.ImportFrom)
-    assert second.module == "__future__"
+    assert "__future__" not in {node.module for node in imports_of(tree) if isinstance(node, ast.ImportFrom)}
     assert set(imports_of(tree)) <= set(tree.body), "imports stand at top level"
     for node in imports_of(tree):
         if isinstance(node, ast.Import):

@@ -391,3 +391,59 @@ def test_dry_run_shows_what_a_unit_asks_about(tmp_path: Path) -> None:
     place = Place(tmp_path, program({"1": ask("COMPLETE", block='{"a": 1}', edges=quiet)}))
     out = place.run("run", "--dry-run").out
     assert out.startswith('1 Review\n    Look at it.\n    {"a": 1}\n  PASS (assumed):\n')
+
+
+@pytest.mark.parametrize(
+    ("hook", "said", "hint"),
+    [
+        (
+            'os.environ["BIG"] = "x" * 200_000',
+            "Argument list too long",
+            r"the environment has 20\d,\d{3} bytes; unset what is large in it, then: ",
+        ),
+        (
+            "def busy(*a, **k): raise OSError(11, 'Resource temporarily unavailable')\nos.posix_spawn = busy",
+            "Resource temporarily unavailable",
+            "once the system can start processes again, then: ",
+        ),
+    ],
+)
+def test_a_command_that_cannot_be_started_has_no_outcome(tmp_path: Path, hook: str, said: str, hint: str) -> None:
+    place = Place(tmp_path, program({"1": shell("echo one >> log", "2"), "2": shell("echo two >> log", "COMPLETE")}))
+    script = place.script.read_text()
+    place.script.write_text(script.replace("PROGRAM =", f"import os\n{hook}\nPROGRAM =", 1))
+    result = place.run("run")
+    assert result.code == 2
+    assert result.last == f"rdc: error: 1 Work was not begun: its shell cannot be started: {said}"
+    assert re.fullmatch(f"rdc: {hint}.*deploy.py resume", result.err.splitlines()[-2])
+    place.script.write_text(script)
+    assert "READY at 1" in place.run("status").out
+    assert place.run("resume").code == 0
+    assert place.text("log") == "one\ntwo\n"
+
+
+def test_a_shell_that_vanishes_is_a_failure(tmp_path: Path) -> None:
+    """M2: a missing shell is FAIL, also where it was there a moment ago."""
+    place = Place(tmp_path, program({"1": shell("true", "COMPLETE")}))
+    hook = "import shutil\nshutil.which = lambda name: '/nowhere/' + name\nPROGRAM ="
+    place.script.write_text(place.script.read_text().replace("PROGRAM =", hook, 1))
+    result = place.run("run")
+    assert (result.code, place.walk()) == (1, ["1 fail"])
+    assert "FAIL  there is no bash here any more" in result.err
+
+
+@pytest.mark.parametrize(("word", "outcome"), [("YES", "pass"), ("NO", "fail")])
+def test_a_question_is_shown_with_the_answer_that_was_given(tmp_path: Path, word: str, outcome: str) -> None:
+    units = {"1": ask("2", "2", question="yes/no"), "2": ask("COMPLETE", "COMPLETE")}
+    place = Place(tmp_path, program(units))
+    (tmp_path / "answers").write_text(f"1 {outcome}\n2 {outcome}\n")
+    assert f"\n  {word} (answered" in place.run("run", "--dry-run", "--answers", "answers").out
+    result = place.run("run", "--answers", "answers", "--events", "events")
+    shown = [line.split()[0] for line in result.err.splitlines() if "answered by" in line]
+    assert shown == [word, outcome.upper()]
+    assert place.walk() == [f"1 {outcome}", f"2 {outcome}"]
+    events = [json.loads(line) for line in place.text("events").splitlines()]
+    assert [event["outcome"] for event in events if "outcome" in event] == [outcome, outcome]
+    status = place.run("status").out.splitlines()
+    assert [line.split()[0] for line in status if "Review" in line] == [word, outcome.upper()]
+    assert json.loads(place.run("status", "--json").out)["finished"][0]["outcome"] == outcome

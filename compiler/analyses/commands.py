@@ -1,0 +1,34 @@
+"""Commands that are too long for a shell to be given, on whatever target (M2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from compiler.diagnostic import Diagnostic
+from compiler.ir.program import Node, Program, Shell
+from compiler.source import Source
+
+LONGEST = 127 * 1024
+"""Bytes of a command. Linux takes 131,071 in one piece; some targets put a name before the command."""
+
+LONGEST_NUMBER = 20
+"""Digits that the number of an instance may come to have in place of its placeholder (M5)."""
+
+
+def commands_too_long(program: Program, sources: Mapping[str, Source]) -> Iterator[Diagnostic]:
+    """An error for each unit whose command no shell could be given; `sources` are by the names in the program."""
+    found = {(node.origin.path, node.origin.span): node for node in program.nodes if _size(node) > LONGEST}
+    for node in found.values():  # a runbook that is included twice has its units twice
+        problem = f"the command of {node.id} may have {_size(node):,} bytes when it runs; the limit is {LONGEST:,}"
+        remedy = "put it into a script file of the repository, and call that file here"
+        yield Diagnostic("RD407", sources[node.origin.path].path, node.origin.span, problem, remedy)
+
+
+def _size(node: Node) -> int:
+    """The bytes of a command, with the longest numbers in place of its placeholders; `${N}` is none (M5)."""
+    if not isinstance(node.task, Shell):
+        return 0
+    command = node.task.command
+    placeholders = [variable.placeholder for variable in node.variables if variable.placeholder]
+    filled = sum(command.count(text) - command.count(f"${text}") for text in placeholders)
+    return len(command.encode()) + LONGEST_NUMBER * filled
