@@ -111,6 +111,7 @@ CODES: dict[str, Code] = {
     "RD114": Code("duplicate-transition", _E, "V9"),
     "RD115": Code("conflicting-modifiers", _E, "V9"),
     "RD116": Code("modifier-without-children", _W, "V9"),
+    "RD117": Code("unclear-renumbering", _E, "V2"),
     # Targets of GOTO
     "RD201": Code("unknown-target", _E, "V10"),
     "RD202": Code("static-target-in-dynamic-step", _E, "V10"),
@@ -139,6 +140,7 @@ CODES: dict[str, Code] = {
     "RD512": Code("stale-output", _E, "architecture"),
     "RD513": Code("output-collision", _E, "architecture"),
     "RD514": Code("cannot-draw", _E, "architecture"),
+    "RD515": Code("not-formatted", _E, "architecture"),
     "RD520": Code("approval-in-loop", _E, "architecture"),
     "RD521": Code("beyond-limit", _E, "architecture"),
     "RD522": Code("unpinned-action", _W, "architecture"),

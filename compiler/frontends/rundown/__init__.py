@@ -9,11 +9,14 @@ from compiler.analyses.flow import flow_warnings
 from compiler.diagnostic import Diagnostic, Severity
 from compiler.frontends import Job, Result
 from compiler.frontends.rundown.check import check
+from compiler.frontends.rundown.formatting import format_document
 from compiler.frontends.rundown.link import link
 from compiler.frontends.rundown.lower import lower
 from compiler.frontends.rundown.parse import Parsed, parse
 from compiler.frontends.rundown.scenarios import operator_jumps
 from compiler.source import Source
+
+__all__ = ["compile_document", "format_document", "recognises"]
 
 _STEP = re.compile(r"^##[ \t]+(\d+([.:) ]|$)|\{N\})", re.MULTILINE)
 
