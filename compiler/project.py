@@ -146,4 +146,4 @@ def _configuration(source: Source, section: tuple[str, ...]) -> Configuration:
 
 
 def _invalid(path: str, problem: str) -> Diagnostic:
-    return Place("RD501", path, None).finding(problem)
+    return Place("RD501", path, None).finding(problem, "correct the file; `rdc explain RD501` shows an example")

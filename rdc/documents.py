@@ -35,7 +35,7 @@ def _paths(argument: str) -> list[str]:
     found = sorted(_below(argument), key=lambda path: Path(path).parts)
     if not found:
         names = " or ".join(f"*{suffix}" for suffix in _suffixes())
-        raise NoDocumentsError(f"there are no documents ({names}) in {argument}")
+        raise NoDocumentsError(f"the folder {argument} has no documents ({names}) in it")
     return found
 
 
