@@ -26,7 +26,7 @@ def test_generated_pages_are_current(path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the runbook of `docs/fmt.md` and that of the README, with the scenarios that `docs/test.md` shows."""
+    """A folder with the runbooks of `docs/fmt.md` and the README, whose scenarios `docs/test.md` shows."""
     folder = tmp_path_factory.mktemp("documentation")
     (folder / "rdc.toml").touch()
     runbook = text("README.md").split("~~~markdown\n")[1].split("~~~")[0]

@@ -31,30 +31,40 @@ def arrange(sections: Sequence[Section], written: Layout | None, wanted: Layout)
 def _settled(units: Sequence[Section], written: Layout | None, wanted: Layout) -> list[Section]:
     """The units with each step's transitions from below its last substep at the place that they have in the step (V8).
 
-    In the layout `after-header` there is no such place: a modifier there has no meaning, and goes where it would.
+    In the layout `after-header` there is no such place. A modifier has no meaning there, and is left out where it would
+    get one.
     """
     settled = list(units)
     for index, unit in enumerate(units):
         following = units[index + 1].level if index + 1 < len(units) else "STEP"
         if unit.level != "SUBSTEP" or following != "STEP" or any(piece.kind == "RUNBOOK" for piece in unit.pieces):
             continue
-        late = [] if written == "after-header" else list(_late(unit, wanted))
+        late = list(_late(unit, written, wanted))
         step = next((number for number in reversed(range(index)) if units[number].level == "STEP"), index)
         kept = [piece for piece in unit.pieces if piece not in late]
-        if wanted == "after-body":
+        if (written, wanted) == ("after-header", "after-body"):
             kept = [_without_modifier(piece) for piece in kept]
         settled[index] = unit._replace(pieces=tuple(kept))
         settled[step] = settled[step]._replace(pieces=(*settled[step].pieces, *late))
     return settled
 
 
-def _late(unit: Section, wanted: Layout) -> Iterable[Piece]:
-    """The transitions with ALL or ANY below the body of a last substep; by default also where there is no body."""
-    bodies = [number for number, piece in enumerate(unit.pieces) if piece.kind in {"TEXT", "CODE"}]
-    if not bodies and wanted == "after-header":
+def _late(unit: Section, written: Layout | None, wanted: Layout) -> Iterable[Piece]:
+    """The transitions of a last substep that are its step's: those with ALL or ANY, in the default layout.
+
+    Where both layouts are mixed, what stands below a body was written in the default one.
+    """
+    if written == "after-header":
         return []
-    begin = bodies[-1] + 1 if bodies else 0
-    return [piece for piece in unit.pieces[begin:] if piece.block and MODIFIED.match(piece.block.text)]
+    begin = 0
+    if written is None and wanted == "after-header":
+        bodies = (number for number, piece in enumerate(unit.pieces) if piece.kind in {"TEXT", "CODE"})
+        begin = next(bodies, len(unit.pieces))
+    return [piece for piece in unit.pieces[begin:] if piece.kind == "TRANSITION" and _has_modifier(piece)]
+
+
+def _has_modifier(piece: Piece) -> bool:
+    return bool(piece.block and MODIFIED.match(piece.block.text))
 
 
 def _without_modifier(piece: Piece) -> Piece:

@@ -61,7 +61,7 @@ def read_sections(source: Source) -> tuple[int, list[Section]]:
 
 def _head(source: Source, blocks: Sequence[Block], begin: int, end: int) -> Iterator[Piece]:
     """The title, if it comes first and is written with `#`, and all else above the line `end` as one piece."""
-    written = [number for number in range(begin, end) if source.lines[number - 1].strip()]
+    written = [number for number in range(begin, end) if source.lines[number - 1].strip(" \t")]  # CommonMark's blanks
     title = next((block for block in blocks if block.kind == "TITLE"), None)
     if written and title and title.line == written[0] and title.info == "#":
         yield Piece("TITLE", title.line, title.line, title)
