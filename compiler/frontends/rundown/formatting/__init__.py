@@ -17,6 +17,7 @@ from compiler.frontends.rundown.formatting.pieces import Piece, Section, read_se
 from compiler.frontends.rundown.formatting.problems import unclear_references
 from compiler.frontends.rundown.formatting.proof import same_content, same_meaning
 from compiler.frontends.rundown.formatting.spelling import Spelling
+from compiler.frontends.rundown.frontmatter import read_frontmatter
 from compiler.frontends.rundown.parse import parse
 from compiler.frontends.rundown.syntax import Runbook
 from compiler.options import LAYOUTS, Layout
@@ -45,8 +46,8 @@ def format_document(job: Job) -> Formatted:
 
     A document with other errors than those of order and numbers is left alone.
     """
-    parsed = parse(job.source, job.transitions, job.configured.transitions or "after-body")
-    wanted = job.transitions or parsed.options.transitions or job.configured.transitions or "after-body"
+    own = read_frontmatter(job.source)[0].options
+    wanted = job.transitions or own.transitions or job.configured.transitions or "after-body"
     as_wanted = _read(job.source, wanted)
     written, original = _as_written(as_wanted, wanted)
     begin, sections = read_sections(job.source)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -44,7 +45,8 @@ class _Emitter:
         self.source = source
         self.rewrite = rewrite
         ends = LINE_END.findall(source.text)
-        self.new_end = ends[0] if ends else "\n"
+        written = Counter(end for line, end in zip(source.lines, ends, strict=False) if line.strip())
+        self.new_end = max(("\n", "\r\n", "\r"), key=lambda end: written[end])
         self.ends = [*ends, self.new_end]
 
     def document(self, begin: int, sections: Sequence[Section]) -> list[Line]:
