@@ -17,7 +17,12 @@ class LinkOptions(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    link_base: str = Field("", alias="link-base")
+    link_base: str = Field(
+        "",
+        alias="link-base",
+        description="The web address (`http` or `https`) of the folder that source paths count from, such as "
+        "`https://example.org/shop/blob/main/`. What is drawn then links to its source line (`…deploy.runbook.md#L7`).",
+    )
 
     @field_validator("link_base")
     @classmethod

@@ -113,6 +113,7 @@ CODES: dict[str, Code] = {
     "RD114": Code("duplicate-transition", _E, "V9"),
     "RD115": Code("conflicting-modifiers", _E, "V9"),
     "RD116": Code("modifier-without-children", _W, "V9"),
+    "RD117": Code("unclear-renumbering", _E, "V2"),
     "RD118": Code("empty-unit", _W, "M3"),
     "RD119": Code("unknown-section", _W, "D3"),
     # Targets of GOTO
@@ -144,6 +145,7 @@ CODES: dict[str, Code] = {
     "RD512": Code("stale-output", _E, "architecture"),
     "RD513": Code("output-collision", _E, "architecture"),
     "RD514": Code("cannot-draw", _E, "architecture"),
+    "RD515": Code("not-formatted", _E, "architecture"),
     "RD520": Code("approval-in-loop", _E, "architecture"),
     "RD521": Code("beyond-limit", _E, "architecture"),
     "RD522": Code("unpinned-action", _W, "architecture"),

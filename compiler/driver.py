@@ -9,13 +9,13 @@ from typing import NamedTuple
 from compiler.analyses.commands import commands_too_long
 from compiler.diagnostic import Diagnostic, sort_key
 from compiler.files import Refusal
-from compiler.frontends import FRONT_ENDS, Job, recognise
+from compiler.frontends import FRONT_ENDS, Format, Formatted, Job, recognise
 from compiler.ir.program import Program
 from compiler.ir.semantics import Jump
-from compiler.options import Layout, Table, merge
-from compiler.project import open_project, read_configuration
+from compiler.options import Layout, Options, Table, merge
+from compiler.project import Project, open_project, read_configuration
 from compiler.scenarios import Scenario
-from compiler.source import Source
+from compiler.source import STANDARD_INPUT, Source
 
 
 class Settings(NamedTuple):
@@ -44,31 +44,88 @@ class Compilation(NamedTuple):
     jumps: Mapping[str, Jump] = MappingProxyType({})
 
 
+class Opened(NamedTuple):
+    """A document that was asked for: what the user calls it, its project, and its source unless that is refused."""
+
+    path: str
+    project: Project
+    source: Source | Refusal
+
+
+def open_file(path: str) -> Opened:
+    """The document in a file, which may be missing."""
+    project = open_project(path)
+    return Opened(path, project, project.locate(path).read())
+
+
+def open_standard_input() -> Opened:
+    """The document on standard input, in the project of the current folder."""
+    project = open_project(STANDARD_INPUT)
+    return Opened(STANDARD_INPUT, project, project.read_standard_input())
+
+
 def compile_file(path: str, settings: Settings | None = None) -> Compilation:
     """Compiles a document and what it includes. Never raises for what stands in a file, or for one that is missing.
 
     Raises:
         KeyError: `settings.front_end` is not the name of a front end.
     """
-    settings = settings or Settings()
-    project = open_project(path)
-    source = project.locate(path).read()
+    return compile_opened(open_file(path), settings or Settings())
+
+
+def compile_opened(opened: Opened, settings: Settings) -> Compilation:
+    """Compiles a document that was opened, as `compile_file` does."""
+    begun = _begin(opened, settings)
+    if begun.job is None or begun.form is None:
+        return Compilation(opened.path, None, begun.found, begun.sources, begun.configured.targets)
+    result = begun.form.load().compile_document(begun.job)
+    too_long = tuple(commands_too_long(result.program, result.sources)) if result.program else ()
+    diagnostics = tuple(sorted({*begun.found, *result.diagnostics, *too_long}, key=sort_key))
+    program = None if begun.found or too_long else result.program
+    sources = begun.sources | {item.path: item for item in result.sources.values()}
+    tables = merge(result.options.targets, begun.configured.targets)
+    return Compilation(opened.path, program, diagnostics, sources, tables, result.scenarios, result.jumps)
+
+
+class Formatting(NamedTuple):
+    """What formatting a document came to, and the sources by the path in its diagnostics."""
+
+    opened: Opened
+    result: Formatted
+    sources: Mapping[str, Source]
+
+
+def format_opened(opened: Opened, settings: Settings) -> Formatting:
+    """Puts a document that was opened into its normal form. Nothing is written, and no other document is read."""
+    begun = _begin(opened, settings)
+    if begun.job is None or begun.form is None or begun.found:
+        return Formatting(opened, Formatted(None, begun.found), begun.sources)
+    return Formatting(opened, begun.form.load().format_document(begun.job), begun.sources)
+
+
+class _Begun(NamedTuple):
+    """The job for a front end; without one, `found` says why. `configured` are the options of the project."""
+
+    job: Job | None
+    form: Format | None
+    found: tuple[Diagnostic, ...]
+    sources: dict[str, Source]
+    configured: Options
+
+
+def _begin(opened: Opened, settings: Settings) -> _Begun:
+    source = opened.source
     if isinstance(source, Refusal):
-        return Compilation(path, None, (Diagnostic(source.code, path, None, source.problem, source.remedy),), {}, {})
-    configuration = read_configuration(project)
-    configured, found = configuration.options, configuration.diagnostics
+        refused = Diagnostic(source.code, opened.path, None, source.problem, source.remedy)
+        return _Begun(None, None, (refused,), {}, Options())
+    configuration = read_configuration(opened.project)
+    configured, found = configuration.options, tuple(configuration.diagnostics)
+    sources = configuration.sources | {source.path: source}
     form = FRONT_ENDS[settings.front_end] if settings.front_end else recognise(source)
     if form is None:
-        sources = configuration.sources | {path: source}
-        return Compilation(path, None, (*found, _unknown_format(source)), sources, configured.targets)
-    job = Job(source, project, configured, settings.transitions, settings.link)
-    result = form.load().compile_document(job)
-    too_long = tuple(commands_too_long(result.program, result.sources)) if result.program else ()
-    diagnostics = tuple(sorted({*found, *result.diagnostics, *too_long}, key=sort_key))
-    program = None if found or too_long else result.program
-    sources = configuration.sources | {item.path: item for item in result.sources.values()}
-    tables = merge(result.options.targets, configured.targets)
-    return Compilation(path, program, diagnostics, sources, tables, result.scenarios, result.jumps)
+        return _Begun(None, None, (*found, _unknown_format(source)), sources, configured)
+    job = Job(source, opened.project, configured, settings.transitions, settings.link)
+    return _Begun(job, form, found, sources, configured)
 
 
 def _unknown_format(source: Source) -> Diagnostic:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
+import sys
 from pathlib import Path
 from typing import NamedTuple
 
-from compiler.source import Source
+from compiler.source import BYTE_ORDER_MARK, STANDARD_INPUT, Source
 
 LARGEST_FILE = 8 * 1024 * 1024
 """In bytes (D1)."""
@@ -37,6 +38,23 @@ def read_source(file: Path, path: str, name: str) -> Source | Refusal:
         return Refusal("RD001", problem, "give the path of a runbook that you may read")
     except ValueError:
         return Refusal("RD001", "the path is not a regular file", "give the path of a runbook")
+    return _source(data, path, name)
+
+
+def read_standard_input(name: str) -> Source | Refusal:
+    """The document on standard input, to its end; `name` is what the source is called (see `Source`)."""
+    if sys.stdin is None:
+        return Refusal("RD001", "standard input is closed", "give the path of a runbook")
+    try:
+        data = sys.stdin.buffer.read(LARGEST_FILE + 1)
+    except OSError as error:
+        problem = f"standard input cannot be read: {error.strerror or error}"
+        return Refusal("RD001", problem, "give the path of a runbook")
+    return _source(data, STANDARD_INPUT, name)
+
+
+def _source(data: bytes, path: str, name: str) -> Source | Refusal:
+    """The document in these bytes, if they are a text that is not too large (D1)."""
     if len(data) > LARGEST_FILE:
         return Refusal("RD004", "the file is larger than 8 MiB", "split the runbook and include its parts")
     try:
@@ -48,7 +66,7 @@ def read_source(file: Path, path: str, name: str) -> Source | Refusal:
     if "\0" in text:
         line = text[: text.index("\0")].count("\n") + 1
         return Refusal("RD003", f"there is a NUL byte in line {line}", "remove it; is this a text file?")
-    source = Source(path, name, text, hashlib.sha256(data).hexdigest())
+    source = Source(path, name, text, hashlib.sha256(data).hexdigest(), data.startswith(BYTE_ORDER_MARK))
     if len(source.lines) > MOST_LINES and sum(1 for line in source.lines if line.strip()) > MOST_LINES:
         problem = f"the file has more than {MOST_LINES:,} lines that are not blank"
         return Refusal("RD004", problem, "split the runbook and include its parts")

@@ -17,11 +17,10 @@ LAYOUTS: tuple[Layout, ...] = get_args(Layout)
 MOST_HEADINGS = 100
 """How many sections the option `prose` names at most."""
 
-# For the code of a mistake in options, which says where they stand: how its message begins, and what it advises.
-_WORDS = {
-    "RD013": ("", "see `rdc explain RD013` for what can be given here"),
-    "RD501": ("the configuration is not valid: ", "see `rdc explain RD501` for what can be set"),
-}
+# For the code of a mistake in options, which says where they stand: how its message begins.
+_BEGIN = {"RD013": "", "RD501": "the configuration is not valid: "}
+
+_KNOWN = "options are `transitions`, `prose` and, under the name of a target, those that `rdc targets NAME` lists"
 
 
 class Place(NamedTuple):
@@ -31,10 +30,9 @@ class Place(NamedTuple):
     path: str
     span: Span | None
 
-    def finding(self, problem: str) -> Diagnostic:
-        """The diagnostic for a mistake in this option."""
-        begin, remedy = _WORDS[self.code]
-        return Diagnostic(self.code, self.path, self.span, begin + problem, remedy)
+    def finding(self, problem: str, remedy: str = _KNOWN) -> Diagnostic:
+        """The diagnostic for a mistake in this option, with what to do."""
+        return Diagnostic(self.code, self.path, self.span, _BEGIN[self.code] + problem, remedy)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,11 +97,13 @@ def read_options(value: object, place: Place, spans: Spans) -> tuple[Options, li
         if name == "transitions":
             layout = next((layout for layout in LAYOUTS if layout == content), None)
             if layout is None:
-                found.append(own.finding(f"`transitions` is one of {', '.join(LAYOUTS)}, not {content!r}"))
+                known = " or ".join(LAYOUTS)
+                found.append(own.finding(f"`transitions` is {known}, not {content!r}", f"write {known}"))
         elif name == "prose":
             prose = _headings(content, own, beneath(spans, name))
             if prose is None:
-                found.append(own.finding(f"`prose` is a list of at most {MOST_HEADINGS} headings of sections"))
+                problem = f"`prose` is not a list of at most {MOST_HEADINGS} headings of sections"
+                found.append(own.finding(problem, "write the headings without their marks: `prose: [Prerequisites]`"))
         elif isinstance(content, Mapping):
             places = {path: own._replace(span=span) for path, span in inner.get(name, {}).items()}
             targets[name] = Table({str(option): inner for option, inner in content.items()}, {(): own, **places})

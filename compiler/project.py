@@ -7,9 +7,9 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from compiler.diagnostic import Diagnostic
-from compiler.files import Refusal, read_source, read_text
+from compiler.files import Refusal, read_source, read_standard_input, read_text
 from compiler.options import Options, Place, read_options
-from compiler.source import Source, beneath
+from compiler.source import STANDARD_INPUT, Source, beneath
 
 CONFIGURATION = "rdc.toml"
 LONGEST_PATH = 4096
@@ -41,6 +41,10 @@ class Project(NamedTuple):
         file = Path(os.path.realpath(path))
         name = file.relative_to(self.root).as_posix() if file.is_relative_to(self.root) else file.name
         return Located(file, path, name)
+
+    def read_standard_input(self) -> Source | Refusal:
+        """The document on standard input, as if it stood in the current folder: it refers to others from there."""
+        return read_standard_input(self.locate(STANDARD_INPUT).name)
 
     def find(self, source: Source, reference: str) -> Located | Refusal:
         """The document that another one refers to: beside it, else from the root; never outside of the root (V11)."""
@@ -142,4 +146,4 @@ def _configuration(source: Source, section: tuple[str, ...]) -> Configuration:
 
 
 def _invalid(path: str, problem: str) -> Diagnostic:
-    return Place("RD501", path, None).finding(problem)
+    return Place("RD501", path, None).finding(problem, "correct the file; `rdc explain RD501` shows an example")

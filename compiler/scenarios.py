@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 from typing import Literal, NamedTuple, get_args
 
 from compiler.ir.program import Verdict
-from compiler.source import KeyPath, Span, Spans, nearest
+from compiler.source import STANDARD_INPUT, KeyPath, Span, Spans, nearest
 
 Result = Literal["COMPLETE", "STOP"]
 
@@ -162,7 +162,7 @@ def _run_problem(words: list[str] | None, document: str) -> str:
     if len(files) != 1:
         return f"`rd run` takes one file, not {len(files)}"
     name = PurePosixPath(files[0]).name
-    if name != PurePosixPath(document).name:
+    if PurePosixPath(document).name not in {name, STANDARD_INPUT}:
         return f"it runs `{name}`, which is not this document"
     return ""
 

@@ -19,11 +19,16 @@ class Span:
     end_column: int
 
 
+STANDARD_INPUT = "<stdin>"
+"""What a document is called that does not come from a file."""
+
 KeyPath = tuple[str, ...]
 """What leads to a value in nested ones: names of keys and numbers of items, such as `("setup", "0", "uses")`."""
 
 Spans = Mapping[KeyPath, Span]
 """Where the keys and items of a value stand, as far as that is known."""
+
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 Where = TypeVar("Where")
 
@@ -44,13 +49,15 @@ class Source:
     """One document as it was read.
 
     `path` is what the user called it, for diagnostics; `name` is its path from the project root with `/`, for what is
-    generated, so that output does not depend on the working directory; `sha256` is the hash of the bytes on disk.
+    generated, so that output does not depend on the working directory; `sha256` is the hash of the bytes on disk, and
+    `has_mark` says whether they begin with a byte-order mark, which the text is without.
     """
 
     path: str
     name: str
     text: str
     sha256: str
+    has_mark: bool = False
 
     @classmethod
     def from_text(cls, path: str, text: str) -> Source:
@@ -61,6 +68,15 @@ class Source:
     def lines(self) -> tuple[str, ...]:
         """The lines without their line ends, as CommonMark counts them (CR, LF, CRLF end a line; form feeds do not)."""
         return tuple(self.text.replace("\r\n", "\n").replace("\r", "\n").split("\n"))
+
+    @property
+    def data(self) -> bytes:
+        """The bytes that it was read from."""
+        return self.encode(self.text)
+
+    def encode(self, text: str) -> bytes:
+        """A text as bytes, with a byte-order mark if this source has one."""
+        return (BYTE_ORDER_MARK if self.has_mark else b"") + text.encode()
 
     def line_span(self, line: int, end_line: int | None = None) -> Span:
         """The span of whole lines, from the first character that is not blank; `end_line` is inclusive."""

@@ -20,6 +20,9 @@ TIME_LIMIT = 60
 """In seconds, for a call of git that says what there is. Its configuration may include a pipe that nobody writes to."""
 
 
+_PLAIN = ("-c", "core.fsmonitor=false")  # which could be a program
+
+
 class RevisionError(ValueError):
     """There is no such revision, or no such file in it."""
 
@@ -41,9 +44,18 @@ def present_files(folder: Path) -> list[str]:
     Raises:
         RevisionError: There is no git, or the folder is in no repository.
     """
-    plain = ("-c", "core.fsmonitor=false")  # which could be a program
-    listed = _git(folder, *plain, "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate")
+    listed = _git(folder, *_PLAIN, "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate")
     return list(filter(None, os.fsdecode(listed).split("\0")))
+
+
+def ignored_files(folder: str | Path) -> list[str]:
+    """What git ignores beneath a folder, by paths from there; of an ignored folder only its own, with a `/` at its end.
+
+    Raises:
+        RevisionError: There is no git, or the folder is in no repository.
+    """
+    which = ("--others", "--ignored", "--exclude-standard", "--directory")
+    return list(filter(None, os.fsdecode(_git(folder, *_PLAIN, "ls-files", "-z", *which)).split("\0")))
 
 
 def path_of(name: str) -> str:

@@ -66,7 +66,7 @@ def _placed(name: str, table: Table, mistakes: Collection[Mistake]) -> Iterator[
     """Mistakes as diagnostics, each at its option."""
     for mistake in mistakes:
         if place := table.place(mistake.path):
-            yield place.finding(f"target {name}: {mistake.text}")
+            yield place.finding(f"target {name}: {mistake.text}", f"`rdc targets {name}` lists what can be given here")
 
 
 def _unknown(tables: Mapping[str, Table], known: Collection[str]) -> Iterator[Diagnostic]:
@@ -77,4 +77,4 @@ def _unknown(tables: Mapping[str, Table], known: Collection[str]) -> Iterator[Di
 
             close = get_close_matches(name, [*known, "transitions"], 1)
             hint = f"did you mean `{close[0]}`?" if close else f"the targets are {', '.join(known)}"
-            yield place.finding(f"there is no target `{name}`; {hint}")
+            yield place.finding(f"there is no target `{name}`; {hint}", "`rdc targets` lists the targets")

@@ -10,20 +10,27 @@ import click
 from rdc.reporting.cells import visible
 
 
-class UnknownWordError(click.UsageError):
+class PointingError(click.UsageError):
+    """Wrong use, with the command that shows what is right."""
+
+    def __init__(self, message: str, see: str) -> None:
+        super().__init__(message)
+        self.see = see
+
+
+class UnknownWordError(PointingError):
     """A word that is none of those known; says which come near to it, and the command that lists them all."""
 
     def __init__(self, kind: str, word: str, known: Iterable[str], see: str) -> None:
         near = get_close_matches(word, list(known))
-        super().__init__(f"no {kind} '{word}'{_did_you_mean(near)}")
-        self.see = see
+        super().__init__(f"no {kind} '{word}'{_did_you_mean(near)}", see)
 
 
 def usage_line(error: click.ClickException) -> str:
     """The line for a mistake, such as `no such option --foo (see 'rdc compile --help')`."""
     text = " ".join(_words(error).split()).rstrip(".")
     text = visible(text[:1].lower() + text[1:])
-    if isinstance(error, UnknownWordError):
+    if isinstance(error, PointingError):
         return f"{text} (see '{error.see}')"
     context = error.ctx if isinstance(error, click.UsageError) else None
     return f"{text} (see '{context.command_path} --help')" if context else text

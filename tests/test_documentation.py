@@ -26,11 +26,13 @@ def test_generated_pages_are_current(path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the runbook of the README, which has the scenarios that `docs/test.md` shows."""
+    """A folder with the runbooks of `docs/fmt.md` and the README, whose scenarios `docs/test.md` shows."""
     folder = tmp_path_factory.mktemp("documentation")
     (folder / "rdc.toml").touch()
     runbook = text("README.md").split("~~~markdown\n")[1].split("~~~")[0]
     (folder / "deploy.runbook.md").write_text(runbook, encoding="utf-8")
+    untidy = text("docs/fmt.md").split("~~~markdown\n")[1].split("~~~")[0]
+    (folder / "tidy.runbook.md").write_text(untidy, encoding="utf-8")
     return folder
 
 
@@ -38,7 +40,7 @@ def text(page: str) -> str:
     return (ROOT / page).read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("page", ["docs/test.md", "docs/trace.md"])
+@pytest.mark.parametrize("page", ["docs/test.md", "docs/trace.md", "docs/fmt.md"])
 def test_examples_show_what_happens(page: str, folder: Path) -> None:
     runbook = folder / "deploy.runbook.md"
     plain = runbook.read_text(encoding="utf-8")

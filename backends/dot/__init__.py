@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from pydantic import Field
+
 from backends.base import Emission
 from backends.dot.ends import spread_ends
 from backends.dot.graph import Graph
@@ -16,7 +18,7 @@ from backends.sheet import PictureBackend, Sheet
 class DotOptions(LinkOptions):
     """`theme`: the colours, for a light page or for a dark one."""
 
-    theme: Theme = "light"
+    theme: Theme = Field(default="light", description="The colours: for a light page or for a dark one.")
 
 
 class DotBackend(PictureBackend[DotOptions]):

@@ -141,9 +141,13 @@ class Concurrency(_Model):
     `max`, which lets up to 100 wait.
     """
 
-    group: Annotated[Mixed, AfterValidator(_given)]
-    cancel_in_progress: bool = Field(default=False, alias="cancel-in-progress")
-    queue: Literal["single", "max"] | None = None
+    group: Annotated[Mixed, AfterValidator(_given)] = Field(description="Runs with the same group never overlap.")
+    cancel_in_progress: bool = Field(
+        default=False, alias="cancel-in-progress", description="Whether a new run ends the one that is running."
+    )
+    queue: Literal["single", "max"] | None = Field(
+        default=None, description="How many runs may wait: `single`, the newest alone, or `max`, up to 100."
+    )
 
     @model_validator(mode="after")
     def _queues_or_cancels(self) -> Concurrency:
@@ -155,12 +159,15 @@ class Concurrency(_Model):
 class SetupStep(_Model):
     """A step before the runbook, as GitHub has it: an action (`uses`) or a script (`run`)."""
 
-    name: Text | None = None
-    uses: Annotated[Text, AfterValidator(_action)] | None = None
-    inputs: Inputs = Field(default_factory=dict, alias="with")
-    run: Script | None = None
-    shell: Text | None = None
-    env: Variables = Field(default_factory=dict)
+    name: Text | None = Field(default=None, description="The name that GitHub shows for the step.")
+    uses: Annotated[Text, AfterValidator(_action)] | None = Field(
+        default=None,
+        description="An action (`owner/name@commit`, `./folder`, `docker://image`); a step has either `uses` or `run`.",
+    )
+    inputs: Inputs = Field(default_factory=dict, alias="with", description="The inputs of the action.")
+    run: Script | None = Field(default=None, description="A script. A step has either `uses` or `run`.")
+    shell: Text | None = Field(default=None, description="The shell that runs the script.")
+    env: Variables = Field(default_factory=dict, description="Environment variables of this step.")
 
     @model_validator(mode="after")
     def _one_of_two(self) -> SetupStep:
@@ -172,20 +179,49 @@ class SetupStep(_Model):
 class GithubOptions(_Model):
     """The options of the github target; the defaults make a workflow that is started by hand."""
 
-    on: Annotated[Json, AfterValidator(checked_events)] = "workflow_dispatch"
-    runs_on: Text | list[Text] = Field(default="ubuntu-latest", alias="runs-on")
-    timeout_minutes: Annotated[int, Field(ge=1, le=50_400)] = Field(default=360, alias="timeout-minutes")
-    env: Variables = Field(default_factory=dict)
-    secrets: list[VariableName] | dict[VariableName, Identifier] = Field(default_factory=list)
-    permissions: dict[Scope, Access] = Field(default_factory=_read_only)
-    checkout: bool = True
-    setup: list[SetupStep] = Field(default_factory=list)
-    concurrency: Concurrency | None = None
-    environment: Text | None = None
-    approval_environment: Text = Field(default="approval", alias="approval-environment")
-    prompts: Literal["answers", "environment", "agent"] = "answers"
-    agent: Script | None = None
-    summary: bool = True
+    on: Annotated[Json, AfterValidator(checked_events)] = Field(
+        default="workflow_dispatch",
+        description="What starts the workflow: an event, a list of events, or a mapping as GitHub has it.",
+    )
+    runs_on: Text | list[Text] = Field(
+        default="ubuntu-latest", alias="runs-on", description="The label of the runner, or a list of labels."
+    )
+    timeout_minutes: Annotated[int, Field(ge=1, le=50_400)] = Field(
+        default=360, alias="timeout-minutes", description="After how many minutes GitHub cancels a job."
+    )
+    env: Variables = Field(default_factory=dict, description="Environment variables of all steps.")
+    secrets: list[VariableName] | dict[VariableName, Identifier] = Field(
+        default_factory=list,
+        description="Secrets that commands get: a list of names, or a mapping from variable to secret.",
+    )
+    permissions: dict[Scope, Access] = Field(
+        default_factory=_read_only,
+        description="The permissions of the job's token, by scope; the workflow itself has none.",
+    )
+    checkout: bool = Field(default=True, description="Whether the repository is checked out first.")
+    setup: list[SetupStep] = Field(
+        default_factory=list, description="Steps before the runbook, in each job, and again where a run is continued."
+    )
+    concurrency: Concurrency | None = Field(
+        default=None,
+        description="Which runs may not overlap; without it one run at a time for a workflow and a branch.",
+    )
+    environment: Text | None = Field(
+        default=None, description="The environment of the jobs, for its secrets and its protection."
+    )
+    approval_environment: Text = Field(
+        default="approval",
+        alias="approval-environment",
+        description="The environment that approves prompts with `prompts: environment`.",
+    )
+    prompts: Literal["answers", "environment", "agent"] = Field(
+        default="answers",
+        description="Who answers prompts: the input `answers`, the reviewers of an environment, or a command.",
+    )
+    agent: Script | None = Field(default=None, description="The command that answers prompts with `prompts: agent`.")
+    summary: bool = Field(
+        default=True, description="Whether the last step writes the table and the picture of the run."
+    )
 
     @model_validator(mode="after")
     def _fits_together(self) -> GithubOptions:

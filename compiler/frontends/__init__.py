@@ -45,6 +45,19 @@ class Result(NamedTuple):
     jumps: Mapping[str, Jump] = MappingProxyType({})
 
 
+class Formatted(NamedTuple):
+    """What formatting a document gives.
+
+    `text` is the normal form, or None if the document is left alone: `diagnostics` say why, or `defect` does if the
+    normal form would not mean the same. `renumbered` has the units with a new number, old and new.
+    """
+
+    text: str | None
+    diagnostics: tuple[Diagnostic, ...] = ()
+    renumbered: tuple[tuple[str, str], ...] = ()
+    defect: str = ""
+
+
 class FrontEnd(Protocol):
     """The functions that the package of a front end has."""
 
@@ -53,6 +66,9 @@ class FrontEnd(Protocol):
 
     def compile_document(self, job: Job) -> Result:
         """Parses, checks, links and lowers a document; never raises for what stands in it."""
+
+    def format_document(self, job: Job) -> Formatted:
+        """The normal form of a document, proved to mean the same; never raises for what stands in it."""
 
 
 class Format(NamedTuple):

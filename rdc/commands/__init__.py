@@ -6,6 +6,7 @@ of these modules is paid for by every start of rdc.
 
 COMMANDS = {
     "check": "rdc.commands.check",
+    "fmt": "rdc.commands.fmt",
     "compile": "rdc.commands.compile",
     "run": "rdc.commands.run",
     "test": "rdc.commands.test",

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from rdc.commands.arguments import documents_argument, opened
 from rdc.commands.language import language_options
 from rdc.commands.reporter import Reporter, reporting_options
 from rdc.words import many
@@ -18,19 +19,22 @@ if TYPE_CHECKING:
 
 
 @click.command(name="check")
-@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path())
+@documents_argument
 @click.option("--no-link", is_flag=True, help="Do not ask that the runbooks exist that a document includes.")
 @language_options
 @reporting_options
 def command(files: tuple[str, ...], reporter: Reporter, settings: Settings, *, no_link: bool) -> int:
     """Report every mistake in documents.
 
+    For a folder, every document in it is checked, except hidden ones and those that git ignores. `-` reads standard
+    input.
+
     Exit code 0 if there are no errors, 1 if there are (with --strict: or warnings), 2 for wrong use.
     """
-    from compiler.driver import compile_file  # noqa: PLC0415 (the compiler is slow to import)
+    from compiler.driver import compile_opened  # noqa: PLC0415 (the compiler is slow to import)
 
     settings = settings._replace(link=not no_link)
-    compilations = [compile_file(file, settings) for file in dict.fromkeys(files)]
+    compilations = [compile_opened(document, settings) for document in opened(files)]
     report = reporter.gather(
         (found for compilation in compilations for found in (*compilation.diagnostics, *_in_tables(compilation))),
         {path: source for compilation in compilations for path, source in compilation.sources.items()},

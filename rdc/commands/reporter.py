@@ -83,6 +83,11 @@ def strictness_options(command: Command) -> Command:
 
 def reporting_options(command: Command) -> Command:
     """Give a command `--format`, `--strict` and `--quiet`; it gets them as its argument `reporter`."""
+    return form_option(strictness_options(command))
+
+
+def form_option(command: Command) -> Command:
+    """Give a command `--format`, which says how findings are written; it gets it as its argument `form`."""
     return click.option(
         "--format",
         "form",
@@ -90,4 +95,4 @@ def reporting_options(command: Command) -> Command:
         default="text",
         show_default=True,
         help="How findings are written: text on standard error, the others on standard output.",
-    )(strictness_options(command))
+    )(command)

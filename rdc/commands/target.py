@@ -34,8 +34,8 @@ def target_options(command: Command) -> Command:
         "name",
         metavar="TARGET",
         required=True,
-        callback=_known,
-        shell_complete=_complete,
+        callback=known_target,
+        shell_complete=complete_target,
         help="What to generate; `rdc targets` lists the targets.",
     )
     @click.option(
@@ -45,7 +45,7 @@ def target_options(command: Command) -> Command:
         metavar="KEY=VALUE",
         multiple=True,
         callback=_pairs,
-        help="An option of the target; it outweighs that of the document and of the project.",
+        help="An option of the target; it outweighs that of document and project. `rdc targets TARGET` lists them.",
     )
     @click.option("--prompts", metavar="CHOICE", help="Who answers prompts: short for -O prompts=CHOICE.")
     @functools.wraps(command)
@@ -67,7 +67,9 @@ def misuse_told(backend: Backend[Any]) -> Iterator[None]:
     try:
         yield
     except OptionsError as error:
-        raise click.UsageError(f"target {backend.name}: {error}", click.get_current_context()) from None
+        from rdc.usage import PointingError  # noqa: PLC0415 (only for the mistake)
+
+        raise PointingError(f"target {backend.name}: {error}", f"rdc targets {backend.name}") from None
 
 
 def find_target(name: str, words: Mapping[str, str]) -> Target:
@@ -80,17 +82,19 @@ def find_target(name: str, words: Mapping[str, str]) -> Target:
         return Target(backend, check_words(backend, words))
 
 
-def _known(_: click.Context, __: click.Parameter, name: str) -> str:
+def known_target(_: click.Context, __: click.Parameter, name: str | None) -> str | None:
+    """The name that the user gave, if there is such a target."""
     from backends.registry import names  # noqa: PLC0415 (the backends are slow to import)
 
-    if name not in names():
+    if name is not None and name not in names():
         from rdc.usage import UnknownWordError  # noqa: PLC0415 (only for the mistake)
 
         raise UnknownWordError("target", name, names(), "rdc targets")
     return name
 
 
-def _complete(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
+def complete_target(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
+    """The targets whose names begin so."""
     from click.shell_completion import CompletionItem  # noqa: PLC0415 (only on the Tab key)
 
     from backends.registry import load, names  # noqa: PLC0415

@@ -1,31 +1,70 @@
-"""`rdc targets`: what documents can be compiled to."""
+"""`rdc targets`: what documents can be compiled to, and the options of a target."""
 
 from __future__ import annotations
 
 import json
+import shutil
+import textwrap
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from rdc.commands.target import complete_target, known_target
 from rdc.terminal import put
 
 if TYPE_CHECKING:
     from backends.base import Backend
+    from backends.listing import Option
+
+WIDEST = 100
 
 
 @click.command(name="targets")
+@click.argument("name", metavar="[TARGET]", required=False, callback=known_target, shell_complete=complete_target)
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
-def command(form: str) -> int:
-    """List the targets.
+def command(name: str | None, form: str) -> int:
+    """List the targets, or the options of TARGET.
 
-    Shown are name, ending of the generated files, what they are, and the features of a program that they carry.
+    The list of targets has their names, the ending of the generated files, and the features of a program that they
+    carry. The list of options has what each option takes, its default, and what it means.
     """
     from backends.registry import load, names  # noqa: PLC0415 (the backends are slow to import)
 
+    if name is not None:
+        from backends.listing import listed  # noqa: PLC0415 (as above)
+
+        backend = load(name)
+        options = listed(backend.options)
+        put(_options_json(backend, options) if form == "json" else _options(backend, options))
+        return 0
     backends = [load(name) for name in names()]
     put(_json(backends) if form == "json" else _table(backends))
     return 0
+
+
+def _options(backend: Backend[Any], options: Sequence[Option]) -> str:
+    head = f"{backend.name}: {backend.summary}"
+    if not options:
+        return f"{head}\n\nThis target has no options."
+    width = min(shutil.get_terminal_size().columns, WIDEST)
+    wrap = partial(textwrap.wrap, width=width, break_on_hyphens=False, break_long_words=False)
+    places = f"Give an option as `-O KEY=VALUE`, under `rdc: {{{backend.name}: ...}}` in the frontmatter, or "
+    lines = [head, "", *wrap(f"{places}in the table `[{backend.name}]` of rdc.toml.")]
+    for option in options:
+        default = option.default_words if option.required else f"default: {option.default_words}"
+        lines += ["", f"{option.name}  ({option.type}; {default})"]
+        lines += wrap(option.description, initial_indent="    ", subsequent_indent="    ")
+    return "\n".join(lines)
+
+
+def _options_json(backend: Backend[Any], options: Sequence[Option]) -> str:
+    return json.dumps(
+        {"version": 1, "target": backend.name, "options": [option._asdict() for option in options]},
+        indent=2,
+        ensure_ascii=False,
+    )
 
 
 def _table(backends: Sequence[Backend[Any]]) -> str:

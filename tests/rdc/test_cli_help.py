@@ -57,6 +57,8 @@ def test_what_is_completed(tmp_path: Path) -> None:
     assert "plain,compile" in completions(tmp_path, "rdc", "comp")
     assert "plain,--transitions" in completions(tmp_path, "rdc", "check", "--tr")
     assert "plain,python" in completions(tmp_path, "rdc", "compile", "--to", "py")
+    assert "plain,github" in completions(tmp_path, "rdc", "targets", "gi")
+    assert "plain,fmt" in completions(tmp_path, "rdc", "fm")
     assert completions(tmp_path, "rdc", "explain", "rd20") == [f"plain,RD20{digit}" for digit in range(1, 8)]
     assert completions(tmp_path, "rdc", "check", "dep") == ["file,dep"]
     assert "plain,sarif" in completions(tmp_path, "rdc", "check", "--format", "s")

@@ -28,7 +28,7 @@ HEAVY = {"pydantic", "networkx", "jinja2", "lark", "markdown_it", "yaml", "impor
         (["chek"], "rdc: no such command 'chek'; did you mean check? (see 'rdc --help')"),
         (["nothing-like-it"], "rdc: no such command 'nothing-like-it' (see 'rdc --help')"),
         (["--foo"], "rdc: no such option --foo (see 'rdc --help')"),
-        (["check"], "rdc: missing argument 'FILE...' (see 'rdc check --help')"),
+        (["check"], "rdc: missing argument 'FILE|DIR|-...' (see 'rdc check --help')"),
         (["compile", "a.runbook.md"], "rdc: missing option '--to' (see 'rdc compile --help')"),
         (
             ["compile", "a", "--to", "pyton"],
@@ -40,7 +40,7 @@ HEAVY = {"pydantic", "networkx", "jinja2", "lark", "markdown_it", "yaml", "impor
         ),
         (
             ["compile", "a", "b", "--to", "python", "-O", "x=y"],
-            "rdc: target python: there is no option `x` (see 'rdc compile --help')",
+            "rdc: target python: there is no option `x` (see 'rdc targets python')",
         ),
         (
             ["compile", "a", "b", "--to", "python", "-o", "-"],
@@ -113,7 +113,7 @@ def test_a_defect_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     def broken(*_: object) -> None:
         raise ValueError("no\nway")
 
-    monkeypatch.setattr("compiler.driver.compile_file", broken)
+    monkeypatch.setattr("compiler.driver.compile_opened", broken)
     monkeypatch.delenv("RDC_DEBUG", raising=False)
     result = call("check", "a.runbook.md", cwd=tmp_path)
     assert result.code == 70
@@ -128,7 +128,7 @@ def test_an_interrupt_is_quiet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("compiler.driver.compile_file", interrupted)
+    monkeypatch.setattr("compiler.driver.compile_opened", interrupted)
     result = call("check", "a.runbook.md", cwd=tmp_path)
     assert (result.code, result.out, result.err) == (130, "", "")
 

@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from backends.registry import BACKENDS
+from backends.listing import listed
+from backends.registry import BACKENDS, load
 from tests.rdc import sample_target
-from tests.rdc.cli_support import GOOD, Result, call, document, spawn
+from tests.rdc.cli_support import GOOD, ROOT, Result, call, document, spawn
 
 TO = ("compile", "--to", "sample")
 
@@ -102,7 +103,7 @@ def test_what_is_wrong_on_the_command_line_is_wrong_use(tmp_path: Path, words: l
     options = [argument for word in words for argument in ("-O", word)]
     result = call(*TO, "a.runbook.md", *options, cwd=tmp_path)
     assert (result.code, result.out) == (2, "")
-    assert result.err == f"rdc: target sample: {said} (see 'rdc compile --help')\n"
+    assert result.err == f"rdc: target sample: {said} (see 'rdc targets sample')\n"
 
 
 def test_prompts_is_a_short_form(tmp_path: Path) -> None:
@@ -118,7 +119,7 @@ def test_a_target_without_prompts_says_so(tmp_path: Path) -> None:
     write(tmp_path)
     result = call("compile", "--to", "python", "a.runbook.md", "--prompts", "answers", cwd=tmp_path)
     assert result.code == 2
-    assert result.err == "rdc: target python: there is no option `prompts` (see 'rdc compile --help')\n"
+    assert result.err == "rdc: target python: there is no option `prompts` (see 'rdc targets python')\n"
 
 
 # --- Three places -----------------------------------------------------------------------------------------------------
@@ -304,3 +305,41 @@ def test_a_finding_about_an_option_stands_at_its_key(tmp_path: Path) -> None:
     document(tmp_path, "rdc.toml", '[github.on]\nschedule = [{cron = "0 3 * * *"}]\n')
     ((place, _),) = WARNING.findall(call(*to, cwd=tmp_path).err)
     assert place.startswith("rdc.toml:")
+
+
+# --- What `rdc targets NAME` says -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", [name for name in BACKENDS if name != "sample"])
+def test_every_option_of_every_target_is_described(name: str, tmp_path: Path) -> None:
+    options = listed(load(name).options)
+    assert all(option.description.endswith(".") for option in options), options
+    said = call("targets", name, cwd=tmp_path).out
+    assert all(f"\n{option.name}  ({option.type}; " in said for option in options)
+    page = (ROOT / "docs" / "targets" / f"{name}.md").read_text(encoding="utf-8")
+    assert all(f"| `{option.name}` |" in page for option in options)
+
+
+def test_the_options_of_a_target_are_listed(tmp_path: Path) -> None:
+    said = call("targets", "sample", cwd=tmp_path).out
+    assert "\nruns-on  (text or list of text; default: ubuntu)\n" in said
+    assert "\ntimeout-minutes  (whole number from 1; default: 5)\n" in said
+    assert "\nsetup  (list of mapping; default: none)\n" in said
+    assert "\nsetup[].uses  (text; required)\n" in said
+    assert "\nprompts  (answers or agent; default: answers)\n" in said
+    rows = json.loads(call("targets", "sample", "--format", "json", cwd=tmp_path).out)
+    assert rows["target"] == "sample"
+    by_name = {row["name"]: row for row in rows["options"]}
+    assert by_name["checkout"] == {
+        "name": "checkout", "type": "true/false", "required": False, "default": True, "description": "",
+    }  # fmt: skip
+    assert call("targets", "python", cwd=tmp_path).out.endswith("This target has no options.\n")
+    result = call("targets", "sampel", cwd=tmp_path)
+    assert (result.code, result.err) == (2, "rdc: no target 'sampel'; did you mean sample? (see 'rdc targets')\n")
+
+
+def test_the_help_for_a_wrong_option_leads_to_the_list(tmp_path: Path) -> None:
+    write(tmp_path, "rdc: {github: {runs_on: x}}")
+    assert "= help: `rdc targets github` lists what can be given here\n" in call("check", ".", cwd=tmp_path).err
+    write(tmp_path, "rdc: {githb: {}}")
+    assert "= help: `rdc targets` lists the targets\n" in call("check", ".", cwd=tmp_path).err

@@ -9,6 +9,7 @@ from compiler.analyses.flow import flow_warnings
 from compiler.diagnostic import Diagnostic, Severity
 from compiler.frontends import Job, Result
 from compiler.frontends.rundown.check import check
+from compiler.frontends.rundown.formatting import format_document
 from compiler.frontends.rundown.link import link
 from compiler.frontends.rundown.lower import lower
 from compiler.frontends.rundown.parse import Parsed, parse
@@ -16,6 +17,8 @@ from compiler.frontends.rundown.prose import advise_prose
 from compiler.frontends.rundown.scenarios import operator_jumps
 from compiler.frontends.rundown.unreachable import advise_unreachable
 from compiler.source import Source
+
+__all__ = ["compile_document", "format_document", "recognises"]
 
 _STEP = re.compile(r"^##[ \t]+(\d+([.:) ]|$)|\{N\})", re.MULTILINE)
 

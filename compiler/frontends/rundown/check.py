@@ -60,7 +60,8 @@ def _out_of_sequence(source: Source, siblings: Sequence[Unit], code: str, kind: 
             continue
         if not expected <= unit.id <= expected + slack:  # a header that could not be read may have been a number
             problem = f"{kind} {unit.id} stands where {kind} {expected} is expected"
-            yield Diagnostic(code, source.path, unit.span, problem, f"number the {kind}s 1, 2, 3 … in document order")
+            remedy = f"number the {kind}s 1, 2, 3 … in document order (`rdc fmt` does that)"
+            yield Diagnostic(code, source.path, unit.span, problem, remedy)
         seen.add(unit.id)
         expected = unit.id + 1
 

@@ -85,4 +85,5 @@ def _scenarios(
     if "scenarios" not in values:
         return (), []
     scenarios, mistakes = read_scenarios(values["scenarios"], beneath(spans, "scenarios"), source.name)
-    return scenarios, [Place("RD013", source.path, mistake.span).finding(mistake.text) for mistake in mistakes]
+    remedy = "a scenario has `commands`, `result` and, if you like, `description`: see `rdc explain RD013`"
+    return scenarios, [Place("RD013", source.path, mistake.span).finding(mistake.text, remedy) for mistake in mistakes]

@@ -45,11 +45,11 @@ def _misplaced(source: Source, unit: Sequence[Block], block: Block, layout: Layo
     if layout == "after-body" and [earlier.kind for earlier in unit[1:2]] == ["TRANSITION"]:
         problem = f"{NAMES[block.kind]} after transitions that stand straight after the header"
         remedy = (
-            "move the transitions to the end of the unit (`rdc fmt` does), or compile with the option "
-            "`transitions: after-header`"
+            "move the transitions to the end of the unit (`rdc fmt` does that), or choose the other order with the "
+            "option `transitions: after-header`"
         )
         related = Related(source.path, unit[1].span, "the transitions stand here")
         return Diagnostic("RD113", source.path, block.span, problem, remedy, (related,))
     problem = f"{NAMES[block.kind]} cannot stand after {NAMES.get(unit[-1].kind, 'this')}"
-    remedy = f"the order in a unit is: {ORDER[layout]}"
+    remedy = f"the order in a unit is: {ORDER[layout]}; `rdc fmt` puts it in order"
     return Diagnostic("RD112", source.path, block.span, problem, remedy)

@@ -71,13 +71,14 @@ def _code(code: Code | None) -> str:
 
 
 def _transitions(transitions: Sequence[Transition]) -> str:
-    return "\n".join(_transition(transition) for transition in transitions)
+    return "\n".join(f"- {print_transition(transition)}" for transition in transitions)
 
 
-def _transition(transition: Transition) -> str:
+def print_transition(transition: Transition) -> str:
+    """The text of a list item that is this transition, spelled out."""
     modifier = f" {transition.modifier}" if transition.modifier else ""
     retry = f"RETRY {transition.retries} " if transition.retries else ""
-    return f"- {transition.word}{modifier}: {retry}{_action(transition.action)}"
+    return f"{transition.word}{modifier}: {retry}{_action(transition.action)}"
 
 
 def _action(action: Action) -> str:

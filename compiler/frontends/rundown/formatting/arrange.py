@@ -1,0 +1,87 @@
+"""The order of a unit's parts (V7), and the place of a step's own transitions (V8)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from compiler.frontends.rundown.formatting.pieces import Piece, Section
+from compiler.options import Layout
+
+ORDER: dict[Layout, tuple[str, ...]] = {
+    "after-body": ("TEXT", "CODE", "RUNBOOK", "TRANSITION"),
+    "after-header": ("TRANSITION", "TEXT", "CODE", "RUNBOOK"),
+}
+
+MODIFIED = re.compile(r"(PASS|FAIL|YES|NO)[ \t]+(ALL|ANY)")
+
+
+def arrange(sections: Sequence[Section], written: Layout | None, wanted: Layout) -> list[Section]:
+    """The sections with the parts of each unit in order.
+
+    Args:
+        sections: All sections of a document.
+        written: The layout in which the document can be read; None if it mixes both.
+        wanted: The layout of the result.
+    """
+    head, *units = sections
+    return [head, *(_ordered(unit, wanted) for unit in _settled(units, written, wanted))]
+
+
+def _settled(units: Sequence[Section], written: Layout | None, wanted: Layout) -> list[Section]:
+    """The units with each step's transitions from below its last substep at the place that they have in the step (V8).
+
+    In the layout `after-header` there is no such place. A modifier has no meaning there, and is left out where it would
+    get one.
+    """
+    settled = list(units)
+    for index, unit in enumerate(units):
+        following = units[index + 1].level if index + 1 < len(units) else "STEP"
+        if unit.level != "SUBSTEP" or following != "STEP" or any(piece.kind == "RUNBOOK" for piece in unit.pieces):
+            continue
+        late = list(_late(unit, written, wanted))
+        step = next((number for number in reversed(range(index)) if units[number].level == "STEP"), index)
+        kept = [piece for piece in unit.pieces if piece not in late]
+        if (written, wanted) == ("after-header", "after-body"):
+            kept = [_without_modifier(piece) for piece in kept]
+        settled[index] = unit._replace(pieces=tuple(kept))
+        settled[step] = settled[step]._replace(pieces=(*settled[step].pieces, *late))
+    return settled
+
+
+def _late(unit: Section, written: Layout | None, wanted: Layout) -> Iterable[Piece]:
+    """The transitions of a last substep that are its step's: those with ALL or ANY, in the default layout.
+
+    Where both layouts are mixed, what stands below a body was written in the default one.
+    """
+    if written == "after-header":
+        return []
+    begin = 0
+    if written is None and wanted == "after-header":
+        bodies = (number for number, piece in enumerate(unit.pieces) if piece.kind in {"TEXT", "CODE"})
+        begin = next(bodies, len(unit.pieces))
+    return [piece for piece in unit.pieces[begin:] if piece.kind == "TRANSITION" and _has_modifier(piece)]
+
+
+def _has_modifier(piece: Piece) -> bool:
+    return bool(piece.block and MODIFIED.match(piece.block.text))
+
+
+def _without_modifier(piece: Piece) -> Piece:
+    if piece.kind != "TRANSITION" or piece.block is None:
+        return piece
+    text = MODIFIED.sub(r"\1", piece.block.text, count=1)
+    return piece._replace(block=piece.block._replace(text=text))
+
+
+def _ordered(unit: Section, layout: Layout) -> Section:
+    """The unit with its parts in order; a comment goes with the part that it stands above."""
+    groups: list[list[Piece]] = []
+    lead: list[Piece] = []
+    for piece in unit.pieces:
+        lead.append(piece)
+        if piece.kind != "REST":
+            groups.append(lead)
+            lead = []
+    groups.sort(key=lambda group: ORDER[layout].index(group[-1].kind))
+    return unit._replace(pieces=(*(piece for group in groups for piece in group), *lead))

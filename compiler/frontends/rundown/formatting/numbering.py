@@ -1,0 +1,123 @@
+"""Renumbering: steps and substeps get the numbers 1, 2, 3 … in document order, and what refers to them follows (V2)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import count
+
+from compiler.frontends.rundown.syntax import (
+    Goto,
+    Identifier,
+    Runbook,
+    Step,
+    Substep,
+    Target,
+    Transition,
+    spell,
+)
+from compiler.scenarios import Command, Scenario
+from compiler.scenarios import Goto as Jump
+
+Label = tuple[Identifier, Identifier | None]
+"""A step, or a substep of it."""
+
+
+class UnclearError(Exception):
+    """A reference that could mean more than one unit, or one that would begin to mean something."""
+
+    def __init__(self, label: str, meant: Iterable[str]) -> None:
+        super().__init__(label)
+        self.label = label
+        self.meant = tuple(meant)
+
+
+class Numbering:
+    """The new identifiers of a document's units, by their places and by what refers to them."""
+
+    def __init__(self, runbook: Runbook) -> None:
+        self.steps: list[tuple[Identifier, list[Identifier]]] = [
+            (step, list(_numbered(substep.id for substep in old.substeps)))
+            for old, step in zip(runbook.steps, _numbered(step.id for step in runbook.steps), strict=True)
+        ]
+        self._meant: defaultdict[Label, list[Label]] = defaultdict(list)
+        for old, (step, children) in zip(runbook.steps, self.steps, strict=True):
+            self._meant[old.id, None].append((step, None))
+            for substep, child in zip(old.substeps, children, strict=True):
+                self._meant[old.id, substep.id].append((step, child))
+        self._by_label = {_spelled(label): new for label, new in self._meant.items()}
+        self._labels = {_spelled(label) for new in self._meant.values() for label in new}
+
+    def labels(self) -> Iterator[Label]:
+        """The new identifiers of all units, in document order."""
+        for step, children in self.steps:
+            yield step, None
+            yield from ((step, child) for child in children)
+
+    @property
+    def changes(self) -> tuple[tuple[str, str], ...]:
+        """The units that get another number, old and new, in document order."""
+        found = ((_spelled(old), _spelled(new)) for old, meant in self._meant.items() for new in meant)
+        return tuple((old, new) for old, new in found if old != new)
+
+    def target(self, target: Target) -> Target:
+        """What a GOTO says afterwards; raises `UnclearError`."""
+        if target.step is None:
+            return target
+        meant = self._meant.get((target.step, target.child), [])
+        if len(meant) != 1:
+            raise UnclearError(str(target).removeprefix("NEXT "), map(_spelled, meant))
+        step, child = meant[0]
+        return replace(target, step=step, child=child)
+
+    def label(self, label: str) -> str:
+        """What a `rd goto` says afterwards; raises `UnclearError`. One that names no unit stays as it is."""
+        meant = self._by_label.get(label, [])
+        if len(meant) > 1 or (not meant and label in self._labels):
+            raise UnclearError(label, map(_spelled, meant))
+        return _spelled(meant[0]) if meant else label
+
+    def runbook(self, runbook: Runbook) -> Runbook:
+        """The syntax tree as it is afterwards; raises `UnclearError`."""
+        steps = tuple(self._step(step, *new) for step, new in zip(runbook.steps, self.steps, strict=True))
+        return replace(runbook, steps=steps, scenarios=tuple(map(self._scenario, runbook.scenarios)))
+
+    def _step(self, old: Step, step: Identifier, children: list[Identifier]) -> Step:
+        substeps = tuple(
+            replace(substep, parent=step, id=child, transitions=self._transitions(substep))
+            for substep, child in zip(old.substeps, children, strict=True)
+        )
+        return replace(old, id=step, substeps=substeps, transitions=self._transitions(old))
+
+    def _transitions(self, unit: Step | Substep) -> tuple[Transition, ...]:
+        return tuple(map(self.transition, unit.transitions))
+
+    def transition(self, transition: Transition) -> Transition:
+        """What a transition says afterwards; raises `UnclearError`."""
+        action = transition.action
+        return replace(transition, action=Goto(self.target(action.target))) if isinstance(action, Goto) else transition
+
+    def _scenario(self, scenario: Scenario) -> Scenario:
+        return scenario._replace(commands=tuple(map(self.command, scenario.commands)))
+
+    def command(self, command: Command) -> Command:
+        """What a command of a scenario says afterwards; raises `UnclearError`."""
+        return command._replace(unit=self.label(command.unit)) if isinstance(command, Jump) else command
+
+
+def has_doubled_names(runbook: Runbook) -> bool:
+    """Whether units share an identifier that is no number, so that renumbering cannot tell them apart (V5)."""
+    families: list[Sequence[Step | Substep]] = [runbook.steps, *(step.substeps for step in runbook.steps)]
+    named = [[unit.id for unit in family if not isinstance(unit.id, int)] for family in families]
+    return any(len(names) > len(set(names)) for names in named)
+
+
+def _numbered(identifiers: Iterable[Identifier]) -> Iterator[Identifier]:
+    numbers = count(1)
+    return (next(numbers) if isinstance(identifier, int) else identifier for identifier in identifiers)
+
+
+def _spelled(label: Label) -> str:
+    step, child = label
+    return spell(step) if child is None else f"{spell(step)}.{spell(child)}"

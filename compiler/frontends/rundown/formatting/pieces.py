@@ -1,0 +1,114 @@
+"""A document as pieces: runs of whole lines, of which each belongs to one unit and is of one kind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from compiler.frontends.rundown.blocks import Block, read_blocks
+from compiler.frontends.rundown.frontmatter import read_frontmatter
+from compiler.frontends.rundown.outline import settle_outline
+from compiler.source import Source
+
+OUTLINE = {"STEP", "SUBSTEP"}
+LISTED = {"RUNBOOK", "TRANSITION"}
+"""Kinds of which each item of a list is a piece of its own."""
+
+
+class Piece(NamedTuple):
+    """The lines `first` to `last`, counted from 1, inclusive.
+
+    `kind` is a terminal of the grammar, or REST for what is none: comments, rules, definitions of links. A piece of
+    text is all text that stands together, with the REST in between, since a prompt is shown as it is written.
+    `block` is its first block, None for REST; `ends_in_list` says whether what is indented below could belong to it.
+    """
+
+    kind: str
+    first: int
+    last: int
+    block: Block | None = None
+    ends_in_list: bool = False
+
+
+class Section(NamedTuple):
+    """A unit: its header, then its pieces in order. The first section has no header: it is all above the first step."""
+
+    header: Piece | None
+    pieces: tuple[Piece, ...]
+
+    @property
+    def level(self) -> str:
+        """STEP or SUBSTEP, empty for the first section."""
+        return self.header.kind if self.header else ""
+
+    def all(self) -> tuple[Piece, ...]:
+        """The header and the pieces."""
+        return (self.header, *self.pieces) if self.header else self.pieces
+
+
+def read_sections(source: Source) -> tuple[int, list[Section]]:
+    """The line on which the document begins below its frontmatter, and its sections."""
+    begin = read_frontmatter(source)[0].next_line
+    blocks = settle_outline(source, read_blocks(source, begin))[0]
+    first_step = next((block.line for block in blocks if block.kind in OUTLINE), len(source.lines) + 1)
+    pieces = list(_pieces(source, [block for block in blocks if block.line >= first_step], first_step))
+    starts = [index for index, piece in enumerate(pieces) if piece.kind in OUTLINE]
+    bounds = pairwise([*starts, len(pieces)])
+    units = [Section(pieces[start], tuple(_joined(pieces[start + 1 : end]))) for start, end in bounds]
+    return begin, [Section(None, tuple(_head(source, blocks, begin, first_step))), *units]
+
+
+def _head(source: Source, blocks: Sequence[Block], begin: int, end: int) -> Iterator[Piece]:
+    """The title, if it comes first and is written with `#`, and all else above the line `end` as one piece."""
+    written = [number for number in range(begin, end) if source.lines[number - 1].strip(" \t")]  # CommonMark's blanks
+    title = next((block for block in blocks if block.kind == "TITLE"), None)
+    if written and title and title.line == written[0] and title.info == "#":
+        yield Piece("TITLE", title.line, title.line, title)
+        del written[0]
+    if written:
+        yield Piece("REST", written[0], written[-1])
+
+
+def _pieces(source: Source, blocks: Iterable[Block], begin: int) -> Iterator[Piece]:
+    """The pieces from a line on, block by block, and what stands in between."""
+    line = begin
+    for block in blocks:
+        if block.kind == "TITLE":  # one that comes late keeps its place
+            continue
+        first = _first_line(source, block)
+        yield from _rest(source, line, first)
+        yield Piece(block.kind, first, block.end_line, block, block.kind in LISTED or block.info == "list")
+        line = block.end_line + 1
+    yield from _rest(source, line, len(source.lines) + 1)
+
+
+def _first_line(source: Source, block: Block) -> int:
+    """The line of the bullet, which may stand above the text of its item."""
+    line = block.line
+    while block.kind in LISTED and line > 1 and not source.lines[line - 1][: block.column - 1].strip():
+        line, block = line - 1, block._replace(column=len(source.lines[line - 2]) + 1)
+    return line
+
+
+def _rest(source: Source, begin: int, end: int) -> Iterator[Piece]:
+    written = [number for number in range(begin, end) if source.lines[number - 1].strip()]
+    if written:
+        yield Piece("REST", written[0], written[-1])
+
+
+def _joined(pieces: Sequence[Piece]) -> Iterator[Piece]:
+    """The pieces of a unit with text that stands together as one piece."""
+    text: Piece | None = None
+    between: list[Piece] = []
+    for piece in pieces:
+        if text and piece.kind == "TEXT":
+            text, between = text._replace(last=piece.last, ends_in_list=piece.ends_in_list), []
+        elif text and piece.kind == "REST":
+            between.append(piece)
+        else:
+            yield from [text, *between] if text else []
+            text, between = (piece, []) if piece.kind == "TEXT" else (None, [])
+            if text is None:
+                yield piece
+    yield from [text, *between] if text else []

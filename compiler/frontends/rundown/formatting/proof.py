@@ -1,0 +1,59 @@
+"""The proof that formatting changed nothing that matters: the two documents become the same program."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import fields, is_dataclass
+
+from compiler.diagnostic import Diagnostic
+from compiler.frontends.rundown.formatting.emit import SEPARATOR
+from compiler.frontends.rundown.formatting.pieces import Piece, Section
+from compiler.frontends.rundown.link import Document
+from compiler.frontends.rundown.lower import lower
+from compiler.frontends.rundown.syntax import Runbook
+from compiler.ir.program import Origin, SourceFile
+from compiler.source import Source, Span
+
+
+def same_meaning(source: Source, before: Runbook, after: Runbook) -> bool:
+    """Whether two trees are the same document: the same program, head and scenarios, places aside.
+
+    Nested runbooks stay unread: what they are does not depend on the document that includes them.
+    """
+    return _meaning(source, before) == _meaning(source, after)
+
+
+def _meaning(source: Source, runbook: Runbook) -> list[object]:
+    document = Document(source, runbook, {})
+    lowered = lower(document, {source.name: document})
+    program = lowered.message if isinstance(lowered, Diagnostic) else _plain(lowered.program)
+    metadata = {key: value for key, value in runbook.metadata.items() if key != "scenarios"}
+    return [program, runbook.title, runbook.description, repr(metadata), _plain(runbook.scenarios)]
+
+
+def _plain(value: object) -> object:
+    """A value as plain data, without what says where it was written."""
+    if isinstance(value, Span | Origin | SourceFile):
+        return None
+    if is_dataclass(value):
+        return [type(value).__name__, *(_plain(getattr(value, field.name)) for field in fields(value))]
+    if isinstance(value, tuple):
+        return [type(value).__name__, *map(_plain, value)]
+    return value
+
+
+def same_content(source: Source, before: Sequence[Section], moved: Source, after: Sequence[Section]) -> bool:
+    """Whether two documents have the same lines, each in the same unit and in a block of the same kind."""
+    return list(_content(source, before)) == list(_content(moved, after))
+
+
+def _content(source: Source, sections: Sequence[Section]) -> Iterator[tuple[str, str]]:
+    for section in sections:
+        for piece in section.all():
+            lines = source.lines[piece.first - 1 : piece.last]
+            yield from ((_kind(piece), line) for line in lines if line.strip() and line != SEPARATOR)
+
+
+def _kind(piece: Piece) -> str:
+    """A comment that comes to stand between two texts is from then on a part of the prompt."""
+    return "TEXT" if piece.kind == "REST" else piece.kind

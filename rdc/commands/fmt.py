@@ -1,0 +1,135 @@
+"""`rdc fmt`: documents are put into their normal form, and mean what they meant."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from rdc.commands.arguments import documents_argument, opened
+from rdc.commands.language import language_options
+from rdc.commands.reporter import Reporter, form_option
+from rdc.terminal import is_terminal, put, tell
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from compiler.driver import Formatting, Settings
+    from rdc.formatting import Change
+
+DEFECT = 70
+
+
+@click.command(name="fmt")
+@documents_argument
+@click.option("--check", is_flag=True, help="Write nothing; fail and name the files that would change.")
+@click.option("--diff", is_flag=True, help="Write nothing; show what would change.")
+@click.option("-q", "--quiet", is_flag=True, help="No messages of success.")
+@language_options
+@form_option
+def command(files: tuple[str, ...], settings: Settings, form: str, *, check: bool, diff: bool, quiet: bool) -> int:
+    """Put documents into their normal form.
+
+    Orders the parts of each step, numbers the steps, and writes headers and transitions in one way. Text, code and
+    comments stay as they are. For a folder, every document in it is formatted. `-` reads standard input and writes to
+    standard output.
+
+    A document with errors that formatting cannot mend is left alone. Exit code 0 if all are formatted, 1 if one is
+    left alone (with --check: or would change), 2 for wrong use.
+    """
+    from compiler.driver import format_opened  # noqa: PLC0415 (the compiler is slow to import)
+    from rdc.formatting import change  # noqa: PLC0415
+
+    reporter = Reporter(form, quiet=quiet)
+    in_place = not (check or diff)
+    if in_place and "-" in files:
+        _refuse_for_standard_output(files, form)
+    formatted = [format_opened(document, settings) for document in opened(files)]
+    changes = [found for found in map(change, formatted) if found]
+    status = max(_report(formatted, changes if check else [], reporter), _confess(formatted))
+    if diff:
+        _show(changes, reporter)
+    if "-" in files and in_place:
+        return _print(formatted[0], status)
+    if in_place and not _is_written(changes, reporter):
+        return max(status, 1)
+    _summarise(formatted, changes if in_place else [], len(changes), reporter)
+    return status
+
+
+def _refuse_for_standard_output(files: Sequence[str], form: str) -> None:
+    context = click.get_current_context()
+    if len(files) > 1:
+        raise click.UsageError("- writes to standard output, so it takes no other files", context)
+    if form != "text":
+        raise click.UsageError(f"- and --format {form} both want standard output", context)
+
+
+def _report(formatted: Sequence[Formatting], unformatted: Sequence[Change], reporter: Reporter) -> int:
+    """Show why documents are left alone, and which would change; gives the exit code."""
+    found = [found for one in formatted for found in one.result.diagnostics]
+    sources = {path: source for one in formatted for path, source in one.sources.items()}
+    report = reporter.gather([*found, *(one.finding() for one in unformatted)], sources)
+    reporter.show(report)
+    return int(reporter.fails(report))
+
+
+def _confess(formatted: Sequence[Formatting]) -> int:
+    """Say which documents are left alone because of a defect of rdc; gives the exit code."""
+    from rdc.formatting import defect  # noqa: PLC0415 (the compiler is slow to import)
+    from rdc.reporting.cells import visible  # noqa: PLC0415 (as above)
+
+    defects = [said for said in map(defect, formatted) if said]
+    for said in defects:
+        tell(visible(f"rdc: internal error: {said}"))
+    return DEFECT if defects else 0
+
+
+def _show(changes: Sequence[Change], reporter: Reporter) -> None:
+    """Show the differences: escaped for people on a terminal, as they are for `git apply`."""
+    from rdc.reporting.cells import visible  # noqa: PLC0415 (the compiler is slow to import)
+
+    for one in changes:
+        lines = one.difference().removesuffix("\n")
+        if reporter.form != "text":
+            tell("\n".join(map(visible, lines.split("\n"))))  # standard output is for the machine
+        elif is_terminal():
+            put("\n".join(map(visible, lines.split("\n"))))
+        else:
+            put(f"{lines}\n".encode())
+
+
+def _print(formatting: Formatting, status: int) -> int:
+    from compiler.source import Source  # noqa: PLC0415 (the compiler is slow to import)
+
+    source, text = formatting.opened.source, formatting.result.text
+    if isinstance(source, Source) and text is not None:
+        put(source.encode(text))
+    return status
+
+
+def _is_written(changes: Sequence[Change], reporter: Reporter) -> bool:
+    """Write all changed files; whether that could be done."""
+    from rdc.atomic import write_all  # noqa: PLC0415 (the compiler is slow to import)
+    from rdc.outputs import unwritable  # noqa: PLC0415
+
+    try:
+        late = [one for one in changes if not one.is_still_there()]
+        if not late:
+            write_all([one.file for one in changes])
+            return True
+        problem = unwritable(late[0].path, "it was changed while rdc formatted it", "run `rdc fmt` again")
+    except OSError as error:
+        problem = unwritable(str(error.filename), error.strerror or str(error))
+    reporter.show(reporter.gather([problem], {}))
+    return False
+
+
+def _summarise(formatted: Sequence[Formatting], written: Sequence[Change], changed: int, reporter: Reporter) -> None:
+    from rdc.formatting import unchanged  # noqa: PLC0415 (the compiler is slow to import)
+
+    for one in written:
+        reporter.say(one.words())
+    rest = sum(1 for one in formatted if one.result.text is not None) - changed
+    if rest:
+        reporter.say(unchanged(rest))

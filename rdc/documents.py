@@ -1,0 +1,77 @@
+"""From the arguments of a command to documents: files, all documents below folders, and standard input."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from compiler.driver import Opened, open_file, open_standard_input
+from compiler.frontends import FRONT_ENDS
+from rdc.revision import RevisionError, ignored_files
+
+STANDARD_INPUT = "-"
+SKIPPED = frozenset({"node_modules", "__pycache__"})
+"""Folders that hold nobody's own documents; hidden ones are skipped too, and so is what git ignores."""
+
+
+class NoDocumentsError(ValueError):
+    """A folder has no documents in it, or cannot be read."""
+
+
+def open_documents(arguments: Sequence[str]) -> Iterator[Opened]:
+    """The documents that arguments name, each once, in their order; those of a folder in the order of their paths.
+
+    Raises:
+        NoDocumentsError: There is none in a folder.
+    """
+    for path in dict.fromkeys(path for argument in arguments for path in _paths(argument)):
+        yield open_standard_input() if path == STANDARD_INPUT else open_file(path)
+
+
+def _paths(argument: str) -> list[str]:
+    if argument == STANDARD_INPUT or not os.path.isdir(argument):  # noqa: PTH112 (it takes every path, Path.is_dir raises for some)
+        return [argument]
+    found = sorted(_below(argument), key=lambda path: Path(path).parts)
+    if not found:
+        names = " or ".join(f"*{suffix}" for suffix in _suffixes())
+        raise NoDocumentsError(f"the folder {argument} has no documents ({names}) in it")
+    return found
+
+
+def _suffixes() -> tuple[str, ...]:
+    return tuple(suffix for form in FRONT_ENDS.values() for suffix in form.suffixes)
+
+
+def _below(folder: str) -> Iterator[str]:
+    """The documents below a folder, by their names. Links are not followed: they may lead anywhere."""
+    ignored = _ignored(folder)
+    for above, folders, files in os.walk(folder, onerror=_unreadable):
+        folders[:] = [
+            name
+            for name in folders
+            if not name.startswith(".") and name not in SKIPPED and _place(above, name) + os.sep not in ignored
+        ]
+        for name in files:
+            path = _place(above, name)
+            is_document = name.endswith(_suffixes()) and not name.startswith(".") and not Path(path).is_symlink()
+            if is_document and path not in ignored:
+                yield path
+
+
+def _place(above: str, name: str) -> str:
+    return os.path.normpath(os.path.join(above, name))  # noqa: PTH118 (as people write it)
+
+
+def _ignored(folder: str) -> frozenset[str]:
+    """What git ignores below a folder, folders with a `/` at their end; nothing where there is no git."""
+    try:
+        return frozenset(
+            _place(folder, name) + (os.sep if name.endswith("/") else "") for name in ignored_files(folder)
+        )
+    except RevisionError:
+        return frozenset()
+
+
+def _unreadable(error: OSError) -> None:
+    raise NoDocumentsError(f"the folder {error.filename} cannot be read: {error.strerror}")

@@ -1,0 +1,210 @@
+"""`rdc fmt`: files, folders and standard input; what is written, and what is not."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.rdc.cli_support import GOOD, UNKNOWN_TARGET, Result, call, document
+
+UNTIDY = "## 1 - Build\n* FAIL: RETRY 2\n"
+TIDY = "## 1. Build\n\n- FAIL: RETRY 2 STOP\n"
+
+
+def with_input(text: bytes, monkeypatch: pytest.MonkeyPatch, *arguments: str, cwd: Path) -> Result:
+    """Run rdc with something on standard input."""
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text)))
+    return call(*arguments, cwd=cwd)
+
+
+def test_a_file_is_formatted_in_place(tmp_path: Path) -> None:
+    path = document(tmp_path, "a.runbook.md", UNTIDY)
+    path.chmod(0o640)
+    result = call("fmt", "a.runbook.md", cwd=tmp_path)
+    assert (result.code, result.out, result.err) == (0, "", "formatted a.runbook.md\n")
+    assert path.read_text() == TIDY
+    assert path.stat().st_mode & 0o777 == 0o640
+    assert list(tmp_path.iterdir()) == [path]
+    before = path.stat()
+    result = call("fmt", "a.runbook.md", cwd=tmp_path)
+    assert (result.code, result.err) == (0, "1 file already formatted\n")
+    assert path.stat() == before
+
+
+def test_bytes_that_are_not_structure_are_kept(tmp_path: Path) -> None:
+    path = tmp_path / "a.runbook.md"
+    path.write_bytes(b"\xef\xbb\xbf# T\r\n\r\n\xc3\xa9 \r\nb\n## 1  A\r\n```sh\r\na\t \r\n```\r\n- PASS:STOP")
+    assert call("fmt", "-q", "a.runbook.md", cwd=tmp_path).err == ""
+    assert path.read_bytes() == (
+        b"\xef\xbb\xbf# T\r\n\r\n\xc3\xa9 \r\nb\n\r\n## 1. A\r\n\r\n```sh\r\na\t \r\n```\r\n\r\n- PASS: STOP\r\n"
+    )
+
+
+def test_new_numbers_are_told(tmp_path: Path) -> None:
+    document(tmp_path, "a.runbook.md", "## 2. A\n\n## 4. B\n")
+    assert call("fmt", "a.runbook.md", cwd=tmp_path).err == "formatted a.runbook.md (2 is now 1, 4 is now 2)\n"
+
+
+def test_a_link_is_followed(tmp_path: Path) -> None:
+    path = document(tmp_path, "real/a.runbook.md", UNTIDY)
+    (tmp_path / "link.runbook.md").symlink_to(path)
+    assert call("fmt", "link.runbook.md", cwd=tmp_path).code == 0
+    assert (tmp_path / "link.runbook.md").is_symlink()
+    assert path.read_text() == TIDY
+
+
+def test_check_names_what_would_change_and_writes_nothing(tmp_path: Path) -> None:
+    path = document(tmp_path, "a.runbook.md", UNTIDY)
+    document(tmp_path, "b.runbook.md", TIDY)
+    result = call("fmt", "--check", "a.runbook.md", "b.runbook.md", cwd=tmp_path)
+    assert result.code == 1
+    assert result.err.startswith("a.runbook.md:1:1: error[RD515]: a.runbook.md is not in its normal form\n")
+    assert "b.runbook.md" not in result.err
+    assert path.read_text() == UNTIDY
+    result = call("fmt", "--check", "b.runbook.md", cwd=tmp_path)
+    assert (result.code, result.err) == (0, "1 file already formatted\n")
+    found = json.loads(call("fmt", "--check", "--format", "json", "a.runbook.md", cwd=tmp_path).out)
+    assert [one["code"] for one in found["diagnostics"]] == ["RD515"]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", ""])
+def test_a_difference_can_be_applied(tmp_path: Path, end: str) -> None:
+    path = tmp_path / "a.runbook.md"
+    path.write_bytes(UNTIDY.removesuffix("\n").replace("\n", end or "\n").encode() + end.encode())
+    before = path.read_bytes()
+    result = call("fmt", "--diff", "a.runbook.md", cwd=tmp_path)
+    assert (result.code, path.read_bytes()) == (0, before)
+    assert call("fmt", "--diff", "--check", "a.runbook.md", cwd=tmp_path).code == 1
+    subprocess.run(["git", "apply", "-p0", "-"], cwd=tmp_path, input=result.out.encode(), check=True)
+    assert path.read_bytes() == TIDY.replace("\n", end or "\n").encode()
+
+
+def test_a_document_with_errors_is_left_alone_and_the_others_are_not(tmp_path: Path) -> None:
+    wrong = document(tmp_path, "a.runbook.md", f"{UNKNOWN_TARGET}\n\n\n")
+    right = document(tmp_path, "b.runbook.md", UNTIDY)
+    before = wrong.read_bytes()
+    result = call("fmt", "a.runbook.md", "b.runbook.md", cwd=tmp_path)
+    assert result.code == 1
+    assert "error[RD201]" in result.err
+    assert result.err.endswith("formatted b.runbook.md\n")
+    assert (wrong.read_bytes(), right.read_text()) == (before, TIDY)
+
+
+def test_a_document_of_the_other_layout_is_reordered(tmp_path: Path) -> None:
+    path = document(tmp_path, "a.runbook.md", "## 1. A\n\n- PASS: STOP\n\nText.\n")
+    assert call("fmt", "a.runbook.md", cwd=tmp_path).code == 0
+    assert path.read_text() == "## 1. A\n\nText.\n\n- PASS: STOP\n"
+    document(tmp_path, "rdc.toml", 'transitions = "after-header"\n')
+    assert call("fmt", "a.runbook.md", cwd=tmp_path).code == 0
+    assert path.read_text() == "## 1. A\n\n- PASS: STOP\n\nText.\n"
+
+
+def test_a_defect_writes_nothing_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("compiler.frontends.rundown.formatting.same_meaning", lambda *_: False)
+    path = document(tmp_path, "a.runbook.md", UNTIDY)
+    result = call("fmt", "a.runbook.md", cwd=tmp_path)
+    assert result.code == 70
+    assert result.err.startswith("rdc: internal error: a.runbook.md was left alone: ")
+    assert path.read_text() == UNTIDY
+
+
+def test_a_file_that_changes_meanwhile_is_not_overwritten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = document(tmp_path, "a.runbook.md", UNTIDY)
+    monkeypatch.setattr("rdc.formatting.Change.is_still_there", lambda _: False)
+    result = call("fmt", "a.runbook.md", cwd=tmp_path)
+    assert (result.code, path.read_text()) == (1, UNTIDY)
+    assert "error[RD511]: cannot write a.runbook.md: it was changed while rdc formatted it" in result.err
+
+
+def test_a_file_that_cannot_be_written_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = document(tmp_path, "a.runbook.md", UNTIDY)
+
+    def full(*_: object) -> int:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("rdc.atomic.os.fsync", full)
+    result = call("fmt", "a.runbook.md", cwd=tmp_path)
+    assert (result.code, path.read_text(), list(tmp_path.iterdir())) == (1, UNTIDY, [path])
+    assert "cannot write a.runbook.md: No space left on device" in result.err
+
+
+def test_standard_input_goes_to_standard_output(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    result = with_input(UNTIDY.encode(), monkeypatch, "fmt", "-", cwd=tmp_path)
+    assert (result.code, result.out) == (0, TIDY)
+    result = with_input(TIDY.encode(), monkeypatch, "fmt", "-", cwd=tmp_path)
+    assert (result.code, result.out) == (0, TIDY)
+    result = with_input(UNKNOWN_TARGET.encode(), monkeypatch, "fmt", "-", cwd=tmp_path)
+    assert (result.code, result.out) == (1, "")
+    assert result.err.startswith("<stdin>:9:")
+    result = with_input(UNTIDY.encode(), monkeypatch, "fmt", "--check", "-", cwd=tmp_path)
+    assert (result.code, result.out) == (1, "")
+
+
+def test_standard_input_stands_alone(tmp_path: Path) -> None:
+    assert "takes no other files" in call("fmt", "-", "a.runbook.md", cwd=tmp_path).err
+    assert "both want standard output" in call("fmt", "-", "--format", "json", cwd=tmp_path).err
+
+
+# --- Folders and standard input of all commands that take documents ---------------------------------------------------
+
+
+def test_check_reads_standard_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    result = with_input(GOOD.encode(), monkeypatch, "check", "-", cwd=tmp_path)
+    assert (result.code, result.err) == (0, "no problems in 1 file\n")
+    result = with_input(b"# Only a title\n", monkeypatch, "check", "-", cwd=tmp_path)
+    assert result.err.startswith("<stdin>: error[RD005]")
+    result = with_input(b"# Only a title\n", monkeypatch, "check", "--from", "rundown", "-", cwd=tmp_path)
+    assert result.err.startswith("<stdin>:1:1: error[RD101]")
+    result = with_input(b"\xff", monkeypatch, "check", "-", cwd=tmp_path)
+    assert result.err.startswith("<stdin>: error[RD002]")
+
+
+def test_standard_input_refers_to_documents_from_the_current_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    document(tmp_path, "rdc.toml", "")
+    document(tmp_path, "sub/part.runbook.md", UNKNOWN_TARGET)
+    whole = b"## 1. All\n\n- part.runbook.md\n"
+    assert "error[RD301]" in with_input(whole, monkeypatch, "check", "-", cwd=tmp_path).err
+    result = with_input(whole, monkeypatch, "check", "-", cwd=tmp_path / "sub")
+    assert result.err.startswith("sub/part.runbook.md:9:")
+
+
+def test_scenarios_on_standard_input_may_name_any_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    head = b"---\nscenarios: {a: {commands: [rd run deploy.runbook.md], result: STOP}}\n---\n"
+    assert with_input(head + GOOD.encode(), monkeypatch, "check", "--strict", "-", cwd=tmp_path).code == 0
+
+
+def test_a_folder_stands_for_the_documents_in_it(tmp_path: Path) -> None:
+    for name in ("b.runbook.md", "a/z.runbook.md", "a/b/y.runbook.md", "a.runbook.md"):
+        document(tmp_path, name, UNTIDY)
+    for name in (".hidden/x.runbook.md", ".x.runbook.md", "node_modules/m/x.runbook.md", "notes.md"):
+        document(tmp_path, name, UNTIDY)
+    (tmp_path / "link.runbook.md").symlink_to("notes.md")
+    (tmp_path / "loop").symlink_to(tmp_path)
+    result = call("fmt", ".", "b.runbook.md", cwd=tmp_path)
+    order = ["a/b/y.runbook.md", "a/z.runbook.md", "a.runbook.md", "b.runbook.md"]
+    assert result.err.splitlines() == [f"formatted {name}" for name in order]
+    assert (tmp_path / "notes.md").read_text() == UNTIDY
+    assert call("check", "a", cwd=tmp_path).err.endswith("in 2 files\n")
+
+
+def test_what_git_ignores_is_skipped(tmp_path: Path) -> None:
+    subprocess.run(["git", "init", "-q", "."], cwd=tmp_path, check=True)
+    document(tmp_path, ".gitignore", "/build/\n*.draft.runbook.md\n")
+    for name in ("a.runbook.md", "build/b.runbook.md", "sub/c.draft.runbook.md", "sub/d.runbook.md"):
+        document(tmp_path, name, UNTIDY)
+    for folder, names in ((".", ["a.runbook.md", "sub/d.runbook.md"]), ("sub", ["sub/d.runbook.md"])):
+        found = json.loads(call("fmt", "--check", "--format", "json", folder, cwd=tmp_path).out)["diagnostics"]
+        assert [one["path"] for one in found] == names
+
+
+@pytest.mark.parametrize("command", ["check", "fmt"])
+def test_a_folder_without_documents_is_wrong_use(command: str, tmp_path: Path) -> None:
+    result = call(command, ".", cwd=tmp_path)
+    assert result.code == 2
+    assert result.err == f"rdc: the folder . has no documents (*.runbook.md) in it (see 'rdc {command} --help')\n"
