@@ -1,7 +1,7 @@
 """Programs in JavaScript that tests talk to: packages that npm installs as a lock file says, one process of node each.
 
-A folder of such a program has a `package.json`, whose `main` is what node runs and whose script `build`, if there is one,
-makes it first; a `package-lock.json`; and modules. What is installed is kept in `.venv` until the lock file changes.
+A folder of such a program has a `package.json`, whose `main` is what node runs and whose script `build`, if there is
+one, makes it first; a `package-lock.json`; and modules. What is installed is kept in `.venv` until that file changes.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
 // A run of a workflow: its jobs one after the other, as their `needs` and conditions say.
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { Api, describeReview, describeRun } from "./api.mjs";
@@ -10,6 +11,10 @@ import { parse, resolve, resolveText, resolveTexts } from "./parse.mjs";
 import { evaluate, isTrue } from "./values.mjs";
 
 const api = new Api();
+let removed = Promise.resolve();
+
+/** Settles as soon as nothing of the runs so far is left in the folder for temporary files. */
+export const tidied = () => removed;
 
 /** Walk through a workflow as a request says (`engine/__init__.py` describes it); gives what became of it. */
 export async function walk(request) {
@@ -18,7 +23,7 @@ export async function walk(request) {
   try {
     return await new Run(request, workflow, base).walk();
   } finally {
-    rmSync(base, { recursive: true, force: true });
+    removed = Promise.all([removed, rm(base, { recursive: true, force: true })]); // nobody waits for it
   }
 }
 

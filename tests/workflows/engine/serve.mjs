@@ -1,7 +1,7 @@
 // Reads requests, one JSON object a line, and answers each with a line of JSON: its result, or `error`.
 import { createInterface } from "node:readline";
 import { complaints } from "./parse.mjs";
-import { walk } from "./run.mjs";
+import { tidied, walk } from "./run.mjs";
 
 const TASKS = { complaints: async ({ workflow }) => ({ complaints: await complaints(workflow) }), walk };
 
@@ -13,4 +13,6 @@ async function serve() {
   }
 }
 
-serve().then(() => process.exit());
+serve()
+  .then(tidied)
+  .then(() => process.exit());

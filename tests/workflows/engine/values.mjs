@@ -1,5 +1,14 @@
 // Plain values as data of GitHub's expression engine, and expressions as data.
 import { data, Evaluator, Lexer, Parser } from "@actions/expressions";
+import { TokenType } from "@actions/expressions/lexer";
+
+// The package takes one pair of quotes out of a text and leaves further ones; the runner takes out all.
+const lex = Lexer.prototype.lex;
+Lexer.prototype.lex = function () {
+  const { tokens } = lex.call(this);
+  for (const token of tokens) if (token.type === TokenType.STRING) token.value = token.lexeme.slice(1, -1).replaceAll("''", "'");
+  return { tokens };
+};
 
 /** Something that GitHub may well do, and this simulator does not: an error, never passed over. */
 export class NotSimulated extends Error {}
