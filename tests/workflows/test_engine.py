@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests import node
+from tests.conftest import ROOT
 from tests.workflows import engine
 from tests.workflows.engine import EngineRun, RefusedError
 
@@ -447,6 +449,32 @@ jobs:
     reviews = json.loads(run.jobs["two"].log)
     told = [(review["state"], review["environments"][0]["name"], review["user"]["type"]) for review in reviews]
     assert told == ([] if decision == "refused" else [(decision, "production", "User")])
+
+
+# --- Where it runs ----------------------------------------------------------------------------------------------------
+
+
+def test_it_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    monkeypatch.setattr(engine, "_server", engine._server.__wrapped__)
+    assert engine.missing() == "the packages of tests/workflows/engine need node and npm"
+    with pytest.raises(pytest.skip.Exception, match="need node and npm"):
+        engine.complaints("on: push")
+
+
+def test_it_says_that_packages_cannot_be_fetched(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(node, "CACHE", tmp_path)
+    monkeypatch.setattr(node, "INSTALL", ("sh", "-c", "echo 'npm error code ENOTFOUND' >&2; exit 1"))
+    monkeypatch.setattr(engine, "_server", engine._server.__wrapped__)
+    assert "npm cannot fetch the packages of" in engine.missing()
+
+
+@pytest.mark.parametrize("lock", sorted(ROOT.glob("tests/**/package-lock.json")), ids=lambda lock: lock.parent.name)
+def test_lock_files_pin_what_is_installed_and_name_no_host(lock: Path) -> None:
+    packages = json.loads(lock.read_text(encoding="utf-8"))["packages"]
+    installed = [package for path, package in packages.items() if path]
+    assert all(package["integrity"] for package in installed)
+    assert not any("resolved" in package for package in installed)
 
 
 # --- What it does not know --------------------------------------------------------------------------------------------

@@ -27,7 +27,15 @@ export function runAction(uses, inputs, place) {
 const ACTIONS = {
   "actions/checkout": { inputs: ["persist-credentials", "fetch-depth"], run: checkout },
   "actions/upload-artifact": {
-    inputs: ["name", "path", "overwrite", "include-hidden-files", "if-no-files-found", "retention-days", "compression-level"],
+    inputs: [
+      "name",
+      "path",
+      "overwrite",
+      "include-hidden-files",
+      "if-no-files-found",
+      "retention-days",
+      "compression-level",
+    ],
     run: upload,
   },
   "actions/download-artifact": { inputs: ["name", "path", "run-id", "github-token", "repository"], run: download },
@@ -40,12 +48,19 @@ function checkout(_inputs, { repository, workspace }) {
 
 /** Keeps files without permissions and empty folders; what is hidden only if told to. */
 function upload(inputs, { workspace, artifacts, run }) {
-  const { name = "artifact", path, overwrite, "include-hidden-files": hidden, "if-no-files-found": none = "warn" } = inputs;
+  const {
+    name = "artifact",
+    path,
+    overwrite,
+    "include-hidden-files": hidden,
+    "if-no-files-found": none = "warn",
+  } = inputs;
   if (!path || /[*?[\]!~\n]/.test(path)) throw new NotSimulated(`not simulated: upload of the path ${path}`);
   if (/[":<>|*?\r\n\\/]/.test(name)) throw new Failed(`The artifact name is not valid: ${name}`);
   const folder = join(artifacts(run), name);
   if (overwrite === "true") rmSync(folder, { recursive: true, force: true });
-  else if (existsSync(folder)) throw new Failed(`an artifact with this name already exists on the workflow run: ${name}`);
+  else if (existsSync(folder))
+    throw new Failed(`an artifact with this name already exists on the workflow run: ${name}`);
   const from = resolve(workspace, path);
   const files = existsSync(from) ? filesIn(from, hidden === "true") : [];
   if (!files.length && none === "error") throw new Failed(`No files were found with the provided path: ${path}`);

@@ -33,7 +33,8 @@ export class Api {
     const token = /^(?:bearer|token) (.*)$/i.exec(headers.authorization ?? "")?.[1];
     if (method !== "GET") return failure(404, "Not Found");
     if (token === undefined) return failure(404, "Not Found"); // as GitHub says of a private repository
-    const [, where, id, rest] = /^\/repos\/([^/]+\/[^/]+)\/actions\/runs\/(\d+)(\/approvals)?(?:\?.*)?$/.exec(url) ?? [];
+    const [, where, id, rest] =
+      /^\/repos\/([^/]+\/[^/]+)\/actions\/runs\/(\d+)(\/approvals)?(?:\?.*)?$/.exec(url) ?? [];
     if (where?.toLowerCase() !== repository.toLowerCase()) return failure(404, "Not Found");
     if (!may(token, "actions")) return failure(403, "Resource not accessible by integration");
     const record = readRecord(history, id);
@@ -85,7 +86,15 @@ export function describeRun({ github, status, conclusion }) {
 
 function describeRepository(full_name, login, server) {
   const name = full_name.slice(login.length + 1);
-  return { id: 1, name, full_name, owner: { ...USER, login }, private: true, fork: false, html_url: `${server}/${full_name}` };
+  return {
+    id: 1,
+    name,
+    full_name,
+    owner: { ...USER, login },
+    private: true,
+    fork: false,
+    html_url: `${server}/${full_name}`,
+  };
 }
 
 /** A review as the API lists it. */

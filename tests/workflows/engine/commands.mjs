@@ -43,17 +43,26 @@ export function readOutput(said, masks) {
 }
 
 function parsed(line) {
-  const match = /^\s*::([^\s:]+)(?:\s+(.*?))?::(.*)$/s.exec(line) ?? /##\[([^\s\]]+)(?:\s+([^\]]*))?\](.*)$/s.exec(line);
+  const match =
+    /^\s*::([^\s:]+)(?:\s+(.*?))?::(.*)$/s.exec(line) ?? /##\[([^\s\]]+)(?:\s+([^\]]*))?\](.*)$/s.exec(line);
   if (!match) return undefined;
   const [, name, given = "", rest] = match;
   const pairs = given.split(/[,;]/).filter((pair) => pair.includes("="));
-  const properties = pairs.map((pair) => [pair.slice(0, pair.indexOf("=")).trim(), unescaped(pair.slice(pair.indexOf("=") + 1))]);
-  return { name: name.toLowerCase(), properties: Object.fromEntries(properties), data: unescaped(rest.replace(/\r$/, "")) };
+  const properties = pairs.map((pair) => [
+    pair.slice(0, pair.indexOf("=")).trim(),
+    unescaped(pair.slice(pair.indexOf("=") + 1)),
+  ]);
+  return {
+    name: name.toLowerCase(),
+    properties: Object.fromEntries(properties),
+    data: unescaped(rest.replace(/\r$/, "")),
+  };
 }
 
 function obey({ name, properties, data }, masks, result) {
   if (NOT_SIMULATED.includes(name)) throw new NotSimulated(`not simulated: the command ::${name}::`);
-  if (ANNOTATIONS.includes(name)) result.annotations.push({ level: name, title: properties.title ?? "", message: masks.hide(data) });
+  if (ANNOTATIONS.includes(name))
+    result.annotations.push({ level: name, title: properties.title ?? "", message: masks.hide(data) });
   else if (name === "add-mask") masks.add(data);
   else if (name === "set-output") result.outputs[properties.name] = data;
   else if (DISABLED.includes(name)) result.failed = true;

@@ -37,7 +37,9 @@ function readPair(line, rest) {
 
 /** The folders in a file for the path, in order. */
 export function readFolders(file) {
-  return text(file).split(/\r?\n|\r/).filter(Boolean);
+  return text(file)
+    .split(/\r?\n|\r/)
+    .filter(Boolean);
 }
 
 /** The summary; empty where it is larger than GitHub takes. */

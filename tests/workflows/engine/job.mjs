@@ -14,7 +14,14 @@ export async function runJob(run, job, known, name) {
     if (done.conclusion === "failure" && state.status === "success") state.status = "failure";
     steps.push(done);
   }
-  return { name, result: state.status, outputs: state.outputs(), steps, log: state.log, annotations: state.annotations };
+  return {
+    name,
+    result: state.status,
+    outputs: state.outputs(),
+    steps,
+    log: state.log,
+    annotations: state.annotations,
+  };
 }
 
 /** What the steps of a job share, and change. */
@@ -43,10 +50,20 @@ export class Job {
     const event_path = join(this.root, "event.json");
     writeFileSync(event_path, JSON.stringify(github.event));
     this.github = { ...github, job: job.id, token, workspace: this.workspace, event_path };
-    this.runner = { name: "Hosted Agent", os: "Linux", arch: "X64", environment: "github-hosted", temp: this.temp, tool_cache: join(this.root, "tools") };
+    this.runner = {
+      name: "Hosted Agent",
+      os: "Linux",
+      arch: "X64",
+      environment: "github-hosted",
+      temp: this.temp,
+      tool_cache: join(this.root, "tools"),
+    };
     this.known = { ...known, github: this.github };
     this.env = { ...run.env, ...resolveTexts(job.env, { ...this.known, secrets: this.secrets }) };
-    const defaults = { ...plain(run.workflow.defaults, run.known), ...plain(job.defaults, { ...this.known, env: this.env }) };
+    const defaults = {
+      ...plain(run.workflow.defaults, run.known),
+      ...plain(job.defaults, { ...this.known, env: this.env }),
+    };
     this.shell = defaults.shell;
     this.folder = defaults["working-directory"];
     resolve(job["runs-on"], this.known);
@@ -77,7 +94,8 @@ const USUAL = { contents: "read", packages: "read" };
 function permissions(token) {
   if (token === undefined) return USUAL;
   const given = resolve(token, {});
-  if (given.kind === undefined) return Object.fromEntries(Object.entries(given).map(([scope, access]) => [scope, access.coerceString()]));
+  if (given.kind === undefined)
+    return Object.fromEntries(Object.entries(given).map(([scope, access]) => [scope, access.coerceString()]));
   const access = given.coerceString().replace("-all", "");
   return { actions: access, contents: access };
 }

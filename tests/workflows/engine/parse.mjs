@@ -1,5 +1,12 @@
 // A workflow as GitHub's own parser reads it.
-import { convertWorkflowTemplate, isBasicExpression, isMapping, isSequence, NoOperationTraceWriter, parseWorkflow } from "@actions/workflow-parser";
+import {
+  convertWorkflowTemplate,
+  isBasicExpression,
+  isMapping,
+  isSequence,
+  NoOperationTraceWriter,
+  parseWorkflow,
+} from "@actions/workflow-parser";
 import { YamlObjectReader } from "@actions/workflow-parser/workflows/yaml-object-reader";
 import { asData, evaluate, NotSimulated } from "./values.mjs";
 
@@ -10,11 +17,31 @@ YamlObjectReader.getLiteralToken = (...given) => Object.assign(literal(...given)
 
 const WORKFLOW = ["name", "run-name", "on", "permissions", "env", "defaults", "concurrency", "jobs"];
 const JOB = [
-  "name", "needs", "if", "runs-on", "environment", "timeout-minutes", "permissions", "outputs", "env", "defaults",
-  "steps", "concurrency",
+  "name",
+  "needs",
+  "if",
+  "runs-on",
+  "environment",
+  "timeout-minutes",
+  "permissions",
+  "outputs",
+  "env",
+  "defaults",
+  "steps",
+  "concurrency",
 ];
 const STEP = [
-  "id", "name", "if", "continue-on-error", "uses", "with", "shell", "env", "run", "working-directory", "timeout-minutes",
+  "id",
+  "name",
+  "if",
+  "continue-on-error",
+  "uses",
+  "with",
+  "shell",
+  "env",
+  "run",
+  "working-directory",
+  "timeout-minutes",
 ];
 
 /** What GitHub's parser complains about, in lines; a workflow without errors gives none. */
@@ -22,12 +49,19 @@ export async function complaints(content) {
   return (await read(content)).errors;
 }
 
+let latest; // a run that waits and those that go on with it have the same workflow
+
 /**
  * A workflow: `events` as GitHub's model has them, keys by name, and `jobs` in document order, each with `steps`.
  * The fields of jobs and steps are tokens, to be resolved when their turn comes; `condition` is the text of the `if`
  * with the status function that GitHub adds.
  */
 export async function parse(content) {
+  if (latest?.content !== content) latest = { content, workflow: await readWorkflow(content) };
+  return latest.workflow;
+}
+
+async function readWorkflow(content) {
   const { errors, root, model } = await read(content);
   if (errors.length) throw new Error(`GitHub's parser refuses the workflow: ${errors.join("; ")}`);
   const fields = fieldsOf(root, WORKFLOW, "a workflow");

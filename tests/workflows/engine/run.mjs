@@ -56,7 +56,11 @@ class Run {
     this.status = "completed";
     this.conclusion = this.result();
     this.record();
-    return { conclusion: this.conclusion, jobs: this.results, concurrency: (concurrency?.group ?? concurrency)?.coerceString() ?? "" };
+    return {
+      conclusion: this.conclusion,
+      jobs: this.results,
+      concurrency: (concurrency?.group ?? concurrency)?.coerceString() ?? "",
+    };
   }
 
   /** The jobs such that each comes after those that it needs, otherwise as they are written. */
@@ -70,10 +74,16 @@ class Run {
   }
 
   async job(job) {
-    const needs = Object.fromEntries(job.needs.map((id) => [id, { result: this.results[id].result, outputs: this.results[id].outputs }]));
+    const needs = Object.fromEntries(
+      job.needs.map((id) => [id, { result: this.results[id].result, outputs: this.results[id].outputs }]),
+    );
     const known = { ...this.known, needs };
     if (!isTrue(evaluate(job.condition, known, this.statusFunctions(job)))) return ended("skipped");
-    const all = { ...known, strategy: { "fail-fast": true, "job-index": 0, "job-total": 1, "max-parallel": 1 }, matrix: null };
+    const all = {
+      ...known,
+      strategy: { "fail-fast": true, "job-index": 0, "job-total": 1, "max-parallel": 1 },
+      matrix: null,
+    };
     const environment = resolve(job.environment, all);
     const name = (environment?.name ?? environment)?.coerceString();
     if (name && !this.isLetIn(job.id, name)) return ended("failure");
@@ -94,7 +104,10 @@ class Run {
   ancestors(job, found = new Set()) {
     for (const id of job.needs) {
       found.add(id);
-      this.ancestors(this.workflow.jobs.find((other) => other.id === id), found);
+      this.ancestors(
+        this.workflow.jobs.find((other) => other.id === id),
+        found,
+      );
     }
     return found;
   }

@@ -13,7 +13,14 @@ export async function runStep(job, step, number) {
   const before = job.contexts(step.action, asEnvironment(job.env));
   const own = resolveTexts(step.env, { ...before, secrets: job.secrets });
   const contexts = { ...before, env: asEnvironment({ ...job.env, ...own }) };
-  const done = { id: step.id ?? step.action, name: "", outcome: "skipped", conclusion: "skipped", outputs: {}, summary: "" };
+  const done = {
+    id: step.id ?? step.action,
+    name: "",
+    outcome: "skipped",
+    conclusion: "skipped",
+    outputs: {},
+    summary: "",
+  };
   done.name = resolveText(step.name, contexts, statusFunctions(job)) ?? done.id;
   if (!isTrue(evaluate(step.condition, contexts, statusFunctions(job)))) return done;
   const all = { ...contexts, secrets: job.secrets };
@@ -63,7 +70,11 @@ async function execute(job, step, { all, own, number }, done) {
 function environment(job, step, own, files) {
   const { request } = job.run;
   const paths = Object.fromEntries(Object.entries(files).map(([kind, file]) => [`GITHUB_${kind.toUpperCase()}`, file]));
-  const variables = { CI: "true", GITHUB_ACTIONS: "true", ...asVariables({ ...job.github, action: step.action }, job.runner) };
+  const variables = {
+    CI: "true",
+    GITHUB_ACTIONS: "true",
+    ...asVariables({ ...job.github, action: step.action }, job.runner),
+  };
   const env = { ...request.env, HOME: job.home, ...job.env, ...own, ...variables, ...paths };
   return { ...env, PATH: [...job.path, env.PATH].join(":") };
 }
@@ -86,7 +97,8 @@ function takeOver(job, files, done) {
 }
 
 function setVariable(job, name, value) {
-  if (name.toUpperCase() === "NODE_OPTIONS") throw new Error("Can't store NODE_OPTIONS output parameter using '$GITHUB_ENV' command.");
+  if (name.toUpperCase() === "NODE_OPTIONS")
+    throw new Error("Can't store NODE_OPTIONS output parameter using '$GITHUB_ENV' command.");
   job.env = { ...job.env, [name]: value };
 }
 

@@ -6,7 +6,8 @@ import { TokenType } from "@actions/expressions/lexer";
 const lex = Lexer.prototype.lex;
 Lexer.prototype.lex = function () {
   const { tokens } = lex.call(this);
-  for (const token of tokens) if (token.type === TokenType.STRING) token.value = token.lexeme.slice(1, -1).replaceAll("''", "'");
+  for (const token of tokens)
+    if (token.type === TokenType.STRING) token.value = token.lexeme.slice(1, -1).replaceAll("''", "'");
   return { tokens };
 };
 
@@ -42,7 +43,8 @@ export function asEnvironment(plain) {
   return new Environment(...pairs(plain));
 }
 
-const pairs = (plain) => Object.entries(plain).map(([key, item]) => ({ key, value: item?.kind === undefined ? asData(item) : item }));
+const pairs = (plain) =>
+  Object.entries(plain).map(([key, item]) => ({ key, value: item?.kind === undefined ? asData(item) : item }));
 
 /**
  * The value of an expression. `contexts` are data by name; `functions` are what the engine does not bring with it, by
