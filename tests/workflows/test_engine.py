@@ -155,6 +155,19 @@ def test_a_shell_is_what_its_name_stands_for(walk: Walk, shell: str, said: str) 
     assert walk(steps(f"- run: {script!r}\n  {shell}\n".replace("'\\''", "''"))).log == said
 
 
+def test_a_shell_that_cannot_be_started_fails_the_step(walk: Walk) -> None:
+    run = walk(
+        steps("""\
+        - {id: a, working-directory: gone, run: 'true', continue-on-error: true}
+        - {id: b, shell: 'no-such-shell {0}', run: 'true', continue-on-error: true}
+        - run: printf 'LONG=%0200000d\\n' 0 >> "$GITHUB_ENV"
+        - {id: c, run: 'true'}
+        """)
+    )
+    assert [run.jobs["one"].outcomes[name] for name in "abc"] == ["failure"] * 3
+    assert "E2BIG" in run.log
+
+
 def test_a_job_has_a_shell_and_a_folder_of_its_own(walk: Walk) -> None:
     text = steps("- run: mkdir sub\n  working-directory: .\n- run: pwd; echo $0\n- {run: pwd, shell: bash}\n").replace(
         "    steps:", "    defaults: {run: {shell: 'sh {0}', working-directory: sub}}\n    steps:"
@@ -485,6 +498,7 @@ def test_lock_files_pin_what_is_installed_and_name_no_host(lock: Path) -> None:
     [
         (steps("- uses: somebody/else@v1\n"), "not simulated: the action somebody/else@v1"),
         (steps("- {uses: actions/checkout@v7, with: {submodules: true}}\n"), "not simulated: the input submodules"),
+        (steps("- run: curl --silent $GITHUB_API_URL/user\n"), "not simulated: the API for GET /user"),
         (steps("- {run: 'true', shell: pwsh}\n"), "not simulated: the shell pwsh"),
         (steps("- {run: 'true', if: \"hashFiles('x') == ''\"}\n"), "not simulated: hashFiles"),
         (

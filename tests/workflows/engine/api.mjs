@@ -6,7 +6,10 @@ import { join } from "node:path";
 const TIME = "2026-01-01T00:00:00Z";
 const USER = { login: "octocat", id: 1, type: "User", site_admin: false };
 
-/** The API. `history` is the folder with what is known of runs; `may(token, scope)` says what a token may read. */
+/**
+ * The API. `history` is the folder with what is known of runs; `may(token, scope)` says what a token may read. What is
+ * asked for and not simulated is added to `unknown`.
+ */
 export class Api {
   #server;
   #state;
@@ -29,15 +32,18 @@ export class Api {
   }
 
   #found({ method, url, headers }) {
-    const { history, repository, may } = this.#state;
+    const { history, repository, may, unknown } = this.#state;
     const token = /^(?:bearer|token) (.*)$/i.exec(headers.authorization ?? "")?.[1];
-    if (method !== "GET") return failure(404, "Not Found");
-    if (token === undefined) return failure(404, "Not Found"); // as GitHub says of a private repository
     const [, where, id, rest] =
-      /^\/repos\/([^/]+\/[^/]+)\/actions\/runs\/(\d+)(\/approvals)?(?:\?.*)?$/.exec(url) ?? [];
-    if (where?.toLowerCase() !== repository.toLowerCase()) return failure(404, "Not Found");
+      /^\/repos\/([^/]+\/[^/]+)\/actions\/runs\/([^/?]+)(\/approvals)?(?:\?.*)?$/.exec(url) ?? [];
+    if (method !== "GET" || where === undefined) {
+      unknown.push(`${method} ${url}`);
+      return failure(501, "Not simulated");
+    }
+    // Without a token GitHub says of a private repository that there is none.
+    if (token === undefined || where.toLowerCase() !== repository.toLowerCase()) return failure(404, "Not Found");
     if (!may(token, "actions")) return failure(403, "Resource not accessible by integration");
-    const record = readRecord(history, id);
+    const record = /^\d+$/.test(id) && readRecord(history, id);
     if (!record) return failure(404, "Not Found");
     return { status: 200, body: rest ? record.approvals : record.run };
   }

@@ -8,7 +8,7 @@ import { Masks } from "./commands.mjs";
 import { givenInputs, githubContext } from "./contexts.mjs";
 import { runJob } from "./job.mjs";
 import { parse, resolve, resolveText, resolveTexts } from "./parse.mjs";
-import { evaluate, isTrue } from "./values.mjs";
+import { evaluate, isTrue, NotSimulated } from "./values.mjs";
 
 const api = new Api();
 let removed = Promise.resolve();
@@ -45,7 +45,8 @@ class Run {
   async walk() {
     const { request, workflow } = this;
     const may = (token, scope) => ["read", "write"].includes(this.tokens.get(token)?.[scope]);
-    const url = await api.serve({ history: request.history, repository: request.github.repository, may });
+    const unknown = [];
+    const url = await api.serve({ history: request.history, repository: request.github.repository, may, unknown });
     this.github = githubContext(request, workflow, url);
     this.may = may;
     this.known = { github: this.github, inputs: this.inputs, vars: request.vars };
@@ -53,6 +54,7 @@ class Run {
     this.env = resolveTexts(workflow.env, { ...this.known, secrets: request.secrets });
     this.record();
     for (const job of this.inOrder()) this.results[job.id] = await this.job(job);
+    if (unknown.length) throw new NotSimulated(`not simulated: the API for ${unknown.join(", ")}`);
     this.status = "completed";
     this.conclusion = this.result();
     this.record();

@@ -16,7 +16,8 @@ const UNSPECIFIED = "bash -e {0}";
  * Run a script. Gives its exit code and what it has said.
  *
  * Standard input is empty, standard output and error are one file: what is left running in the background holds
- * nothing up. After `patience` seconds all of it is killed, which is an error.
+ * nothing up. A shell that cannot be started counts as one that fails, as for the runner: its folder is gone, or its
+ * environment is too large. After `patience` seconds all of it is killed, which is an error.
  */
 export async function runScript({ script, shell, folder, env, temp, number, patience }) {
   const name = shell?.split(" ")[0];
@@ -28,6 +29,9 @@ export async function runScript({ script, shell, folder, env, temp, number, pati
   try {
     const code = await finished(spawnIn(command, words, { folder, env, descriptor }), patience);
     return { code, said: readFileSync(output, "utf8") };
+  } catch (error) {
+    if (!error.syscall?.startsWith("spawn")) throw error;
+    return { code: 1, said: `An error occurred trying to start process '${command}': ${error.code}\n` };
   } finally {
     closeSync(descriptor);
   }
