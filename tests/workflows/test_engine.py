@@ -476,6 +476,7 @@ def test_it_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_it_says_that_packages_cannot_be_fetched(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("shutil.which", lambda name: name)
     monkeypatch.setattr(node, "CACHE", tmp_path)
     monkeypatch.setattr(node, "INSTALL", ("sh", "-c", "echo 'npm error code ENOTFOUND' >&2; exit 1"))
     monkeypatch.setattr(engine, "_server", engine._server.__wrapped__)
