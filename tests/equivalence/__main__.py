@@ -7,6 +7,7 @@ import random
 import sys
 import tempfile
 import time
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from .regressions import write
@@ -23,21 +24,33 @@ def main() -> int:
     options = _options()
     began = time.monotonic()
     first = random.randrange(10**9) if options.seed is None else options.seed
-    print(f"soak: {options.minutes:g} minutes, seed {first}, ways {', '.join(options.ways)}", flush=True)
-    soak = Soak(options.ways, began + options.minutes * 60, options.most)
+    ways = tuple(_available(options.ways))
+    print(f"soak: {options.minutes:g} minutes, seed {first}, ways {', '.join(ways) or 'none'}", flush=True)
+    if not ways:
+        return 1
+    soak = Soak(ways, began + options.minutes * 60, options.most)
     told = began
 
     def tell(soak: Soak) -> None:
         nonlocal told
         if soak.is_over or soak.finding or time.monotonic() - told >= PAUSE:
             told = time.monotonic()
-            counts = ", ".join(f"{name} {soak.counts[name]}" for name in options.ways)
+            counts = ", ".join(f"{name} {soak.counts[name]}" for name in ways)
             print(f"{(told - began) / 60:5.1f} min, {soak.cases} cases: {counts}", flush=True)
 
     finding = run(soak, first, tell)
     if finding:
         _report(finding)
     return 1 if finding else 0
+
+
+def _available(names: Iterable[str]) -> Iterator[str]:
+    """The ways for which this machine has all that they need."""
+    for name in names:
+        if missing := WAYS[name].missing():
+            print(f"soak: {name} is left out: {missing}", flush=True)
+        else:
+            yield name
 
 
 def _options() -> argparse.Namespace:

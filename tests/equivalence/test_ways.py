@@ -10,7 +10,7 @@ import pytest
 
 from backends.registry import BACKENDS
 
-from . import __main__, regressions, test_github, test_make, test_python, test_semantics
+from . import __main__, regressions, test_engine, test_github, test_make, test_python, test_semantics
 from .difference import DifferenceError
 from .execution import Trial
 from .scenario import Scenario
@@ -34,8 +34,8 @@ def test_every_target_that_can_be_run_has_ways() -> None:
 
 
 def test_every_way_has_a_share_of_the_usual_tests() -> None:
-    shares = [test_semantics.SHARES, test_python.SHARES, test_make.SHARES, test_github.SHARES]
-    assert {name for share in shares for name in share} == set(WAYS)
+    tests = (test_semantics, test_python, test_make, test_github, test_engine)
+    assert {name for test in tests for name in test.SHARES} == set(WAYS)
 
 
 WRONG = {
@@ -46,7 +46,7 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("way", ["python", "make", "github"])
+@pytest.mark.parametrize("way", ["python", "make", "github", "engine"])
 @pytest.mark.parametrize("walk", WRONG.values(), ids=WRONG)
 def test_a_way_notices_what_is_wrong(way: str, walk: tuple[str, ...], tmp_path: Path) -> None:
     with pytest.raises(DifferenceError):
@@ -96,6 +96,17 @@ def test_a_difference_is_told_made_small_and_saved(
 def test_the_soak_ends_when_it_is_told_to(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     assert soak(monkeypatch, "--minutes", "1", "--most", "7", "--ways", "semantics") == 0
     assert "7 cases: semantics 7\n" in capsys.readouterr().out
+
+
+def test_a_way_that_cannot_be_taken_here_is_left_out(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(WAYS, "broken", Way(broken, missing=lambda: "there is no node"))
+    assert soak(monkeypatch, "--minutes", "1", "--most", "7", "--ways", "semantics,broken") == 0
+    said = capsys.readouterr().out
+    assert "soak: broken is left out: there is no node\n" in said
+    assert "7 cases: semantics 7\n" in said
+    assert soak(monkeypatch, "--minutes", "1", "--ways", "broken") == 1
 
 
 def test_an_unknown_way_is_refused(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

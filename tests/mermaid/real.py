@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
-import hashlib
-import json
-import shutil
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from html import unescape
@@ -15,11 +10,9 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from tests.conftest import ROOT
+from tests.node import MissingError, Server, serving
 
 HERE = Path(__file__).parent
-FILES = ("package.json", "package-lock.json", "parse.mjs")
-CACHE = ROOT / ".venv" / "mermaid"
 
 
 class SeenBox(NamedTuple):
@@ -61,17 +54,12 @@ class Seen(NamedTuple):
 class Mermaid:
     """The parser, ready for diagrams."""
 
-    def __init__(self, process: subprocess.Popen[str]) -> None:
-        self._process = process
+    def __init__(self, server: Server) -> None:
+        self._server = server
 
     def answer(self, text: str) -> dict[str, Any]:
         """What the parser says of a diagram: what it sees, or `error`."""
-        assert self._process.stdin
-        assert self._process.stdout
-        self._process.stdin.write(json.dumps(text) + "\n")
-        self._process.stdin.flush()
-        answer: dict[str, Any] = json.loads(self._process.stdout.readline())
-        return answer
+        return self._server.ask(text)
 
     def read(self, text: str) -> Seen:
         """What the parser sees in a diagram that it must not refuse."""
@@ -92,31 +80,8 @@ def shown(label: str) -> str:
 @contextmanager
 def running() -> Iterator[Mermaid]:
     """The parser in its process; the test is skipped where there is no node."""
-    if not (shutil.which("node") and shutil.which("npm")):
-        pytest.skip("Mermaid's own parser needs node and npm")
-    with subprocess.Popen(
-        ["node", "parse.mjs"],
-        cwd=_installed(),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        encoding="utf-8",
-    ) as process:
-        yield Mermaid(process)
-
-
-def _installed() -> Path:
-    """The folder where the parser is installed; the first of several processes installs it for all."""
-    contents = [(HERE / name).read_bytes() for name in FILES]
-    folder = CACHE / hashlib.sha256(b"".join(contents)).hexdigest()[:16]
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not (folder / "ready").exists():
-            for name in FILES:
-                shutil.copy(HERE / name, folder)
-            command = ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
-            done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-            assert done.returncode == 0, done.stdout + done.stderr
-            (folder / "ready").touch()
-    return folder
+    try:
+        with serving(HERE) as server:
+            yield Mermaid(server)
+    except MissingError as missing:
+        pytest.skip(str(missing))

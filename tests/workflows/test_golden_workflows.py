@@ -1,4 +1,4 @@
-"""The golden workflows: no tool finds anything in them, and act runs each to the end that the Python program has."""
+"""The golden workflows: no tool finds anything in them, and two engines run each to the end that the program has."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import yaml
 
 from tests.conftest import ROOT
 from tests.golden.test_golden import GOLDEN, NAMES, STOPS
-from tests.workflows import act
+from tests.workflows import act, engine
 from tests.workflows.lint import findings
 
 WORKFLOWS = sorted(GOLDEN.rglob("*.yml"))
@@ -21,11 +21,24 @@ def test_no_tool_finds_anything() -> None:
     assert findings(WORKFLOWS) == []
 
 
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
+def test_the_parser_of_github_complains_of_nothing(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert engine.complaints(text) == []
+    assert engine.complaints(text.replace("outcome ==", "outcome =", 1).replace("runs-on:", "runs_on:")) != []
+
+
+@pytest.mark.parametrize("by", ["act", "engine"])
 @pytest.mark.parametrize("name", NAMES)
-def test_act_runs_them_to_their_end(name: str, tmp_path: Path) -> None:
+def test_it_runs_to_its_end(name: str, by: str, tmp_path: Path) -> None:
     answers = ROOT / "examples" / "answers" / f"{name}.txt"
     inputs = {"answers": answers.read_text(encoding="utf-8")} if answers.exists() else {}
-    ran = act.run(tmp_path, GOLDEN / name / f"{name}.yml", inputs=inputs)
+    folder, workflow = tmp_path / "repository", GOLDEN / name / f"{name}.yml"
+    folder.mkdir()
+    if by == "act":
+        ran: act.ActRun | engine.EngineRun = act.run(folder, workflow, inputs=inputs)
+    else:
+        ran = engine.run(folder, workflow.read_text(encoding="utf-8"), history=tmp_path / "history", inputs=inputs)
     assert re.findall(r"^### (\w+) \S", ran.summary, re.MULTILINE) == ["STOP" if name in STOPS else "COMPLETE"]
     assert bool(ran.exit_code) == (name in STOPS)
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from tests.equivalence.execution import Trial, trial
 from tests.equivalence.scenario import Scenario
-from tests.equivalence.ways import github, make, python, semantics
+from tests.equivalence.ways import engine, github, make, python, semantics
+from tests.workflows.engine import missing as node
 
 LONGEST = 25
 """Each command is a process with two or three of its own; longer walks show little that short ones do not."""
@@ -25,6 +26,8 @@ class Way:
     """Whether commands are run: then the walk must have an end, and not be long."""
     every: int = 1
     """In which share of its cases the soak takes a way that is slow and much like another."""
+    missing: Callable[[], str] = str
+    """Says what this machine lacks for it, if anything; tests then skip the way, and the soak leaves it out."""
 
     def takes(self, scenario: Scenario) -> bool:
         """Whether there is something to compare."""
@@ -45,6 +48,10 @@ WAYS = {
     "github-waiting": Way(github.compare_in_pieces, "github", needs_prompts=True),
     "github-agent": Way(github.compare_with_agent, "github", needs_prompts=True),
     "github-environment": Way(github.compare_with_approvals, "github", needs_prompts=True),
+    "engine": Way(engine.compare, "github", missing=node),
+    "engine-waiting": Way(engine.compare_in_pieces, "github", needs_prompts=True, missing=node),
+    "engine-agent": Way(engine.compare_with_agent, "github", needs_prompts=True, missing=node),
+    "engine-environment": Way(engine.compare_with_approvals, "github", needs_prompts=True, missing=node),
 }
 
 

@@ -1,10 +1,14 @@
-"""The generated workflow, run by act: with answers at once, some each time, of an agent, or as approvals."""
+"""The generated workflow, run by act: with answers at once, some each time, of an agent, or as approvals.
+
+`engine.py` runs it in the same ways by another engine: `run` of these functions says by which.
+"""
 
 from __future__ import annotations
 
 import re
 import subprocess
 from collections.abc import Iterator, Mapping
+from typing import Protocol
 
 from backends.registry import load
 from tests.equivalence.difference import DifferenceError, same
@@ -22,24 +26,52 @@ AGENT = f"cat > /dev/null; {NEXT_ANSWER}"
 DECISION = f"{NEXT_ANSWER} | sed 's/pass/approved/; s/fail/rejected/'"
 
 
-def compare(trial: Trial) -> bool:
+class Ran(Protocol):
+    """What an engine says of a run."""
+
+    @property
+    def exit_code(self) -> int: ...
+
+    @property
+    def log(self) -> str: ...
+
+    @property
+    def summary(self) -> str: ...
+
+
+class Run(Protocol):
+    """An engine: runs a workflow in the folder of a trial."""
+
+    def __call__(self, trial: Trial, text: str, *, inputs: Mapping[str, str] = NOTHING, run_id: int = 1) -> Ran: ...
+
+
+def by_act(trial: Trial, text: str, *, inputs: Mapping[str, str] = NOTHING, run_id: int = 1, api_url: str = "") -> Ran:
+    """Run a workflow by act."""
+    env = {FOLDER_VARIABLE: str(trial.folder), "ARTIFACTS": str(trial.folder / "artifacts")}
+    try:
+        return act.run(trial.folder, text, inputs=inputs, env=env, run_id=run_id, api_url=api_url)
+    except subprocess.TimeoutExpired as late:
+        raise DifferenceError(f"act after {late.timeout} s", "still running", "an end") from late
+
+
+def compare(trial: Trial, run: Run = by_act) -> bool:
     """Run a case with all answers at once."""
-    text = _workflow(trial)
+    text = workflow(trial)
     answers = "; ".join(trial.answer_lines)
     inputs = {"answers": answers} if "      answers:\n" in text else {}
-    return _check(trial, _run(trial, text, inputs=inputs))
+    return check(trial, run(trial, text, inputs=inputs))
 
 
-def compare_in_pieces(trial: Trial) -> bool:
+def compare_in_pieces(trial: Trial, run: Run = by_act) -> bool:
     """Run a case without answers, and go on with one or two more each time: one that is not used yet is kept."""
-    text = _workflow(trial)
-    run, given = _run(trial, text), 0
+    text = workflow(trial)
+    ran, given = run(trial, text), 0
     for number, piece in enumerate(_pieces(trial.answer_lines), 2):
-        same("what a run waits for", _ended(run.summary).startswith(f"WAITING {trial.asked[given][0]}"), True, run.log)
-        same("whether a run that waits fails", bool(run.exit_code), True, run.log)
+        same("what a run waits for", _ended(ran.summary).startswith(f"WAITING {trial.asked[given][0]}"), True, ran.log)
+        same("whether a run that waits fails", bool(ran.exit_code), True, ran.log)
         given += len(piece)
-        run = _run(trial, text, inputs={"answers": "; ".join(piece), "resume": str(number - 1)}, run_id=number)
-    return _check(trial, run)
+        ran = run(trial, text, inputs={"answers": "; ".join(piece), "resume": str(number - 1)}, run_id=number)
+    return check(trial, ran)
 
 
 def _pieces(lines: list[str]) -> Iterator[list[str]]:
@@ -50,42 +82,43 @@ def _pieces(lines: list[str]) -> Iterator[list[str]]:
         lines = lines[3:]
 
 
-def compare_with_agent(trial: Trial) -> bool:
+def compare_with_agent(trial: Trial, run: Run = by_act) -> bool:
     """Run a case whose prompts an agent answers."""
-    text = _workflow(trial, {"prompts": "agent", "agent": AGENT})
-    return _check(trial, _run(trial, text))
+    return check(trial, run(trial, workflow(trial, {"prompts": "agent", "agent": AGENT})))
 
 
 def compare_with_approvals(trial: Trial) -> bool:
-    """Run a case whose prompts are approvals. A run with a rejection counts as failed whatever the runbook says."""
-    emission = load("github").emit(trial.program, {"checkout": False, "prompts": "environment"})
-    if emission.text is None:
-        same("why approvals are refused", {found.code for found in emission.diagnostics}, {REFUSED})
+    """Run a case whose prompts are approvals."""
+    text = with_approvals(trial)
+    if text is None:
         return False
-    text = reviewed(emission.text, DECISION)
     with stand_in() as reviews:
-        ran = _run(trial, text, api_url=reviews.url)
-    return _check(trial, ran, rejected=any(answer == "fail" for _, answer in trial.asked))
+        ran = by_act(trial, reviewed(text, DECISION), api_url=reviews.url)
+    return check(trial, ran, rejected=has_rejection(trial))
 
 
-def _workflow(trial: Trial, options: Mapping[str, object] = NOTHING) -> str:
+def workflow(trial: Trial, options: Mapping[str, object] = NOTHING) -> str:
+    """The workflow of a trial, which the target must not refuse."""
     emission = load("github").emit(trial.program, {"checkout": False, **options})
     same("why the github target refuses", [found.message for found in emission.diagnostics], [])
     assert emission.text
     return emission.text
 
 
-def _run(
-    trial: Trial, text: str, *, inputs: Mapping[str, str] = NOTHING, run_id: int = 1, api_url: str = act.NO_API
-) -> act.ActRun:
-    env = {FOLDER_VARIABLE: str(trial.folder), "ARTIFACTS": str(trial.folder / "artifacts")}
-    try:
-        return act.run(trial.folder, text, inputs=inputs, env=env, run_id=run_id, api_url=api_url)
-    except subprocess.TimeoutExpired as late:
-        raise DifferenceError(f"act after {late.timeout} s", "still running", "an end") from late
+def with_approvals(trial: Trial) -> str | None:
+    """The workflow of a trial whose prompts are approvals; None where the target refuses that."""
+    emission = load("github").emit(trial.program, {"checkout": False, "prompts": "environment"})
+    if emission.text is None:
+        same("why approvals are refused", {found.code for found in emission.diagnostics}, {REFUSED})
+    return emission.text
 
 
-def _check(trial: Trial, run: act.ActRun, *, rejected: bool = False) -> bool:
+def has_rejection(trial: Trial) -> bool:
+    """Whether somebody rejects a deployment: such a run counts as failed, whatever the runbook says."""
+    return any(answer == "fail" for _, answer in trial.asked)
+
+
+def check(trial: Trial, run: Ran, *, rejected: bool = False) -> bool:
     """Compare the log of the commands, the end and its message, the job's result, and the summary."""
     trial.check_log(run.log)
     same("the end", _ended(run.summary), trial.end.replace("##[", "# # ["), run.log)

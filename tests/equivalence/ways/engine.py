@@ -1,0 +1,60 @@
+"""The generated workflow, walked through by GitHub's own parser and expression engine (`tests/workflows/engine/`)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tests.equivalence.difference import DifferenceError
+from tests.equivalence.execution import Trial
+from tests.equivalence.scenario import FOLDER_VARIABLE
+from tests.equivalence.ways import github
+from tests.workflows import engine
+
+NOTHING: Mapping[str, str] = {}
+ENVIRONMENT = "approval"
+
+
+def compare(trial: Trial) -> bool:
+    """Run a case with all answers at once."""
+    return github.compare(trial, _run)
+
+
+def compare_in_pieces(trial: Trial) -> bool:
+    """Run a case without answers, and go on with some more in another run each time."""
+    return github.compare_in_pieces(trial, _run)
+
+
+def compare_with_agent(trial: Trial) -> bool:
+    """Run a case whose prompts an agent answers."""
+    return github.compare_with_agent(trial, _run)
+
+
+def compare_with_approvals(trial: Trial) -> bool:
+    """Run a case whose prompts are approvals, which are given and refused by a table."""
+    text = github.with_approvals(trial)
+    if text is None:
+        return False
+    ran = _run(trial, text, decisions=["approved" if answer == "pass" else "rejected" for _, answer in trial.asked])
+    return github.check(trial, ran, rejected=github.has_rejection(trial))
+
+
+def _run(
+    trial: Trial,
+    text: str,
+    *,
+    inputs: Mapping[str, str] = NOTHING,
+    run_id: int = 1,
+    decisions: list[str] | None = None,
+) -> engine.EngineRun:
+    try:
+        return engine.run(
+            trial.folder,
+            text,
+            history=trial.folder / "history",
+            inputs=inputs,
+            env={FOLDER_VARIABLE: str(trial.folder)},
+            environments={} if decisions is None else {ENVIRONMENT: decisions},
+            run_id=run_id,
+        )
+    except engine.RefusedError as refused:
+        raise DifferenceError("what the engine says", str(refused), "a walk") from refused

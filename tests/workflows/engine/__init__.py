@@ -1,0 +1,178 @@
+"""A second engine for workflows, beside act: GitHub's own parser and expression engine, and a simulator of the rest.
+
+The modules beside this one read a workflow by `@actions/workflow-parser`, evaluate what it says by
+`@actions/expressions`, and do what GitHub does around that: jobs by their `needs` and `if`, steps with outcome and
+conclusion, environments of three levels, the files of a step, artifacts, approvals, and the API about runs. Scripts are
+run by the shell that the workflow names. What the simulator does not know is an error.
+
+Unlike act it has GitHub's rules for what act leaves out: a job that needs a skipped one is skipped too, wherever that
+one stands above it; environments let a job in or not; tokens may only do what `permissions` says; the words of a
+`shell` are split as .NET does it; outputs that hold something masked are not handed on.
+
+What it does not do: two jobs never run at the same time, and a step has no time limit of its own.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.node import MissingError, Server, serving
+
+HERE = Path(__file__).parent
+NOTHING: Mapping[str, Any] = {}
+PATIENCE = 60.0
+
+
+class RefusedError(Exception):
+    """GitHub would not run this, or the simulator does not know how; the message says what."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """What became of a step; `id` is what `$GITHUB_ACTION` says."""
+
+    id: str
+    name: str
+    outcome: str
+    conclusion: str
+    outputs: Mapping[str, str]
+    summary: str
+
+
+@dataclass(frozen=True)
+class Job:
+    """What became of a job: `result` is what `needs` says of it."""
+
+    result: str
+    outputs: Mapping[str, str]
+    steps: tuple[Step, ...]
+    log: str
+    annotations: tuple[tuple[str, str, str], ...]
+    """Level, title and message."""
+
+    @property
+    def outcomes(self) -> dict[str, str]:
+        """The outcomes of the steps by their ids."""
+        return {step.id: step.outcome for step in self.steps}
+
+
+@dataclass(frozen=True)
+class EngineRun:
+    """What became of a run."""
+
+    conclusion: str
+    concurrency: str
+    """The group."""
+    jobs: Mapping[str, Job]
+
+    @property
+    def exit_code(self) -> int:
+        """0 for success, as act ends."""
+        return int(self.conclusion != "success")
+
+    @property
+    def log(self) -> str:
+        """What the steps of all jobs have said."""
+        return "".join(job.log for job in self.jobs.values())
+
+    @property
+    def summary(self) -> str:
+        """What all steps have written to `$GITHUB_STEP_SUMMARY`."""
+        return "".join(step.summary for job in self.jobs.values() for step in job.steps)
+
+
+def complaints(workflow: str) -> list[str]:
+    """What GitHub's parser complains about in a workflow."""
+    found: list[str] = _ask({"task": "complaints", "workflow": workflow})["complaints"]
+    return found
+
+
+def run(
+    folder: Path,
+    workflow: str,
+    *,
+    history: Path,
+    event: str = "workflow_dispatch",
+    inputs: Mapping[str, str] = NOTHING,
+    env: Mapping[str, str] = NOTHING,
+    secrets: Mapping[str, str] = NOTHING,
+    variables: Mapping[str, str] = NOTHING,
+    github: Mapping[str, str] = NOTHING,
+    payload: Mapping[str, Any] | None = None,
+    environments: Mapping[str, Sequence[str]] = NOTHING,
+    cancel: str = "",
+    run_id: int = 1,
+) -> EngineRun:
+    """Walk through a workflow; `folder` is what checkout gives.
+
+    `history` keeps what runs leave behind: `<run id>/run.json`, which is what the API tells, and `<run id>/artifacts`.
+    `env` is what a runner has around a step, besides `PATH`. `github` are facts of that context, such as `ref`.
+    `environments` has the protected ones with a decision for each job that comes to them, in order: `approved`,
+    `rejected`, or `refused`, which is a refusal that no person has made (a branch policy, 30 days). `cancel` names a
+    step as `job/step` during which somebody cancels the run.
+    """
+    answer = _ask(
+        {
+            "task": "walk",
+            "workflow": workflow,
+            "repository": str(folder),
+            "history": str(history),
+            "event": event,
+            "inputs": dict(inputs),
+            "env": {"PATH": os.environ["PATH"], **env},
+            "secrets": dict(secrets),
+            "vars": dict(variables),
+            "github": {"repository": "owner/repository", "run_id": str(run_id), **github},
+            "payload": payload,
+            "environments": {name: list(decisions) for name, decisions in environments.items()},
+            "cancel": cancel,
+            "patience": PATIENCE,
+        }
+    )
+    jobs = {name: _job(found) for name, found in answer["jobs"].items()}
+    return EngineRun(answer["conclusion"], answer["concurrency"], jobs)
+
+
+def missing() -> str:
+    """Why there is no engine on this machine; empty where there is one."""
+    try:
+        _server()
+    except MissingError as why:
+        return str(why)
+    return ""
+
+
+def _job(found: Mapping[str, Any]) -> Job:
+    steps = tuple(Step(**step) for step in found["steps"])
+    annotations = tuple((said["level"], said["title"], said["message"]) for said in found["annotations"])
+    return Job(found["result"], found["outputs"], steps, found["log"], annotations)
+
+
+def _ask(question: Mapping[str, Any]) -> dict[str, Any]:
+    try:
+        answer = _server().ask(question)
+    except MissingError as why:
+        pytest.skip(str(why))
+    if "error" in answer:
+        error = RefusedError(answer["error"])
+        error.add_note(answer["stack"])
+        raise error
+    return answer
+
+
+@cache
+def _server() -> Server:
+    """One process for all runs of this one."""
+    stack = ExitStack()
+    server = stack.enter_context(serving(HERE))
+    atexit.register(stack.close)
+    return server

@@ -1,0 +1,116 @@
+// A stand-in for GitHub's HTTP API on this machine: what a workflow asks about runs, in GitHub's shapes.
+import { createServer } from "node:http";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+const TIME = "2026-01-01T00:00:00Z";
+const USER = { login: "octocat", id: 1, type: "User", site_admin: false };
+
+/**
+ * The API. `history` is the folder with what is known of runs; `may(token, scope)` says what a token may read. What is
+ * asked for and not simulated is added to `unknown`.
+ */
+export class Api {
+  #server;
+  #state;
+
+  /** Serve from now on for a run; gives the address. */
+  async serve(state) {
+    this.#state = state;
+    if (!this.#server) {
+      this.#server = createServer((request, response) => this.#answer(request, response));
+      await new Promise((ready) => this.#server.listen(0, "127.0.0.1", ready));
+      this.#server.unref();
+    }
+    return `http://127.0.0.1:${this.#server.address().port}`;
+  }
+
+  #answer(request, response) {
+    const { status, body } = this.#found(request);
+    response.writeHead(status, { "Content-Type": "application/json; charset=utf-8" });
+    response.end(JSON.stringify(body));
+  }
+
+  #found({ method, url, headers }) {
+    const { history, repository, may, unknown } = this.#state;
+    const token = /^(?:bearer|token) (.*)$/i.exec(headers.authorization ?? "")?.[1];
+    const [, where, id, rest] =
+      /^\/repos\/([^/]+\/[^/]+)\/actions\/runs\/([^/?]+)(\/approvals)?(?:\?.*)?$/.exec(url) ?? [];
+    if (method !== "GET" || where === undefined) {
+      unknown.push(`${method} ${url}`);
+      return failure(501, "Not simulated");
+    }
+    // Without a token GitHub says of a private repository that there is none.
+    if (token === undefined || where.toLowerCase() !== repository.toLowerCase()) return failure(404, "Not Found");
+    if (!may(token, "actions")) return failure(403, "Resource not accessible by integration");
+    const record = /^\d+$/.test(id) && readRecord(history, id);
+    if (!record) return failure(404, "Not Found");
+    return { status: 200, body: rest ? record.approvals : record.run };
+  }
+}
+
+const failure = (status, message) => ({
+  status,
+  body: { message, documentation_url: "https://docs.github.com/rest", status: String(status) },
+});
+
+/** What is known of a run: `run` and `approvals` as the API gives them; undefined if it never was. */
+export function readRecord(history, id) {
+  const path = join(history, String(id), "run.json");
+  return existsSync(path) ? JSON.parse(readFileSync(path, "utf8")) : undefined;
+}
+
+/** A run as the API describes it. */
+export function describeRun({ github, status, conclusion }) {
+  const repository = describeRepository(github.repository, github.repository_owner, github.server_url);
+  const [path] = github.workflow_ref.slice(github.repository.length + 1).split("@");
+  return {
+    id: Number(github.run_id),
+    name: github.workflow,
+    display_title: github.workflow,
+    path,
+    workflow_id: 1,
+    run_number: Number(github.run_number),
+    run_attempt: Number(github.run_attempt),
+    event: github.event_name,
+    status,
+    conclusion,
+    head_branch: github.ref_name,
+    head_sha: github.sha,
+    head_repository: repository,
+    repository,
+    pull_requests: [],
+    actor: USER,
+    triggering_actor: USER,
+    created_at: TIME,
+    updated_at: TIME,
+    run_started_at: TIME,
+    html_url: `${github.server_url}/${github.repository}/actions/runs/${github.run_id}`,
+    url: `${github.api_url}/repos/${github.repository}/actions/runs/${github.run_id}`,
+  };
+}
+
+function describeRepository(full_name, login, server) {
+  const name = full_name.slice(login.length + 1);
+  return {
+    id: 1,
+    name,
+    full_name,
+    owner: { ...USER, login },
+    private: true,
+    fork: false,
+    html_url: `${server}/${full_name}`,
+  };
+}
+
+/** A review as the API lists it. */
+export function describeReview(state, environment, github) {
+  const url = `${github.api_url}/repos/${github.repository}/environments/${environment}`;
+  const html_url = `${github.server_url}/${github.repository}/deployments`;
+  return {
+    state,
+    comment: "",
+    user: USER,
+    environments: [{ id: 1, node_id: "1", name: environment, url, html_url, created_at: TIME, updated_at: TIME }],
+  };
+}

@@ -1,0 +1,517 @@
+"""The second engine does what GitHub does: small workflows written by hand, whose outcome is known."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests import node
+from tests.conftest import ROOT
+from tests.workflows import engine
+from tests.workflows.engine import EngineRun, RefusedError
+
+Walk = Callable[..., EngineRun]
+
+HEAD = "on:\n  workflow_dispatch:\n"
+
+
+def steps(text: str) -> str:
+    """A workflow of one job with these steps."""
+    body = textwrap.indent(textwrap.dedent(text), "      ")
+    return f"{HEAD}jobs:\n  one:\n    runs-on: ubuntu-latest\n    steps:\n{body}"
+
+
+def jobs(text: str) -> str:
+    """A workflow of these jobs; one without steps has a step that does nothing."""
+    lines = []
+    for line in textwrap.dedent(text).strip().splitlines():
+        lines.append(f"  {line}")
+        if not line.startswith(" "):
+            lines.append("    runs-on: ubuntu-latest")
+    whole = "\n".join(lines)
+    return f"{HEAD}jobs:\n{whole}\n".replace("steps: []", "steps: [{run: 'true'}]")
+
+
+@pytest.fixture
+def walk(tmp_path: Path) -> Walk:
+    """Walks through a workflow, in an empty repository if no other is given."""
+    (tmp_path / "repository").mkdir()
+
+    def walked(text: str, **given: object) -> EngineRun:
+        return engine.run(tmp_path / "repository", text, history=tmp_path / "history", **given)  # type: ignore[arg-type] # passed on
+
+    return walked
+
+
+# --- Steps ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_failure_skips_what_follows_unless_the_condition_says_otherwise(walk: Walk) -> None:
+    run = walk(
+        steps("""\
+        - {id: a, run: exit 3}
+        - {id: implicit, run: 'true'}
+        - {id: plain, if: "steps.a.outcome == 'failure'", run: 'true'}
+        - {id: failed, if: failure(), run: 'true'}
+        - {id: always, if: always(), run: 'true'}
+        - {id: negated, if: "${{ !cancelled() && steps.a.outcome == 'FAILURE' }}", run: 'true'}
+        - {id: success, if: success(), run: 'true'}
+        """)
+    )
+    assert run.jobs["one"].outcomes == {
+        "a": "failure",
+        "implicit": "skipped",
+        "plain": "skipped",
+        "failed": "success",
+        "always": "success",
+        "negated": "success",
+        "success": "skipped",
+    }
+    assert (run.conclusion, run.exit_code) == ("failure", 1)
+
+
+def test_a_failure_that_is_tolerated_is_an_outcome_and_no_conclusion(walk: Walk) -> None:
+    run = walk(
+        steps("""\
+        - {id: a, continue-on-error: true, run: exit 1}
+        - {id: b, if: "steps.a.outcome == 'failure' && steps.a.conclusion == 'success'", run: 'true'}
+        - {id: c, if: "steps.later.outcome == '' && steps.later.outcome != 'skipped'", run: 'true'}
+        - {id: later, run: 'true'}
+        """)
+    )
+    assert run.jobs["one"].outcomes == {"a": "failure", "b": "success", "c": "success", "later": "success"}
+    assert [step.conclusion for step in run.jobs["one"].steps] == ["success"] * 4
+    assert run.conclusion == "success"
+
+
+def test_a_status_function_in_a_text_is_none(walk: Walk) -> None:
+    run = walk(steps("- {run: exit 1}\n- {id: b, if: \"'always()' != ''\", run: 'true'}\n"))
+    assert run.jobs["one"].outcomes["b"] == "skipped"
+
+
+def test_the_environment_has_three_levels_and_a_file(walk: Walk) -> None:
+    text = f"""{HEAD}
+env: {{A: workflow, B: workflow, C: workflow, D: workflow}}
+jobs:
+  one:
+    runs-on: ubuntu-latest
+    env: {{B: job, C: job, D: job, E: "${{{{ github.run_id }}}}-1"}}
+    steps:
+      - run: echo "C=file" >> "$GITHUB_ENV"; printf 'F<<END\\na\\n\\nb\\nEND\\n' >> "$GITHUB_ENV"
+      - env: {{D: step}}
+        if: env.D == 'step' && env.d == ''
+        run: echo "$A $B $C $D $E $F ${{{{ env.C }}}}"
+      - run: echo "$D"
+"""
+    assert walk(text, run_id=7).log == "workflow job file step 7-1 a\n\nb file\njob\n"
+
+
+def test_variables_of_the_run_win_over_those_of_the_workflow(walk: Walk) -> None:
+    text = steps("- {env: {GITHUB_REPOSITORY: mine, CI: mine}, run: 'echo $GITHUB_REPOSITORY $CI $GITHUB_ACTION'}\n")
+    assert walk(text).log == "owner/repository true __run\n"
+
+
+def test_outputs_are_texts_in_lines_or_blocks(walk: Walk) -> None:
+    run = walk(
+        steps("""\
+        - {id: a, run: 'printf "x=1=2<<3\\ny<<EOF\\nx=4\\nEOF\\n" >> "$GITHUB_OUTPUT"; exit 1', continue-on-error: true}
+        - run: "echo '${{ toJSON(steps.a.outputs) }}' > out; cat out"
+        """)
+    )
+    assert json.loads(run.log.partition("\n")[2]) == {"x": "1=2<<3", "y": "x=4"}
+
+
+@pytest.mark.parametrize("line", ["no sign", "=value", "x<<", "x<<END\nnever ends"])
+@pytest.mark.parametrize("file", ["OUTPUT", "ENV"])
+def test_a_file_that_the_runner_cannot_read_fails_the_step(walk: Walk, file: str, line: str) -> None:
+    run = walk(steps(f"""- {{env: {{LINE: {json.dumps(line)}}}, run: 'echo "$LINE" >> "$GITHUB_{file}"'}}\n"""))
+    assert run.conclusion == "failure"
+    assert "Invalid" in run.log
+
+
+def test_folders_are_put_before_the_path(walk: Walk) -> None:
+    run = walk(steps('- run: printf \'/a\\n\\n/b\\n\' >> "$GITHUB_PATH"\n- run: echo "${PATH%%:/usr*}"\n'))
+    assert run.log.startswith("/b:/a")
+
+
+@pytest.mark.parametrize(
+    ("shell", "said"),
+    [
+        ("", "e\n"),
+        ("shell: bash", "e pipefail\n"),
+        ("shell: sh", "e\n"),
+        ("shell: bash {0}", "\n"),
+        ('shell: bash -c "set -f; bash \\"$0\\"; echo $?" {0}', "\n0\n"),
+    ],
+)
+def test_a_shell_is_what_its_name_stands_for(walk: Walk, shell: str, said: str) -> None:
+    script = (
+        r"case $- in *e*) printf e;; esac; (set -o | grep -q 'pipefail.*on') 2>/dev/null && printf ' pipefail'; echo"
+    )
+    assert walk(steps(f"- run: {script!r}\n  {shell}\n".replace("'\\''", "''"))).log == said
+
+
+def test_a_shell_that_cannot_be_started_fails_the_step(walk: Walk) -> None:
+    run = walk(
+        steps("""\
+        - {id: a, working-directory: gone, run: 'true', continue-on-error: true}
+        - {id: b, shell: 'no-such-shell {0}', run: 'true', continue-on-error: true}
+        - run: printf 'LONG=%0200000d\\n' 0 >> "$GITHUB_ENV"
+        - {id: c, run: 'true'}
+        """)
+    )
+    assert [run.jobs["one"].outcomes[name] for name in "abc"] == ["failure"] * 3
+    assert "E2BIG" in run.log
+
+
+def test_a_job_has_a_shell_and_a_folder_of_its_own(walk: Walk) -> None:
+    text = steps("- run: mkdir sub\n  working-directory: .\n- run: pwd; echo $0\n- {run: pwd, shell: bash}\n").replace(
+        "    steps:", "    defaults: {run: {shell: 'sh {0}', working-directory: sub}}\n    steps:"
+    )
+    first, second, third = walk(text).log.splitlines()
+    assert first == third
+    assert first.endswith("/repository/repository/sub")
+    assert second.endswith("/_temp/script-2.sh")
+
+
+@pytest.mark.parametrize("shell", ["bash", "perl -e 1", "bash -c 'x{y}' {0}"])
+def test_a_shell_that_the_runner_cannot_use_is_an_error(walk: Walk, shell: str) -> None:
+    text = steps(f"- {{run: 'true', shell: \"{shell}\"}}\n")
+    if shell == "bash":
+        assert walk(text).conclusion == "success"
+        return
+    with pytest.raises(RefusedError, match=r"has no \{0\}|a brace"):
+        walk(text)
+
+
+def test_commands_in_what_a_step_says(walk: Walk) -> None:
+    run = walk(
+        steps("""\
+        - run: |
+            echo '::error title=Bad%2C really::two%0Alines'
+            echo '::add-mask::secret'; echo 'a secret'
+            echo '::stop-commands::x1'; echo '::error::not this'; echo '::x1::'
+            echo '::notice::that'; echo '::unknown::text'
+        """)
+    )
+    assert run.jobs["one"].annotations == (("error", "Bad, really", "two\nlines"), ("notice", "", "that"))
+    assert "a ***\n" in run.log
+    assert run.conclusion == "success"
+    assert walk(steps("- run: echo '::set-env name=A::b'\n")).conclusion == "failure"
+
+
+def test_what_is_masked_is_hidden_in_summaries_and_is_no_output_of_a_job(walk: Walk) -> None:
+    run = walk(
+        f"""{HEAD}jobs:
+  a:
+    runs-on: ubuntu-latest
+    outputs: {{kept: "${{{{ steps.s.outputs.kept }}}}", hidden: "${{{{ steps.s.outputs.hidden }}}}"}}
+    steps:
+      - id: s
+        run: |
+          echo kept=this >> "$GITHUB_OUTPUT"; echo "hidden=$SECRET" >> "$GITHUB_OUTPUT"
+          echo "about $SECRET" >> "$GITHUB_STEP_SUMMARY"
+        env: {{SECRET: "${{{{ secrets.NAME }}}}"}}
+  b:
+    needs: a
+    runs-on: ubuntu-latest
+    steps: [{{run: "echo '${{{{ toJSON(needs.a.outputs) }}}}'"}}]
+""",
+        secrets={"NAME": "p4ss"},
+    )
+    assert run.summary == "about ***\n"
+    assert json.loads(run.jobs["b"].log) == {"kept": "this"}
+
+
+def test_expressions_in_texts_of_several_lines_leave_the_text_as_it_is(walk: Walk) -> None:
+    run = walk(
+        steps("""\
+        - env:
+            A: >-
+              ${{ 'it''s a ''b''' }}
+            B: |
+              x ${{ '${{' }} y }} {0}
+               'z' ''
+          if: >-
+            ${{ env.A == 'it''s a ''b''' &&
+            !cancelled() }}
+          run: printf '%s|' "$A" "$B"
+        """)
+    )
+    assert run.log == "it's a 'b'|x ${{ y }} {0}\n 'z' ''\n|"
+
+
+# --- Jobs -------------------------------------------------------------------------------------------------------------
+
+
+def test_a_job_below_a_skipped_one_is_skipped_however_far_below(walk: Walk) -> None:
+    run = walk(
+        jobs("""
+        a:
+          if: false
+          steps: []
+        b:
+          needs: a
+          if: always() && needs.a.result == 'skipped' && needs.a.outputs.x == ''
+          steps: []
+        c:
+          needs: b
+          steps: []
+        d:
+          needs: b
+          if: needs.b.result == 'success'
+          steps: []
+        e:
+          needs: [a, b]
+          if: "!failure() && contains(needs.*.result, 'success')"
+          steps: []
+        """)
+    )
+    results = {name: job.result for name, job in run.jobs.items()}
+    assert results == {"a": "skipped", "b": "success", "c": "skipped", "d": "skipped", "e": "success"}
+    assert run.conclusion == "success"
+
+
+def test_a_failure_counts_for_all_jobs_below(walk: Walk) -> None:
+    run = walk(
+        jobs("""
+        c:
+          needs: b
+          if: failure()
+          steps: []
+        b:
+          needs: [a]
+          if: always()
+          steps: []
+        a:
+          steps: [{run: exit 1}]
+        d:
+          needs: [c]
+          if: needs.c.result == 'success'
+          steps: []
+        """)
+    )
+    assert {name: job.result for name, job in run.jobs.items()} == {
+        "a": "failure",
+        "b": "success",
+        "c": "success",
+        "d": "skipped",
+    }
+    assert run.conclusion == "failure"
+
+
+def test_environments_let_in_whom_people_approve(walk: Walk) -> None:
+    text = jobs("""
+        a:
+          environment: production
+          steps: []
+        b:
+          needs: a
+          if: always()
+          environment: {name: production}
+          steps: []
+        c:
+          environment: nobody-protects-it
+          steps: []
+        """)
+    for decisions, expected in (
+        (["approved", "rejected"], ["success", "failure"]),
+        (["refused", "approved"], ["failure", "success"]),
+    ):
+        run = walk(text, environments={"production": decisions})
+        assert [run.jobs[name].result for name in "abc"] == [*expected, "success"]
+        assert run.conclusion == "failure"
+    with pytest.raises(RefusedError, match="nobody decides about production for the job b"):
+        walk(text, environments={"production": ["approved"]})
+
+
+def test_somebody_cancels(walk: Walk) -> None:
+    text = f"""{HEAD}jobs:
+  a:
+    runs-on: ubuntu-latest
+    steps:
+      - {{id: s, run: 'true'}}
+      - {{id: t, run: 'true'}}
+      - {{id: u, if: "!cancelled()", run: 'true'}}
+      - {{id: v, if: cancelled(), run: 'true'}}
+  b: {{needs: a, if: always(), runs-on: ubuntu-latest, steps: [{{run: 'true'}}]}}
+  c: {{needs: a, if: "!cancelled()", runs-on: ubuntu-latest, steps: [{{run: 'true'}}]}}
+"""
+    run = walk(text, cancel="a/s")
+    assert run.jobs["a"].outcomes == {"s": "cancelled", "t": "skipped", "u": "skipped", "v": "success"}
+    assert [run.jobs[name].result for name in "abc"] == ["cancelled", "success", "skipped"]
+    assert run.conclusion == "cancelled"
+
+
+INPUTS = """on:
+  workflow_dispatch:
+    inputs:
+      text: {type: string}
+      flag: {type: boolean}
+      level: {type: choice, options: [low, high], default: low}
+jobs:
+  one:
+    runs-on: ubuntu-latest
+    steps:
+      - {id: a, if: inputs.text, run: 'true'}
+      - {id: b, if: "!inputs.text", run: 'true'}
+      - {id: c, if: "inputs.flag == true && github.event.inputs.flag == 'true'", run: 'true'}
+      - {id: d, if: "inputs.level == 'high'", run: 'true'}
+"""
+
+
+def test_inputs_have_types_and_defaults(walk: Walk) -> None:
+    assert [step.outcome for step in walk(INPUTS).jobs["one"].steps] == ["skipped", "success", "skipped", "skipped"]
+    run = walk(INPUTS, inputs={"text": "x", "flag": "true", "level": "high"})
+    assert [step.outcome for step in run.jobs["one"].steps] == ["success", "skipped", "success", "success"]
+    with pytest.raises(RefusedError, match="Unexpected inputs provided: other"):
+        walk(INPUTS, inputs={"other": "x"})
+    with pytest.raises(RefusedError, match="not in the list of allowed values"):
+        walk(INPUTS, inputs={"level": "middle"})
+    with pytest.raises(RefusedError, match="is not started by push"):
+        walk(INPUTS, event="push")
+
+
+# --- Actions and the API ----------------------------------------------------------------------------------------------
+
+UPLOAD = """\
+- run: mkdir -p out/.hidden out/empty; echo 1 > out/a; echo 2 > out/.hidden/b; chmod +x out/a
+- {uses: actions/upload-artifact@v7, with: {name: kept, path: out, include-hidden-files: HIDDEN}}
+"""
+DOWNLOAD = """\
+- uses: actions/download-artifact@v8
+  with: {name: kept, path: "${{ runner.temp }}/in", run-id: 1, github-token: "${{ github.token }}"}
+- run: cd "$RUNNER_TEMP/in" && find . | LC_ALL=C sort && [ ! -x a ]
+"""
+
+
+@pytest.mark.parametrize(("hidden", "found"), [("true", "./.hidden\n./.hidden/b\n"), ("false", "")])
+def test_an_artifact_is_what_another_run_finds(walk: Walk, hidden: str, found: str) -> None:
+    assert walk(steps(UPLOAD.replace("HIDDEN", hidden))).conclusion == "success"
+    text = steps(DOWNLOAD)
+    run = walk(f"permissions: {{actions: read}}\n{text}", run_id=2)
+    assert run.log == f".\n{found}./a\n"
+    assert "Resource not accessible by integration" in walk(text, run_id=3).log
+
+
+def test_an_artifact_is_not_overwritten_by_accident(walk: Walk) -> None:
+    again = "- {id: again, uses: actions/upload-artifact@v7, with: {name: kept, path: out}}\n"
+    run = walk(steps(UPLOAD.replace("HIDDEN", "false") + again))
+    assert run.jobs["one"].outcomes["again"] == "failure"
+    assert "already exists" in run.log
+
+
+def test_checkout_gives_the_repository(walk: Walk, tmp_path: Path) -> None:
+    (tmp_path / "repository" / "file").write_text("content\n")
+    run = walk(steps("- run: ls\n- uses: actions/checkout@v7\n- run: cat file; echo more >> file\n"))
+    assert run.log == "content\n"
+    assert (tmp_path / "repository" / "file").read_text() == "content\n"
+
+
+ASK = """\
+- env: {TOKEN: "${{ github.token }}"}
+  run: |
+    for path in $PATHS; do
+      curl --silent --header "Authorization: Bearer $TOKEN" \\
+        "$GITHUB_API_URL/repos/$GITHUB_REPOSITORY/actions/runs/$path"
+      echo
+    done
+"""
+
+
+def test_the_api_tells_about_runs(walk: Walk) -> None:
+    walk(steps("- run: exit 1\n"), github={"ref": "refs/heads/feature"})
+    text = f"permissions: {{actions: read}}\nenv: {{PATHS: 1 2 3}}\n{steps(ASK)}"
+    first, second, third = (json.loads(line) for line in walk(text, run_id=2).log.splitlines())
+    assert [first[key] for key in ("id", "status", "conclusion", "head_branch")] == [
+        1,
+        "completed",
+        "failure",
+        "feature",
+    ]
+    assert [second[key] for key in ("id", "status", "conclusion", "head_branch")] == [2, "in_progress", None, "main"]
+    assert (first["event"], first["path"]) == ("workflow_dispatch", ".github/workflows/workflow.yml")
+    assert first["repository"]["id"] == first["head_repository"]["id"]
+    assert first["head_repository"]["fork"] is False
+    assert (third["message"], third["status"]) == ("Not Found", "404")
+    log = walk(text.replace("actions: read", "contents: read"), run_id=3).log
+    assert json.loads(log.splitlines()[0])["status"] == "403"
+
+
+@pytest.mark.parametrize("decision", ["approved", "rejected", "refused"])
+def test_the_api_tells_who_has_reviewed(walk: Walk, decision: str) -> None:
+    ask = textwrap.indent(ASK, "      ")
+    text = f"""{HEAD}permissions: {{actions: read}}
+env: {{PATHS: 1/approvals}}
+jobs:
+  one:
+    runs-on: ubuntu-latest
+    environment: production
+    steps: [{{run: 'true'}}]
+  two:
+    runs-on: ubuntu-latest
+    needs: one
+    if: always()
+    steps:
+{ask}"""
+    run = walk(text, environments={"production": [decision]})
+    reviews = json.loads(run.jobs["two"].log)
+    told = [(review["state"], review["environments"][0]["name"], review["user"]["type"]) for review in reviews]
+    assert told == ([] if decision == "refused" else [(decision, "production", "User")])
+
+
+# --- Where it runs ----------------------------------------------------------------------------------------------------
+
+
+def test_it_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    monkeypatch.setattr(engine, "_server", engine._server.__wrapped__)
+    assert engine.missing() == "the packages of tests/workflows/engine need node and npm"
+    with pytest.raises(pytest.skip.Exception, match="need node and npm"):
+        engine.complaints("on: push")
+
+
+def test_it_says_that_packages_cannot_be_fetched(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("shutil.which", lambda name: name)
+    monkeypatch.setattr(node, "CACHE", tmp_path)
+    monkeypatch.setattr(node, "INSTALL", ("sh", "-c", "echo 'npm error code ENOTFOUND' >&2; exit 1"))
+    monkeypatch.setattr(engine, "_server", engine._server.__wrapped__)
+    assert "npm cannot fetch the packages of" in engine.missing()
+
+
+@pytest.mark.parametrize("lock", sorted(ROOT.glob("tests/**/package-lock.json")), ids=lambda lock: lock.parent.name)
+def test_lock_files_pin_what_is_installed_and_name_no_host(lock: Path) -> None:
+    packages = json.loads(lock.read_text(encoding="utf-8"))["packages"]
+    installed = [package for path, package in packages.items() if path]
+    assert all(package["integrity"] for package in installed)
+    assert not any("resolved" in package for package in installed)
+
+
+# --- What it does not know --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (steps("- uses: somebody/else@v1\n"), "not simulated: the action somebody/else@v1"),
+        (steps("- {uses: actions/checkout@v7, with: {submodules: true}}\n"), "not simulated: the input submodules"),
+        (steps("- run: curl --silent $GITHUB_API_URL/user\n"), "not simulated: the API for GET /user"),
+        (steps("- {run: 'true', shell: pwsh}\n"), "not simulated: the shell pwsh"),
+        (steps("- {run: 'true', if: \"hashFiles('x') == ''\"}\n"), "not simulated: hashFiles"),
+        (
+            steps("- run: 'true'\n").replace("    steps", "    container: alpine\n    steps"),
+            "not simulated: `container`",
+        ),
+        (steps("- {run: 'true', if: made_up()}\n"), "Unrecognized function: 'made_up'"),
+        (steps("- {run: 'true', if: secrets.X}\n"), "Unrecognized named-value: 'secrets'"),
+        (steps("- {run: 'true', id: a}\n- {run: 'true', id: a}\n"), "GitHub's parser refuses the workflow"),
+        (jobs("a:\n  needs: b\n  steps: []\nb:\n  needs: a\n  steps: []"), "GitHub's parser refuses|need each other"),
+    ],
+)
+def test_what_it_does_not_know_is_an_error(walk: Walk, text: str, message: str) -> None:
+    with pytest.raises(RefusedError, match=message):
+        walk(text)
