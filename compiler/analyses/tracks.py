@@ -1,0 +1,91 @@
+"""Where the values of which counters are followed, so that the effort grows with the program and not with its square.
+
+Most counters matter to a few nodes: a mark to the children of its step, the count of a RETRY to its unit. The values of
+a counter are followed along the edges between the nodes that it matters to, its members. Elsewhere they are one set for
+the whole program. Every choice of members is sound that has all nodes which test or change the counter, other than by a
+reset.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable
+from dataclasses import dataclass, field
+
+from compiler.analyses.ranges import Scale, Track, scale
+from compiler.ir.program import CounterTest, Program, Register, Reset
+
+LARGEST = 200_000_000
+"""In bits: how much is kept of one step before its counters are followed one by one, outside of its other nodes."""
+
+EFFORT = 30
+"""How many groups around each node are looked at, on average."""
+
+
+@dataclass
+class Tracks:
+    """The tracks of a program, and for each node, and each counter, the numbers of its tracks."""
+
+    every: list[Track] = field(default_factory=list)
+    at: dict[str, list[int]] = field(default_factory=dict)
+    of: dict[str, int] = field(default_factory=dict)
+
+    def add(self, registers: Iterable[Register], known: Scale, members: Iterable[str]) -> None:
+        """Follow counters along some nodes."""
+        track = Track(registers, known)
+        number = len(self.every)
+        self.every.append(track)
+        self.of |= dict.fromkeys(track.names, number)
+        for name in members:
+            self.at.setdefault(name, []).append(number)
+
+
+def find_tracks(program: Program) -> Tracks:
+    """The tracks of a program: one for each step, and one for each counter that belongs to no step."""
+    found, known = Tracks(), scale(program)
+    scopes: dict[str, list[Register]] = {}
+    for register in program.registers:
+        if register.name in known.points:
+            scopes.setdefault(register.scope, []).append(register)
+    if not scopes:
+        return found
+    inside, touched = _inside(program, scopes), _touched(program, known.points)
+    for scope, registers in scopes.items():
+        around = inside.get(scope, {})
+        bits = sum(len(known.points[register.name]) + 1 for register in registers)
+        if around and bits * len(around) <= LARGEST:
+            for register in registers:
+                around |= touched[register.name]
+            found.add(registers, known, around)
+        else:
+            for register in registers:
+                found.add([register], known, touched[register.name])
+    return found
+
+
+def _inside(program: Program, scopes: Container[str]) -> dict[str, dict[str, None]]:
+    """The nodes inside of each step that is a scope, as far as the effort allows."""
+    groups = {group.id: group for group in program.groups}
+    inside: dict[str, dict[str, None]] = {}
+    effort = EFFORT * len(program.nodes)
+    for node in program.nodes:
+        name = node.group
+        while name and effort > 0:
+            effort -= 1
+            if name in scopes and groups[name].kind == "step":
+                inside.setdefault(name, {})[node.id] = None
+            name = groups[name].parent
+    return inside
+
+
+def _touched(program: Program, names: Iterable[str]) -> dict[str, dict[str, None]]:
+    """For each of some counters the nodes that test it, or change it other than by a reset."""
+    touched: dict[str, dict[str, None]] = {name: {} for name in names}
+    for node in program.nodes:
+        for edge in node.edges:
+            for test in edge.guard:
+                if isinstance(test, CounterTest):
+                    touched[test.register][node.id] = None
+            for effect in edge.effects:
+                if not isinstance(effect, Reset) and effect.register in touched:
+                    touched[effect.register][node.id] = None
+    return touched
