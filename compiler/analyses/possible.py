@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from heapq import heappop, heappush
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 
 from compiler.analyses.tracks import Tracks, find_tracks
 from compiler.ir.program import Branch, CounterTest, Edge, End, Node, OutcomeTest, Program, Test, Verdict, may_follow
@@ -145,7 +145,7 @@ class _Search:
             yield place, tests, through
             if not tests:
                 return
-            if len(tests) == 1 and isinstance(tests[0], CounterTest):
+            if len(tests) == 1 and self._is_followed(tests[0]):
                 number = self.tracks.of[tests[0].register]
                 values = {**values, number: self.tracks.every[number].failing(values[number], tests[0])}
 
@@ -153,17 +153,20 @@ class _Search:
         """The tests of a guard that may hold or not, and the values with which all do; None if that cannot be."""
         tests: list[Test] = []
         for test in guard:
-            if isinstance(test, CounterTest):
-                number = self.tracks.of[test.register]
-                passing = self.tracks.every[number].passing(values[number], test)
-                if not passing:
-                    return None
-                if passing != values[number]:
-                    tests.append(test)
-                    values = {**values, number: passing}
-            elif not isinstance(test, OutcomeTest):
+            if not self._is_followed(test):
+                tests += [] if isinstance(test, OutcomeTest) else [test]
+                continue
+            number = self.tracks.of[test.register]
+            passing = self.tracks.every[number].passing(values[number], test)
+            if not passing:
+                return None
+            if passing != values[number]:
                 tests.append(test)
+                values = {**values, number: passing}
         return tuple(tests), values
+
+    def _is_followed(self, test: Test) -> TypeGuard[CounterTest]:
+        return isinstance(test, CounterTest) and test.register in self.tracks.of
 
 
 def _chooses(node: Node) -> bool:

@@ -8,11 +8,11 @@ reset.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from compiler.analyses.ranges import Scale, Track, scale
-from compiler.ir.program import CounterTest, Program, Register, Reset
+from compiler.ir.program import Add, AtLeast, CounterTest, Program, Register, Reset, Set
 
 LARGEST = 200_000_000
 """In bits: how much is kept of one step before its counters are followed one by one, outside of its other nodes."""
@@ -42,30 +42,31 @@ class Tracks:
 def find_tracks(program: Program) -> Tracks:
     """The tracks of a program: one for each step, and one for each counter that belongs to no step."""
     found, known = Tracks(), scale(program)
+    uses = _uses(program, known.points)
     scopes: dict[str, list[Register]] = {}
     for register in program.registers:
-        if register.name in known.points:
+        if register.name in uses and not uses[register.name].is_count(register.initial):
             scopes.setdefault(register.scope, []).append(register)
-    if not scopes:
-        return found
-    inside, touched = _inside(program, scopes), _touched(program, known.points)
+    inside = _inside(program, scopes)
     for scope, registers in scopes.items():
         around = inside.get(scope, {})
         bits = sum(len(known.points[register.name]) + 1 for register in registers)
         if around and bits * len(around) <= LARGEST:
             for register in registers:
-                around |= touched[register.name]
+                around |= uses[register.name].nodes
             found.add(registers, known, around)
         else:
             for register in registers:
-                found.add([register], known, touched[register.name])
+                found.add([register], known, uses[register.name].nodes)
     return found
 
 
-def _inside(program: Program, scopes: Container[str]) -> dict[str, dict[str, None]]:
+def _inside(program: Program, scopes: Mapping[str, object]) -> dict[str, dict[str, None]]:
     """The nodes inside of each step that is a scope, as far as the effort allows."""
     groups = {group.id: group for group in program.groups}
     inside: dict[str, dict[str, None]] = {}
+    if not scopes:
+        return inside
     effort = EFFORT * len(program.nodes)
     for node in program.nodes:
         name = node.group
@@ -77,15 +78,37 @@ def _inside(program: Program, scopes: Container[str]) -> dict[str, dict[str, Non
     return inside
 
 
-def _touched(program: Program, names: Iterable[str]) -> dict[str, dict[str, None]]:
-    """For each of some counters the nodes that test it, or change it other than by a reset."""
-    touched: dict[str, dict[str, None]] = {name: {} for name in names}
+@dataclass(frozen=True, slots=True)
+class Use:
+    """What is done with a counter: the nodes that test it or change it, other than by a reset, and how."""
+
+    nodes: dict[str, None] = field(default_factory=dict)
+    testers: set[str] = field(default_factory=set)
+    tests: set[CounterTest] = field(default_factory=set)
+    effects: set[Add | AtLeast | Set] = field(default_factory=set)
+
+    def is_count(self, initial: int) -> bool:
+        """Whether a counter counts how often one node goes round, as for a RETRY: any of its tests may hold or not."""
+        return (
+            len(self.testers) == 1
+            and all(test.operator == "<" and test.value > initial for test in self.tests)
+            and all(effect in {Set(effect.register, initial), Add(effect.register, 1)} for effect in self.effects)
+        )
+
+
+def _uses(program: Program, names: Iterable[str]) -> dict[str, Use]:
+    uses = {name: Use() for name in names}
     for node in program.nodes:
         for edge in node.edges:
             for test in edge.guard:
                 if isinstance(test, CounterTest):
-                    touched[test.register][node.id] = None
+                    use = uses[test.register]
+                    use.nodes[node.id] = None
+                    use.testers.add(node.id)
+                    use.tests.add(test)
             for effect in edge.effects:
-                if not isinstance(effect, Reset) and effect.register in touched:
-                    touched[effect.register][node.id] = None
-    return touched
+                if not isinstance(effect, Reset) and effect.register in uses:
+                    use = uses[effect.register]
+                    use.nodes[node.id] = None
+                    use.effects.add(effect)
+    return uses
