@@ -48,7 +48,7 @@ class _Search:
     """One analysis. `at` has the nodes that a run can reach, with the values of the tracks that they are members of.
 
     `outside` are the values of each track at all other nodes, and `entries` the nodes from which a run comes to a
-    member with these.
+    member with these. `effort` counts the edges that were looked at.
     """
 
     def __init__(self, program: Program, tracks: Tracks) -> None:
@@ -58,6 +58,7 @@ class _Search:
         self.outside = [track.initial for track in tracks.every]
         self.entries: list[dict[str, None]] = [{} for _ in tracks.every]
         self.at: dict[str, Values] = {}
+        self.effort = 0
         self._pending: list[tuple[int, int]] = []
         self._waiting: set[str] = set()
         self._now = (0, -1)
@@ -65,12 +66,12 @@ class _Search:
 
     def run(self) -> bool:
         """Follow everything; False if that takes too long."""
-        effort = EFFORT * sum(len(node.edges) for node in self.nodes)
-        while self._pending and effort > 0:
+        most = EFFORT * sum(len(node.edges) for node in self.nodes)
+        while self._pending and self.effort < most:
             self._now = heappop(self._pending)
             node = self.nodes[self._now[1]]
             self._waiting.discard(node.id)
-            effort -= len(node.edges)
+            self.effort += len(node.edges)
             for place, _, values in self._leaving(node):
                 self._follow(node, node.edges[place], values)
         return not self._pending

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from compiler.analyses.ranges import Scale, Track, scale
 from compiler.ir.program import Add, AtLeast, CounterTest, Program, Register, Reset, Set
 
-LARGEST = 200_000_000
-"""In bits: how much is kept of one step before its counters are followed one by one, outside of its other nodes."""
+LARGEST = 100_000_000
+"""In bits: the counters of a step are not followed if more than that would have to be kept."""
 
 EFFORT = 30
 """How many groups around each node are looked at, on average."""
@@ -51,13 +51,13 @@ def find_tracks(program: Program) -> Tracks:
     for scope, registers in scopes.items():
         around = inside.get(scope, {})
         bits = sum(len(known.points[register.name]) + 1 for register in registers)
-        if around and bits * len(around) <= LARGEST:
+        if not around:
+            for register in registers:
+                found.add([register], known, uses[register.name].nodes)
+        elif bits * len(around) <= LARGEST:
             for register in registers:
                 around |= uses[register.name].nodes
             found.add(registers, known, around)
-        else:
-            for register in registers:
-                found.add([register], known, uses[register.name].nodes)
     return found
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from compiler.analyses import possible, tracks
 from compiler.analyses.possible import possible_ways
 from compiler.analyses.states import explore
 from compiler.ir.program import (
@@ -40,6 +41,8 @@ from compiler.source import Span
 from tests.equivalence.cases import Case
 from tests.equivalence.compiled import compiled
 from tests.equivalence.strategies import cases
+
+from .documents import compiled as compiled_text
 
 PLACE = Origin("x.runbook.md", Span(1, 1, 1, 2))
 PASS, FAIL = OutcomeTest(Verdict.PASS), OutcomeTest(Verdict.FAIL)
@@ -142,3 +145,132 @@ def walked(program: Program, passed: list[bool]) -> list[tuple[str, dict[str, in
         state = machine.advance(state, Outcome(Verdict.PASS if each else Verdict.FAIL)).state
         seen.append((state.node, dict(state.counters)))
     return seen
+
+
+# --- By hand ---------------------------------------------------------------------------------------------------------
+
+GOES_AWAY = """\
+## 1. A
+- PASS: CONTINUE
+- FAIL: GOTO Fix
+### 1.1 B
+- FAIL: GOTO 3
+### 1.2 C
+{more}
+## 2. D
+## 3. E
+## Fix
+"""
+
+
+def narrowed(folder: Path, text: str) -> Program:
+    program = compiled_text(folder, text).program
+    assert program
+    return remove_impossible_edges(program)
+
+
+def guards(program: Program, name: str) -> list[tuple[Test, ...]]:
+    return [edge.guard for edge in program.index()[name].edges]
+
+
+def test_an_outcome_that_never_arrives_is_not_asked_for(tmp_path: Path) -> None:
+    found = narrowed(tmp_path, GOES_AWAY.format(more=""))
+    assert guards(found, "1") == [()], "1.1 leaves the step when it fails, so that no child has failed at its end"
+    assert "Fix" in {edge.target for edge in found.index()["1.2"].edges}
+    assert optimise(found).registers == ()
+
+
+def test_an_outcome_that_arrives_by_another_way_is_asked_for(tmp_path: Path) -> None:
+    found = narrowed(tmp_path, GOES_AWAY.format(more="").replace("## 3. E", "## 3. E\n- FAIL: GOTO 1.2"))
+    assert len(guards(found, "1")) == 1, "a jump from outside starts the step afresh"
+    found = narrowed(tmp_path, GOES_AWAY.format(more="").replace("1.1 B\n- FAIL: GOTO 3", "1.1 B\n- FAIL: GOTO 1.2"))
+    assert len(guards(found, "1")) == 2
+    kept = GOES_AWAY.replace("1.2 C", "1.2 C\n- FAIL: GOTO 1.1").replace("FAIL: GOTO Fix", "FAIL: GOTO 1.2")
+    assert len(guards(narrowed(tmp_path, kept.format(more="")), "1")) == 1, "1.1 has passed where 1.2 follows"
+
+
+def test_a_unit_that_only_an_impossible_transition_leads_to_is_unreachable(tmp_path: Path) -> None:
+    text = GOES_AWAY.format(more="- PASS: CONTINUE\n- FAIL: GOTO 3")
+    found = [(item.code, item.span and item.span.line) for item in compiled_text(tmp_path, text).diagnostics]
+    assert found == [("RD404", 3), ("RD401", 11)]
+    assert "Fix" not in {node.id for node in optimise(narrowed(tmp_path, text)).nodes}
+
+
+def made(*edges: Edge) -> Program:
+    """A unit that sets a counter to 1 or 2, then a unit with these edges."""
+    first = (Edge((PASS,), (Set("x", 1),), "2", ""), Edge((), (Set("x", 2),), "2", ""))
+    nodes = [
+        Node("1", "", PLACE, Shell("sh", "true"), first),
+        Node("2", "", PLACE, Shell("sh", "true"), edges),
+        Node("END", "", PLACE, End("complete"), ()),
+    ]
+    return Program("x", "X", (SourceFile("x", "0"),), "1", tuple(nodes), (), (Register("x", ""),))
+
+
+def to_end(*guard: Test) -> Edge:
+    return Edge(guard, (), "END", "")
+
+
+def test_a_test_that_always_holds_is_dropped_and_what_stands_below_goes() -> None:
+    low, high = CounterTest("x", "<", 2), CounterTest("x", ">=", 1)
+    program = made(to_end(PASS, CounterTest("x", "=", 0)), to_end(PASS, low), to_end(FAIL, high), to_end())
+    found = remove_impossible_edges(program)
+    verify(found)
+    assert guards(found, "2") == [(PASS, low), (FAIL,), ()]
+
+
+def test_an_edge_that_the_verifier_needs_to_see_stays() -> None:
+    """For each outcome other edges are enough, but only a proof shows that."""
+    low, high = CounterTest("x", "<", 2), CounterTest("x", ">=", 2)
+    found = remove_impossible_edges(made(to_end(PASS, low), to_end(high), to_end(FAIL, low), to_end()))
+    verify(found)
+    assert guards(found, "2") == [(PASS, low), (high,), (FAIL,), ()]
+
+
+def test_a_counter_below_zero_is_followed_too() -> None:
+    sinking = Edge((PASS,), (Add("x", -2),), "2", "")
+    found = remove_impossible_edges(made(sinking, to_end(CounterTest("x", "<", 1)), to_end()))
+    assert len(guards(found, "2")) == 3
+
+
+# --- Size ------------------------------------------------------------------------------------------------------------
+
+
+def steps(count: int) -> str:
+    unit = "## {n}. A\n- FAIL: STOP no\n### {n}.1 B\n- FAIL: GOTO {end}\n### {n}.2 C\n- FAIL: RETRY 2 CONTINUE\n"
+    return "".join(unit.format(n=n, end=count + 1) for n in range(1, count + 1)) + f"## {count + 1}. End\n"
+
+
+def substeps(count: int) -> str:
+    """One step, each substep of which goes back to the first one: a loop that grows with every substep."""
+    children = "".join(f"### 1.{n} B\n- FAIL: GOTO 1.1\n" for n in range(2, count + 1))
+    return "## 1. A\n- FAIL: STOP no\n### 1.1 B\n- FAIL: CONTINUE\n" + children
+
+
+@pytest.mark.parametrize("document", [steps, substeps])
+def test_the_effort_grows_with_the_document(document: Callable[[int], str], tmp_path: Path) -> None:
+    efforts = []
+    for count in (100, 1000):
+        program = compiled_text(tmp_path, document(count)).program
+        assert program
+        search = possible._Search(program, tracks.find_tracks(program))
+        assert search.run()
+        efforts.append(search.effort)
+    assert efforts[1] < 11 * efforts[0]
+
+
+def test_what_takes_too_long_is_left_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = compiled_text(tmp_path, steps(3)).program
+    assert program
+    assert remove_impossible_edges(program) != program
+    monkeypatch.setattr(possible, "EFFORT", 0)
+    assert remove_impossible_edges(program) is program
+
+
+@pytest.mark.parametrize("limit", ["LARGEST", "EFFORT"])
+def test_large_steps_are_followed_less_exactly(limit: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = compiled_text(tmp_path, steps(3)).program
+    assert program
+    monkeypatch.setattr(tracks, limit, 0)
+    verify(remove_impossible_edges(program))
+    agrees_with_exploration(program)
