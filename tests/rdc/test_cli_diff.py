@@ -193,6 +193,13 @@ def test_the_ending_of_the_output_chooses_the_format(folder: Path) -> None:
     assert call("diff", "old.runbook.md", "new.runbook.md", "-o", "x.txt", cwd=folder).err == "x.txt is up to date\n"
 
 
+def test_an_ending_that_is_no_format_is_wrong_use(folder: Path) -> None:
+    result = call("diff", "old.runbook.md", "new.runbook.md", "-o", "x.jpg", cwd=folder)
+    assert (result.code, result.out, result.err.count("\n")) == (2, "", 1)
+    assert "cannot write .jpg files; use .txt, .json, .svg, .png, .dot, .mmd or .gv" in result.err
+    assert not (folder / "x.jpg").exists()
+
+
 @pytest.mark.parametrize("name", ["x.svg", "x.txt", "x.json", "old.runbook.md"])
 def test_a_foreign_file_is_not_overwritten(name: str, folder: Path) -> None:
     path = folder / name
