@@ -42,6 +42,7 @@ class Frame:
     parent: str
     is_loop: bool
     group: Group | None
+    mark: Mark = ""
 
 
 @dataclass(frozen=True, slots=True)
