@@ -7,6 +7,7 @@ each; counters whose values are followed together have bits of their own in one 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from math import inf
 
@@ -21,16 +22,19 @@ class Scale:
     lowest: float
 
 
-def scale(program: Program) -> Scale:
-    """The scale of a program. Whether a counter is zero is always told, since sums depend on that."""
+def scale(program: Program, names: AbstractSet[str]) -> Scale:
+    """The scale of some counters, with those that are added to them.
+
+    Whether a counter is zero is always told, since sums depend on that.
+    """
+    if not names:
+        return Scale({}, 0)
     edges = [edge for node in program.nodes for edge in node.edges]
     points: dict[str, set[int]] = {}
     for edge in edges:
         for test in edge.guard:
-            if isinstance(test, CounterTest):
+            if isinstance(test, CounterTest) and test.register in names:
                 points.setdefault(test.register, {1}).update(_points(test))
-    if not points:
-        return Scale({}, 0)
     effects = [effect for edge in edges for effect in edge.effects]
     sums = [(effect.amount, effect.register) for effect in effects if isinstance(effect, Add)]
     while more := {amount for amount, name in sums if name in points and isinstance(amount, str)} - points.keys():

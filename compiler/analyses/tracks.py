@@ -41,11 +41,12 @@ class Tracks:
 
 def find_tracks(program: Program) -> Tracks:
     """The tracks of a program: one for each step, and one for each counter that belongs to no step."""
-    found, known = Tracks(), scale(program)
-    uses = _uses(program, known.points)
+    found, uses = Tracks(), _uses(program)
+    counts = {register.name for register in program.registers if uses[register.name].is_count(register.initial)}
+    known = scale(program, {name for name, use in uses.items() if use.tests} - counts)
     scopes: dict[str, list[Register]] = {}
     for register in program.registers:
-        if register.name in uses and not uses[register.name].is_count(register.initial):
+        if register.name in known.points:
             scopes.setdefault(register.scope, []).append(register)
     inside = _inside(program, scopes)
     for scope, registers in scopes.items():
@@ -84,31 +85,31 @@ class Use:
 
     nodes: dict[str, None] = field(default_factory=dict)
     testers: set[str] = field(default_factory=set)
-    tests: set[CounterTest] = field(default_factory=set)
-    effects: set[Add | AtLeast | Set] = field(default_factory=set)
+    tests: list[CounterTest] = field(default_factory=list)
+    effects: list[Add | AtLeast | Set] = field(default_factory=list)
 
     def is_count(self, initial: int) -> bool:
         """Whether a counter counts how often one node goes round, as for a RETRY: any of its tests may hold or not."""
         return (
             len(self.testers) == 1
             and all(test.operator == "<" and test.value > initial for test in self.tests)
-            and all(effect in {Set(effect.register, initial), Add(effect.register, 1)} for effect in self.effects)
+            and all(effect in (Set(effect.register, initial), Add(effect.register, 1)) for effect in self.effects)
         )
 
 
-def _uses(program: Program, names: Iterable[str]) -> dict[str, Use]:
-    uses = {name: Use() for name in names}
-    for node in program.nodes:
+def _uses(program: Program) -> dict[str, Use]:
+    uses = {register.name: Use() for register in program.registers}
+    for node in program.nodes if uses else ():
         for edge in node.edges:
             for test in edge.guard:
                 if isinstance(test, CounterTest):
                     use = uses[test.register]
                     use.nodes[node.id] = None
                     use.testers.add(node.id)
-                    use.tests.add(test)
+                    use.tests.append(test)
             for effect in edge.effects:
-                if not isinstance(effect, Reset) and effect.register in uses:
+                if not isinstance(effect, Reset):
                     use = uses[effect.register]
                     use.nodes[node.id] = None
-                    use.effects.add(effect)
+                    use.effects.append(effect)
     return uses

@@ -167,7 +167,7 @@ CASES: dict[str, tuple[str, list[str]]] = {
         ["RD404 2:3", "RD403 3:5"],
     ),
     "never-arrives": (
-        "## 1. A\n- FAIL: GOTO X\n### 1.1 B\n- FAIL: GOTO 2\n### 1.2 C\n- FAIL: GOTO 2\n## 2. D\n- FAIL: GOTO X\n## X\n",
+        "## 1. A\n- FAIL: GOTO X\n### 1.1 B\n- FAIL: GOTO 2\n### 1.2 C\n- FAIL: GOTO 2\n## 2. D\n- FAIL: GOTO X\n## X",
         ["RD404 2:3"],
     ),
     "arrives-after-continue": (
