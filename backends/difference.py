@@ -8,16 +8,16 @@ from dataclasses import dataclass, fields
 
 from backends.arrows import Arrow
 from backends.matching import Matching, match, said, units_of
-from backends.picture import Picture
-from compiler.ir.program import End, Node
+from backends.picture import Box, Frame, Picture, outline
+from compiler.ir.program import End, Group, Node
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A node that is in both versions, and what of it is another (`title`, `command`, `prompt`, `message` …)."""
+    """A node or group that is in both versions, and what of it is another (`title`, `command`, `prompt` …)."""
 
-    old: Node
-    new: Node
+    old: Node | Group
+    new: Node | Group
     parts: tuple[str, ...]
 
 
@@ -59,11 +59,15 @@ def difference(old: Picture, new: Picture) -> Difference:
     matching = match(old, new)
     pairs = [Change(before, after, tuple(_parts(before, after))) for before, after in matching.units]
     kept = {pair.new.id for pair in pairs}
+    units = {pair.new.id: pair for pair in pairs if pair.parts}
     before, after = _reached_ends(old), _reached_ends(new)
     return Difference(
         added=tuple(node for node in units_of(new) if node.id not in kept),
         removed=tuple(node for node in units_of(old) if node.id not in matching.boxes),
-        changed=(*(pair for pair in pairs if pair.parts), *_changed_messages(old, new, matching)),
+        changed=(
+            *_in_order(new, units, _changed_groups(old, new, matching)),
+            *_changed_messages(old, new, matching),
+        ),
         renumbered=tuple(pair for pair in pairs if pair.old.id != pair.new.id),
         start=_start(old, new, matching),
         redirected=tuple(_redirected(old, new, matching)),
@@ -84,6 +88,59 @@ def _parts(old: Node, new: Node) -> Iterator[str]:
     for item in fields(old.task):
         if getattr(old.task, item.name) != getattr(new.task, item.name):
             yield item.name
+
+
+# --- Groups -----------------------------------------------------------------------------------------------------------
+
+
+def _changed_groups(old: Picture, new: Picture, matching: Matching) -> dict[str, Change]:
+    """By their new ids the steps with substeps, and nested runbooks, that are called or described otherwise.
+
+    Units that moved can make a frame the successor of several. It is that of one which says the same, if there is any,
+    and none is that of a frame which says the same as one that has no other.
+    """
+    olds, news = _groups(old), _groups(new)
+    before: dict[str, list[Group]] = {}
+    for name, group in olds.items():
+        if (after := matching.frames.get(name, "")) in news:
+            before.setdefault(after, []).append(group)
+    alone = {_told(group) for name, group in news.items() if name not in before}
+    found = {}
+    for name, candidates in before.items():
+        first, group = candidates[0], news[name]
+        parts = tuple(_group_parts(first, group))
+        if parts and _told(group) not in map(_told, candidates) and _told(first) not in alone:
+            found[name] = Change(first, group, parts)
+    return found
+
+
+def _groups(drawn: Picture) -> dict[str, Group]:
+    return {frame.id: frame.group for frame in drawn.frames if frame.group}
+
+
+def _group_parts(old: Group, new: Group) -> Iterator[str]:
+    if _title(old) != _title(new):
+        yield "title"
+    if old.prompt != new.prompt:
+        yield "prompt" if new.kind == "step" else "description"
+
+
+def _told(group: Group) -> object:
+    return _title(group), group.prompt
+
+
+def _title(group: Group) -> str:
+    """The title of a group; a runbook that has none is called by its path, which is no change of its own."""
+    return "" if group.kind == "runbook" and group.id.endswith(f"/{group.title}") else group.title
+
+
+def _in_order(new: Picture, units: Mapping[str, Change], groups: Mapping[str, Change]) -> Iterator[Change]:
+    """Changes in the order of the document."""
+    for _, item in outline(new):
+        if isinstance(item, Frame) and item.id in groups:
+            yield groups[item.id]
+        elif isinstance(item, Box) and item.node.id in units:
+            yield units[item.node.id]
 
 
 # --- Ends and transitions ---------------------------------------------------------------------------------------------

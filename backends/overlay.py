@@ -7,9 +7,10 @@ from dataclasses import replace
 
 from backends.arrows import Arrow, Mark
 from backends.captions import wrapped
-from backends.difference import Difference
+from backends.difference import Change, Difference
 from backends.matching import said
-from backends.picture import Box, Picture
+from backends.picture import Box, Frame, Picture
+from compiler.ir.program import Group, Node
 
 SIGNS: Mapping[Mark, str] = {"added": "+", "removed": "−", "changed": "~"}
 
@@ -22,7 +23,8 @@ def overlay(old: Picture, new: Picture, found: Difference) -> Picture:
     names = _names(old, new, found)
     boxes = [_marked(box, note) for box, note in zip(new.boxes, _notes(new, found), strict=True)]
     arrows = (*_new_arrows(new, found), *_old_arrows(old, found, names))
-    return replace(new, boxes=tuple(_with_removed(old, boxes, found, names)), arrows=arrows)
+    frames = tuple(_marked_frames(new, found))
+    return replace(new, boxes=tuple(_with_removed(old, boxes, found, names)), frames=frames, arrows=arrows)
 
 
 def _names(old: Picture, new: Picture, found: Difference) -> dict[str, str]:
@@ -39,12 +41,26 @@ def _names(old: Picture, new: Picture, found: Difference) -> dict[str, str]:
     return names
 
 
+def _listed(change: Change) -> str:
+    return ", ".join(change.parts)
+
+
+def _marked_frames(new: Picture, found: Difference) -> Iterator[Frame]:
+    """The new frames; a changed one says so behind its title."""
+    parts = {change.new.id: _listed(change) for change in found.changed if isinstance(change.new, Group)}
+    for frame in new.frames:
+        if frame.id in parts:
+            yield replace(frame, title=f"{frame.title} · {SIGNS['changed']} changed: {parts[frame.id]}", mark="changed")
+        else:
+            yield frame
+
+
 # --- Boxes ------------------------------------------------------------------------------------------------------------
 
 
 def _notes(new: Picture, found: Difference) -> Iterator[tuple[Mark, str]]:
     """For each new box its mark, and what of it changed."""
-    parts = {change.new.id: ", ".join(change.parts) for change in found.changed}
+    parts = {change.new.id: _listed(change) for change in found.changed if isinstance(change.new, Node)}
     nodes = {box.node.id: box.node for box in new.boxes}
     kept = {said(nodes[name]) for name in found.matched.values()}
     for box in new.boxes:

@@ -1,7 +1,8 @@
 """A program as a picture: boxes in frames, with arrows. Targets that draw only write it down.
 
 What no unit leads to is left out, such as the place where a step would be decided whose children all jump elsewhere;
-and so are branches that choose nothing. Units that no run reaches are part of the document: they are drawn, and marked.
+so are arrows that no run can take, and branches that choose nothing. Units that no run reaches are part of the
+document: they are drawn, and marked.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from backends.arrows import Arrow, Mark, arrows
 from backends.captions import Lines, Names, caption
 from backends.loops import Placement, place
 from compiler.ir.program import Branch, End, Group, Node, Program
+from compiler.passes.remove_impossible_edges import remove_impossible_edges
 from compiler.passes.thread_jumps import thread_jumps
 
 LOOP = "↻ loop"
@@ -40,6 +42,7 @@ class Frame:
     parent: str
     is_loop: bool
     group: Group | None
+    mark: Mark = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +100,7 @@ def _inside(drawn: Picture) -> Mapping[str, list[Box | Frame]]:
 
 def _drawn(program: Program) -> Program:
     """The program with no more than is drawn."""
-    program = thread_jumps(program)
+    program = thread_jumps(remove_impossible_edges(program))
     first = program.index()[program.entry]
     entry = first.edges[0].target if isinstance(first.task, Branch) and not first.edges[0].guard else first.id
     units = [node.id for node in program.nodes if not isinstance(node.task, Branch | End)]

@@ -10,10 +10,10 @@ from typing import Any
 
 from backends.arrows import Arrow
 from backends.difference import Change, Difference, Redirection
-from compiler.ir.program import End, Node, Program
+from compiler.ir.program import End, Group, Node, Program
 from rdc.reporting.cells import visible
 
-_TEXTS = ("command", "prompt", "block")
+_TEXTS = ("command", "prompt", "block", "description")
 
 
 class Version:
@@ -78,7 +78,7 @@ def as_json(found: Difference, old: Version, new: Version, origin: str) -> str:
     return json.dumps(values, indent=2, ensure_ascii=False)
 
 
-def _unit(node: Node) -> str:
+def _unit(node: Node | Group) -> str:
     return " ".join(f"{node.id} {node.title}".split())
 
 
@@ -91,13 +91,17 @@ def _texts(change: Change) -> Iterator[str]:
     """The lines of a changed text that came and went."""
     for part in change.parts:
         if part in _TEXTS:
-            before, after = (getattr(node.task, part) or "" for node in (change.old, change.new))
+            before, after = (_text(item, part) for item in (change.old, change.new))
             compared = unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=1)
             changed = islice(compared, 2, None)  # the first two lines name files
             yield from (f"    {line}" for line in changed if not line.startswith("@@"))
 
 
-def _named(node: Node) -> dict[str, Any]:
+def _text(item: Node | Group, part: str) -> str:
+    return item.prompt if isinstance(item, Group) else getattr(item.task, part) or ""
+
+
+def _named(node: Node | Group) -> dict[str, Any]:
     return {"id": node.id, "title": node.title, "line": node.origin.span.line}
 
 

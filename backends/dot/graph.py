@@ -90,10 +90,10 @@ class Graph:
 
     def _frame(self, frame: Frame) -> dict[str, str]:
         """All that there is, since a frame takes what it does not say from the one around it."""
-        kind = class_of(frame)
-        found = {"label": label([frame.title]), "labeljust": "r", "fontsize": "12", "class": kind}
+        found = {"label": label([frame.title]), "labeljust": "r", "fontsize": "12", "class": class_of(frame)}
         found |= {"style": '"rounded,filled,dashed"' if frame.is_loop else '"rounded,filled"'}
-        found |= {"penwidth": "2" if frame.is_loop else "1", **_coloured(PALETTES[self.theme].frames[kind])}
+        width = WIDTH_OF_CHANGED if frame.mark else "2" if frame.is_loop else "1"
+        found |= {"penwidth": width, **_coloured(PALETTES[self.theme].of_frame(frame))}
         return found | (self._reference(frame.group) if frame.group else {"tooltip": label([frame.title]), "URL": '""'})
 
     def _reference(self, shown: Node | Group, *, is_there: bool = True) -> dict[str, str]:

@@ -37,6 +37,15 @@ class Palette(NamedTuple):
         """The colours of a box."""
         return self.marks[box.mark] if box.mark else self.boxes[class_of(box)]
 
+    def of_frame(self, frame: Frame) -> Colours:
+        """The colours of a frame. One that is marked is filled as all are, since boxes stand in it."""
+        return self.marked_frames[frame.mark] if frame.mark else self.frames[class_of(frame)]
+
+    @property
+    def marked_frames(self) -> Mapping[str, Colours]:
+        """The colours of frames by their mark."""
+        return {mark: colours._replace(fill=self.frames["frame"].fill) for mark, colours in self.marks.items()}
+
     def of_arrow(self, arrow: Arrow) -> str:
         """The colour of an arrow and its label."""
         return self.marks[arrow.mark].line if arrow.mark else self.arrows[class_of(arrow)]
@@ -115,7 +124,7 @@ ARROWS: Mapping[Verdict | None, str] = {Verdict.PASS: "pass", Verdict.FAIL: "fai
 def class_of(item: Box | Frame | Arrow) -> str:
     """The class of what is drawn."""
     match item:
-        case Box(mark=mark) | Arrow(mark=mark) if mark:
+        case Box(mark=mark) | Frame(mark=mark) | Arrow(mark=mark) if mark:
             return mark
         case Box(is_reached=False):
             return "unreachable"
@@ -132,7 +141,11 @@ def stylesheet(theme: Theme, *, has_marks: bool = False) -> str:
     palette = PALETTES[theme]
     if has_marks:
         lines = {mark: colours.line for mark, colours in palette.marks.items()}
-        palette = palette._replace(boxes={**palette.boxes, **palette.marks}, arrows={**palette.arrows, **lines})
+        palette = palette._replace(
+            boxes={**palette.boxes, **palette.marks},
+            frames={**palette.frames, **palette.marked_frames},
+            arrows={**palette.arrows, **lines},
+        )
     return "\n".join(_rules(palette))
 
 

@@ -119,7 +119,8 @@ class Chart:
             for name in styles.of_box(box):
                 members.setdefault(name, []).append(self.boxes[box.node.id])
         for frame in self.drawn.frames:
-            members.setdefault(styles.of_frame(frame), []).append(self.frames[frame.id])
+            for name in styles.of_frame(frame):
+                members.setdefault(name, []).append(self.frames[frame.id])
         return members
 
 

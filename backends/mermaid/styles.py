@@ -36,6 +36,7 @@ CLASSES = {
     "changed": "fill:#fff1e5,stroke:#bc4c00,color:#471700,stroke-width:3px",
     "frame": "fill:none,stroke:#848d97",
     "cycle": "fill:none,stroke:#848d97,stroke-width:2px,stroke-dasharray:7 4",
+    "altered": "fill:none,stroke:#bc4c00,stroke-width:3px",
     "passed": "fill:#1a7f37,stroke:#1a7f37,color:#ffffff",
     "failed": "fill:#cf222e,stroke:#cf222e,color:#ffffff",
 }
@@ -63,9 +64,11 @@ def line_of(arrow: Arrow) -> str:
     return ARROWS[Verdict.FAIL] if arrow.mark == "removed" else ARROWS[arrow.verdict]
 
 
-def of_frame(frame: Frame) -> str:
-    """The class of a frame."""
-    return "cycle" if frame.is_loop else "frame"
+def of_frame(frame: Frame) -> Iterator[str]:
+    """The classes of a frame."""
+    yield "cycle" if frame.is_loop else "frame"
+    if frame.mark:
+        yield "altered"
 
 
 def declarations(members: Mapping[str, Sequence[str]]) -> Iterator[str]:

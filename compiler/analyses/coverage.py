@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from compiler.analyses.possible import possible_ways
 from compiler.analyses.states import StateSpace, Taken, explore, taken_edges
 from compiler.ir.program import Branch, Edge, Node, Origin, OutcomeTest, Program, Verdict
 from compiler.ir.walks import Visit, Walk
@@ -40,7 +41,8 @@ class Untaken:
 class Coverage:
     """How many transitions the program has, and those that the walks do not take.
 
-    A default that no walk can take is none: nobody wrote it, and nobody misses it.
+    A default that no walk can take is none: nobody wrote it, and nobody misses it. Neither is a transition that cannot
+    be taken at one place but can at another, as that of a step after some of its substeps only.
     """
 
     transitions: int
@@ -56,15 +58,36 @@ def coverage(program: Program, walks: Iterable[Walk], space: StateSpace | None =
     if not missing:
         return Coverage(len(every), ())
     space = space or explore(program)
+    impossible = set() if space.is_complete else _impossible(program, edges)
     places: dict[Transition, int] = {}
     for one, place in space.first.items():
         if one in edges:
             places[edges[one]] = min(place, places.get(edges[one], place))
     untaken = [
-        Untaken(item, space.way(places[item]) if item in places else None, space.is_complete) for item in missing
+        Untaken(
+            item,
+            space.way(places[item]) if item in places else None,
+            is_certain=space.is_complete or item in impossible,
+        )
+        for item in missing
     ]
-    known = [item for item in untaken if item.transition.origins or item.way is not None or not item.is_certain]
+    fired = {origin for item in (*taken, *places) for origin in item.origins}
+    known = [
+        item for item in untaken if item.way or not item.is_certain or not fired.issuperset(item.transition.origins)
+    ]
     return Coverage(len(every) - len(untaken) + len(known), tuple(known))
+
+
+def _impossible(program: Program, edges: Mapping[Taken, Transition]) -> set[Transition]:
+    """The transitions of nodes that a run can reach, but whose edges no run can take, by the values of counters."""
+    ways = possible_ways(program)
+    possible = {
+        edges[node.id, edge]
+        for node in program.nodes
+        for place, edge in enumerate(node.edges)
+        if (node.id, edge) in edges and (node.id not in ways or place in {way.place for way in ways[node.id]})
+    }
+    return set(edges.values()) - possible
 
 
 def _edges(program: Program) -> dict[Taken, Transition]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 
+from compiler.analyses.possible import possible_ways
 from compiler.diagnostic import Diagnostic
 from compiler.ir.program import Branch, End, Node, Origin, Program
 from compiler.source import Source, Span
@@ -11,6 +13,7 @@ from compiler.source import Source, Span
 
 def flow_warnings(program: Program, written: Iterable[Origin], sources: Mapping[str, Source]) -> Iterator[Diagnostic]:
     """The warnings for a program; `written` is the place of every transition, `sources` are by the names in it."""
+    program = _without_impossible(program)
     reached, leaving = _reach(program)
     shown: set[tuple[str, Span]] = set()
     for node in program.nodes:
@@ -29,6 +32,18 @@ def flow_warnings(program: Program, written: Iterable[Origin], sources: Mapping[
         )
         yield Diagnostic(problem[0], sources[entry.path].path, entry.span, *problem[1:])
     yield from _never_firing(program, reached, written, sources)
+
+
+def _without_impossible(program: Program) -> Program:
+    """The program without edges that counters rule out: what only these lead to is not reached."""
+    ways = possible_ways(program)
+    if not ways:
+        return program
+    nodes = (
+        replace(node, edges=tuple(node.edges[way.place] for way in ways[node.id])) if node.id in ways else node
+        for node in program.nodes
+    )
+    return replace(program, nodes=tuple(nodes))
 
 
 def _reach(program: Program) -> tuple[set[str], set[str]]:

@@ -102,7 +102,7 @@ def picture_options(formats: Mapping[str, Format], usual: str) -> Callable[[Comm
 
     Args:
         formats: Those that it knows, by name.
-        usual: The one that is taken if neither `--format` nor the ending of OUT tells.
+        usual: The one that is taken if there is no `--format` and OUT has no ending.
     """
     endings = {Path(form.suffix).suffix or form.suffix: name for name, form in formats.items()} | {".gv": "dot"}
 
@@ -122,7 +122,7 @@ def picture_options(formats: Mapping[str, Format], usual: str) -> Callable[[Comm
             force: bool,
             **rest: object,
         ) -> int:
-            name = wanted or endings.get(Path(out or "").suffix, usual)
+            name = wanted or _format_of(out, endings) or usual
             given = {"link-base": link_base, "theme": theme}
             options = {option: value for option, value in given.items() if value is not None}
             wish = Wish(formats[name], out, options, force)
@@ -134,8 +134,21 @@ def picture_options(formats: Mapping[str, Format], usual: str) -> Callable[[Comm
     return decorate
 
 
+def _format_of(out: str | None, endings: Mapping[str, str]) -> str | None:
+    """The format that the ending of an output stands for; None where there is no ending. A folder has none."""
+    ending = "" if out is None or out.endswith("/") or Path(out).is_dir() else Path(out).suffix
+    if not ending:
+        return None
+    if ending.lower() not in endings:
+        *others, last = endings
+        context = click.get_current_context()
+        problem = f"-o {out}: {context.info_name} cannot write {ending} files"
+        raise click.UsageError(f"{problem}; use {', '.join(others)} or {last}, or choose with --format", context)
+    return endings[ending.lower()]
+
+
 def _format_option(formats: Mapping[str, Format], usual: str) -> Callable[[Command], Command]:
-    says = f"What to write, if the ending of OUT does not tell; without either, {usual}."
+    says = f"What to write, whatever the ending of OUT. Without it that ending tells; without either, it is {usual}."
     return click.option("--format", "wanted", type=click.Choice(list(formats)), help=says)
 
 

@@ -7,12 +7,14 @@ from collections.abc import Iterator, Sequence
 
 import click
 
+from backends.arrows import ANSWERS, WORDS
 from compiler.analyses.coverage import Coverage, Untaken
 from compiler.ir.placeholders import substitute
-from compiler.ir.program import Node, Program, Verdict
+from compiler.ir.program import Ask, Node, Program, Verdict
 from compiler.ir.semantics import Machine
 from compiler.ir.walks import Visit, Walk, ending, usual_limit
 from rdc.reporting.cells import cells, visible
+from rdc.walks.folding import Turns, folded
 from rdc.walks.outcomes import write_outcomes
 from rdc.words import many
 
@@ -32,9 +34,11 @@ def _visits(program: Program, visits: Sequence[Visit]) -> Iterator[str]:
     names = [visible(_name(made)) for made in visits]
     titles = [visible(title(nodes[made.unit], made)) for made in visits]
     name_width, title_width = (max(map(width, texts), default=0) for texts in (names, titles))
+    answer_width = max((len(word(nodes[made.unit], made.outcome.verdict)) for made in visits), default=0)
     for made, name, about in zip(visits, names, titles, strict=True):
         verdict = made.outcome.verdict
-        outcome = click.style(verdict.name, fg=_COLOURS[verdict])
+        answer = word(nodes[made.unit], verdict)
+        outcome = click.style(answer, fg=_COLOURS[verdict]) + " " * (answer_width - len(answer))
         columns = (padded(name, name_width), padded(about, title_width), outcome, visible(made.taken))
         yield "  ".join(column for column in columns if column).rstrip()
 
@@ -53,9 +57,30 @@ def show_end(machine: Machine, walk: Walk) -> str:
 
 
 def show_walk(machine: Machine, walk: Walk) -> str:
-    """A walk in one line."""
-    visits = ", ".join(visible(f"{_name(made)} {made.outcome.verdict}") for made in walk.visits)
-    return f"{visits} => {show_end(machine, walk)}"
+    """A walk in one line. What is repeated is shown once: `1 fail ×3`, `(1 pass, 2 fail) ×3`."""
+    said = [f"{made.unit} {word(machine.nodes[made.unit], made.outcome.verdict).lower()}" for made in walk.visits]
+    turns = ", ".join(visible(_turns(found, walk)) for found in folded(said))
+    return f"{turns} => {show_end(machine, walk)}"
+
+
+def _turns(found: Turns, walk: Walk) -> str:
+    """What was repeated. A single visit has its attempt and its instance."""
+    shown = []
+    for said, times, place in found.items:
+        made = walk.visits[place]
+        is_single = times == found.times == 1
+        shown.append(f"{_name(made) if is_single else made.unit}{said.removeprefix(made.unit)}{_times(times)}")
+    together = ", ".join(shown)
+    return f"({together}){_times(found.times)}" if found.times > 1 else together
+
+
+def _times(number: int) -> str:
+    return f" ×{number}" if number > 1 else ""
+
+
+def word(node: Node, verdict: Verdict) -> str:
+    """An outcome as it is answered: PASS or FAIL, and YES or NO where that is asked."""
+    return (ANSWERS if isinstance(node.task, Ask) and node.task.question == "yes_no" else WORDS)[verdict]
 
 
 def show_coverage(program: Program, found: Coverage) -> Iterator[str]:
@@ -69,8 +94,10 @@ def show_coverage(program: Program, found: Coverage) -> Iterator[str]:
 
 def _transition(program: Program, item: Untaken) -> str:
     unit, outcome, label, origins = item.transition
-    origin = origins[0] if origins else program.index()[unit].origin
-    name = f"{unit} {outcome.name}:" if outcome else ""  # a decision is labelled with the step that is decided
+    nodes = program.index()
+    origin = origins[0] if origins else nodes[unit].origin
+    asked = word(nodes[unit], outcome) if outcome and unit in nodes else outcome and outcome.name
+    name = f"{unit} {asked}:" if outcome else ""  # a decision is labelled with the step that is decided
     default = "" if origins else " (default)"
     return visible(f"{origin.path}:{origin.span.line}: {f'{name} {label}{default}'.strip()}")
 

@@ -20,6 +20,8 @@ from tests.equivalence.compiled import compiled
 from tests.equivalence.strategies import cases
 from tests.mermaid.programs import node, program, to
 
+from .pictures import drawn
+
 OLD = """\
 # Deploy
 
@@ -198,3 +200,77 @@ def test_the_time_grows_with_the_document_and_not_with_its_square(kinds: int) ->
     begun = time.process_time()
     assert difference(*pictures).added
     assert time.process_time() - begun < 2
+
+
+# --- Steps with substeps, and nested runbooks -------------------------------------------------------------------------
+
+GROUPED = """\
+## 1. Install
+
+Both halves.
+
+### 1.1 Front
+
+### 1.2 Back
+
+## 2. Clean
+
+### 2.1 Files
+
+### 2.2 Logs
+"""
+
+
+def groups(found: Difference) -> list[tuple[str, str, tuple[str, ...]]]:
+    return [(change.old.id, change.new.id, change.parts) for change in found.changed]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "parts"),
+    [
+        ("1. Install", "1. Deploy", ("title",)),
+        ("Both halves.", "Both halves, in this order.", ("prompt",)),
+        ("Both halves.", "", ("prompt",)),
+        ("1. Install\n\nBoth", "1. Deploy\n\nAll", ("title", "prompt")),
+    ],
+)
+def test_what_a_step_with_substeps_is_called_and_says(
+    before: str, after: str, parts: tuple[str, ...], tmp_path: Path
+) -> None:
+    found = compare(tmp_path, GROUPED.replace(before, after), GROUPED)
+    assert groups(found) == [("1", "1", parts)]
+    assert (found.added, found.removed, found.redirected) == ((), (), ())
+
+
+def test_changed_steps_stand_in_the_order_of_the_document(tmp_path: Path) -> None:
+    new = GROUPED.replace("Clean", "Tidy").replace("Front", "Front, carefully").replace("2.1 Files", "2.1 All files")
+    new = new.replace("### 2.1 All", "Slowly.\n\n### 2.1 All")
+    assert groups(compare(tmp_path, new, GROUPED)) == [
+        ("1.1", "1.1", ("title",)),
+        ("2", "2", ("title", "prompt")),
+        ("2.1", "2.1", ("title",)),
+    ]
+
+
+def test_a_step_that_is_only_renumbered_has_not_changed(tmp_path: Path) -> None:
+    body = GROUPED.replace("## 2", "## 3").replace("### 2", "### 3").replace("## 1", "## 2").replace("### 1", "### 2")
+    found = compare(tmp_path, "## 1. Ask\n\n" + body, GROUPED)
+    assert groups(found) == []
+    assert [node.id for node in found.added] == ["1"]
+
+
+def test_a_unit_that_moves_to_another_step_changes_the_title_of_none(tmp_path: Path) -> None:
+    first, second = "## 1. Install\n\nBoth halves.\n\n### 1.1 Back\n\n", "## 2. Clean\n\n### 2.1 Front\n\n"
+    new = f"{first}{second}### 2.2 Files\n\n### 2.3 Logs\n"
+    assert groups(compare(tmp_path, new, GROUPED)) == []
+    assert groups(compare(tmp_path, GROUPED, new)) == []
+
+
+def test_what_a_nested_runbook_is_called_and_says(tmp_path: Path) -> None:
+    outer = "## 1. Check\n\n- lint.runbook.md\n"
+    inner = "# Lint\n\nSlow.\n\n## 1. Run\n"
+    texts = (inner, inner.replace("Slow", "Fast"), inner.partition("\n")[2])
+    slow, fast, plain = (drawn(tmp_path, outer, {"lint.runbook.md": text}) for text in texts)
+    name = "1/lint.runbook.md"
+    assert groups(difference(slow, fast)) == [(name, name, ("description",))]
+    assert groups(difference(slow, plain)) == [(name, name, ("title",))]

@@ -14,7 +14,7 @@ from tests.equivalence.cases import Case
 from tests.equivalence.strategies import cases
 
 from .pictures import both, drawn, of_case, pairs
-from .test_difference import OLD
+from .test_difference import GROUPED, OLD
 
 INSERTED = OLD.replace("## 3. Install", "## 4. Install").replace(
     "## 2. Test", "## 2. Lint\n\n```bash\nmake lint\n```\n\n## 3. Test"
@@ -62,6 +62,15 @@ def test_what_of_a_unit_changed_is_said(tmp_path: Path) -> None:
     assert marks(found) == {"3": "changed"}
     assert found.boxes[2].lines[-1] == "~ changed: command"
     assert moves(found) == [("2", "+ RETRY 5", "2"), ("2", "− RETRY 2", "2")]
+
+
+def test_what_of_a_step_with_substeps_changed_is_said_on_its_frame(tmp_path: Path) -> None:
+    found = shown(tmp_path, GROUPED.replace("Install", "Deploy").replace("Both", "All"), GROUPED)
+    assert [(frame.id, frame.title, frame.mark) for frame in found.frames] == [
+        ("1", "1 Deploy · ~ changed: title, prompt", "changed"),
+        ("2", "2 Clean", ""),
+    ]
+    assert not any(box.mark for box in found.boxes)
 
 
 def test_ends_that_came_and_went(tmp_path: Path) -> None:

@@ -42,6 +42,43 @@ def test_outcomes_are_labelled_and_those_with_one_target_are_one(tmp_path: Path)
     assert arrows(seen) == ["1 . then -> 2", "2 + YES -> COMPLETE", "2 - NO -> STOP"]
 
 
+def test_a_named_unit_reads_as_its_author_wrote_it(tmp_path: Path) -> None:
+    seen = drawn(tmp_path, "## 1. Ask\n## Drain the hot node\n## Mend both\n### Mend.Undo the change\n### Mend.1 Go\n")
+    assert nesting(seen)[1:] == [
+        "Drain the hot node unreachable",
+        "[Mend both]",
+        "  Mend.Undo the change unreachable",
+        "  Mend.1 Go unreachable",
+        "COMPLETE",
+        "STOP",
+    ]
+
+
+AWAY = """\
+## 1. Check
+- PASS: CONTINUE
+- FAIL: GOTO Fix
+### 1.1 A
+- FAIL: GOTO 3
+### 1.2 B
+{0}
+## 2. C
+## 3. D
+## Fix
+"""
+
+
+def test_a_way_that_no_run_can_take_is_not_drawn(tmp_path: Path) -> None:
+    seen = drawn(tmp_path, AWAY.format(""))
+    assert arrows(seen)[:4] == ["1.1 + PASS -> 1.2", "1.1 - FAIL -> 3", "1.2 + PASS -> 2", "1.2 - FAIL -> Fix"]
+
+
+def test_a_unit_that_only_an_impossible_way_leads_to_is_unreachable(tmp_path: Path) -> None:
+    seen = drawn(tmp_path, AWAY.format("- PASS: CONTINUE\n- FAIL: GOTO 3\n"))
+    assert [box.node.id for box in seen.boxes if not box.is_reached] == ["Fix"]
+    assert {box.lines[-1] for box in seen.boxes if not box.is_reached} == {UNREACHABLE}
+
+
 def test_a_retry_is_one_arrow_with_its_count(tmp_path: Path) -> None:
     seen = drawn(tmp_path, "## 1. A\n- PASS: RETRY 2 COMPLETE\n- FAIL: RETRY 3 COMPLETE\n")
     assert arrows(seen) == ["1 + PASS · RETRY 2 -> 1", "1 . then -> COMPLETE", "1 - RETRY 3 -> 1"]

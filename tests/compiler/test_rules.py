@@ -166,6 +166,14 @@ CASES: dict[str, tuple[str, list[str]]] = {
         "## 1. A\n- PASS: COMPLETE\n### 1.1 B\n- PASS: STOP x\n- FAIL: STOP y\n",
         ["RD404 2:3", "RD403 3:5"],
     ),
+    "never-arrives": (
+        "## 1. A\n- FAIL: GOTO X\n### 1.1 B\n- FAIL: GOTO 2\n### 1.2 C\n- FAIL: GOTO 2\n## 2. D\n- FAIL: GOTO X\n## X",
+        ["RD404 2:3"],
+    ),
+    "arrives-after-continue": (
+        "## 1. A\n- FAIL: GOTO Fix\n### 1.1 B\n- FAIL: GOTO 2\n### 1.2 C\n- FAIL: CONTINUE\n## 2. D\n## Fix\n",
+        [],
+    ),
     "no-bullet": (FINE + "PASS: CONTINUE\n", ["RD043 2:1"]),
     "bullet-in-code": (FINE + "```text\nPASS: CONTINUE\n```\n", []),
     "bold": (FINE + "- **PASS**: CONTINUE\n", ["RD043 2:5"]),

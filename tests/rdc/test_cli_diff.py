@@ -78,6 +78,26 @@ def test_two_files(folder: Path) -> None:
     ]
 
 
+def test_a_step_that_only_has_substeps(folder: Path) -> None:
+    text = "## 1. Both\n\nSlowly.\n\n### 1.1 One\n\n### 1.2 Two\n"
+    (folder / "a.runbook.md").write_text(text, encoding="utf-8")
+    (folder / "b.runbook.md").write_text(text.replace("Both", "All").replace("Slowly", "Fast"), encoding="utf-8")
+    files = ("a.runbook.md", "b.runbook.md")
+    assert call("diff", *files, "--exit-code", cwd=folder).code == 1
+    assert call("diff", *files, cwd=folder).out.splitlines()[2:] == [
+        "~ 1 All: title, prompt",
+        "    -Slowly.",
+        "    +Fast.",
+    ]
+    found = json.loads(call("diff", *files, "--format", "json", cwd=folder).out)
+    assert found["changed"] == [{"id": "1", "title": "All", "line": 1, "was": "1", "parts": ["title", "prompt"]}]
+    drawn = seen(call("diff", *files, "-o", "-", "--format", "svg", cwd=folder).out.encode())
+    assert "1 All · ~ changed: title, prompt" in {frame.label for frame in drawn.frames}
+    mermaid = call("diff", *files, "-o", "-", "--format", "mermaid", cwd=folder).out
+    assert "title, prompt" in next(line for line in mermaid.splitlines() if "subgraph" in line)
+    assert "class f1 altered" in mermaid
+
+
 def test_the_same_document(folder: Path) -> None:
     result = call("diff", "--exit-code", "old.runbook.md", "old.runbook.md", cwd=folder)
     assert (result.code, result.out) == (0, "old.runbook.md and old.runbook.md flow the same\n")
@@ -191,6 +211,13 @@ def test_the_ending_of_the_output_chooses_the_format(folder: Path) -> None:
     printed = call("diff", "old.runbook.md", "new.runbook.md", cwd=folder).out
     assert (folder / "x.txt").read_text(encoding="utf-8").partition("\n")[2] == printed
     assert call("diff", "old.runbook.md", "new.runbook.md", "-o", "x.txt", cwd=folder).err == "x.txt is up to date\n"
+
+
+def test_an_ending_that_is_no_format_is_wrong_use(folder: Path) -> None:
+    result = call("diff", "old.runbook.md", "new.runbook.md", "-o", "x.jpg", cwd=folder)
+    assert (result.code, result.out, result.err.count("\n")) == (2, "", 1)
+    assert "cannot write .jpg files; use .txt, .json, .svg, .png, .dot, .mmd or .gv" in result.err
+    assert not (folder / "x.jpg").exists()
 
 
 @pytest.mark.parametrize("name", ["x.svg", "x.txt", "x.json", "old.runbook.md"])

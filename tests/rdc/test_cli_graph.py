@@ -102,6 +102,34 @@ def test_the_ending_of_the_output_chooses_the_format(folder: Path) -> None:
     assert json.loads((folder / "x.json").read_text())["name"] == "deploy"
 
 
+def test_an_ending_that_is_no_format_is_wrong_use(folder: Path) -> None:
+    for name in ("x.jpg", "sub/x.svgz"):
+        result = call("graph", "deploy.runbook.md", "-o", name, cwd=folder)
+        assert (result.code, result.out, result.err.count("\n")) == (2, "", 1)
+        assert f"cannot write {Path(name).suffix} files; use .svg, .png, .dot, .mmd, .json or .gv" in result.err
+        assert not (folder / name).exists()
+    assert call("graph", "nowhere.runbook.md", "-o", "x.jpg", cwd=folder).code == 2
+
+
+def test_the_case_of_an_ending_does_not_matter(folder: Path) -> None:
+    assert call("graph", "deploy.runbook.md", "-o", "X.PNG", cwd=folder).code == 0
+    assert (folder / "X.PNG").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_format_that_is_named_is_written_whatever_the_ending(folder: Path) -> None:
+    """As `dot -Tsvg -o x.png` does."""
+    for name in ("x.png", "x.jpg", "x"):
+        assert call("graph", "deploy.runbook.md", "--format", "svg", "-o", name, cwd=folder).code == 0
+        assert (folder / name).read_bytes().startswith(b"<?xml")
+
+
+def test_the_name_of_a_folder_has_no_ending(folder: Path) -> None:
+    (folder / "out.d").mkdir()
+    for name in ("out.d", "out.d/"):
+        result = call("graph", "deploy.runbook.md", "-o", name, cwd=folder)
+        assert (result.code, (folder / "out.d" / "deploy.svg").is_file()) == (0, True)
+
+
 @pytest.mark.parametrize("form", ["dot", "mermaid", "json"])
 def test_formats_that_are_targets_are_what_compile_writes(form: str, folder: Path) -> None:
     drawn = call("graph", "deploy.runbook.md", "--format", form, "-o", "-", cwd=folder)

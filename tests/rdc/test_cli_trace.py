@@ -79,7 +79,7 @@ def test_without_outcomes_all_passes(folder: Path) -> None:
     assert (result.code, result.err) == (0, "")
     assert result.out.splitlines() == [
         "1    Build   PASS",
-        "2.1  Look    PASS  CONTINUE",
+        "2.1  Look    YES   CONTINUE",
         "2.2  Listen  PASS  2 PASS: CONTINUE",
         "=> COMPLETE",
     ]
@@ -91,8 +91,8 @@ def test_outcomes_are_used_up_and_the_last_one_stays(folder: Path) -> None:
     result = call("trace", "deploy.runbook.md", "--outcomes", given, cwd=folder)
     assert result.out.splitlines() == [
         "1                Build  PASS",
-        "2.1              Look   FAIL  RETRY 1",
-        "2.1 (attempt 2)  Look   FAIL  GOTO Back",
+        "2.1              Look   NO    RETRY 1",
+        "2.1 (attempt 2)  Look   NO    GOTO Back",
         "Back                    PASS  STOP",
         "=> STOP Back to the old one",
     ]
@@ -151,21 +151,48 @@ def test_all_walks_the_shortest_first(folder: Path) -> None:
     result = call("trace", "deploy.runbook.md", "--all", cwd=folder)
     assert result.out.splitlines() == [
         "1 fail => STOP Nothing was built",
-        "1 pass, 2.1 pass, 2.2 pass => COMPLETE",
-        "1 pass, 2.1 pass, 2.2 fail => COMPLETE",
-        "1 pass, 2.1 fail, 2.1 (attempt 2) pass, 2.2 pass => COMPLETE",
-        "1 pass, 2.1 fail, 2.1 (attempt 2) pass, 2.2 fail => COMPLETE",
-        "1 pass, 2.1 fail, 2.1 (attempt 2) fail, Back pass => STOP Back to the old one",
-        "1 pass, 2.1 fail, 2.1 (attempt 2) fail, Back fail => STOP",
+        "1 pass, 2.1 yes, 2.2 pass => COMPLETE",
+        "1 pass, 2.1 yes, 2.2 fail => COMPLETE",
+        "1 pass, 2.1 no, 2.1 (attempt 2) yes, 2.2 pass => COMPLETE",
+        "1 pass, 2.1 no, 2.1 (attempt 2) yes, 2.2 fail => COMPLETE",
+        "1 pass, 2.1 no ×2, Back pass => STOP Back to the old one",
+        "1 pass, 2.1 no ×2, Back fail => STOP",
         "7 walks, all that end",
         "7 of 7 transitions taken",
     ]
 
 
+def test_repetitions_are_folded(folder: Path) -> None:
+    document(folder, "loop.runbook.md", "## 1. A\n- PASS: CONTINUE\n- FAIL: GOTO 2\n## 2. B\n- FAIL: GOTO 1\n")
+    lines = call("trace", "loop.runbook.md", "--all", "--walks", "9", cwd=folder).out.splitlines()
+    assert "1 pass, 2 pass => COMPLETE" in lines
+    assert "(1 pass, 2 fail) ×2, 1 fail, 2 pass => COMPLETE" in lines
+    lines = call("trace", "rounds.runbook.md", "--all", "--walks", "4", cwd=folder).out.splitlines()
+    assert lines[:4] == [
+        "{N} (instance 1) fail => COMPLETE 1 rounds",
+        "{N} (instance 1) pass, {N} (instance 2) fail => COMPLETE 2 rounds",
+        "{N} pass ×2, {N} (instance 3) fail => COMPLETE 3 rounds",
+        "{N} pass ×3, {N} (instance 4) fail => COMPLETE 4 rounds",
+    ]
+
+
+def test_data_have_pass_and_fail_and_every_visit(folder: Path) -> None:
+    found = json.loads(call("trace", "deploy.runbook.md", "--all", "--format", "json", cwd=folder).out)
+    visits = [(made["unit"], made["outcome"]) for made in found["walks"][-1]["visits"]]
+    assert visits == [("1", "pass"), ("2.1", "fail"), ("2.1", "fail"), ("Back", "fail")]
+
+
+def test_what_no_run_can_take_is_no_transition_if_it_is_taken_elsewhere(folder: Path) -> None:
+    """1.1 goes away when it fails, so that only the failure of 1.2 leads by the step's transition."""
+    text = "## 1. A\n- FAIL: GOTO 3\n### 1.1 B\n- FAIL: GOTO 2\n### 1.2 C\n## 2. D\n## 3. E\n"
+    document(folder, "away.runbook.md", text)
+    assert call("trace", "away.runbook.md", "--all", cwd=folder).out.splitlines()[-1] == "3 of 3 transitions taken"
+
+
 def test_what_the_bound_leaves_out_can_be_asked_for(folder: Path) -> None:
     lines = call("trace", "deploy.runbook.md", "--all", "--walks", "2", cwd=folder).out.splitlines()
     assert "2 walks, the shortest; there may be more" in lines
-    place = lines.index("  not taken: deploy.runbook.md:18: 2.1 FAIL: GOTO Back")
+    place = lines.index("  not taken: deploy.runbook.md:18: 2.1 NO: GOTO Back")
     advice = shlex.split(lines[place + 1])
     given = advice[advice.index("--outcomes") + 1]
     assert given == "2.1=fail"
@@ -208,7 +235,7 @@ def test_large_documents_have_walks(folder: Path) -> None:
     document(folder, "large.runbook.md", "\n".join(units))
     lines = call("trace", "large.runbook.md", "--all", "--walks", "3", cwd=folder).out.splitlines()
     assert lines[3] == "3 walks, the shortest; there may be more"
-    assert lines[0] == "1 fail, 1 (attempt 2) fail, 1 (attempt 3) fail, 1 (attempt 4) fail => STOP"
+    assert lines[0] == "1 fail ×4 => STOP"
 
 
 def test_for_machines(folder: Path) -> None:

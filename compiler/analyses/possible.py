@@ -1,0 +1,175 @@
+"""Which edges a run can take, by the values that counters can have at each node.
+
+A run is followed from the start along all edges that can be taken, with sets of values instead of one, until nothing
+new comes of it. What is found is sound: an edge that it calls impossible is taken by no run. It is not complete, since
+how the values of several counters depend on each other is left out of account.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from heapq import heappop, heappush
+from typing import NamedTuple, TypeGuard
+
+from compiler.analyses.tracks import Tracks, find_tracks
+from compiler.ir.program import Branch, CounterTest, Edge, End, Node, OutcomeTest, Program, Test, Verdict, may_follow
+
+EFFORT = 40
+"""How often each edge is looked at, on average, before nothing is said of the program."""
+
+Values = dict[int, int]
+"""For some tracks the values that their counters can have."""
+
+
+Choice = tuple[int, tuple[Test, ...], Values]
+"""An edge by its place, the tests that may hold there or not, and the values with which it is taken."""
+
+
+class Way(NamedTuple):
+    """An edge that can be taken, by its place among those of its node, and the tests that do not always hold there."""
+
+    place: int
+    open: frozenset[Test]
+
+
+def possible_ways(program: Program) -> Mapping[str, tuple[Way, ...]]:
+    """For each node that tests counters, and that a run can reach, the edges that can be taken.
+
+    A node that is not named may take all of its edges.
+    """
+    tracks = find_tracks(program)
+    if not tracks.every:
+        return {}
+    search = _Search(program, tracks)
+    return dict(search.ways()) if search.run() else {}
+
+
+class _Search:
+    """One analysis. `at` has the nodes that a run can reach, with the values of the tracks that they are members of.
+
+    `outside` are the values of each track at all other nodes, and `entries` the nodes from which a run comes to a
+    member with these. `effort` counts the edges that were looked at.
+    """
+
+    def __init__(self, program: Program, tracks: Tracks) -> None:
+        self.nodes = program.nodes
+        self.tracks = tracks
+        self.place = {node.id: place for place, node in enumerate(program.nodes)}
+        self.outside = [track.initial for track in tracks.every]
+        self.entries: list[dict[str, None]] = [{} for _ in tracks.every]
+        self.at: dict[str, Values] = {}
+        self.effort = 0
+        self._pending: list[tuple[int, int]] = []
+        self._waiting: set[str] = set()
+        self._now = (0, -1)
+        self._join(program.entry, {number: self.outside[number] for number in self._members(program.entry)})
+
+    def run(self) -> bool:
+        """Follow everything; False if that takes too long."""
+        most = EFFORT * sum(len(node.edges) for node in self.nodes)
+        while self._pending and self.effort < most:
+            self._now = heappop(self._pending)
+            node = self.nodes[self._now[1]]
+            self._waiting.discard(node.id)
+            self.effort += len(node.edges)
+            for place, _, values in self._leaving(node):
+                self._follow(node, node.edges[place], values)
+        return not self._pending
+
+    def ways(self) -> Iterator[tuple[str, tuple[Way, ...]]]:
+        """What was found, node by node."""
+        for node in self.nodes:
+            if node.id in self.at and _chooses(node):
+                found: dict[int, set[Test]] = {}
+                for place, tests, _ in self._leaving(node):
+                    found.setdefault(place, set()).update(tests)
+                yield node.id, tuple(Way(place, frozenset(found[place])) for place in sorted(found))
+
+    def _members(self, name: str) -> Iterable[int]:
+        return self.tracks.at.get(name, ())
+
+    # --- Along an edge ------------------------------------------------------------------------------------------------
+
+    def _follow(self, node: Node, edge: Edge, values: Values) -> None:
+        """Bring values along an edge: to its target, and to the outside those that do not matter there."""
+        found: Values = {}
+        for number in self._members(edge.target):
+            if number not in values:
+                self.entries[number][node.id] = None
+            found[number] = self._after(number, values.get(number, self.outside[number]), edge)
+        for number, known in values.items():
+            if number not in found:
+                self._leave(number, self._after(number, known, edge))
+        self._join(edge.target, found)
+
+    def _after(self, number: int, values: int, edge: Edge) -> int:
+        return self.tracks.every[number].after(values, edge.effects) if edge.effects else values
+
+    def _leave(self, number: int, values: int) -> None:
+        if values | self.outside[number] != self.outside[number]:
+            self.outside[number] |= values
+            for name in self.entries[number]:
+                self._queue(name)
+
+    def _join(self, name: str, found: Values) -> None:
+        is_new = name not in self.at
+        known = self.at.setdefault(name, {})
+        more = {number: known.get(number, 0) | values for number, values in found.items()}
+        if is_new or more != known:
+            self.at[name] = more
+            self._queue(name)
+
+    def _queue(self, name: str) -> None:
+        """Let a node be visited again: in this sweep over the program if it stands below, else in the next one."""
+        if name not in self._waiting:
+            self._waiting.add(name)
+            sweep, place = self._now
+            heappush(self._pending, (sweep + (self.place[name] <= place), self.place[name]))
+
+    # --- Out of a node ------------------------------------------------------------------------------------------------
+
+    def _leaving(self, node: Node) -> Iterator[Choice]:
+        """The edges that can be taken from a node, once for each outcome."""
+        if not _chooses(node):
+            yield from ((place, (), self.at[node.id]) for place in range(len(node.edges)))
+            return
+        for verdict in (None,) if isinstance(node.task, Branch | End) else Verdict:
+            yield from self._choices(node, verdict)
+
+    def _choices(self, node: Node, verdict: Verdict | None) -> Iterator[Choice]:
+        values = self.at[node.id]
+        for place, edge in enumerate(node.edges):
+            passing = self._passing(values, edge.guard) if may_follow(edge, verdict) else None
+            if passing is None:
+                continue
+            tests, through = passing
+            yield place, tests, through
+            if not tests:
+                return
+            if len(tests) == 1 and self._is_followed(tests[0]):
+                number = self.tracks.of[tests[0].register]
+                values = {**values, number: self.tracks.every[number].failing(values[number], tests[0])}
+
+    def _passing(self, values: Values, guard: Iterable[Test]) -> tuple[tuple[Test, ...], Values] | None:
+        """The tests of a guard that may hold or not, and the values with which all do; None if that cannot be."""
+        tests: list[Test] = []
+        for test in guard:
+            if not self._is_followed(test):
+                tests += [] if isinstance(test, OutcomeTest) else [test]
+                continue
+            number = self.tracks.of[test.register]
+            passing = self.tracks.every[number].passing(values[number], test)
+            if not passing:
+                return None
+            if passing != values[number]:
+                tests.append(test)
+                values = {**values, number: passing}
+        return tuple(tests), values
+
+    def _is_followed(self, test: Test) -> TypeGuard[CounterTest]:
+        return isinstance(test, CounterTest) and test.register in self.tracks.of
+
+
+def _chooses(node: Node) -> bool:
+    """Whether counters decide where a run goes on from a node."""
+    return any(isinstance(test, CounterTest) for edge in node.edges for test in edge.guard)

@@ -1,0 +1,115 @@
+"""Where the values of which counters are followed, so that the effort grows with the program and not with its square.
+
+Most counters matter to a few nodes: a mark to the children of its step, the count of a RETRY to its unit. The values of
+a counter are followed along the edges between the nodes that it matters to, its members. Elsewhere they are one set for
+the whole program. Every choice of members is sound that has all nodes which test or change the counter, other than by a
+reset.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from compiler.analyses.ranges import Scale, Track, scale
+from compiler.ir.program import Add, AtLeast, CounterTest, Program, Register, Reset, Set
+
+LARGEST = 100_000_000
+"""In bits: the counters of a step are not followed if more than that would have to be kept."""
+
+EFFORT = 30
+"""How many groups around each node are looked at, on average."""
+
+
+@dataclass
+class Tracks:
+    """The tracks of a program, and for each node, and each counter, the numbers of its tracks."""
+
+    every: list[Track] = field(default_factory=list)
+    at: dict[str, list[int]] = field(default_factory=dict)
+    of: dict[str, int] = field(default_factory=dict)
+
+    def add(self, registers: Iterable[Register], known: Scale, members: Iterable[str]) -> None:
+        """Follow counters along some nodes."""
+        track = Track(registers, known)
+        number = len(self.every)
+        self.every.append(track)
+        self.of |= dict.fromkeys(track.names, number)
+        for name in members:
+            self.at.setdefault(name, []).append(number)
+
+
+def find_tracks(program: Program) -> Tracks:
+    """The tracks of a program: one for each step, and one for each counter that belongs to no step."""
+    found, uses = Tracks(), _uses(program)
+    counts = {register.name for register in program.registers if uses[register.name].is_count(register.initial)}
+    known = scale(program, {name for name, use in uses.items() if use.tests} - counts)
+    scopes: dict[str, list[Register]] = {}
+    for register in program.registers:
+        if register.name in known.points:
+            scopes.setdefault(register.scope, []).append(register)
+    inside = _inside(program, scopes)
+    for scope, registers in scopes.items():
+        around = inside.get(scope, {})
+        bits = sum(len(known.points[register.name]) + 1 for register in registers)
+        if not around:
+            for register in registers:
+                found.add([register], known, uses[register.name].nodes)
+        elif bits * len(around) <= LARGEST:
+            for register in registers:
+                around |= uses[register.name].nodes
+            found.add(registers, known, around)
+    return found
+
+
+def _inside(program: Program, scopes: Mapping[str, object]) -> dict[str, dict[str, None]]:
+    """The nodes inside of each step that is a scope, as far as the effort allows."""
+    groups = {group.id: group for group in program.groups}
+    inside: dict[str, dict[str, None]] = {}
+    if not scopes:
+        return inside
+    effort = EFFORT * len(program.nodes)
+    for node in program.nodes:
+        name = node.group
+        while name and effort > 0:
+            effort -= 1
+            if name in scopes and groups[name].kind == "step":
+                inside.setdefault(name, {})[node.id] = None
+            name = groups[name].parent
+    return inside
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """What is done with a counter: the nodes that test it or change it, other than by a reset, and how."""
+
+    nodes: dict[str, None] = field(default_factory=dict)
+    testers: set[str] = field(default_factory=set)
+    tests: list[CounterTest] = field(default_factory=list)
+    effects: list[Add | AtLeast | Set] = field(default_factory=list)
+
+    def is_count(self, initial: int) -> bool:
+        """Whether a counter counts how often one node goes round, as for a RETRY: any of its tests may hold or not."""
+        return (
+            len(self.testers) == 1
+            and all(test.operator == "<" and test.value > initial for test in self.tests)
+            and all(effect in (Set(effect.register, initial), Add(effect.register, 1)) for effect in self.effects)
+        )
+
+
+def _uses(program: Program) -> dict[str, Use]:
+    uses = {register.name: Use() for register in program.registers}
+    for node in program.nodes if uses else ():
+        for edge in node.edges:
+            for test in edge.guard:
+                if isinstance(test, CounterTest):
+                    use = uses[test.register]
+                    use.nodes[node.id] = None
+                    use.testers.add(node.id)
+                    use.tests.append(test)
+            for effect in edge.effects:
+                if not isinstance(effect, Reset):
+                    use = uses[effect.register]
+                    use.nodes[node.id] = None
+                    use.effects.append(effect)
+    return uses

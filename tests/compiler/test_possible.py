@@ -1,0 +1,276 @@
+"""Which edges a run can take, found without running: against the exact exploration, and on programs made by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from compiler.analyses import possible, tracks
+from compiler.analyses.possible import possible_ways
+from compiler.analyses.states import explore
+from compiler.ir.program import (
+    Add,
+    AtLeast,
+    Branch,
+    CounterTest,
+    Edge,
+    Effect,
+    End,
+    Group,
+    Node,
+    Origin,
+    OutcomeTest,
+    Program,
+    Register,
+    Reset,
+    Set,
+    Shell,
+    SourceFile,
+    Test,
+    Verdict,
+)
+from compiler.ir.semantics import Machine, Outcome
+from compiler.ir.verify import verify
+from compiler.passes import optimise
+from compiler.passes.remove_impossible_edges import remove_impossible_edges
+from compiler.source import Span
+from tests.equivalence.cases import Case
+from tests.equivalence.compiled import compiled
+from tests.equivalence.strategies import cases
+
+from .documents import compiled as compiled_text
+
+PLACE = Origin("x.runbook.md", Span(1, 1, 1, 2))
+PASS, FAIL = OutcomeTest(Verdict.PASS), OutcomeTest(Verdict.FAIL)
+
+_many = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+# --- Programs of all kinds -------------------------------------------------------------------------------------------
+
+COUNTERS = ("a", "b", "c")
+NAMES = ("1", "2", "3", "4", "5")
+SCOPES = {"a": "g", "b": "g", "c": ""}
+
+_counters = st.sampled_from(COUNTERS)
+_numbers = st.integers(0, 3)
+_tests = st.builds(CounterTest, _counters, st.sampled_from(["<", ">=", "="]), _numbers)
+_effects: st.SearchStrategy[Effect] = st.one_of(
+    st.builds(Set, _counters, _numbers),
+    st.builds(Add, _counters, st.sampled_from([1, 2])),
+    st.builds(Add, _counters, _counters),
+    st.builds(AtLeast, _counters, _numbers),
+    st.just(Reset("g")),
+)
+
+
+@st.composite
+def edges(draw: st.DrawFn, targets: tuple[str, ...], outcomes: tuple[Test, ...]) -> Edge:
+    """An edge that may ask for an outcome and for counters."""
+    guard = (*draw(st.lists(st.sampled_from(outcomes), max_size=1) if outcomes else st.just([])),)
+    guard += tuple(draw(st.lists(_tests, max_size=2)))
+    return Edge(guard, tuple(draw(st.lists(_effects, max_size=2))), draw(st.sampled_from(targets)), "")
+
+
+@st.composite
+def programs(draw: st.DrawFn) -> Program:
+    """Valid programs: units lead anywhere, branches only to what stands below them."""
+    nodes = []
+    for place, name in enumerate(NAMES):
+        is_branch = draw(st.booleans())
+        below = (*NAMES[place + 1 :], "END")
+        targets = below if is_branch else (*NAMES, "END")
+        chosen = draw(st.lists(edges(targets, () if is_branch else (PASS, FAIL)), max_size=4))
+        last = Edge((), tuple(draw(st.lists(_effects, max_size=1))), draw(st.sampled_from(targets)), "")
+        task = Branch() if is_branch else Shell("sh", "true")
+        nodes.append(Node(name, "", PLACE, task, (*chosen, last), draw(st.sampled_from(["", "g"]))))
+    nodes.append(Node("END", "", PLACE, End("complete"), ()))
+    registers = tuple(Register(name, scope, draw(_numbers)) for name, scope in SCOPES.items())
+    group = Group("g", "", "", "step", "", PLACE)
+    return Program("x", "X", (SourceFile("x", "0"),), "1", tuple(nodes), (group,), registers)
+
+
+@_many
+@given(program=programs())
+def test_no_edge_that_a_run_takes_is_impossible(program: Program) -> None:
+    verify(program)
+    agrees_with_exploration(program)
+
+
+@_many
+@given(program=programs(), passed=st.lists(st.booleans(), max_size=25))
+def test_any_program_walks_the_same_without_what_is_impossible(program: Program, passed: list[bool]) -> None:
+    narrowed = remove_impossible_edges(program)
+    verify(narrowed)
+    verify(optimise(program))
+    assert walked(narrowed, passed) == walked(program, passed)
+
+
+@_many
+@given(case=cases())
+def test_no_transition_of_a_runbook_that_a_run_takes_is_impossible(case: Case) -> None:
+    agrees_with_exploration(compiled(case))
+
+
+@_many
+@given(case=cases(), passed=st.lists(st.booleans(), max_size=25))
+def test_a_runbook_walks_the_same_without_what_is_impossible(case: Case, passed: list[bool]) -> None:
+    program = compiled(case)
+    narrowed = remove_impossible_edges(program)
+    verify(narrowed)
+    assert walked(narrowed, passed) == walked(program, passed)
+
+
+def agrees_with_exploration(program: Program) -> None:
+    """Whatever the exploration of states took is among what is possible, with tests that are not always open."""
+    nodes, ways = program.index(), possible_ways(program)
+    for name, edge in explore(program).first:
+        if name in ways:
+            possible = [nodes[name].edges[way.place] for way in ways[name]]
+            assert edge in possible
+
+
+def walked(program: Program, passed: list[bool]) -> list[tuple[str, dict[str, int]]]:
+    """The nodes of a walk, with the values of all counters at each."""
+    machine = Machine(program)
+    state = machine.start()
+    seen = [(state.node, dict(state.counters))]
+    for each in passed:
+        if isinstance(machine.nodes[state.node].task, End):
+            break
+        state = machine.advance(state, Outcome(Verdict.PASS if each else Verdict.FAIL)).state
+        seen.append((state.node, dict(state.counters)))
+    return seen
+
+
+# --- By hand ---------------------------------------------------------------------------------------------------------
+
+GOES_AWAY = """\
+## 1. A
+- PASS: CONTINUE
+- FAIL: GOTO Fix
+### 1.1 B
+- FAIL: GOTO 3
+### 1.2 C
+{more}
+## 2. D
+## 3. E
+## Fix
+"""
+
+
+def narrowed(folder: Path, text: str) -> Program:
+    program = compiled_text(folder, text).program
+    assert program
+    return remove_impossible_edges(program)
+
+
+def guards(program: Program, name: str) -> list[tuple[Test, ...]]:
+    return [edge.guard for edge in program.index()[name].edges]
+
+
+def test_an_outcome_that_never_arrives_is_not_asked_for(tmp_path: Path) -> None:
+    found = narrowed(tmp_path, GOES_AWAY.format(more=""))
+    assert guards(found, "1") == [()], "1.1 leaves the step when it fails, so that no child has failed at its end"
+    assert "Fix" in {edge.target for edge in found.index()["1.2"].edges}
+    assert optimise(found).registers == ()
+
+
+def test_an_outcome_that_arrives_by_another_way_is_asked_for(tmp_path: Path) -> None:
+    found = narrowed(tmp_path, GOES_AWAY.format(more="").replace("## 3. E", "## 3. E\n- FAIL: GOTO 1.2"))
+    assert len(guards(found, "1")) == 1, "a jump from outside starts the step afresh"
+    found = narrowed(tmp_path, GOES_AWAY.format(more="").replace("1.1 B\n- FAIL: GOTO 3", "1.1 B\n- FAIL: GOTO 1.2"))
+    assert len(guards(found, "1")) == 2
+    kept = GOES_AWAY.replace("1.2 C", "1.2 C\n- FAIL: GOTO 1.1").replace("FAIL: GOTO Fix", "FAIL: GOTO 1.2")
+    assert len(guards(narrowed(tmp_path, kept.format(more="")), "1")) == 1, "1.1 has passed where 1.2 follows"
+
+
+def test_a_unit_that_only_an_impossible_transition_leads_to_is_unreachable(tmp_path: Path) -> None:
+    text = GOES_AWAY.format(more="- PASS: CONTINUE\n- FAIL: GOTO 3")
+    found = [(item.code, item.span and item.span.line) for item in compiled_text(tmp_path, text).diagnostics]
+    assert found == [("RD404", 3), ("RD401", 11)]
+    assert "Fix" not in {node.id for node in optimise(narrowed(tmp_path, text)).nodes}
+
+
+def made(*edges: Edge) -> Program:
+    """A unit that sets a counter to 1 or 2, then a unit with these edges."""
+    first = (Edge((PASS,), (Set("x", 1),), "2", ""), Edge((), (Set("x", 2),), "2", ""))
+    nodes = [
+        Node("1", "", PLACE, Shell("sh", "true"), first),
+        Node("2", "", PLACE, Shell("sh", "true"), edges),
+        Node("END", "", PLACE, End("complete"), ()),
+    ]
+    return Program("x", "X", (SourceFile("x", "0"),), "1", tuple(nodes), (), (Register("x", ""),))
+
+
+def to_end(*guard: Test) -> Edge:
+    return Edge(guard, (), "END", "")
+
+
+def test_a_test_that_always_holds_is_dropped_and_what_stands_below_goes() -> None:
+    low, high = CounterTest("x", "<", 2), CounterTest("x", ">=", 1)
+    program = made(to_end(PASS, CounterTest("x", "=", 0)), to_end(PASS, low), to_end(FAIL, high), to_end())
+    found = remove_impossible_edges(program)
+    verify(found)
+    assert guards(found, "2") == [(PASS, low), (FAIL,), ()]
+
+
+def test_an_edge_that_the_verifier_needs_to_see_stays() -> None:
+    """For each outcome other edges are enough, but only a proof shows that."""
+    low, high = CounterTest("x", "<", 2), CounterTest("x", ">=", 2)
+    found = remove_impossible_edges(made(to_end(PASS, low), to_end(high), to_end(FAIL, low), to_end()))
+    verify(found)
+    assert guards(found, "2") == [(PASS, low), (high,), (FAIL,), ()]
+
+
+def test_a_counter_below_zero_is_followed_too() -> None:
+    sinking = Edge((PASS,), (Add("x", -2),), "2", "")
+    found = remove_impossible_edges(made(sinking, to_end(CounterTest("x", "<", 1)), to_end()))
+    assert len(guards(found, "2")) == 3
+
+
+# --- Size ------------------------------------------------------------------------------------------------------------
+
+
+def steps(count: int) -> str:
+    unit = "## {n}. A\n- FAIL: STOP no\n### {n}.1 B\n- FAIL: GOTO {end}\n### {n}.2 C\n- FAIL: RETRY 2 CONTINUE\n"
+    return "".join(unit.format(n=n, end=count + 1) for n in range(1, count + 1)) + f"## {count + 1}. End\n"
+
+
+def substeps(count: int) -> str:
+    """One step, each substep of which goes back to the first one: a loop that grows with every substep."""
+    children = "".join(f"### 1.{n} B\n- FAIL: GOTO 1.1\n" for n in range(2, count + 1))
+    return "## 1. A\n- FAIL: STOP no\n### 1.1 B\n- FAIL: CONTINUE\n" + children
+
+
+@pytest.mark.parametrize("document", [steps, substeps])
+def test_the_effort_grows_with_the_document(document: Callable[[int], str], tmp_path: Path) -> None:
+    efforts = []
+    for count in (100, 1000):
+        program = compiled_text(tmp_path, document(count)).program
+        assert program
+        search = possible._Search(program, tracks.find_tracks(program))
+        assert search.run()
+        efforts.append(search.effort)
+    assert efforts[1] < 11 * efforts[0]
+
+
+def test_what_takes_too_long_is_left_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = compiled_text(tmp_path, steps(3)).program
+    assert program
+    assert remove_impossible_edges(program) != program
+    monkeypatch.setattr(possible, "EFFORT", 0)
+    assert remove_impossible_edges(program) is program
+
+
+@pytest.mark.parametrize("limit", ["LARGEST", "EFFORT"])
+def test_large_steps_are_followed_less_exactly(limit: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = compiled_text(tmp_path, steps(3)).program
+    assert program
+    monkeypatch.setattr(tracks, limit, 0)
+    verify(remove_impossible_edges(program))
+    agrees_with_exploration(program)
