@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from math import inf
+from typing import assert_never
 
 from compiler.ir.program import Add, AtLeast, CounterTest, Effect, Program, Register, Reset, Set
 
@@ -51,8 +52,14 @@ def _numbers(registers: Iterable[Register], effects: Iterable[Effect]) -> Iterat
     yield from (register.initial for register in registers)
     for effect in effects:
         match effect:
-            case Set(value=int(number)) | AtLeast(value=int(number)) | Add(amount=int(number)):
+            case Set(_, number) | AtLeast(_, number):
                 yield number
+            case Add(_, amount):
+                yield from (amount,) if isinstance(amount, int) else ()
+            case Reset():
+                pass
+            case _:
+                assert_never(effect)
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,6 +43,7 @@ from tests.equivalence.compiled import compiled
 from tests.equivalence.strategies import cases
 
 from .documents import compiled as compiled_text
+from .documents import findings
 
 PLACE = Origin("x.runbook.md", Span(1, 1, 1, 2))
 PASS, FAIL = OutcomeTest(Verdict.PASS), OutcomeTest(Verdict.FAIL)
@@ -191,8 +192,7 @@ def test_an_outcome_that_arrives_by_another_way_is_asked_for(tmp_path: Path) -> 
 
 def test_a_unit_that_only_an_impossible_transition_leads_to_is_unreachable(tmp_path: Path) -> None:
     text = GOES_AWAY.format(more="- PASS: CONTINUE\n- FAIL: GOTO 3")
-    found = [(item.code, item.span and item.span.line) for item in compiled_text(tmp_path, text).diagnostics]
-    assert found == [("RD404", 3), ("RD401", 11)]
+    assert findings(compiled_text(tmp_path, text)) == ["RD404 3:3", "RD401 11:4"]
     assert "Fix" not in {node.id for node in optimise(narrowed(tmp_path, text)).nodes}
 
 

@@ -103,7 +103,7 @@ def test_a_wrong_result_is_shown_with_the_walk(folder: Path) -> None:
         "FAILED   deploy.runbook.md  wrong  semantics  STOP Back to the old one",
         "         it should end with COMPLETE",
         "           1     Build           PASS",
-        "           2     Look | at *it*  FAIL  GOTO Back",
+        "           2     Look | at *it*  NO    GOTO Back",
         "           Back                  PASS  STOP",
         "1 failed",
     ]
