@@ -28,7 +28,7 @@ def _meaning(source: Source, runbook: Runbook) -> list[object]:
     lowered = lower(document, {source.name: document})
     program = lowered.message if isinstance(lowered, Diagnostic) else _plain(lowered.program)
     metadata = {key: value for key, value in runbook.metadata.items() if key != "scenarios"}
-    return [program, runbook.title, runbook.description, repr(metadata), _plain(runbook.scenarios)]
+    return [program, runbook.title, runbook.description, runbook.prose, repr(metadata), _plain(runbook.scenarios)]
 
 
 def _plain(value: object) -> object:
