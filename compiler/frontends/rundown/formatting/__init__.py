@@ -75,8 +75,15 @@ def format_document(job: Job) -> Formatted:
     if original.runbook is None or not _can_be_mended(original):
         return Formatted(None, errors)
     if moved and not _has_same_content(job.source, sections, original.scanned, layout):
-        return Formatted(None, errors, defect=DEFECT)
+        return _unmovable(as_wanted, errors)
     return _formatted(_Task(scanned, sections, wanted, errors), original.runbook)
+
+
+def _unmovable(as_wanted: _Read, errors: tuple[Diagnostic, ...]) -> Formatted:
+    """Lines do not stay what they were when they are moved: an open comment, say, no longer has the rest in it."""
+    if all(found.code in OUT_OF_ORDER | OUT_OF_SEQUENCE for found in as_wanted.errors):
+        return Formatted(None, errors, defect=DEFECT)
+    return Formatted(None, tuple(sorted(as_wanted.errors, key=sort_key)))
 
 
 def _read(scanned: Scanned, layout: Layout) -> _Read:
