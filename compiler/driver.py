@@ -130,6 +130,7 @@ def _begin(opened: Opened, settings: Settings) -> _Begun:
 
 def _unknown_format(source: Source) -> Diagnostic:
     suffixes = " or ".join(suffix for form in FRONT_ENDS.values() for suffix in form.suffixes)
-    problem = "rdc cannot tell the format of this file"
-    remedy = f"let its name end in {suffixes}, or say it with --from {'|'.join(FRONT_ENDS)}"
+    problem = "rdc cannot tell the format of this document"
+    choose = f"choose the format with --from {'|'.join(FRONT_ENDS)}"
+    remedy = choose if source.path == STANDARD_INPUT else f"let its name end in {suffixes}, or {choose}"
     return Diagnostic("RD005", source.path, None, problem, remedy)

@@ -1,4 +1,4 @@
-"""Warnings from the graph: what no run reaches, what no run leaves, what never fires (V12)."""
+"""Warnings from the graph: unreachable steps, steps without a way out, transitions that never fire (V12)."""
 
 from __future__ import annotations
 
@@ -78,9 +78,9 @@ def _unit_problem(node: Node, reached: set[str], leaving: set[str]) -> tuple[str
     if isinstance(node.task, Branch | End):
         return None
     if node.id not in reached:
-        return "RD401", f"nothing reaches unit {node.id}", "lead a GOTO to it, or remove it"
+        return "RD401", f"step {node.id} is unreachable", "jump to it with a GOTO, or remove it"
     if node.id not in leaving:
-        problem = f"from unit {node.id} no run can ever COMPLETE or STOP"
+        problem = f"a run that reaches step {node.id} can never COMPLETE or STOP"
         return "RD402", problem, "let one of its transitions, or one that follows, COMPLETE or STOP"
     return None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -14,11 +15,12 @@ from compiler.frontends import Formatted, Job
 from compiler.frontends.rundown import format_document, formatting
 from compiler.frontends.rundown.formatting.proof import same_meaning
 from compiler.frontends.rundown.parse import parse
+from compiler.frontends.rundown.scan import Scanned, scan
 from compiler.frontends.rundown.syntax import Runbook
 from compiler.ir.program import Verdict
 from compiler.ir.semantics import Machine, Outcome
 from compiler.ir.walks import walk
-from compiler.options import LAYOUTS, Layout, Options
+from compiler.options import LAYOUTS, Layout, Options, Place
 from compiler.project import Project
 from compiler.source import Source
 from tests.compiler.documents import finding
@@ -34,10 +36,10 @@ _texts = st.text() | st.lists(st.sampled_from(FRAGMENTS), max_size=25).flatmap(
 _layouts = st.sampled_from([None, *LAYOUTS])
 
 
-def formatted(text: str, layout: Layout | None = None) -> Formatted:
+def formatted(text: str, layout: Layout | None = None, configured: Options | None = None) -> Formatted:
     """What formatting a document gives."""
     source = Source.from_text("numbers.md", text)
-    return format_document(Job(source, Project(Path("/")), Options(), layout, link=False))
+    return format_document(Job(source, Project(Path("/")), configured or Options(), layout, link=False))
 
 
 def normal(text: str, layout: Layout | None = None) -> str:
@@ -131,6 +133,35 @@ def test_examples_with_mistakes(document: Path) -> None:
         check(text.replace("\0", ""), moves.choice([None, *LAYOUTS]))
 
 
+def test_sections_of_prose_that_the_project_names_are_kept() -> None:
+    text = (PAIRS[0].parent / "prose.before.md").read_text(encoding="utf-8")
+    after = (PAIRS[0].parent / "prose.after.md").read_text(encoding="utf-8")
+    head, _, body = text.removeprefix("---\n").partition("---\n")
+    assert "prose" in head
+    names = {name: Place("RD501", "rdc.toml", None) for name in ("Prerequisites", "Troubleshooting", "Notes")}
+    result = formatted(body, configured=Options(prose=names))
+    assert result.text == after.removeprefix("---\n").partition("---\n")[2].lstrip("\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "times"),
+    [("## 1. A\n* PASS: STOP\n", 2), ("## 1. A\n- PASS: STOP\n\nB\n", 2), ("## 1. A\n\nB\n- NO: STOP\n\nC\n", 3)],
+    ids=["default", "other-layout", "mixed"],
+)
+def test_a_document_is_read_once_before_and_once_after_each_change(
+    text: str, times: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+
+    def counted(source: Source, prose: Mapping[str, Place]) -> Scanned:
+        read.append(source.text)
+        return scan(source, prose)
+
+    monkeypatch.setattr(formatting, "scan", counted)
+    assert formatted(text).text not in {None, text}
+    assert len(read) == times
+
+
 # --- What is left alone -----------------------------------------------------------------------------------------------
 
 
@@ -153,6 +184,20 @@ def test_a_reference_that_is_not_there_does_not_come_to_life() -> None:
 def test_a_doubled_number_that_is_referred_to_is_left_alone(reference: str) -> None:
     text = f"## 1. A\n\n- PASS: GOTO {reference}\n\n## 2. B\n\n### 2.1 C\n\n## 2. D\n\n### 2.1 E\n"
     assert findings(text) == ["RD108 9:4", "RD117 3:14"]
+
+
+def test_no_number_is_changed_where_a_closing_fence_is_missing() -> None:
+    text = "## 1. A\n\n```sh\na\n\n## 2. B\n\n```sh\nb\n```\n\n## 3. C\n"
+    assert findings(text) == ["RD049 3:1", "RD102 12:4"]
+    longer = text.replace("```sh\na", "````sh\na").replace("b\n```", "b\n````")
+    assert normal(longer) == longer.replace("## 3.", "## 2.")
+
+
+def test_an_open_comment_that_has_the_rest_of_the_document_in_it_is_not_moved() -> None:
+    text = (
+        "## 1. A\n\n### 1.1 B\n\n```sh\n```\n\n- FAIL: CONTINUE\n\n<!-- c\n\n- PASS ALL: STOP\ntext\n- FAIL ANY: STOP\n"
+    )
+    assert findings(text) == ["RD048 10:1", "RD112 10:1"]
 
 
 def test_a_doubled_name_is_left_alone() -> None:

@@ -170,6 +170,22 @@ def test_an_unreachable_section_of_text_is_told_of_the_option(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("## 1. A\n\n- FAIL: GOTO R\n\n### 1.1 B\n\n- FAIL: STOP\n\n## R\n\nUndo.\n\n- PASS: STOP\n", [True]),
+        ("## 1. A\n\n- FAIL: GOTO R\n\n### 1.1 B\n\n- FAIL: STOP\n\n## R\n\n### R.1 C\n\n### R.2 D\n", [True, False]),
+        ("## 1. A\n\n- FAIL: GOTO R.2\n\n### 1.1 B\n\n- FAIL: STOP\n\n## R\n\n### R.1 C\n\n### R.2 D\n", [False, True]),
+        ("## 1. A\n\n## R\n\nUndo.\n\n- PASS: STOP\n", [False]),
+    ],
+    ids=["step", "first-substep", "substep", "no-goto"],
+)
+def test_a_goto_that_can_never_fire_is_to_be_corrected(tmp_path: Path, text: str, expected: list[bool]) -> None:
+    advice = helps(compiled(tmp_path, text), "RD401")
+    assert ["a GOTO names it but can never fire" in item for item in advice] == expected
+    assert ["jump to it with a GOTO" in item for item in advice] == [not named for named in expected]
+
+
+@pytest.mark.parametrize(
     "step",
     [
         "## Rollback\n\n```bash\nundo\n```\n",

@@ -157,6 +157,7 @@ def test_check_reads_standard_input(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert (result.code, result.err) == (0, "no problems in 1 file\n")
     result = with_input(b"# Only a title\n", monkeypatch, "check", "-", cwd=tmp_path)
     assert result.err.startswith("<stdin>: error[RD005]")
+    assert "  = help: choose the format with --from rundown\n" in result.err
     result = with_input(b"# Only a title\n", monkeypatch, "check", "--from", "rundown", "-", cwd=tmp_path)
     assert result.err.startswith("<stdin>:1:1: error[RD101]")
     result = with_input(b"\xff", monkeypatch, "check", "-", cwd=tmp_path)

@@ -149,7 +149,7 @@ class TreeBuilder:
     def _tagged(self, block: Block, language: str, flags: Sequence[str]) -> Code:
         """The block's tag and flag; the only flag is `prompt`, and `prompt` alone is a tag (section 2)."""
         if flags not in ([], ["prompt"]) or re.search(r"[;,]", language):
-            problem = f"`{block.info}` is no valid info string"
+            problem = f"`{block.info}` is not a valid info string"
             remedy = "write one language, and `prompt` after a space if the block is only to be shown"
             self.diagnostics.append(Diagnostic("RD046", self.source.path, block.span, problem, remedy))
         elif not flags and language not in EXECUTABLE and language.lower() in EXECUTABLE:

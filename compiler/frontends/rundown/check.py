@@ -119,7 +119,9 @@ def _duplicates(source: Source, siblings: Sequence[Unit], prefix: str) -> Iterat
             problem = f"a second unit `{prefix}{spell(unit.id)}`"
             related = Related(source.path, first[unit.id].span, "the first one stands here")
             numbered = numbered_header(unit) if isinstance(unit, Step) else None
-            remedy = f"put the number first: `{numbered}`" if numbered else "give it another identifier"
+            renumber = "give it another number (`rdc fmt` numbers all units in document order)"
+            other = renumber if isinstance(unit.id, int) else "give it another name"
+            remedy = f"put the number first: `{numbered}`" if numbered else other
             yield Diagnostic("RD108", source.path, unit.span, problem, remedy, (related,))
         first.setdefault(unit.id, unit)
 

@@ -32,7 +32,7 @@ WORDS = {
 
 
 def header_problem(source: Source, block: Block, error: LineError, kind: str) -> Diagnostic:
-    """The diagnostic for a heading that is no header (D6)."""
+    """The diagnostic for a heading that is not a header (D6)."""
     span = _span(block, error)
     if error.code == "RD037":
         return _too_large(source, span, error)
@@ -41,7 +41,7 @@ def header_problem(source: Source, block: Block, error: LineError, kind: str) ->
         remedy = f"choose another name; `{error.word.capitalize()}` would do, since words are matched exactly"
         return Diagnostic("RD035", source.path, span, problem, remedy)
     numbered = numbered_substep(block.text) if kind == "substep" else None
-    problem = f"this heading is no {kind} header"
+    problem = f"this heading is not a {kind} header"
     if error.word and error.column:
         problem += f": `{error.word}` cannot follow `{block.text[: error.column].rstrip()}`"
     remedy = f"put the number first: `{numbered}`" if numbered else FORMS[kind]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 from types import MappingProxyType
@@ -12,16 +12,15 @@ from lark import Lark, Token
 from lark.exceptions import UnexpectedToken
 
 from compiler.diagnostic import Diagnostic, Severity
-from compiler.frontends.rundown.blocks import Block, read_blocks
+from compiler.frontends.rundown.blocks import Block
 from compiler.frontends.rundown.build import TreeBuilder
 from compiler.frontends.rundown.fences import swallowed_lines
-from compiler.frontends.rundown.frontmatter import read_frontmatter
 from compiler.frontends.rundown.hints import almost_there
 from compiler.frontends.rundown.lines import LarkTree
 from compiler.frontends.rundown.order import unexpected_block
-from compiler.frontends.rundown.outline import settle_outline
-from compiler.frontends.rundown.prose import mark_prose, sections_of, transitions_in_prose, unknown_sections
+from compiler.frontends.rundown.prose import sections_of, transitions_in_prose, unknown_sections
 from compiler.frontends.rundown.questions import empty_units
+from compiler.frontends.rundown.scan import Scanned, scan
 from compiler.frontends.rundown.syntax import Runbook
 from compiler.grammar import NoLexer, load
 from compiler.options import Layout, Options, Place
@@ -54,29 +53,31 @@ def parse(
     `layout` outweighs what the frontmatter says, `default` stands in where neither says anything (V7); so does `prose`,
     the headings of sections that are text. With errors the tree is what could be understood.
     """
-    frontmatter, found = read_frontmatter(source)
-    own = frontmatter.options
-    chosen = layout or own.transitions or default
-    written = list(read_blocks(source, frontmatter.next_line))
-    blocks = mark_prose(written, prose if own.prose is None else own.prose)
-    outline, problems = settle_outline(source, blocks)
-    tree, mistakes = _tree(source, outline, chosen)
-    found += [*problems, *mistakes, *_hints(source, written, blocks)]
-    found += unknown_sections(source, written, own.prose or {})
+    scanned = scan(source, prose)
+    return parse_scanned(scanned, layout or scanned.options.transitions or default)
+
+
+def parse_scanned(scanned: Scanned, layout: Layout) -> Parsed:
+    """The syntax tree of a document in a layout, as `parse` gives it."""
+    source, own = scanned.source, scanned.options
+    tree, mistakes = _tree(source, scanned.outline, layout)
+    found = [*scanned.diagnostics, *mistakes, *_hints(scanned)]
     if tree is None:
         has_error = any(item.severity is Severity.ERROR for item in found)
         return Parsed(None, found if has_error else [*found, _no_steps(source)], own)
-    builder = TreeBuilder(source, chosen)
-    runbook = replace(builder.runbook(tree, frontmatter), prose=sections_of(blocks))
+    builder = TreeBuilder(source, layout)
+    runbook = replace(builder.runbook(tree, scanned.frontmatter), prose=sections_of(scanned.blocks))
     return Parsed(runbook, found + builder.diagnostics, own)
 
 
-def _hints(source: Source, written: Sequence[Block], blocks: Sequence[Block]) -> Iterator[Diagnostic]:
-    """The warnings about what was probably meant otherwise; `written` is what `blocks` were before prose was marked."""
+def _hints(scanned: Scanned) -> Iterator[Diagnostic]:
+    """The warnings about what was probably meant otherwise."""
+    source, written, blocks = scanned.source, scanned.written, scanned.blocks
     yield from swallowed_lines(source, written)
     yield from almost_there(source, blocks)
     yield from empty_units(source, blocks)
     yield from transitions_in_prose(source, written, blocks)
+    yield from unknown_sections(source, written, scanned.options.prose or {})
 
 
 def _tree(source: Source, blocks: Iterable[Block], layout: Layout) -> tuple[LarkTree | None, list[Diagnostic]]:

@@ -24,6 +24,8 @@ PROGRAMS = {
 }
 """The languages of scripts, in small letters, and the command that runs one from standard input."""
 
+TO_COMMANDS = "tag it `bash` and keep only the commands, without `$` in front and without output"
+
 TRANSCRIPTS = frozenset({"console", "terminal", "shell-session", "shellsession", "sh-session", "bash-session"})
 """The languages of what is typed into a terminal, together with what it says."""
 
@@ -38,7 +40,7 @@ def check_languages(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
         command = PROGRAMS.get(language)
         if command or language in TRANSCRIPTS:
             problem = f"a block tagged `{code.language}` is shown, not run: whoever runs this answers PASS or FAIL"
-            how = f"call it from a `bash` block: `{command} <<'END'`" if command else "tag it `bash`, without prompts"
+            how = f"call it from a `bash` block: `{command} <<'END'`" if command else TO_COMMANDS
             remedy = f"to run it, {how}; if it is only to be shown, write `{code.language} prompt`"
             yield Diagnostic("RD050", source.path, code.span, problem, remedy)
 

@@ -1,33 +1,52 @@
-"""What to do about a named step that nothing reaches: give it its number, or say that it is text (V12)."""
+"""What to do about an unreachable step: mend the GOTO to it, give it its number, or say that it is text (V12)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from compiler.diagnostic import Diagnostic
 from compiler.frontends.rundown.link import Document
 from compiler.frontends.rundown.numbering import heading_of, numbered_header, with_number
 from compiler.frontends.rundown.prose import jump_targets, may_be_prose, prose_advice
-from compiler.frontends.rundown.syntax import Step
+from compiler.frontends.rundown.syntax import Goto, Step, units
 from compiler.source import Span
 
+Position = tuple[str, Span | None]
 
-def advise_unreachable(found: Iterable[Diagnostic], documents: Iterable[Document]) -> list[Diagnostic]:
+MEND_GOTO = "a GOTO names it but can never fire: correct that transition, or remove it and this step"
+
+
+def advise_unreachable(found: Iterable[Diagnostic], documents: Collection[Document]) -> list[Diagnostic]:
     """The findings, those about unreachable steps with the remedy that fits the step."""
     everything = list(found)
     if all(item.code != "RD401" for item in everything):
         return everything
-    remedies = {place: remedy for document in documents for place, remedy in _remedies(document)}
-    return [_advised(item, remedies) for item in everything]
+    advice = dict(advised for document in documents for advised in _advice(document))
+    named = {position for document in documents for position in _named(document)}
+    return [_advised(item, advice, named) for item in everything]
 
 
-def _advised(item: Diagnostic, remedies: dict[tuple[str, Span | None], str]) -> Diagnostic:
-    remedy = remedies.get((item.path, item.span)) if item.code == "RD401" else None
-    return replace(item, help=f"{item.help}; {remedy}") if remedy else item
+def _advised(item: Diagnostic, advice: Mapping[Position, str], named: Container[Position]) -> Diagnostic:
+    if item.code != "RD401":
+        return item
+    position = (item.path, item.span)
+    remedy = MEND_GOTO if position in named else item.help
+    return replace(item, help=f"{remedy}; {advice[position]}" if position in advice else remedy)
 
 
-def _remedies(document: Document) -> Iterator[tuple[tuple[str, Span | None], str]]:
+def _named(document: Document) -> Iterator[Position]:
+    """The places of the units that a GOTO enters."""
+    transitions = (transition for unit in units(document.runbook) for transition in unit.transitions)
+    targets = [transition.action.target for transition in transitions if isinstance(transition.action, Goto)]
+    ids = {(target.step, target.child) for target in targets}
+    for step in document.runbook.steps:
+        if (step.id, None) in ids:
+            yield document.source.path, step.substeps[0].span if step.substeps else step.span
+        yield from ((document.source.path, item.span) for item in step.substeps if (step.id, item.id) in ids)
+
+
+def _advice(document: Document) -> Iterator[tuple[Position, str]]:
     """What can be said of the named steps of a document, by their places."""
     source, steps = document.source, document.runbook.steps
     targets = jump_targets(document.runbook)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -17,23 +17,26 @@ from compiler.frontends.rundown.formatting.pieces import Piece, Section, read_se
 from compiler.frontends.rundown.formatting.problems import unclear_references
 from compiler.frontends.rundown.formatting.proof import same_content, same_meaning
 from compiler.frontends.rundown.formatting.spelling import Spelling
-from compiler.frontends.rundown.frontmatter import read_frontmatter
-from compiler.frontends.rundown.parse import parse
+from compiler.frontends.rundown.parse import parse_scanned
+from compiler.frontends.rundown.scan import Scanned, scan
 from compiler.frontends.rundown.syntax import Runbook
-from compiler.options import LAYOUTS, Layout
+from compiler.options import LAYOUTS, Layout, Place
 from compiler.source import Source, Span
 
 OUT_OF_ORDER = {"RD112", "RD113"}
 OUT_OF_SEQUENCE = {"RD102", "RD103", "RD108"}
 """What formatting mends: the order of a unit's parts, and the numbers of units."""
 
+SWALLOWED = "RD049"
+"""Where a code block has swallowed a step, the numbers are right as they are: the closing fence is missing."""
+
 DEFECT = "its normal form would not mean the same"
 
 
 class _Read(NamedTuple):
-    """A document as read in a layout: its tree, and what is wrong with it."""
+    """A document as read in a layout: its tree, and what stands in the way of formatting it."""
 
-    source: Source
+    scanned: Scanned
     runbook: Runbook | None
     errors: tuple[Diagnostic, ...]
 
@@ -41,35 +44,55 @@ class _Read(NamedTuple):
         return any(found.code in codes for found in self.errors)
 
 
+class _Wanted(NamedTuple):
+    """How the result is to be read: its layout, and the sections of prose that the project names."""
+
+    layout: Layout
+    prose: Mapping[str, Place]
+
+    def scan(self, source: Source, text: str) -> Scanned:
+        return scan(replace(source, text=text), self.prose)
+
+
 def format_document(job: Job) -> Formatted:
     """The normal form of a runbook in the layout that its options ask for (V7).
 
     A document with other errors than those of order and numbers is left alone.
     """
-    own = read_frontmatter(job.source)[0].options
-    wanted = job.transitions or own.transitions or job.configured.transitions or "after-body"
-    as_wanted = _read(job.source, wanted)
-    written, original = _as_written(as_wanted, wanted)
-    begin, sections = read_sections(job.source)
-    arranged = arrange(sections, written, wanted)
+    scanned = scan(job.source, job.configured.prose or {})
+    layout = job.transitions or scanned.options.transitions or job.configured.transitions or "after-body"
+    wanted = _Wanted(layout, job.configured.prose or {})
+    as_wanted = _read(scanned, layout)
+    written, original = _as_written(as_wanted, layout)
+    sections = arrange(read_sections(scanned), written, layout)
     moved = original is None
     if original is None:
-        lines = emit(job.source, begin, arranged, _kept(job.source))
-        original = _read(replace(job.source, text=text_of(lines)), wanted)
+        lines = emit(job.source, scanned.begin, sections, _kept(job.source))
+        original = _read(wanted.scan(job.source, text_of(lines)), layout)
         original = original._replace(errors=tuple(_placed_back(original.errors, lines)))
     misplaced = (found for found in as_wanted.errors if found.code in OUT_OF_ORDER)
     errors = tuple(sorted({*misplaced, *original.errors}, key=sort_key))
     if original.runbook is None or not _can_be_mended(original):
         return Formatted(None, errors)
-    if moved and not _has_same_content(job.source, arranged, original.source, wanted):
+    if moved and not _has_same_content(job.source, sections, original.scanned, layout):
+        return _unmovable(as_wanted, errors)
+    return _formatted(_Task(scanned, sections, wanted, errors), original.runbook)
+
+
+def _unmovable(as_wanted: _Read, errors: tuple[Diagnostic, ...]) -> Formatted:
+    """Lines do not stay what they were when they are moved: an open comment, say, no longer has the rest in it."""
+    if all(found.code in OUT_OF_ORDER | OUT_OF_SEQUENCE for found in as_wanted.errors):
         return Formatted(None, errors, defect=DEFECT)
-    return _formatted(_Task(job.source, begin, arranged, wanted, errors), original.runbook)
+    return Formatted(None, tuple(sorted(as_wanted.errors, key=sort_key)))
 
 
-def _read(source: Source, layout: Layout) -> _Read:
-    parsed = parse(source, layout)
-    found = [*parsed.diagnostics, *(check(source, parsed.runbook) if parsed.runbook else ())]
-    return _Read(source, parsed.runbook, tuple(item for item in found if item.severity is Severity.ERROR))
+def _read(scanned: Scanned, layout: Layout) -> _Read:
+    parsed = parse_scanned(scanned, layout)
+    found = [*parsed.diagnostics, *(check(scanned.source, parsed.runbook) if parsed.runbook else ())]
+    errors = [item for item in found if item.severity is Severity.ERROR]
+    if any(item.code in OUT_OF_SEQUENCE for item in errors):
+        errors += [item for item in found if item.code == SWALLOWED]
+    return _Read(scanned, parsed.runbook, tuple(errors))
 
 
 def _as_written(as_wanted: _Read, wanted: Layout) -> tuple[Layout | None, _Read | None]:
@@ -77,7 +100,7 @@ def _as_written(as_wanted: _Read, wanted: Layout) -> tuple[Layout | None, _Read 
     if not as_wanted.has(OUT_OF_ORDER):
         return wanted, as_wanted
     other = next(layout for layout in LAYOUTS if layout != wanted)
-    as_other = _read(as_wanted.source, other)
+    as_other = _read(as_wanted.scanned, other)
     return (None, None) if as_other.has(OUT_OF_ORDER) else (other, as_other)
 
 
@@ -87,34 +110,33 @@ def _can_be_mended(read: _Read) -> bool:
 
 
 class _Task(NamedTuple):
-    """A document whose sections are in order, where they begin, their layout, and the errors of the document."""
+    """A document, its sections in order, how the result is to be read, and the errors of the document."""
 
-    source: Source
-    begin: int
+    scanned: Scanned
     sections: Sequence[Section]
-    wanted: Layout
+    wanted: _Wanted
     errors: tuple[Diagnostic, ...]
 
 
 def _formatted(task: _Task, runbook: Runbook) -> Formatted:
     """The normal form of a document, and the proof that it is one of the same document."""
-    numbering = Numbering(runbook)
-    unclear = tuple(unclear_references(task.source, runbook, numbering))
+    source, numbering = task.scanned.source, Numbering(runbook)
+    unclear = tuple(unclear_references(source, runbook, numbering))
     if unclear:
         return Formatted(None, (*task.errors, *unclear))
-    lines = emit(task.source, task.begin, task.sections, Spelling(task.sections, numbering))
+    lines = emit(source, task.scanned.begin, task.sections, Spelling(task.sections, numbering))
     text = text_of(renumber_scenarios(lines, runbook, numbering))
-    result = _read(replace(task.source, text=text), task.wanted)
+    result = _read(task.wanted.scan(source, text), task.wanted.layout)
     meant = numbering.runbook(runbook)
-    if result.errors or result.runbook is None or not same_meaning(task.source, meant, result.runbook):
+    if result.errors or result.runbook is None or not same_meaning(source, meant, result.runbook):
         return Formatted(None, task.errors, defect=DEFECT)
     return Formatted(text, (), numbering.changes)
 
 
-def _has_same_content(source: Source, sections: Sequence[Section], moved: Source, wanted: Layout) -> bool:
+def _has_same_content(source: Source, sections: Sequence[Section], moved: Scanned, layout: Layout) -> bool:
     """Whether a document that has its blocks in order, line by line, reads as the same blocks."""
-    again = arrange(read_sections(moved)[1], wanted, wanted)
-    return same_content(source, sections, moved, again)
+    again = arrange(read_sections(moved), layout, layout)
+    return same_content(source, sections, moved.source, again)
 
 
 def _kept(source: Source) -> Rewrite:

@@ -45,8 +45,16 @@ def _settled(units: Sequence[Section], written: Layout | None, wanted: Layout) -
         if (written, wanted) == ("after-header", "after-body"):
             kept = [_without_modifier(piece) for piece in kept]
         settled[index] = unit._replace(pieces=tuple(kept))
-        settled[step] = settled[step]._replace(pieces=(*settled[step].pieces, *late))
+        settled[step] = _with_late(settled[step], late)
     return settled
+
+
+def _with_late(step: Section, late: Sequence[Piece]) -> Section:
+    """The step with transitions at its end, but above a comment or a section of prose that ends it."""
+    end = len(step.pieces)
+    while end and step.pieces[end - 1].kind == "REST":
+        end -= 1
+    return step._replace(pieces=(*step.pieces[:end], *late, *step.pieces[end:]))
 
 
 def _late(unit: Section, written: Layout | None, wanted: Layout) -> Iterable[Piece]:

@@ -6,9 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from compiler.frontends.rundown.blocks import Block, read_blocks
-from compiler.frontends.rundown.frontmatter import read_frontmatter
-from compiler.frontends.rundown.outline import settle_outline
+from compiler.frontends.rundown.blocks import Block
+from compiler.frontends.rundown.scan import Scanned
 from compiler.source import Source
 
 OUTLINE = {"STEP", "SUBSTEP"}
@@ -47,16 +46,15 @@ class Section(NamedTuple):
         return (self.header, *self.pieces) if self.header else self.pieces
 
 
-def read_sections(source: Source) -> tuple[int, list[Section]]:
-    """The line on which the document begins below its frontmatter, and its sections."""
-    begin = read_frontmatter(source)[0].next_line
-    blocks = settle_outline(source, read_blocks(source, begin))[0]
+def read_sections(scanned: Scanned) -> list[Section]:
+    """The sections of a document. A section of prose is REST at the end of the unit that it stands below."""
+    source, blocks, begin = scanned.source, scanned.outline, scanned.begin
     first_step = next((block.line for block in blocks if block.kind in OUTLINE), len(source.lines) + 1)
     pieces = list(_pieces(source, [block for block in blocks if block.line >= first_step], first_step))
     starts = [index for index, piece in enumerate(pieces) if piece.kind in OUTLINE]
     bounds = pairwise([*starts, len(pieces)])
     units = [Section(pieces[start], tuple(_joined(pieces[start + 1 : end]))) for start, end in bounds]
-    return begin, [Section(None, tuple(_head(source, blocks, begin, first_step))), *units]
+    return [Section(None, tuple(_head(source, blocks, begin, first_step))), *units]
 
 
 def _head(source: Source, blocks: Sequence[Block], begin: int, end: int) -> Iterator[Piece]:

@@ -20,26 +20,30 @@ def same_meaning(source: Source, before: Runbook, after: Runbook) -> bool:
 
     Nested runbooks stay unread: what they are does not depend on the document that includes them.
     """
-    return _meaning(source, before) == _meaning(source, after)
+    return _same(_meaning(source, before), _meaning(source, after))
 
 
-def _meaning(source: Source, runbook: Runbook) -> list[object]:
+def _meaning(source: Source, runbook: Runbook) -> tuple[object, ...]:
     document = Document(source, runbook, {})
     lowered = lower(document, {source.name: document})
-    program = lowered.message if isinstance(lowered, Diagnostic) else _plain(lowered.program)
+    program = lowered.message if isinstance(lowered, Diagnostic) else lowered.program
     metadata = {key: value for key, value in runbook.metadata.items() if key != "scenarios"}
-    return [program, runbook.title, runbook.description, repr(metadata), _plain(runbook.scenarios)]
+    return program, runbook.title, runbook.description, runbook.prose, repr(metadata), runbook.scenarios
 
 
-def _plain(value: object) -> object:
-    """A value as plain data, without what says where it was written."""
-    if isinstance(value, Span | Origin | SourceFile):
-        return None
-    if is_dataclass(value):
-        return [type(value).__name__, *(_plain(getattr(value, field.name)) for field in fields(value))]
-    if isinstance(value, tuple):
-        return [type(value).__name__, *map(_plain, value)]
-    return value
+def _same(one: object, other: object) -> bool:
+    """Whether two values are equal, apart from what says where they were written."""
+    if type(one) is not type(other):
+        return False
+    if one is other or isinstance(one, str | int):
+        return one == other
+    if isinstance(one, Span | Origin | SourceFile):
+        return True
+    if isinstance(one, tuple) and isinstance(other, tuple):
+        return len(one) == len(other) and all(map(_same, one, other))
+    if is_dataclass(one):
+        return all(_same(getattr(one, field.name), getattr(other, field.name)) for field in fields(one))
+    return one == other
 
 
 def same_content(source: Source, before: Sequence[Section], moved: Source, after: Sequence[Section]) -> bool:

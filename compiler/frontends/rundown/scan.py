@@ -1,0 +1,49 @@
+"""Scanning: a source becomes its frontmatter and its blocks, which are the same in both layouts (V7)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import NamedTuple
+
+from compiler.diagnostic import Diagnostic
+from compiler.frontends.rundown.blocks import Block, read_blocks
+from compiler.frontends.rundown.frontmatter import Frontmatter, read_frontmatter
+from compiler.frontends.rundown.outline import settle_outline
+from compiler.frontends.rundown.prose import mark_prose
+from compiler.options import Options, Place
+from compiler.source import Source
+
+
+class Scanned(NamedTuple):
+    """A document before it is parsed.
+
+    `written` has all blocks, `blocks` the same with sections of prose marked, and `outline` those that are parsed.
+    """
+
+    source: Source
+    frontmatter: Frontmatter
+    written: list[Block]
+    blocks: list[Block]
+    outline: list[Block]
+    diagnostics: tuple[Diagnostic, ...]
+
+    @property
+    def options(self) -> Options:
+        """The options in the document itself."""
+        return self.frontmatter.options
+
+    @property
+    def begin(self) -> int:
+        """The line on which the document begins below its frontmatter."""
+        return self.frontmatter.next_line
+
+
+def scan(source: Source, prose: Mapping[str, Place] = MappingProxyType({})) -> Scanned:
+    """The frontmatter and the blocks of a document; `prose` stands in where it names no sections of prose itself."""
+    frontmatter, found = read_frontmatter(source)
+    own = frontmatter.options.prose
+    written = list(read_blocks(source, frontmatter.next_line))
+    blocks = mark_prose(written, prose if own is None else own)
+    outline, problems = settle_outline(source, blocks)
+    return Scanned(source, frontmatter, written, blocks, outline, (*found, *problems))
