@@ -1,8 +1,8 @@
 """Which edges a run can take, by the values that counters can have at each node.
 
-A run is followed from the start along all edges that can be taken, knowing of counters only whether they can be zero and
-whether they can be more, until nothing new comes of it. What is found is sound: an edge that it calls impossible is taken by no run. It is not complete, since
-how the values of several counters depend on each other is left out of account.
+All runs are followed at once from the start, along the edges that can be taken, until nothing new comes of it. Of a
+counter it is known only whether it can be zero, and whether it can be more. What is found is sound: an edge that it
+calls impossible is taken by no run. It is not complete, since how counters depend on each other is left out of account.
 """
 
 from __future__ import annotations
