@@ -92,7 +92,8 @@ class _Link(NamedTuple):
 def _longest_common(old: Iterable[object], new: Iterable[object]) -> _Link | None:
     """The end of the longest sequence that is in both, after Hunt and Szymanski.
 
-    The time grows with the number of pairs of equal items, not with that of all pairs.
+    The time grows with the number of pairs of equal items, not with that of all pairs. Where equal items came or went,
+    the first ones are those that stayed.
     """
     places: dict[object, list[int]] = {}
     for position, item in enumerate(new):
@@ -102,6 +103,8 @@ def _longest_common(old: Iterable[object], new: Iterable[object]) -> _Link | Non
     for position, item in enumerate(old):
         for place in reversed(places.get(item, ())):
             length = bisect_left(nearest, place)
+            if nearest[length : length + 1] == [place]:
+                continue  # as long a sequence ends here already, with an earlier item of `old`
             nearest[length : length + 1] = [place]
             links[length : length + 1] = [_Link(position, place, links[length - 1] if length else None)]
     return links[-1] if links else None

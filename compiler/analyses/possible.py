@@ -1,8 +1,8 @@
 """Which edges a run can take, by the values that counters can have at each node.
 
-A run is followed from the start along all edges that can be taken, with sets of values instead of one, until nothing
-new comes of it. What is found is sound: an edge that it calls impossible is taken by no run. It is not complete, since
-how the values of several counters depend on each other is left out of account.
+All runs are followed at once from the start, along the edges that can be taken, until nothing new comes of it. Of a
+counter it is known only whether it can be zero, and whether it can be more. What is found is sound: an edge that it
+calls impossible is taken by no run. It is not complete, since how counters depend on each other is left out of account.
 """
 
 from __future__ import annotations
@@ -158,10 +158,11 @@ class _Search:
                 tests += [] if isinstance(test, OutcomeTest) else [test]
                 continue
             number = self.tracks.of[test.register]
-            passing = self.tracks.every[number].passing(values[number], test)
+            track = self.tracks.every[number]
+            passing = track.passing(values[number], test)
             if not passing:
                 return None
-            if passing != values[number]:
+            if track.failing(values[number], test):
                 tests.append(test)
                 values = {**values, number: passing}
         return tuple(tests), values

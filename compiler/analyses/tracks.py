@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from compiler.analyses.ranges import Scale, Track, scale
+from compiler.analyses.zeros import Track
 from compiler.ir.program import Add, AtLeast, CounterTest, Program, Register, Reset, Set
 
 LARGEST = 100_000_000
@@ -29,9 +29,9 @@ class Tracks:
     at: dict[str, list[int]] = field(default_factory=dict)
     of: dict[str, int] = field(default_factory=dict)
 
-    def add(self, registers: Iterable[Register], known: Scale, members: Iterable[str]) -> None:
+    def add(self, registers: Iterable[Register], members: Iterable[str]) -> None:
         """Follow counters along some nodes."""
-        track = Track(registers, known)
+        track = Track(registers)
         number = len(self.every)
         self.every.append(track)
         self.of |= dict.fromkeys(track.names, number)
@@ -40,25 +40,28 @@ class Tracks:
 
 
 def find_tracks(program: Program) -> Tracks:
-    """The tracks of a program: one for each step, and one for each counter that belongs to no step."""
+    """The tracks of a program: one for each step, and one for each counter that belongs to no step.
+
+    There are none where a counter may fall below zero; no front end makes such programs.
+    """
     found, uses = Tracks(), _uses(program)
-    counts = {register.name for register in program.registers if uses[register.name].is_count(register.initial)}
-    known = scale(program, {name for name, use in uses.items() if use.tests} - counts)
     scopes: dict[str, list[Register]] = {}
     for register in program.registers:
-        if register.name in known.points:
+        use = uses[register.name]
+        if register.initial < 0 or use.can_fall():
+            return found
+        if use.tests and not use.is_count(register.initial):
             scopes.setdefault(register.scope, []).append(register)
     inside = _inside(program, scopes)
     for scope, registers in scopes.items():
         around = inside.get(scope, {})
-        bits = sum(len(known.points[register.name]) + 1 for register in registers)
         if not around:
             for register in registers:
-                found.add([register], known, uses[register.name].nodes)
-        elif bits * len(around) <= LARGEST:
+                found.add([register], uses[register.name].nodes)
+        elif 2 * len(registers) * len(around) <= LARGEST:
             for register in registers:
                 around |= uses[register.name].nodes
-            found.add(registers, known, around)
+            found.add(registers, around)
     return found
 
 
@@ -87,6 +90,11 @@ class Use:
     testers: set[str] = field(default_factory=set)
     tests: list[CounterTest] = field(default_factory=list)
     effects: list[Add | AtLeast | Set] = field(default_factory=list)
+
+    def can_fall(self) -> bool:
+        """Whether an effect may bring the counter below zero, where no counter is before."""
+        numbers = (effect.amount if isinstance(effect, Add) else effect.value for effect in self.effects)
+        return any(isinstance(number, int) and number < 0 for number in numbers)
 
     def is_count(self, initial: int) -> bool:
         """Whether a counter counts how often one node goes round, as for a RETRY: any of its tests may hold or not."""

@@ -69,6 +69,8 @@ def _groups(program: Program) -> Iterator[str]:
 
 def _references(program: Program) -> Iterator[str]:
     nodes = {node.id for node in program.nodes}
+    if not program.sources:
+        yield "the program has no source"
     if program.entry not in nodes:
         yield f"the entry {program.entry} is no node"
     for node in program.nodes:

@@ -104,9 +104,11 @@ def _transition(program: Program, item: Untaken) -> str:
 
 def _advice(program: Program, item: Untaken) -> str:
     if item.way is not None:
-        limit = f" --visits {len(item.way)}" if len(item.way) > usual_limit(program) else ""
-        given = shlex.quote(write_outcomes(item.way))
-        return visible(f"not among these walks, but taken with --outcomes {given}{limit}")
+        outcomes = write_outcomes(item.way)
+        options = [f"--outcomes {shlex.quote(outcomes)}"] if outcomes else []
+        options += [f"--visits {len(item.way)}"] if len(item.way) > usual_limit(program) else []
+        given = f"with {' '.join(options)}" if options else "where all units pass"
+        return visible(f"not among these walks, but taken {given}")
     return "no outcomes lead there" if item.is_certain else "no walk was found that takes it"
 
 

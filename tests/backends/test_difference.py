@@ -176,6 +176,16 @@ def test_runbooks_in_a_step_that_has_another_number_are_the_same(tmp_path: Path)
     assert found.frames["2/lib/lint.runbook.md/1"] == "3/lib/lint.runbook.md/1"
 
 
+def test_of_inclusions_that_are_alike_the_first_ones_stay(tmp_path: Path) -> None:
+    (tmp_path / "lint.runbook.md").write_text("## 1. Look\n\n```sh\nlook\n```\n", encoding="utf-8")
+    twice, once = ("## 1. Nested\n\n" + "- lint.runbook.md\n" * times + "\n## 2. End?\n" for times in (2, 1))
+    found = compare(tmp_path, once, twice)
+    assert [node.id for node in found.removed] == ["1/lint.runbook.md~2/1"]
+    assert [change.unit.id for change in found.redirected] == ["1/lint.runbook.md/COMPLETE"]
+    found = compare(tmp_path, twice, once)
+    assert [node.id for node in found.added] == ["1/lint.runbook.md~2/1"]
+
+
 def test_a_run_that_begins_elsewhere_is_a_difference(tmp_path: Path) -> None:
     a, b = (
         "A\n\n```sh\na\n```\n\n- FAIL: GOTO B\n- PASS: STOP\n\n",

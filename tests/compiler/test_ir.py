@@ -122,6 +122,7 @@ def test_the_text_form_says_everything_of_an_edge() -> None:
         ),
         (program(replace(node("a", to("COMPLETE")), group="g"), DONE), "group g is not declared"),
         (replace(program(node("a", to("COMPLETE")), DONE), entry="z"), "entry z"),
+        (replace(program(node("a", to("COMPLETE")), DONE), sources=()), "has no source"),
         (replace(WITH_SLOT, registers=(Register("s", ""),)), "two registers share"),
         (replace(WITH_SLOT, slots=()), "1: the slot s is not declared"),
         (replace(WITH_SLOT, slots=(), registers=(Register("s", ""),)), "1: the slot s is not declared"),

@@ -216,9 +216,9 @@ def test_a_retry_of_a_step_is_named_as_it_is_written(folder: Path) -> None:
     assert lines[2] == "1 of 4 transitions taken"
     assert lines[-4:] == [
         "  not taken: retry.runbook.md:3: 1 PASS: RETRY 3",
-        "    not among these walks, but taken with --outcomes ''",
+        "    not among these walks, but taken where all units pass",
         "  not taken: retry.runbook.md:3: 1 PASS: STOP",
-        "    not among these walks, but taken with --outcomes ''",
+        "    not among these walks, but taken where all units pass",
     ]
 
 
