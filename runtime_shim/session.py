@@ -165,7 +165,8 @@ class Session:
 
     def go(self, resumed: bool) -> int:
         """Walk to an end, or as far as possible, and return the exit code (R3)."""
-        self.events.emit("run_started", name=self.program["name"], resumed=resumed)
+        tell = self.events.emit if resumed else self._tell  # a unit that was cut off has begun
+        tell("run_started", name=self.program["name"], resumed=resumed)
         try:
             if resumed:
                 self._take_up()
@@ -201,7 +202,7 @@ class Session:
             raise RefusedError(f"{ended}; make room, then: {self.call(*again)}") from None
         details = (done.how, duration(seconds), one_line(move.says))
         self.display.finished(word, done.outcome, [text for text in details if text])
-        self.events.emit("unit_finished", **about, **result)
+        self._tell("unit_finished", **about, **result)
         for passed in move.passed:
             unit = self.program["units"][passed]
             if unit["task"] == "end":
@@ -240,7 +241,7 @@ class Session:
             details.append(f"attempt {about['attempt']}")
         self._show_group(self.program["units"][name])
         self.display.started(self._places[name], self.label(name), details)
-        self.events.emit("unit_started", **about)
+        self._tell("unit_started", **about)
         begun = time.monotonic()
         done = self.performer(name).perform(name, self.program["units"][name])
         self._done += 1
@@ -255,6 +256,14 @@ class Session:
             with suppress(VanishedError):  # a folder that was moved away shall say so
                 self.rest()
             raise self._vanished(f"{self.journal.loss}; {self.label(self.state.node)} was not begun")
+
+    def _tell(self, event: str, **fields: object) -> None:
+        """Emit an event between two units: if it cannot be written, the next unit has not begun."""
+        try:
+            self.events.emit(event, **fields)
+        except RefusedError:
+            self.rest()
+            raise
 
     def rest(self) -> None:
         """Record that the unit at which the run stands has not begun: nobody need decide about it."""
