@@ -46,7 +46,7 @@ class Waiting(BaseException):
 class Performer:
     """Does the units of one kind of task. A module that knows a kind adds its class to PERFORMERS."""
 
-    recovers = False  # whether a unit can be cut off half done, so that somebody must decide (R2)
+    recovers = False  # whether a unit can be interrupted half done, so that somebody must decide (R2)
 
     def __init__(self, session: "Session") -> None:
         self.session = session
@@ -60,12 +60,12 @@ class Performer:
         return Done("pass", "assumed")
 
     def recover(self, _name: str) -> Optional[Done]:
-        """Decide about a unit that was cut off; None to run it again."""
+        """Decide about a unit that was interrupted; None to run it again."""
         return None
 
     @staticmethod
     def still_runs(_process: Optional[Record]) -> bool:
-        """Tell whether a unit that was cut off goes on without the run."""
+        """Tell whether a unit that was interrupted goes on without the run."""
         return False
 
 
@@ -165,7 +165,7 @@ class Session:
 
     def go(self, resumed: bool) -> int:
         """Walk to an end, or as far as possible, and return the exit code (R3)."""
-        tell = self.events.emit if resumed else self._tell  # a unit that was cut off has begun
+        tell = self.events.emit if resumed else self._tell  # a unit that was interrupted has begun
         tell("run_started", name=self.program["name"], resumed=resumed)
         try:
             if resumed:
@@ -225,7 +225,7 @@ class Session:
         if condition == "running":
             done = self.performer(name).recover(name)
             if done is not None:
-                self.display.started(self._places[name], self.label(name), ["cut off"])
+                self.display.started(self._places[name], self.label(name), ["interrupted"])
                 self.settle(name, done, 0.0)
                 return
         if condition in ("running", "ready"):

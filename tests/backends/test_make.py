@@ -548,7 +548,7 @@ def test_a_changed_makefile_refuses_the_state(
     for words in (["resume", "RERUN=1"], ["answer", "UNIT=2", "RESULT=yes"], ["status"]):
         refused = place.make(*words)
         assert refused.returncode
-        assert last_line(refused).startswith("rdc: error: the state belongs to another version")
+        assert last_line(refused).startswith("rdc: error: this run was started with a different version")
     assert place.lines("log") == ["build"]
     assert place.make("clean").returncode == 0
 
