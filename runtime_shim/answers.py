@@ -9,6 +9,8 @@ from runtime_shim.dialog import outcome_of
 from runtime_shim.journal import Record
 from runtime_shim.program import RefusedError, Table, digest
 
+LARGEST = 16 * 1024 * 1024  # bytes of a file of answers; a pipe may have no end
+
 
 class Answer(NamedTuple):
     """A line of the file; one without a unit answers the next prompt that has no line of its own."""
@@ -22,8 +24,12 @@ class Answers:
     """The answers of a file that are still to be given, in order: not those that the run has used."""
 
     def __init__(self, path: str, units: dict[str, Table], finished: Iterable[Record]) -> None:
+        with Path(path).open("rb") as file:
+            content = file.read(LARGEST + 1)
+        if len(content) > LARGEST:
+            raise RefusedError(f"{path}: larger than {LARGEST:,} bytes: not a file of answers")
         try:
-            text = Path(path).read_bytes().decode("utf-8-sig")
+            text = content.decode("utf-8-sig")
         except UnicodeDecodeError:
             raise RefusedError(f"{path}: not UTF-8") from None
         self.digest = digest(text)

@@ -95,8 +95,8 @@ class Commandline:
                 words = ["resume", *([] if is_same else ["--adopt"]), *self._decision()]
                 can_go_on = self.program["units"].get(old.node, {}).get("task") in PERFORMERS
                 raise RefusedError(
-                    *[f"to go on with it:  {self._call(*words)}"][:can_go_on],
-                    f"to put it away:    {self._call('reset')}",
+                    *[f"to resume it:   {self._call(*words)}"][:can_go_on],
+                    f"to archive it:  {self._call('reset')}",
                     f"an unfinished run stands at {old.node}"
                     + ("" if is_same else ", of another version of this program"),
                 )
@@ -154,14 +154,14 @@ class Commandline:
         return EXIT_COMPLETE
 
     def reset(self) -> int:
-        """Put a run away, a damaged one too."""
+        """Archive a run, a damaged one too."""
         with self._locked():
             try:
                 state, _ = self.store.read()
                 name = state.begin["run"] if state is not None else "empty"
             except RefusedError:
                 name = f"damaged-{datetime.now(timezone.utc):%Y%m%dT%H%M%SZ}"
-            self.display.rule(f"the run was put away as {self.store.archive(name)}")
+            self.display.rule(f"the run was archived as {self.store.archive(name)}")
         return EXIT_COMPLETE
 
     def _dry_run(self) -> int:
@@ -198,8 +198,8 @@ class Commandline:
         if state.condition not in ENDED:
             raise RefusedError(
                 *differences(state.units, self.program),
-                f"to go on with this version all the same: {self._call('resume', '--adopt')}",
-                "the run stands on another version of this program",
+                f"to resume with this version all the same: {self._call('resume', '--adopt')}",
+                "this run was started with a different version of this program",
             )
         return state, reading
 
@@ -211,16 +211,16 @@ class Commandline:
             if other == this:
                 other, this = state.name, about["name"]
             raise RefusedError(
-                f"to put that run away: {self._call('reset')}",
+                f"to archive that run: {self._call('reset')}",
                 f"the state in {self.store.directory} is that of {other} (run {state.begin['run']}), "
-                f"this is {this}: use --state-dir, or put it away with reset",
+                f"this is {this}: use --state-dir, or archive it with reset",
             )
 
     def _nothing(self) -> str:
         return f"no run has begun here ({self.store.directory}); begin one: {self._call('run')}"
 
     def _decision(self) -> list[str]:
-        """Return the options that decide about a unit that was cut off, as they were given."""
+        """Return the options that decide about a unit that was interrupted, as they were given."""
         assume = ["--assume", self.options.assume] if self.options.assume else []
         return ["--rerun-interrupted"] if self.options.rerun_interrupted else assume
 
@@ -252,15 +252,15 @@ def build_parser(program: Table, prog: str) -> Parser:
         ("status", "say where the run stands"),
         ("answer", "answer the unit that waits"),
         ("steps", "list the units"),
-        ("reset", "put the run away, to begin anew"),
+        ("reset", "archive the run, to begin anew"),
     ):
         added[name] = commands.add_parser(name, help=text, description=f"{text}.", allow_abbrev=False)
         added[name].add_argument("--state-dir", metavar="DIR", help=f"default: .rdc/{program['name']}")
     for name in ("run", "resume"):
         added[name].add_argument("--answers", metavar="FILE", help="RESULT or UNIT RESULT, a line each")
         how = added[name].add_mutually_exclusive_group()
-        how.add_argument("--rerun-interrupted", action="store_true", help="run what was cut off again")
-        how.add_argument("--assume", choices=("pass", "fail"), help="the outcome of what was cut off")
+        how.add_argument("--rerun-interrupted", action="store_true", help="run the interrupted command again")
+        how.add_argument("--assume", choices=("pass", "fail"), help="the outcome of the interrupted command")
     for name in ("run", "resume", "answer"):
         added[name].add_argument("--events", metavar="FILE", help="append what happens, as JSON lines")
     added["run"].add_argument("--dry-run", action="store_true", help="show the walk; do and record nothing")

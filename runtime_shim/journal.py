@@ -81,7 +81,7 @@ def read_file(path: Path) -> bytes:
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
-        raise RefusedError(f"{path}: the journal is no regular file")
+        raise RefusedError(f"{path}: the journal is not a regular file")
     with os.fdopen(descriptor, "rb") as file, naming(path):
         return file.read()
 

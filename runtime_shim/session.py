@@ -46,7 +46,7 @@ class Waiting(BaseException):
 class Performer:
     """Does the units of one kind of task. A module that knows a kind adds its class to PERFORMERS."""
 
-    recovers = False  # whether a unit can be cut off half done, so that somebody must decide (R2)
+    recovers = False  # whether a unit can be interrupted half done, so that somebody must decide (R2)
 
     def __init__(self, session: "Session") -> None:
         self.session = session
@@ -60,12 +60,12 @@ class Performer:
         return Done("pass", "assumed")
 
     def recover(self, _name: str) -> Optional[Done]:
-        """Decide about a unit that was cut off; None to run it again."""
+        """Decide about a unit that was interrupted; None to run it again."""
         return None
 
     @staticmethod
     def still_runs(_process: Optional[Record]) -> bool:
-        """Tell whether a unit that was cut off goes on without the run."""
+        """Tell whether a unit that was interrupted goes on without the run."""
         return False
 
 
@@ -165,7 +165,8 @@ class Session:
 
     def go(self, resumed: bool) -> int:
         """Walk to an end, or as far as possible, and return the exit code (R3)."""
-        self.events.emit("run_started", name=self.program["name"], resumed=resumed)
+        tell = self.events.emit if resumed else self._tell  # a unit that was interrupted has begun
+        tell("run_started", name=self.program["name"], resumed=resumed)
         try:
             if resumed:
                 self._take_up()
@@ -201,7 +202,7 @@ class Session:
             raise RefusedError(f"{ended}; make room, then: {self.call(*again)}") from None
         details = (done.how, duration(seconds), one_line(move.says))
         self.display.finished(word, done.outcome, [text for text in details if text])
-        self.events.emit("unit_finished", **about, **result)
+        self._tell("unit_finished", **about, **result)
         for passed in move.passed:
             unit = self.program["units"][passed]
             if unit["task"] == "end":
@@ -224,7 +225,7 @@ class Session:
         if condition == "running":
             done = self.performer(name).recover(name)
             if done is not None:
-                self.display.started(self._places[name], self.label(name), ["cut off"])
+                self.display.started(self._places[name], self.label(name), ["interrupted"])
                 self.settle(name, done, 0.0)
                 return
         if condition in ("running", "ready"):
@@ -240,7 +241,7 @@ class Session:
             details.append(f"attempt {about['attempt']}")
         self._show_group(self.program["units"][name])
         self.display.started(self._places[name], self.label(name), details)
-        self.events.emit("unit_started", **about)
+        self._tell("unit_started", **about)
         begun = time.monotonic()
         done = self.performer(name).perform(name, self.program["units"][name])
         self._done += 1
@@ -255,6 +256,14 @@ class Session:
             with suppress(VanishedError):  # a folder that was moved away shall say so
                 self.rest()
             raise self._vanished(f"{self.journal.loss}; {self.label(self.state.node)} was not begun")
+
+    def _tell(self, event: str, **fields: object) -> None:
+        """Emit an event between two units: if it cannot be written, the next unit has not begun."""
+        try:
+            self.events.emit(event, **fields)
+        except RefusedError:
+            self.rest()
+            raise
 
     def rest(self) -> None:
         """Record that the unit at which the run stands has not begun: nobody need decide about it."""

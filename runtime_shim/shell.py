@@ -141,11 +141,11 @@ class Commands(Performer):
 
     @staticmethod
     def still_runs(process: Optional[Record]) -> bool:
-        """Tell whether a command that was cut off goes on without the run."""
+        """Tell whether a command that was interrupted goes on without the run."""
         return is_alive(process)
 
     def recover(self, name: str) -> Optional[Done]:
-        """Decide about a command that was cut off: as the options say, or as the operator does (R2)."""
+        """Decide about a command that was interrupted: as the options say, or as the operator does (R2)."""
         session, options, process = self.session, self.session.options, self.session.state.process
         label = session.label(name)
         again, assume = session.call("resume", "--rerun-interrupted"), session.call("resume", "--assume")
@@ -165,14 +165,14 @@ class Commands(Performer):
         choice = None
         if session.is_interactive:
             place = one_line(session.program["units"][name]["at"])
-            session.display.line(f"{label} ({place}) was cut off; nobody knows whether it was done.")
-            choice = session.ask("Was it done: did it pass, did it fail, or run it again?", "pass/fail/again")
+            session.display.line(f"{label} ({place}) was interrupted; rdc cannot tell whether it finished.")
+            choice = session.ask("Did it pass, did it fail, or run it again?", "pass/fail/again")
         if choice is None:
             raise Waiting(
-                f"{label} was cut off; nobody knows whether it was done. To decide:",
+                f"{label} was interrupted; rdc cannot tell whether it finished. To decide:",
                 f"  run it again:   {again}",
-                f"  it was done:    {assume} pass",
-                f"  it was not:     {assume} fail",
+                f"  it passed:      {assume} pass",
+                f"  it failed:      {assume} fail",
             )
         return None if choice == "again" else Done(choice, "as the operator says")
 

@@ -63,7 +63,7 @@ def replay(records: list[Record], path: Path) -> Optional[State]:
     if not records:
         return None
     if records[0].get("format") != 1:
-        raise RefusedError(f"{path}: a format of state that this program does not know; reset puts it away")
+        raise RefusedError(f"{path}: the state has a format that this program does not know; reset archives it")
     try:
         state = State(records[0])
         for record in records[1:]:
@@ -149,7 +149,7 @@ class Store:
         return Journal(self.path, reading, self._lock)
 
     def archive(self, name: str) -> Path:
-        """Put the journal away under a name of its own; nothing is ever deleted."""
+        """Archive the journal under a name of its own; nothing is ever deleted."""
         history = self.directory / "history"
         history.mkdir(exist_ok=True)
         target, count = history / name, 1

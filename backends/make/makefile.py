@@ -183,10 +183,10 @@ def _help(targets: list[Target]) -> str:
     """What `make help` shows: a line for each target."""
     known = [
         ("make", "run the whole"),
-        ("make resume", "go on with a run; RERUN=1 or ASSUME=pass|fail decide about a unit that was cut off"),
+        ("make resume", "resume a run; RERUN=1 or ASSUME=pass|fail decide about a unit that was interrupted"),
         ("make answer UNIT=ID RESULT=pass", "answer the question that the run waits with"),
         ("make status", "what was done, and where the run stands"),
-        ("make clean", "put the run into the history"),
+        ("make clean", "archive the run"),
         ("make … ANSWERS=FILE", "take answers from a file, in a run or when it goes on"),
         *((f"make {unit.target}", unit.help) for unit in targets),
     ]

@@ -190,10 +190,10 @@ step-Escalate:
 
 #> help
 #| make                             run the whole
-#| make resume                      go on with a run; RERUN=1 or ASSUME=pass|fail decide about a unit that was cut off
+#| make resume                      resume a run; RERUN=1 or ASSUME=pass|fail decide about a unit that was interrupted
 #| make answer UNIT=ID RESULT=pass  answer the question that the run waits with
 #| make status                      what was done, and where the run stands
-#| make clean                       put the run into the history
+#| make clean                       archive the run
 #| make … ANSWERS=FILE              take answers from a file, in a run or when it goes on
 #| make step-1                      1 Build the release
 #| make step-2                      2 Install it
@@ -287,7 +287,7 @@ step-Escalate:
 #: vanished() {
 #:   trap - EXIT
 #:   rdc_done=''
-#:   case $rdc_last in end\ *) rdc_done="unit $(name "$rdc_unit") ended with $rdc_says, and this is lost: " ;; esac
+#:   case $rdc_last in end\ *) rdc_done="unit $rdc_shown ended with $rdc_says, and this is lost: " ;; esac
 #:   say "rdc: if the folder was moved, put it back, then: make resume"
 #:   say "rdc: if it is lost, begin anew:                  make"
 #:   fail "$rdc_done$rdc_state was removed or replaced during the run"
@@ -296,11 +296,11 @@ step-Escalate:
 #: note() { record "$@" || fail "the state cannot be written: $rdc_journal; make room for it, then: make resume"; }
 #:
 #: # Reads the journal without changing it: how many lines are whole, the first, the last, and the last that begins a unit.
-#: # A write that was cut off leaves the beginning of a line at the end. All else that is not as it was written is damage.
+#: # A write that was interrupted leaves the beginning of a line at the end. All else that is not as it was written is damage.
 #: read_journal() {
 #:   rdc_tail='' rdc_count=0 rdc_first='' rdc_begun='' rdc_last=''
 #:   [ -e "$rdc_journal" ] || return 0
-#:   [ -f "$rdc_journal" ] && [ -r "$rdc_journal" ] || fail "the state cannot be read: $rdc_journal; make clean puts it away"
+#:   [ -f "$rdc_journal" ] && [ -r "$rdc_journal" ] || fail "the state cannot be read: $rdc_journal; make clean archives it"
 #:   # The dot shows whether the last line has an end.
 #:   rdc_read=$({ LC_ALL=C tr -c '\n -~' '?' < "$rdc_journal"; echo .; } 2> /dev/null | LC_ALL=C awk '
 #:     function starts(line) { return index(line, count + 1 " ") == 1 }
@@ -336,7 +336,7 @@ step-Escalate:
 #:   rdc_first=${rdc_read%%|*} rdc_read=${rdc_read#*|}
 #:   rdc_begun=${rdc_read%%|*} rdc_last=${rdc_read#*|}
 #:   [ "$rdc_tail" != damaged ] ||
-#:     fail "$rdc_journal:$((rdc_count + 1)): the journal is damaged, or of another rdc; make clean puts it away"
+#:     fail "$rdc_journal:$((rdc_count + 1)): the journal is damaged, or of another rdc; make clean archives it"
 #: }
 #:
 #: # Ends a last line that has no end, or takes it away if it is not whole.
@@ -355,7 +355,7 @@ step-Escalate:
 #:   [ "$rdc_count" -gt 0 ] || fail "there is no run to go on with"
 #:   rdc_run=${rdc_first#run * }
 #:   [ "$rdc_first" = "run $rdc_program $rdc_run" ] ||
-#:     fail "the state belongs to another version of this Makefile; make clean puts it away"
+#:     fail "this run was started with a different version of the Makefile; make clean archives it"
 #: }
 #:
 #: is_there() { [ -e "$rdc_journal" ]; }
@@ -428,21 +428,23 @@ step-Escalate:
 #:
 #: name() { text "name_$1"; }
 #:
-#: put_away() {
+#: archive() {
 #:   rdc_number=1
 #:   while [ -e "$rdc_state/history/$rdc_number" ]; do rdc_number=$((rdc_number + 1)); done
 #:   { mkdir -p "$rdc_state/history" && mv "$rdc_journal" "$rdc_state/history/$rdc_number"; } 2> /dev/null ||
-#:     fail "the run cannot be put away: $rdc_state/history/$rdc_number"
+#:     fail "the run cannot be archived: $rdc_state/history/$rdc_number"
 #: }
 #:
 #: # --- Units -------------------------------------------------------------------------------------------------------------
 #:
 #: shown() {
-#:   rdc_says=$(name "$rdc_unit") rdc_title=$(own "title_$rdc_unit")
-#:   say "$rdc_says${rdc_title:+ $rdc_title}"
+#:   rdc_title=$(own "title_$rdc_unit")
+#:   say "$rdc_shown${rdc_title:+ $rdc_title}"
 #: }
 #:
+#: # What a unit is called, and what its command is told. The command may remove this file, where the name stands.
 #: numbers() {
+#:   rdc_shown=$(name "$rdc_unit")
 #:   RDC_RUN_ID=$rdc_run RDC_ATTEMPT=$1
 #:   export RDC_RUN_ID RDC_ATTEMPT
 #:   unset RDC_STEP_INSTANCE RDC_SUBSTEP_INSTANCE
@@ -460,9 +462,19 @@ step-Escalate:
 #:   rdc_command=$(own "command_$rdc_unit"; echo .) # the dot keeps line breaks at the end
 #:   "$1" -c "${rdc_command%?.}"
 #:   rdc_code=$?
+#:   # This code may be the command's own: whether the system can start a shell with it is tried.
+#:   [ $rdc_code -ne 126 ] || "$1" -c : "${rdc_command%?.}" 2> /dev/null || no_outcome "$1"
 #:   rdc_outcome=fail
 #:   [ $rdc_code -eq 0 ] && rdc_outcome=pass
 #:   has_ended ''
+#: }
+#:
+#: # A unit whose shell $1 the system cannot start has not failed: its command never ran.
+#: no_outcome() {
+#:   rdc_says="is the environment too large, or are there too many processes?"
+#:   [ "$rdc_verb" = step ] || rdc_says="$rdc_says Mend this, then: make resume RERUN=1"
+#:   say "rdc: $rdc_says"
+#:   fail "unit $rdc_shown has no outcome: $1 cannot be started"
 #: }
 #:
 #: # Records the outcome, and of an answer that came from a file that and its line.
@@ -483,7 +495,7 @@ step-Escalate:
 #: }
 #:
 #: unrecorded() {
-#:   rdc_says="unit $(name "$rdc_unit") ended with $rdc_says, but this cannot be recorded: $rdc_journal"
+#:   rdc_says="unit $rdc_shown ended with $rdc_says, but this cannot be recorded: $rdc_journal"
 #:   rdc_next='make resume, and answer again'
 #:   [ "$rdc_kind" = ask ] || rdc_next="make resume ASSUME=$rdc_outcome"
 #:   fail "$rdc_says; make room for it, then: $rdc_next"
@@ -683,7 +695,7 @@ step-Escalate:
 #:       *)
 #:         # Texts are read where they are needed, and a command may have replaced the file, as `git pull` does.
 #:         LC_ALL=C grep -q "^#: rdc_program=$rdc_program\$" "$rdc_file" 2> /dev/null ||
-#:           fail "the Makefile was changed during the run: $rdc_file; put it back, or make clean puts the run away"
+#:           fail "the Makefile was changed during the run: $rdc_file; put it back, or make clean archives the run"
 #:         note "begin $rdc_unit$(counters)"
 #:         rdc_replay=no
 #:         do_unit
@@ -704,7 +716,7 @@ step-Escalate:
 #:   done
 #: }
 #:
-#: # What to do about a unit that was running when the run was cut off (R2).
+#: # What to do about a unit that was running when the run was interrupted (R2).
 #: decide() {
 #:   case $rdc_last in
 #:     end\ *)
@@ -729,20 +741,20 @@ step-Escalate:
 #:   if [ -n "$rdc_assume" ]; then
 #:     outcome "$rdc_assume" || fail "ASSUME is pass or fail"
 #:   elif [ -t 0 ] && [ -t 2 ]; then
-#:     cut_off
+#:     decide_at_terminal
 #:     [ -n "$rdc_outcome" ] || return 0
 #:   else
 #:     rdc_says=$(name "$rdc_unit")
-#:     say "rdc: unit $rdc_says was cut off: make resume RERUN=1 runs it again, ASSUME=pass or ASSUME=fail decides"
+#:     say "rdc: unit $rdc_says was interrupted: make resume RERUN=1 runs it again, ASSUME=pass or ASSUME=fail decides"
 #:     end 75 "WAITING $rdc_says"
 #:   fi
 #:   has_ended ''
 #:   follow
 #: }
 #:
-#: cut_off() {
+#: decide_at_terminal() {
 #:   while :; do
-#:     printf 'unit %s was cut off [pass/fail/again] ' "$(name "$rdc_unit")" >&2
+#:     printf 'unit %s was interrupted [pass/fail/again] ' "$(name "$rdc_unit")" >&2
 #:     read -r rdc_word || end 75 "WAITING $(name "$rdc_unit")"
 #:     case $rdc_word in
 #:       again | a) return ;;
@@ -757,8 +769,8 @@ step-Escalate:
 #: begin() {
 #:   read_journal
 #:   if [ "$rdc_count" -gt 0 ]; then
-#:     is_over || fail "an unfinished run is there: make resume goes on with it, make clean puts it away"
-#:     put_away
+#:     is_over || fail "an unfinished run is there: make resume continues it, make clean archives it"
+#:     archive
 #:     rdc_count=0
 #:   else
 #:     mend_journal
@@ -776,7 +788,7 @@ step-Escalate:
 #:       yes*:pass) rdc_outcome=yes ;;
 #:       yes*) rdc_outcome=no ;;
 #:     esac
-#:     printf '%s %s\n' "$rdc_outcome" "$(name "$rdc_unit")" 2> /dev/null
+#:     printf '%s %s\n' "$rdc_outcome" "$rdc_shown" 2> /dev/null
 #:   done
 #: }
 #:
@@ -845,8 +857,8 @@ step-Escalate:
 #:   clean)
 #:     is_there || exit 0
 #:     lock $$
-#:     put_away
-#:     say "the run was put into $rdc_state/history"
+#:     archive
+#:     say "the run was archived in $rdc_state/history"
 #:     ;;
 #:   help) text help ;;
 #: esac

@@ -374,7 +374,7 @@ def read_file(path: Path) -> bytes:
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
-        raise RefusedError(f"{path}: the journal is no regular file")
+        raise RefusedError(f"{path}: the journal is not a regular file")
     with os.fdopen(descriptor, "rb") as file, naming(path):
         return file.read()
 
@@ -510,7 +510,7 @@ def replay(records: list[Record], path: Path) -> Optional[State]:
     if not records:
         return None
     if records[0].get("format") != 1:
-        raise RefusedError(f"{path}: a format of state that this program does not know; reset puts it away")
+        raise RefusedError(f"{path}: the state has a format that this program does not know; reset archives it")
     try:
         state = State(records[0])
         for record in records[1:]:
@@ -596,7 +596,7 @@ class Store:
         return Journal(self.path, reading, self._lock)
 
     def archive(self, name: str) -> Path:
-        """Put the journal away under a name of its own; nothing is ever deleted."""
+        """Archive the journal under a name of its own; nothing is ever deleted."""
         history = self.directory / "history"
         history.mkdir(exist_ok=True)
         target, count = history / name, 1
@@ -842,6 +842,9 @@ def question(display: Display, signals: Signals, text: str, choices: str) -> Opt
 # A file of answers to prompts: a line each, `RESULT` or `UNIT RESULT`.
 # ---------------------------------------------------------------------------------------------------------------------
 
+LARGEST = 16 * 1024 * 1024  # bytes of a file of answers; a pipe may have no end
+
+
 class Answer(NamedTuple):
     """A line of the file; one without a unit answers the next prompt that has no line of its own."""
 
@@ -854,8 +857,12 @@ class Answers:
     """The answers of a file that are still to be given, in order: not those that the run has used."""
 
     def __init__(self, path: str, units: dict[str, Table], finished: Iterable[Record]) -> None:
+        with Path(path).open("rb") as file:
+            content = file.read(LARGEST + 1)
+        if len(content) > LARGEST:
+            raise RefusedError(f"{path}: larger than {LARGEST:,} bytes: not a file of answers")
         try:
-            text = Path(path).read_bytes().decode("utf-8-sig")
+            text = content.decode("utf-8-sig")
         except UnicodeDecodeError:
             raise RefusedError(f"{path}: not UTF-8") from None
         self.digest = digest(text)
@@ -934,7 +941,7 @@ class Waiting(BaseException):
 class Performer:
     """Does the units of one kind of task. A module that knows a kind adds its class to PERFORMERS."""
 
-    recovers = False  # whether a unit can be cut off half done, so that somebody must decide (R2)
+    recovers = False  # whether a unit can be interrupted half done, so that somebody must decide (R2)
 
     def __init__(self, session: "Session") -> None:
         self.session = session
@@ -948,12 +955,12 @@ class Performer:
         return Done("pass", "assumed")
 
     def recover(self, _name: str) -> Optional[Done]:
-        """Decide about a unit that was cut off; None to run it again."""
+        """Decide about a unit that was interrupted; None to run it again."""
         return None
 
     @staticmethod
     def still_runs(_process: Optional[Record]) -> bool:
-        """Tell whether a unit that was cut off goes on without the run."""
+        """Tell whether a unit that was interrupted goes on without the run."""
         return False
 
 
@@ -1053,7 +1060,8 @@ class Session:
 
     def go(self, resumed: bool) -> int:
         """Walk to an end, or as far as possible, and return the exit code (R3)."""
-        self.events.emit("run_started", name=self.program["name"], resumed=resumed)
+        tell = self.events.emit if resumed else self._tell  # a unit that was interrupted has begun
+        tell("run_started", name=self.program["name"], resumed=resumed)
         try:
             if resumed:
                 self._take_up()
@@ -1089,7 +1097,7 @@ class Session:
             raise RefusedError(f"{ended}; make room, then: {self.call(*again)}") from None
         details = (done.how, duration(seconds), one_line(move.says))
         self.display.finished(word, done.outcome, [text for text in details if text])
-        self.events.emit("unit_finished", **about, **result)
+        self._tell("unit_finished", **about, **result)
         for passed in move.passed:
             unit = self.program["units"][passed]
             if unit["task"] == "end":
@@ -1112,7 +1120,7 @@ class Session:
         if condition == "running":
             done = self.performer(name).recover(name)
             if done is not None:
-                self.display.started(self._places[name], self.label(name), ["cut off"])
+                self.display.started(self._places[name], self.label(name), ["interrupted"])
                 self.settle(name, done, 0.0)
                 return
         if condition in ("running", "ready"):
@@ -1128,7 +1136,7 @@ class Session:
             details.append(f"attempt {about['attempt']}")
         self._show_group(self.program["units"][name])
         self.display.started(self._places[name], self.label(name), details)
-        self.events.emit("unit_started", **about)
+        self._tell("unit_started", **about)
         begun = time.monotonic()
         done = self.performer(name).perform(name, self.program["units"][name])
         self._done += 1
@@ -1143,6 +1151,14 @@ class Session:
             with suppress(VanishedError):  # a folder that was moved away shall say so
                 self.rest()
             raise self._vanished(f"{self.journal.loss}; {self.label(self.state.node)} was not begun")
+
+    def _tell(self, event: str, **fields: object) -> None:
+        """Emit an event between two units: if it cannot be written, the next unit has not begun."""
+        try:
+            self.events.emit(event, **fields)
+        except RefusedError:
+            self.rest()
+            raise
 
     def rest(self) -> None:
         """Record that the unit at which the run stands has not begun: nobody need decide about it."""
@@ -1444,11 +1460,11 @@ class Commands(Performer):
 
     @staticmethod
     def still_runs(process: Optional[Record]) -> bool:
-        """Tell whether a command that was cut off goes on without the run."""
+        """Tell whether a command that was interrupted goes on without the run."""
         return is_alive(process)
 
     def recover(self, name: str) -> Optional[Done]:
-        """Decide about a command that was cut off: as the options say, or as the operator does (R2)."""
+        """Decide about a command that was interrupted: as the options say, or as the operator does (R2)."""
         session, options, process = self.session, self.session.options, self.session.state.process
         label = session.label(name)
         again, assume = session.call("resume", "--rerun-interrupted"), session.call("resume", "--assume")
@@ -1468,14 +1484,14 @@ class Commands(Performer):
         choice = None
         if session.is_interactive:
             place = one_line(session.program["units"][name]["at"])
-            session.display.line(f"{label} ({place}) was cut off; nobody knows whether it was done.")
-            choice = session.ask("Was it done: did it pass, did it fail, or run it again?", "pass/fail/again")
+            session.display.line(f"{label} ({place}) was interrupted; rdc cannot tell whether it finished.")
+            choice = session.ask("Did it pass, did it fail, or run it again?", "pass/fail/again")
         if choice is None:
             raise Waiting(
-                f"{label} was cut off; nobody knows whether it was done. To decide:",
+                f"{label} was interrupted; rdc cannot tell whether it finished. To decide:",
                 f"  run it again:   {again}",
-                f"  it was done:    {assume} pass",
-                f"  it was not:     {assume} fail",
+                f"  it passed:      {assume} pass",
+                f"  it failed:      {assume} fail",
             )
         return None if choice == "again" else Done(choice, "as the operator says")
 
@@ -1526,7 +1542,7 @@ def rehearse(session: Session) -> list[str]:
 # What `status` and `steps` say.
 # ---------------------------------------------------------------------------------------------------------------------
 
-OTHER = "The run stands on another version of the program."
+OTHER = "This run was started with a different version of the program."
 DECISIONS = (("--rerun-interrupted",), ("--assume", "pass"), ("--assume", "fail"))
 
 
@@ -1703,8 +1719,8 @@ class Commandline:
                 words = ["resume", *([] if is_same else ["--adopt"]), *self._decision()]
                 can_go_on = self.program["units"].get(old.node, {}).get("task") in PERFORMERS
                 raise RefusedError(
-                    *[f"to go on with it:  {self._call(*words)}"][:can_go_on],
-                    f"to put it away:    {self._call('reset')}",
+                    *[f"to resume it:   {self._call(*words)}"][:can_go_on],
+                    f"to archive it:  {self._call('reset')}",
                     f"an unfinished run stands at {old.node}"
                     + ("" if is_same else ", of another version of this program"),
                 )
@@ -1762,14 +1778,14 @@ class Commandline:
         return EXIT_COMPLETE
 
     def reset(self) -> int:
-        """Put a run away, a damaged one too."""
+        """Archive a run, a damaged one too."""
         with self._locked():
             try:
                 state, _ = self.store.read()
                 name = state.begin["run"] if state is not None else "empty"
             except RefusedError:
                 name = f"damaged-{datetime.now(timezone.utc):%Y%m%dT%H%M%SZ}"
-            self.display.rule(f"the run was put away as {self.store.archive(name)}")
+            self.display.rule(f"the run was archived as {self.store.archive(name)}")
         return EXIT_COMPLETE
 
     def _dry_run(self) -> int:
@@ -1806,8 +1822,8 @@ class Commandline:
         if state.condition not in ENDED:
             raise RefusedError(
                 *differences(state.units, self.program),
-                f"to go on with this version all the same: {self._call('resume', '--adopt')}",
-                "the run stands on another version of this program",
+                f"to resume with this version all the same: {self._call('resume', '--adopt')}",
+                "this run was started with a different version of this program",
             )
         return state, reading
 
@@ -1819,16 +1835,16 @@ class Commandline:
             if other == this:
                 other, this = state.name, about["name"]
             raise RefusedError(
-                f"to put that run away: {self._call('reset')}",
+                f"to archive that run: {self._call('reset')}",
                 f"the state in {self.store.directory} is that of {other} (run {state.begin['run']}), "
-                f"this is {this}: use --state-dir, or put it away with reset",
+                f"this is {this}: use --state-dir, or archive it with reset",
             )
 
     def _nothing(self) -> str:
         return f"no run has begun here ({self.store.directory}); begin one: {self._call('run')}"
 
     def _decision(self) -> list[str]:
-        """Return the options that decide about a unit that was cut off, as they were given."""
+        """Return the options that decide about a unit that was interrupted, as they were given."""
         assume = ["--assume", self.options.assume] if self.options.assume else []
         return ["--rerun-interrupted"] if self.options.rerun_interrupted else assume
 
@@ -1860,15 +1876,15 @@ def build_parser(program: Table, prog: str) -> Parser:
         ("status", "say where the run stands"),
         ("answer", "answer the unit that waits"),
         ("steps", "list the units"),
-        ("reset", "put the run away, to begin anew"),
+        ("reset", "archive the run, to begin anew"),
     ):
         added[name] = commands.add_parser(name, help=text, description=f"{text}.", allow_abbrev=False)
         added[name].add_argument("--state-dir", metavar="DIR", help=f"default: .rdc/{program['name']}")
     for name in ("run", "resume"):
         added[name].add_argument("--answers", metavar="FILE", help="RESULT or UNIT RESULT, a line each")
         how = added[name].add_mutually_exclusive_group()
-        how.add_argument("--rerun-interrupted", action="store_true", help="run what was cut off again")
-        how.add_argument("--assume", choices=("pass", "fail"), help="the outcome of what was cut off")
+        how.add_argument("--rerun-interrupted", action="store_true", help="run the interrupted command again")
+        how.add_argument("--assume", choices=("pass", "fail"), help="the outcome of the interrupted command")
     for name in ("run", "resume", "answer"):
         added[name].add_argument("--events", metavar="FILE", help="append what happens, as JSON lines")
     added["run"].add_argument("--dry-run", action="store_true", help="show the walk; do and record nothing")

@@ -67,12 +67,11 @@ def _text(file: IO[bytes]) -> str:
 
 def _stop(process: subprocess.Popen[bytes]) -> None:
     """End a process with all that it has begun; it may need a moment to end what has sessions of its own."""
-    for number in (signal.SIGTERM, signal.SIGKILL):
-        with suppress(ProcessLookupError):
+    for number in (signal.SIGTERM, signal.SIGKILL):  # SIGKILL also if it has ended: its commands may ignore SIGTERM
+        with suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, number)
         with suppress(subprocess.TimeoutExpired):
             process.wait(GRACE)
-            return
 
 
 @contextmanager

@@ -184,7 +184,7 @@ def test_a_newer_format_of_state_is_refused_and_kept(tmp_path: Path) -> None:
     for verb in ("status", "resume", "run"):
         refused = place.call(verb)
         assert refused.code == 2
-        assert "a format of state that this program does not know; reset puts it away" in refused.last
+        assert "the state has a format that this program does not know; reset archives it" in refused.last
     assert place.call("reset").code == 0
     assert place.call("run").code == 75
 

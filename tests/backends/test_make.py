@@ -548,7 +548,7 @@ def test_a_changed_makefile_refuses_the_state(
     for words in (["resume", "RERUN=1"], ["answer", "UNIT=2", "RESULT=yes"], ["status"]):
         refused = place.make(*words)
         assert refused.returncode
-        assert last_line(refused).startswith("rdc: error: the state belongs to another version")
+        assert last_line(refused).startswith("rdc: error: this run was started with a different version")
     assert place.lines("log") == ["build"]
     assert place.make("clean").returncode == 0
 
@@ -784,6 +784,32 @@ def test_state_that_a_command_removes_ends_the_run(document: str, command: str, 
     assert last_line(done) == f"rdc: {said}"
     assert "make resume" in done.stderr
     assert place.lines("log") == ["build"]
+
+
+def test_a_command_that_removes_the_makefile_too_is_named(tmp_path: Path) -> None:
+    place = Place(tmp_path, GONE["flow"].format("rm -rf .rdc Makefile"))
+    done = place.make()
+    assert last_line(done).startswith("rdc: error: unit 2 ended with PASS, and this is lost")
+    assert "No such file" not in done.stderr
+
+
+@pytest.mark.parametrize("document", GONE.values(), ids=GONE)
+def test_a_command_that_cannot_be_started_has_no_outcome(document: str, tmp_path: Path) -> None:
+    """As where the environment is too large: a transition for FAIL would do what nobody wanted."""
+    place = Place(tmp_path, document.format("# " + "x" * 100_000 + "\necho clean >> log"))
+    used = sum(len(name) + len(value) + 10 for name, value in os.environb.items())
+    room = os.sysconf("SC_ARG_MAX") - used - 50_000
+    refused = place.make(**{f"LARGE{number}": "x" * 9_980 for number in range(room // 10_000)})
+    assert last_line(refused) == "rdc: error: unit 2 has no outcome: bash cannot be started"
+    assert "make resume RERUN=1" in refused.stderr
+    assert place.lines("log") == ["build"]
+    assert place.make("resume", "RERUN=1").returncode == 0
+    assert place.lines("log") == ["build", "clean", "ship"]
+
+
+def test_exit_code_126_of_a_command_is_a_failure(tmp_path: Path) -> None:
+    place = Place(tmp_path, GONE["flow"].format("exit 126"))
+    assert last_line(place.make()) == "rdc: STOP"
 
 
 def test_a_run_whose_state_was_removed_leaves_that_of_another_run_alone(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The Makefile at a terminal: it asks its questions, and about a unit that was cut off."""
+"""The Makefile at a terminal: it asks its questions, and about a unit that was interrupted."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_a_unit_that_was_cut_off_is_asked_about(tmp_path: Path) -> None:
     cut_off(place)
     last, shown = at_terminal(place, "again\nyes\n", "resume")
     assert last == "rdc: COMPLETE Agreed"
-    assert "unit 1 was cut off [pass/fail/again]" in shown
+    assert "unit 1 was interrupted [pass/fail/again]" in shown
     assert (tmp_path / "lines").read_text(encoding="utf-8").split() == ["began", "began", "slow"]
 
 

@@ -20,9 +20,11 @@ from backends.registry import BACKENDS
 from compiler.ir.program import Verdict
 from rdc import trials
 from rdc.trials import TARGETS
-from rdc.trials.run import Run, Setting, Step
+from rdc.trials.process import execute
+from rdc.trials.run import Run, Setting, Step, TrialError
 from tests.conftest import ROOT
 from tests.rdc.cli_support import GOOD, UNKNOWN_TARGET, Result, call, document, environment
+from tests.runtime_shim.shim_process import is_gone
 
 BODY = """\
 # Deploy
@@ -269,6 +271,14 @@ def test_a_run_has_a_time_limit(folder: Path, target: str) -> None:
     result = tried(folder, text, "--on", target, "--timeout", "0.5")
     assert result.code == 1
     assert "it took longer than 0.5 seconds; --timeout gives it more" in result.out
+
+
+def test_the_time_limit_also_ends_commands_that_ignore_signals(tmp_path: Path) -> None:
+    """The program ends at once when it is told to, and leaves its command behind."""
+    script = "bash -c 'trap \"\" TERM; echo $$ > pid; sleep 30; true' & wait"
+    with pytest.raises(TrialError, match=r"longer than 0\.5 seconds"):
+        execute(["bash", "-c", script], tmp_path, os.environ, 0.5)
+    assert is_gone(int((tmp_path / "pid").read_text()))
 
 
 @pytest.mark.parametrize("target", ["python", "make"])

@@ -34,6 +34,33 @@ def test_events_that_cannot_be_written(tmp_path: Path) -> None:
     assert place.text("log") == ""
 
 
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")  # noqa: PTH110
+def test_a_run_whose_first_event_cannot_be_written_has_begun_no_unit(tmp_path: Path) -> None:
+    place = Place(tmp_path, program({"1": shell("echo one >> log", "COMPLETE")}))
+    assert place.run("run", "--events", "/dev/full").code == 2
+    assert "READY at 1" in place.run("status").out
+    assert place.run("resume").code == 0
+    assert place.text("log") == "one\n"
+
+
+def test_a_unit_that_could_not_be_announced_has_not_begun(tmp_path: Path) -> None:
+    """Nobody is asked about a command that was never started."""
+    units = {"1": shell("until test -e go; do sleep 0.02; done", "2"), "2": shell("echo two >> log", "COMPLETE")}
+    place = Place(tmp_path, program(units))
+    os.mkfifo(tmp_path / "pipe")
+    process = place.start("run", "--events", "pipe")
+    with (tmp_path / "pipe").open() as reader:
+        while "unit_started" not in reader.readline():
+            pass
+    (tmp_path / "go").touch()
+    _, err = process.communicate(timeout=30)
+    assert process.returncode == 2
+    assert err.splitlines()[-1] == "rdc: error: pipe: cannot write the event unit_finished: Broken pipe"
+    assert "READY at 2" in place.run("status").out
+    assert place.run("resume").code == 0
+    assert place.walk() == ["1 pass", "2 pass"]
+
+
 def test_step_that_cannot_be_recorded_is_the_last(tmp_path: Path) -> None:
     """A file size limit stands for a full disk: the journal cannot grow."""
     place = Place(tmp_path, program({"1": shell("echo one >> log", "2"), "2": shell("echo two >> log", "COMPLETE")}))

@@ -167,6 +167,6 @@ def test_damage_is_told_with_file_and_line_and_reset_puts_it_away(tmp_path: Path
         assert result.code == 2
         assert result.last.startswith("rdc: error: .rdc/deploy/journal:1: the journal is damaged")
     assert place.journal.read_bytes() == b"\0" + content[1:]
-    assert place.run("reset").last.startswith("rdc: the run was put away as .rdc/deploy/history/damaged-")
+    assert place.run("reset").last.startswith("rdc: the run was archived as .rdc/deploy/history/damaged-")
     assert len(list((tmp_path / ".rdc/deploy/history").iterdir())) == 1
     assert place.run("run").code == 0

@@ -141,7 +141,7 @@ def test_interrupted_unit_is_asked_about(tmp_path: Path, answer: str, code: int,
     terminal.type("\x03")
     assert terminal.close() == 130
     terminal = screen(place, "resume")
-    terminal.expect(r"1 Work \(deploy\.runbook\.md:3\) was cut off")
+    terminal.expect(r"1 Work \(deploy\.runbook\.md:3\) was interrupted")
     for nonsense in ("", "y", "no"):
         terminal.expect(r"\[pass/fail/again\] ")
         terminal.type(f"{nonsense}\n")

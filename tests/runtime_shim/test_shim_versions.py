@@ -26,7 +26,7 @@ def test_state_of_another_program(tmp_path: Path) -> None:
         assert refused.code == 2
         assert "added: 4" in refused.err
         assert "changed: 3" in refused.err
-        assert refused.last == "rdc: error: the run stands on another version of this program"
+        assert refused.last == "rdc: error: this run was started with a different version of this program"
         assert "resume --adopt" in refused.err
     assert place.journal.read_bytes() == before
     assert "WAITING" in place.run("status", "--adopt").out
@@ -63,7 +63,7 @@ def test_adopting_a_prompt_that_became_a_command(tmp_path: Path) -> None:
     place.write(other_program(**{"2": shell("kill -9 $PPID; sleep 0.2", "3")}))
     assert place.run("resume", "--adopt").code == -9
     time.sleep(0.3)
-    assert place.run("resume").code == 75, "it was cut off: nobody knows whether it was done"
+    assert place.run("resume").code == 75, "it was interrupted: nobody can tell whether it finished"
     assert place.run("resume", "--assume", "pass").code == 0
 
 
@@ -98,7 +98,7 @@ def test_state_of_another_document(tmp_path: Path) -> None:
         assert refused.code == 2
         assert refused.last == (
             f"rdc: error: the state in .rdc/deploy is that of deploy.runbook.md (run {run}), "
-            "this is other.runbook.md: use --state-dir, or put it away with reset"
+            "this is other.runbook.md: use --state-dir, or archive it with reset"
         )
         assert "--adopt" not in refused.err
         assert "deploy.py reset" in refused.err
