@@ -36,7 +36,7 @@ def main() -> int:
         if soak.is_over or soak.finding or time.monotonic() - told >= PAUSE:
             told = time.monotonic()
             counts = ", ".join(f"{name} {soak.counts[name]}" for name in ways)
-            print(f"{(told - began) / 60:5.1f} min, {soak.cases} cases: {counts}", flush=True)
+            print(f"{(told - began) / 60:5.1f} min, {soak.documents} documents, walks: {counts}", flush=True)
 
     finding = run(soak, first, tell)
     if finding:
@@ -58,7 +58,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--minutes", type=float, default=10.0, help="how long to go on (default: 10)")
     parser.add_argument("--seed", type=int, help="the seed of the first batch (default: a fresh one)")
     parser.add_argument("--ways", type=known, default=tuple(WAYS), help="some of the ways, separated by commas")
-    parser.add_argument("--most", type=int, default=sys.maxsize, help="how many cases at most")
+    parser.add_argument("--most", type=int, default=sys.maxsize, help="how many walks at most in one way")
     return parser.parse_args()
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 
 from .model import Files, Runbook
 from .oracle import walk
@@ -55,6 +56,17 @@ class Case:
         """The documents and the expected walk, for the report of a failing test."""
         parts = [f"----- {path}\n{text}" for path, text in self.documents().items()]
         return "\n" + "".join(parts) + f"----- walk\n{show_walk(self.walk())}\n"
+
+
+def tables(case: Case, number: int) -> Iterator[Case]:
+    """The case and the same documents with other outcomes: of so many tables those with a walk of their own."""
+    seen: set[Walk] = set()
+    for added in range(number):
+        other = replace(case, outcomes=Outcomes(seed=case.outcomes.seed + added)) if added else case
+        taken = other.walk()
+        if taken not in seen:
+            seen.add(taken)
+            yield other
 
 
 def show_visit(visit: Visit, passed: bool) -> str:

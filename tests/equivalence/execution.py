@@ -6,21 +6,25 @@ commands have logged. What is asked between them shows by the answers it uses up
 
 from __future__ import annotations
 
+import json
 import os
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
+from backends.base import Emission
+from backends.registry import load
 from compiler.diagnostic import Severity
 from compiler.driver import compile_file
 from compiler.ir.program import Program
 
 from .difference import same
-from .scenario import FOLDER_VARIABLE, Scenario
+from .scenario import FOLDER_VARIABLE, Scenario, with_walk
+from .visits import Walk
 
 HOSTILE_FOLDER = 'it\'s "$HOME" é'
 
@@ -65,20 +69,15 @@ class Line(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Trial:
-    """A folder with a scenario in it."""
+class Documents:
+    """The documents of a scenario in a folder, compiled and emitted once for all walks through them."""
 
-    folder: Path
-    scenario: Scenario
-
-    @property
-    def main(self) -> Path:
-        """The document to compile."""
-        return self.folder / self.scenario.main
+    main: Path
+    emissions: dict[str, Emission] = field(default_factory=dict)
 
     @cached_property
     def program(self) -> Program:
-        """What the compiler makes of it; it must have no errors."""
+        """What the compiler makes of them; they must have no errors."""
         compilation = compile_file(str(self.main))
         found = [
             f"{found.code} {found.message}" for found in compilation.diagnostics if found.severity is Severity.ERROR
@@ -86,6 +85,32 @@ class Trial:
         same("the errors of the document", found, [])
         assert compilation.program
         return compilation.program
+
+    def emission(self, backend: str, options: Mapping[str, object]) -> Emission:
+        """What a target makes of the program."""
+        key = f"{backend} {json.dumps(options)}"
+        if key not in self.emissions:
+            self.emissions[key] = load(backend).emit(self.program, options)
+        return self.emissions[key]
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A folder with the outcomes of a scenario in it, and the documents, which may lie elsewhere."""
+
+    folder: Path
+    scenario: Scenario
+    documents: Documents
+
+    @property
+    def program(self) -> Program:
+        """The program of the documents."""
+        return self.documents.program
+
+    def again(self, walk: Walk) -> Trial:
+        """A trial of the same documents with the outcomes of another walk, in a folder of its own."""
+        folder = Path(tempfile.mkdtemp(prefix="walk ", dir=self.folder))
+        return _with_outcomes(Trial(folder, with_walk(self.scenario, walk), self.documents))
 
     @property
     def answers(self) -> Path:
@@ -173,8 +198,13 @@ def prepare(folder: Path, scenario: Scenario) -> Trial:
         target = folder / path
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(text.encode())
-    script = [_word(passed) for visit, passed in scenario.walk.visits if visit.is_command]
-    prepared = Trial(folder, scenario)
+    return _with_outcomes(Trial(folder, scenario, Documents(folder / scenario.main)))
+
+
+def _with_outcomes(prepared: Trial) -> Trial:
+    """Write what commands and those who answer go by."""
+    folder = prepared.folder
+    script = [_word(passed) for visit, passed in prepared.scenario.walk.visits if visit.is_command]
     (folder / "script").write_text("".join(f"{word}\n" for word in script), encoding="utf-8")
     prepared.answers.write_text("".join(f"{line}\n" for line in prepared.answer_lines), encoding="utf-8")
     (folder / "visit").write_text(VISIT_SCRIPT, encoding="utf-8")

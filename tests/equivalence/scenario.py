@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from .cases import Case
 from .model import Leaf
@@ -24,6 +24,8 @@ class Scenario:
     documents: Mapping[str, str]
     main: str
     walk: Walk
+    is_tabled: bool = False
+    """Whether an engine may answer the commands itself by the table of outcomes: all that they do is to visit."""
 
     @property
     def asks(self) -> bool:
@@ -38,11 +40,35 @@ def scenario(case: Case) -> Scenario:
     return Scenario(documents, case.main, case.walk())
 
 
+def tabled(case: Case) -> Scenario:
+    """A case whose commands only visit, so that a table can answer them; their codes and arguments are not run."""
+    documents = {case.main: render(case.runbook, case.style, code_of=visit)}
+    documents |= render_files(case.files, case.style, code_of=visit)
+    return Scenario(documents, case.main, _without_arguments(case.walk()), is_tabled=True)
+
+
+def with_walk(scenario: Scenario, walk: Walk) -> Scenario:
+    """The same documents with the outcomes of another walk."""
+    return replace(scenario, walk=_without_arguments(walk) if scenario.is_tabled else walk)
+
+
+def _without_arguments(walk: Walk) -> Walk:
+    return replace(walk, visits=tuple((replace(visit, said=()), passed) for visit, passed in walk.visits))
+
+
 def command(path: str, label: str, leaf: Leaf) -> str:
     """The code of a unit: with the call where it says so, else made harmless as one quoted argument before the call.
 
     `@` stands for the braces of `{N}`: as a placeholder it would be replaced by the instance (M5).
     """
-    names = [shlex.quote(text.replace("{N}", "@N").replace("{n}", "@n")) for text in (label, path or "-")]
-    call, code = " ".join(["sh", f'"${FOLDER_VARIABLE}/visit"', *names]), leaf.code or ""
+    call, code = f'sh "${FOLDER_VARIABLE}/visit" {_names(path, label)}', leaf.code or ""
     return code.replace(CALL, call) if CALL in code else f": {shlex.quote(code)}\n{call}"
+
+
+def visit(path: str, label: str, leaf: Leaf) -> str:
+    """The code of a unit made harmless, and a visit by the shell that runs it, without a process of its own."""
+    return f': {shlex.quote(leaf.code or "")}\nset -- {_names(path, label)}; . "${FOLDER_VARIABLE}/visit"'
+
+
+def _names(path: str, label: str) -> str:
+    return " ".join(shlex.quote(text.replace("{N}", "@N").replace("{n}", "@n")) for text in (label, path or "-"))

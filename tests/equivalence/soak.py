@@ -7,6 +7,7 @@ import traceback
 from argparse import ArgumentTypeError
 from collections import Counter
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
@@ -14,10 +15,9 @@ from hypothesis.errors import Flaky
 
 from .cases import Case
 from .difference import DifferenceError
-from .scenario import scenario
 from .smaller import made_smaller
 from .strategies import cases
-from .ways import WAYS, try_way
+from .ways import WAYS, attempts
 
 BATCH = 50
 """Cases from one seed."""
@@ -38,6 +38,12 @@ SHRINKING = 120.0
 """Seconds for making a case smaller, after hypothesis has done what it can."""
 
 
+AT_ONCE = 2
+"""Walks at the same time: most of one is waiting for processes."""
+
+THREADS = ThreadPoolExecutor(AT_ONCE)
+
+
 @dataclass(frozen=True)
 class Finding:
     """A case, as small as it could be made, that a way does not run as the rules say."""
@@ -45,7 +51,7 @@ class Finding:
     case: Case
     way: str
     seed: int
-    error: Exception
+    error: BaseException
     always: bool
 
     @property
@@ -63,14 +69,19 @@ class Soak:
     ways: tuple[str, ...]
     until: float
     most: int
+    """How many walks in one way."""
     counts: Counter[str] = field(default_factory=Counter)
-    cases: int = 0
+    """The walks in each way."""
+    documents: int = 0
+    """The main documents that were compiled; a way with tables walks through one of them several times."""
     finding: Finding | None = None
 
     @property
     def is_over(self) -> bool:
         """Whether no further case is to be tried; what was found is still made smaller."""
-        return not self.finding and (time.monotonic() >= self.until or self.cases >= self.most)
+        return not self.finding and (
+            time.monotonic() >= self.until or max(self.counts.values(), default=0) >= self.most
+        )
 
     def batch(self, number: int) -> Finding | None:
         """Try the cases of a seed."""
@@ -95,25 +106,38 @@ class Soak:
 
     def try_case(self, case: Case, number: int) -> None:
         """Try all ways; as soon as something was found, only the way that it was found on."""
-        prepared = scenario(case)
-        is_new = self.finding is None
-        self.cases += is_new
-        due = [name for name in self.ways if self.cases % WAYS[name].every == 0]
+        self.documents += self.finding is None
+        due = [name for name in self.ways if self.documents % WAYS[name].every == 0]
         for name in [self.finding.way] if self.finding else due or self.ways:
-            try:
-                self.counts[name] += try_way(name, prepared) and is_new
-            except Exception as error:
-                self.finding = Finding(case, name, number, error, always=True)
-                raise
+            self._try_way(name, case, number)
+
+    def _try_way(self, name: str, case: Case, number: int) -> None:
+        is_new = self.finding is None
+        with attempts(name, case) as found:
+            for some in (found[first : first + AT_ONCE] for first in range(0, len(found), AT_ONCE)):
+                if self.is_over:
+                    return
+                running = [(tried, THREADS.submit(attempt)) for tried, attempt in some]
+                wait(future for _, future in running)
+                for tried, future in running:
+                    if error := future.exception():
+                        self.finding = Finding(tried, name, number, error, always=True)
+                        raise error
+                    self.counts[name] += future.result() and is_new
 
     def is_found_in(self, case: Case) -> bool:
         """Whether a case shows what was found, which is then found in this case."""
         assert self.finding
+        with attempts(self.finding.way, case) as found:
+            return any(self._is_found_by(tried, attempt) for tried, attempt in found)
+
+    def _is_found_by(self, tried: Case, attempt: Callable[[], bool]) -> bool:
+        assert self.finding
         try:
-            try_way(self.finding.way, scenario(case))
+            attempt()
         except Exception as error:  # noqa: BLE001 (what was found may be any)
             if str(error.args[:1]) == str(self.finding.error.args[:1]):
-                self.finding = replace(self.finding, case=case, error=error)
+                self.finding = replace(self.finding, case=tried, error=error)
                 return True
         return False
 

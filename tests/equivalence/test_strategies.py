@@ -116,4 +116,4 @@ def test_commands_log_their_visit_and_end_as_the_script_says(case: Case) -> None
         outcomes = ["pass" if passed else "fail" for visit, passed in prepared.walk.visits if not visit.is_command]
         lines = ready.answers.read_text(encoding="utf-8").splitlines()
         assert [line.split()[-1] for line in lines] == outcomes
-        assert ready.main.is_file()
+        assert ready.documents.main.is_file()

@@ -95,7 +95,7 @@ def test_a_difference_is_told_made_small_and_saved(
 
 def test_the_soak_ends_when_it_is_told_to(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     assert soak(monkeypatch, "--minutes", "1", "--most", "7", "--ways", "semantics") == 0
-    assert "7 cases: semantics 7\n" in capsys.readouterr().out
+    assert "7 documents, walks: semantics 7\n" in capsys.readouterr().out
 
 
 def test_a_way_that_cannot_be_taken_here_is_left_out(
@@ -105,7 +105,7 @@ def test_a_way_that_cannot_be_taken_here_is_left_out(
     assert soak(monkeypatch, "--minutes", "1", "--most", "7", "--ways", "semantics,broken") == 0
     said = capsys.readouterr().out
     assert "soak: broken is left out: there is no node\n" in said
-    assert "7 cases: semantics 7\n" in said
+    assert "7 documents, walks: semantics 7\n" in said
     assert soak(monkeypatch, "--minutes", "1", "--ways", "broken") == 1
 
 

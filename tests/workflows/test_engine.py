@@ -469,7 +469,7 @@ jobs:
 
 def test_it_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shutil.which", lambda name: None)
-    monkeypatch.setattr(engine, "_server", engine._server.__wrapped__)
+    monkeypatch.setattr(engine, "_server_of", engine._server_of.__wrapped__)
     assert engine.missing() == "the packages of tests/workflows/engine need node and npm"
     with pytest.raises(pytest.skip.Exception, match="need node and npm"):
         engine.complaints("on: push")
@@ -479,7 +479,7 @@ def test_it_says_that_packages_cannot_be_fetched(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr("shutil.which", lambda name: name)
     monkeypatch.setattr(node, "CACHE", tmp_path)
     monkeypatch.setattr(node, "INSTALL", ("sh", "-c", "echo 'npm error code ENOTFOUND' >&2; exit 1"))
-    monkeypatch.setattr(engine, "_server", engine._server.__wrapped__)
+    monkeypatch.setattr(engine, "_server_of", engine._server_of.__wrapped__)
     assert "npm cannot fetch the packages of" in engine.missing()
 
 

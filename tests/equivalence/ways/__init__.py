@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 
+from tests.equivalence.cases import Case, tables
 from tests.equivalence.execution import Trial, trial
-from tests.equivalence.scenario import Scenario
+from tests.equivalence.scenario import Scenario, scenario, tabled
 from tests.equivalence.ways import engine, github, make, python, semantics
 from tests.workflows.engine import missing as node
 
@@ -24,6 +27,8 @@ class Way:
     needs_prompts: bool = False
     runs: bool = True
     """Whether commands are run: then the walk must have an end, and not be long."""
+    tables: int = 0
+    """How many tables of outcomes the commands of a document are answered from, besides the run by real shells."""
     every: int = 1
     """In which share of its cases the soak takes a way that is slow and much like another."""
     missing: Callable[[], str] = str
@@ -48,10 +53,10 @@ WAYS = {
     "github-waiting": Way(github.compare_in_pieces, "github", needs_prompts=True),
     "github-agent": Way(github.compare_with_agent, "github", needs_prompts=True),
     "github-environment": Way(github.compare_with_approvals, "github", needs_prompts=True),
-    "engine": Way(engine.compare, "github", missing=node),
-    "engine-waiting": Way(engine.compare_in_pieces, "github", needs_prompts=True, missing=node),
-    "engine-agent": Way(engine.compare_with_agent, "github", needs_prompts=True, missing=node),
-    "engine-environment": Way(engine.compare_with_approvals, "github", needs_prompts=True, missing=node),
+    "engine": Way(engine.compare, "github", tables=20, missing=node),
+    "engine-waiting": Way(engine.compare_in_pieces, "github", needs_prompts=True, tables=6, missing=node),
+    "engine-agent": Way(engine.compare_with_agent, "github", needs_prompts=True, tables=6, missing=node),
+    "engine-environment": Way(engine.compare_with_approvals, "github", needs_prompts=True, tables=6, missing=node),
 }
 
 
@@ -62,3 +67,26 @@ def try_way(name: str, scenario: Scenario) -> bool:
         return False
     with trial(scenario) as prepared:
         return way.compare(prepared)
+
+
+Attempt = tuple[Case, Callable[[], bool]]
+"""A case with its outcomes, and what runs it in a way; that gives False if there is nothing to compare."""
+
+
+@contextmanager
+def attempts(name: str, case: Case) -> Iterator[list[Attempt]]:
+    """What a way tries of a case, to be run within: its own outcomes, and tables of others for the same documents."""
+    once = (case, partial(try_way, name, scenario(case)))
+    if not WAYS[name].tables:
+        yield [once]
+        return
+    with trial(tabled(case)) as prepared:
+        yield [
+            once,
+            *((other, partial(_try_table, name, prepared, other)) for other in tables(case, WAYS[name].tables)),
+        ]
+
+
+def _try_table(name: str, prepared: Trial, case: Case) -> bool:
+    way, again = WAYS[name], prepared.again(case.walk())
+    return way.takes(again.scenario) and way.compare(again)

@@ -55,6 +55,7 @@ def _run(
             env={FOLDER_VARIABLE: str(trial.folder)},
             environments={} if decisions is None else {ENVIRONMENT: decisions},
             run_id=run_id,
+            by_table=trial.scenario.is_tabled,
         )
     except engine.RefusedError as refused:
         raise DifferenceError("what the engine says", str(refused), "a walk") from refused

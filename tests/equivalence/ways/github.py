@@ -10,7 +10,6 @@ import subprocess
 from collections.abc import Iterator, Mapping
 from typing import Protocol
 
-from backends.registry import load
 from tests.equivalence.difference import DifferenceError, same
 from tests.equivalence.execution import Trial
 from tests.equivalence.scenario import FOLDER_VARIABLE
@@ -99,7 +98,7 @@ def compare_with_approvals(trial: Trial) -> bool:
 
 def workflow(trial: Trial, options: Mapping[str, object] = NOTHING) -> str:
     """The workflow of a trial, which the target must not refuse."""
-    emission = load("github").emit(trial.program, {"checkout": False, **options})
+    emission = trial.documents.emission("github", {"checkout": False, **options})
     same("why the github target refuses", [found.message for found in emission.diagnostics], [])
     assert emission.text
     return emission.text
@@ -107,7 +106,7 @@ def workflow(trial: Trial, options: Mapping[str, object] = NOTHING) -> str:
 
 def with_approvals(trial: Trial) -> str | None:
     """The workflow of a trial whose prompts are approvals; None where the target refuses that."""
-    emission = load("github").emit(trial.program, {"checkout": False, "prompts": "environment"})
+    emission = trial.documents.emission("github", {"checkout": False, "prompts": "environment"})
     if emission.text is None:
         same("why approvals are refused", {found.code for found in emission.diagnostics}, {REFUSED})
     return emission.text

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import threading
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -111,6 +112,7 @@ def run(
     environments: Mapping[str, Sequence[str]] = NOTHING,
     cancel: str = "",
     run_id: int = 1,
+    by_table: bool = False,
 ) -> EngineRun:
     """Walk through a workflow; `folder` is what checkout gives.
 
@@ -118,7 +120,8 @@ def run(
     `env` is what a runner has around a step, besides `PATH`. `github` are facts of that context, such as `ref`.
     `environments` has the protected ones with a decision for each job that comes to them, in order: `approved`,
     `rejected`, or `refused`, which is a refusal that no person has made (a branch policy, 30 days). `cancel` names a
-    step as `job/step` during which somebody cancels the run.
+    step as `job/step` during which somebody cancels the run. With `by_table` units that a table answers start no
+    process (`table.mjs`); `env` has the folder of the table as `YARDSTICK`.
     """
     answer = _ask(
         {
@@ -136,6 +139,7 @@ def run(
             "environments": {name: list(decisions) for name, decisions in environments.items()},
             "cancel": cancel,
             "patience": PATIENCE,
+            "byTable": by_table,
         }
     )
     jobs = {name: _job(found) for name, found in answer["jobs"].items()}
@@ -169,9 +173,13 @@ def _ask(question: Mapping[str, Any]) -> dict[str, Any]:
     return answer
 
 
-@cache
 def _server() -> Server:
-    """One process for all runs of this one."""
+    return _server_of(threading.get_ident())
+
+
+@cache
+def _server_of(thread: int) -> Server:
+    """One process for all runs of a thread."""
     stack = ExitStack()
     server = stack.enter_context(serving(HERE))
     atexit.register(stack.close)

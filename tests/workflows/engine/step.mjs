@@ -6,6 +6,7 @@ import { asVariables } from "./contexts.mjs";
 import { freshFiles, readFolders, readPairs, readSummary } from "./files.mjs";
 import { resolve, resolveText, resolveTexts } from "./parse.mjs";
 import { runScript } from "./shell.mjs";
+import { answered } from "./table.mjs";
 import { asEnvironment, evaluate, isTrue, NotSimulated } from "./values.mjs";
 
 /** Run a step of a job, unless its condition says that it is skipped. */
@@ -49,15 +50,15 @@ function act(job, step, contexts, done) {
 
 async function execute(job, step, { all, own, number }, done) {
   const files = freshFiles(job.temp, number);
-  const { code, said } = await runScript({
+  const { byTable, patience } = job.run.request;
+  const task = {
     script: resolveText(step.run, all),
     shell: resolveText(step.shell, all) ?? job.shell,
     folder: join(job.workspace, resolveText(step["working-directory"], all) ?? job.folder ?? ""),
     env: environment(job, step, own, files),
-    temp: job.temp,
-    number,
-    patience: job.run.request.patience,
-  });
+  };
+  const run = (task) => runScript({ ...task, temp: job.temp, number, patience });
+  const { code, said } = await (byTable ? answered(task, run) : run(task));
   const output = readOutput(said, job.run.masks);
   job.log += output.log;
   job.annotations.push(...output.annotations);
