@@ -140,7 +140,7 @@ class Workflow:
         flow = self.flow if part is parts.parts[0] else ""
         yield result_step(parts, part, waits=self.prompts.waits, summary=self.options.summary, flow=flow)
         if self.prompts.waits:
-            yield from waiting_saved(self._secrets())
+            yield from waiting_saved(self._secrets(), self.events)
         elif several and part is not parts.parts[-1]:
             yield from handed_over(part.id, self._secrets())
 
