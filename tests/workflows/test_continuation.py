@@ -171,7 +171,7 @@ def test_a_workflow_that_others_call_says_what_they_can_do(tmp_path: Path) -> No
     run = Run(tmp_path, options={"on": ["workflow_call", "workflow_dispatch"]})
     events = parsed(run.text)["on"]
     assert list(events["workflow_call"]["inputs"]) == ["answers"]
-    assert "Run that workflow again, and let it pass all answers as the input `answers`." in run().summary
+    assert "Run that workflow again, and let it pass all answers as the input answers." in run().summary
 
 
 @pytest.mark.parametrize(
