@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import replace
 
-from backends.github.names import SAVED
+from backends.github.names import KEPT, SAVED
 from backends.github.options import GithubOptions
 from backends.github.pins import pins
 from backends.github.plan import Plan
@@ -18,6 +20,11 @@ from compiler.version import __version__
 
 _FOLDER = Expression("${{ runner.temp }}/rdc-kept")
 _ARTIFACT = "rdc-state"
+
+# A workflow that is called runs on the events of its caller.
+_OF_PULL_REQUESTS = frozenset(
+    ["pull_request", "pull_request_review", "pull_request_review_comment", "pull_request_target", "workflow_call"]
+)
 
 
 def prepared(plan: Plan, options: GithubOptions) -> Iterator[Step]:
@@ -39,10 +46,17 @@ def prepared(plan: Plan, options: GithubOptions) -> Iterator[Step]:
     )
 
 
-def waiting_saved(secrets: Mapping[str, str]) -> Iterator[Step]:
-    """Keeps a run that waits for an answer, for the run that goes on with it; `secrets` are not to be in it."""
+def waiting_saved(secrets: Mapping[str, str], events: Iterable[str]) -> Iterator[Step]:
+    """Keeps a run that waits for an answer, for the run that goes on with it.
+
+    Args:
+        secrets: What is not to be in it.
+        events: What starts the workflow, which decides how to go on.
+    """
     yield _saved("failure() && steps.result.outputs.waiting", secrets, waits=True)
-    yield _upload("Keep the run for its continuation", f"failure() && steps.{SAVED}.outcome == 'success'")
+    upload = _upload("Keep the run for its continuation", f"failure() && steps.{SAVED}.outcome == 'success'")
+    yield replace(upload, id=KEPT)
+    yield _way_on(frozenset(events))
 
 
 def handed_over(part: str, secrets: Mapping[str, str]) -> Iterator[Step]:
@@ -90,6 +104,23 @@ def _checked(options: GithubOptions) -> Step:
             "TOKEN": Expression("${{ github.token }}"),
         },
         run=render("check.sh.jinja"),
+    )
+
+
+def _way_on(events: AbstractSet[str]) -> Step:
+    """Says how to go on. A pull request has a ref that cannot be run again, so its branch is named."""
+    pulls = not events.isdisjoint(_OF_PULL_REQUESTS)
+    event = "github.event.pull_request.head"
+    env = {
+        "BRANCH": Expression(f"${{{{ {event}.ref || github.ref_name }}}}"),
+        "HEAD": Expression(f"${{{{ {event}.repo.full_name || github.repository }}}}"),
+    }
+    return Step(
+        name="Say how to go on",
+        condition=f"failure() && steps.{KEPT}.outcome == 'success'",
+        shell=PLAIN_SHELL,
+        env=env if pulls else {},
+        run=render("go-on.sh.jinja", pulls=pulls, called="workflow_call" in events),
     )
 
 

@@ -45,13 +45,12 @@ def taken(program: Program, options: GithubOptions, prompts: Prompts) -> Iterato
     """Inputs of the option `on` under the names of those that prompts need."""
     if not prompts.waits:
         return
-    given = (options.triggers().get("workflow_dispatch") or {}).get("inputs") or {}
-    for name in (name for name in INPUTS if name in given):
-        problem = (
-            f"the workflow has an input `{name}` for its prompts, and `workflow_dispatch` has another of this name"
-        )
-        remedy = "take another name, or another way to answer prompts (`prompts`)"
-        yield _about_option(program, ("on", "workflow_dispatch", "inputs", name), "RD013", problem, remedy)
+    for event, names in (("workflow_dispatch", tuple(INPUTS)), ("workflow_call", ("answers",))):
+        given = (options.triggers().get(event) or {}).get("inputs") or {}
+        for name in (name for name in names if name in given):
+            problem = f"the workflow has an input `{name}` for its prompts, and `{event}` has another of this name"
+            remedy = "take another name, or another way to answer prompts (`prompts`)"
+            yield _about_option(program, ("on", event, "inputs", name), "RD013", problem, remedy)
 
 
 def inexpressible(plan: Plan, prompts: Prompts) -> Iterator[Diagnostic]:

@@ -44,6 +44,12 @@ RESULT = "result"
 SAVED = "saved"
 """The id of the step that saves a run for another one."""
 
+KEPT = "kept"
+"""The id of the step that uploads what was saved."""
+
+REVIEWS = "reviews"
+"""The id of the step that notes the reviews before a question."""
+
 _KEYWORDS = (
     "start",
     "click",
@@ -80,7 +86,7 @@ def names_of(program: Program) -> Names:
     nodes = ((node.id, _end(node.id) if isinstance(node.task, End) else node.id) for node in program.nodes)
     counters = identifiers(((register.name, register.name) for register in program.registers), _VARIABLES)
     variables = {name: f"rdc_{variable}" for name, variable in counters.items()}
-    return Names(identifiers(nodes, (RESULT, SAVED, *_KEYWORDS, *_VALUES)), variables)
+    return Names(identifiers(nodes, (RESULT, SAVED, KEPT, REVIEWS, *_KEYWORDS, *_VALUES)), variables)
 
 
 def _end(name: str) -> str:

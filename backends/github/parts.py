@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from backends.github.condition import TRUE, Condition, Literal, expression, some
 from backends.github.flow import APPROVAL
+from backends.github.names import REVIEWS
 from backends.github.places import Place
 from backends.github.plan import Plan
 from backends.github.prompts import Decision
@@ -55,7 +56,8 @@ class Parts:
     def decision(self, place: Place) -> Decision:
         """What people decide about a place; the job that asks them hands on the reviews before."""
         step = self.plan.names.nodes[place.name]
-        return Decision(step, self.gate(place), Expression(f"${{{{ {self._handed_on(step, 'outputs.reviews')} }}}}"))
+        before = self._handed_on(self._id(self._step_level[step]), REVIEWS, "outputs.until_now")
+        return Decision(step, self.gate(place), Expression(f"${{{{ {before} }}}}"))
 
     def before(self, part: Part) -> tuple[list[str], list[Place]]:
         """The parts and the decisions before a part."""
@@ -91,11 +93,10 @@ class Parts:
         job = self._id(self._step_level[step])
         if part and part.id == job:
             return f"steps.{step}.{name}"
-        return self._handed_on(step, name)
+        return self._handed_on(job, step, name)
 
-    def _handed_on(self, step: str, name: str) -> str:
+    def _handed_on(self, job: str, step: str, name: str) -> str:
         """A property of a step as later jobs see it."""
-        job = self._id(self._step_level[step])
         output = f"{step}_{name.removeprefix('outputs.')}"
         self.outputs.setdefault(job, {})[output] = Expression(f"${{{{ steps.{step}.{name} }}}}")
         return f"needs.{job}.outputs.{output}"

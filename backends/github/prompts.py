@@ -87,19 +87,18 @@ class Agents(Prompts):
         return replace(step, shell=self.shell("bash"), env=env, run=render("agent.sh.jinja", no=verdict_words(node)[1]))
 
 
-@dataclass(frozen=True)
+_SHOW = """printf '%s\\n' "$PROMPT" | sed 's/^/> /' >> "$GITHUB_STEP_SUMMARY"\n"""
+
+
 class Approvals(Prompts):
     """People decide by approving or rejecting the deployment of a job behind a protected environment."""
 
     verdicts = APPROVAL
-    environment: str
 
     def unit(self, step: Step, node: Node) -> Step:
         """Puts the question on the page of the run, for those who decide."""
-        env = {**step.env, "PROMPT": question(node), "TOKEN": TOKEN, "ENVIRONMENT": self.environment}
-        return replace(
-            step, name=f"Ask: {step.name}", tolerated=False, shell=PLAIN_SHELL, env=env, run=render("asked.sh.jinja")
-        )
+        env = {"PROMPT": question(node)}
+        return replace(step, name=f"Ask: {step.name}", tolerated=False, shell=PLAIN_SHELL, env=env, run=_SHOW)
 
 
 @dataclass(frozen=True)
@@ -122,4 +121,4 @@ def prompts_of(options: GithubOptions) -> Prompts:
         case "agent":
             return Agents()
         case "environment":
-            return Approvals(options.approval_environment)
+            return Approvals()

@@ -78,7 +78,16 @@ def with_inputs(events: Mapping[str, Any]) -> dict[str, Any]:
     """Events with the inputs by which a workflow gets answers, and goes on with a run that waits for one."""
     manual = dict(events.get("workflow_dispatch") or {})
     manual["inputs"] = {**(manual.get("inputs") or {}), **INPUTS}
-    return {**events, "workflow_dispatch": manual}
+    return {**_callable(events), "workflow_dispatch": manual}
+
+
+def _callable(events: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Events with answers for a workflow that is called; it cannot be continued, so it has no input for that."""
+    if "workflow_call" not in events:
+        return events
+    called = dict(events["workflow_call"] or {})
+    called["inputs"] = {**(called.get("inputs") or {}), "answers": INPUTS["answers"]}
+    return {**events, "workflow_call": called}
 
 
 def lines(events: Mapping[str, Any]) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 
 from backends.base import MARK
 from backends.github.continuation import handed_over, prepared, taken_over, waiting_saved
+from backends.github.names import REVIEWS
 from backends.github.options import Concurrency, GithubOptions, SetupStep
 from backends.github.parts import Part, Parts, all_of
 from backends.github.pins import pins
@@ -127,6 +128,8 @@ class Workflow:
 
     def _steps(self, parts: Parts, part: Part) -> Iterator[Step]:
         several = len(parts.parts) > 1
+        if part.questions:
+            yield self._reviews()
         if part is not parts.parts[0]:
             earlier, places = parts.before(part)
             decisions = [parts.decision(place) for place in places]
@@ -140,9 +143,13 @@ class Workflow:
         flow = self.flow if part is parts.parts[0] else ""
         yield result_step(parts, part, waits=self.prompts.waits, summary=self.options.summary, flow=flow)
         if self.prompts.waits:
-            yield from waiting_saved(self._secrets())
+            yield from waiting_saved(self._secrets(), self.events)
         elif several and part is not parts.parts[-1]:
             yield from handed_over(part.id, self._secrets())
+
+    def _reviews(self) -> Step:
+        env = {"TOKEN": TOKEN, "ENVIRONMENT": self.options.approval_environment}
+        return Step("Note the reviews until now", REVIEWS, shell=PLAIN_SHELL, env=env, run=render("before.sh.jinja"))
 
     def _approval(self, parts: Parts, part: Part, place: Place) -> Job:
         """The job that people approve or reject."""

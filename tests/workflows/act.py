@@ -20,12 +20,14 @@ What a workflow finds there (act 0.2.89, `-self-hosted`):
 
 from __future__ import annotations
 
+import atexit
+import json
 import os
 import signal
 import subprocess
 import tempfile
-import threading
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
 
@@ -35,6 +37,7 @@ from rdc.trials.act import OPTIONS, REPOSITORY, ActRun, read_run
 from rdc.trials.process import Finished
 from tests.workflows.api import FACTS, Api
 from tests.workflows.lint import program
+from tests.workflows.stand_in import answering
 
 __all__ = ["ActRun", "run"]
 
@@ -53,6 +56,7 @@ def run(
     workflow: Path | str,
     *,
     event: str = "workflow_dispatch",
+    payload: object = None,
     inputs: Mapping[str, str] = {},
     env: Mapping[str, str] = {},
     secrets: Mapping[str, str] = TOKEN,
@@ -64,6 +68,7 @@ def run(
 ) -> ActRun:
     """Run a workflow, given as a file or as its text, in a folder.
 
+    `payload` is what GitHub says of the event.
     `api_url` is where GitHub's API answers; without one it is a stand-in that takes every run for one of the workflow.
     `actions` has the folders to take actions from, by `owner/repository@ref` or, for any ref, `owner/repository`.
     After the timeout, in seconds, everything is killed and `subprocess.TimeoutExpired` raised.
@@ -87,6 +92,7 @@ def run(
             event,
             *OPTIONS,
             *LOCAL,
+            *([f"--eventpath={_written(private, payload)}"] if payload else ()),
             f"--workflows={workflow.resolve()}",
             f"--action-cache-path={private}/cache",
             *(f"--env={name}={value}" for name, value in told.items()),
@@ -99,11 +105,20 @@ def run(
         return _execute(command, folder, {"PATH": os.environ["PATH"], **kept, "HOME": str(home)}, timeout)
 
 
+def _written(folder: str, payload: object) -> Path:
+    path = Path(folder, "event.json")
+    path.write_text(json.dumps(payload), encoding="utf-8")
+    return path
+
+
+_RUNNING = ExitStack()
+atexit.register(_RUNNING.close)
+
+
 @cache
 def _friendly_api() -> str:
-    api = Api()
-    threading.Thread(target=api.serve_forever, daemon=True).start()
-    return api.url
+    """One for all runs of these tests, until they end."""
+    return _RUNNING.enter_context(answering(Api()))
 
 
 def _replaced(text: str, actions: Mapping[str, Path]) -> Iterator[tuple[str, Path]]:

@@ -1,15 +1,15 @@
-"""A stand-in for the part of GitHub's API that a continuation asks: `GET /repos/{owner}/{repo}/actions/runs/{id}`."""
+"""A stand-in for the part of GitHub's API that a continuation asks: about a run, and about the commits of two runs."""
 
 from __future__ import annotations
 
-import json
-import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from tests.workflows.stand_in import answering
+
 REPOSITORY = {"full_name": "owner/repository"}
+COMMIT = "0123456789" * 4  # which act takes for the one of each run
 WORKFLOW = ".github/workflows/runbook.yml"
 FACTS = {
     "GITHUB_WORKFLOW_REF": f"{REPOSITORY['full_name']}/{WORKFLOW}@refs/heads/main",
@@ -25,51 +25,39 @@ def run_of(number: int, **other: object) -> dict[str, Any]:
         "head_repository": REPOSITORY,
         "path": WORKFLOW,
         "head_branch": "main",
+        "head_sha": COMMIT,
         "event": "workflow_dispatch",
         **other,
     }
 
 
-class Api(ThreadingHTTPServer):
-    """Answers with runs of the workflow, but with `answers` for those that are given there: a status and a body."""
+class Api:
+    """Answers with runs of the workflow, but with `answers` for those that are given there: a status and a body.
 
-    daemon_threads = True
+    `compared` is what it says of two commits; `asked` has the paths that it was asked for, and who asked.
+    """
 
-    def __init__(self, answers: Mapping[int, tuple[int, str]] = {}) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
+    def __init__(self, answers: Mapping[int, tuple[int, str]] = {}, compared: tuple[int, object] = (404, {})) -> None:
         self.answers = answers
+        self.compared = compared
+        self.url = ""
         self.asked: list[tuple[str, str]] = []
 
-    @property
-    def url(self) -> str:
-        """Where it answers."""
-        return f"http://127.0.0.1:{self.server_address[1]}"
-
-
-class _Handler(BaseHTTPRequestHandler):
-    server: Api
-
-    def do_GET(self) -> None:
-        self.server.asked.append((self.path, self.headers.get("Authorization", "")))
-        begin, _, number = self.path.rpartition("/")
-        if begin != f"/repos/{REPOSITORY['full_name']}/actions/runs":
-            status, body = 404, "{}"
-        else:
-            status, body = self.server.answers.get(int(number), (200, json.dumps(run_of(int(number)))))
-        self.send_response(status)
-        self.end_headers()
-        self.wfile.write(body.encode())
-
-    def log_message(self, *_: object) -> None:
-        """Says nothing."""
+    def __call__(self, _: str, path: str, authorization: str) -> tuple[int, object]:
+        self.asked.append((path, authorization))
+        kind, _, what = path.removeprefix(f"/repos/{REPOSITORY['full_name']}/").rpartition("/")
+        match kind:
+            case "compare":
+                return self.compared
+            case "actions/runs":
+                return self.answers.get(int(what), (200, run_of(int(what))))
+            case _:
+                return 404, {}
 
 
 @contextmanager
-def serving(answers: Mapping[int, tuple[int, str]] = {}) -> Iterator[Api]:
+def serving(answers: Mapping[int, tuple[int, str]] = {}, compared: tuple[int, object] = (404, {})) -> Iterator[Api]:
     """A stand-in that answers meanwhile."""
-    with Api(answers) as api:
-        threading.Thread(target=api.serve_forever, daemon=True).start()
-        try:
-            yield api
-        finally:
-            api.shutdown()
+    api = Api(answers, compared)
+    with answering(api) as api.url:
+        yield api

@@ -6,13 +6,12 @@ Act knows no environments, so nobody is asked: what people decide is done by the
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
 from typing import Any
+
+from tests.workflows.stand_in import answering
 
 TOKEN = "the-token-of-the-run"
 _APPROVALS = re.compile(r"/repos/owner/repository/actions/runs/\d+/approvals")
@@ -22,8 +21,8 @@ _DECISION = re.compile(r"/decide/(approved|rejected)")
 class Reviews:
     """The reviews of a run, and where the stand-in is."""
 
-    def __init__(self, url: str) -> None:
-        self.url = url
+    def __init__(self) -> None:
+        self.url = ""
         self.environment = "approval"
         self.found: list[dict[str, Any]] = []
         self.reads = 0
@@ -33,42 +32,23 @@ class Reviews:
         environment = {"id": 1, "name": self.environment}
         self.found.insert(0, {"state": state, "comment": "::x", "environments": [environment], "user": {"login": "o"}})
 
+    def __call__(self, method: str, path: str, authorization: str) -> tuple[int, object]:
+        if method == "POST":
+            decision = _DECISION.fullmatch(path)
+            if decision:
+                self.decide(decision[1])
+            return 201 if decision else 404, []
+        self.reads += 1
+        is_known = authorization == f"Bearer {TOKEN}"
+        return 200 if is_known and _APPROVALS.fullmatch(path) else 404, self.found
+
 
 @contextmanager
 def stand_in() -> Iterator[Reviews]:
     """The stand-in on a port of this machine."""
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            reviews.reads += 1
-            is_known = self.headers["Authorization"] == f"Bearer {TOKEN}"
-            self._say(200 if is_known and _APPROVALS.fullmatch(self.path) else 404, reviews.found)
-
-        def do_POST(self) -> None:
-            decision = _DECISION.fullmatch(self.path)
-            if decision:
-                reviews.decide(decision[1])
-            self._say(201 if decision else 404, [])
-
-        def _say(self, status: int, value: object) -> None:
-            data = json.dumps(value).encode()
-            self.send_response(status)
-            self.send_header("Content-Length", str(len(data)))
-            self.end_headers()
-            self.wfile.write(data)
-
-        def log_request(self, *_: object) -> None:
-            """Say nothing."""
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        reviews = Reviews(f"http://127.0.0.1:{server.server_port}")
-        thread = Thread(target=server.serve_forever, daemon=True)
-        thread.start()
-        try:
-            yield reviews
-        finally:
-            server.shutdown()
-            thread.join()
+    reviews = Reviews()
+    with answering(reviews) as reviews.url:
+        yield reviews
 
 
 def reviewed(text: str, decision: str, job: str = r"approve_\w+") -> str:

@@ -11,6 +11,7 @@ import pytest
 from backends.github import GithubBackend
 from compiler.driver import compile_file
 from tests.workflows import act
+from tests.workflows.compiling import parsed
 
 DOCUMENT = """\
 # Deploy
@@ -72,13 +73,17 @@ class Run:
         self.api = ""
         self.secrets: dict[str, str] = {}
 
-    def __call__(self, *, run_attempt: int = 1, **inputs: str) -> act.ActRun:
+    def __call__(
+        self, *, run_attempt: int = 1, event: str = "workflow_dispatch", payload: object = None, **inputs: str
+    ) -> act.ActRun:
         self.number += run_attempt == 1
         env = {"LOG": str(self.log), "ARTIFACTS": str(self.artifacts)}
         secrets = act.TOKEN | self.secrets
         return act.run(
             self.folder,
             self.text,
+            event=event,
+            payload=payload,
             inputs=inputs,
             env=env,
             secrets=secrets,
@@ -139,9 +144,34 @@ def test_the_summary_says_how_to_go_on(run: Run) -> None:
     summary = run().summary
     assert "### WAITING 3" in summary
     assert "> Is the build good?" in summary
-    assert "-f resume=1 -f answers=3\\ yes" in summary
+    assert "    gh workflow run runbook.yml --ref main -f resume=1 -f answers=3\\ yes\n" in summary
+    assert "has called" not in summary
     assert "| 2. Count | 2 | PASS |" in summary
     assert "3. Agree |" not in summary, "it has no outcome yet"
+
+
+PULL = {"pull_request": {"number": 12, "head": {"ref": "a$(id)b", "repo": {"full_name": "owner/repository"}}}}
+
+
+def test_a_pull_request_goes_on_at_its_branch(tmp_path: Path) -> None:
+    run = Run(tmp_path, options={"on": ["pull_request", "push"]})
+    assert "--ref a\\$\\(id\\)b -f resume=1 " in run(event="pull_request", payload=PULL).summary
+    assert "--ref main -f resume=2 " in run(event="push").summary
+
+
+def test_the_summary_does_not_promise_to_go_on_with_the_run_of_a_fork(tmp_path: Path) -> None:
+    run = Run(tmp_path, options={"on": ["pull_request"]})
+    payload = {"pull_request": {"head": {"ref": "main", "repo": {"full_name": "stranger/repository"}}}}
+    summary = run(event="pull_request", payload=payload).summary
+    assert "This run was started from a fork, so it cannot be continued." in summary
+    assert "gh workflow run" not in summary
+
+
+def test_a_workflow_that_others_call_says_what_they_can_do(tmp_path: Path) -> None:
+    run = Run(tmp_path, options={"on": ["workflow_call", "workflow_dispatch"]})
+    events = parsed(run.text)["on"]
+    assert list(events["workflow_call"]["inputs"]) == ["answers"]
+    assert "Run that workflow again, and let it pass all answers as the input answers." in run().summary
 
 
 @pytest.mark.parametrize(

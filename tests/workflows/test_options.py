@@ -201,6 +201,7 @@ CALLED = {"workflow_call": None, "workflow_dispatch": None}
         (QUESTION, {}, "${{ github.workflow }}-${{ github.ref }}-${{ inputs.resume || 'new' }}"),
         (QUESTION, {"prompts": "environment"}, "${{ github.workflow }}-${{ github.ref }}"),
         (DOCUMENT, {"on": CALLED}, "main.runbook.md-${{ github.ref }}"),
+        (QUESTION, {"on": "pull_request"}, "${{ github.workflow }}-${{ github.ref }}-${{ inputs.resume || 'new' }}"),
         (QUESTION, {"on": CALLED}, "main.runbook.md-${{ github.ref }}-${{ inputs.resume || 'new' }}"),
         (QUESTION, {"concurrency": {"group": "mine"}}, "mine"),
     ],

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.workflows import act
-from tests.workflows.api import WORKFLOW, run_of, serving
+from tests.workflows.api import COMMIT, WORKFLOW, run_of, serving
 from tests.workflows.test_continuation import DOCUMENT, Run, said
 
 FETCH = "Take over the run that waited"
@@ -86,6 +86,8 @@ def test_another_run_is_refused_before_it_is_fetched(run: Run, other: dict[str, 
         (200, "", "GitHub's answer about run 1 is not what was expected"),
         (200, "[]", "GitHub's answer about run 1 is not what was expected"),
         (200, "{}", "Run 1 cannot be continued"),
+        (200, json.dumps(run_of(1, head_sha="../x")), "GitHub's answer about run 1 is not what was expected"),
+        (200, json.dumps(run_of(1, head_sha=None)), "GitHub's answer about run 1 is not what was expected"),
     ],
 )
 def test_without_a_clear_answer_nothing_is_fetched(run: Run, status: int, body: str, problem: str) -> None:
@@ -93,6 +95,50 @@ def test_without_a_clear_answer_nothing_is_fetched(run: Run, status: int, body: 
     with serving({1: (status, body)}) as api:
         run.api = api.url
         refused(run, run(resume="1", answers="yes"), problem, done)
+
+
+EARLIER = "ab" * 20
+
+
+@pytest.mark.parametrize("status", ["ahead", "identical"])
+def test_a_run_of_an_earlier_commit_of_the_branch_goes_on(run: Run, status: str) -> None:
+    waiting(run)
+    with serving({1: (200, json.dumps(run_of(1, head_sha=EARLIER)))}, (200, {"status": status})) as api:
+        run.api = api.url
+        assert said(run(resume="1", answers="3 yes; 5 yes")) == "COMPLETE All is well"
+    assert api.asked[1][0] == f"/repos/owner/repository/compare/{EARLIER}...{COMMIT}?per_page=1"
+
+
+@pytest.mark.parametrize(
+    ("compared", "problem"),
+    [
+        ((200, {"status": "diverged"}), f"Run 1 cannot be continued: its commit {EARLIER} is not part of main"),
+        ((200, {"status": "behind"}), "is not part of main. Begin a new run"),
+        ((404, {}), "is not part of main. Begin a new run"),
+        ((403, {}), "needs the permission `contents: read`"),
+        ((200, {}), "GitHub did not say whether main has the commit of run 1"),
+        ((200, "<html>"), "GitHub did not say whether main has the commit of run 1"),
+        ((500, {}), "GitHub did not say whether main has the commit of run 1 (HTTP 500)"),
+    ],
+)
+def test_a_tag_with_the_name_of_the_branch_is_refused(run: Run, compared: tuple[int, object], problem: str) -> None:
+    """GitHub says `main` of a run on the tag `main` too, and whoever may push a tag chooses its commit."""
+    done = waiting(run)
+    with serving({1: (200, json.dumps(run_of(1, head_sha=EARLIER)))}, compared) as api:
+        run.api = api.url
+        refused(run, run(resume="1", answers="yes"), problem, done)
+
+
+@pytest.mark.parametrize("place", [".curlrc", ".config/curlrc"])
+def test_a_configuration_of_curl_does_not_get_the_token(run: Run, tmp_path: Path, place: str) -> None:
+    """Somebody else's job may have left one on the runner."""
+    waiting(run)
+    path = tmp_path / "home" / place
+    path.parent.mkdir(parents=True)
+    path.write_text(f'trace-ascii = "{tmp_path}/trace"\n', encoding="utf-8")
+    run.text = run.text.replace("          EVENTS: ", f"          HOME: {tmp_path}/home\n          EVENTS: ")
+    assert said(run(resume="1", answers="3 yes; 5 yes")) == "COMPLETE All is well"
+    assert not (tmp_path / "trace").exists()
 
 
 def test_without_a_connection_nothing_is_fetched(run: Run) -> None:

@@ -154,10 +154,18 @@ def test_the_job_of_an_approval_is_protected_and_may_only_look(tmp_path: Path) -
     assert jobs["part_2"]["needs"] == ["part_1", "approve_s2"]
 
 
+@pytest.mark.parametrize("trap", ["echo BASH_ENV=$PWD/trap", "cp trap curl; chmod +x curl; echo PATH=$PWD:$PATH"])
+def test_no_unit_gets_at_the_token_by_what_later_steps_run(trap: str, tmp_path: Path, github: Reviews) -> None:
+    steal = 'echo \'echo "${TOKEN-nothing}" >> "$LOG"\' > trap'
+    document = DOCUMENT.replace("echo built > result", f'{steal}; {trap} >> "$GITHUB_ENV"')
+    ran = unasked(tmp_path, approvals(tmp_path, document), github)
+    assert ran.jobs["part_1"] == "success"
+    assert not any("the-token" in line for line in done(tmp_path))
+
+
 def test_nobody_is_asked_where_no_question_is_reached(tmp_path: Path, github: Reviews) -> None:
     text = approvals(tmp_path, DOCUMENT.replace("echo built > result", "exit 4"))
     ran = run(tmp_path, text, github)
-    assert github.reads == 0
     assert [job for job, outcome in ran.jobs.items() if outcome == "skipped"] == ["approve_s2", "part_2"]
     assert heading(ran) == ["STOP"]
 
@@ -260,7 +268,7 @@ def test_each_part_hands_on_its_own_state(tmp_path: Path, github: Reviews) -> No
     ]
     jobs = parsed(text)["jobs"]
     taken = {
-        job: steps[0]["with"]["name"] for job in jobs if "part" in job and (steps := jobs[job]["steps"])[0].get("with")
+        job: step["with"]["name"] for job in jobs for step in jobs[job]["steps"] if step["name"] == "Take over the run"
     }
     assert taken == {
         "part_2": "rdc-state-part_1",

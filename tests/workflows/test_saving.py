@@ -50,6 +50,7 @@ def not_saved(run: Run, ran: act.ActRun, problem: str) -> None:
     assert ran.exit_code
     assert "The run was not saved, so it cannot be continued: " in ran.summary
     assert problem in ran.summary
+    assert "gh workflow run" not in ran.summary + ran.log, "nothing says that it can be continued"
     assert ran.outcomes["Save the run"] == "failure"
     assert ran.outcomes["Keep the run for its continuation"] == "skipped"
     assert not run.artifacts.exists()
@@ -66,6 +67,11 @@ def not_saved(run: Run, ran: act.ActRun, problem: str) -> None:
         'echo "::add-mask::a%25b%0Along line"; echo "TOKEN=a%b" >> "$GITHUB_ENV"',
         'echo "::add-mask::ab%0Alonger one"; echo "TOKEN=longer one" >> "$GITHUB_ENV"',
         'echo "TOKEN=tok-1" >> "$GITHUB_ENV"; (sleep 0.5; echo "::add-mask::tok-1") &',
+        'printf "::add-"; sleep 0.2; printf "mask::to"; sleep 0.2; echo k-1; echo "TOKEN=tok-1" >> "$GITHUB_ENV"',
+        'printf "10%%\\r::add-mask::tok-1\\rmore\\n"; echo "TOKEN=tok-1" >> "$GITHUB_ENV"',
+        'echo "::add-mask::{%0A  long-enough  %0A}"; echo "TOKEN=long-enough" >> "$GITHUB_ENV"',
+        'echo "##[add-mask]a%5Db%3Bc"; echo "TOKEN=a]b;c" >> "$GITHUB_ENV"',
+        'printf "::add-mask::long-one%%0Dlong-two\\n"; echo "TOKEN=long-two" >> "$GITHUB_ENV"',
     ],
 )
 def test_a_masked_value_is_not_kept(tmp_path: Path, command: str) -> None:
@@ -200,3 +206,96 @@ def test_a_tool_that_fails_while_unpacking_ends_the_continuation(
     assert ran.exit_code
     assert re.search("could not be put into the workspace|is damaged or incomplete", ran.summary)
     assert not run.log.exists()
+
+
+# --- Results that are unknown -----------------------------------------------------------------------------------------
+
+UNKNOWN = """\
+## 1
+
+```bash
+echo one >> "$LOG"
+BREAK
+```
+
+## 2
+
+```bash
+echo two >> "$LOG"
+```
+
+- PASS: CONTINUE
+- FAIL: GOTO Restore
+
+## 3
+
+Go on?
+
+- YES: CONTINUE
+- NO: STOP
+
+## Restore
+
+```bash
+echo restore >> "$LOG"
+```
+"""
+
+
+NO_FOLDER = """\
+mkdir tools
+cat > tools/mkdir <<'END'
+#!/bin/sh
+case "$*" in */s2) exit 1 ;; esac
+exec /bin/mkdir "$@"
+END
+chmod +x tools/mkdir
+echo "$PWD/tools" >> "$GITHUB_PATH"
+"""
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        NO_FOLDER,
+        'mkdir tools; cp /bin/false tools/mktemp; echo "$PWD/tools" >> "$GITHUB_PATH"',
+        'rm -r "$RUNNER_TEMP/rdc/intact"',
+    ],
+)
+def test_a_disk_that_fails_is_not_the_failure_of_a_unit(tmp_path: Path, command: str) -> None:
+    run, ran = waits(tmp_path, "", UNKNOWN.replace("BREAK", command))
+    assert ran.exit_code
+    assert run.done() == ["one"], "neither the next unit nor the one for its failure"
+    assert said(ran) == ""
+    assert "The state of the run cannot be read or written, so no other unit is run" in ran.summary
+
+
+@pytest.mark.parametrize("tool", ["cat", "mktemp"])
+def test_a_result_that_cannot_be_shown_again_is_not_a_failure(
+    tmp_path: Path, tool: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, ran = waits(tmp_path, "", UNKNOWN.replace("BREAK", ""))
+    assert said(ran) == "WAITING 3"
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    (tools / tool).write_text(
+        f'#!/bin/sh\ncase "$*" in *steps/s2/*|*noted*) exit 1; esac\nexec {shutil.which(tool)} "$@"\n',
+        encoding="utf-8",
+    )
+    (tools / tool).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tools}:{os.environ['PATH']}")
+    ran = run(resume="1", answers="yes")
+    assert ran.exit_code
+    assert said(ran) == ""
+    assert run.done() == ["one", "two"]
+
+
+@pytest.mark.parametrize("no", ["STOP", "GOTO 1"])
+def test_answers_that_cannot_be_read_are_not_a_no(tmp_path: Path, no: str) -> None:
+    command = 'rm "$RUNNER_TEMP/rdc/answers"; mkdir "$RUNNER_TEMP/rdc/answers"; echo one >> "$LOG"'
+    run, _ = waits(tmp_path, command, DOCUMENT.replace("NO: STOP", f"NO: {no}"))
+    run.log.unlink()
+    ran = run(answers="yes")
+    assert ran.exit_code
+    assert said(ran) == ""
+    assert run.done() == ["one"]
