@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from tests.workflows import engine
+from tests.workflows.engine import EngineRun
+
 from . import regressions
+from .cases import Case, Outcomes
 from .difference import DifferenceError
+from .model import Leaf, Runbook, Runbooks, Step, Substep, Substeps
+from .notation import transitions
+from .scenario import tabled
 from .shares import compare_random_cases
 from .ways import github, try_way
 
-SHARES = {"engine": 120, "engine-waiting": 12, "engine-agent": 12, "engine-environment": 4}
+SHARES = {"engine": 24, "engine-waiting": 3, "engine-agent": 3, "engine-environment": 2}
+"""Documents; each is walked through by real shells once, and with several tables of outcomes."""
 
 
 @pytest.mark.parametrize("way", SHARES)
@@ -19,7 +29,47 @@ def test_it_walks_as_the_oracle(way: str) -> None:
     compare_random_cases(way, SHARES[way])
 
 
-UNIT = '```sh\nsh "$YARDSTICK/visit" {name} -\n```\n'
+COMMAND, PROMPT = Leaf(code="true {N}", info="bash"), Leaf(prompt="Is it good?")
+ENGINE = engine.run
+UNITS = Case(
+    Runbook(
+        (
+            Step("1", COMMAND, transitions(["FAIL: RETRY 2 CONTINUE"]), "it's"),
+            Step("2", COMMAND, transitions(["FAIL: CONTINUE"])),
+            Step("3", PROMPT, transitions(["FAIL: GOTO Fix"])),
+            Step("4", Runbooks(("it's/b.runbook.md",))),
+            Step("5", Substeps((Substep("{n}", COMMAND, transitions(["PASS: GOTO NEXT 5.{n}", "FAIL: GOTO 6"])),))),
+            Step("6", PROMPT),
+            Step("Fix", COMMAND, transitions(["PASS: GOTO 4"])),
+        )
+    ),
+    files={"it's/b.runbook.md": Runbook((Step("1", Leaf(code="a\\", info="sh")), Step("2", PROMPT)))},
+)
+TABLE = "fail pass fail no pass pass yes pass fail yes"
+
+
+@pytest.mark.parametrize("way", SHARES)
+def test_a_table_gives_the_run_that_shells_give(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    runs: list[list[EngineRun]] = [[], []]
+    start = tabled(replace(UNITS, outcomes=Outcomes(tuple(word in {"pass", "yes"} for word in TABLE.split()))))
+    for is_tabled, found in zip((True, False), runs, strict=True):
+        monkeypatch.setattr(engine, "run", lambda *a, found=found, **b: found.append(ENGINE(*a, **b)) or found[-1])
+        assert try_way(way, replace(start, is_tabled=is_tabled))
+    assert _known(runs[0]) == _known(runs[1])
+
+
+def _known(runs: list[EngineRun]) -> str:
+    """What became of runs, but for the seconds that they took and their folders."""
+    known = [
+        (run.conclusion, run.summary, run.log, job, step.id, step.outcome, step.outputs)
+        for run in runs
+        for job, found in run.jobs.items()
+        for step in found.steps
+    ]
+    return re.sub(r"\| \d+ s \||/engine-\w+/", "", "\n".join(map(str, known)))
+
+
+UNIT = '```sh\nset -- {name} -; . "$YARDSTICK/visit"\n```\n'
 DOCUMENT = "\n".join(
     f"## {name}\n\n{UNIT.format(name=name)}\n{transitions}"
     for name, transitions in {
@@ -48,9 +98,10 @@ MUTATIONS = [
 ]
 
 
+@pytest.mark.parametrize("is_tabled", [True, False], ids=["by a table", "by shells"])
 @pytest.mark.parametrize("walk", WALKS)
-def test_it_walks_as_written(walk: str, tmp_path: Path) -> None:
-    assert _walks(tmp_path, walk)
+def test_it_walks_as_written(walk: str, is_tabled: bool, tmp_path: Path) -> None:
+    assert _walks(tmp_path, walk, is_tabled=is_tabled)
 
 
 @pytest.mark.parametrize(("right", "wrong", "walk"), MUTATIONS)
@@ -69,7 +120,7 @@ def test_it_notices_a_workflow_that_is_wrong(
         _walks(tmp_path, walk)
 
 
-def _walks(folder: Path, walk: str) -> bool:
+def _walks(folder: Path, walk: str, *, is_tabled: bool = True) -> bool:
     (folder / "main.runbook.md").write_text(DOCUMENT, encoding="utf-8")
     (folder / regressions.WALK).write_text("\n".join(["run main.runbook.md", *WALKS[walk], ""]), encoding="utf-8")
-    return try_way("engine", regressions.read(folder))
+    return try_way("engine", replace(regressions.read(folder), is_tabled=is_tabled))

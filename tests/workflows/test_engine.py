@@ -464,6 +464,40 @@ jobs:
     assert told == ([] if decision == "refused" else [(decision, "production", "User")])
 
 
+# --- Answers from a table ---------------------------------------------------------------------------------------------
+
+NOTING = (
+    r"""bash -c "bash \"$0\"; code=$?; echo \"$GITHUB_ACTION 1 $code $SECONDS\" >> \"$RUNNER_TEMP/rdc-journal\"; """
+    'exit $code" {0}'
+)
+CALL = """set -- 1.@n 'a b'"'"'c'; . "$YARDSTICK/visit"\n"""
+
+
+def tabled(shell: str) -> str:
+    """A workflow of two units, and a step that shows what they leave."""
+    unit = {"run": CALL, "shell": shell, "env": {"RDC_ATTEMPT": 2}, "continue-on-error": True}
+    units = [json.dumps({"id": name, **unit}) for name in ("a", "b")]
+    return steps("\n".join(f"- {step}" for step in (*units, '{id: c, run: cat "$RUNNER_TEMP/rdc-journal"}')))
+
+
+def test_a_table_answers_a_unit_without_a_process(walk: Walk, tmp_path: Path) -> None:
+    (tmp_path / "script").write_text("pass\nfail\n", encoding="utf-8")
+    (tmp_path / "log").touch()
+    run = walk(tabled(NOTING), env={"YARDSTICK": str(tmp_path)}, by_table=True)
+    assert run.jobs["one"].outcomes == {"a": "success", "b": "failure", "c": "success"}
+    assert "a 1 0 0\nb 1 1 0\n" in run.log
+    lines = [line.split("\t") for line in (tmp_path / "log").read_text(encoding="utf-8").splitlines()]
+    assert lines == [["a b'c", "1.@n", "2", "-", "-", "-", number, "- "] for number in ("1", "2")]
+
+
+@pytest.mark.parametrize(("shell", "by_table"), [(NOTING, False), ("bash {0}", True), (f"{NOTING} x", True)])
+def test_a_shell_runs_what_no_table_answers(walk: Walk, tmp_path: Path, shell: str, by_table: bool) -> None:
+    (tmp_path / "visit").write_text('[ "$2" = "a b\'c" ] && exit 3\n', encoding="utf-8")
+    run = walk(tabled(shell), env={"YARDSTICK": str(tmp_path)}, by_table=by_table)
+    assert run.jobs["one"].outcomes["a"] == "failure"
+    assert "exit code 3" in run.log
+
+
 # --- Where it runs ----------------------------------------------------------------------------------------------------
 
 
