@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,6 +19,11 @@ NO_CONFORMANCE = f"the conformance cases are not at {CONFORMANCE}"
 # The same examples in every run: a test that passed fails only when something was changed.
 settings.register_profile("rdc", derandomize=True, deadline=None)
 settings.load_profile("rdc")
+
+# What is started in the background of a shell ignores these, and so would everything that the tests start.
+for _ignored in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
+    if signal.getsignal(_ignored) is signal.SIG_IGN:
+        signal.signal(_ignored, signal.default_int_handler if _ignored is signal.SIGINT else signal.SIG_DFL)
 
 
 @pytest.fixture(scope="session")
