@@ -10,7 +10,7 @@ from runtime_shim.session import PERFORMERS, RECENT
 from runtime_shim.state import ENDED, State
 from runtime_shim.walk import filled
 
-OTHER = "This run was started with a different version of the program."
+OTHER = "This run belongs to a different version of the program."
 DECISIONS = (("--rerun-interrupted",), ("--assume", "pass"), ("--assume", "fail"))
 
 

@@ -1532,7 +1532,7 @@ def rehearse(session: Session) -> list[str]:
 # What `status` and `steps` say.
 # ---------------------------------------------------------------------------------------------------------------------
 
-OTHER = "This run was started with a different version of the program."
+OTHER = "This run belongs to a different version of the program."
 DECISIONS = (("--rerun-interrupted",), ("--assume", "pass"), ("--assume", "fail"))
 
 
@@ -1712,7 +1712,7 @@ class Commandline:
                     *[f"to resume it:   {self._call(*words)}"][:can_go_on],
                     f"to archive it:  {self._call('reset')}",
                     f"an unfinished run stands at {old.node}"
-                    + ("" if is_same else ", of another version of this program"),
+                    + ("" if is_same else ", of a different version of this program"),
                 )
             session = self._session(signals, State(first_record(self.program)))
             if old is not None:
@@ -1813,7 +1813,7 @@ class Commandline:
             raise RefusedError(
                 *differences(state.units, self.program),
                 f"to resume with this version all the same: {self._call('resume', '--adopt')}",
-                "this run was started with a different version of this program",
+                "this run belongs to a different version of this program",
             )
         return state, reading
 

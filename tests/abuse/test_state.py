@@ -132,7 +132,7 @@ def test_state_of_another_version_is_refused_and_nothing_runs(target: str, chang
     for words in (["resume"], ["run"], run_words(place, "resume")):
         refused = place.call(*words)
         assert (refused.code, "Traceback" in refused.err) == (2, False)
-        assert re.search("another version|an unfinished run", end_of(place, refused)), refused
+        assert re.search("different version|an unfinished run", end_of(place, refused)), refused
     assert place.journal.read_bytes() == before
     assert place.log() == ["one"]
     assert place.call("clean" if target == "make" else "reset").code == 0
@@ -154,7 +154,7 @@ def test_a_program_that_is_replaced_while_it_runs_mixes_nothing(target: str, doc
         assert done.code == 0
     else:
         assert done.code == 2
-        assert re.search("was changed during the run|another version", end_of(place, done))
+        assert re.search("was changed during the run|different version", end_of(place, done))
         assert place.log() == ["one"]
         place.script.write_text(old, encoding="utf-8")
         assert place.call(*run_words(place, "resume")).code == 0
@@ -196,7 +196,7 @@ def test_a_newer_format_of_the_journal_of_make_is_refused_and_kept(tmp_path: Pat
         place.journal.write_text(content)
         refused = place.call("resume")
         assert refused.code == 2
-        assert re.search("another version|of another rdc", end_of(place, refused))
+        assert re.search("different version|of another rdc", end_of(place, refused))
         assert place.call("clean").code == 0
     assert place.log() == []
 

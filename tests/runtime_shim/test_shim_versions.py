@@ -26,7 +26,7 @@ def test_state_of_another_program(tmp_path: Path) -> None:
         assert refused.code == 2
         assert "added: 4" in refused.err
         assert "changed: 3" in refused.err
-        assert refused.last == "rdc: error: this run was started with a different version of this program"
+        assert refused.last == "rdc: error: this run belongs to a different version of this program"
         assert "resume --adopt" in refused.err
     assert place.journal.read_bytes() == before
     assert "WAITING" in place.run("status", "--adopt").out
@@ -105,7 +105,7 @@ def test_state_of_another_document(tmp_path: Path) -> None:
     assert place.journal.read_bytes() == before
     assert place.run("resume", "--adopt").code == 75
     place.write({**other_program(**{"3": shell("false", "COMPLETE")}), "source": "other.runbook.md"})
-    assert "another version" in place.run("resume").last, "it is that document's state since"
+    assert "different version" in place.run("resume").last, "it is that document's state since"
 
 
 def test_run_on_an_unfinished_run_of_another_version(tmp_path: Path) -> None:
@@ -113,7 +113,7 @@ def test_run_on_an_unfinished_run_of_another_version(tmp_path: Path) -> None:
     place.run("run")
     place.write(other_program(**{"3": shell("true", "COMPLETE")}))
     refused = place.run("run")
-    assert refused.last == "rdc: error: an unfinished run stands at 2, of another version of this program"
+    assert refused.last == "rdc: error: an unfinished run stands at 2, of a different version of this program"
     assert "deploy.py resume --adopt\n" in refused.err
     place.write(program({"1": shell("true", "COMPLETE")}))
     gone = place.run("run")
@@ -126,7 +126,7 @@ def test_what_status_proposes_for_another_version_works(tmp_path: Path) -> None:
     place.run("run")
     place.write(other_program(**{"3": shell("true", "COMPLETE")}))
     status = place.run("status", "--adopt")
-    assert "another version" in status.out
+    assert "different version" in status.out
     assert json.loads(place.run("status", "--adopt", "--json").out)["next"] == [f"{place.script} resume --adopt"]
     place.write(program({"1": shell("true", "COMPLETE")}))
     assert json.loads(place.run("status", "--adopt", "--json").out)["next"] == [f"{place.script} reset"]
