@@ -3,7 +3,8 @@
 The modules beside this one read a workflow by `@actions/workflow-parser`, evaluate what it says by
 `@actions/expressions`, and do what GitHub does around that: jobs by their `needs` and `if`, steps with outcome and
 conclusion, environments of three levels, the files of a step, artifacts, approvals, and the API about runs. Scripts are
-run by the shell that the workflow names. What the simulator does not know is an error.
+run by the shell that the workflow names, unless a table answers the units (`table.mjs`). What the simulator does not
+know is an error.
 
 Unlike act it has GitHub's rules for what act leaves out: a job that needs a skipped one is skipped too, wherever that
 one stands above it; environments let a job in or not; tokens may only do what `permissions` says; the words of a
