@@ -20,7 +20,7 @@ from .scenario import tabled
 from .shares import compare_random_cases
 from .ways import github, try_way
 
-SHARES = {"engine": 36, "engine-waiting": 3, "engine-agent": 4, "engine-environment": 3}
+SHARES = {"engine": 36, "engine-waiting": 2, "engine-agent": 4, "engine-environment": 2}
 """Documents; each is walked through by real shells once, and with several tables of outcomes."""
 
 

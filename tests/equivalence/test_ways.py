@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,7 @@ from . import __main__, regressions, test_engine, test_github, test_make, test_p
 from .difference import DifferenceError
 from .execution import Trial
 from .scenario import Scenario
+from .visits import Walk
 from .ways import WAYS, Way, try_way
 
 SHOWN_ONLY = {"dot", "mermaid", "json"}
@@ -71,6 +74,11 @@ def broken(prepared: Trial) -> bool:
     return True
 
 
+def broken_by_tables(prepared: Trial) -> bool:
+    """The same where a table answers the commands."""
+    return not prepared.scenario.is_tabled or broken(prepared)
+
+
 def soak(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
     """Run the soak in this process."""
     monkeypatch.setattr(sys, "argv", ["soak", *words])
@@ -93,9 +101,36 @@ def test_a_difference_is_told_made_small_and_saved(
     assert saved.documents["main.runbook.md"].count("## ") == 1
 
 
+def test_the_outcomes_of_the_table_that_differed_are_saved(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setitem(WAYS, "broken", Way(broken_by_tables, tables=6))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    assert soak(monkeypatch, "--minutes", "1", "--seed", "1", "--ways", "broken") == 1
+    (folder,) = tmp_path.glob("difference-*")
+    assert any(visit.attempt > 1 for visit, _ in regressions.read(folder).walk.visits)
+
+
 def test_the_soak_ends_when_it_is_told_to(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     assert soak(monkeypatch, "--minutes", "1", "--most", "7", "--ways", "semantics") == 0
     assert "7 documents, walks: semantics 7\n" in capsys.readouterr().out
+
+
+def test_documents_and_walks_are_counted_apart(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    walks: list[Walk] = []
+    monkeypatch.setitem(WAYS, "counted", Way(partial(_took, walks), tables=6))
+    assert soak(monkeypatch, "--minutes", "1", "--seed", "1", "--most", "100", "--ways", "counted") == 0
+    told = re.search(r"(\d+) documents, walks: counted (\d+)\n", capsys.readouterr().out)
+    assert told
+    documents, counted = map(int, told.groups())
+    assert len(walks) == counted
+    assert 100 <= counted <= 101
+    assert documents < counted
+
+
+def _took(walks: list[Walk], prepared: Trial) -> bool:
+    walks.append(prepared.scenario.walk)
+    return True
 
 
 def test_a_way_that_cannot_be_taken_here_is_left_out(
