@@ -175,7 +175,7 @@ def test_frames_can_be_nested_without_bound() -> None:
     assert sum(isinstance(item, Frame) for _, item in outline(picture(deep))) == depth
 
 
-@settings(max_examples=70, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=35, suppress_health_check=[HealthCheck.too_slow])
 @given(case=cases())
 def test_every_unit_and_every_way_is_drawn_once(case: Case) -> None:
     compiled_program = compiled_case(case)

@@ -19,7 +19,7 @@ from tests.equivalence.strategies import cases
 
 MOST, LONGEST = 40, 12
 
-_quick = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+_quick = settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def by_outcomes(program: Program, visits: tuple[Visit, ...], limit: int) -> Walk:

@@ -82,7 +82,7 @@ def check(text: str, layout: Layout | None) -> None:
         assert formatted(result.text, layout) == Formatted(result.text)
 
 
-@settings(max_examples=120, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 @given(cases(), _layouts)
 def test_a_random_runbook_has_a_normal_form(case: Case, layout: Layout | None) -> None:
     for text in case.documents().values():
@@ -117,7 +117,7 @@ def walked(document: Path, seed: int) -> list[tuple[object, ...]]:
     return [(visit.unit, visit.outcome, visit.instances, visit.taken) for visit in found.visits]
 
 
-@settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
 @given(_texts, _layouts)
 @example("## 1. A\r\r- PASS: STOP\n", None)
 @example("## 1. A\n- PASS: CONTINUE\n\x1c\n- FAIL: STOP\n", None)

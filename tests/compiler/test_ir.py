@@ -181,7 +181,7 @@ def test_what_can_be_read_off_the_graph(tmp_path: Path) -> None:
     assert graph.immediate_dominators(whole, loops) == {"After": "{N}", "COMPLETE": "After", "STOP": "After"}
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(cases())
 def test_the_short_proof_finds_nothing_that_the_graph_would_not(case: Case) -> None:
     """Whatever is proved without networkx must hold in networkx's eyes."""

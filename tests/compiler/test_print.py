@@ -39,7 +39,7 @@ def parsed(text: str, layout: Layout | None = None) -> Runbook:
     return tree
 
 
-@settings(max_examples=80)
+@settings(max_examples=40)
 @given(cases())
 def test_printing_a_random_runbook_keeps_its_tree(case: Case) -> None:
     layout: Layout = "after-header" if case.style.after_header else "after-body"

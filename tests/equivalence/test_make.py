@@ -6,7 +6,7 @@ import pytest
 
 from .shares import compare_random_cases
 
-SHARES = {"make": 40, "make-waiting": 8}
+SHARES = {"make": 26, "make-waiting": 8}
 
 
 @pytest.mark.parametrize("way", SHARES)

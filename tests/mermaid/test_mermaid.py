@@ -62,7 +62,7 @@ def test_mermaid_reads_the_golden_files(path: Path, mermaid: Mermaid) -> None:
     assert not is_too_big(text)
 
 
-@settings(max_examples=50, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
 @given(drawn=hostile_programs())
 def test_no_text_leaves_its_label(drawn: Program, mermaid: Mermaid) -> None:
     assert_same(mermaid.read(emitted(drawn)), picture(drawn))

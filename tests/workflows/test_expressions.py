@@ -88,7 +88,7 @@ def code(text: str) -> Iterator[str]:
             yield from (str(value) for name, value in step.get("with", {}).items() if name in {"script", "args"})
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(options=OPTIONS)
 def test_no_script_and_no_command_holds_an_expression_whatever_the_options(options: dict[str, object]) -> None:
     with tempfile.TemporaryDirectory() as folder:
