@@ -186,6 +186,12 @@ def test_a_doubled_number_that_is_referred_to_is_left_alone(reference: str) -> N
     assert findings(text) == ["RD108 9:4", "RD117 3:14"]
 
 
+def test_no_step_gets_the_number_of_one_whose_header_does_not_begin_with_it() -> None:
+    text = "## 1. A\n\nText.\n\n## Step 2: B\n\nText.\n\n## 3. C\n\nText.\n"
+    assert findings(text) == ["RD102 9:4"]
+    assert normal(text.replace("2: B", "two")) == text.replace("2: B", "two").replace("## 3.", "## 2.")
+
+
 def test_no_number_is_changed_where_a_closing_fence_is_missing() -> None:
     text = "## 1. A\n\n```sh\na\n\n## 2. B\n\n```sh\nb\n```\n\n## 3. C\n"
     assert findings(text) == ["RD049 3:1", "RD102 12:4"]

@@ -107,6 +107,7 @@ HEADERS = [
     (BUILD + "## Step 2 - Test\n\nText.\n", "RD401", "`## 2. Test`"),
     (BUILD + "## Phase 2\n\nText.\n", "RD401", "`## 2. Title`"),
     ("## Step 1: A\n\nText.\n\n## Step 2: B\n\nText.\n", "RD108", "`## 2. B`"),
+    (BUILD + "## Step 2: Test\n\nText.\n\n## 3. Go\n\nText.\n", "RD102", "`## 2. Test`"),
     ("## 1. A\n\n### Step 1.1: Get it\n\nText.\n", "RD032", "`### 1.1 Get it`"),
 ]
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from compiler.diagnostic import Diagnostic, Related
 from compiler.frontends.rundown.messages import second_transition
-from compiler.frontends.rundown.numbering import numbered_header, with_number
+from compiler.frontends.rundown.numbering import missing_steps, numbered_header, with_number
 from compiler.frontends.rundown.questions import check_languages
 from compiler.frontends.rundown.scenarios import check_scenarios
 from compiler.frontends.rundown.syntax import (
@@ -46,9 +47,19 @@ def _titles(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
 
 def _sequence(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
     """V2: numbers run 1, 2, 3 … among the steps, and among the substeps of each step."""
-    yield from _out_of_sequence(source, runbook.steps, "RD102", "step")
+    missing = missing_steps(runbook.steps)
+    for found in _out_of_sequence(source, runbook.steps, "RD102", "step"):
+        yield _with_missing_steps(found, missing)
     for step in runbook.steps:
         yield from _out_of_sequence(source, step.substeps, "RD103", "substep")
+
+
+def _with_missing_steps(found: Diagnostic, missing: Mapping[int, Step]) -> Diagnostic:
+    """The finding, with the headers to write for the steps that are missing, if there are any."""
+    if not missing:
+        return found
+    headers = ", ".join(f"line {step.span.line} as `{numbered_header(step)}`" for step in missing.values())
+    return replace(found, help=f"write {headers}: a header begins with its number")
 
 
 def _out_of_sequence(source: Source, siblings: Sequence[Unit], code: str, kind: str) -> Iterator[Diagnostic]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from compiler.frontends.rundown.syntax import Step
 from compiler.source import Source
@@ -23,6 +24,13 @@ def numbered_header(step: Step) -> str | None:
     if match is None or not (match["mark"] or str(step.id).lower() in COUNTING_WORDS):
         return None
     return f"## {match['number']}. {match['rest'] or 'Title'}"
+
+
+def missing_steps(steps: Sequence[Step]) -> dict[int, Step]:
+    """The named steps that were meant to have a number that no step has: `## Step 2: Test` is the missing step 2."""
+    headers = ((numbered_header(step), step) for step in steps)
+    meant = {int(header.split()[1].rstrip(".")): step for header, step in headers if header}
+    return {number: step for number, step in meant.items() if all(step.id != number for step in steps)}
 
 
 def with_number(source: Source, step: Step, number: int) -> str:

@@ -17,6 +17,7 @@ from compiler.frontends.rundown.formatting.pieces import Piece, Section, read_se
 from compiler.frontends.rundown.formatting.problems import unclear_references
 from compiler.frontends.rundown.formatting.proof import same_content, same_meaning
 from compiler.frontends.rundown.formatting.spelling import Spelling
+from compiler.frontends.rundown.numbering import missing_steps
 from compiler.frontends.rundown.parse import parse_scanned
 from compiler.frontends.rundown.scan import Scanned, scan
 from compiler.frontends.rundown.syntax import Runbook
@@ -105,8 +106,11 @@ def _as_written(as_wanted: _Read, wanted: Layout) -> tuple[Layout | None, _Read 
 
 
 def _can_be_mended(read: _Read) -> bool:
-    only_numbers = all(found.code in OUT_OF_SEQUENCE for found in read.errors)
-    return only_numbers and read.runbook is not None and not has_doubled_names(read.runbook)
+    if read.runbook is None or any(found.code not in OUT_OF_SEQUENCE for found in read.errors):
+        return False
+    # A number that is missing since its header reads `## Step 2: Test` must not be given to another step.
+    is_missing = bool(read.errors and missing_steps(read.runbook.steps))
+    return not is_missing and not has_doubled_names(read.runbook)
 
 
 class _Task(NamedTuple):
