@@ -9,8 +9,6 @@ import shutil
 import signal
 import subprocess
 import tempfile
-import time
-from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -19,14 +17,22 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from backends.make import MakeBackend
 from compiler.driver import compile_file
 from compiler.ir.program import Program, Shell
+from tests.backends.makefiles import (
+    FLOW,
+    PATIENCE,
+    PLAIN,
+    SLOW,
+    Place,
+    emitted,
+    environment,
+    last_line,
+)
 from tests.conftest import ROOT
 from tests.workflows import lint
 
 EXAMPLES = sorted((ROOT / "examples").glob("*.runbook.md"))
-PATIENCE = 20.0
 
 # What makes of GNU make after 3.81 know, and since when.
 NEWER = {
@@ -47,130 +53,6 @@ NEWER = {
     r"\.WAIT\b|\.NOTINTERMEDIATE": "4.4",
     r"\+:=|:::=": "4.4",
 }
-
-PLAIN = (
-    "# Plain\n\n## 1. Build it\n\n```bash\necho build >> log\n```\n\n## 2. Ship it\n\n```sh\necho ship >> log\n```\n"
-)
-FLOW = """\
-# Flow
-
-## 1. Build it
-
-```bash
-echo build >> log
-```
-
-## 2. Look at it
-
-Is it good?
-
-- YES: CONTINUE
-- NO: STOP "It is bad"
-
-## 3. Look again
-
-Is it really?
-
-## 4. Ship it
-
-```bash
-echo "ship $RDC_RUN_ID" >> log
-```
-
-- PASS: COMPLETE "Out it goes"
-"""
-SLOW = "# Slow\n\n## 1. Build\n\n```bash\necho build >> log\n```\n\n## 2. Wait\n\n```bash\necho $$ > began\n"
-SLOW += "[ -e quick ] || exec sleep 30\n```\n\n## 3. Ship\n\n```bash\necho ship >> log\n```\n"
-SLOW_FLOW = SLOW + '\n- PASS: COMPLETE "Done"\n'
-BOTH = pytest.mark.parametrize("document", [SLOW, SLOW_FLOW], ids=["plain", "flow"])
-
-
-class Place:
-    """A folder with a Makefile in which make is run."""
-
-    def __init__(self, folder: Path, document: str, others: dict[str, str] | None = None) -> None:
-        self.folder = folder
-        self.write(document, others or {})
-
-    def write(self, document: str, others: dict[str, str]) -> None:
-        """The documents, and the Makefile of the first one."""
-        (self.folder / "rdc.toml").touch()
-        for name, text in {"main.runbook.md": document, **others}.items():
-            (self.folder / name).write_bytes(text.encode())
-        compilation = compile_file(str(self.folder / "main.runbook.md"))
-        assert compilation.program, compilation.diagnostics
-        (self.folder / "Makefile").write_bytes(emitted(compilation.program).encode())
-
-    def make(self, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
-        """Run make to its end."""
-        return subprocess.run(
-            ["make", *words],
-            cwd=self.folder,
-            env=environment(variables),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=PATIENCE,
-            check=False,
-            encoding="utf-8",
-        )
-
-    def start(self, *words: str) -> subprocess.Popen[str]:
-        """Start make in a session of its own, and wait until its slow command runs."""
-        process = subprocess.Popen(
-            ["make", *words],
-            cwd=self.folder,
-            env=environment({}),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            encoding="utf-8",
-            start_new_session=True,
-        )
-        deadline = time.monotonic() + PATIENCE
-        while not self.lines("began"):
-            assert process.poll() is None, process.communicate()
-            assert time.monotonic() < deadline
-            time.sleep(0.005)
-        return process
-
-    def lines(self, name: str) -> list[str]:
-        """The lines of a file."""
-        path = self.folder / name
-        return path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-
-    @property
-    def state(self) -> Path:
-        """The only state folder."""
-        (found,) = (self.folder / ".rdc").glob("*.make")
-        return found
-
-    @property
-    def files(self) -> dict[str, bytes]:
-        """All files with their contents."""
-        return {str(path): path.read_bytes() for path in self.folder.rglob("*") if path.is_file()}
-
-
-def emitted(program: Program) -> str:
-    """The Makefile of a program."""
-    text = MakeBackend().emit(program, {}).text
-    assert text
-    return text
-
-
-def environment(variables: dict[str, str]) -> dict[str, str]:
-    """The environment for make: this one without what make and rdc themselves put there."""
-    ours = re.compile("RDC_|MAKE|MFLAGS|UNIT$|ANSWERS$")
-    return {name: value for name, value in os.environ.items() if not ours.match(name)} | variables
-
-
-def last_line(done: subprocess.CompletedProcess[str]) -> str:
-    """The last line on standard output, which says how the run ended."""
-    return (done.stdout.splitlines() or [""])[-1]
-
-
-@pytest.fixture
-def flow(tmp_path: Path) -> Place:
-    return Place(tmp_path, FLOW)
 
 
 # --- The file ---------------------------------------------------------------------------------------------------------
@@ -340,69 +222,6 @@ def test_a_dry_run_of_make_executes_nothing_and_writes_nothing(document: str, tm
     assert place.make("-n").returncode == 0
     assert place.files == before
     assert not (tmp_path / ".rdc").exists()
-
-
-# --- Two runs at once -------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def ended() -> Iterator[list[subprocess.Popen[str]]]:
-    """Runs that are ended with the test, if they are not over."""
-    processes: list[subprocess.Popen[str]] = []
-    yield processes
-    for process in processes:
-        if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)
-        process.communicate(timeout=PATIENCE)
-
-
-@BOTH
-def test_a_second_run_is_refused_and_the_first_goes_on(
-    document: str, tmp_path: Path, ended: list[subprocess.Popen[str]]
-) -> None:
-    place = Place(tmp_path, document)
-    ended.append(place.start())
-    for verb in ("run", "resume", "clean"):
-        second = place.make(verb)
-        assert second.returncode
-        assert last_line(second).startswith("rdc: error: another run is under way")
-    os.kill(int(place.lines("began")[0]), signal.SIGKILL)  # its sleep alone
-    said, _ = ended[0].communicate(timeout=PATIENCE)
-    assert said.splitlines()[-1] == "rdc: STOP"
-    assert place.lines("log") == ["build"]
-    assert not (place.state / "lock").exists()
-
-
-@pytest.mark.parametrize("document", [PLAIN, FLOW], ids=["plain", "flow"])
-def test_a_lock_of_a_dead_process_is_taken_over(document: str, tmp_path: Path) -> None:
-    place = Place(tmp_path, document)
-    dead = subprocess.Popen(["true"])
-    dead.wait()
-    place.make()
-    place.make("clean")
-    (place.state / "lock").write_text(f"{dead.pid}\n", encoding="utf-8")
-    assert "another run" not in place.make().stdout
-    assert place.lines("log").count("build") == 2
-    assert [path.name for path in place.state.iterdir() if path.name.startswith("lock")] == []
-
-
-def test_only_one_of_many_takes_over_a_lock_that_was_left_behind(tmp_path: Path) -> None:
-    place = Place(tmp_path, PLAIN.replace("echo build", "sleep 0.7; echo build"))
-    dead = subprocess.Popen(["true"])
-    dead.wait()
-    (tmp_path / ".rdc" / "main.make").mkdir(parents=True)
-    (place.state / "lock").write_text(f"{dead.pid}\n", encoding="utf-8")
-    many = [
-        subprocess.Popen(["make"], cwd=tmp_path, env=environment({}), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        for _ in range(8)
-    ]
-    said = [process.communicate(timeout=PATIENCE)[0] for process in many]
-    journal = (place.state / "journal").read_text(encoding="utf-8")
-    runs = 1 + len(list((place.state / "history").glob("*")))
-    assert journal.startswith("1 run ")
-    assert len(re.findall("^[0-9]+ run ", journal, re.MULTILINE)) == 1
-    assert place.lines("log") == ["build", "ship"] * runs
-    assert sum(b"COMPLETE" in line for line in said) == runs
 
 
 # --- Verbs ------------------------------------------------------------------------------------------------------------
@@ -630,117 +449,6 @@ def test_commands_of_instances_see_their_numbers(tmp_path: Path) -> None:
     assert place.lines("log") == ["1 unset 1", "2 unset 2", "3 unset 3"]
 
 
-# --- Trouble ----------------------------------------------------------------------------------------------------------
-
-
-def unmakable(place: Place) -> None:
-    """A file stands where the state folder should be."""
-    (place.folder / ".rdc").touch()
-
-
-def unwritable(place: Place) -> None:
-    """The state folder is one in which nobody can make a file, not even root."""
-    shutil.rmtree(place.state)
-    (place.folder / ".rdc" / "main.make").symlink_to("/proc", target_is_directory=True)
-
-
-def full(place: Place) -> None:
-    """The disk is full as the journal is written."""
-    (place.state / "journal").unlink()
-    (place.state / "journal").symlink_to("/dev/full")
-
-
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="neither /proc nor /dev/full is here")
-@pytest.mark.parametrize("break_it", [unmakable, unwritable, full])
-@pytest.mark.parametrize("document", [PLAIN, FLOW], ids=["plain", "flow"])
-def test_a_state_that_cannot_be_written_is_said_clearly(document: str, break_it: object, tmp_path: Path) -> None:
-    place = Place(tmp_path, document)
-    if break_it is not unmakable:
-        place.make()
-        (tmp_path / "log").unlink()
-        assert place.state.name == "main.make"
-    assert callable(break_it)
-    break_it(place)
-    refused = place.make()
-    assert refused.returncode
-    assert re.match(r"rdc: error: the state (folder )?cannot be", last_line(refused))
-    noise = [line for line in refused.stderr.splitlines() if not line.startswith(("rdc: the state", "make: ***"))]
-    assert noise == []
-    assert place.lines("log") == []
-
-
-@BOTH
-def test_a_line_that_was_not_written_to_its_end_counts_as_not_there(
-    document: str, tmp_path: Path, ended: list[subprocess.Popen[str]]
-) -> None:
-    place = Place(tmp_path, document)
-    ended.append(place.start())
-    os.killpg(ended[0].pid, signal.SIGKILL)
-    ended[0].communicate(timeout=PATIENCE)
-    (tmp_path / "quick").touch()
-    journal = (place.state / "journal").read_text(encoding="utf-8")
-    number, _, unit = journal.splitlines()[-1].split()[:3]
-    (place.state / "journal").write_text(f"{journal}{int(number) + 1} end {unit} pa", encoding="utf-8")
-    assert last_line(place.make("resume")) == "rdc: WAITING 2"
-    assert (place.state / "journal").read_text(encoding="utf-8") == journal
-    assert place.make("resume", "ASSUME=pass").returncode == 0
-    assert place.lines("log") == ["build", "ship"]
-
-
-@pytest.mark.parametrize("flag", ["-i", "-k", "-j4"])
-def test_no_flag_of_make_makes_it_go_on_after_a_stop(flag: str, tmp_path: Path) -> None:
-    """With `-i` make itself ends with 0, whatever a Makefile does."""
-    place = Place(tmp_path, PLAIN.replace("echo build", "exit 1; echo build"))
-    done = place.make(flag)
-    assert flag == "-i" or done.returncode
-    assert "COMPLETE" not in done.stdout
-    assert place.make("status").stdout == "fail 1\nover: STOP\n"
-    assert place.lines("log") == []
-
-
-# --- Signals ----------------------------------------------------------------------------------------------------------
-
-
-@BOTH
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_run_that_was_interrupted_goes_on_as_one_decides(
-    document: str, number: signal.Signals, tmp_path: Path, ended: list[subprocess.Popen[str]]
-) -> None:
-    place = Place(tmp_path, document)
-    ended.append(place.start())
-    os.killpg(ended[0].pid, number)
-    said, _ = ended[0].communicate(timeout=PATIENCE)
-    assert ended[0].returncode
-    assert said.splitlines()[-1] == "rdc: INTERRUPTED 2"
-    undecided = place.make("resume")
-    assert undecided.returncode
-    assert last_line(undecided) == "rdc: WAITING 2"
-    assert place.lines("log") == ["build"]
-    (tmp_path / "began").unlink()
-    (tmp_path / "quick").touch()
-    decision = "RERUN=1" if number == signal.SIGINT else "ASSUME=pass"
-    done = place.make("resume", decision)
-    assert done.returncode == 0
-    assert last_line(done).startswith("rdc: COMPLETE")
-    assert bool(place.lines("began")) == (decision == "RERUN=1")
-    assert place.lines("log") == ["build", "ship"]
-
-
-@BOTH
-def test_a_run_that_was_interrupted_can_be_taken_for_failed(
-    document: str, tmp_path: Path, ended: list[subprocess.Popen[str]]
-) -> None:
-    place = Place(tmp_path, document)
-    ended.append(place.start())
-    os.killpg(ended[0].pid, signal.SIGTERM)
-    ended[0].communicate(timeout=PATIENCE)
-    assert place.make("resume", "ASSUME=perhaps").returncode
-    done = place.make("resume", "ASSUME=fail")
-    assert done.returncode
-    assert last_line(done) == "rdc: STOP"
-    assert place.lines("log") == ["build"]
-
-
 # --- Limits and names -------------------------------------------------------------------------------------------------
 
 
@@ -761,82 +469,3 @@ def test_a_makefile_that_make_cannot_name_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "M k").write_bytes((tmp_path / "Makefile").read_bytes())
     done = place.make("-f", "M k", "status")
     assert done.returncode
-
-
-# --- State that vanishes ----------------------------------------------------------------------------------------------
-
-GONE = {
-    "plain": "# Plain\n\n## 1. Build\n\n```bash\necho build >> log\n```\n\n## 2. Clean\n\n```bash\n{}\n```\n\n"
-    "## 3. Ship\n\n```bash\necho ship >> log\n```\n",
-}
-GONE["flow"] = GONE["plain"] + '\n- PASS: COMPLETE "Done"\n'
-
-
-@pytest.mark.parametrize("document", GONE.values(), ids=GONE)
-@pytest.mark.parametrize(
-    "command", ["rm -rf .rdc", "rm .rdc/*/journal", "git init -q . && git clean -qfdx -e Makefile -e log"]
-)
-def test_state_that_a_command_removes_ends_the_run(document: str, command: str, tmp_path: Path) -> None:
-    place = Place(tmp_path, document.format(command))
-    done = place.make()
-    assert done.returncode
-    said = "error: unit 2 ended with PASS, and this is lost: .rdc/main.make was removed or replaced during the run"
-    assert last_line(done) == f"rdc: {said}"
-    assert "make resume" in done.stderr
-    assert place.lines("log") == ["build"]
-
-
-def test_a_command_that_removes_the_makefile_too_is_named(tmp_path: Path) -> None:
-    place = Place(tmp_path, GONE["flow"].format("rm -rf .rdc Makefile"))
-    done = place.make()
-    assert last_line(done).startswith("rdc: error: unit 2 ended with PASS, and this is lost")
-    assert "No such file" not in done.stderr
-
-
-@pytest.mark.parametrize("document", GONE.values(), ids=GONE)
-def test_a_command_that_cannot_be_started_has_no_outcome(document: str, tmp_path: Path) -> None:
-    """As where the environment is too large: a transition for FAIL would do what nobody wanted."""
-    place = Place(tmp_path, document.format("# " + "x" * 100_000 + "\necho clean >> log"))
-    used = sum(len(name) + len(value) + 10 for name, value in os.environb.items())
-    room = os.sysconf("SC_ARG_MAX") - used - 50_000
-    refused = place.make(**{f"LARGE{number}": "x" * 9_980 for number in range(room // 10_000)})
-    assert last_line(refused) == "rdc: error: unit 2 has no outcome: bash cannot be started"
-    assert "make resume RERUN=1" in refused.stderr
-    assert place.lines("log") == ["build"]
-    assert place.make("resume", "RERUN=1").returncode == 0
-    assert place.lines("log") == ["build", "clean", "ship"]
-
-
-def test_exit_code_126_of_a_command_is_a_failure(tmp_path: Path) -> None:
-    place = Place(tmp_path, GONE["flow"].format("exit 126"))
-    assert last_line(place.make()) == "rdc: STOP"
-
-
-def test_a_run_whose_state_was_removed_leaves_that_of_another_run_alone(tmp_path: Path) -> None:
-    place = Place(tmp_path, SLOW_FLOW.replace("exec sleep 30", "until [ -e go ]; do sleep 0.02; done"))
-    process = place.start()
-    shutil.rmtree(tmp_path / ".rdc")
-    (tmp_path / "began").unlink()
-    second = place.start()
-    (tmp_path / "go").touch()
-    results = {one.communicate(timeout=PATIENCE)[0].splitlines()[-1]: one.returncode for one in (process, second)}
-    lost = "rdc: error: unit 2 ended with PASS, and this is lost: .rdc/main.make was removed or replaced during the run"
-    assert results == {lost: 2, "rdc: COMPLETE Done": 0}
-    assert place.lines("log") == ["build", "build", "ship"]
-    assert place.make("status").stdout == "pass 1\npass 2\npass 3\nover: COMPLETE\n"
-
-
-def test_git_takes_no_state(tmp_path: Path) -> None:
-    place = Place(tmp_path, PLAIN)
-    subprocess.run(["git", "init", "-q", "."], cwd=tmp_path, check=True)
-    assert place.make().returncode == 0
-    words = ["git", "status", "--porcelain", "--untracked-files=all"]
-    shown = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
-    assert "Makefile" in shown
-    assert ".rdc" not in shown
-
-
-def test_an_answer_is_shown_with_the_word_of_its_question(flow: Place) -> None:
-    (flow.folder / "answers").write_text("fail\n", encoding="utf-8")
-    done = flow.make("ANSWERS=answers")
-    assert [line.strip() for line in done.stderr.splitlines() if line.startswith("    ")] == ["PASS", "NO"]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.backends.test_make import PATIENCE, environment
+from tests.backends.makefiles import PATIENCE, environment
 from tests.conftest import ROOT
 from tests.golden.test_golden import GOLDEN, NAMES, STOPS
 

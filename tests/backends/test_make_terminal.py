@@ -9,7 +9,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from tests.backends.test_make import PATIENCE, Place, environment
+from tests.backends.makefiles import PATIENCE, Place, environment
 
 DOCUMENT = """\
 ## 1. Slow

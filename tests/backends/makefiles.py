@@ -1,0 +1,136 @@
+"""Generated Makefiles in folders of their own, and make run in them."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from backends.make import MakeBackend
+from compiler.driver import compile_file
+from compiler.ir.program import Program
+
+PATIENCE = 20.0
+
+PLAIN = (
+    "# Plain\n\n## 1. Build it\n\n```bash\necho build >> log\n```\n\n## 2. Ship it\n\n```sh\necho ship >> log\n```\n"
+)
+FLOW = """\
+# Flow
+
+## 1. Build it
+
+```bash
+echo build >> log
+```
+
+## 2. Look at it
+
+Is it good?
+
+- YES: CONTINUE
+- NO: STOP "It is bad"
+
+## 3. Look again
+
+Is it really?
+
+## 4. Ship it
+
+```bash
+echo "ship $RDC_RUN_ID" >> log
+```
+
+- PASS: COMPLETE "Out it goes"
+"""
+SLOW = "# Slow\n\n## 1. Build\n\n```bash\necho build >> log\n```\n\n## 2. Wait\n\n```bash\necho $$ > began\n"
+SLOW += "[ -e quick ] || exec sleep 30\n```\n\n## 3. Ship\n\n```bash\necho ship >> log\n```\n"
+SLOW_FLOW = SLOW + '\n- PASS: COMPLETE "Done"\n'
+BOTH = pytest.mark.parametrize("document", [SLOW, SLOW_FLOW], ids=["plain", "flow"])
+
+
+class Place:
+    """A folder with a Makefile in which make is run."""
+
+    def __init__(self, folder: Path, document: str, others: dict[str, str] | None = None) -> None:
+        self.folder = folder
+        self.write(document, others or {})
+
+    def write(self, document: str, others: dict[str, str]) -> None:
+        """The documents, and the Makefile of the first one."""
+        (self.folder / "rdc.toml").touch()
+        for name, text in {"main.runbook.md": document, **others}.items():
+            (self.folder / name).write_bytes(text.encode())
+        compilation = compile_file(str(self.folder / "main.runbook.md"))
+        assert compilation.program, compilation.diagnostics
+        (self.folder / "Makefile").write_bytes(emitted(compilation.program).encode())
+
+    def make(self, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
+        """Run make to its end."""
+        return subprocess.run(
+            ["make", *words],
+            cwd=self.folder,
+            env=environment(variables),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=PATIENCE,
+            check=False,
+            encoding="utf-8",
+        )
+
+    def start(self, *words: str) -> subprocess.Popen[str]:
+        """Start make in a session of its own, and wait until its slow command runs."""
+        process = subprocess.Popen(
+            ["make", *words],
+            cwd=self.folder,
+            env=environment({}),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
+            start_new_session=True,
+        )
+        deadline = time.monotonic() + PATIENCE
+        while not self.lines("began"):
+            assert process.poll() is None, process.communicate()
+            assert time.monotonic() < deadline
+            time.sleep(0.005)
+        return process
+
+    def lines(self, name: str) -> list[str]:
+        """The lines of a file."""
+        path = self.folder / name
+        return path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+
+    @property
+    def state(self) -> Path:
+        """The only state folder."""
+        (found,) = (self.folder / ".rdc").glob("*.make")
+        return found
+
+    @property
+    def files(self) -> dict[str, bytes]:
+        """All files with their contents."""
+        return {str(path): path.read_bytes() for path in self.folder.rglob("*") if path.is_file()}
+
+
+def emitted(program: Program) -> str:
+    """The Makefile of a program."""
+    text = MakeBackend().emit(program, {}).text
+    assert text
+    return text
+
+
+def environment(variables: dict[str, str]) -> dict[str, str]:
+    """The environment for make: this one without what make and rdc themselves put there."""
+    ours = re.compile("RDC_|MAKE|MFLAGS|UNIT$|ANSWERS$")
+    return {name: value for name, value in os.environ.items() if not ours.match(name)} | variables
+
+
+def last_line(done: subprocess.CompletedProcess[str]) -> str:
+    """The last line on standard output, which says how the run ended."""
+    return (done.stdout.splitlines() or [""])[-1]
