@@ -7,6 +7,9 @@ READY  := $(VENV)/.ready
 # How long `soak` and `fuzz` take.
 MINUTES ?= 10
 
+# One more than the cores that the tests are made for: much of their time is waiting for processes.
+WORKERS ?= 3
+
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test lint format bench soak fuzz golden lock clean
 
@@ -27,7 +30,7 @@ demo: $(READY) ## Check, compile, run, kill, resume and complete a real runbook
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh
 
 test: $(READY) lint ## Run lint, types and all tests
-	$(BIN)/python -m pytest -n 2 --dist worksteal -q
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -q
 
 lint: $(READY) ## Check style and types
 	$(BIN)/ruff check .

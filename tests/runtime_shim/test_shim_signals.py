@@ -271,7 +271,9 @@ def test_run_that_died_before_its_first_record(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["QUIT", "USR1", "USR2", "XCPU", "ALRM", "VTALRM", "PROF"])
 def test_any_signal_that_would_end_the_runner_ends_the_command(tmp_path: Path, name: str) -> None:
-    place = Place(tmp_path, program({"1": shell(f"ulimit -c 0; {HANG}", "COMPLETE")}))
+    # In the foreground, since what a shell has in the background ignores QUIT, and is ended only after ten seconds.
+    hang = "echo $$ > pid; sh -c 'echo $$ > child; echo ready > ready; exec sleep 1000'; true"
+    place = Place(tmp_path, program({"1": shell(f"ulimit -c 0; {hang}", "COMPLETE")}))
     runner = place.start("run")
     place.wait_for("ready")
     runner.send_signal(getattr(signal, f"SIG{name}"))
