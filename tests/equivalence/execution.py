@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
@@ -25,6 +25,9 @@ from compiler.ir.program import Program
 from .difference import same
 from .scenario import FOLDER_VARIABLE, Scenario, with_walk
 from .visits import Walk
+
+PROMPT = "?"
+"""Stands in place of the file where a prompt is visited."""
 
 HOSTILE_FOLDER = 'it\'s "$HOME" é'
 
@@ -112,6 +115,10 @@ class Trial:
         folder = Path(tempfile.mkdtemp(prefix="walk ", dir=self.folder))
         return _with_outcomes(Trial(folder, with_walk(self.scenario, walk), self.documents))
 
+    def along(self, walk: Walk) -> Trial:
+        """A trial of the same documents in the same folder along another walk, for those who read no outcomes there."""
+        return replace(self, scenario=with_walk(self.scenario, walk))
+
     @property
     def answers(self) -> Path:
         """The file with the answers to the prompts."""
@@ -154,8 +161,22 @@ class Trial:
         """Compare the commands that ran with those of the walk."""
         lines = (self.folder / "log").read_text(encoding="utf-8").splitlines()
         same("the commands that ran", [_parse(line) for line in lines], self.expected(), said)
-        runs = {line.rpartition("\t")[2] for line in lines}
-        same("whether RDC_RUN_ID is one for the run and nothing leaks", _is_one_name(runs), True, str(runs))
+        _check_runs(lines)
+
+    @property
+    def visit(self) -> Path:
+        """The script by which a command logs its visit."""
+        return self.folder / "visit"
+
+    def check_lines(self, lines: Sequence[str]) -> None:
+        """Compare the units of a walk, prompts among them, each with the line that `visit` logs, but for its trail."""
+        commands = iter(self.expected())
+        expected = [
+            next(commands)._replace(trail=0) if visit.is_command else _prompt(visit.label)
+            for visit, _ in self.scenario.walk.visits
+        ]
+        same("the units that were visited", [_without_trail(_parse(line)) for line in lines], expected)
+        _check_runs(lines)
 
     def expected(self) -> list[Line]:
         """The commands that had to run."""
@@ -164,6 +185,20 @@ class Trial:
             Line(visit.file, visit.unit, visit.attempt, visit.step_instance, visit.substep_instance, visit.said, number)
             for number, visit in enumerate(commands, 1)
         ]
+
+
+def _check_runs(lines: Sequence[str]) -> None:
+    runs = {line.rpartition("\t")[2] for line in lines}
+    same("whether RDC_RUN_ID is one for the run and nothing leaks", _is_one_name(runs), True, str(runs))
+
+
+def _prompt(label: str) -> Line:
+    return Line(PROMPT, label, None, None, None, (), 0)
+
+
+def _without_trail(line: Line) -> Line:
+    """What counts of a line without a trail; a prompt has no environment of its own (M4)."""
+    return _prompt(line.unit) if line.file == PROMPT else line._replace(trail=0)
 
 
 def _is_one_name(runs: set[str]) -> bool:

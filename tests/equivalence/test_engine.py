@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 
 from tests.workflows import engine
-from tests.workflows.engine import EngineRun
+from tests.workflows.engine import EngineRun, Flow
 
 from . import regressions
 from .cases import Case, Outcomes
@@ -18,7 +20,7 @@ from .model import Leaf, Runbook, Runbooks, Step, Substep, Substeps
 from .notation import transitions
 from .scenario import tabled
 from .shares import compare_random_cases
-from .ways import github, try_way
+from .ways import WAYS, github, try_way
 
 SHARES = {"engine": 36, "engine-waiting": 2, "engine-agent": 4, "engine-environment": 2}
 """Documents; each is walked through by real shells once, and with several tables of outcomes."""
@@ -31,6 +33,7 @@ def test_it_walks_as_the_oracle(way: str) -> None:
 
 COMMAND, PROMPT = Leaf(code="true {N}", info="bash"), Leaf(prompt="Is it good?")
 ENGINE = engine.run
+Shown = TypeVar("Shown")
 UNITS = Case(
     Runbook(
         (
@@ -48,7 +51,7 @@ UNITS = Case(
 TABLE = "fail pass fail no pass pass yes pass fail yes"
 
 
-@pytest.mark.parametrize("way", SHARES)
+@pytest.mark.parametrize("way", [way for way in SHARES if not WAYS[way].flow_only])
 def test_a_table_gives_the_run_that_shells_give(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
     runs: list[list[EngineRun]] = [[], []]
     start = tabled(replace(UNITS, outcomes=Outcomes(tuple(word in {"pass", "yes"} for word in TABLE.split()))))
@@ -67,6 +70,52 @@ def _known(runs: list[EngineRun]) -> str:
         for step in found.steps
     ]
     return re.sub(r"\| \d+ s \||/engine-\w+/", "", "\n".join(map(str, known)))
+
+
+ASKED = Case(
+    Runbook(
+        (
+            Step("1", PROMPT, transitions(["FAIL: RETRY 2 STOP asked"])),
+            Step("2", COMMAND, transitions(["PASS: RETRY 1 COMPLETE good", "FAIL: RETRY 3 STOP bad"])),
+        )
+    )
+)
+FLOWS = [
+    (UNITS, TABLE),
+    (UNITS, "fail fail fail pass yes fail"),
+    (UNITS, "pass pass no fail"),
+    (UNITS, "pass pass yes pass no"),
+    (ASKED, "no no yes pass pass"),
+    (ASKED, "no no no"),
+    (ASKED, "yes fail pass"),
+    (ASKED, "yes pass fail fail fail"),
+]
+
+
+@pytest.mark.parametrize(("case", "table"), FLOWS)
+def test_a_table_shows_the_flow_that_shells_show(case: Case, table: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    flows: list[Flow] = []
+    runs: list[EngineRun] = []
+    monkeypatch.setattr(engine, "flow", _kept(engine.flow, flows))
+    monkeypatch.setattr(engine, "run", _kept(engine.run, runs))
+    start = tabled(replace(case, outcomes=Outcomes(tuple(word in {"pass", "yes"} for word in table.split()))))
+    assert len(start.walk.visits) == len(table.split())
+    assert try_way("engine", start)
+    assert try_way("engine", replace(start, is_tabled=False))
+    (flow,), (run,) = flows, runs
+    attempts = re.findall(r"\| (\d+) \| \w+ \| \d+ s \|$", run.summary, re.MULTILINE)
+    assert [line.split("\t")[2] for line in flow.lines] == attempts
+    assert (f"rdc: {flow.end}\n" in run.log, flow.conclusion) == (True, run.conclusion)
+
+
+def _kept(walk: Callable[..., Shown], found: list[Shown]) -> Callable[..., Shown]:
+    """The same walk, whose results are kept."""
+
+    def kept(*given: object, **named: object) -> Shown:
+        found.append(walk(*given, **named))
+        return found[-1]
+
+    return kept
 
 
 UNIT = '```sh\nset -- {name} -; . "$YARDSTICK/visit"\n```\n'

@@ -498,6 +498,33 @@ def test_a_shell_runs_what_no_table_answers(walk: Walk, tmp_path: Path, shell: s
     assert "exit code 3" in run.log
 
 
+# --- The flow alone ---------------------------------------------------------------------------------------------------
+
+RESULT = """
+- {id: result, if: "!cancelled()", env: {JOB: "${{ job.status }}", END: END, HALTS: "a STOP_1\\n", STOP_1: why}, run: x}
+"""
+
+
+@pytest.mark.parametrize(
+    ("outcome", "end", "conclusion"), [("pass", "COMPLETE", "success"), ("fail", "STOP why", "failure")]
+)
+def test_a_flow_has_the_end_that_the_last_step_chooses(outcome: str, end: str, conclusion: str, tmp_path: Path) -> None:
+    prepare = "- {name: Prepare, run: exit 1}\n"
+    unit = json.dumps({"id": "a", "run": CALL, "shell": NOTING})
+    flow = engine.flow(steps(f"{prepare}- {unit}{RESULT}").replace("END: END", "END: COMPLETE"), [outcome], tmp_path)
+    assert (flow.end, flow.conclusion) == (end, conclusion)
+    assert flow.lines == ("a b'c\t1.@n\t-\t-\t-\t-\t0\t- ",)
+
+
+@pytest.mark.parametrize(
+    "step", ["id: a, run: echo", "id: saved, name: Save the run, run: echo", "id: a, name: Prepare"]
+)
+def test_a_flow_has_no_step_that_is_not_known(step: str, tmp_path: Path) -> None:
+    text = steps(f"- {{{step}{'' if 'run' in step else ', run: echo'}}}{RESULT}")
+    with pytest.raises(RefusedError, match=r"not simulated: the step .* in a walk by a table"):
+        engine.flow(text, [], tmp_path)
+
+
 # --- Where it runs ----------------------------------------------------------------------------------------------------
 
 

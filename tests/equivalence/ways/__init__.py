@@ -29,6 +29,8 @@ class Way:
     """Whether commands are run: then the walk must have an end, and not be long."""
     tables: int = 0
     """How many tables of outcomes the commands of a document are answered from, besides the run by real shells."""
+    flow_only: bool = False
+    """Whether a walk by a table shows the flow alone, and so needs no folder of its own."""
     every: int = 1
     """In which share of its cases the soak takes a way that is slow and much like another."""
     missing: Callable[[], str] = str
@@ -53,7 +55,7 @@ WAYS = {
     "github-waiting": Way(github.compare_in_pieces, "github", needs_prompts=True),
     "github-agent": Way(github.compare_with_agent, "github", needs_prompts=True),
     "github-environment": Way(github.compare_with_approvals, "github", needs_prompts=True),
-    "engine": Way(engine.compare, "github", tables=20, missing=node),
+    "engine": Way(engine.compare, "github", tables=200, flow_only=True, missing=node),
     "engine-waiting": Way(engine.compare_in_pieces, "github", needs_prompts=True, tables=6, missing=node),
     "engine-agent": Way(engine.compare_with_agent, "github", needs_prompts=True, tables=6, missing=node),
     "engine-environment": Way(engine.compare_with_approvals, "github", needs_prompts=True, tables=6, missing=node),
@@ -88,5 +90,7 @@ def attempts(name: str, case: Case) -> Iterator[list[Attempt]]:
 
 
 def _try_table(name: str, prepared: Trial, case: Case) -> bool:
-    way, again = WAYS[name], prepared.again(case.walk())
-    return way.takes(again.scenario) and way.compare(again)
+    way = WAYS[name]
+    again = prepared.along if way.flow_only else prepared.again
+    other = again(case.walk())
+    return way.takes(other.scenario) and way.compare(other)

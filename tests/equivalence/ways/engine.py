@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tests.equivalence.difference import DifferenceError
+from tests.equivalence.difference import DifferenceError, same
 from tests.equivalence.execution import Trial
 from tests.equivalence.scenario import FOLDER_VARIABLE
 from tests.equivalence.ways import github
@@ -15,8 +15,20 @@ ENVIRONMENT = "approval"
 
 
 def compare(trial: Trial) -> bool:
-    """Run a case with all answers at once."""
-    return github.compare(trial, _run)
+    """Run a case with all answers at once; by a table it is the flow alone that is compared."""
+    return _compare_flow(trial) if trial.scenario.is_tabled else github.compare(trial, _run)
+
+
+def _compare_flow(trial: Trial) -> bool:
+    outcomes = ["pass" if passed else "fail" for _, passed in trial.scenario.walk.visits]
+    try:
+        flow = engine.flow(github.workflow(trial), outcomes, trial.visit)
+    except engine.RefusedError as refused:
+        raise _as_difference(refused) from refused
+    trial.check_lines(flow.lines)
+    same("the end", flow.end, trial.end)
+    same("whether the job fails", flow.conclusion, "failure" if trial.exit_code else "success")
+    return True
 
 
 def compare_in_pieces(trial: Trial) -> bool:
@@ -58,4 +70,8 @@ def _run(
             by_table=trial.scenario.is_tabled,
         )
     except engine.RefusedError as refused:
-        raise DifferenceError("what the engine says", str(refused), "a walk") from refused
+        raise _as_difference(refused) from refused
+
+
+def _as_difference(refused: engine.RefusedError) -> DifferenceError:
+    return DifferenceError("what the engine says", str(refused), "a walk")

@@ -3,8 +3,8 @@
 The modules beside this one read a workflow by `@actions/workflow-parser`, evaluate what it says by
 `@actions/expressions`, and do what GitHub does around that: jobs by their `needs` and `if`, steps with outcome and
 conclusion, environments of three levels, the files of a step, artifacts, approvals, and the API about runs. Scripts are
-run by the shell that the workflow names, unless a table answers the units (`table.mjs`). What the simulator does not
-know is an error.
+run by the shell that the workflow names, unless a table answers the units (`table.mjs`) or nothing but the flow counts
+(`flow.mjs`). What the simulator does not know is an error.
 
 Unlike act it has GitHub's rules for what act leaves out: a job that needs a skipped one is skipped too, wherever that
 one stands above it; environments let a job in or not; tokens may only do what `permissions` says; the words of a
@@ -145,6 +145,40 @@ def run(
     )
     jobs = {name: _job(found) for name, found in answer["jobs"].items()}
     return EngineRun(answer["conclusion"], answer["concurrency"], jobs)
+
+
+@dataclass(frozen=True)
+class Flow:
+    """What a walk by a table shows."""
+
+    conclusion: str
+    end: str
+    """The word and the message of the end that the last step chooses."""
+    lines: tuple[str, ...]
+    """A line for each unit, as the script `visit` logs it; in place of the file, `?` stands for a prompt."""
+
+
+def flow(workflow: str, outcomes: Sequence[str], visit: Path) -> Flow:
+    """Walk through a workflow of rdc with an outcome for each unit, `pass` or `fail`; no other step does anything.
+
+    No process is started but for loops, whose commands call the script `visit` (`flow.mjs`).
+    """
+    answer = _ask(
+        {
+            "task": "walk",
+            "workflow": workflow,
+            "event": "workflow_dispatch",
+            "inputs": {},
+            "env": {"PATH": os.environ["PATH"]},
+            "secrets": {},
+            "vars": {},
+            "github": {"repository": "owner/repository", "run_id": "1"},
+            "environments": {},
+            "patience": PATIENCE,
+            "flow": {"outcomes": list(outcomes), "visit": str(visit)},
+        }
+    )
+    return Flow(answer["conclusion"], answer["flow"]["end"], tuple(answer["flow"]["lines"]))
 
 
 def missing() -> str:

@@ -6,6 +6,7 @@ import { dirname, join } from "node:path";
 import { Api, describeReview, describeRun } from "./api.mjs";
 import { Masks } from "./commands.mjs";
 import { givenInputs, githubContext } from "./contexts.mjs";
+import { Flow } from "./flow.mjs";
 import { runJob } from "./job.mjs";
 import { parse, resolve, resolveText, resolveTexts } from "./parse.mjs";
 import { evaluate, isTrue, NotSimulated } from "./values.mjs";
@@ -40,6 +41,13 @@ class Run {
     for (const secret of Object.values(request.secrets)) this.masks.add(secret);
     this.decisions = Object.fromEntries(Object.entries(request.environments).map(([name, all]) => [name, [...all]]));
     this.inputs = givenInputs(workflow.events, request);
+    if (request.flow) this.followFlow(join(base, "yardstick"));
+  }
+
+  /** Only the flow counts: `flow.mjs` says what that leaves. */
+  followFlow(folder) {
+    this.flow = new Flow(this.request.flow, folder);
+    this.request = { ...this.request, byTable: true, env: { ...this.request.env, ...this.flow.env } };
   }
 
   async walk() {
@@ -61,6 +69,7 @@ class Run {
     return {
       conclusion: this.conclusion,
       jobs: this.results,
+      flow: this.flow?.shown(),
       concurrency: (concurrency?.group ?? concurrency)?.coerceString() ?? "",
     };
   }
@@ -136,6 +145,7 @@ class Run {
 
   /** Keeps what the API tells about this run. */
   record() {
+    if (this.flow) return;
     const path = join(this.request.history, this.github.run_id, "run.json");
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, JSON.stringify({ run: describeRun(this), approvals: this.approvals }));

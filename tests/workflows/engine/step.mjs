@@ -25,7 +25,8 @@ export async function runStep(job, step, number) {
   done.name = resolveText(step.name, contexts, statusFunctions(job)) ?? done.id;
   if (!isTrue(evaluate(step.condition, contexts, statusFunctions(job)))) return done;
   const all = { ...contexts, secrets: job.secrets };
-  if (step.uses) act(job, step, all, done);
+  if (job.run.flow) await follow(job, step, { all, own, number }, done);
+  else if (step.uses) act(job, step, all, done);
   else await execute(job, step, { all, own, number }, done);
   if (job.run.request.cancel === `${job.id}/${done.id}`) cancel(job, done);
   else done.conclusion = done.outcome === "failure" && isTolerated(step, contexts) ? "success" : done.outcome;
@@ -46,6 +47,17 @@ function act(job, step, contexts, done) {
   const { outputs, failed } = runAction(String(step.uses), inputs, place);
   Object.assign(done, { outputs, outcome: failed ? "failure" : "success" });
   if (failed) tell(job, { level: "error", title: "", message: failed });
+}
+
+/** What is left of a step where only the flow counts. */
+async function follow(job, step, place, done) {
+  const task = {
+    script: resolveText(step.run, place.all),
+    env: { ...job.env, ...place.own },
+    temp: job.temp,
+    byShell: () => execute(job, step, place, done),
+  };
+  await job.run.flow.perform(step, task, done);
 }
 
 async function execute(job, step, { all, own, number }, done) {

@@ -34,17 +34,23 @@ const STAND_INS = {
   "BASH_FUNC_env%%": '() { while [[ $1 == -- || $1 == *=* ]]; do shift; done; "$@"; }',
 };
 
+/** The unit and the file of the visit that a script ends with; undefined where it is no unit. */
+export function callOf(script, env) {
+  const [, words] = CALL.exec(BY_VARIABLE.test(script) ? (env.RDC_COMMAND ?? "") : script) ?? [];
+  return words && unquoted(words);
+}
+
 /**
  * Run a step by the table in the folder `$YARDSTICK`, whose `script` has the outcomes in order. `run` is `runScript`;
  * a step with a shell that is not known here is left to it.
  */
 export async function answered(task, run) {
   const { script, shell, folder, env } = task;
-  const [, words] = CALL.exec(BY_VARIABLE.test(script) ? (env.RDC_COMMAND ?? "") : script) ?? [];
+  const words = callOf(script, env);
   for (const [pattern, around] of AROUND) {
     const [, interpreter] = pattern.exec(shell) ?? [];
     if (!interpreter) continue;
-    if (words !== undefined) return around(env, async () => ({ code: visit(unquoted(words), folder, env), said: "" }));
+    if (words !== undefined) return around(env, async () => ({ code: visit(words, folder, env), said: "" }));
     return around(env, () => run({ ...task, shell: `${interpreter} {0}`, env: { ...env, ...STAND_INS } }));
   }
   return run({ ...task, env: { ...env, ...STAND_INS } });

@@ -51,10 +51,34 @@ const pairs = (plain) =>
  * name in lower case. What is not among them is an error.
  */
 export function evaluate(expression, contexts, functions = {}) {
-  const infos = Object.keys(functions).map((name) => ({ name, minArgs: 0, maxArgs: 255 }));
-  const tree = new Parser(new Lexer(expression).lex().tokens, Object.keys(contexts), infos).parse();
+  const tree = treeOf(expression, Object.keys(contexts), Object.keys(functions));
   const known = new Map(Object.entries(functions).map(([name, call]) => [name, { call }]));
-  return new Evaluator(tree, asData(contexts), known).evaluate();
+  return new Evaluator(tree, new Contexts(contexts), known).evaluate();
+}
+
+/** Contexts by name, each made data when it is asked for. */
+class Contexts extends data.Dictionary {
+  constructor(plain) {
+    super();
+    this.plain = plain;
+  }
+  get(name) {
+    const found = this.plain[name.toLowerCase()];
+    return found?.kind === undefined ? asData(found) : found;
+  }
+}
+
+const MOST_TREES = 5000;
+const trees = new Map(); // one workflow is walked through many times
+
+function treeOf(expression, contexts, functions) {
+  const key = JSON.stringify([expression, contexts, functions]);
+  if (!trees.has(key)) {
+    const infos = functions.map((name) => ({ name, minArgs: 0, maxArgs: 255 }));
+    if (trees.size >= MOST_TREES) trees.clear();
+    trees.set(key, new Parser(new Lexer(expression).lex().tokens, contexts, infos).parse());
+  }
+  return trees.get(key);
 }
 
 /** Whether a value counts as true in a condition. */

@@ -1,0 +1,127 @@
+// Walks that show the flow of a workflow and nothing else: a table answers the units, and rdc's own steps do nothing.
+// Only what has a flow of its own, such as a loop, is run by bash. What a step is shows by what it says.
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { callOf } from "./table.mjs";
+import { NotSimulated } from "./values.mjs";
+
+const RESULT = "result";
+const PREPARES = "Prepare";
+
+const ANSWER = /^"\$RUNNER_TEMP\/rdc\/answer" (?:PASS FAIL|YES NO)\n?$/;
+const LOOP = /^while \[ -z "\$rdc_next" \]; do$/m;
+const REPEATED =
+  /^export RDC_ATTEMPT\nfor \(\(RDC_ATTEMPT = 1; RDC_ATTEMPT <= (?<most>\d+); RDC_ATTEMPT\+\+\)\); do\n {2}SECONDS=0\n {2}(?:bash|sh) -c "\$RDC_COMMAND"\n {2}rdc_code=\$\?\n {2}echo "(?<noted>\w+) \$RDC_ATTEMPT \$rdc_code \$SECONDS" >> "\$RUNNER_TEMP\/rdc-journal"\n(?: {2}\[ "\$rdc_code" -(?<when>eq|ne) 0 \] && (?:\[ "\$RDC_ATTEMPT" -gt (?<sooner>\d+) \] && )?break\n)?done\nexit "\$rdc_code"\n$/;
+
+// Functions that bash has in place of programs: an answer is a visit too, and nothing is kept for another run.
+const STAND_INS = (temp) => `
+function ${temp}/rdc/answer {
+  set -- "$UNIT" '?'
+  . "$YARDSTICK/visit" && return
+  [ "$outcome" ] || return 75
+  return 1
+}
+mkdir() { :; }
+cp() { :; }
+`;
+
+/** A walk by a table: `outcomes` are those of all units in order, `visit` is the file with the script of a visit. */
+export class Flow {
+  lines = []; // of visits, as `visit` of tests/equivalence/execution.py logs them
+  end = ""; // the word and the message, as the last step of the job says them
+  #last; // the step of the last unit, and whether it passed
+
+  constructor({ outcomes, visit }, folder) {
+    Object.assign(this, { outcomes, visit, folder });
+  }
+
+  /** The variables that scripts need for it. */
+  get env() {
+    return { YARDSTICK: this.folder, BASH_ENV: join(this.folder, "stand-ins") };
+  }
+
+  /** What a walk has shown. */
+  shown() {
+    return { lines: this.lines, end: this.end };
+  }
+
+  /** Do what a step does, into `done`. `byShell` runs its script; `env` are the variables of the workflow. */
+  async perform(step, { script = "", env, temp, byShell }, done) {
+    done.outcome = "success";
+    if (step.id === RESULT) return this.#conclude(env, done);
+    if (!step.id && done.name === PREPARES) return undefined;
+    const words = callOf(script, env);
+    const repetition = REPEATED.exec(script)?.groups;
+    const called = repetition && callOf(env.RDC_COMMAND, env);
+    if (words) return this.#command(step.id, words, env, done);
+    if (called && repetition.noted === step.id) return this.#repeat(step.id, called, { env, repetition }, done);
+    if (ANSWER.test(script)) return this.#prompt(step.id, env, done);
+    if (LOOP.test(script) || repetition) return this.#run(step.id, temp, byShell);
+    throw new NotSimulated(`not simulated: the step ${done.name} in a walk by a table`);
+  }
+
+  #command(step, [unit, file], env, done) {
+    done.outcome = this.#visited(step, file, unit, env) ? "success" : "failure";
+  }
+
+  #repeat(step, words, { env, repetition: { most, when, sooner = 0 } }, done) {
+    for (let attempt = 1; attempt <= Number(most); attempt++) {
+      this.#command(step, words, { ...env, RDC_ATTEMPT: attempt }, done);
+      const isDue = when === { success: "eq", failure: "ne" }[done.outcome];
+      if (isDue && attempt > Number(sooner)) return;
+    }
+  }
+
+  #prompt(step, env, done) {
+    const passed = this.#visited(step, "?", env.UNIT, env);
+    done.outcome = passed ? "success" : "failure";
+    done.outputs.answer = passed ? "pass" : "fail";
+  }
+
+  #visited(step, file, unit, env) {
+    const passed = this.outcomes[this.lines.length] === "pass";
+    const { RDC_ATTEMPT, RDC_STEP_INSTANCE, RDC_SUBSTEP_INSTANCE, RDC_RUN_ID, LEAK = "" } = env;
+    const facts = [RDC_ATTEMPT, RDC_STEP_INSTANCE, RDC_SUBSTEP_INSTANCE].map((fact) => fact || "-");
+    this.lines.push([file, unit, ...facts, "-", 0, `${RDC_RUN_ID || "-"} ${LEAK}`].join("\t"));
+    this.#last = { step, passed };
+    return passed;
+  }
+
+  /** Run a script by bash, which goes on with the table where this walk stands. */
+  async #run(id, temp, byShell) {
+    const log = join(this.folder, "log");
+    const journal = join(temp, "rdc-journal");
+    if (!existsSync(this.folder)) this.#prepare(temp);
+    mkdirSync(join(temp, "rdc", "steps", id), { recursive: true });
+    writeFileSync(log, asLines(this.lines));
+    writeFileSync(journal, "");
+    await byShell();
+    this.lines = linesOf(log);
+    const [step, , code] = linesOf(journal).at(-1)?.split(" ") ?? [];
+    if (step) this.#last = { step, passed: code === "0" };
+  }
+
+  #prepare(temp) {
+    mkdirSync(this.folder);
+    writeFileSync(join(this.folder, "script"), asLines(this.outcomes));
+    symlinkSync(this.visit, join(this.folder, "visit"));
+    writeFileSync(join(this.folder, "stand-ins"), STAND_INS(temp));
+  }
+
+  /** What templates/result.sh.jinja makes of its variables: the end, which decides whether the job fails. */
+  #conclude(env, done) {
+    const end = env.JOB === "success" ? env.END : this.#halted(env.HALTS ?? "");
+    const [word] = end.split("_");
+    this.end = [word, env[end]].filter(Boolean).join(" ");
+    done.outcome = word === "COMPLETE" ? "success" : "failure";
+  }
+
+  /** The end that the failure of the last unit means. */
+  #halted(halts) {
+    const found = halts.split("\n").find((line) => line.startsWith(`${this.#last?.step} `));
+    return this.#last?.passed === false && found ? found.split(" ")[1] : "";
+  }
+}
+
+const asLines = (lines) => lines.map((line) => `${line}\n`).join("");
+const linesOf = (file) => readFileSync(file, "utf8").split("\n").slice(0, -1);
