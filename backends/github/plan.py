@@ -84,7 +84,7 @@ def _followed(
     for place in reversed(places):
         if place.kind != "loop":
             continue
-        follows = _read(place.nodes) | wanted[place.name]
+        follows = _read(place.nodes, wanted[place.name])
         counters[place.name] = {r.name: flow.values(place, r.name) for r in program.registers if r.name in follows}
         for register, values in counters[place.name].items():
             for condition, value in values:
@@ -95,9 +95,9 @@ def _followed(
     return counters, reports
 
 
-def _read(nodes: Sequence[Node]) -> set[str]:
-    """The counters that some nodes depend on."""
-    found = {variable.register for node in nodes for variable in node.variables if _needs(node, variable)}
+def _read(nodes: Sequence[Node], wanted: Iterable[str] = ()) -> set[str]:
+    """The counters that some nodes depend on, or that others want of them; what is added to one is one too."""
+    found = {*wanted, *(variable.register for node in nodes for variable in node.variables if _needs(node, variable))}
     found |= {node.retries for node in nodes if node.retries}
     for edge in (edge for node in nodes for edge in node.edges):
         found |= {test.register for test in edge.guard if isinstance(test, CounterTest)}
