@@ -91,6 +91,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         abandon_output()
         return 141
+    except OSError as error:
+        if error.filename is not None:
+            return _confess(error)
+        abandon_output()  # what click writes by itself, such as help, did not get through
+        tell(f"{PROGRAM}: cannot write to standard output: {error.strerror}")
+        return 1
     except Exception as error:  # noqa: BLE001 (the last resort: nobody should see a traceback unasked)
         return _confess(error)
 
