@@ -1,13 +1,14 @@
 """The runtime of compiled programs: used in place by `rdc run`, and bundled into generated files.
 
-MODULES names the modules in the order in which they are bundled, each with the kind of task that
-needs it ("" stands for every program). A module imports only from those before it. None has a `from __future__`: that
-line is an import like any other, and it would stand before the generated file can say where not to look for modules.
+MODULES names the modules in the order in which they are bundled, each with the features that need it ("" stands for
+every program). A module imports only from those before it. None has a `from __future__`: that line is an import like
+any other, and it would stand before the generated file can say where not to look for modules.
 """
 
-from runtime_shim import ask, shell
-from runtime_shim.cli import main
+from importlib import import_module
+from typing import Any, Optional
 
+CALLS = "shell agent tool parallel"
 MODULES: tuple[tuple[str, str], ...] = (
     ("program", ""),
     ("walk", ""),
@@ -20,13 +21,36 @@ MODULES: tuple[tuple[str, str], ...] = (
     ("answers", ""),
     ("events", ""),
     ("session", ""),
-    ("foreground", "shell"),
-    ("leftover", "shell"),
+    ("foreground", CALLS),
+    ("leftover", CALLS),
+    ("process", CALLS),
+    ("interrupted", CALLS),
     ("shell", "shell"),
+    ("exchange", "agent tool parallel"),
     ("ask", "ask"),
     ("rehearsal", ""),
     ("report", ""),
     ("cli", ""),
 )
 
-__all__ = ["MODULES", "ask", "main", "shell"]
+
+def features(program: dict[str, Any]) -> set[str]:
+    """Return what a program needs modules for: the kinds of its tasks, the keys of its units, its own keys."""
+    units = program["units"].values()
+    return {"", *program, *(unit["task"] for unit in units), *(key for unit in units for key in unit)}
+
+
+def modules(program: dict[str, Any]) -> list[str]:
+    """Return the names of the modules that a program needs, in order."""
+    found = features(program)
+    return [name for name, needs in MODULES if not found.isdisjoint(needs.split(" "))]
+
+
+def main(program: dict[str, Any], argv: Optional[list[str]] = None, prog: Optional[str] = None) -> int:
+    """Run a program in place, with the modules that it would carry in a file of its own."""
+    *_, last = [import_module(f"runtime_shim.{name}") for name in modules(program)]
+    code: int = last.main(program, argv, prog)
+    return code
+
+
+__all__ = ["MODULES", "main", "modules"]

@@ -5,6 +5,7 @@ from typing import Callable, Optional
 
 from runtime_shim.dialog import word_of
 from runtime_shim.display import duration, one_line
+from runtime_shim.journal import Record
 from runtime_shim.program import Table, program_hash
 from runtime_shim.session import PERFORMERS, RECENT
 from runtime_shim.state import ENDED, State
@@ -22,9 +23,9 @@ def describe(program: Table, state: Optional[State], busy: bool, call: Callable[
     word = condition_in_words(state, busy)
     unit = program["units"].get(state.node, {"title": "", "task": ""})
     is_same = state.program == program_hash(program)
-    process = state.process if word == "interrupted" and _still_runs(unit, state) else None
+    running = _running(unit, state) if word == "interrupted" else []
     registers = {**program.get("registers", {}), **state.registers}
-    decisions = DECISIONS if process is None else DECISIONS[:1]  # nobody assumes what is still going on
+    decisions = DECISIONS[:1] if running else DECISIONS  # nobody assumes what is still going on
     if is_same:
         todo = what_to_do(unit, state.node, word, decisions, call)
     else:
@@ -39,7 +40,7 @@ def describe(program: Table, state: Optional[State], busy: bool, call: Callable[
         "unit_title": filled(unit, unit["title"], registers),
         "message": state.message,
         "same_program": is_same,
-        "pid": process["pid"] if process is not None else None,
+        "pid": running[0]["pid"] if running else None,
         "finished": [{key: record[key] for key in known} for record in state.finished],
         "next": todo,
     }
@@ -79,9 +80,9 @@ def what_to_adopt(unit: Table, word: str, decisions: Iterable[tuple[str, ...]], 
     return [call("resume", "--adopt")]
 
 
-def _still_runs(unit: Table, state: State) -> bool:
+def _running(unit: Table, state: State) -> list[Record]:
     performer = PERFORMERS.get(unit["task"])
-    return performer is not None and performer.still_runs(state.process)
+    return performer.running(state.processes) if performer is not None else []
 
 
 def status_lines(program: Table, facts: Table) -> list[str]:

@@ -7,7 +7,7 @@ import sys
 import time
 from contextlib import suppress
 from datetime import datetime, timezone
-from typing import NamedTuple, Optional
+from typing import Callable, NamedTuple, Optional
 
 from runtime_shim.answers import Answers
 from runtime_shim.dialog import question, word_of
@@ -26,7 +26,18 @@ from runtime_shim.program import (
 )
 from runtime_shim.signals import Interrupted, Signals
 from runtime_shim.state import ENDED, State, utc_now
-from runtime_shim.walk import Move, advance, attempt_of, enter, filled, instances_of, nested_end
+from runtime_shim.walk import (
+    VERBS,
+    Move,
+    Registers,
+    Verbs,
+    advance,
+    attempt_of,
+    enter,
+    filled,
+    instances_of,
+    nested_end,
+)
 
 RECENT = 12  # units that are told, if there are more
 
@@ -37,6 +48,7 @@ class Done(NamedTuple):
     outcome: str
     how: str
     note: Optional[Record] = None
+    verbs: Verbs = VERBS  # what the effects of its edge mean, where they have to do with more than counters
 
 
 class Waiting(BaseException):
@@ -64,12 +76,14 @@ class Performer:
         return None
 
     @staticmethod
-    def still_runs(_process: Optional[Record]) -> bool:
-        """Tell whether a unit that was interrupted goes on without the run."""
-        return False
+    def running(_processes: list[Record]) -> list[Record]:
+        """Return those processes of a unit that was interrupted which go on without the run."""
+        return []
 
 
 PERFORMERS: dict[str, type[Performer]] = {}
+STANDS: list[Callable[[Table, Move, Optional[State], Record], Record]] = []  # what modules know of where a run stands
+PAUSES: list[Callable[["Session"], None]] = []  # what they do before a unit is begun
 
 
 def call_of(options: argparse.Namespace, *words: str) -> str:
@@ -78,12 +92,12 @@ def call_of(options: argparse.Namespace, *words: str) -> str:
     return f"{options.prog} {shlex.join([*words, *place])}"
 
 
-def first_record(program: Table) -> Record:
-    """Return the record with which a run of a program begins."""
-    move = enter(program, program["entry"], program.get("registers", {}))
+def first_record(program: Table, given: Optional[Registers] = None) -> Record:
+    """Return the record with which a run of a program begins, with what registers were given."""
+    move = enter(program, program["entry"], {**program.get("registers", {}), **(given or {})})
     return {
         "kind": "begin",
-        "format": 1,
+        "format": 2,
         "run": f"{datetime.now(timezone.utc):%Y%m%dT%H%M%SZ}-{os.urandom(4).hex()}",
         "time": utc_now(),
         "name": program["name"],
@@ -93,18 +107,20 @@ def first_record(program: Table) -> Record:
         "cwd": os.getcwd(),  # noqa: PTH109
         "registers": dict(move.registers),
         "node": move.node,
-        **where_it_stands(program, move),
+        **where_it_stands(program, move, None),
     }
 
 
-def where_it_stands(program: Table, move: Move, begins: bool = True) -> Record:
-    """Return the fields that say what a run does at the node to which it moved."""
+def where_it_stands(program: Table, move: Move, before: Optional[State], begins: bool = True) -> Record:
+    """Return the fields that say what a run does at the node to which it moved from a state."""
     unit = program["units"][move.node]
     if unit["task"] == "end":
         return {"condition": unit["result"], "message": filled(unit, unit.get("message", ""), move.registers)}
-    if not PERFORMERS[unit["task"]].recovers:
-        return {"condition": "waiting"}
-    return {"condition": "running" if begins else "ready"}
+    doing = "running" if begins else "ready"
+    stand: Record = {"condition": doing if PERFORMERS[unit["task"]].recovers else "waiting"}
+    for look in STANDS:
+        stand = look(program, move, before, stand)
+    return stand
 
 
 class Session:
@@ -180,7 +196,7 @@ class Session:
 
     def settle(self, name: str, done: Done, seconds: float, begins: bool = True) -> None:
         """Record the outcome of a unit together with where the run goes from there: one record (R1)."""
-        move = advance(self.program, name, self.state.registers, done.outcome)
+        move = advance(self.program, name, self.state.registers, done.outcome, done.verbs)
         about = self._about(name)
         result = {
             "outcome": done.outcome,
@@ -189,7 +205,8 @@ class Session:
             "seconds": round(seconds, 3),
             "next": move.node,
         }
-        stand = where_it_stands(self.program, move, begins and (self.journal is None or self.journal.is_there()))
+        begins = begins and (self.journal is None or self.journal.is_there())
+        stand = where_it_stands(self.program, move, self.state, begins)
         word = word_of(self.program["units"][name], done.outcome)
         try:
             self.record({"kind": "done", **about, **result, "changed": move.changed, **stand, **(done.note or {})})
@@ -228,12 +245,18 @@ class Session:
                 self.display.started(self._places[name], self.label(name), ["interrupted"])
                 self.settle(name, done, 0.0)
                 return
-        if condition in ("running", "ready"):
-            self.record({"kind": "resume", "condition": "running", "time": utc_now()})
+            self._begin()
+
+    def _begin(self) -> None:
+        self.record({"kind": "resume", "condition": "running", "time": utc_now()})
 
     def _do_next(self) -> None:
         name = self.state.node
+        for pause in PAUSES:
+            pause(self)
         self.heed()
+        if self.state.condition == "ready":
+            self._begin()
         about = self._about(name)
         instances = ".".join(map(str, about["instances"].values()))
         details = [f"instance {instances}"] if instances else []

@@ -12,6 +12,7 @@ from runtime_shim.journal import Held, Journal, Reading, Record, read_journal, s
 from runtime_shim.program import RefusedError, naming
 from runtime_shim.walk import Registers
 
+FORMATS = (1, 2)  # of the journal; one of format 1 has no texts, and is read like any other
 ENDED = ("complete", "stop")
 OURS = ".rdc"
 
@@ -38,19 +39,21 @@ class State:
         self.source: str = begin["source"]
         self.units: dict[str, str] = begin["units"]
         self.message: str = begin.get("message", "")
-        self.process: Optional[Record] = None
+        self.processes: list[Record] = []  # that the unit has called
         self.finished: list[Record] = []
 
     def apply(self, record: Record) -> None:
         """Go on by one record."""
         kind = record["kind"]
         if kind == "process":
-            self.process = record
+            self.processes.append(record)
             return
         self.condition = record["condition"]
+        if kind in ("done", "resume"):
+            self.processes = []
         if kind == "done":
             self.finished.append(record)
-            self.node, self.message, self.process = record["next"], record.get("message", ""), None
+            self.node, self.message = record["next"], record.get("message", "")
             self.registers.update(record["changed"])
         elif kind == "adopt":
             self.program, self.units = record["program"], record["units"]
@@ -62,7 +65,7 @@ def replay(records: list[Record], path: Path) -> Optional[State]:
     """Put a state together; None where no run has begun."""
     if not records:
         return None
-    if records[0].get("format") != 1:
+    if records[0].get("format") not in FORMATS:
         raise RefusedError(f"{path}: the state has a format that this program does not know; reset archives it")
     try:
         state = State(records[0])

@@ -3,14 +3,15 @@
 import operator
 import re
 from collections import ChainMap
-from collections.abc import MutableMapping
-from typing import Callable, NamedTuple, Optional
+from collections.abc import Mapping, MutableMapping
+from typing import Any, Callable, NamedTuple, Optional
 
 from runtime_shim.program import RefusedError, Table
 
-Registers = MutableMapping[str, int]
-TESTS: dict[str, Callable[[int, int], bool]] = {"<": operator.lt, ">=": operator.ge, "=": operator.eq}
-VERBS: dict[str, Callable[[int, int], int]] = {
+Registers = MutableMapping[str, Any]
+Verbs = Mapping[str, Callable[[Any, Any], Any]]
+TESTS: dict[str, Callable[[Any, Any], bool]] = {"<": operator.lt, ">=": operator.ge, "=": operator.eq}
+VERBS: Verbs = {
     "=": lambda _old, value: value,
     "+": operator.add,
     "at least": max,
@@ -35,7 +36,7 @@ def holds(edge: Table, registers: Registers, outcome: Optional[str]) -> bool:
     return all(TESTS[test](registers[register], number) for register, test, number in tests)
 
 
-def apply(program: Table, edge: Table, registers: Registers) -> None:
+def apply(program: Table, edge: Table, registers: Registers, verbs: Verbs) -> None:
     """Apply the effects of an edge to the registers."""
     for effect in edge.get("do", ()):
         if effect[0] == "reset" and len(effect) == 2:
@@ -44,7 +45,7 @@ def apply(program: Table, edge: Table, registers: Registers) -> None:
         else:
             register, verb, amount = effect
             value = registers[amount] if isinstance(amount, str) else amount
-            registers[register] = VERBS[verb](registers[register], value)
+            registers[register] = verbs[verb](registers[register], value)
 
 
 def choose(program: Table, node: str, registers: Registers, outcome: Optional[str]) -> Table:
@@ -70,22 +71,22 @@ def nested_end(name: str, unit: Table) -> str:
 
 def enter(program: Table, node: str, registers: Registers) -> Move:
     """Go to a node and on through branches and nested ends, to a unit to do or a final end."""
-    return _follow(program, {"go": node}, registers)
+    return _follow(program, {"go": node}, registers, VERBS)
 
 
-def advance(program: Table, node: str, registers: Registers, outcome: str) -> Move:
+def advance(program: Table, node: str, registers: Registers, outcome: str, verbs: Verbs = VERBS) -> Move:
     """Leave a unit with its outcome: choose the edge, apply its effects, go on (M13)."""
-    return _follow(program, choose(program, node, registers, outcome), registers)
+    return _follow(program, choose(program, node, registers, outcome), registers, verbs)
 
 
-def _follow(program: Table, edge: Table, before: Registers) -> Move:
+def _follow(program: Table, edge: Table, before: Registers, verbs: Verbs) -> Move:
     """Take an edge, and those of the branches and nested ends behind it; `before` stays as it is."""
     changed: Registers = {}
     registers = ChainMap(changed, before)  # copying all counters at each step would make long programs slow
     says: list[str] = []
     passed: list[str] = []
     while True:
-        apply(program, edge, registers)
+        apply(program, edge, registers, verbs)
         says.append(edge.get("says", ""))
         node = edge["go"]
         unit = program["units"][node]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
 import runtime_shim
+from backends.python.table import Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +35,9 @@ class _Module:
     named: frozenset[tuple[str, str]]
 
 
-def bundle(kinds: Iterable[str]) -> Runtime:
-    """The runtime for a program with tasks of these kinds: the modules that all need, and those for the kinds."""
-    needed = {"", *kinds}
-    modules = [_module(name) for name, kind in runtime_shim.MODULES if kind in needed]
+def bundle(program: Table) -> Runtime:
+    """The runtime for the table of a program: the modules that it needs."""
+    modules = [_module(name) for name in runtime_shim.modules(program)]
     plain = {name for module in modules for name in module.plain}
     named: dict[str, set[str]] = {}
     for module in modules:

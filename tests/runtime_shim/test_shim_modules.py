@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from runtime_shim import MODULES
+from runtime_shim import MODULES, modules
 from tests.interpreters import interpreter
 from tests.runtime_shim.shim_process import ROOT, Place, Table, ask, program, shell
 
@@ -41,15 +41,13 @@ def is_ours(node: ast.Import | ast.ImportFrom) -> bool:
 
 def bundle(table: Table) -> str:
     """One file made of the modules that a program needs."""
-    tasks = {"", *(unit["task"] for unit in table["units"].values())}
     parts = [f"PROGRAM = {table!r}"]
-    for name, task in MODULES:
-        if task in tasks:
-            lines = (FOLDER / f"{name}.py").read_text().splitlines(keepends=True)
-            for node in reversed(TREES[name].body):
-                if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("runtime_shim."):
-                    del lines[node.lineno - 1 : node.end_lineno]
-            parts.append("".join(lines))
+    for name in modules(table):
+        lines = (FOLDER / f"{name}.py").read_text().splitlines(keepends=True)
+        for node in reversed(TREES[name].body):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("runtime_shim."):
+                del lines[node.lineno - 1 : node.end_lineno]
+        parts.append("".join(lines))
     return "\n".join([*parts, 'if __name__ == "__main__":\n    sys.exit(main(PROGRAM))\n'])
 
 
@@ -73,13 +71,13 @@ def test_module_is_fit_for_bundling(name: str) -> None:
     assert set(imports_of(tree)) <= set(tree.body), "imports stand at top level"
     for node in imports_of(tree):
         if isinstance(node, ast.Import):
-            modules = [alias.name for alias in node.names]
+            needed = [alias.name for alias in node.names]
             assert all(alias.asname is None for alias in node.names)
         else:
             assert node.level == 0
-            modules = [node.module or ""]
+            needed = [node.module or ""]
             assert all(alias.asname is None for alias in node.names)
-        for module in modules:
+        for module in needed:
             if module.startswith("runtime_shim"):
                 assert module.removeprefix("runtime_shim.") in NAMES[: NAMES.index(name)]
             else:

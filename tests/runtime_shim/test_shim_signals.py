@@ -82,7 +82,7 @@ def test_leader_that_ignores_the_signal_is_killed_in_the_end(tmp_path: Path) -> 
         program({"1": shell("trap '' TERM INT; echo $$ > pid; while :; do sleep 0.1; done", "COMPLETE")}),
     )
     place.script.write_text(
-        place.script.read_text().replace("PROGRAM =", "import runtime_shim.shell as s; s.PATIENCE = 1\nPROGRAM =", 1)
+        place.script.read_text().replace("PROGRAM =", "import runtime_shim.process as s; s.PATIENCE = 1\nPROGRAM =", 1)
     )
     runner = place.start("run")
     pid = int(place.wait_for("pid"))

@@ -1,0 +1,92 @@
+"""Units that call processes: what is left to decide where one was interrupted half done (R2)."""
+
+import errno
+import os
+from contextlib import suppress
+from typing import Optional
+
+from runtime_shim.display import one_line
+from runtime_shim.journal import Record
+from runtime_shim.leftover import end_groups, is_alive, ticks
+from runtime_shim.process import Processes
+from runtime_shim.program import RefusedError, Table
+from runtime_shim.session import Done, Performer, Session, Waiting
+from runtime_shim.walk import attempt_of, instances_of
+
+
+def pids_of(processes: list[Record]) -> str:
+    """Return the numbers of processes as people read them."""
+    return ", ".join(str(process["pid"]) for process in processes)
+
+
+class Calling(Performer):
+    """Does units by calling processes."""
+
+    recovers = True
+    noun = "command"
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
+        self._environment = {**os.environb, b"RDC_RUN_ID": session.state.begin["run"].encode()}
+        self.processes = Processes(session.signals, session.is_interactive, self._began)
+
+    def _began(self, group: int, _index: int) -> None:
+        with suppress(RefusedError):  # a full disk is no reason to end a command half-way; its outcome will tell
+            self.session.record({"kind": "process", "pid": group, "since": ticks()}, sync=False)
+
+    def environment(self, unit: Table, **more: str) -> dict[bytes, bytes]:
+        """Return the environment of what a unit calls (M4, I7)."""
+        registers = self.session.state.registers
+        variables = {
+            "RDC_ATTEMPT": attempt_of(unit, registers),
+            **instances_of(unit, registers),
+            **more,
+        }
+        return {**self._environment, **{key.encode(): str(value).encode() for key, value in variables.items()}}
+
+    def not_begun(self, name: str, error: OSError) -> RefusedError:
+        """Leave a unit to be resumed whose process the system could not start: it has no outcome (M2)."""
+        self.session.rest()
+        hint = "once the system can start processes again"
+        if error.errno == errno.E2BIG:
+            size = sum(len(key) + len(value) + 2 for key, value in self._environment.items())
+            hint = f"the environment has {size:,} bytes; unset what is large in it"
+        reason = f"{self.session.label(name)} was not begun: its shell cannot be started: {error.strerror}"
+        return RefusedError(f"{hint}, then: {self.session.call('resume')}", reason)
+
+    @staticmethod
+    def running(processes: list[Record]) -> list[Record]:
+        """Return those processes of a unit that was interrupted which go on without the run."""
+        return [process for process in processes if is_alive(process)]
+
+    def recover(self, name: str) -> Optional[Done]:
+        """Decide about a unit that was interrupted: as the options say, or as the operator does (R2)."""
+        session, options = self.session, self.session.options
+        label, running = session.label(name), self.running(session.state.processes)
+        again, assume = session.call("resume", "--rerun-interrupted"), session.call("resume", "--assume")
+        if running:
+            still = f"{label}: its {self.noun} still runs (pid {pids_of(running)})"
+            if options.rerun_interrupted:
+                session.display.line(f"{still}; ending it")
+                end_groups(running)
+                return None
+            if options.assume:
+                raise RefusedError(f"{still}; wait for its end, or end it and run it again: {again}")
+            raise Waiting(still, "wait for its end and resume, or end it and run it again:", f"  {again}")
+        if options.rerun_interrupted:
+            return None
+        if options.assume:
+            return Done(options.assume, "as assumed")
+        choice = None
+        if session.is_interactive:
+            place = one_line(session.program["units"][name]["at"])
+            session.display.line(f"{label} ({place}) was interrupted; rdc cannot tell whether it finished.")
+            choice = session.ask("Did it pass, did it fail, or run it again?", "pass/fail/again")
+        if choice is None:
+            raise Waiting(
+                f"{label} was interrupted; rdc cannot tell whether it finished. To decide:",
+                f"  run it again:   {again}",
+                f"  it passed:      {assume} pass",
+                f"  it failed:      {assume} fail",
+            )
+        return None if choice == "again" else Done(choice, "as the operator says")
