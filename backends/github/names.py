@@ -48,6 +48,12 @@ SAVED = "saved"
 KEPT = "kept"
 """The id of the step that uploads what was saved."""
 
+HANDED = "handed"
+"""The id of the step that saves a run for the next job, where others save it too."""
+
+BEGIN = "begin"
+"""The id of the step that says where a program that a table walks begins or goes on."""
+
 REVIEWS = "reviews"
 """The id of the step that notes the reviews before a question."""
 
@@ -82,12 +88,12 @@ class Names:
         return f"outputs.{self.counters[counter].removeprefix('rdc_')}"
 
 
-def names_of(program: Program) -> Names:
-    """Identifiers for a program. Those of the ends begin with COMPLETE or STOP."""
+def names_of(program: Program, taken: Iterable[str] = ()) -> Names:
+    """Identifiers for a program, none of which is `taken`. Those of the ends begin with COMPLETE or STOP."""
     nodes = ((node.id, _end(node.id) if isinstance(node.task, End) else node.id) for node in program.nodes)
     counters = identifiers(((register.name, register.name) for register in program.registers), _VARIABLES)
     variables = {name: f"rdc_{variable}" for name, variable in counters.items()}
-    return Names(identifiers(nodes, (RESULT, SAVED, KEPT, REVIEWS, *_KEYWORDS, *_VALUES)), variables)
+    return Names(identifiers(nodes, (RESULT, SAVED, KEPT, REVIEWS, *taken, *_KEYWORDS, *_VALUES)), variables)
 
 
 def _end(name: str) -> str:

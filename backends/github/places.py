@@ -15,6 +15,7 @@ from compiler.ir.edges import Add, Clear, CounterTest, Edge, Effect, Keep, Outco
 from compiler.ir.graph import Graph, ordered_components, to_graph
 from compiler.ir.program import Node, Program, scope_members
 from compiler.ir.tasks import Branch, End, Shell, Verdict
+from compiler.ir.texts import Text
 from compiler.passes import optimise
 
 Kind = Literal["unit", "branch", "end", "loop"]
@@ -51,7 +52,7 @@ class Retry:
 
 def simplified(program: Program) -> Program:
     """The program without what a workflow does not show: ends of nested runbooks, and ends that say the same."""
-    first: dict[tuple[str, str], str] = {}
+    first: dict[tuple[str, Text], str] = {}
     names: dict[str, str] = {}
     nodes = []
     for node in program.nodes:
@@ -59,7 +60,7 @@ def simplified(program: Program) -> Program:
             nodes.append(replace(node, task=Branch()))
             continue
         if isinstance(node.task, End) and not node.variables:
-            names[node.id] = first.setdefault((node.task.result, str(node.task.message)), node.id)
+            names[node.id] = first.setdefault((node.task.result, node.task.message), node.id)
         nodes.append(node)
     merged = tuple(
         replace(node, edges=tuple(replace(edge, target=names.get(edge.target, edge.target)) for edge in node.edges))

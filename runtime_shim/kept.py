@@ -1,0 +1,46 @@
+"""Texts that a run keeps, tests and shows: what slots add to the walk (I5, I6, I17, I19)."""
+
+from collections.abc import Mapping
+from typing import Any, Callable, Optional
+
+from runtime_shim.reading import extracted
+from runtime_shim.walk import TESTS, VALUES, VERBS, Registers, Verbs
+
+Slot = Optional[str]
+
+
+def keeping(text: str, values: Mapping[str, str]) -> Verbs:
+    """Return the effects of an edge after an outcome with this text and these values (I19)."""
+
+    def keep(before: Slot, what: list[str]) -> Slot:
+        if what[0] == "value":
+            return values.get(what[1], before)
+        return extracted(text, what[1]) if what[0] == "field" else text
+
+    return {**VERBS, "keep": keep}
+
+
+def reference(place: list[str], registers: Registers) -> str:
+    """Return what stands for a reference that has texts around it, or another one where the slot is unset (I6)."""
+    register, before, after, missing = place
+    value = registers[register]
+    return missing if value is None else f"{before}{value}{after}"
+
+
+def _equal(slot: Slot, text: str) -> bool:
+    return (slot or "") == text
+
+
+def _differ(slot: Slot, text: str) -> bool:
+    return not _equal(slot, text)
+
+
+def _clear(_slot: Slot, _what: Any) -> Slot:  # noqa: ANN401 (there is nothing)
+    return None
+
+
+NEW_TESTS: dict[str, Callable[[Any, Any], bool]] = {"==": _equal, "!=": _differ}
+TESTS.update(NEW_TESTS)
+VERBS["clear"] = _clear
+VALUES[list] = reference
+VALUES[str] = lambda register, registers: "" if registers[register] is None else str(registers[register])

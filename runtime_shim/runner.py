@@ -1,0 +1,312 @@
+"""What the steps of a workflow call: `begin`, `do` for a unit or a loop, `ask` before an approval, and `result`."""
+
+import os
+import re
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, Optional
+
+from runtime_shim.fitting import unfit
+from runtime_shim.process import Processes
+from runtime_shim.program import (
+    EXIT_COMPLETE,
+    EXIT_INTERRUPTED,
+    EXIT_REFUSED,
+    EXIT_STOP,
+    EXIT_WAITING,
+    RefusedError,
+    Table,
+)
+from runtime_shim.runner_answers import expected, in_words, of_agent, outcome_of_reply, read_replies, take_reply
+from runtime_shim.runner_calls import Caller, failed, masked
+from runtime_shim.runner_state import Outcome, Run, read_state
+from runtime_shim.signals import Interrupted, Signals
+from runtime_shim.values import UnfitError
+from runtime_shim.walk import attempt_of
+
+LONGEST_PAUSE = 10**8  # seconds
+MOST_ROWS = 2000  # of the summary
+SHOWN = 100_000  # characters of a text in the summary, which GitHub takes 1 MiB of
+SPECIAL = str.maketrans({character: f"\\{character}" for character in "\\`*_[]<>|#&~!"})
+GOOD = ("pass", "yes", "approved")
+BAD = ("fail", "failed", "no", "rejected", "none", "invalid", "ambiguous")
+DECISIONS = {"success": True, "failure": False}
+
+
+class Waiting(Exception):  # noqa: N818 (it is no error)
+    """A question that nobody has answered yet."""
+
+
+def tell(variable: str, line: str) -> None:
+    """Write a line to a file of the runner."""
+    with Path(os.environ[variable]).open("a", encoding="utf-8", errors="replace") as file:
+        file.write(f"{line}\n")
+
+
+def output(name: str, token: str) -> None:
+    """Say a name that rdc has made to conditions of later steps; no other text gets there."""
+    if not re.fullmatch(r"[A-Za-z0-9_.-]+", token):
+        raise RefusedError(f"{name} is no name of a place")
+    tell("GITHUB_OUTPUT", f"{name}={token}")
+
+
+def one_line(text: str) -> str:
+    """Return a text on one line, without what does not print, and without what could be a command to the runner."""
+    shown = "".join(character if character.isprintable() else " " for character in " ".join(text.split()))
+    return shown.replace("##[", "# # [")
+
+
+def annotate(level: str, title: str, message: str) -> None:
+    """Put a line on the page of the run."""
+    print(f"::{level} title={title}::{one_line(message).replace('%', '%25')}", flush=True)
+
+
+def as_block(text: str) -> str:
+    """Return a text that Markdown shows as it is."""
+    lines = re.split(r"[\r\n]", text[:SHOWN])
+    return "".join(f"    {one_visible(line)}\n" for line in lines)
+
+
+def one_visible(line: str) -> str:
+    """Return a line in which nothing is hidden, such as marks that reverse the direction of a text."""
+    return "".join(c if c.isprintable() or c == "\t" else repr(c)[1:-1] for c in line)
+
+
+class Runner:
+    """A step's work on the run whose state lies in a folder."""
+
+    def __init__(self, program: Table, folder: Path) -> None:
+        self.program = program
+        self.folder = folder
+        self.path = folder / "state"
+
+    # --- The first step of a job -------------------------------------------------------------------------------------
+
+    def begin(self, part: str, *_others: str) -> int:
+        """Begin a run, or go on with one that another job or run has left."""
+        run = read_state(self.program, self.path) if self.path.exists() else self._new()
+        given = masked(os.environ.get("RDC_ANSWERS", ""))
+        run.replies = read_replies(self.program, given) + run.replies
+        self._decide(run)
+        return self._leave(run, part)
+
+    def _new(self) -> Run:
+        run = Run(self.program)
+        inputs: dict[str, Optional[str]] = {}
+        wrong: list[str] = []
+        for declared in self.program.get("inputs", ()):
+            value = os.environ.get(f"RDC_INPUT_{declared['as']}") or declared.get("default")
+            inputs[declared["name"]] = value
+            problem = "a value is needed" if value is None and declared["required"] else ""
+            if value is not None:
+                is_text = not any("\ud800" <= character <= "\udfff" for character in value)
+                fits = unfit(value, declared["type"], declared.get("options", ()), declared.get("pattern"))
+                problem = fits if is_text else "it is not UTF-8"
+            if problem:
+                wrong.append(f"the input {declared['name']}: {problem}")
+        if wrong:
+            raise RefusedError(*wrong)
+        run.begin(os.environ["RDC_RUN_ID"], inputs)
+        return run
+
+    def _decide(self, run: Run) -> None:
+        """Take what people have decided about the unit where the run stands, if it is behind an environment."""
+        said = os.environ.get(f"RDC_DECISION_{run.token}", "skipped") if not run.end else "skipped"
+        if said == "skipped":
+            return
+        words = ("approved", "rejected") if run.unit["task"] == "gate" else ("pass", "fail")
+        run.go_on(Outcome(words[0] if DECISIONS[said] else words[1]), 0)
+
+    # --- The step of a unit, or of a loop ----------------------------------------------------------------------------
+
+    def do(self, place: str, script: Optional[str] = None) -> int:
+        """Do the unit of a step, or those of a loop until it is left; one that is done already is only told again."""
+        run = read_state(self.program, self.path)
+        units = self.program["places"][place]
+        if place in run.left:
+            print("This was done before the run had to wait.")
+            return self._leave(run, place)
+        if run.end or run.node not in units:
+            raise RefusedError(f"the run stands at {run.node}, which is none of the units of this step")
+        with Signals() as signals:
+            processes = Processes(signals, False, lambda _group, _index: None)
+            while run.node in units and not run.end:
+                caller = Caller(run, processes, self.folder, place)
+                if len(units) > 1 or attempt_of(run.unit, run.registers) > 1:
+                    print(f"[{len(run.journal) + 1}] {one_line(run.text(run.unit['title'])) or run.token}", flush=True)
+                self._pause(run, signals)
+                begun = time.monotonic()
+                outcome = self._outcome(caller, script)
+                if signals.has_come():
+                    raise Interrupted
+                run.go_on(outcome, round(time.monotonic() - begun))
+                run.save(self.path)
+        return self._leave(run, place)
+
+    @staticmethod
+    def _pause(run: Run, signals: Signals) -> None:
+        """Wait before a further attempt (I22)."""
+        unit = run.unit
+        further = attempt_of(unit, run.registers) - 2
+        if further >= 0 and unit.get("delay"):
+            seconds = min(unit["delay"] * unit.get("backoff", 1) ** min(further, 64), LONGEST_PAUSE)
+            print(f"Waiting {seconds} s before this attempt.", flush=True)
+            with signals.listening():
+                time.sleep(seconds)
+
+    def _outcome(self, caller: Caller, script: Optional[str]) -> Outcome:
+        task = caller.run.unit["task"]
+        try:
+            if task == "shell":
+                return caller.command(script)
+            if task in ("ask", "gate"):
+                return self._answer(caller)
+            calls = {"agent": caller.agent, "tool": caller.tool, "parallel": caller.parallel}
+            return calls[task]()
+        except UnfitError as error:
+            annotate("error", "Unit", f"{caller.run.token} failed: {error}")
+            return Outcome(failed(caller.run.unit))
+
+    def _answer(self, caller: Caller) -> Outcome:
+        """Get the answer to a question: of an agent, or of people, for whom the run waits where there is none yet."""
+        run = caller.run
+        if run.unit["task"] == "ask" and self.program.get("asked") == "agent":
+            answer = caller.reply(f"{self._question(caller)}\nEnd your answer with a line that is just the reply.\n")
+            found = None if answer is None else of_agent(run, answer)
+            if found is None and run.unit["question"] in ("pass/fail", "yes/no"):
+                annotate(
+                    "warning", "No verdict", "The last line of the answer is none of those asked for; it counts as FAIL"
+                )
+                return Outcome("fail", answer or "")
+        else:
+            reply = take_reply(run)
+            if reply is None:
+                self._wait(caller)
+                raise Waiting
+            found = outcome_of_reply(run, reply)
+        if found is None:
+            raise RefusedError(f"{run.node}: the answer is none of: {', '.join(expected(run)) or 'a text'}")
+        print(f"Answer: {one_line(found.word)}", flush=True)
+        return found
+
+    @staticmethod
+    def _question(caller: Caller) -> str:
+        """Return a question as Markdown: what is asked, the block below it, and what may be answered."""
+        unit = caller.run.unit
+        parts = [caller.text("reason" if unit["task"] == "gate" else "prompt")]
+        block = caller.text("block")
+        if block:
+            fence = "```"
+            while fence in block:
+                fence += "`"
+            parts.append(f"{fence}{unit.get('language', '')}\n{block}\n{fence}")
+        parts.append(in_words(expected(caller.run)))
+        return "\n\n".join(part for part in parts if part) + "\n"
+
+    def _wait(self, caller: Caller) -> None:
+        caller.run.save(self.path)
+        replies = expected(caller.run)
+        first = replies[0] if replies else "TEXT"
+        lines = [one_line(caller.run.node), one_line(first), self._question(caller)]
+        (self.folder / "waiting").write_text("\n".join(lines), encoding="utf-8", errors="replace")
+
+    def _leave(self, run: Run, place: str) -> int:
+        """Say where the run goes on. An end by STOP fails the step, so that GitHub skips the others."""
+        token = run.left.setdefault(place, run.token)
+        run.save(self.path)
+        output("next", token)
+        return EXIT_STOP if run.end == "STOP" and token == run.token else EXIT_COMPLETE
+
+    def ask(self, place: str, *_others: str) -> int:
+        """Put the question of an approval on the page of the run."""
+        run = read_state(self.program, self.path)
+        if run.node in self.program["places"][place] and not run.end:
+            with Signals() as signals:
+                caller = Caller(run, Processes(signals, False, lambda _group, _index: None), self.folder, place)
+                tell("GITHUB_STEP_SUMMARY", as_block(caller.text("reason" if run.unit["task"] == "gate" else "prompt")))
+        return EXIT_COMPLETE
+
+    # --- The last step -----------------------------------------------------------------------------------------------
+
+    def result(self, *_others: str) -> int:
+        """Give the job its result, and write the summary."""
+        run = read_state(self.program, self.path)
+        waiting = self.folder / "waiting"
+        word, message = run.end, run.message if run.end else ""
+        if waiting.exists():
+            word, message = "WAITING", one_line(run.node)
+            output("waiting", "true")
+        elif not word and os.environ["RDC_JOB"] == "success" and run.token in os.environ.get("RDC_ONWARD", "").split():
+            self._picture(run)
+            output("next", run.token)
+            return EXIT_COMPLETE
+        elif not word or (word == "COMPLETE" and os.environ["RDC_JOB"] != "success"):
+            says = "No end of the program was reached, since a step failed that is none of its units"
+            annotate("error", "rdc", says)
+            print(f"rdc: error {says}")
+            return EXIT_STOP
+        self._summary(run, f"{word} {one_line(message)}".strip(), waiting)
+        return self._said(word, message)
+
+    @staticmethod
+    def _said(word: str, message: str) -> int:
+        said = f"{word} {one_line(message)}".strip()
+        if word == "WAITING":
+            annotate("warning", word, f"{message} needs an answer")
+        elif word == "STOP":
+            annotate("error", word, message)
+        print(f"rdc: {said}", flush=True)
+        return {"COMPLETE": EXIT_COMPLETE, "WAITING": EXIT_WAITING}.get(word, EXIT_STOP)
+
+    def _summary(self, run: Run, says: str, waiting: Path) -> None:
+        if not self.program["summary"]:
+            return
+        tell("GITHUB_STEP_SUMMARY", masked(f"### {says[:SHOWN].translate(SPECIAL)}\n"))
+        if waiting.exists():
+            tell("GITHUB_STEP_SUMMARY", masked(as_block(waiting.read_text(encoding="utf-8").split("\n", 2)[2])))
+        rows = ["| Unit | Attempt | Outcome | Time |", "| --- | ---: | --- | ---: |"]
+        rows += [self._row(*entry) for entry in run.journal[:MOST_ROWS]]
+        rows += ["| and more | | | |"] if run.journal[MOST_ROWS:] else []
+        tell("GITHUB_STEP_SUMMARY", "\n".join(rows))
+        self._picture(run)
+
+    def _row(self, name: str, attempt: int, word: str, seconds: int, instance: str) -> str:
+        unit = self.program["units"][name]
+        shown = {"yes/no": {"pass": "YES", "fail": "NO"}}.get(unit.get("question", ""), {}).get(word, word)
+        shown = shown.upper() if shown in ("pass", "fail") else one_line(shown).translate(SPECIAL)
+        title = unit["called"].translate(SPECIAL) + (f", instance {instance}" if instance else "")
+        return f"| {title} | {attempt} | {shown} | {seconds} s |"
+
+    def _picture(self, run: Run) -> None:
+        """Draw the flow, with what has run."""
+        flow = os.environ.get("RDC_FLOW", "")
+        if not flow:
+            return
+        outcomes = {self.program["steps"][name]: word for name, _, word, _, _ in run.journal}
+        lines = [f"class {step} {'failed' if word in BAD else 'passed'}" for step, word in outcomes.items()]
+        tell("GITHUB_STEP_SUMMARY", "\n".join(["", "```mermaid", flow, *lines, "```"]))
+
+
+def run_step(program: Table, words: Iterable[str]) -> int:
+    """Do what a step asks for; what goes wrong ends the step by the exit code 2."""
+    verb, *others = words
+    runner = Runner(program, Path(os.environ["RUNNER_TEMP"], "rdc"))
+    verbs: dict[str, Any] = {"begin": runner.begin, "do": runner.do, "ask": runner.ask, "result": runner.result}
+    try:
+        code: int = verbs[verb](*others)
+    except Waiting:
+        return EXIT_WAITING
+    except Interrupted:
+        print("rdc: INTERRUPTED", flush=True)
+        return EXIT_INTERRUPTED
+    except RefusedError as error:
+        for reason in error.args:
+            annotate("error", "rdc", str(reason))
+            tell("GITHUB_STEP_SUMMARY", as_block(one_line(str(reason))))
+        print(f"rdc: error {one_line('; '.join(map(str, error.args)))}", flush=True)
+        return EXIT_REFUSED
+    except OSError as error:
+        annotate("error", "rdc", f"{error.strerror}: {error.filename or 'a process could not be started'}")
+        return EXIT_REFUSED
+    return code

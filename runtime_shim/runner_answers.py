@@ -1,0 +1,140 @@
+"""Replies of people: read from an input of the workflow, and held against what was asked (I10, I15, I16)."""
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from typing import Optional
+
+from runtime_shim.program import RefusedError, Table
+from runtime_shim.runner_state import Outcome, Run
+from runtime_shim.walk import filled
+
+BINARY = ("pass/fail", "yes/no")
+MEANINGS = {"pass": "pass", "yes": "pass", "fail": "fail", "no": "fail"}
+OPENING = re.compile(r"(.*\S)<<(\S+)")
+
+
+def asking(program: Table) -> list[str]:
+    """Return the units that people answer."""
+    return [name for name, unit in program["units"].items() if unit["task"] in ("ask", "gate")]
+
+
+def is_binary(program: Table) -> bool:
+    """Tell whether every question is answered with pass, fail, yes or no, so that nothing else is a reply."""
+    return all(program["units"][name].get("question") in BINARY for name in asking(program))
+
+
+def read_replies(program: Table, text: str) -> list[list[str]]:
+    """Return the replies of a text, each with the unit that it is for, "" for whichever asks next."""
+    given = _from_json(text) if text.lstrip().startswith("{") else None
+    found = given if given is not None else list(_from_lines(program, text))
+    known = set(asking(program))
+    wrong = [f"no unit of this name asks anything: {name}" for name, _ in found if name and name not in known]
+    if is_binary(program):
+        for name, reply in found:
+            if reply.lower() not in MEANINGS:
+                wrong.append(f"an answer ends in pass, fail, yes or no: {f'{name} {reply}'.strip()}")
+    if wrong:
+        raise RefusedError(*wrong)
+    return found
+
+
+def _from_json(text: str) -> Optional[list[list[str]]]:
+    try:
+        values = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    found: list[list[str]] = []
+    for name, value in values.items():
+        replies = value if isinstance(value, list) else [value]
+        if not all(isinstance(reply, str) for reply in replies):
+            raise RefusedError(f"the answers of {name} are neither a text nor a list of texts")
+        found += [[name, reply] for reply in replies]
+    return found
+
+
+def _from_lines(program: Table, text: str) -> Iterator[list[str]]:
+    names = sorted(asking(program), key=len, reverse=True)
+    if is_binary(program):
+        for line in re.split(r"[,;](?:[ \t]|$)|[\r\n]", text, flags=re.MULTILINE):
+            words = re.sub(r"(^|[ \t])#.*", "", line).split()
+            if words:
+                yield [" ".join(words[:-1]), words[-1]]
+        return
+    lines = iter(re.split(r"\r\n|\r|\n", text))
+    for line in lines:
+        opening = OPENING.fullmatch(line)
+        if opening and opening[1] in names:
+            yield [opening[1], "\n".join(_until(opening[2], lines))]
+        elif line.strip():
+            name = next((name for name in names if line.startswith(f"{name} ")), "")
+            yield [name, line[len(name) + 1 :] if name else line]
+
+
+def _until(word: str, lines: Iterator[str]) -> Iterator[str]:
+    for line in lines:
+        if line == word:
+            return
+        yield line
+    raise RefusedError(f"the line {word}, which ends an answer of several lines, is not there")
+
+
+def take_reply(run: Run) -> Optional[str]:
+    """Take the next reply to the unit where the run stands, its own before a common one, and use it up."""
+    for owner in (run.node, ""):
+        for index, (name, reply) in enumerate(run.replies):
+            if name == owner:
+                del run.replies[index]
+                return reply
+    return None
+
+
+def options_of(run: Run) -> list[str]:
+    """Return the options of a select, filled in."""
+    return [filled(run.unit, option, run.registers) for option in run.unit.get("options", ())]
+
+
+def outcome_of_reply(run: Run, reply: str) -> Optional[Outcome]:
+    """Return the outcome of a reply; None if it is none of those that the question takes."""
+    unit = run.unit
+    if unit["task"] == "gate":
+        return Outcome(reply) if reply in ("approved", "rejected") else None
+    question = unit["question"]
+    if question in BINARY:
+        word = MEANINGS.get(reply.lower())
+        return Outcome(word, reply) if word else None
+    if question == "confirm":
+        return Outcome(reply, reply) if reply in ("yes", "no") else None
+    if question == "input":
+        return Outcome("pass", reply)
+    options = options_of(run)
+    return Outcome(unit["words"][options.index(reply)], reply) if reply in options else None
+
+
+def expected(run: Run) -> list[str]:
+    """Return what a question may be answered with; nothing if that is any text."""
+    unit = run.unit
+    if unit["task"] == "gate":
+        return ["approved", "rejected"]
+    question: str = unit["question"]
+    if question in BINARY:
+        return question.upper().split("/")
+    return {"confirm": ["yes", "no"], "input": []}.get(question, options_of(run))
+
+
+def of_agent(run: Run, answer: str) -> Optional[Outcome]:
+    """Return the outcome of what an agent replied to a question: its last line, or all of it where any text will do."""
+    if run.unit["question"] == "input":
+        return Outcome("pass", answer)
+    last = next((line.strip() for line in reversed(answer.split("\n")) if line.strip()), "")
+    if run.unit["question"] in (*BINARY, "confirm"):
+        last = re.sub(r"[^A-Z]", "", last.upper()).lower()
+    return outcome_of_reply(run, last)
+
+
+def in_words(replies: Iterable[str]) -> str:
+    """Return what may be answered, as a sentence of Markdown; "" if that is any text."""
+    words = list(replies)
+    if not words:
+        return "Answer with a text."
+    return f"Answer {' or '.join(words)}." if len(words) < 4 else "Answer one of:\n\n" + "\n".join(words)

@@ -1,0 +1,188 @@
+"""What the units of a run on GitHub call: commands, agents and tools, none of which may tell the runner anything."""
+
+import os
+import re
+import secrets
+import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, Callable, Optional
+
+from runtime_shim.exchange import Call, exchange
+from runtime_shim.process import Processes, in_words
+from runtime_shim.program import Table
+from runtime_shim.reading import decoded, in_json, joined_answer, joined_verdict, joined_word, read_word
+from runtime_shim.runner_state import Outcome, Run
+from runtime_shim.values import UnfitError, read_output, read_regular, texts_of
+from runtime_shim.walk import attempt_of, filled, instances_of
+
+TIMEOUTS = {"agent": 1800, "parallel": 1800, "tool": 30, "ask": 1800}  # seconds (I21)
+SHORTEST_SECRET = 4  # characters; a shorter one is in too many words
+# What the runner believes, or gives to whoever has it; and what rdc itself keeps in the environment of a step.
+KEPT_BACK = re.compile(r"GITHUB_(TOKEN|OUTPUT|ENV|PATH|STEP_SUMMARY|STATE)|ACTIONS_.*|RDC_.*")
+
+
+def failed(unit: Table) -> str:
+    """Return the word of a unit that could not be done."""
+    return "failed" if "failed" in unit.get("words", ()) else "fail"
+
+
+def masked(text: str) -> str:
+    """Return a text without the values of secrets: what is kept may not show them."""
+    for name in os.environ.get("RDC_SECRETS", "").split():
+        value = os.environ.get(name, "")
+        if len(value) >= SHORTEST_SECRET:
+            text = text.replace(value, "***")
+    return text
+
+
+@contextmanager
+def stopped_commands() -> Iterator[None]:
+    """Have the runner take for a text whatever is said inside the block."""
+    token = secrets.token_hex(16)
+    print(f"::stop-commands::{token}", flush=True)
+    try:
+        yield
+    finally:
+        print(f"\n::{token}::", flush=True)
+
+
+def say(line: str) -> None:
+    """Show a line of an answer; the log is UTF-8 whatever the locale."""
+    sys.stdout.buffer.write(line.encode("utf-8", "replace") + b"\n")
+    sys.stdout.buffer.flush()
+
+
+class Caller:
+    """Does the units of a run that call something."""
+
+    def __init__(self, run: Run, processes: Processes, folder: Path, place: str) -> None:
+        self.run = run
+        self.processes = processes
+        self.folder = folder
+        self.suffix = "" if len(run.program["places"].get(place, ())) < 2 else "_" + run.token
+
+    def written(self, field: str) -> str:
+        """Return a text of the unit as its author wrote it: from the environment of the step, or the program."""
+        name = f"RDC_{field.upper()}{self.suffix}"
+        return os.environ[name] if name in os.environ else str(self.run.unit.get(field, ""))
+
+    def text(self, field: str) -> str:
+        """Return a text of the unit, filled in."""
+        return self.run.text(self.written(field))
+
+    def environment(self, names: Optional[list[str]], **more: str) -> dict[bytes, bytes]:
+        """Return what a called process finds; of the secrets those with these names, all for None.
+
+        Raises UnfitError for a value that no environment variable can have.
+        """
+        run, unit = self.run, self.run.unit
+        hidden = set() if names is None else set(os.environ.get("RDC_SECRETS", "").split()) - set(names)
+        found = {
+            name: value for name, value in os.environ.items() if not KEPT_BACK.fullmatch(name) and name not in hidden
+        }
+        found |= {
+            "RDC_UNIT": run.node,
+            "RDC_TITLE": run.text(unit["title"]).replace("\0", "\ufffd"),
+            "RDC_RUN_ID": run.number,
+            "RDC_ATTEMPT": str(attempt_of(unit, run.registers)),
+        }
+        found |= {name: str(value) for name, value in instances_of(unit, run.registers).items()}
+        found |= {**texts_of(unit, run.registers), **more}
+        return {name.encode("utf-8", "surrogateescape"): _bytes(value) for name, value in found.items()}
+
+    def command(self, script: Optional[str]) -> Outcome:
+        """Run a command (I9). `script` is the file that it stands in, if it has one."""
+        run, unit = self.run, self.run.unit
+        shell = shutil.which(unit["shell"])
+        if shell is None:
+            raise UnfitError(f"there is no {unit['shell']} here")
+        written = Path(script).read_text(encoding="utf-8") if script else self.written("command")
+        path = self.folder / "output"
+        given = {"RDC_OUTPUT": str(path)} if "values" in unit else {}
+        environment = self.environment(None, **given)
+        summary = os.environ.get("GITHUB_STEP_SUMMARY")
+        if summary:
+            environment[b"GITHUB_STEP_SUMMARY"] = os.fsencode(summary)
+        with suppress(OSError):
+            path.unlink()
+        words = [unit["shell"].encode(), b"-c", _bytes(run.text(written))]
+        with stopped_commands():
+            group = self.processes.spawn(shell, words, environment)
+            (ended,) = self.processes.watch([group], unit.get("timeout", 0))
+        if in_words(ended):
+            print(f"The unit {self.run.token} ended: {in_words(ended)}", flush=True)
+        values = read_output(read_regular(path), unit["values"]) if given else {}
+        return Outcome("pass" if ended == (0, False) else "fail", "", values)
+
+    def agent(self) -> Outcome:
+        """Call an agent (I11, I12)."""
+        unit = self.run.unit
+        answer = self._call([self._agent(unit, self.text("prompt"), say)])[0]
+        return Outcome(_word(unit, answer), answer or "")
+
+    def reply(self, prompt: str) -> Optional[str]:
+        """Put a question to the common agent."""
+        return self._call([self._agent({"agent": ""}, prompt, say)])[0]
+
+    def tool(self) -> Outcome:
+        """Call a tool (I13)."""
+        unit, registers = self.run.unit, self.run.registers
+        escaped = {name: in_json(value) if isinstance(value, str) else value for name, value in registers.items()}
+        arguments = filled(unit, self.written("arguments"), escaped)
+        given = f'{{"tool": "{in_json(unit["tool"])}", "arguments": {arguments}}}\n'
+        variable, names = self.run.program["tools"][unit["connection"]]
+        environment = self.environment(names)
+        answer = self._call([Call(os.environ[variable], environment, _bytes(given), say)])[0]
+        return Outcome("fail") if answer is None else Outcome("pass", answer)
+
+    def parallel(self) -> Outcome:
+        """Call all agents at the same time; what each says is shown together at the end (I14)."""
+        unit = self.run.unit
+        entries: list[Table] = unit["entries"]
+        logs: list[list[str]] = [[] for _ in entries]
+        calls: list[Call] = []
+        for index, entry in enumerate(entries):
+            name = f"RDC_PROMPT{self.suffix}_{index}"
+            prompt = os.environ[name] if name in os.environ else entry["prompt"]
+            calls.append(self._agent(entry, self.run.text(prompt), logs[index].append, RDC_ENTRY=str(index)))
+        answers = self._call(calls, logs)
+        words = list(map(_word, entries, answers))
+        if "words" in unit:
+            word = joined_word(words, unit["check"], unit.get("failing", ()), unit.get("unanimous", ()))
+        else:
+            word = joined_verdict(words, unit["check"])
+        return Outcome(word, joined_answer(answers))
+
+    def _agent(self, entry: Table, prompt: str, shown: Callable[[str], Any], **more: str) -> Call:
+        variable, names = self.run.program["agents"][entry["agent"]]
+        environment = self.environment(names, RDC_AGENT_TYPE=entry["agent"], **more)
+        return Call(os.environ[variable], environment, _bytes(prompt), shown)
+
+    def _call(self, calls: list[Call], logs: Optional[list[list[str]]] = None) -> list[Optional[str]]:
+        unit = self.run.unit
+        with stopped_commands():
+            found = exchange(self.processes, calls, unit.get("timeout", TIMEOUTS[unit["task"]]))
+        for index, log in enumerate(logs or []):
+            print(f"::group::{self.run.token} {index}", flush=True)
+            with stopped_commands():
+                for line in log:
+                    say(line)
+            print("::endgroup::", flush=True)
+        for one in found:
+            if one.trouble:
+                print(f"There is no answer: {one.trouble}", flush=True)
+        return [None if one.trouble else masked(decoded(one.answer)) for one in found]
+
+
+def _word(entry: Table, answer: Optional[str]) -> str:
+    return read_word(answer, entry.get("keywords", ()), entry.get("validation"), entry.get("excused", ()))
+
+
+def _bytes(text: str) -> bytes:
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "replace")
