@@ -150,4 +150,7 @@ CODES: dict[str, Code] = {
     "RD521": Code("beyond-limit", _E, "architecture"),
     "RD522": Code("unpinned-action", _W, "architecture"),
     "RD523": Code("schedule-waits", _W, "architecture"),
+    "RD532": Code("no-command-for-call", _E, "architecture"),
+    "RD533": Code("approval-says-too-little", _E, "architecture"),
+    "RD534": Code("input-without-source", _E, "architecture"),
 }

@@ -33,6 +33,25 @@ MODULES: tuple[tuple[str, str], ...] = (
     ("cli", ""),
 )
 
+RUNNER = (
+    "program",
+    "walk",
+    "reading",
+    "fitting",
+    "signals",
+    "foreground",
+    "leftover",
+    "process",
+    "exchange",
+    "kept",
+    "values",
+    "runner_state",
+    "runner_answers",
+    "runner_calls",
+    "runner",
+)
+"""The modules that the steps of a workflow need, in order."""
+
 
 def features(program: dict[str, Any]) -> set[str]:
     """Return what a program needs modules for: the kinds of its tasks, the keys of its units, its own keys."""

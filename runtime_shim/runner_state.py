@@ -43,7 +43,7 @@ class Run:
     def begin(self, number: str, inputs: dict[str, Optional[str]]) -> None:
         """Go from the start to the first unit."""
         self.number = number
-        self.registers.update(inputs)
+        self.registers.update((name, value) for name, value in inputs.items() if name in self.registers)
         self._stand(enter(self.program, self.program["entry"], self.registers))
 
     @property

@@ -3,32 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from backends.base import Backend, Emission
-from backends.github.limits import exceeded, inexpressible, taken, warnings
+from backends.github.limits import exceeded, inexpressible, taken, unreachable_inputs, unroutable, warnings
 from backends.github.options import GithubOptions
 from backends.github.places import simplified
 from backends.github.plan import make_plan
 from backends.github.prompts import Prompts, prompts_of
-from backends.github.workflow import Workflow
+from backends.github.routed import RoutedWorkflow
+from backends.github.routes import make_routes
+from backends.github.workflow import Runbook, Workflow
 from backends.mermaid.chart import chart, is_too_big
-from compiler.ir.features import Feature
+from compiler.ir.features import Feature, features_of
 from compiler.ir.program import Program
 from compiler.ir.tasks import Ask
 
+_NATIVE = frozenset({Feature.COMMANDS, Feature.QUESTIONS})
+"""What the steps of a workflow do by themselves; for all else they call a runtime."""
+
 
 class GithubBackend(Backend[GithubOptions]):
-    """A workflow that needs nothing but GitHub Actions and bash."""
+    """A workflow that needs nothing but GitHub Actions and bash; for more than commands and questions also python3."""
 
     name: ClassVar[str] = "github"
     summary: ClassVar[str] = "a GitHub Actions workflow of native steps"
     suffix: ClassVar[str] = ".yml"
     options = GithubOptions
-    features: ClassVar[frozenset[Feature]] = frozenset({Feature.COMMANDS, Feature.QUESTIONS})
+    features: ClassVar[frozenset[Feature]] = frozenset(Feature)
 
     def render(self, program: Program, options: GithubOptions) -> Emission:
         """The text of the workflow, and what GitHub would not accept in it."""
+        if not features_of(program) <= _NATIVE:
+            return _routed(program, options)
         plain = simplified(program)
         asks = any(isinstance(node.task, Ask) for node in plain.nodes)
         prompts = prompts_of(options) if asks else Prompts()
@@ -37,10 +44,32 @@ class GithubBackend(Backend[GithubOptions]):
         if refused:
             return Emission(None, refused)
         flow = _chart(program, plan.names.nodes) if options.summary else ""
-        workflow = Workflow(program, plan, options, prompts, flow)
-        text = workflow.text()
-        refused = tuple(exceeded(workflow, text))
-        return Emission(None, refused) if refused else Emission(text, tuple(warnings(plain, options, prompts)))
+        workflow = Runbook(program, plan, options, prompts, flow)
+        return _checked(workflow, plain)
+
+
+def _routed(program: Program, options: GithubOptions) -> Emission:
+    plain = simplified(program)
+    routes = make_routes(plain)
+    prompts = prompts_of(options) if any(map(routes.may_ask, plain.nodes)) else Prompts()
+    refused = (
+        *taken(program, options, prompts),
+        *unroutable(routes, options),
+        *unreachable_inputs(program, options, prompts),
+    )
+    if refused:
+        return Emission(None, refused)
+    flow = _chart(program, routes.names.nodes) if options.summary else ""
+    return _checked(RoutedWorkflow(program, routes, options, prompts, flow), plain)
+
+
+def _checked(workflow: Workflow[Any], plain: Program) -> Emission:
+    """The workflow, if GitHub takes it."""
+    text = workflow.text()
+    refused = tuple(exceeded(workflow, text))
+    if refused:
+        return Emission(None, refused)
+    return Emission(text, tuple(warnings(plain, workflow.options, workflow.prompts)))
 
 
 def _chart(program: Program, ids: Mapping[str, str]) -> str:

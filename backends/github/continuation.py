@@ -30,9 +30,7 @@ _OF_PULL_REQUESTS = frozenset(
 
 def prepared(plan: Plan, options: GithubOptions) -> Iterator[Step]:
     """Takes over the run that waited, if this one is its continuation, and reads the answers."""
-    yield _checked(options)
-    another_run = {"run-id": Expression("${{ inputs.resume }}"), "github-token": Expression("${{ github.token }}")}
-    yield _download("Take over the run that waited", "inputs.resume", another_run)
+    yield from fetched(options)
     asking = [node.id for node in plan.program.nodes if isinstance(node.task, Ask)]
     yield Step(
         name="Prepare",
@@ -40,30 +38,41 @@ def prepared(plan: Plan, options: GithubOptions) -> Iterator[Step]:
         env={
             "ANSWERS": Expression("${{ inputs.answers }}"),
             "RESUME": Expression("${{ inputs.resume }}"),
-            "PROGRAM": _identity(plan.program, options),
+            "PROGRAM": identity(plan.program, options),
             "UNITS": "\n".join(asking) + "\n",
         },
         run=render("prepare.sh.jinja"),
     )
 
 
-def waiting_saved(secrets: Mapping[str, str], events: Iterable[str]) -> Iterator[Step]:
+def fetched(options: GithubOptions) -> Iterator[Step]:
+    """Fetches what the run that waited has kept, if this one is its continuation."""
+    yield _checked(options)
+    another_run = {"run-id": Expression("${{ inputs.resume }}"), "github-token": Expression("${{ github.token }}")}
+    yield _download("Take over the run that waited", "inputs.resume", another_run)
+
+
+def waiting_saved(secrets: Mapping[str, str], events: Iterable[str], *, routed: bool = False) -> Iterator[Step]:
     """Keeps a run that waits for an answer, for the run that goes on with it.
 
     Args:
         secrets: What is not to be in it.
         events: What starts the workflow, which decides how to go on.
+        routed: Whether the runtime keeps the state of the run.
     """
-    yield _saved("failure() && steps.result.outputs.waiting", secrets, waits=True)
+    yield _saved("failure() && steps.result.outputs.waiting", secrets, SAVED, waits=True, routed=routed)
     upload = _upload("Keep the run for its continuation", f"failure() && steps.{SAVED}.outcome == 'success'")
     yield replace(upload, id=KEPT)
-    yield _way_on(frozenset(events))
+    yield _way_on(frozenset(events), routed=routed)
 
 
-def handed_over(part: str, secrets: Mapping[str, str]) -> Iterator[Step]:
-    """Hands a run on to the next job, under the name of the part that has stopped; `secrets` are not to be in it."""
-    yield _saved("steps.result.outputs.next", secrets, waits=False)
-    yield _upload("Hand the run on", f"steps.{SAVED}.outcome == 'success'", f"{_ARTIFACT}-{part}")
+def handed_over(part: str, secrets: Mapping[str, str], step: str = SAVED, *, routed: bool = False) -> Iterator[Step]:
+    """Hands a run on to the next job, under the name of the part that has stopped; `secrets` are not to be in it.
+
+    `step` is the id of the step that saves it, `routed` says whether the runtime keeps the state of the run.
+    """
+    yield _saved("steps.result.outputs.next", secrets, step, waits=False, routed=routed)
+    yield _upload("Hand the run on", f"steps.{step}.outcome == 'success'", f"{_ARTIFACT}-{part}")
 
 
 def taken_over(earlier: Sequence[str], decisions: Sequence[Decision], environment: str) -> Iterator[Step]:
@@ -74,10 +83,7 @@ def taken_over(earlier: Sequence[str], decisions: Sequence[Decision], environmen
         decisions: What people have decided in between.
         environment: The environment whose reviewers decide.
     """
-    first, *later = earlier
-    ran = "".join(f"needs.{part}.result == 'success' && '{_ARTIFACT}-{part}' || " for part in reversed(later))
-    name = Expression(f"${{{{ {ran}'{_ARTIFACT}-{first}' }}}}") if later else f"{_ARTIFACT}-{first}"
-    yield _download("Take over the run", "", {}, name)
+    yield of_earlier(earlier)
     env: dict[str, str] = {"TOKEN": TOKEN, "ENVIRONMENT": environment} if decisions else {}
     for decision in decisions:
         env[f"RDC_{decision.step}"] = Expression(f"${{{{ needs.{decision.job}.result }}}}")
@@ -86,9 +92,18 @@ def taken_over(earlier: Sequence[str], decisions: Sequence[Decision], environmen
     yield Step(name="Prepare", shell=PLAIN_SHELL, env=env, run=render("take-over.sh.jinja", decisions=steps))
 
 
-def _identity(program: Program, options: GithubOptions) -> str:
+def of_earlier(earlier: Sequence[str]) -> Step:
+    """Fetches what the last of the earlier parts has handed on."""
+    first, *later = earlier
+    ran = "".join(f"needs.{part}.result == 'success' && '{_ARTIFACT}-{part}' || " for part in reversed(later))
+    name = Expression(f"${{{{ {ran}'{_ARTIFACT}-{first}' }}}}") if later else f"{_ARTIFACT}-{first}"
+    return _download("Take over the run", "", {}, name)
+
+
+def identity(program: Program, options: GithubOptions) -> str:
     """What tells programs apart: a digest of all that the workflow is made of (R4)."""
-    parts = [__version__, *(source.sha256 for source in program.sources), options.model_dump_json()]
+    unused = {name for name in ("agents", "tools") if not getattr(options, name)}
+    parts = [__version__, *(source.sha256 for source in program.sources), options.model_dump_json(exclude=unused)]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
@@ -108,7 +123,7 @@ def _checked(options: GithubOptions) -> Step:
     )
 
 
-def _way_on(events: AbstractSet[str]) -> Step:
+def _way_on(events: AbstractSet[str], *, routed: bool) -> Step:
     """Says how to go on. A pull request has a ref that cannot be run again, so its branch is named."""
     pulls = not events.isdisjoint(_OF_PULL_REQUESTS)
     event = "github.event.pull_request.head"
@@ -121,14 +136,14 @@ def _way_on(events: AbstractSet[str]) -> Step:
         condition=f"failure() && steps.{KEPT}.outcome == 'success'",
         shell=PLAIN_SHELL,
         env=env if pulls else {},
-        run=render("go-on.sh.jinja", pulls=pulls, called="workflow_call" in events),
+        run=render("go-on.sh.jinja", pulls=pulls, called="workflow_call" in events, routed=routed),
     )
 
 
-def _saved(condition: str, secrets: Mapping[str, str], *, waits: bool) -> Step:
+def _saved(condition: str, secrets: Mapping[str, str], step: str, *, waits: bool, routed: bool) -> Step:
     names = {"RDC_SECRETS": " ".join(secrets)} if secrets else {}
-    script = render("save.sh.jinja", waits=waits, secrets=secrets)
-    return Step("Save the run", SAVED, condition=condition, shell=PLAIN_SHELL, env={**secrets, **names}, run=script)
+    script = render("save.sh.jinja", waits=waits, secrets=secrets, routed=routed)
+    return Step("Save the run", step, condition=condition, shell=PLAIN_SHELL, env={**secrets, **names}, run=script)
 
 
 def _download(name: str, condition: str, inputs: Mapping[str, str], artifact: str = _ARTIFACT) -> Step:

@@ -5,18 +5,21 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from typing import Any
 
 from backends.base import OptionFinding
 from backends.github.options import GithubOptions
 from backends.github.plan import Plan
 from backends.github.prompts import Agents, Approvals, Prompts
+from backends.github.routes import Routes
+from backends.github.runtime import agent_types
 from backends.github.scalar import OPEN, Expression
 from backends.github.step import Step
 from backends.github.triggers import INPUTS
 from backends.github.workflow import Workflow
 from compiler.diagnostic import Diagnostic
 from compiler.ir.program import Node, Program
-from compiler.ir.tasks import Ask, End
+from compiler.ir.tasks import Ask, End, Gate, Tool
 from compiler.source import KeyPath
 
 LONGEST_EXPRESSION = 21_000
@@ -67,6 +70,49 @@ def inexpressible(plan: Plan, prompts: Prompts) -> Iterator[Diagnostic]:
                     yield _at(node, "RD520", problem, remedy)
 
 
+def unroutable(routes: Routes, options: GithubOptions) -> Iterator[Diagnostic]:
+    """Approvals in loops and of other questions, and agents and tools that no command is named for."""
+    for place in routes.places:
+        for node in place.nodes:
+            yield from _approval(node, options, in_loop=place.kind == "loop")
+            for name in agent_types(node):
+                if not options.of_agent(name)[0]:
+                    kind = f"an agent of the type {name}" if name else "an agent"
+                    problem = f"unit {node.id} calls {kind}, and no option names a command for it"
+                    remedy = "give the option `agent`, a command that gets a prompt on standard input"
+                    yield _at(node, "RD532", problem, f"{remedy}, or `agents` for each type" if name else remedy)
+            if isinstance(node.task, Tool) and not options.of_tool(node.task.connection)[0]:
+                problem = f"unit {node.id} calls a tool of {node.task.connection}, and no option names a command for it"
+                remedy = "give the option `tools`, which has a command for each connection"
+                yield _at(node, "RD532", problem, remedy)
+
+
+def _approval(node: Node, options: GithubOptions, *, in_loop: bool) -> Iterator[Diagnostic]:
+    if in_loop and isinstance(node.task, Gate) and options.prompts != "answers":
+        problem = f"the gate of unit {node.id} is in a loop, and an approval can be given once in a run"
+        yield _at(node, "RD520", problem, "take `prompts: answers`, or leave the loop before the gate")
+    if not isinstance(node.task, Ask) or options.prompts != "environment":
+        return
+    if in_loop:
+        problem = f"the prompt of unit {node.id} is in a loop, and an approval can be given once in a run"
+        remedy = "take `prompts: answers` or `prompts: agent`, or leave the loop before the prompt"
+        yield _at(node, "RD520", problem, remedy)
+    elif node.task.question not in {"pass_fail", "yes_no"}:
+        problem = f"unit {node.id} is answered with more than yes or no, and an approval says nothing else"
+        yield _at(node, "RD533", problem, "take `prompts: answers` or `prompts: agent`")
+
+
+def unreachable_inputs(program: Program, options: GithubOptions, prompts: Prompts) -> Iterator[Diagnostic]:
+    """Inputs that are required, where nothing that starts the workflow can give them."""
+    events = {*options.triggers(), *(("workflow_dispatch",) if prompts.waits else ())}
+    without = sorted(events - {"workflow_dispatch", "workflow_call"})
+    required = [declared.name for declared in program.inputs if declared.required and declared.default is None]
+    if required and without:
+        problem = f"the input `{required[0]}` is required, and the event `{without[0]}` gives the workflow no inputs"
+        remedy = "give the input a default, or start the workflow by `workflow_dispatch` or `workflow_call` alone"
+        yield _about_option(program, ("on",), "RD534", problem, remedy)
+
+
 def warnings(program: Program, options: GithubOptions, prompts: Prompts) -> Iterator[Diagnostic]:
     """What is said of a workflow that GitHub takes."""
     yield from _unpinned(program, options)
@@ -95,7 +141,7 @@ def _waits_on_schedule(program: Program, options: GithubOptions, prompts: Prompt
     yield _about_option(program, ("on", "schedule"), "RD523", problem, remedy)
 
 
-def exceeded(workflow: Workflow, text: str) -> Iterator[Diagnostic]:
+def exceeded(workflow: Workflow[Any], text: str) -> Iterator[Diagnostic]:
     """The limits that a workflow is beyond."""
     size = len(text.encode())
     if size > LARGEST_FILE:
@@ -113,7 +159,7 @@ def exceeded(workflow: Workflow, text: str) -> Iterator[Diagnostic]:
                 yield _at(node, "RD521", said, remedy) if node else _too_large(workflow, said)
 
 
-def _inputs(workflow: Workflow) -> Iterator[Diagnostic]:
+def _inputs(workflow: Workflow[Any]) -> Iterator[Diagnostic]:
     """Inputs of `workflow_dispatch` that are too many or too long, those for prompts included."""
     inputs = (workflow.events.get("workflow_dispatch") or {}).get("inputs") or {}
     at = ("on", "workflow_dispatch", "inputs")
@@ -134,7 +180,7 @@ def _about_option(program: Program, option: KeyPath, code: str, problem: str, re
     return OptionFinding(code, program.sources[0].path, None, problem, remedy, option=option)
 
 
-def _too_large(workflow: Workflow, problem: str) -> Diagnostic:
+def _too_large(workflow: Workflow[Any], problem: str) -> Diagnostic:
     """A limit that the document as a whole is beyond; half of its steps are within, or can be split again."""
     headers = [node.group or node.id for node in workflow.program.nodes if not isinstance(node.task, End)]
     middle = headers[len(headers) // 2].split("/")[0]

@@ -134,6 +134,19 @@ class _Model(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=False)
 
 
+class Called(_Model):
+    """A command that is called, and the secrets that it gets."""
+
+    run: Script = Field(description="The command, for `sh -c`.")
+    secrets: list[VariableName] = Field(
+        default_factory=list, description="Which variables of the option `secrets` it gets; a plain command gets all."
+    )
+
+
+Caller = Script | Called
+Name = Annotated[str, AfterValidator(_line)]
+
+
 class Concurrency(_Model):
     """Which runs may not overlap, and whether a new one ends an older.
 
@@ -218,7 +231,16 @@ class GithubOptions(_Model):
         default="answers",
         description="Who answers prompts: the input `answers`, the reviewers of an environment, or a command.",
     )
-    agent: Script | None = Field(default=None, description="The command that answers prompts with `prompts: agent`.")
+    agent: Caller | None = Field(
+        default=None,
+        description="The command that agents are called by, and that answers prompts with `prompts: agent`.",
+    )
+    agents: dict[Name, Caller] = Field(
+        default_factory=dict, description="The commands of agent types that have one of their own."
+    )
+    tools: dict[Name, Caller] = Field(
+        default_factory=dict, description="The command of each connection that tools are called by."
+    )
     summary: bool = Field(
         default=True, description="Whether the last step writes the table and the picture of the run."
     )
@@ -227,9 +249,27 @@ class GithubOptions(_Model):
     def _fits_together(self) -> GithubOptions:
         if self.prompts == "agent" and self.agent is None:
             raise ValueError("`prompts: agent` needs the option `agent`, the command that answers prompts")
+        for caller in (self.agent, *self.agents.values(), *self.tools.values()):
+            for name in caller.secrets if isinstance(caller, Called) else ():
+                if name not in self.secret_names():
+                    raise ValueError(f"the secret {name} of a command is not among those of the option `secrets`")
         for name in self.secret_names().keys() & self.env.keys():
             raise ValueError(f"the variable {name} is given by `env` and by `secrets`; give it once")
         return self
+
+    def called(self, caller: Script | Called | None) -> tuple[str, list[str]]:
+        """A command and the names of the secrets that it gets; "" for none."""
+        if isinstance(caller, Called):
+            return caller.run, caller.secrets
+        return caller or "", list(self.secret_names())
+
+    def of_agent(self, name: str) -> tuple[str, list[str]]:
+        """The command of an agent type, and its secrets."""
+        return self.called(self.agents.get(name) or self.agent)
+
+    def of_tool(self, connection: str) -> tuple[str, list[str]]:
+        """The command of a connection, and its secrets."""
+        return self.called(self.tools.get(connection))
 
     def secret_names(self) -> dict[str, str]:
         """The secret that each variable gets."""

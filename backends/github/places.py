@@ -85,18 +85,19 @@ def retry_of(node: Node) -> Retry | None:
     return Retry(limits.get(Verdict.PASS), limits.get(Verdict.FAIL)) if limits else None
 
 
-def find_places(program: Program, together: Iterable[frozenset[str]] = ()) -> list[Place]:
+def find_places(program: Program, together: Iterable[frozenset[str]] = (), *, repeats: bool = True) -> list[Place]:
     """The places of a program in topological order, the earliest in the document first where there is a choice.
 
     Args:
         program: Without nodes that cannot be reached.
         together: Sets of nodes that must be one place, each closed under paths between its members.
+        repeats: Whether a step can repeat a unit by itself, so that such a one is no loop.
 
     Returns:
         Every node is in one place, and every edge leads within its place or to a later one.
     """
     graph = to_graph(program)
-    graph.remove_edges_from([(node.id, node.id) for node in program.nodes if stands_alone(node)])
+    graph.remove_edges_from([(node.id, node.id) for node in program.nodes if repeats and stands_alone(node)])
     index = program.index()
     components = ordered_components(graph, together)
     return [_place([index[name] for name in names], graph) for names in components]

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from backends.github.condition import FALSE, TRUE, Condition, Literal, expression, some
+from backends.github.jobs import Part, all_of
 from backends.github.names import RESULT
-from backends.github.parts import Part, Parts, all_of
+from backends.github.parts import Parts
 from backends.github.plan import Plan
 from backends.github.question import verdict_words
 from backends.github.scalar import Expression

@@ -11,13 +11,14 @@ PLAIN_SHELL = "bash {0}"
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step. Texts are as they are meant; `condition` is an expression, empty for none."""
+    """One step. Texts are as they are meant; `condition` is an expression, empty for none, `timeout` is in minutes."""
 
     name: str
     id: str = ""
     comments: tuple[str, ...] = ()
     condition: str = ""
     tolerated: bool = False
+    timeout: int = 0
     uses: str = ""
     version: str = ""
     inputs: Mapping[str, str] = field(default_factory=dict)

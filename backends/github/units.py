@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 from backends.github.condition import expression
 from backends.github.flow import Report, Values
+from backends.github.jobs import Part
 from backends.github.loop import Loop, environment, script
-from backends.github.parts import Part, Parts
+from backends.github.parts import Parts
 from backends.github.places import Place, Retry, retry_of
 from backends.github.plan import Plan
 from backends.github.prompts import Prompts
 from backends.github.question import heading
 from backends.github.scalar import OPEN, Expression, comment, label
 from backends.github.step import Step
-from compiler.ir.program import Node, Register, map_texts, scope_members
-from compiler.ir.tasks import Ask, Shell
+from compiler.ir.program import Group, Node, Register, map_texts, scope_members
+from compiler.ir.tasks import Ask, Branch, End, Shell
 
 _PROMPT_LINES = 8
 
@@ -42,11 +43,11 @@ class Units:
 
     def steps(self) -> Iterator[Step]:
         """The steps in order; branches and ends have none."""
-        headings = self._headings()
+        found = headings(self.plan.program.groups, self.part.places)
         for place in self.part.places:
             if place.kind in {"unit", "loop"}:
                 step = self._loop(place) if place.kind == "loop" else self._unit(place)
-                heading = [headings[node.id] for node in place.nodes if node.id in headings]
+                heading = [found[node.id] for node in place.nodes if node.id in found]
                 yield replace(step, comments=(*heading, *step.comments))
 
     # --- A unit outside of loops --------------------------------------------------------------------------------------
@@ -56,7 +57,7 @@ class Units:
         step = Step(
             name=title(node),
             id=self.plan.names.nodes[node.id],
-            comments=tuple(_about(node)),
+            comments=tuple(about(node)),
             condition=self.parts.condition(self.part, place),
             tolerated=self.plan.flow.halt(node) is None,
             env={**self.secrets, **self._instances(place)},
@@ -69,10 +70,10 @@ class Units:
     def _command(self, step: Step, task: Shell) -> Step:
         """The command as it stands, unless it holds what GitHub, its runner or bash, in a file, would change."""
         command = str(task.command)
-        if OPEN in command or "\r" in command or command.endswith("\\"):
+        if not fits_file(command):
             env = {**step.env, "RDC_COMMAND": command}
             return replace(step, shell=self.prompts.shell("bash"), env=env, run=f'{task.interpreter} -c "$RDC_COMMAND"')
-        return replace(step, shell=self.prompts.shell(task.interpreter), run=_script(command))
+        return replace(step, shell=self.prompts.shell(task.interpreter), run=as_file(command))
 
     def _repeated(self, step: Step, task: Shell, retry: Retry) -> Step:
         env = {**step.env, "RDC_COMMAND": str(task.command)}
@@ -110,7 +111,7 @@ class Units:
         return Step(
             name=label(f"Loop: {title(units[0])}" if len(units) == 1 else name),
             id=plan.names.nodes[place.name],
-            comments=tuple(line for node in units for line in _about(node, place.nodes)),
+            comments=tuple(line for node in units for line in about(node, place.nodes)),
             condition=self.parts.condition(self.part, place),
             shell=self.prompts.loop_shell(),
             env={**self.secrets, **env, **environment(loop)},
@@ -148,21 +149,25 @@ class Units:
         compare = self.parts.compare(self.part)
         return choice([(expression(condition, compare), shown(value)) for condition, value in values])
 
-    # --- Headings -----------------------------------------------------------------------------------------------------
 
-    def _headings(self) -> Mapping[str, str]:
-        """What to write above the first unit of each group."""
-        titles = {group.id: str(group.title) for group in self.plan.program.groups}
-        found: dict[str, str] = {}
-        seen = {""}
-        for node in (node for place in self.part.places for node in place.nodes):
-            if node.group not in seen and isinstance(node.task, (Shell, Ask)):
-                seen.add(node.group)
-                found[node.id] = comment(f"--- {heading(node.group, titles[node.group])}")
-        return found
+def headings(groups: Iterable[Group], places: Iterable[Place]) -> Mapping[str, str]:
+    """What to write above the first unit of each group."""
+    titles = {group.id: str(group.title) for group in groups}
+    found: dict[str, str] = {}
+    seen = {""}
+    for node in (node for place in places for node in place.nodes):
+        if node.group not in seen and not isinstance(node.task, (Branch, End)):
+            seen.add(node.group)
+            found[node.id] = comment(f"--- {heading(node.group, titles[node.group])}")
+    return found
 
 
-def _script(command: str) -> str:
+def fits_file(command: str) -> bool:
+    """Whether a command in a file is what it was: GitHub, its runner and bash change some."""
+    return not (OPEN in command or "\r" in command or command.endswith("\\"))
+
+
+def as_file(command: str) -> str:
     """A command as the text of a file: one of several lines ends in a line break."""
     if not command.strip():
         return ":"
@@ -185,7 +190,7 @@ def title(node: Node) -> str:
     return label(heading(node.id, str(node.title)))
 
 
-def _about(node: Node, within: tuple[Node, ...] = ()) -> Iterator[str]:
+def about(node: Node, within: tuple[Node, ...] = ()) -> Iterator[str]:
     """Where a unit was written, and what stands above its command."""
     place = comment(f"{node.origin.path}:{node.origin.span.line}")
     yield f"{place} {comment(title(node))}" if within else place

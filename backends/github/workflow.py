@@ -4,32 +4,38 @@ from __future__ import annotations
 
 import json
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from backends.base import MARK
 from backends.github.continuation import handed_over, prepared, taken_over, waiting_saved
+from backends.github.jobs import Jobs, Part, all_of
 from backends.github.names import REVIEWS
 from backends.github.options import Concurrency, GithubOptions, SetupStep
-from backends.github.parts import Part, Parts, all_of
+from backends.github.parts import Parts
 from backends.github.pins import pins
 from backends.github.places import Place
 from backends.github.plan import Plan
 from backends.github.prompts import TOKEN, Agents, Prompts
 from backends.github.question import question
 from backends.github.result import result_step
+from backends.github.routes import Routes
 from backends.github.scalar import Expression, label
 from backends.github.step import PLAIN_SHELL, Step
 from backends.github.templating import render
 from backends.github.triggers import flow, lines, with_inputs
 from backends.github.units import Units, title
-from compiler.ir.program import Program
+from compiler.ir.program import Node, Program
 from compiler.version import __version__
 
 _REVIEWS = "see who has reviewed this run"
 _REASONS = {"contents": "check out the repository", "actions": "check the run that waited, and take over its state"}
+
+
+JobsType = TypeVar("JobsType", bound=Jobs)
 
 
 @dataclass(frozen=True)
@@ -49,11 +55,11 @@ class Job:
 
 
 @dataclass(frozen=True)
-class Workflow:
+class Workflow(ABC, Generic[JobsType]):
     """What a workflow is made of; `flow` is the graph as Mermaid, empty for none."""
 
     program: Program
-    plan: Plan
+    plan: Plan | Routes
     options: GithubOptions
     prompts: Prompts
     flow: str
@@ -72,7 +78,7 @@ class Workflow:
             runs_on=flow(options.runs_on),
             timeout=options.timeout_minutes,
             jobs=self.jobs,
-            shell_says=self.prompts.shell_says,
+            shell_says=self._shell_says,
         )
 
     @property
@@ -84,12 +90,36 @@ class Workflow:
     @cached_property
     def jobs(self) -> tuple[Job, ...]:
         """The jobs in order; what each hands on is known only when all others are written."""
-        parts = Parts(self.plan)
+        parts = self._cut()
         found: list[Job] = []
         for part in parts.parts:
             found.append(self._part(parts, part))
             found += [self._approval(parts, part, place) for place in part.questions]
         return tuple(replace(job, outputs=parts.outputs.get(job.id, {})) for job in found)
+
+    @abstractmethod
+    def _cut(self) -> JobsType:
+        """The places in jobs."""
+
+    @abstractmethod
+    def _begun(self, parts: JobsType, part: Part) -> Iterator[Step]:
+        """The steps by which a job begins, or goes on with the run of another."""
+
+    @abstractmethod
+    def _walked(self, parts: JobsType, part: Part) -> Iterator[Step]:
+        """The steps of the units, and the one that says how the job ends."""
+
+    @abstractmethod
+    def _kept(self, parts: JobsType, part: Part) -> Iterator[Step]:
+        """The steps by which a job keeps the run for another."""
+
+    @property
+    def _shell_says(self) -> str:
+        return self.prompts.shell_says
+
+    def _shell(self, part: Part) -> str:  # noqa: ARG002 (the same for all)
+        """The shell of the steps of a job that name none."""
+        return self.prompts.shell("bash")
 
     @property
     def _title(self) -> str:
@@ -107,7 +137,7 @@ class Workflow:
         resume = "-${{ inputs.resume || 'new' }}" if self.prompts.waits else ""
         return Concurrency.model_construct(group=Expression(f"{workflow}-${{{{ github.ref }}}}{resume}"))
 
-    def _part(self, parts: Parts, part: Part) -> Job:
+    def _part(self, parts: JobsType, part: Part) -> Job:
         earlier, decisions = parts.before(part)
         condition = ""
         if earlier:
@@ -123,41 +153,27 @@ class Workflow:
             environment=self.options.environment or "",
             permissions=tuple(self._permissions(part is parts.parts[0], asks=bool(part.questions or decisions))),
             env=self._environment(),
-            shell=self.prompts.shell("bash"),
+            shell=self._shell(part),
         )
 
-    def _steps(self, parts: Parts, part: Part) -> Iterator[Step]:
-        several = len(parts.parts) > 1
+    def _steps(self, parts: JobsType, part: Part) -> Iterator[Step]:
         if part.questions:
             yield self._reviews()
-        if part is not parts.parts[0]:
-            earlier, places = parts.before(part)
-            decisions = [parts.decision(place) for place in places]
-            yield from taken_over(earlier, decisions, self.options.approval_environment)
-        elif self.options.checkout:
-            yield self._checkout()
-        if self.prompts.waits:
-            yield from prepared(self.plan, self.options)
+        yield from self._begun(parts, part)
         yield from (_set_up(step) for step in self.options.setup)
-        yield from Units(parts, part, self.prompts, self._secrets()).steps()
-        flow = self.flow if part is parts.parts[0] else ""
-        yield result_step(parts, part, waits=self.prompts.waits, summary=self.options.summary, flow=flow)
-        if self.prompts.waits:
-            yield from waiting_saved(self._secrets(), self.events)
-        elif several and part is not parts.parts[-1]:
-            yield from handed_over(part.id, self._secrets())
+        yield from self._walked(parts, part)
+        yield from self._kept(parts, part)
 
     def _reviews(self) -> Step:
         env = {"TOKEN": TOKEN, "ENVIRONMENT": self.options.approval_environment}
         return Step("Note the reviews until now", REVIEWS, shell=PLAIN_SHELL, env=env, run=render("before.sh.jinja"))
 
-    def _approval(self, parts: Parts, part: Part, place: Place) -> Job:
+    def _approval(self, parts: JobsType, part: Part, place: Place) -> Job:
         """The job that people approve or reject."""
         node = place.node
-        name = self.plan.names.nodes[node.id]
-        parts.outputs.setdefault(part.id, {})[f"{name}_asked"] = Expression(f"${{{{ steps.{name}.outcome }}}}")
+        asked = parts.asked(part, place)
         env = {
-            "PROMPT": question(node),
+            "PROMPT": self._question(node),
             "TOKEN": TOKEN,
             "ENVIRONMENT": self.options.approval_environment,
             "BEFORE": parts.decision(place).before,
@@ -172,11 +188,14 @@ class Workflow:
             id=parts.gate(place),
             name=f"Approve {title(node)}",
             steps=(step,),
-            condition=all_of("!cancelled()", f"needs.{part.id}.outputs.{name}_asked == 'success'"),
+            condition=all_of("!cancelled()", asked),
             needs=(part.id,),
             environment=self.options.approval_environment,
             permissions=(("actions", "read", _REVIEWS),),
         )
+
+    def _question(self, node: Node) -> str:
+        return question(node)
 
     def _secrets(self) -> dict[str, str]:
         """The secrets that units get, and what surrounds them does not."""
@@ -188,7 +207,7 @@ class Workflow:
         env: dict[str, str] = {"RDC_RUN_ID": Expression("${{ github.run_id }}"), "RDC_ATTEMPT": Expression("1")}
         env |= {name: _shown(value) for name, value in options.env.items()}
         if isinstance(self.prompts, Agents):
-            env["RDC_AGENT"] = options.agent or ""
+            env["RDC_AGENT"] = options.called(options.agent)[0]
         return env
 
     def _permissions(self, first: bool, *, asks: bool) -> Iterator[tuple[str, str, str]]:
@@ -211,6 +230,37 @@ class Workflow:
             version=pin.version,
             inputs={"persist-credentials": Expression("false")},
         )
+
+
+@dataclass(frozen=True)
+class Runbook(Workflow[Parts]):
+    """The workflow of a program whose steps are chosen by the outcomes of others, and which needs bash alone."""
+
+    plan: Plan
+
+    def _cut(self) -> Parts:
+        return Parts(self.plan)
+
+    def _begun(self, parts: Parts, part: Part) -> Iterator[Step]:
+        if part is not parts.parts[0]:
+            earlier, places = parts.before(part)
+            decisions = [parts.decision(place) for place in places]
+            yield from taken_over(earlier, decisions, self.options.approval_environment)
+        elif self.options.checkout:
+            yield self._checkout()
+        if self.prompts.waits:
+            yield from prepared(self.plan, self.options)
+
+    def _walked(self, parts: Parts, part: Part) -> Iterator[Step]:
+        yield from Units(parts, part, self.prompts, self._secrets()).steps()
+        flow = self.flow if part is parts.parts[0] else ""
+        yield result_step(parts, part, waits=self.prompts.waits, summary=self.options.summary, flow=flow)
+
+    def _kept(self, parts: Parts, part: Part) -> Iterator[Step]:
+        if self.prompts.waits:
+            yield from waiting_saved(self._secrets(), self.events)
+        elif part is not parts.parts[-1]:
+            yield from handed_over(part.id, self._secrets())
 
 
 def _plain(path: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -37,7 +38,12 @@ class _Module:
 
 def bundle(program: Table) -> Runtime:
     """The runtime for the table of a program: the modules that it needs."""
-    modules = [_module(name) for name in runtime_shim.modules(program)]
+    return bundle_of(runtime_shim.modules(program))
+
+
+def bundle_of(names: Iterable[str]) -> Runtime:
+    """Some modules of the runtime, each after those that it imports from."""
+    modules = [_module(name) for name in names]
     plain = {name for module in modules for name in module.plain}
     named: dict[str, set[str]] = {}
     for module in modules:

@@ -1,0 +1,180 @@
+"""The steps of units that the runtime does: each with its texts as people wrote them, and the secrets that it names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from backends.github.jobs import Part
+from backends.github.options import GithubOptions
+from backends.github.places import Place
+from backends.github.routes import RoutedParts
+from backends.github.scalar import OPEN, comment, label
+from backends.github.step import PLAIN_SHELL, Step
+from backends.github.units import about, as_file, fits_file, headings, title
+from backends.marks import marked
+from compiler.ir.edges import SlotTest
+from compiler.ir.program import Node
+from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Tool
+
+RUNTIME = 'python3 -I "$RUNNER_TEMP/rdc/rdc.py"'
+UNIT_SHELL = 'bash -c "python3 -I \\"$RUNNER_TEMP/rdc/rdc.py\\" do \\"$GITHUB_ACTION\\" \\"$0\\"" {0}'
+"""Runs a command by way of the runtime, which notes how it went and where the run goes on."""
+
+LONGEST_TEXT = 100_000
+"""Bytes of a text that is a variable of its step; a longer one stands in the program."""
+
+LONGEST_ESCAPED = 15_000
+"""The same for one with what would open an expression: it becomes one, of which GitHub takes 21,000 characters."""
+
+_MINUTE = 60
+_PATIENCE = 60
+"""Seconds in which a process that is out of time is ended, and the step with it."""
+
+
+def is_variable(text: str) -> bool:
+    """Whether a text can be a variable of its step, where people can read it."""
+    longest = LONGEST_ESCAPED if OPEN in text else LONGEST_TEXT
+    return "\0" not in text and len(text.encode("utf-8", "replace")) <= longest and _is_unicode(text)
+
+
+def _is_unicode(text: str) -> bool:
+    return not any("\ud800" <= character <= "\udfff" for character in text)
+
+
+def texts(written: Node) -> dict[str, str]:
+    """The texts of a unit that its step shows, by the ends of the variables that they stand in."""
+    node, _ = marked(written)
+    match node.task:
+        case Shell(command=command):
+            found = {"COMMAND": str(command)}
+        case Agent(prompt=prompt):
+            found = {"PROMPT": str(prompt)}
+        case Ask(prompt=prompt, block=block):
+            found = {"PROMPT": str(prompt), "BLOCK": str(block or "")}
+        case Tool(arguments=arguments):
+            found = {"ARGUMENTS": str(arguments)}
+        case Parallel(entries):
+            found = {f"PROMPT_{index}": str(entry.prompt) for index, entry in enumerate(entries)}
+        case Gate(reason=reason):
+            found = {"REASON": str(reason)}
+        case _:
+            found = {}
+    return {name: text for name, text in found.items() if text and is_variable(text)}
+
+
+def minutes(node: Node) -> int:
+    """After how many minutes GitHub is to end a unit, a little later than the runtime does; 0 for never."""
+    usual = {"agent": 1800, "parallel": 1800, "tool": 30}.get(node.task.kind, 0)
+    seconds = node.settings.timeout or usual
+    return -(-(seconds + _PATIENCE) // _MINUTE) if seconds else 0
+
+
+@dataclass(frozen=True)
+class Calls:
+    """Writes the places of a part as steps. `secrets` are the expressions of all secrets, by variable."""
+
+    parts: RoutedParts
+    part: Part
+    options: GithubOptions
+    secrets: Mapping[str, str]
+    asked_by: str
+
+    def steps(self) -> Iterator[Step]:
+        """The steps in order; ends have none."""
+        found = headings(self.parts.routes.program.groups, self.part.places)
+        for place in self.part.places:
+            if place.kind != "end":
+                step = self._step(place)
+                above = [found[node.id] for node in place.nodes if node.id in found]
+                yield replace(step, comments=(*above, *step.comments))
+
+    def _step(self, place: Place) -> Step:
+        step = Step(
+            name="",
+            id=self.parts.names.nodes[place.name],
+            condition=self.parts.condition(self.part, place),
+            shell=PLAIN_SHELL,
+        )
+        if self.parts.is_gate(place):
+            return self._gate(step, place.node)
+        return self._loop(step, place) if place.kind == "loop" else self._unit(step, place.node)
+
+    def _gate(self, step: Step, node: Node) -> Step:
+        env = {f"RDC_{name}": text for name, text in texts(node).items()}
+        run = f"{RUNTIME} ask {step.id}\n"
+        return replace(step, name=f"Ask: {title(node)}", comments=tuple(about(node)), env=env, run=run)
+
+    def _unit(self, step: Step, node: Node) -> Step:
+        env = {**self._secrets([node]), **{f"RDC_{name}": text for name, text in texts(node).items()}}
+        step = replace(
+            step,
+            name=title(node),
+            comments=(*about(node), *self._when(node)),
+            timeout=minutes(node),
+            env=env,
+            run=f"{RUNTIME} do {step.id}\n",
+        )
+        command = env.get("RDC_COMMAND", "")
+        if not isinstance(node.task, Shell) or not fits_file(command) or "\0" in command or not is_variable(command):
+            return step
+        shown = {name: value for name, value in env.items() if name != "RDC_COMMAND"}
+        return replace(step, shell=UNIT_SHELL, env=shown, run=as_file(command))
+
+    def _loop(self, step: Step, place: Place) -> Step:
+        units = [node for node in place.nodes if not isinstance(node.task, (Branch, End))]
+        several = len(units) > 1
+        env = self._secrets(units)
+        for node in units:
+            name = self.parts.names.nodes[node.id]
+            env |= {_variable(key, name if several else ""): text for key, text in texts(node).items()}
+        shown = f"Loop: {title(units[0])}" if len(units) == 1 else f"Loop: {', '.join(node.id for node in units)}"
+        comments = tuple(line for node in units for line in about(node, place.nodes))
+        return replace(step, name=label(shown), comments=comments, env=env, run=f"{RUNTIME} do {step.id}\n")
+
+    def _when(self, node: Node) -> Iterator[str]:
+        """What texts must be so that a unit is reached, as a reader wants it: `if issue_type is "bug"`."""
+        for name in self._leading.get(node.id, ()):
+            yield comment(f"if {name}")
+
+    @cached_property
+    def _leading(self) -> Mapping[str, Iterable[str]]:
+        found: dict[str, dict[str, None]] = {}
+        for node in self.parts.routes.nodes.values():
+            for edge in node.edges:
+                tests = [test for test in edge.guard if isinstance(test, SlotTest)]
+                said = " and ".join(f'{test.slot} {test.operator} "{test.text}"' for test in tests)
+                if said:
+                    found.setdefault(edge.target, {})[said] = None
+        return found
+
+    # --- Secrets ------------------------------------------------------------------------------------------------------
+
+    def _secrets(self, nodes: Iterable[Node]) -> dict[str, str]:
+        """The secrets that what some units call is given, and their names for the runtime, which masks their values."""
+        wanted = {name for node in nodes for name in self._wanted(node)}
+        found = {name: value for name, value in self.secrets.items() if name in wanted}
+        return {**found, "RDC_SECRETS": " ".join(found)} if found else {}
+
+    def _wanted(self, node: Node) -> Iterable[str]:
+        options = self.options
+        match node.task:
+            case Shell():
+                return self.secrets
+            case Agent(agent):
+                return options.of_agent(agent)[1]
+            case Parallel(entries):
+                return {name for entry in entries for name in options.of_agent(entry.agent)[1]}
+            case Tool(connection):
+                return options.of_tool(connection)[1]
+            case Ask() if self.asked_by == "agent":
+                return options.of_agent("")[1]
+            case _:
+                return ()
+
+
+def _variable(key: str, step: str) -> str:
+    """The variable of a text: `RDC_PROMPT`, in a loop `RDC_PROMPT_review`, of an entry `RDC_PROMPT_review_1`."""
+    kind, _, index = key.partition("_")
+    return "_".join(filter(None, ("RDC", kind, step, index)))

@@ -1,0 +1,89 @@
+"""The jobs of a run: one, or several where people decide in between, each of which hands the run on to the next."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from backends.github.condition import Condition
+from backends.github.names import REVIEWS, Names
+from backends.github.places import Place
+from backends.github.prompts import Decision
+from backends.github.scalar import Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The places of one job in order, and when the job is reached. `questions` are for people to decide after it."""
+
+    id: str
+    places: tuple[Place, ...]
+    reached: Condition
+    questions: tuple[Place, ...] = ()
+
+
+class Jobs(ABC):
+    """Places cut into jobs. Remembers in `outputs` which facts about its steps each job must hand on to later ones.
+
+    A place comes after all decisions that lead to it: its level is the number of decisions on the longest way there.
+    """
+
+    parts: Sequence[Part]
+
+    def __init__(self, names: Names, levels: dict[str, int], *, asks: bool) -> None:
+        self.names = names
+        self.levels = levels
+        self.outputs: dict[str, dict[str, Expression]] = {}
+        self.last = max(levels.values())
+        self._single = self.last == 0 and not asks
+
+    @abstractmethod
+    def is_gate(self, place: Place) -> bool:
+        """Whether people decide about a place by approval."""
+
+    @abstractmethod
+    def condition(self, part: Part, place: Place) -> str:
+        """When a place of a part is reached, as an expression; empty where that is whenever the part is."""
+
+    @abstractmethod
+    def whole(self, part: Part) -> str:
+        """When a part is reached, as an expression for its job."""
+
+    @abstractmethod
+    def asked(self, part: Part, place: Place) -> str:
+        """When people are to decide about a place of a part, as an expression for the job that waits for them."""
+
+    def gate(self, place: Place) -> str:
+        """The id of the job that waits for the approval of a place."""
+        return f"approve_{self.names.nodes[place.name]}"
+
+    def decision(self, place: Place) -> Decision:
+        """What people decide about a place; the job that asks them hands on the reviews before."""
+        before = self.handed_on(self.id(self.levels[place.name]), REVIEWS, "outputs.until_now")
+        return Decision(self.names.nodes[place.name], self.gate(place), Expression(f"${{{{ {before} }}}}"))
+
+    def before(self, part: Part) -> tuple[list[str], list[Place]]:
+        """The parts and the decisions before a part."""
+        level = self.parts.index(part)
+        earlier = self.parts[:level]
+        return [other.id for other in earlier], [place for other in earlier for place in other.questions]
+
+    def handed_on(self, job: str, step: str, name: str) -> str:
+        """A property of a step as later jobs see it."""
+        output = f"{step}_{name.removeprefix('outputs.')}"
+        self.outputs.setdefault(job, {})[output] = Expression(f"${{{{ steps.{step}.{name} }}}}")
+        return f"needs.{job}.outputs.{output}"
+
+    def id(self, level: int) -> str:
+        """The id of the job of a level."""
+        return "runbook" if self._single else f"part_{level + 1}"
+
+    def at(self, places: Iterable[Place], level: int) -> tuple[Place, ...]:
+        """Those of some places that are at a level."""
+        return tuple(place for place in places if self.levels[place.name] == level)
+
+
+def all_of(*conditions: str) -> str:
+    """Some expressions joined to one, for an `if:` that says when it runs itself."""
+    return "${{ " + " && ".join(f"({text})" if "||" in text else text for text in conditions if text) + " }}"

@@ -1,0 +1,200 @@
+"""Where a run may go from each place of a program whose steps walk by a table: each place has exits, which have names.
+
+A step says by the name of a place where the run goes on (`next`). Registers and texts are known to the runtime only, so
+that no condition compares what a person or an agent has written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+
+from backends.github.condition import TRUE, Condition, Literal, expression, some
+from backends.github.jobs import Jobs, Part
+from backends.github.names import BEGIN, RESULT, Names, names_of
+from backends.github.places import Place, find_places
+from compiler.ir.program import Node, Program
+from compiler.ir.tasks import Ask, Branch, End, Gate
+
+_NEXT = "outputs.next"
+
+
+@dataclass(frozen=True)
+class Routes:
+    """A simplified program as places in the order of their steps.
+
+    `exits` has for each place the nodes outside of it where a run may stand next, `start` those where it may begin;
+    `home` has the place of each node that is no branch.
+    """
+
+    program: Program
+    names: Names
+    places: tuple[Place, ...]
+    start: frozenset[str]
+    exits: Mapping[str, frozenset[str]]
+    home: Mapping[str, Place]
+    nodes: Mapping[str, Node]
+
+    def may_ask(self, node: Node) -> bool:
+        """Whether a unit asks; a gate outside of loops is a job that waits for an approval instead."""
+        return isinstance(node.task, Ask) or (isinstance(node.task, Gate) and self.home[node.id].kind == "loop")
+
+
+def make_routes(program: Program) -> Routes:
+    """The routes of a simplified program."""
+    index = program.index()
+    settled = _Settled(index)
+    found = tuple(place for place in find_places(program, repeats=False) if place.kind != "branch")
+    home = {node.id: place for place in found for node in place.nodes}
+    exits = {}
+    for place in found:
+        own = {node.id for node in place.nodes}
+        targets = {edge.target for node in place.nodes for edge in node.edges}
+        exits[place.name] = frozenset(settled.of(targets - own)) - own
+    return Routes(program, names_of(program, [BEGIN]), found, settled.of({program.entry}), exits, home, index)
+
+
+class _Settled:
+    """Where a run stands once it has passed through branches."""
+
+    def __init__(self, index: Mapping[str, Node]) -> None:
+        self._index = index
+        self._known: dict[str, frozenset[str]] = {}
+
+    def of(self, names: Iterable[str]) -> frozenset[str]:
+        """The nodes that are no branches to which some nodes lead."""
+        found: set[str] = set()
+        seen: set[str] = set()
+        pending = list(names)
+        while pending:
+            name = pending.pop()
+            if name in seen:
+                continue
+            seen.add(name)
+            if isinstance(self._index[name].task, Branch):
+                pending += [edge.target for edge in self._index[name].edges]
+            else:
+                found.add(name)
+        return frozenset(found)
+
+
+class RoutedParts(Jobs):
+    """Routes cut into jobs at gates, and at prompts that are approvals.
+
+    `approvals` says whether prompts are, `waits` whether a run may have to wait for an answer, and be continued by
+    another one, whose first job hands it on to where it has waited.
+    """
+
+    def __init__(self, routes: Routes, *, approvals: bool, waits: bool) -> None:
+        self.routes = routes
+        self.approvals = approvals
+        levels: dict[str, int] = {}
+        for place in routes.places:
+            levels[place.name] = max((levels[name] for name in self._before(place, levels)), default=0)
+            levels[place.name] = max([levels[place.name], *self._behind_gates(place, levels)])
+        super().__init__(routes.names, levels, asks=any(map(self.is_gate, routes.places)))
+        self._level_of = {name: levels[place.name] for name, place in routes.home.items()}
+        self._resumed = {name for name in routes.home if waits and self._may_wait(name)}
+        self._arrivals: list[AbstractSet[str]] = []
+        self._onward: list[AbstractSet[str]] = []
+        for level in range(self.last + 1):
+            self._follow(level)
+        self.parts = [self._part(level) for level in range(self.last + 1)]
+
+    def is_gate(self, place: Place) -> bool:
+        """Whether people decide about a place by approval."""
+        if place.kind != "unit":
+            return False
+        return isinstance(place.node.task, Gate) or (self.approvals and isinstance(place.node.task, Ask))
+
+    def condition(self, part: Part, place: Place) -> str:
+        """When a place of a part is reached: what the steps have said that may lead there, nothing if all do."""
+        if self._is_certain(part, place):
+            return ""
+        steps = {BEGIN: self._arrivals[self.parts.index(part)]} | {
+            self.names.nodes[other.name]: self.routes.exits[other.name] for other in self._sources(part)
+        }
+        own = [node.id for node in place.nodes]
+        leading = [self._said(step, name) for step, exits in steps.items() for name in own if name in exits]
+        return expression(some(*leading), lambda literal: f"steps.{literal.step}.{_compared(literal)}")
+
+    def whole(self, part: Part) -> str:
+        """When a part is reached: an earlier one hands the run on to it, or people have decided just before."""
+        level = self.parts.index(part)
+        if level == 0:
+            return ""
+        tests: list[Condition] = []
+        for earlier in range(level):
+            entered = [name for name in self.routes.home if name in self._onward[earlier]]
+            tests += [self._said(self.id(earlier), name) for name in entered if self._level_of[name] == level]
+        for place in self.parts[level - 1].questions:
+            tests += [Literal(self.gate(place), "result", "==", result) for result in ("success", "failure")]
+        return expression(some(*tests), self._known)
+
+    def asked(self, part: Part, place: Place) -> str:
+        """People are to decide where the run stands at the place when the job ends."""
+        return self._known(self._said(part.id, place.name))
+
+    def onward(self, part: Part) -> list[str]:
+        """The names of the places where a job may leave the run for later ones, or for people to decide."""
+        found = {*self._onward[self.parts.index(part)], *(place.name for place in part.questions)}
+        return [self.names.nodes[name] for name in self.routes.home if name in found]
+
+    def _said(self, step: str, name: str) -> Literal:
+        return Literal(step, _NEXT, "==", self.names.nodes[name])
+
+    def _known(self, literal: Literal) -> str:
+        if literal.property == _NEXT:
+            self.outputs.setdefault(literal.step, {})
+            return f"{self.handed_on(literal.step, RESULT, _NEXT)} == '{literal.value}'"
+        return f"needs.{literal.step}.{_compared(literal)}"
+
+    def _before(self, place: Place, known: Iterable[str]) -> list[str]:
+        own = {node.id for node in place.nodes}
+        return [name for name in known if not own.isdisjoint(self.routes.exits[name])]
+
+    def _behind_gates(self, place: Place, levels: Mapping[str, int]) -> list[int]:
+        before = self._before(place, levels)
+        return [levels[name] + 1 for name in before if self.is_gate(self.routes.home[name])]
+
+    def _may_wait(self, name: str) -> bool:
+        return isinstance(self.routes.nodes[name].task, (Ask, Gate)) and not self.is_gate(self.routes.home[name])
+
+    def _follow(self, level: int) -> None:
+        """Where a run may stand when the job of a level begins, and when it leaves it for a later one."""
+        handed = {name for found in self._onward for name in found if self._level_of[name] == level}
+        gates = [place for place in self.at(self.routes.places, level - 1) if self.is_gate(place)]
+        decided = {name for place in gates for name in self.routes.exits[place.name]}
+        arrivals = {*handed, *decided} if level else set(self.routes.start)
+        here = [place for place in self.at(self.routes.places, level) if not self.is_gate(place)]
+        left = {*arrivals, *(name for place in here for name in self.routes.exits[place.name]), *self._resumed}
+        self._arrivals.append(arrivals)
+        self._onward.append({name for name in left if self._level_of[name] > level and not self._is_end(name)})
+
+    def _is_end(self, name: str) -> bool:
+        return isinstance(self.routes.nodes[name].task, End)
+
+    def _sources(self, part: Part) -> list[Place]:
+        return [place for place in part.places if place.kind != "end"]
+
+    def _is_certain(self, part: Part, place: Place) -> bool:
+        """Whether no way leads past a place, in its part: an end by STOP fails the job, so nothing is asked for it."""
+        sources = self._sources(part)
+        position = sources.index(place)
+        passed = {node.id for other in sources[: position + 1] for node in other.nodes}
+        ways = set(self._arrivals[self.parts.index(part)])
+        ways.update(*(self.routes.exits[other.name] for other in sources[:position]))
+        return all(name in passed or self._is_stop(name) for name in ways)
+
+    def _is_stop(self, name: str) -> bool:
+        task = self.routes.nodes[name].task
+        return isinstance(task, End) and task.result == "stop"
+
+    def _part(self, level: int) -> Part:
+        places = self.at(self.routes.places, level)
+        return Part(self.id(level), places, TRUE, tuple(place for place in places if self.is_gate(place)))
+
+
+def _compared(literal: Literal) -> str:
+    return f"{literal.property} {literal.operator} '{literal.value}'"

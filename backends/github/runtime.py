@@ -1,0 +1,147 @@
+"""The file that the steps of a workflow call: the runtime of the Python target, as far as they need it, and a table."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from typing import Any
+
+from backends.github.calls import texts
+from backends.github.inputs import variable_names
+from backends.github.names import identifiers
+from backends.github.options import Called, GithubOptions
+from backends.github.routes import Routes
+from backends.github.scalar import OPEN
+from backends.github.templating import render
+from backends.github.units import title
+from backends.python.bundle import bundle_of
+from backends.python.literals import literal
+from backends.python.table import Table, table
+from compiler.ir.program import Node
+from compiler.ir.tasks import Agent, Ask, Branch, End, Parallel, Tool
+from runtime_shim import RUNNER
+
+_DEEPEST = 3
+
+
+def runtime(routes: Routes, options: GithubOptions, asked_by: str) -> str:
+    """The whole file. It holds no expression: what would open one in a text is written with an escape."""
+    modules = bundle_of(RUNNER)
+    program = _shown(_program(routes, options, asked_by)).replace(OPEN, "$\\x7b{")
+    return render("rdc.py.jinja", imports=modules.imports, sections=modules.sections, program=program)
+
+
+def delimiter(text: str) -> str:
+    """The word that ends a text in a script: made of the text, so that no text holds its own."""
+    return f"RDC_{hashlib.sha256(text.encode('utf-8', 'replace')).hexdigest()[:16]}"
+
+
+def callers(options: GithubOptions) -> tuple[dict[str, tuple[str, str]], dict[str, tuple[str, str]]]:
+    """For agent types, and for connections, the variable of the job that has the command, and the command."""
+    agents = identifiers(((name, name) for name in options.agents if name), ())
+    tools = identifiers(((name, name) for name in options.tools), ())
+    own = {name: (f"RDC_AGENT_{agents[name]}", options.of_agent(name)[0]) for name in agents}
+    common = {"": ("RDC_AGENT", options.of_agent("")[0])} if options.of_agent("")[0] else {}
+    return common | own, {name: (f"RDC_TOOL_{tools[name]}", options.of_tool(name)[0]) for name in tools}
+
+
+def agent_types(node: Node) -> list[str]:
+    """The agent types that a unit calls."""
+    match node.task:
+        case Agent(agent):
+            return [agent]
+        case Parallel(entries):
+            return [entry.agent for entry in entries]
+        case _:
+            return []
+
+
+def _program(routes: Routes, options: GithubOptions, asked_by: str) -> Table:
+    """The table of the Python target, without what steps show, and with what they are called."""
+    whole = table(routes.program)
+    steps = routes.names.nodes
+    units = {node.id: _unit(whole["units"][node.id], node) for node in routes.program.nodes}
+    variables = variable_names(routes.program.inputs)
+    inputs = [{**declared, "as": variables[declared["name"]]} for declared in whole.get("inputs", ())]
+    return {
+        "entry": whole["entry"],
+        **({"limit": whole["limit"]} if "limit" in whole else {}),
+        **({"inputs": inputs} if inputs else {}),
+        "registers": whole["registers"],
+        "scopes": whole["scopes"],
+        **_callers(routes, options),
+        "asked": asked_by,
+        "summary": options.summary,
+        "steps": dict(steps),
+        "places": {steps[place.name]: list(map(_id, filter(_is_unit, place.nodes))) for place in routes.places},
+        "units": units,
+    }
+
+
+def _id(node: Node) -> str:
+    return node.id
+
+
+def _is_unit(node: Node) -> bool:
+    return not isinstance(node.task, (Branch, End))
+
+
+_FIELDS = {"COMMAND": "command", "PROMPT": "prompt", "BLOCK": "block", "ARGUMENTS": "arguments", "REASON": "reason"}
+
+
+def _unit(unit: Table, node: Node) -> Table:
+    shown = texts(node)
+    hidden = {_FIELDS[name] for name in shown if name in _FIELDS} | ({"prompt"} if unit["task"] == "shell" else set())
+    found = {key: value for key, value in unit.items() if key not in {*hidden, "at", "group"}}
+    if _is_unit(node):
+        found["called"] = title(node)
+    if isinstance(node.task, Parallel):
+        entries = enumerate(unit["entries"])
+        found["entries"] = [
+            {key: value for key, value in entry.items() if key != "prompt" or f"PROMPT_{index}" not in shown}
+            for index, entry in entries
+        ]
+    found["edges"] = [{key: value for key, value in edge.items() if key != "says"} for edge in unit["edges"]]
+    return found
+
+
+def _callers(routes: Routes, options: GithubOptions) -> Table:
+    """The variable with the command of each agent type and connection, and the secrets it gets; None for all."""
+    agents, tools = callers(options)
+    nodes = routes.program.nodes
+    types = list(dict.fromkeys(name for node in nodes for name in agent_types(node)))
+    if any(isinstance(node.task, Ask) for node in nodes):
+        types.append("")
+    connections = dict.fromkeys(node.task.connection for node in nodes if isinstance(node.task, Tool))
+    found: Table = {"agents": {}, "tools": {}}
+    for name in types:
+        known = name if name in agents else ""
+        if known in agents:
+            found["agents"][name] = [agents[known][0], _names(options.agents.get(known) or options.agent)]
+    for name in connections:
+        if name in tools:
+            found["tools"][name] = [tools[name][0], _names(options.tools[name])]
+    return {name: value for name, value in found.items() if value}
+
+
+def _names(caller: str | Called | None) -> list[str] | None:
+    return list(caller.secrets) if isinstance(caller, Called) else None
+
+
+def _shown(value: Any, depth: int = 0) -> str:  # noqa: ANN401 (a table holds anything)
+    """A table as Python, such that a reviewer can read it."""
+    if not isinstance(value, (dict, list)) or depth > _DEEPEST or not value:
+        return literal(value)
+    lines = _lines(value, depth + 1)
+    brackets = "{}" if isinstance(value, dict) else "[]"
+    end = "    " * depth
+    return f"{brackets[0]}\n{''.join(f'{end}    {line},{chr(10)}' for line in lines)}{end}{brackets[1]}"
+
+
+def _lines(value: Any, depth: int) -> Iterator[str]:  # noqa: ANN401 (a table holds anything)
+    if isinstance(value, list):
+        yield from (_shown(item, _DEEPEST + 1) for item in value)
+        return
+    for key, item in value.items():
+        is_short = isinstance(item, list) and key not in {"edges", "entries", "inputs"}
+        yield f"{literal(key)}: {_shown(item, _DEEPEST + 1 if is_short else depth)}"
