@@ -47,7 +47,7 @@ def test_they_lie_beside_the_main_file(setting: Setting) -> None:
 def test_they_stay_in_the_folders_of_the_trial(setting: Setting, path: str) -> None:
     (setting.scratch / "link").symlink_to("..")
     (setting.scratch / "file").touch()
-    with pytest.raises(TrialError, match="x.py"):
+    with pytest.raises(TrialError, match=r"x\.py"):
         setting.lay("main.sh", several(path))
     assert not list(setting.scratch.parent.glob("x.py"))
 
