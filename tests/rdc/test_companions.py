@@ -110,6 +110,14 @@ def test_several_sources_share_a_companion(project: Path, out: str) -> None:
     )
 
 
+def test_a_shared_companion_is_one_file(project: Path) -> None:
+    words = (*TO, "a.runbook.md", "b.runbook.md", "-O", "runtime=shared.txt")
+    call(*words, cwd=project)
+    document(project, "shared.txt", f"# {MARK}\nedited\n")
+    result = call(*words, "--check", cwd=project)
+    assert (result.code, result.out.count("-edited")) == (1, 1)
+
+
 @pytest.mark.parametrize("broken", [UNKNOWN_TARGET, MISSING_TITLE])
 def test_a_document_with_findings_keeps_all_companions_from_being_written(project: Path, broken: str) -> None:
     document(project, "b.runbook.md", broken)
