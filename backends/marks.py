@@ -10,7 +10,6 @@ from itertools import count
 from compiler.ir.program import Node, map_texts, texts_of
 from compiler.ir.texts import Reference, Text, text
 
-
 _Part = tuple[str, bool]
 """A part of a text with marks, and whether it is a mark."""
 
