@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from compiler.diagnostic import Diagnostic
+from compiler.frontends.rundown.commands import scenario_keys
 from compiler.options import Options, Place, read_options
 from compiler.scenarios import Scenario, read_scenarios
 from compiler.source import Source, Span, Spans, beneath
@@ -84,6 +85,6 @@ def _scenarios(
     """The scenarios, with what is wrong in their form (S1)."""
     if "scenarios" not in values:
         return (), []
-    scenarios, mistakes = read_scenarios(values["scenarios"], beneath(spans, "scenarios"), source.name)
+    scenarios, mistakes = read_scenarios(values["scenarios"], beneath(spans, "scenarios"), scenario_keys(source.name))
     remedy = "a scenario has `commands`, `result` and, if you like, `description`: see `rdc explain RD013`"
     return scenarios, [Place("RD013", source.path, mistake.span).finding(mistake.text, remedy) for mistake in mistakes]
