@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from compiler.diagnostic import Diagnostic
 from compiler.files import Refusal, read_source, read_standard_input, read_text
-from compiler.options import Options, Place, read_options
+from compiler.options import Known, Level, Option, Options, Place, read_options
 from compiler.source import STANDARD_INPUT, Source, beneath
 
 CONFIGURATION = "rdc.toml"
@@ -110,8 +111,8 @@ class Configuration(NamedTuple):
     sources: dict[str, Source]
 
 
-def read_configuration(project: Project) -> Configuration:
-    """The project's configuration: `rdc.toml`, else `[tool.rdc]`."""
+def read_configuration(project: Project, options: Sequence[Option[Any]]) -> Configuration:
+    """The project's configuration: `rdc.toml`, else `[tool.rdc]`; `options` are those of all formats."""
     own = project.root / CONFIGURATION
     file = own if own.exists() else project.root / _PYPROJECT
     try:
@@ -123,10 +124,11 @@ def read_configuration(project: Project) -> Configuration:
         return Configuration(Options(), found, {})
     if not text or (file != own and _SECTION not in text):
         return Configuration(Options(), [], {})
-    return _configuration(Source.from_text(os.path.relpath(file), text), () if file == own else ("tool", "rdc"))
+    section = () if file == own else ("tool", "rdc")
+    return _configuration(Source.from_text(os.path.relpath(file), text), section, Known(options, Level.PROJECT))
 
 
-def _configuration(source: Source, section: tuple[str, ...]) -> Configuration:
+def _configuration(source: Source, section: tuple[str, ...], known: Known) -> Configuration:
     import tomllib  # noqa: PLC0415 (most projects configure nothing, and importing it takes time)
 
     from compiler.toml_text import check_numbers, find_keys  # noqa: PLC0415 (as above)
@@ -141,7 +143,7 @@ def _configuration(source: Source, section: tuple[str, ...]) -> Configuration:
     for key in section:
         table = table.get(key, {}) if isinstance(table, dict) else table
     spans = beneath(find_keys(source), *section)
-    options, found = read_options(table, Place("RD501", source.path, spans.get(())), spans)
+    options, found = read_options(table, Place("RD501", source.path, spans.get(())), spans, known)
     return Configuration(options, found, {source.path: source})
 
 

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 from compiler.diagnostic import Diagnostic
 from compiler.frontends.rundown.commands import scenario_keys
-from compiler.options import Options, Place, read_options
+from compiler.frontends.rundown.options import OPTIONS
+from compiler.options import Known, Level, Options, Place, read_options
 from compiler.scenarios import Scenario, read_scenarios
 from compiler.source import Source, Span, Spans, beneath
 
@@ -76,7 +77,8 @@ def _options(source: Source, values: Mapping[str, Any], spans: Spans) -> tuple[O
     """The options for rdc and its targets, with what is wrong in them."""
     if "rdc" not in values:
         return Options(), []
-    return read_options(values["rdc"], Place("RD013", source.path, spans[("rdc",)]), beneath(spans, "rdc"))
+    place, known = Place("RD013", source.path, spans[("rdc",)]), Known(OPTIONS, Level.DOCUMENT)
+    return read_options(values["rdc"], place, beneath(spans, "rdc"), known)
 
 
 def _scenarios(
