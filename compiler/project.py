@@ -47,29 +47,32 @@ class Project(NamedTuple):
         """The document on standard input, as if it stood in the current folder: it refers to others from there."""
         return read_standard_input(self.locate(STANDARD_INPUT).name)
 
-    def find(self, source: Source, reference: str) -> Located | Refusal:
-        """The document that another one refers to: beside it, else from the root; never outside of the root (V11)."""
+    def find(self, source: Source, reference: str, noun: str = "document") -> Located | Refusal:
+        """The document that another one refers to: beside it, else from the root; never outside of the root (V11).
+
+        `noun` is what messages call it.
+        """
         if PurePosixPath(reference).is_absolute() or "\\" in reference:
-            return _outside(reference, "is not a relative path with `/`")
+            return _outside(reference, noun, "is not a relative path with `/`")
         beside = os.path.normpath(os.path.join(os.path.dirname(source.name), reference))  # noqa: PTH118, PTH120 (lexical)
         if _leaves(beside):
-            return _outside(reference, "leaves the project by `..`")
+            return _outside(reference, noun, "leaves the project by `..`")
         if len(reference) > LONGEST_PATH:  # links in it would be followed one by one, each from the root on
             return Refusal("RD001", f"the path has more than {LONGEST_PATH:,} characters", "correct the path")
         try:
-            return self._find(source, reference, beside)
+            return self._find(source, reference, beside, noun)
         except (OSError, RuntimeError, ValueError) as error:
             return Refusal("RD001", f"`{reference}` cannot be looked up: {error}", "correct the path")
 
-    def _find(self, source: Source, reference: str, beside: str) -> Located | Refusal:
+    def _find(self, source: Source, reference: str, beside: str, noun: str) -> Located | Refusal:
         for name in dict.fromkeys((beside, os.path.normpath(reference))):
             file = (self.root / name).resolve()
             if not file.is_relative_to(self.root):
-                return _outside(reference, "leads out of the project through a link")
+                return _outside(reference, noun, "leads out of the project through a link")
             if not _leaves(name) and file.exists():
                 own = file.relative_to(self.root).as_posix()
                 return Located(file, _shown(source, own), own)
-        problem = f"there is no runbook `{reference}` in this folder or in the project root"
+        problem = f"there is no {noun} `{reference}` in this folder or in the project root"
         return Refusal("RD301", problem, "correct the path; `rdc check --no-link` checks a document on its own")
 
 
@@ -83,8 +86,8 @@ def _shown(source: Source, name: str) -> str:
     return base + name
 
 
-def _outside(reference: str, problem: str) -> Refusal:
-    remedy = "a runbook is named by a relative path inside of the project (the folder with `.git` or `rdc.toml`)"
+def _outside(reference: str, noun: str, problem: str) -> Refusal:
+    remedy = f"name the {noun} by a relative path inside the project (the folder with `.git` or `rdc.toml`)"
     return Refusal("RD302", f"`{reference}` {problem}", remedy)
 
 

@@ -150,6 +150,31 @@ def test_front_end_has_all_that_belongs_to_it(name: str) -> None:
     assert stems & {path.name for path in (ROOT / "golden").iterdir()}, "no golden output"
 
 
+# What still speaks of runbooks in the common rooms: the kind of a group in the IR, names of codes, and an option's help.
+OF_RUNBOOKS = {
+    "runbook",
+    *("almost-a-runbook", "prompt-with-runbooks", "runbook-not-found", "runbook-outside-project"),
+    "Steps before the runbook, in each job, and again where a run is continued.",
+}
+
+
+def texts(path: Path) -> Iterator[str]:
+    """The texts in a module but for those that only readers of the code see."""
+    unseen = {id(node.value) for node in ast.walk(tree(path)) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in unseen:
+            yield node.value
+
+
+def test_common_messages_speak_of_no_format() -> None:
+    own = tuple(ROOT / "compiler" / "frontends" / name for name in FRONT_ENDS)
+    for path in MODULES:
+        if not any(path.is_relative_to(folder) for folder in own):
+            plain = {text: text.lower().replace(".runbook.md", "") for text in texts(path)}  # names of files may end so
+            found = {text for text, said in plain.items() if "runbook" in said or "rd goto" in said}
+            assert found <= OF_RUNBOOKS, shown(path)
+
+
 def test_grammars_are_those_of_the_formats() -> None:
     """A format whose syntax is that of YAML or JSON has none."""
     files = [path.name for path in (ROOT / "grammars").iterdir() if path.suffix == ".lark"]

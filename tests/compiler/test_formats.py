@@ -9,7 +9,10 @@ from pathlib import Path
 import pytest
 
 from compiler.driver import Settings, compile_file
+from compiler.files import Refusal
 from compiler.frontends import FRONT_ENDS
+from compiler.project import open_project
+from compiler.source import Source
 from tests.compiler.documents import findings
 from tests.compiler.sample_format import FORMAT
 from tests.rdc.cli_support import environment
@@ -79,11 +82,33 @@ def test_a_project_sets_the_options_of_all_formats(folder: Path) -> None:
     assert found.message.endswith("there is no option `limits`; did you mean `limit`?")
 
 
+@pytest.mark.parametrize(
+    ("reference", "told"),
+    [
+        ("b.md", "there is no {} `b.md` in this folder or in the project root"),
+        ("/b.md", "name the {} by a relative path inside the project (the folder with `.git` or `rdc.toml`)"),
+    ],
+    ids=["missing", "outside"],
+)
+def test_messages_call_a_document_as_its_format_does(folder: Path, reference: str, told: str) -> None:
+    project = open_project(str(folder / "a.steps.yml"))
+    for noun in ({}, {"noun": FORMAT.noun}):
+        refused = project.find(Source.from_text("a.steps.yml", STEPS), reference, **noun)
+        assert isinstance(refused, Refusal)
+        assert told.format(noun.get("noun", "document")) in (refused.problem, refused.remedy)
+    (folder / "a.runbook.md").write_text(f"## 1. One\n\n- {reference.replace('.md', '.runbook.md')}\n")
+    (found,) = compile_file(str(folder / "a.runbook.md")).diagnostics
+    assert told.format("runbook").replace("b.md", "b.runbook.md") in (found.message, found.help)
+
+
 # --- The command line -------------------------------------------------------------------------------------------------
 
 SCRIPT = """
 import sys
+from compiler.files import Refusal
 from compiler.frontends import FRONT_ENDS
+from compiler.project import open_project
+from compiler.source import Source
 from tests.compiler.sample_format import FORMAT
 FRONT_ENDS[FORMAT.name] = FORMAT
 from rdc.cli import main

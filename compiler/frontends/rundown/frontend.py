@@ -8,6 +8,7 @@ from functools import partial
 from compiler.analyses.flow import flow_warnings
 from compiler.diagnostic import Diagnostic, Severity
 from compiler.frontends.base import Job, Result
+from compiler.frontends.rundown import FORMAT
 from compiler.frontends.rundown.check import check
 from compiler.frontends.rundown.formatting import format_document
 from compiler.frontends.rundown.link import link
@@ -31,7 +32,7 @@ def recognises(source: Source) -> bool:
 
 def compile_document(job: Job) -> Result:
     """Parses, checks, links and lowers a runbook with everything that it includes."""
-    linked = link(job.source, job.project.find, partial(_parse, job), job.link)
+    linked = link(job.source, partial(job.project.find, noun=FORMAT.noun), partial(_parse, job), job.link)
     found = list(linked.diagnostics)
     main = linked.documents.get(job.source.name)
     if main is None or any(item.severity is Severity.ERROR for item in found):
