@@ -72,6 +72,11 @@ class Scenario(NamedTuple):
         """The replies alone, in order."""
         return tuple(event for event in self.replies if isinstance(event, Reply))
 
+    @property
+    def jumps(self) -> tuple[Goto, ...]:
+        """The jumps alone, in order."""
+        return tuple(event for event in self.replies if isinstance(event, Goto))
+
 
 class Flaw(NamedTuple):
     """What is wrong in the form of one scenario, and the path to it from there."""

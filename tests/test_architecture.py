@@ -150,7 +150,7 @@ def test_front_end_has_all_that_belongs_to_it(name: str) -> None:
     assert stems & {path.name for path in (ROOT / "golden").iterdir()}, "no golden output"
 
 
-# What still speaks of runbooks in the common rooms: the kind of a group in the IR, names of codes, and an option's help.
+# What still speaks of runbooks in the common rooms: a kind of group in the IR, names of codes, and an option's help.
 OF_RUNBOOKS = {
     "runbook",
     *("almost-a-runbook", "prompt-with-runbooks", "runbook-not-found", "runbook-outside-project"),

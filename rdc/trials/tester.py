@@ -13,7 +13,6 @@ from compiler.driver import Compilation
 from compiler.ir.semantics import Machine
 from compiler.options import Table
 from compiler.project import open_project
-from compiler.scenarios import Goto
 from rdc.trials import TARGETS
 from rdc.trials.rehearsal import Rehearsal, rehearse
 from rdc.trials.result import Result, Status, judge, retrace
@@ -53,7 +52,7 @@ def _by_semantics(base: Result, rehearsal: Rehearsal) -> Result:
 
 
 def _on_target(base: Result, rehearsal: Rehearsal, compilation: Compilation, timeout: float) -> Result:
-    if jump := next((event for event in base.scenario.replies if isinstance(event, Goto)), None):
+    if jump := next(iter(base.scenario.jumps), None):
         problem = f"`{jump.spelled}` is the operator's own jump, which generated programs do not offer"
         return replace(base, problem=problem)
     began = time.monotonic()

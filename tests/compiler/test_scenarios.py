@@ -8,7 +8,19 @@ from pathlib import Path
 import pytest
 
 from compiler.frontends.rundown.commands import scenario_keys
-from compiler.scenarios import Flaw, Goto, Keys, Locate, Mistake, Reply, Scenario, Script, Unclear, read_scenarios
+from compiler.scenarios import (
+    Event,
+    Flaw,
+    Goto,
+    Keys,
+    Locate,
+    Mistake,
+    Reply,
+    Scenario,
+    Script,
+    Unclear,
+    read_scenarios,
+)
 from compiler.source import Span
 from rdc.trials.rehearsal import Rehearsal, rehearse
 from tests.compiler.documents import compiled
@@ -86,7 +98,7 @@ def test_the_commands_of_a_runbook() -> None:
 ASKS = "## 1. One\n\nDone?\n\n- FAIL: CONTINUE\n\n## 2. Two\n\nDone?\n\n- FAIL: STOP\n"
 
 
-def played(tmp_path: Path, *replies: Reply) -> Rehearsal:
+def played(tmp_path: Path, *replies: Event) -> Rehearsal:
     compilation = compiled(tmp_path, ASKS)
     assert compilation.program
     return rehearse(compilation.program, {}, Scenario("a", "", False, {}, replies, "STOP"))
@@ -102,3 +114,7 @@ def test_a_reply_of_a_unit_answers_no_other(tmp_path: Path) -> None:
     rehearsal = played(tmp_path, Reply("2", "pass"), Reply("2", "pass"))
     assert rehearsal.walk.visits == ()
     assert rehearsal.problem == "it waits at 1, and no answer is left"
+
+
+def test_a_jump_is_called_what_its_format_calls_it(tmp_path: Path) -> None:
+    assert played(tmp_path, Goto("9", None, "skip to")).problem == "`skip to 9`: there is no such unit"

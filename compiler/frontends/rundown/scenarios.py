@@ -32,8 +32,7 @@ def check_scenarios(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
 
 def operator_jumps(document: Document) -> dict[str, Jump]:
     """What each `rd goto ID` in the scenarios of a document does, by its ID; those without a unit are absent."""
-    commands = [command for scenario in document.runbook.scenarios for command in scenario.replies]
-    wanted = {command.unit for command in commands if isinstance(command, Goto)}
+    wanted = {jump.unit for scenario in document.runbook.scenarios for jump in scenario.jumps}
     if not wanted:
         return {}
     frame, units = Frame(document), _units(document.runbook)
