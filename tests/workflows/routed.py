@@ -1,0 +1,108 @@
+"""Programs made by hand for the workflow target: every task, test and effect."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from backends.github import GithubBackend
+from compiler.ir.edges import Clear, Edge, Effect, Keep, Origin, OutcomeTest, SlotTest, Test
+from compiler.ir.program import Input, Node, Program, Register, Settings, Slot, SourceFile, Variable
+from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Reading, Shell, Task, Tool
+from compiler.ir.texts import Reference, Text, joined, text
+from compiler.ir.verify import verify
+from compiler.source import Span
+
+ORIGIN = Origin("a.playbook.md", Span(7, 1, 7, 2))
+
+COMPLETE = "COMPLETE"
+STOP = "STOP"
+
+
+def to(target: str, *guard: Test | str, do: Sequence[Effect] = ()) -> Edge:
+    """An edge; a word in place of a test asks for the outcome."""
+    return Edge(tuple(OutcomeTest(test) if isinstance(test, str) else test for test in guard), tuple(do), target)
+
+
+def node(name: str, task: Task, *edges: Edge, title: str = "", **other: Any) -> Node:
+    """A node of the document."""
+    return Node(name, text(title or f"Unit {name}"), ORIGIN, task, edges, **other)
+
+
+def ref(register: str, missing: str = "", before: str = "", after: str = "") -> Reference:
+    """A reference that its author wrote in braces."""
+    return Reference(register, f"{{{{{register}}}}}", missing, before, after)
+
+
+def words(*parts: str | Reference) -> Text:
+    """A text."""
+    return joined(parts)
+
+
+def program(
+    *nodes: Node,
+    slots: Mapping[str, str | None] | Sequence[str] = (),
+    inputs: Sequence[Input] = (),
+    registers: Sequence[Register] = (),
+    limit: int | None = None,
+) -> Program:
+    """A program that begins with the first node; the ends need not be given."""
+    known = {item.id for item in nodes}
+    initial = slots if isinstance(slots, Mapping) else dict.fromkeys(slots)
+    ends = [
+        node(name, End("complete" if name == COMPLETE else "stop", text("" if name == COMPLETE else "It failed.")))
+        for name in (COMPLETE, STOP)
+        if name not in known
+    ]
+    made = Program(
+        "a",
+        "A program",
+        (SourceFile("a.playbook.md", "0" * 64),),
+        nodes[0].id,
+        (*nodes, *ends),
+        registers=tuple(registers),
+        slots=(*(Slot(name, value) for name, value in initial.items()), *(Slot(item.name) for item in inputs)),
+        inputs=tuple(inputs),
+        limit=limit,
+    )
+    assert not (problems := list(verify(made))), problems
+    return made
+
+
+def compiled(made: Program, options: Mapping[str, object] | None = None) -> str:
+    """The workflow of a program."""
+    found = GithubBackend().emit(made, {"checkout": False, **(options or {})})
+    assert found.text, found.diagnostics
+    return found.text
+
+
+__all__ = [
+    "COMPLETE",
+    "STOP",
+    "Agent",
+    "Ask",
+    "Branch",
+    "Clear",
+    "Gate",
+    "Input",
+    "Keep",
+    "Parallel",
+    "Path",
+    "Reading",
+    "Register",
+    "Settings",
+    "Shell",
+    "SlotTest",
+    "Tool",
+    "Variable",
+    "compiled",
+    "node",
+    "program",
+    "ref",
+    "replace",
+    "text",
+    "to",
+    "words",
+]
