@@ -1,4 +1,4 @@
-"""What the steps of a workflow call: `begin`, `do` for a unit or a loop, `ask` before an approval, and `result`."""
+"""What the steps of a workflow call: `begin`, `unit` and `loop`, `ask` before an approval, and `result`."""
 
 import os
 import re
@@ -18,7 +18,7 @@ from runtime_shim.program import (
     RefusedError,
     Table,
 )
-from runtime_shim.runner_answers import expected, in_words, of_agent, outcome_of_reply, read_replies, take_reply
+from runtime_shim.runner_answers import expected, choices_in_words, of_agent, outcome_of_reply, read_replies, take_reply
 from runtime_shim.runner_calls import Caller, failed, masked
 from runtime_shim.runner_state import Outcome, Run, read_state
 from runtime_shim.signals import Interrupted, Signals
@@ -120,7 +120,7 @@ class Runner:
 
     # --- The step of a unit, or of a loop ----------------------------------------------------------------------------
 
-    def do(self, place: str, script: Optional[str] = None) -> int:
+    def walk(self, place: str, script: Optional[str] = None) -> int:
         """Do the unit of a step, or those of a loop until it is left; one that is done already is only told again."""
         run = read_state(self.program, self.path)
         units = self.program["places"][place]
@@ -201,7 +201,7 @@ class Runner:
             while fence in block:
                 fence += "`"
             parts.append(f"{fence}{unit.get('language', '')}\n{block}\n{fence}")
-        parts.append(in_words(expected(caller.run)))
+        parts.append(choices_in_words(expected(caller.run)))
         return "\n\n".join(part for part in parts if part) + "\n"
 
     def _wait(self, caller: Caller) -> None:
@@ -292,7 +292,7 @@ def run_step(program: Table, words: Iterable[str]) -> int:
     """Do what a step asks for; what goes wrong ends the step by the exit code 2."""
     verb, *others = words
     runner = Runner(program, Path(os.environ["RUNNER_TEMP"], "rdc"))
-    verbs: dict[str, Any] = {"begin": runner.begin, "do": runner.do, "ask": runner.ask, "result": runner.result}
+    verbs: dict[str, Any] = {"begin": runner.begin, "unit": runner.walk, "loop": runner.walk, "ask": runner.ask, "result": runner.result}
     try:
         code: int = verbs[verb](*others)
     except Waiting:

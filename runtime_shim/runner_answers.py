@@ -132,7 +132,7 @@ def of_agent(run: Run, answer: str) -> Optional[Outcome]:
     return outcome_of_reply(run, last)
 
 
-def in_words(replies: Iterable[str]) -> str:
+def choices_in_words(replies: Iterable[str]) -> str:
     """Return what may be answered, as a sentence of Markdown; "" if that is any text."""
     words = list(replies)
     if not words:

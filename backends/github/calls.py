@@ -19,7 +19,7 @@ from compiler.ir.program import Node
 from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Tool
 
 RUNTIME = 'python3 -I "$RUNNER_TEMP/rdc/rdc.py"'
-UNIT_SHELL = 'bash -c "python3 -I \\"$RUNNER_TEMP/rdc/rdc.py\\" do \\"$GITHUB_ACTION\\" \\"$0\\"" {0}'
+UNIT_SHELL = 'bash -c "python3 -I \\"$RUNNER_TEMP/rdc/rdc.py\\" unit \\"$GITHUB_ACTION\\" \\"$0\\"" {0}'
 """Runs a command by way of the runtime, which notes how it went and where the run goes on."""
 
 LONGEST_TEXT = 100_000
@@ -114,7 +114,7 @@ class Calls:
             comments=(*about(node), *self._when(node)),
             timeout=minutes(node),
             env=env,
-            run=f"{RUNTIME} do {step.id}\n",
+            run=f"{RUNTIME} unit {step.id}\n",
         )
         command = env.get("RDC_COMMAND", "")
         if not isinstance(node.task, Shell) or not fits_file(command) or "\0" in command or not is_variable(command):
@@ -131,7 +131,7 @@ class Calls:
             env |= {_variable(key, name if several else ""): text for key, text in texts(node).items()}
         shown = f"Loop: {title(units[0])}" if len(units) == 1 else f"Loop: {', '.join(node.id for node in units)}"
         comments = tuple(line for node in units for line in about(node, place.nodes))
-        return replace(step, name=label(shown), comments=comments, env=env, run=f"{RUNTIME} do {step.id}\n")
+        return replace(step, name=label(shown), comments=comments, env=env, run=f"{RUNTIME} loop {step.id}\n")
 
     def _when(self, node: Node) -> Iterator[str]:
         """What texts must be so that a unit is reached, as a reader wants it: `if issue_type is "bug"`."""

@@ -15,7 +15,7 @@ from backends.github.names import BEGIN, HANDED, RESULT
 from backends.github.prompts import TOKEN, Approvals
 from backends.github.question import question
 from backends.github.routes import RoutedParts, Routes
-from backends.github.runtime import callers, delimiter, runtime
+from backends.github.runtime import callers, delimiter, digest, runtime
 from backends.github.scalar import Expression
 from backends.github.step import PLAIN_SHELL, Step
 from backends.github.templating import render
@@ -90,6 +90,7 @@ class RoutedWorkflow(Workflow[RoutedParts]):
             part=part.id,
             runtime=self._runtime.rstrip("\n"),
             delimiter=delimiter(self._runtime),
+            digest=digest(self._runtime),
         )
         yield Step("Prepare", BEGIN, shell=PLAIN_SHELL, env=env, run=script)
 

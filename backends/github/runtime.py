@@ -28,12 +28,18 @@ def runtime(routes: Routes, options: GithubOptions, asked_by: str) -> str:
     """The whole file. It holds no expression: what would open one in a text is written with an escape."""
     modules = bundle_of(RUNNER)
     program = _shown(_program(routes, options, asked_by)).replace(OPEN, "$\\x7b{")
-    return render("rdc.py.jinja", imports=modules.imports, sections=modules.sections, program=program)
+    text = render("rdc.py.jinja", imports=modules.imports, sections=modules.sections, program=program)
+    return text.rstrip("\n") + "\n"
 
 
 def delimiter(text: str) -> str:
     """The word that ends a text in a script: made of the text, so that no text holds its own."""
-    return f"RDC_{hashlib.sha256(text.encode('utf-8', 'replace')).hexdigest()[:16]}"
+    return f"RDC_{digest(text)[:16]}"
+
+
+def digest(text: str) -> str:
+    """The SHA-256 of a text."""
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def callers(options: GithubOptions) -> tuple[dict[str, tuple[str, str]], dict[str, tuple[str, str]]]:
