@@ -8,38 +8,30 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from shlex import quote
 from typing import assert_never
 
 from backends.github.names import Names
 from backends.github.places import Place
-from backends.github.question import heading, question, text_of, verdict_words
+from backends.github.question import heading, question, verdict_words
 from backends.github.scalar import comment
 from backends.github.templating import render
-from compiler.ir.placeholders import occurs
-from compiler.ir.program import (
+from backends.marks import Marks, marked
+from compiler.ir.edges import (
     Add,
-    Agent,
-    Ask,
     AtLeast,
-    Branch,
+    Clear,
     CounterTest,
     Edge,
     Effect,
-    End,
-    Gate,
-    Node,
-    Parallel,
-    Register,
+    Keep,
     Reset,
     Set,
-    Shell,
-    Task,
-    Tool,
-    Variable,
-    Verdict,
     counter_tests,
     may_follow,
 )
+from compiler.ir.program import Node, Register, texts_of
+from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Task, Tool, Verdict, task_texts
 
 _OPERATORS = {"<": "<", ">=": ">=", "=": "=="}
 _INDENT = "  "
@@ -104,14 +96,15 @@ def _has_end(loop: Loop) -> bool:
 def environment(loop: Loop) -> dict[str, str]:
     """The texts of the document that a loop's script works with, by variable."""
     texts: dict[str, str] = {}
-    for node in loop.place.nodes:
+    for written in loop.place.nodes:
+        node, _ = marked(written)
         name = loop.names.nodes[node.id]
         if isinstance(node.task, Shell):
-            texts[f"RDC_COMMAND_{name}"] = node.task.command
+            texts[f"RDC_COMMAND_{name}"] = str(node.task.command)
         elif isinstance(node.task, Ask):
             texts |= {f"RDC_UNIT_{name}": node.id, f"RDC_PROMPT_{name}": question(node, last_line=loop.last_line)}
         elif isinstance(node.task, End):
-            texts[f"RDC_MESSAGE_{name}"] = " ".join(node.task.message.split())
+            texts[f"RDC_MESSAGE_{name}"] = " ".join(str(node.task.message).split())
     return texts
 
 
@@ -135,7 +128,7 @@ def _variables(nodes: Iterable[Node]) -> set[str]:
 def _arm(loop: Loop, node: Node) -> Iterator[str]:
     """What the loop does when it stands at a node."""
     name = loop.names.nodes[node.id]
-    yield f"{name}) # {comment(heading(node.id, node.title), 100)}"
+    yield f"{name}) # {comment(heading(node.id, str(node.title)), 100)}"
     yield from (_INDENT + line for line in _done(loop, node, name))
     yield f"{_INDENT};;"
 
@@ -195,13 +188,18 @@ def _filled(loop: Loop, variable: str, node: Node) -> Generator[str, None, str]:
     found = _placeholders(node)
     if not found:
         return f'"${variable}"'
-    pairs = " ".join(f"'{item.placeholder}' \"${loop.names.counters[item.register]}\"" for item in found)
+    pairs = " ".join(f'{quote(mark)} "${loop.names.counters[register]}"' for mark, register in found.items())
     yield f'fill "${variable}" {pairs}'
     return '"$rdc_text"'
 
 
-def _placeholders(node: Node) -> list[Variable]:
-    return [item for item in node.variables if item.placeholder and occurs(item.placeholder, text_of(node))]
+def _placeholders(node: Node) -> dict[str, str]:
+    """The marks for counters in the text that is worked with, with the counters."""
+    used = {reference for text in task_texts(node.task) for reference in text.references}
+    if isinstance(node.task, Shell):
+        used = set(node.task.command.references)
+    references = Marks(texts_of(node)).references
+    return {mark: reference.register for mark, reference in references.items() if reference in used}
 
 
 def _choice(loop: Loop, edges: Iterable[Edge]) -> Iterator[str]:
@@ -244,7 +242,7 @@ def _way(loop: Loop, edge: Edge) -> list[str]:
 
 def _effect(loop: Loop, effect: Effect, followed: set[str]) -> list[str]:
     counters = loop.names.counters
-    if not isinstance(effect, Reset) and effect.register not in followed:
+    if isinstance(effect, Set | Add | AtLeast) and effect.register not in followed:
         return []
     match effect:
         case Reset(scope):
@@ -258,6 +256,8 @@ def _effect(loop: Loop, effect: Effect, followed: set[str]) -> list[str]:
         case AtLeast(register, value):
             name = counters[register]
             return [f"(({name} < {value})) && {name}={value}"]
+        case Keep() | Clear():
+            raise ValueError(f"an effect of the kind {effect.kind} cannot be expressed")
         case _:
             assert_never(effect)
 

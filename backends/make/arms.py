@@ -7,30 +7,21 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import assert_never
 
-from compiler.ir.program import (
+from compiler.ir.edges import (
     Add,
-    Agent,
-    Ask,
     AtLeast,
-    Branch,
+    Clear,
     CounterTest,
     Edge,
     Effect,
-    End,
-    Gate,
-    Node,
-    Parallel,
-    Program,
-    Register,
+    Keep,
     Reset,
     Set,
-    Shell,
-    Tool,
-    Verdict,
     counter_tests,
     may_follow,
-    scope_members,
 )
+from compiler.ir.program import Node, Program, Register, scope_members
+from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Tool, Verdict
 
 _OPERATORS = {"<": "-lt", ">=": "-ge", "=": "-eq"}
 _INDENT = "  "
@@ -137,6 +128,8 @@ class Arms:
             case AtLeast(register, value):
                 name = self.counters[register]
                 return [f'[ "${name}" -ge {value} ] || {name}={value}']
+            case Keep() | Clear():
+                raise ValueError(f"an effect of the kind {effect.kind} cannot be expressed")
             case _:
                 assert_never(effect)
 
