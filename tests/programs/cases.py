@@ -64,7 +64,8 @@ class Call:
     """What a command, an agent or a tool is given when it is called.
 
     `given` is what stands on its standard input, `arguments` are those of a command; `variables` are those of the
-    node's, `keeps` says whether RDC_OUTPUT names a file. `entry` is the index in a parallel step.
+    node's, `keeps` says whether RDC_OUTPUT names a file. `callee` is the agent type or the connection, `entry` the
+    index in a parallel step.
     """
 
     unit: str
@@ -73,7 +74,7 @@ class Call:
     arguments: tuple[str, ...] = ()
     variables: Mapping[str, str] = field(default_factory=dict)
     keeps: bool = False
-    agent: str | None = None
+    callee: str | None = None
     entry: int | None = None
 
 

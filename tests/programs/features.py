@@ -24,6 +24,7 @@ def _of_program(program: Json) -> Iterator[str]:
         yield from _of_task(node["task"])
         if node["task"]["kind"] == "end" and node["edges"]:
             yield "nested end"
+        yield from node.get("settings", {})
         if node.get("variables"):
             yield f"variables of {node['task']['kind']}"
     if program.get("groups"):

@@ -38,4 +38,4 @@ def filled(text: Any, held: Held, escape: Callable[[str], str] = str) -> str:
 
 def in_json(value: str) -> str:
     """A value as it stands within a string of JSON."""
-    return json.dumps(value)[1:-1]
+    return json.dumps(value, ensure_ascii=False)[1:-1]

@@ -160,13 +160,15 @@ class Run:
 
     def _agent(self, node: Json, reply: Json) -> Came:
         task, answer = node["task"], answer_of(reply)
-        call = self._call(node, filled(task["prompt"], self.held), agent=task["agent"])
+        call = self._call(node, filled(task["prompt"], self.held), callee=task["agent"])
         return Came(word_of(answer, task.get("reading", {})), answer or "", calls=(call,))
 
     def _tool(self, node: Json, reply: Json) -> Came:
         task, result = node["task"], answer_of(reply, may_be_empty=True)
         arguments = filled(task["arguments"], self.held, in_json)
-        call = self._call(node, f'{{"tool": "{in_json(task["tool"])}", "arguments": {arguments}}}')
+        call = self._call(
+            node, f'{{"tool": "{in_json(task["tool"])}", "arguments": {arguments}}}', callee=task["connection"]
+        )
         return Came("fail" if result is None else "pass", result or "", calls=(call,))
 
     def _parallel(self, node: Json, reply: Json) -> Came:
@@ -174,7 +176,7 @@ class Run:
         entries = list(zip(task["entries"], map(answer_of, reply["entries"]), strict=True))
         answers = [answer for _, answer in entries]
         calls = tuple(
-            self._call(node, filled(agent["prompt"], self.held), agent=agent["agent"], entry=number)
+            self._call(node, filled(agent["prompt"], self.held), callee=agent["agent"], entry=number)
             for number, (agent, _) in enumerate(entries)
         )
         if "failed" in (words := [word_of(answer, agent.get("reading", {})) for agent, answer in entries]):

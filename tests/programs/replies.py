@@ -26,6 +26,8 @@ def replies(draw: st.DrawFn, node: Json) -> list[Json]:
 def reply(draw: st.DrawFn, node: Json) -> Json:
     """What one visit finds."""
     task = node["task"]
+    if "timeout" in node.get("settings", {}) and flag(draw):
+        return {"hangs": True}
     if task["kind"] == "shell":
         return command(draw, node)
     if task["kind"] in {"agent", "tool"}:

@@ -13,7 +13,7 @@ import sys
 import time
 from pathlib import Path
 
-FOLDER = Path(os.environ["YARDSTICK"])
+FOLDER = Path(os.environ.get("YARDSTICK", "."))
 
 
 def main() -> int:

@@ -12,6 +12,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from compiler.ir.features import Feature
+
 from .alphabet import keywords_of, words_of
 from .cases import Case, Json
 from .drawing import flag, number, pick, picks, rarely
@@ -22,8 +24,20 @@ ORIGIN = {"path": "p.json", "span": {"line": 1, "column": 1, "end_line": 1, "end
 COMMAND = '"$YARDSTICK_PYTHON" -I -S "$YARDSTICK/stand_in.py" shell '
 """What the command of a shell begins with; its unit, quoted, and references to counters follow."""
 
+ALL = frozenset(Feature)
 SCOPES = ("", "1", "1/a", "1a")
+NEEDS = {
+    "agent": {Feature.AGENTS},
+    "tool": {Feature.TOOLS},
+    "parallel": {Feature.PARALLEL},
+    "gate": {Feature.GATES},
+}
+"""What a target must carry for a kind of task."""
+
 VALUES = ("version", "NOTE", "x_1")
+TIMEOUT = 4
+"""Seconds: a call that does not hang must never take so long, however slow the machine is."""
+
 VARIABLES = ("FIRST", "second_1", "NOTE")
 INPUTS = ("project", "Issue_1", "body")
 
@@ -36,6 +50,8 @@ class Names:
     counters: tuple[str, ...]
     slots: tuple[str, ...]
     scopes: tuple[str, ...]
+    carried: frozenset[Feature] = ALL
+    """What the programs may use."""
 
 
 def one(draw: st.DrawFn, weights: dict[str, int]) -> str:
@@ -62,7 +78,7 @@ def references(draw: st.DrawFn, names: Names) -> Json:
     """A reference to any register."""
     register = pick(draw, [*names.slots, *names.counters])
     found = {"register": register, "written": pick(draw, ("{{x}}", "{N}", ""))}
-    for key in ("missing", "before", "after"):
+    for key in ("missing", "before", "after") if Feature.TEXTS in names.carried else ():
         if flag(draw):
             found[key] = pick(draw, NASTY)
     return found
@@ -89,7 +105,8 @@ def shells(draw: st.DrawFn, names: Names, unit: str) -> Json:
 
 def asks(draw: st.DrawFn, names: Names) -> Json:
     """Every kind of question."""
-    question = pick(draw, ("pass_fail", "yes_no", "confirm", "input", "select"))
+    questions = ("pass_fail", "yes_no", "confirm", "input", "select")
+    question = pick(draw, questions if Feature.REPLIES in names.carried else questions[:2])
     task: Json = {"kind": "ask", "question": question, "prompt": texts(draw, names)}
     if rarely(draw):
         task |= {"block": texts(draw, names, 2), "language": pick(draw, ("", "json"))}
@@ -126,9 +143,9 @@ def tools(draw: st.DrawFn, names: Names) -> Json:
     arguments: list[Any] = ['{"n": [1, null], "text": "']
     for _ in range(number(draw, 0, 2)):
         if names.counters or names.slots:
-            reference = references(draw, names)
-            # What an author puts around a value stands in the JSON as it is (I13), so it must be JSON's.
-            arguments += [{key: value if key in {"register", "written"} else "~" for key, value in reference.items()}]
+            # No text stands around the value, and what stands for a missing one must be JSON's: it is not escaped.
+            register = pick(draw, [*names.slots, *names.counters])
+            arguments += [{"register": register, "written": "{{x}}", "missing": pick(draw, ("", "~", "\\n"))}]
             arguments += [pick(draw, (" ", "\\n", "é", '", "more": "', "$(x) ${{ y }}"))]
     arguments = [*arguments, '"}'] if isinstance(arguments[-1], dict) else [*arguments[:-1], arguments[-1] + '"}']
     return {
@@ -141,7 +158,7 @@ def tools(draw: st.DrawFn, names: Names) -> Json:
 
 def parallels(draw: st.DrawFn, names: Names) -> Json:
     """Agents with keywords, or agents without."""
-    has_keywords = flag(draw)
+    has_keywords = flag(draw) and Feature.KEYWORDS in names.carried
     entries = [agents(draw, names, has_keywords=has_keywords) for _ in range(number(draw, 1, 3))]
     task: Json = {"kind": "parallel", "entries": entries, "check": pick(draw, ("all", "any"))}
     if has_keywords:
@@ -154,11 +171,11 @@ def parallels(draw: st.DrawFn, names: Names) -> Json:
 def tasks(draw: st.DrawFn, names: Names, unit: str) -> Json:
     """A task of any kind."""
     weights = {"shell": 4, "agent": 4, "ask": 3, "tool": 2, "parallel": 2, "branch": 2, "gate": 1, "end": 1}
-    kind = one(draw, weights)
+    kind = one(draw, {kind: weight for kind, weight in weights.items() if NEEDS.get(kind, set()) <= names.carried})
     if kind == "shell":
         return shells(draw, names, unit)
     if kind == "agent":
-        return agents(draw, names, has_keywords=number(draw, 0, 2) > 0)
+        return agents(draw, names, has_keywords=number(draw, 0, 2) > 0 and Feature.KEYWORDS in names.carried)
     if kind == "gate":
         return {"kind": "gate", "gate": pick(draw, ("release", "a b")), "reason": texts(draw, names)}
     if kind == "end":
@@ -195,7 +212,8 @@ def register_tests(draw: st.DrawFn, names: Names) -> list[Json]:
 def effects(draw: st.DrawFn, names: Names, task: Json) -> Json | None:
     """One effect; None where there is no register for it."""
     kinds = {"add": 3, "set": 1, "at_least": 1, "reset": 1} if names.counters else {}
-    slots = {"keep": 6, "clear": 1} if words_of(task) else {"clear": 1}
+    gives = words_of(task) and (task["kind"] != "shell" or Feature.VALUES in names.carried)
+    slots = {"keep": 6, "clear": 1} if gives else {"clear": 1}
     kind = one(draw, {"": 1, **kinds, **(slots if names.slots else {})})
     if kind == "reset":
         return {"kind": kind, "scope": pick(draw, names.scopes)} if names.scopes else None
@@ -216,7 +234,7 @@ def keeps(draw: st.DrawFn, names: Names, task: Json) -> Json:
     found: Json = {"kind": "keep", "slot": pick(draw, names.slots)}
     if task["kind"] == "shell":
         return {**found, "of": "value", "name": pick(draw, VALUES)}
-    if task["kind"] in {"agent", "tool", "parallel"} and flag(draw):
+    if task["kind"] in {"agent", "tool", "parallel"} and flag(draw) and Feature.EXTRACTS in names.carried:
         found["extract"] = pick(draw, FIELDS)
     return found
 
@@ -251,18 +269,29 @@ def nodes(draw: st.DrawFn, names: Names, place: int) -> Json:
             node["edges"] = [edge(draw, names, task, later, [])]
         return node
     counts = task["kind"] not in {"gate", "branch"}
+    may_go_back = counts and Feature.LIMITS in names.carried
     # Going on by one is likeliest: so more is done before an end.
     onward = (*later[:1] * 4, *later)
-    targets = (*onward, *names.ids[: place + 1]) if counts and flag(draw) else onward
+    targets = (*onward, *names.ids[: place + 1]) if may_go_back and flag(draw) else onward
     node["edges"] = edges(draw, names, task, targets)
     if flag(draw) and counts and names.counters:
         node["retries"] = pick(draw, names.counters)
     if task["kind"] in {"shell", "agent", "tool", "parallel"}:
-        chosen = picks(draw, VARIABLES, 0, 2)
-        registers = (*names.slots, *names.counters)
-        if registers:
-            node["variables"] = [{"name": name, "register": pick(draw, registers)} for name in chosen]
+        add_settings(draw, names, node)
     return node
+
+
+def add_settings(draw: st.DrawFn, names: Names, node: Json) -> None:
+    """Variables for what the task of a node calls, rarely a timeout, and a delay before each attempt but the first."""
+    registers = (*names.slots, *names.counters)
+    if registers:
+        chosen = picks(draw, VARIABLES, 0, 2)
+        node["variables"] = [{"name": name, "register": pick(draw, registers)} for name in chosen]
+    # What becomes of a parallel step of which one entry is late is not settled (I14, I21).
+    if node["task"]["kind"] != "parallel" and Feature.TIMEOUTS in names.carried and rarely(draw, 40):
+        node["settings"] = {"timeout": TIMEOUT}
+    elif Feature.DELAYS in names.carried and rarely(draw, 40):
+        node["settings"] = {"delay": 1, "backoff": number(draw, 1, 2)}
 
 
 # --- Programs ---------------------------------------------------------------------------------------------------------
@@ -292,15 +321,16 @@ def inputs(draw: st.DrawFn, name: str) -> tuple[Json, str | None]:
 
 
 @st.composite
-def cases(draw: st.DrawFn, most: int = 8) -> Case:
-    """Whole cases."""
+def cases(draw: st.DrawFn, carried: frozenset[Feature] = ALL, most: int = 8) -> Case:
+    """Whole cases for a target that carries so much."""
     ids = picks(draw, IDS, 2, most)
     counters = tuple(f"c {count}" for count in range(number(draw, 0, 3)))
     scopes = {counter: pick(draw, SCOPES) for counter in counters}
-    given = {name: inputs(draw, name) for name in INPUTS[: number(draw, 0, 2)]}
-    own = tuple(f"s {count}" for count in range(number(draw, 0, 2)))
+    has_texts, has_inputs = Feature.TEXTS in carried, {Feature.TEXTS, Feature.INPUTS} <= carried
+    given = {name: inputs(draw, name) for name in INPUTS[: number(draw, 0, 2) * has_inputs]}
+    own = tuple(f"s {count}" for count in range(number(draw, 0, 2) * has_texts))
     enclosing = {scope.split("/")[0] for scope in scopes.values()} | set(scopes.values())
-    names = Names(tuple(ids), counters, (*given, *own), tuple(sorted(enclosing - {""})))
+    names = Names(tuple(ids), counters, (*given, *own), tuple(sorted(enclosing - {""})), carried)
     found = [nodes(draw, names, count) for count in range(len(ids))]
     program: Json = {
         "name": "program",
@@ -312,7 +342,7 @@ def cases(draw: st.DrawFn, most: int = 8) -> Case:
         "slots": [*({"name": name} for name in given), *[slots(draw, name) for name in own]],
         "inputs": [declared for declared, _ in given.values()],
     }
-    if flag(draw) or goes_back(found):
+    if Feature.LIMITS in carried and (flag(draw) or goes_back(found)):
         program["limit"] = number(draw, 1, 10)
     if rarely(draw):
         program["groups"] = [groups(draw)]

@@ -239,6 +239,7 @@ def test_a_variable_that_does_not_fit_does_not_let_a_task_begin() -> None:
         ('{"g": "{\\"f\\": 1}", "f": ["é", true, null]}', '["é",true,null]'),
         ('{"f": NaN}', '{"f": NaN}'),
         ('{"f": "\\"\\\\\\n"}x', '"\\'),
+        ('{"f": "a\\u0000b\\ud800"}', "a\ufffdb\ufffd"),
     ],
 )
 def test_the_last_object_with_the_field_counts(answer: str, kept: str) -> None:

@@ -25,7 +25,18 @@ MUST_OCCUR = {
     *(f"parallel {word}" for word in ("pass", "fail", "a keyword", "none", "failed")),
     *(f"{kind} {word}" for kind in ("shell", "tool") for word in ("pass", "fail")),
     *("ask yes", "ask no", "ask an option", "gate approved", "gate rejected"),
-    *("check all", "check any", "excused", "failing", "unanimous", "nested end", "values", "groups"),
+    *(
+        "check all",
+        "check any",
+        "excused",
+        "failing",
+        "unanimous",
+        "nested end",
+        "values",
+        "groups",
+        "timeout",
+        "delay",
+    ),
     *("end COMPLETE", "end STOP", "end by the limit", "a unit twice", "a long walk"),
 }
 NUMBER = 300

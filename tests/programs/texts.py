@@ -83,6 +83,7 @@ OBJECTS = (
     '{"field": "esc \\" \\\\ \\u00e9 \\ud83d\\ude80 $(touch x)"}',
     '{"a": {"field": {"field": [1, 2.50, true, null, "é\\u0001"]}}}',
     '{"field": {"b": 1, "a": [ ]}}',
+    '{"field": "nul \\u0000, half \\udc80 of a pair"}',
     '{"a": "in a string: {\\"field\\": 1}", "field": 2}',
     'text {"field": "broken',
     '{"field": "first"} and {"field": "last"} and {"other": 1}',

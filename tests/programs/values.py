@@ -74,4 +74,10 @@ def _refused(constant: str) -> Any:
 
 
 def _plain(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return "".join("\N{REPLACEMENT CHARACTER}" if _is_no_text(character) else character for character in text)
+
+
+def _is_no_text(character: str) -> bool:
+    """Whether no target could keep a character: NUL, and half of a pair of surrogates."""
+    return character == "\0" or 0xD800 <= ord(character) < 0xE000
