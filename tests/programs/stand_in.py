@@ -20,8 +20,9 @@ def main() -> int:
     """One call; gives the exit code."""
     kind, name, *arguments = sys.argv[1:]
     given = "" if kind == "shell" else sys.stdin.buffer.read().decode("utf-8", "surrogateescape")
-    unit = name if kind == "shell" else os.environ.get("RDC_UNIT", "?")
     entry = os.environ.get("RDC_ENTRY") or None
+    named = os.environ.get("RDC_UNIT", "?").removesuffix(f"_{entry}")  # entry 1 of `review` is `review_1`
+    unit = name if kind == "shell" else named
     script = json.loads((FOLDER / "script.json").read_text(encoding="ascii"))
     counted = FOLDER / "calls" / key(unit, entry)
     number = counted.stat().st_size if counted.exists() else 0

@@ -170,7 +170,7 @@ def parallels(draw: st.DrawFn, names: Names) -> Json:
 
 def tasks(draw: st.DrawFn, names: Names, unit: str) -> Json:
     """A task of any kind."""
-    weights = {"shell": 4, "agent": 4, "ask": 3, "tool": 2, "parallel": 2, "branch": 2, "gate": 1, "end": 1}
+    weights = {"shell": 4, "agent": 4, "ask": 5, "tool": 2, "parallel": 2, "branch": 2, "gate": 1, "end": 1}
     kind = one(draw, {kind: weight for kind, weight in weights.items() if NEEDS.get(kind, set()) <= names.carried})
     if kind == "shell":
         return shells(draw, names, unit)

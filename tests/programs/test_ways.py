@@ -20,7 +20,15 @@ from .test_oracle import edge, node, program
 from .trial import STAND_IN
 from .ways import NAMES, carried, try_way
 
-SHARES = {"semantics": 60, "python": 6, "python-waiting": 2, "python-killed": 2}
+SHARES = {
+    "semantics": 60,
+    "python": 6,
+    "python-waiting": 2,
+    "python-killed": 2,
+    "make": 4,
+    "make-waiting": 2,
+    "make-killed": 2,
+}
 """How many programs."""
 
 SLOW = {Feature.TIMEOUTS, Feature.DELAYS}

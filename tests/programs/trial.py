@@ -10,11 +10,14 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from compiler.ir.serialise import from_json
+from compiler.ir.tasks import Tool
+from compiler.passes import optimise
 from tests.equivalence.difference import same
 from tests.equivalence.execution import HOSTILE_FOLDER
 
@@ -50,32 +53,36 @@ class Trial:
 
     @property
     def agents(self) -> dict[str, str]:
-        """The commands of the agent types that the program calls."""
-        tasks = [node["task"] for node in self.case.program["nodes"]]
-        types = {agent["agent"] for task in tasks for agent in task.get("entries", [task]) if "agent" in agent}
-        return {each: f"{STAND_IN} agent {each or '-'}" for each in sorted(types)}
+        """The commands of the agent types; a target knows nothing of what no run reaches."""
+        found = {
+            agent.agent for task in self._tasks for agent in getattr(task, "entries", [task]) if agent.kind == "agent"
+        }
+        return {each: f"{STAND_IN} agent {each or '-'}" for each in sorted(found)}
 
     @property
     def tools(self) -> dict[str, str]:
-        """The commands of the connections that the program uses."""
-        tasks = [node["task"] for node in self.case.program["nodes"]]
-        names = {task["connection"] for task in tasks if "connection" in task}
-        return {each: f"{STAND_IN} tool {each}" for each in sorted(names)}
+        """The commands of the connections."""
+        found = {task.connection for task in self._tasks if isinstance(task, Tool)}
+        return {each: f"{STAND_IN} tool {each}" for each in sorted(found)}
+
+    @cached_property
+    def _tasks(self) -> list[Any]:
+        return [node.task for node in optimise(from_json(self.case.text)).nodes]
 
     @property
     def asked(self) -> list[tuple[str, str]]:
         """The questions in order: the unit and the reply."""
         return [(visit.unit, visit.question.reply) for visit in self.walk.visits if visit.question]
 
-    def write_answers(self) -> Path:
-        """A file with the replies for all questions: lines where they can say them, else JSON."""
-        path = self.folder / "answers.json"
-        if all(is_plain(reply) for _, reply in self.asked):
-            path.write_text("".join(f"{unit} {reply}\n" for unit, reply in self.asked), encoding="utf-8")
-        else:
+    def write_answers(self, *, as_json: bool = False) -> Path:
+        """A file with the replies for all questions: as texts of several lines, or JSON."""
+        path = self.folder / "answers"
+        if as_json:
             units = dict.fromkeys(unit for unit, _ in self.asked)
             replies = {unit: [reply for other, reply in self.asked if other == unit] for unit in units}
             path.write_text(json.dumps(replies), encoding="utf-8")
+        else:
+            path.write_bytes("".join(answer_lines(unit, reply) for unit, reply in self.asked).encode())
         return path
 
     # --- What was done ------------------------------------------------------------------------------------------------
@@ -95,14 +102,19 @@ class Trial:
         )
         same("whether all calls are of one run", len({line["run"] for line in lines}) <= 1, True, said)
         for line in lines:
-            same(
-                "RDC_UNIT", line["named"] in ({line["unit"], None} if line["kind"] == "shell" else {line["unit"]}), True
-            )
+            unit = line["unit"] if line["entry"] is None else f"{line['unit']}_{line['entry']}"
+            if line["kind"] != "shell":  # for commands, not all targets set it
+                same("RDC_UNIT", line["named"], unit, said)
 
     @property
     def end(self) -> str:
         """How the run must end, and its message, on one line."""
         return " ".join(" ".join(self.walk.end or ()).split())
+
+
+def answer_lines(unit: str, reply: str) -> str:
+    """The lines of a file of answers that give a reply to a unit."""
+    return f"{unit} {reply}\n" if is_plain(reply) else f"{unit}<<END_OF_REPLY\n{reply}\nEND_OF_REPLY\n"
 
 
 def is_plain(reply: str) -> bool:
@@ -133,6 +145,36 @@ def comparable(call: Call) -> tuple[Any, ...]:
     if given.startswith('{"tool": '):
         given = json.loads(given)
     return (call.unit, call.attempt, given, call.arguments, dict(call.variables), call.keeps, call.callee, call.entry)
+
+
+# --- Kills ------------------------------------------------------------------------------------------------------------
+
+
+def go_back_to(trial: Trial, finished: int) -> None:
+    """Let the script go on behind so many visits: what was cut off is called again as before."""
+    units = [visit.unit for visit in trial.walk.visits[:finished]]
+    for node in trial.case.program["nodes"]:
+        for entry in (None, *map(str, range(len(node["task"].get("entries", []))))):
+            counted = trial.folder / "calls" / stand_in.key(node["id"], entry)
+            counted.write_bytes(b"." * units.count(node["id"]))
+
+
+def drop_repeated(trial: Trial) -> None:
+    """Leave of each call only the last: those before were cut off, and must have been the same, and due."""
+    kept: list[Json] = []
+    for line in trial.lines():
+        places = [place for place, other in enumerate(kept) if _name(other) == _name(line)]
+        for place in reversed(places):
+            same("what is called again after a kill", {_name(other)[::2] for other in kept[place:]}, {_name(line)[::2]})
+            same("what is given again", {**kept[place], "time": 0}, {**line, "time": 0})
+            del kept[place]
+        kept.append(line)
+    text = "".join(json.dumps(line) + "\n" for line in kept)
+    (trial.folder / "log").write_text(text, encoding="ascii")
+
+
+def _name(line: Json) -> tuple[str, str | None, int]:
+    return line["unit"], line["entry"], line["number"]
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from compiler.ir.serialise import from_json
 from tests.programs.cases import Case, Walk
 from tests.programs.oracle import walk
 from tests.programs.trial import Trial, trial
-from tests.programs.ways import python, semantics
+from tests.programs.ways import make, python, semantics
 
 LONGEST = 25
 """Each call is a process; longer walks show little that short ones do not."""
@@ -48,6 +48,9 @@ WAYS = {
     "python": Way(python.compare, "python"),
     "python-waiting": Way(python.compare_in_pieces, "python", needs_questions=True),
     "python-killed": Way(python.compare_killed, "python", slow=0.03, every=3),
+    "make": Way(make.compare, "make"),
+    "make-waiting": Way(make.compare_in_pieces, "make", needs_questions=True),
+    "make-killed": Way(make.compare_killed, "make", slow=0.03, every=3),
 }
 SEMANTICS = "semantics"
 """The way that runs nothing."""

@@ -7,9 +7,7 @@ import random
 import sys
 
 from tests.equivalence.difference import same
-from tests.programs.cases import Json
-from tests.programs.stand_in import key
-from tests.programs.trial import Trial, is_plain
+from tests.programs.trial import Trial, drop_repeated, go_back_to, is_plain
 from tests.programs.ways.process import Done, killed, run
 
 WAITING = 75
@@ -18,7 +16,14 @@ KILLS = 4
 
 def compare(trial: Trial) -> bool:
     """Run a case to its end."""
-    words = [*_program(trial), "run", *_given(trial), *_inputs(trial), "--answers", str(trial.write_answers())]
+    words = [
+        *_program(trial),
+        "run",
+        *_given(trial),
+        *_inputs(trial),
+        "--answers",
+        str(trial.write_answers(as_json=True)),
+    ]
     return _check(trial, run(trial, words, _environment(trial)))
 
 
@@ -30,7 +35,7 @@ def compare_in_pieces(trial: Trial) -> bool:
         same("the exit code of a run that waits", done.code, WAITING, done.said)
         same("what a run waits for", done.last.startswith(f"rdc: WAITING {unit}"), True, done.said)
         words = [*program, "answer", *_events(trial), unit]
-        answered = run(trial, [*words, reply]) if is_plain(reply) else run(trial, [*words, "-"], given=reply)
+        answered = run(trial, [*words, reply]) if is_plain(reply) else run(trial, [*words, "-"], given=f"{reply}\n")
         same("the exit code of an answer", answered.code, 0, answered.said)
         done = run(trial, [*program, "resume", *_given(trial)], _environment(trial))
     return _check(trial, done)
@@ -47,11 +52,11 @@ def compare_killed(trial: Trial) -> bool:
         if done is not None:
             break
         finished = _finished(trial)
-        _go_back_to(trial, finished)
+        go_back_to(trial, finished or 0)
         if finished is not None:
             words = [*program, "resume", "--rerun-interrupted", *_given(trial), *answers]
     done = done or run(trial, words, _environment(trial))
-    _drop_repeated(trial)
+    drop_repeated(trial)
     return _check(trial, done, is_whole=False)
 
 
@@ -89,6 +94,7 @@ def _inputs(trial: Trial) -> list[str]:
 def _check(trial: Trial, done: Done, *, is_whole: bool = True) -> bool:
     """Compare the calls, the events, the end, the exit code and the last line."""
     trial.check_calls(done.said)
+    same("the exit code", done.code, 0 if (trial.walk.end or " ")[0] == "COMPLETE" else 1, done.said)
     path = trial.folder / "events"
     events = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     finished = [(each["unit"], each["attempt"], each["outcome"]) for each in events if each["event"] == "unit_finished"]
@@ -97,40 +103,15 @@ def _check(trial: Trial, done: Done, *, is_whole: bool = True) -> bool:
         same("the events", finished, expected, done.said)
     end = (str(events[-1]["result"]).upper(), events[-1]["message"])
     same("the end by the events", end, trial.walk.end, done.said)
-    same("the exit code", done.code, 0 if end[0] == "COMPLETE" else 1, done.said)
     return True
 
 
 # --- Kills ------------------------------------------------------------------------------------------------------------
 
 
-def _finished(trial: Trial) -> list[Json] | None:
-    """What the journal says that has finished; None if there is no run."""
+def _finished(trial: Trial) -> int | None:
+    """How many units the journal says have finished; None if there is no run."""
     path = trial.folder / ".rdc" / "program" / "journal"
     text = path.read_text(encoding="utf-8") if path.exists() else ""
     records = [json.loads(line.split(" ", 1)[1]) for line in text[: text.rfind("\n") + 1].splitlines()]
-    return [record for record in records if record["kind"] == "done"] if records else None
-
-
-def _go_back_to(trial: Trial, finished: list[Json] | None) -> None:
-    """Let the script go on behind the units that have finished: what was cut off is called again as before."""
-    units = [record["unit"] for record in finished or []]
-    for node in trial.case.program["nodes"]:
-        for entry in (None, *map(str, range(len(node["task"].get("entries", []))))):
-            (trial.folder / "calls" / key(node["id"], entry)).write_bytes(b"." * units.count(node["id"]))
-
-
-def _drop_repeated(trial: Trial) -> None:
-    """Leave of each call only the last: those before were cut off, and must have been the same, and due."""
-    kept: list[Json] = []
-    for line in trial.lines():
-        same_call = (line["unit"], line["entry"], line["number"])
-        earlier = [at for at, other in enumerate(kept) if (other["unit"], other["entry"], other["number"]) == same_call]
-        for at in reversed(earlier):
-            others = {(other["unit"], other["number"]) for other in kept[at:]}
-            same("what is called again after a kill", others, {(line["unit"], line["number"])})
-            same("what is given again", {**kept[at], "time": 0}, {**line, "time": 0})
-            del kept[at]
-        kept.append(line)
-    text = "".join(json.dumps(line) + "\n" for line in kept)
-    (trial.folder / "log").write_text(text, encoding="ascii")
+    return sum(record["kind"] == "done" for record in records) if records else None
