@@ -9,7 +9,7 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
 from pathlib import Path
@@ -35,6 +35,8 @@ class Trial:
     case: Case
     walk: Walk
     folder: Path
+    said: list[str] = field(default_factory=list)
+    """What the processes of the run have printed."""
 
     def emitted(self, backend: str, options: Mapping[str, object] | None = None) -> str:
         """What a target makes of the program; it must not refuse what it says that it carries."""

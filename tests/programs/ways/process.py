@@ -51,6 +51,7 @@ def run(trial: Trial, words: Sequence[str], extra: Mapping[str, str] | None = No
     except subprocess.TimeoutExpired as late:
         raise DifferenceError(f"{words[0]} after {PATIENCE} s", "still running", "an end") from late
     output, errors = (text.decode(errors="backslashreplace") for text in (done.stdout, done.stderr))
+    trial.said.append(output + errors)
     return Done(done.returncode, output, errors)
 
 
