@@ -43,4 +43,3 @@ NEW_TESTS: dict[str, Callable[[Any, Any], bool]] = {"==": _equal, "!=": _differ}
 TESTS.update(NEW_TESTS)
 VERBS["clear"] = _clear
 VALUES[list] = reference
-VALUES[str] = lambda register, registers: "" if registers[register] is None else str(registers[register])

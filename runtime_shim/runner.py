@@ -18,7 +18,15 @@ from runtime_shim.program import (
     RefusedError,
     Table,
 )
-from runtime_shim.runner_answers import expected, choices_in_words, of_agent, outcome_of_reply, read_replies, take_reply
+from runtime_shim.runner_answers import (
+    ASKING,
+    choices_in_words,
+    expected,
+    of_agent,
+    outcome_of_reply,
+    read_replies,
+    take_reply,
+)
 from runtime_shim.runner_calls import Caller, failed, masked
 from runtime_shim.runner_state import Outcome, Run, read_state
 from runtime_shim.signals import Interrupted, Signals
@@ -160,7 +168,7 @@ class Runner:
         try:
             if task == "shell":
                 return caller.command(script)
-            if task in ("ask", "gate"):
+            if task in ASKING:
                 return self._answer(caller)
             calls = {"agent": caller.agent, "tool": caller.tool, "parallel": caller.parallel}
             return calls[task]()
@@ -171,10 +179,10 @@ class Runner:
     def _answer(self, caller: Caller) -> Outcome:
         """Get the answer to a question: of an agent, or of people, for whom the run waits where there is none yet."""
         run = caller.run
-        if run.unit["task"] == "ask" and self.program.get("asked") == "agent":
+        if run.unit["task"] != "gate" and self.program.get("asked") == "agent":
             answer = caller.reply(f"{self._question(caller)}\nEnd your answer with a line that is just the reply.\n")
             found = None if answer is None else of_agent(run, answer)
-            if found is None and run.unit["question"] in ("pass/fail", "yes/no"):
+            if found is None and run.unit["task"] == "ask":
                 annotate(
                     "warning", "No verdict", "The last line of the answer is none of those asked for; it counts as FAIL"
                 )
@@ -292,7 +300,13 @@ def run_step(program: Table, words: Iterable[str]) -> int:
     """Do what a step asks for; what goes wrong ends the step by the exit code 2."""
     verb, *others = words
     runner = Runner(program, Path(os.environ["RUNNER_TEMP"], "rdc"))
-    verbs: dict[str, Any] = {"begin": runner.begin, "unit": runner.walk, "loop": runner.walk, "ask": runner.ask, "result": runner.result}
+    verbs: dict[str, Any] = {
+        "begin": runner.begin,
+        "unit": runner.walk,
+        "loop": runner.walk,
+        "ask": runner.ask,
+        "result": runner.result,
+    }
     try:
         code: int = verbs[verb](*others)
     except Waiting:

@@ -9,19 +9,19 @@ from runtime_shim.program import RefusedError, Table
 from runtime_shim.runner_state import Outcome, Run
 from runtime_shim.walk import filled
 
-BINARY = ("pass/fail", "yes/no")
+ASKING = ("ask", "confirm", "input", "select", "gate")
 MEANINGS = {"pass": "pass", "yes": "pass", "fail": "fail", "no": "fail"}
 OPENING = re.compile(r"(.*\S)<<(\S+)")
 
 
 def asking(program: Table) -> list[str]:
     """Return the units that people answer."""
-    return [name for name, unit in program["units"].items() if unit["task"] in ("ask", "gate")]
+    return [name for name, unit in program["units"].items() if unit["task"] in ASKING]
 
 
 def is_binary(program: Table) -> bool:
     """Tell whether every question is answered with pass, fail, yes or no, so that nothing else is a reply."""
-    return all(program["units"][name].get("question") in BINARY for name in asking(program))
+    return all(program["units"][name]["task"] == "ask" for name in asking(program))
 
 
 def read_replies(program: Table, text: str) -> list[list[str]]:
@@ -91,43 +91,42 @@ def take_reply(run: Run) -> Optional[str]:
 
 def options_of(run: Run) -> list[str]:
     """Return the options of a select, filled in."""
-    return [filled(run.unit, option, run.registers) for option in run.unit.get("options", ())]
+    unit = run.unit
+    return [filled(unit, option, run.registers) for option in unit.get("options", unit["words"])]
 
 
 def outcome_of_reply(run: Run, reply: str) -> Optional[Outcome]:
     """Return the outcome of a reply; None if it is none of those that the question takes."""
-    unit = run.unit
-    if unit["task"] == "gate":
+    task = run.unit["task"]
+    if task == "gate":
         return Outcome(reply) if reply in ("approved", "rejected") else None
-    question = unit["question"]
-    if question in BINARY:
+    if task == "ask":
         word = MEANINGS.get(reply.lower())
         return Outcome(word, reply) if word else None
-    if question == "confirm":
+    if task == "confirm":
         return Outcome(reply, reply) if reply in ("yes", "no") else None
-    if question == "input":
+    if task == "input":
         return Outcome("pass", reply)
     options = options_of(run)
-    return Outcome(unit["words"][options.index(reply)], reply) if reply in options else None
+    return Outcome(run.unit["words"][options.index(reply)], reply) if reply in options else None
 
 
 def expected(run: Run) -> list[str]:
     """Return what a question may be answered with; nothing if that is any text."""
     unit = run.unit
-    if unit["task"] == "gate":
-        return ["approved", "rejected"]
-    question: str = unit["question"]
-    if question in BINARY:
-        return question.upper().split("/")
-    return {"confirm": ["yes", "no"], "input": []}.get(question, options_of(run))
+    if unit["task"] == "ask":
+        words: list[str] = unit["question"].upper().split("/")
+        return words
+    fixed = {"gate": ["approved", "rejected"], "confirm": ["yes", "no"], "input": []}
+    return fixed[unit["task"]] if unit["task"] in fixed else options_of(run)
 
 
 def of_agent(run: Run, answer: str) -> Optional[Outcome]:
     """Return the outcome of what an agent replied to a question: its last line, or all of it where any text will do."""
-    if run.unit["question"] == "input":
+    if run.unit["task"] == "input":
         return Outcome("pass", answer)
     last = next((line.strip() for line in reversed(answer.split("\n")) if line.strip()), "")
-    if run.unit["question"] in (*BINARY, "confirm"):
+    if run.unit["task"] in ("ask", "confirm"):
         last = re.sub(r"[^A-Z]", "", last.upper()).lower()
     return outcome_of_reply(run, last)
 

@@ -18,7 +18,7 @@ from runtime_shim.runner_state import Outcome, Run
 from runtime_shim.values import UnfitError, read_output, read_regular, texts_of
 from runtime_shim.walk import attempt_of, filled, instances_of
 
-TIMEOUTS = {"agent": 1800, "parallel": 1800, "tool": 30, "ask": 1800}  # seconds (I21)
+TOOL_TIMEOUT, AGENT_TIMEOUT = 30, 1800  # seconds (I21)
 SHORTEST_SECRET = 4  # characters; a shorter one is in too many words
 # What the runner believes, or gives to whoever has it; and what rdc itself keeps in the environment of a step.
 KEPT_BACK = re.compile(r"GITHUB_(TOKEN|OUTPUT|ENV|PATH|STEP_SUMMARY|STATE)|ACTIONS_.*|RDC_.*")
@@ -164,7 +164,9 @@ class Caller:
     def _call(self, calls: list[Call], logs: Optional[list[list[str]]] = None) -> list[Optional[str]]:
         unit = self.run.unit
         with stopped_commands():
-            found = exchange(self.processes, calls, unit.get("timeout", TIMEOUTS[unit["task"]]))
+            found = exchange(
+                self.processes, calls, unit.get("timeout", TOOL_TIMEOUT if unit["task"] == "tool" else AGENT_TIMEOUT)
+            )
         for index, log in enumerate(logs or []):
             print(f"::group::{self.run.token} {index}", flush=True)
             with stopped_commands():
