@@ -90,13 +90,16 @@ class Names:
 
 def names_of(program: Program, taken: Iterable[str] = ()) -> Names:
     """Identifiers for a program, none of which is `taken`. Those of the ends begin with COMPLETE or STOP."""
-    nodes = ((node.id, _end(node.id) if isinstance(node.task, End) else node.id) for node in program.nodes)
+    nodes = (
+        (node.id, _end(node.id, node.task.result) if isinstance(node.task, End) else node.id) for node in program.nodes
+    )
     counters = identifiers(((register.name, register.name) for register in program.registers), _VARIABLES)
     variables = {name: f"rdc_{variable}" for name, variable in counters.items()}
     return Names(identifiers(nodes, (RESULT, SAVED, KEPT, REVIEWS, *taken, *_KEYWORDS, *_VALUES)), variables)
 
 
-def _end(name: str) -> str:
+def _end(name: str, result: str) -> str:
     """The id of an end, such as `4/COMPLETE~2`, with the word first, which says what the end is."""
     unit, _, word = name.rpartition("/")
-    return " ".join((*word.partition("~")[:1], unit, word.partition("~")[2]))
+    kind, _, number = word.partition("~")
+    return " ".join((kind, unit, number)) if kind == result.upper() else f"{result.upper()} {name}"
