@@ -147,7 +147,15 @@ class Caller:
         for index, entry in enumerate(entries):
             name = f"RDC_PROMPT{self.suffix}_{index}"
             prompt = os.environ[name] if name in os.environ else entry["prompt"]
-            calls.append(self._agent(entry, self.run.text(prompt), logs[index].append, RDC_ENTRY=str(index)))
+            calls.append(
+                self._agent(
+                    entry,
+                    self.run.text(prompt),
+                    logs[index].append,
+                    RDC_ENTRY=str(index),
+                    RDC_UNIT=f"{self.run.node}_{index}",
+                )
+            )
         answers = self._call(calls, logs)
         words = list(map(_word, entries, answers))
         if "words" in unit:

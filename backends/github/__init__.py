@@ -16,7 +16,7 @@ from backends.github.routes import make_routes
 from backends.github.workflow import Runbook, Workflow
 from backends.mermaid.chart import chart, is_too_big
 from compiler.ir.features import Feature, features_of
-from compiler.ir.program import Program
+from compiler.ir.program import Program, texts_of
 from compiler.ir.tasks import Ask
 
 _NATIVE = frozenset({Feature.COMMANDS, Feature.QUESTIONS})
@@ -34,7 +34,7 @@ class GithubBackend(Backend[GithubOptions]):
 
     def render(self, program: Program, options: GithubOptions) -> Emission:
         """The text of the workflow, and what GitHub would not accept in it."""
-        if not features_of(program) <= _NATIVE:
+        if not _is_native(program):
             return _routed(program, options)
         plain = simplified(program)
         asks = any(isinstance(node.task, Ask) for node in plain.nodes)
@@ -46,6 +46,21 @@ class GithubBackend(Backend[GithubOptions]):
         flow = _chart(program, plan.names.nodes) if options.summary else ""
         workflow = Runbook(program, plan, options, prompts, flow)
         return _checked(workflow, plain)
+
+
+def _is_native(program: Program) -> bool:
+    """Whether the steps of a workflow can do all of a program by themselves, as they can for every runbook.
+
+    Of the counters in its texts a step knows those that are its variables, and as they are.
+    """
+    if not features_of(program) <= _NATIVE:
+        return False
+    for node in program.nodes:
+        known = {variable.register for variable in node.variables}
+        references = [reference for text in texts_of(node) for reference in text.references]
+        if any(item.register not in known or item.before or item.after for item in references):
+            return False
+    return True
 
 
 def _routed(program: Program, options: GithubOptions) -> Emission:
