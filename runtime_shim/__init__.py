@@ -28,6 +28,7 @@ MODULES: tuple[tuple[str, str], ...] = (
     ("files", "inputs agent parallel"),
     ("inputs", "inputs"),
     ("reading", "slots agent tool parallel"),
+    ("kept", "slots"),
     ("slots", "slots"),
     ("limit", "limit"),
     ("pauses", "delay"),

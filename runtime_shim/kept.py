@@ -1,7 +1,7 @@
 """Texts that a run keeps, tests and shows: what slots add to the walk (I5, I6, I17, I19)."""
 
 from collections.abc import Mapping
-from typing import Any, Callable, Optional
+from typing import Optional
 
 from runtime_shim.reading import extracted
 from runtime_shim.walk import TESTS, VALUES, VERBS, Registers, Verbs
@@ -35,11 +35,11 @@ def _differ(slot: Slot, text: str) -> bool:
     return not _equal(slot, text)
 
 
-def _clear(_slot: Slot, _what: Any) -> Slot:  # noqa: ANN401 (there is nothing)
+def _clear(_slot: Slot, _what: list[str]) -> Slot:
     return None
 
 
-NEW_TESTS: dict[str, Callable[[Any, Any], bool]] = {"==": _equal, "!=": _differ}
-TESTS.update(NEW_TESTS)
+TESTS.update({"==": _equal, "!=": _differ})
 VERBS["clear"] = _clear
+VERBS.update(keeping("", {}))
 VALUES[list] = reference

@@ -235,6 +235,19 @@ class Runner:
                 tell("GITHUB_STEP_SUMMARY", as_block(caller.text("reason" if run.unit["task"] == "gate" else "prompt")))
         return EXIT_COMPLETE
 
+    def save(self, path: str, *_others: str) -> int:
+        """Write the state for another job or run, unless a text in it holds a secret."""
+        run = read_state(self.program, self.path)
+        for name, value in run.registers.items():
+            if isinstance(value, str) and masked(value) != value:
+                raise RefusedError(
+                    f"the text {name} holds a secret, so the run is not saved. Fetch it anew in a later unit"
+                )
+        if any(masked(reply) != reply for _, reply in run.replies):
+            raise RefusedError("an answer holds a secret, so the run is not saved")
+        run.save(Path(path))
+        return EXIT_COMPLETE
+
     # --- The last step -----------------------------------------------------------------------------------------------
 
     def result(self, *_others: str) -> int:
@@ -305,6 +318,7 @@ def run_step(program: Table, words: Iterable[str]) -> int:
         "unit": runner.walk,
         "loop": runner.walk,
         "ask": runner.ask,
+        "save": runner.save,
         "result": runner.result,
     }
     try:

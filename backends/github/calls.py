@@ -116,11 +116,12 @@ class Calls:
             env=env,
             run=f"{RUNTIME} unit {step.id}\n",
         )
-        command = env.get("RDC_COMMAND", "")
-        if not isinstance(node.task, Shell) or not fits_file(command) or "\0" in command or not is_variable(command):
-            return step
-        shown = {name: value for name, value in env.items() if name != "RDC_COMMAND"}
-        return replace(step, shell=UNIT_SHELL, env=shown, run=as_file(command))
+        return self._native(step) if _stands_alone(node) else step
+
+    def _native(self, step: Step) -> Step:
+        """The command as it stands, which the shell of the step gives to the runtime."""
+        env = dict(step.env)
+        return replace(step, shell=UNIT_SHELL, run=as_file(env.pop("RDC_COMMAND", "")), env=env)
 
     def _loop(self, step: Step, place: Place) -> Step:
         units = [node for node in place.nodes if not isinstance(node.task, (Branch, End))]
@@ -172,6 +173,14 @@ class Calls:
                 return options.of_agent("")[1]
             case _:
                 return ()
+
+
+def _stands_alone(node: Node) -> bool:
+    """Whether a unit is a command that can stand in its step: nothing is filled in, and a file holds it as it is."""
+    if not isinstance(node.task, Shell) or any(node.task.command.references):
+        return False
+    command = str(node.task.command)
+    return fits_file(command) and is_variable(command)
 
 
 def _variable(key: str, step: str) -> str:

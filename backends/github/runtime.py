@@ -25,9 +25,12 @@ _DEEPEST = 3
 
 
 def runtime(routes: Routes, options: GithubOptions, asked_by: str) -> str:
-    """The whole file. It holds no expression: what would open one in a text is written with an escape."""
+    """The whole file.
+
+    It holds no expression, and no command to the runner: what would begin one in a text is written with an escape.
+    """
     modules = bundle_of(RUNNER)
-    program = _shown(_program(routes, options, asked_by)).replace(OPEN, "$\\x7b{")
+    program = _shown(_program(routes, options, asked_by)).replace(OPEN, "$\\x7b{").replace("::", ":\\x3a")
     text = render("rdc.py.jinja", imports=modules.imports, sections=modules.sections, program=program)
     return text.rstrip("\n") + "\n"
 
