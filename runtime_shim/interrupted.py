@@ -25,11 +25,6 @@ def pids_of(processes: list[Record]) -> str:
 VARIABLES: list[Callable[[Table, Registers], dict[str, str]]] = []  # what other modules put into the environment
 
 
-def no_answer(unit: Table) -> str:
-    """Return the word of a unit that could not be done: its process failed, took too long or said too much."""
-    return "failed" if "failed" in words_of(unit) else "fail"
-
-
 class Calling(Performer):
     """Does units by calling processes."""
 
@@ -41,7 +36,7 @@ class Calling(Performer):
         self._environment = {**os.environb, b"RDC_RUN_ID": session.state.begin["run"].encode()}
         self.processes = Processes(session.signals, session.is_interactive, self._began)
 
-    def _began(self, group: int, _index: int) -> None:
+    def _began(self, group: int) -> None:
         with suppress(RefusedError):  # a full disk is no reason to end a command half-way; its outcome will tell
             self.session.record({"kind": "process", "pid": group, "since": ticks()}, sync=False)
 
