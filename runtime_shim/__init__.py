@@ -36,6 +36,7 @@ MODULES: tuple[tuple[str, str], ...] = (
     ("leftover", CALLS),
     ("process", CALLS),
     ("interrupted", CALLS),
+    ("values", "texts values"),
     ("variables", "texts"),
     ("shell", "shell"),
     ("outputs", "values"),

@@ -138,7 +138,7 @@ class Runner:
         if run.end or run.node not in units:
             raise RefusedError(f"the run stands at {run.node}, which is none of the units of this step")
         with Signals() as signals:
-            processes = Processes(signals, False, lambda _group, _index: None)
+            processes = Processes(signals, False, lambda _group: None)
             while run.node in units and not run.end:
                 caller = Caller(run, processes, self.folder, place)
                 if len(units) > 1 or attempt_of(run.unit, run.registers) > 1:
@@ -231,7 +231,7 @@ class Runner:
         run = read_state(self.program, self.path)
         if run.node in self.program["places"][place] and not run.end:
             with Signals() as signals:
-                caller = Caller(run, Processes(signals, False, lambda _group, _index: None), self.folder, place)
+                caller = Caller(run, Processes(signals, False, lambda _group: None), self.folder, place)
                 tell("GITHUB_STEP_SUMMARY", as_block(caller.text("reason" if run.unit["task"] == "gate" else "prompt")))
         return EXIT_COMPLETE
 

@@ -92,7 +92,8 @@ def take_reply(run: Run) -> Optional[str]:
 def options_of(run: Run) -> list[str]:
     """Return the options of a select, filled in."""
     unit = run.unit
-    return [filled(unit, option, run.registers) for option in unit.get("options", unit["words"])]
+    options: list[str] = unit["options"] if "options" in unit else unit["words"]
+    return [filled(unit, option, run.registers) for option in options]
 
 
 def outcome_of_reply(run: Run, reply: str) -> Optional[Outcome]:

@@ -15,7 +15,7 @@ from runtime_shim.process import Processes, in_words
 from runtime_shim.program import Table
 from runtime_shim.reading import decoded, in_json, joined_answer, joined_verdict, joined_word, read_word
 from runtime_shim.runner_state import Outcome, Run
-from runtime_shim.values import UnfitError, read_output, read_regular, texts_of
+from runtime_shim.values import UnfitError, check_value, read_output, read_regular, texts_of
 from runtime_shim.walk import attempt_of, filled, instances_of
 
 TOOL_TIMEOUT, AGENT_TIMEOUT = 30, 1800  # seconds (I21)
@@ -90,7 +90,10 @@ class Caller:
             "RDC_ATTEMPT": str(attempt_of(unit, run.registers)),
         }
         found |= {name: str(value) for name, value in instances_of(unit, run.registers).items()}
-        found |= {**texts_of(unit, run.registers), **more}
+        texts = texts_of(unit, run.registers)
+        for name, value in texts.items():
+            check_value(name, value)
+        found |= {**texts, **more}
         return {name.encode("utf-8", "surrogateescape"): _bytes(value) for name, value in found.items()}
 
     def command(self, script: Optional[str]) -> Outcome:

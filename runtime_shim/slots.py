@@ -5,8 +5,6 @@ from runtime_shim.program import Table
 from runtime_shim.session import FACTS, TELLS, Done
 from runtime_shim.state import State
 
-LARGEST_VARIABLE = 65_536  # bytes of a value that reaches a command, or comes from one (I7, I9)
-
 
 def keeping_text(done: Done, text: str) -> Done:
     """Return an outcome with its text."""

@@ -52,12 +52,13 @@ def bundle(table: Table) -> str:
 
 
 def test_every_module_is_named() -> None:
-    assert sorted(NAMES) == sorted(path.stem for path in FOLDER.glob("*.py") if path.stem != "__init__")
+    assert sorted({*NAMES, *RUNNER}) == sorted(path.stem for path in FOLDER.glob("*.py") if path.stem != "__init__")
 
 
 def test_names_are_unique() -> None:
-    counts = Counter(name for tree in TREES.values() for name in own_names(tree))
-    assert [name for name, count in counts.items() if count > 1] == []
+    for together in (NAMES, RUNNER):
+        counts = Counter(name for module in together for name in own_names(TREES[module]))
+        assert [name for name, count in counts.items() if count > 1] == []
     foreign = (node for tree in TREES.values() for node in imports_of(tree) if not is_ours(node))
     imported = {alias.name for node in foreign for alias in node.names}
     assert imported & set(counts) == set()
