@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 
 import click
 
-from backends.arrows import ANSWERS, WORDS
+from backends.words import WORDS, spoken
 from compiler.analyses.coverage import Coverage, Untaken
 from compiler.ir.program import Node, Program
 from compiler.ir.semantics import Machine
-from compiler.ir.tasks import Ask, Verdict
+from compiler.ir.tasks import Verdict
 from compiler.ir.walks import Visit, Walk, usual_limit
 from rdc.reporting.cells import cells, visible
 from rdc.walks.folding import Turns, folded
@@ -73,7 +73,7 @@ def _times(number: int) -> str:
 
 def word(node: Node, outcome: str) -> str:
     """An outcome as it is answered: PASS or FAIL, YES or NO where that is asked, else the word itself."""
-    return (ANSWERS if isinstance(node.task, Ask) and node.task.question == "yes_no" else WORDS).get(outcome, outcome)
+    return spoken(node.task, outcome)
 
 
 def show_coverage(program: Program, found: Coverage) -> Iterator[str]:
