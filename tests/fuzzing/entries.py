@@ -87,11 +87,11 @@ def check_target(compilation: Compilation, name: str, given: dict[str, object]) 
     backend = load(name)
     made = emitted(compilation, backend, given, backend.emit)
     check_findings(made.diagnostics, made.sources)
-    assert made.files != (None,) or made.diagnostics
+    assert made.products != (None,) or made.diagnostics
     assert made == emitted(compilation, backend, given, backend.emit)
-    for file in made.files:
-        if file is not None and compilation.program:
-            CHECKS[name](compilation.program, file.decode())
+    for product in made.products:
+        if product and compilation.program:
+            CHECKS[name](compilation.program, product.data.decode())
 
 
 def check_walk(program: Program, data: bytes) -> None:
