@@ -10,9 +10,12 @@ from backends.captions import Lines, wrapped
 from backends.conditions import PAST, action, condition, has_condition, past_of_marks, retry_limit
 from backends.names import Names, Said, between, one_line
 from backends.words import spoken, verdict_of
-from compiler.ir.edges import Edge, words_of
+from compiler.ir.edges import Edge, is_plain_for, words_of
 from compiler.ir.program import Node
 from compiler.ir.tasks import End, Verdict, alphabet
+
+MOST_LISTED = 2
+"""Of the words that an edge without a guard is for."""
 
 Mark = Literal["", "added", "removed", "changed"]
 """What became of something from one version to another, in a picture of both; "" if nothing did."""
@@ -94,15 +97,25 @@ def _listed(node: Node, words: Iterable[str]) -> Iterator[str]:
 def _rest(node: Node, names: Names) -> Said:
     """The edge that is taken if no other is."""
     marks = [past for edge in node.edges for past in past_of_marks(edge, names)]
+    words = _left(node)
+    if words and len(words) <= MOST_LISTED:
+        return (", ".join(_listed(node, words)),)
     return (f"none {marks[0]}" if len(marks) > 1 else "otherwise",)
+
+
+def _left(node: Node) -> tuple[str, ...]:
+    """The words for which a node has no edge but one without a guard; none, if others may come to it too."""
+    tested = words_of(node.edges)
+    if not all(any(is_plain_for(edge, word) for edge in node.edges if edge.guard) for word in tested):
+        return ()
+    return tuple(word for word in alphabet(node.task) if word not in tested)
 
 
 def _verdict(node: Node, way: _Way, names: Names) -> Verdict | None:
     """The outcome that a way is for: of the node, of the step that a branch decides, or of a nested runbook."""
-    found = words_of(way.edges)
-    if found:
-        verdicts = {verdict_of(node.task, word) for word in found}
-        return verdicts.pop() if len(verdicts) == 1 and all(map(words_of, ([e] for e in way.edges))) else None
+    if words := _words(node, way):
+        verdicts = {verdict_of(node.task, word) for word in words}
+        return verdicts.pop() if len(verdicts) == 1 else None
     if isinstance(node.task, End):
         return Verdict.PASS if node.task.result == "complete" else Verdict.FAIL
     pasts = {past for edge in node.edges for past in past_of_marks(edge, names)}
@@ -110,3 +123,10 @@ def _verdict(node: Node, way: _Way, names: Names) -> Verdict | None:
         return None
     is_failed = ("failed" in pasts) == bool(way.edges[0].guard)
     return Verdict.FAIL if is_failed else Verdict.PASS
+
+
+def _words(node: Node, way: _Way) -> tuple[str, ...]:
+    """The words that a way is for; none if they are not known."""
+    if all(words_of([edge]) for edge in way.edges):
+        return words_of(way.edges)
+    return _left(node) if len(way.edges) == 1 and not way.edges[0].guard else ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
 
@@ -61,7 +61,10 @@ def schema() -> dict[str, Any]:
     """
     form = _adapter().json_schema()
     notes = {
-        "$schema": {"type": "string", "description": "The address of this schema, for editors; no part of the program."},
+        "$schema": {
+            "type": "string",
+            "description": "The address of this schema, for editors.",
+        },
         "generated": {"type": "string", "description": "Where a file comes from; no part of the program."},
     }
     for name, shape in (("Program", form), *form["$defs"].items()):

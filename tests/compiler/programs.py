@@ -11,7 +11,20 @@ from hypothesis import strategies as st
 from compiler.ir.program import Program
 from compiler.ir.texts import Reference, Text, joined
 
-WORDS = ("", "a", "1.2", "{N}", "pass", 'say "no"\n', "]]]", "<script>", "\u202e\x1b]0;x\x07", "Été 🚀", "${{ x }}", "a" * 300)
+WORDS = (
+    "",
+    "a",
+    "1.2",
+    "{N}",
+    "pass",
+    'say "no"\n',
+    "]]]",
+    "<script>",
+    "\u202e\x1b]0;x\x07",
+    "Été 🚀",
+    "${{ x }}",
+    "a" * 300,
+)
 
 words = st.sampled_from(WORDS) | st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=9)
 numbers = st.integers(-3, 3) | st.sampled_from([2**31 - 1, 1 - 2**31])
@@ -30,7 +43,7 @@ def of(kind: Any) -> st.SearchStrategy[Any]:
     if isinstance(kind, UnionType):
         return st.one_of([of(part) for part in get_args(kind)])
     hints = get_type_hints(kind)
-    return st.builds(kind, **{item.name: st.deferred(lambda hint=hints[item.name]: of(hint)) for item in fields(kind)})
+    return st.builds(kind, **{item.name: of(hints[item.name]) for item in fields(kind)})
 
 
 programs: st.SearchStrategy[Program] = of(Program)

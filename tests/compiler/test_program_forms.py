@@ -136,5 +136,5 @@ def test_what_rdc_itself_reads_follows_the_schema(value: Any) -> None:
 
 @pytest.mark.parametrize("text", ["{", "[]", "3", '{"entry": "1"}'])
 def test_a_text_that_is_no_program_is_refused(text: str) -> None:
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match=r"."):
         from_json(text)

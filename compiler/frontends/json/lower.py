@@ -16,7 +16,7 @@ from typing import Any, Literal, cast, get_args, get_origin
 
 from compiler.frontends.json.shapes import NOTES, Shape, alternatives, shape
 from compiler.frontends.json.syntax import Problem
-from compiler.ir.edges import Edge, Origin
+from compiler.ir.edges import Edge, Origin, Written
 from compiler.ir.program import Group, Node, Program
 from compiler.ir.serialise import LARGEST_NUMBER
 from compiler.ir.texts import Part, Reference, Text, joined, text
@@ -185,6 +185,8 @@ class Reader:
         if name in missing:
             origin = self._place(path)
             read[name] = (origin,) if wanted.kind is Edge else origin
+        if wanted.kind is Edge and "written" in missing:
+            read["written"] = (Written(f"to {value['target']}"),)  # a transition has to be called something
         return read
 
 
