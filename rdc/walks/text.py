@@ -56,7 +56,8 @@ def show_walk(machine: Machine, walk: Walk) -> str:
     """A walk in one line. What is repeated is shown once: `1 fail ×3`, `(1 pass, 2 fail) ×3`."""
     said = [f"{made.unit} {word(machine.nodes[made.unit], made.outcome.word).lower()}" for made in walk.visits]
     turns = ", ".join(visible(_turns(found, walk)) for found in folded(said))
-    return f"{turns} => {show_end(machine, walk)}"
+    given = "".join(visible(f"{name}={value}: ") for name, value in walk.inputs)
+    return f"{given}{turns} => {show_end(machine, walk)}"
 
 
 def _turns(found: Turns, walk: Walk) -> str:
@@ -100,7 +101,7 @@ def _transition(program: Program, item: Untaken) -> str:
 
 def _advice(program: Program, item: Untaken) -> str:
     if item.way is not None:
-        outcomes = write_outcomes(item.way)
+        outcomes = write_outcomes(item.way, program)
         options = [f"--outcomes {shlex.quote(outcomes)}"] if outcomes else []
         options += [f"--visits {len(item.way)}"] if len(item.way) > usual_limit(program) else []
         given = f"with {' '.join(options)}" if options else "where all units pass"
