@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from backends.arrows import Arrow
-from backends.captions import Lines, one_line
+from backends.captions import Lines
 from backends.dot.strings import attributes, label, name
 from backends.dot.styles import PALETTES, SHAPES, Colours, Theme, class_of
 from backends.links import source_link
+from backends.names import one_line
 from backends.picture import Box, Frame, Picture, outline
 from backends.tooltips import tooltip
 from compiler.ir.program import Group, Node
