@@ -10,13 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from runtime_shim import MODULES, modules
+from runtime_shim import MODULES, RUNNER, modules
 from tests.interpreters import interpreter
 from tests.runtime_shim.shim_process import ROOT, Place, Table, ask, program, shell
 
 FOLDER = ROOT / "runtime_shim"
 NAMES = [name for name, _ in MODULES]
-TREES = {name: ast.parse((FOLDER / f"{name}.py").read_text(), feature_version=(3, 9)) for name in NAMES}
+TREES = {name: ast.parse((FOLDER / f"{name}.py").read_text(), feature_version=(3, 9)) for name in {*NAMES, *RUNNER}}
+"""Those of the Python target, and those that the steps of a workflow need."""
 
 
 def own_names(tree: ast.Module) -> list[str]:
@@ -64,8 +65,10 @@ def test_names_are_unique() -> None:
     assert imported & set(counts) == set()
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_module_is_fit_for_bundling(name: str) -> None:
+@pytest.mark.parametrize(
+    ("order", "name"), [*((NAMES, name) for name in NAMES), *((list(RUNNER), name) for name in RUNNER)]
+)
+def test_module_is_fit_for_bundling(order: list[str], name: str) -> None:
     tree = TREES[name]
     assert ast.get_docstring(tree)
     assert "__future__" not in {node.module for node in imports_of(tree) if isinstance(node, ast.ImportFrom)}
@@ -80,7 +83,7 @@ def test_module_is_fit_for_bundling(name: str) -> None:
             assert all(alias.asname is None for alias in node.names)
         for module in needed:
             if module.startswith("runtime_shim"):
-                assert module.removeprefix("runtime_shim.") in NAMES[: NAMES.index(name)]
+                assert module.removeprefix("runtime_shim.") in order[: order.index(name)]
             else:
                 assert module.split(".")[0] in sys.stdlib_module_names
     assert "__file__" not in {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
