@@ -184,9 +184,10 @@ class Caller:
                 for line in log:
                     say(line)
             print("::endgroup::", flush=True)
-        for one in found:
+        for index, one in enumerate(found):
             if one.trouble:
-                print(f"There is no answer: {one.trouble}", flush=True)
+                who = self.run.token if logs is None else f"{self.run.token} {index}"
+                print(f"{who} has no answer: {one.trouble}", flush=True)
         return [None if one.trouble else masked(decoded(one.answer)) for one in found]
 
 

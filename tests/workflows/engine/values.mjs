@@ -44,7 +44,10 @@ export function asEnvironment(plain) {
 }
 
 const pairs = (plain) =>
-  Object.entries(plain).map(([key, item]) => ({ key, value: item?.kind === undefined ? asData(item) : item }));
+  Object.entries(plain).map(([key, item]) => ({ key, value: isData(item) ? item : asData(item) }));
+
+/** Whether something is data already; a plain mapping may have any key. */
+const isData = (item) => typeof item?.coerceString === "function";
 
 /**
  * The value of an expression. `contexts` are data by name; `functions` are what the engine does not bring with it, by
@@ -64,7 +67,7 @@ class Contexts extends data.Dictionary {
   }
   get(name) {
     const found = this.plain[name.toLowerCase()];
-    return found?.kind === undefined ? asData(found) : found;
+    return isData(found) ? found : asData(found);
   }
 }
 
