@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import assert_never
 
 from backends.github.jobs import Part
 from backends.github.options import GithubOptions
@@ -59,8 +60,10 @@ def texts(written: Node) -> dict[str, str]:
             found = {f"PROMPT_{index}": str(entry.prompt) for index, entry in enumerate(entries)}
         case Gate(reason=reason):
             found = {"REASON": str(reason)}
-        case _:
+        case Branch() | End():
             found = {}
+        case _:
+            assert_never(node.task)
     return {name: text for name, text in found.items() if text and is_variable(text)}
 
 
@@ -169,10 +172,12 @@ class Calls:
                 return {name for entry in entries for name in options.of_agent(entry.agent)[1]}
             case Tool(connection):
                 return options.of_tool(connection)[1]
-            case Ask() if self.asked_by == "agent":
-                return options.of_agent("")[1]
-            case _:
+            case Ask():
+                return options.of_agent("")[1] if self.asked_by == "agent" else ()
+            case Gate() | Branch() | End():
                 return ()
+            case _:
+                assert_never(node.task)
 
 
 def _stands_alone(node: Node) -> bool:

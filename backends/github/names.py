@@ -102,4 +102,4 @@ def _end(name: str, result: str) -> str:
     """The id of an end, such as `4/COMPLETE~2`, with the word first, which says what the end is."""
     unit, _, word = name.rpartition("/")
     kind, _, number = word.partition("~")
-    return " ".join((kind, unit, number)) if kind == result.upper() else f"{result.upper()} {name}"
+    return f"{kind} {unit} {number}" if kind == result.upper() else f"{result.upper()} {name}"

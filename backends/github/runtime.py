@@ -14,12 +14,11 @@ from backends.github.routes import Routes
 from backends.github.scalar import OPEN
 from backends.github.templating import render
 from backends.github.units import title
-from backends.python.bundle import bundle_of
+from backends.python.bundle import runner_bundle
 from backends.python.literals import literal
 from backends.python.table import Table, table
 from compiler.ir.program import Node
 from compiler.ir.tasks import Agent, Ask, Branch, End, Parallel, Tool
-from runtime_shim import RUNNER
 
 _DEEPEST = 3
 
@@ -29,7 +28,7 @@ def runtime(routes: Routes, options: GithubOptions, asked_by: str) -> str:
 
     It holds no expression, and no command to the runner: what would begin one in a text is written with an escape.
     """
-    modules = bundle_of(RUNNER)
+    modules = runner_bundle()
     program = _shown(_program(routes, options, asked_by)).replace(OPEN, "$\\x7b{").replace("::", ":\\x3a")
     text = render("rdc.py.jinja", imports=modules.imports, sections=modules.sections, program=program)
     return text.rstrip("\n") + "\n"
@@ -56,13 +55,10 @@ def callers(options: GithubOptions) -> tuple[dict[str, tuple[str, str]], dict[st
 
 def agent_types(node: Node) -> list[str]:
     """The agent types that a unit calls."""
-    match node.task:
-        case Agent(agent):
-            return [agent]
-        case Parallel(entries):
-            return [entry.agent for entry in entries]
-        case _:
-            return []
+    task = node.task
+    if isinstance(task, Parallel):
+        return [entry.agent for entry in task.entries]
+    return [task.agent] if isinstance(task, Agent) else []
 
 
 def _program(routes: Routes, options: GithubOptions, asked_by: str) -> Table:

@@ -38,10 +38,15 @@ class _Module:
 
 def bundle(program: Table) -> Runtime:
     """The runtime for the table of a program: the modules that it needs."""
-    return bundle_of(runtime_shim.modules(program))
+    return _bundle_of(runtime_shim.modules(program))
 
 
-def bundle_of(names: Iterable[str]) -> Runtime:
+def runner_bundle() -> Runtime:
+    """The runtime for the steps of a workflow."""
+    return _bundle_of(runtime_shim.RUNNER)
+
+
+def _bundle_of(names: Iterable[str]) -> Runtime:
     """Some modules of the runtime, each after those that it imports from."""
     modules = [_module(name) for name in names]
     plain = {name for module in modules for name in module.plain}

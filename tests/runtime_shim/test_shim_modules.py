@@ -57,12 +57,12 @@ def test_every_module_is_named() -> None:
 
 
 def test_names_are_unique() -> None:
+    foreign = (node for tree in TREES.values() for node in imports_of(tree) if not is_ours(node))
+    imported = {alias.name for node in foreign for alias in node.names}
     for together in (NAMES, RUNNER):
         counts = Counter(name for module in together for name in own_names(TREES[module]))
         assert [name for name, count in counts.items() if count > 1] == []
-    foreign = (node for tree in TREES.values() for node in imports_of(tree) if not is_ours(node))
-    imported = {alias.name for node in foreign for alias in node.names}
-    assert imported & set(counts) == set()
+        assert imported & set(counts) == set()
 
 
 @pytest.mark.parametrize(

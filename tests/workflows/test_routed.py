@@ -102,7 +102,7 @@ def log(folder: Path) -> list[list[Any]]:
 
 def ended(done: engine.EngineRun) -> str:
     """The last line that tells how the run ended."""
-    return re.findall(r"^rdc: (.*)$", done.log, re.MULTILINE)[-1]
+    return str(re.findall(r"^rdc: (.*)$", done.log, re.MULTILINE)[-1])
 
 
 def conditions(workflow: str) -> dict[str, str]:
