@@ -39,7 +39,7 @@ SHOWN = 100_000  # characters of a text in the summary, which GitHub takes 1 MiB
 SPECIAL = str.maketrans({character: f"\\{character}" for character in "\\`*_[]<>|#&~!"})
 GOOD = ("pass", "yes", "approved")
 BAD = ("fail", "failed", "no", "rejected", "none", "invalid", "ambiguous")
-DECISIONS = {"success": True, "failure": False}
+DECISIONS = ("success", "failure")  # how the job of an approval ends
 
 
 class Waiting(Exception):  # noqa: N818 (it is no error)
@@ -94,8 +94,7 @@ class Runner:
     def begin(self, part: str, *_others: str) -> int:
         """Begin a run, or go on with one that another job or run has left."""
         run = read_state(self.program, self.path) if self.path.exists() else self._new()
-        given = masked(os.environ.get("RDC_ANSWERS", ""))
-        run.replies = read_replies(self.program, given) + run.replies
+        run.replies = read_replies(self.program, os.environ.get("RDC_ANSWERS", "")) + run.replies
         self._decide(run)
         return self._leave(run, part)
 
@@ -123,8 +122,10 @@ class Runner:
         said = os.environ.get(f"RDC_DECISION_{run.token}", "skipped") if not run.end else "skipped"
         if said == "skipped":
             return
+        if said not in DECISIONS:
+            raise RefusedError(f"nobody has decided about {run.node}: its approval has ended as {one_line(said)}")
         words = ("approved", "rejected") if run.unit["task"] == "gate" else ("pass", "fail")
-        run.go_on(Outcome(words[0] if DECISIONS[said] else words[1]), 0)
+        run.go_on(Outcome(words[DECISIONS.index(said)]), 0)
 
     # --- The step of a unit, or of a loop ----------------------------------------------------------------------------
 

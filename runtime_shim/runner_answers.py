@@ -61,7 +61,7 @@ def _from_lines(program: Table, text: str) -> Iterator[list[str]]:
             if words:
                 yield [" ".join(words[:-1]), words[-1]]
         return
-    lines = iter(re.split(r"\r\n|\r|\n", text))
+    lines = iter(_of_one_line(names, text) or re.split(r"\r\n|\r|\n", text))
     for line in lines:
         opening = OPENING.fullmatch(line)
         if opening and opening[1] in names:
@@ -69,6 +69,13 @@ def _from_lines(program: Table, text: str) -> Iterator[list[str]]:
         elif line.strip():
             name = next((name for name in names if line.startswith(f"{name} ")), "")
             yield [name, line[len(name) + 1 :] if name else line]
+
+
+def _of_one_line(names: list[str], text: str) -> list[str]:
+    """Take one line apart at semicolons, if an answer to a named unit stands behind each."""
+    pieces = [piece.strip() for piece in text.split(";")]
+    are_named = all(any(piece.startswith(f"{name} ") for name in names) for piece in pieces)
+    return pieces if len(pieces) > 1 and are_named and not re.search(r"[\r\n]", text) else []
 
 
 def _until(word: str, lines: Iterator[str]) -> Iterator[str]:

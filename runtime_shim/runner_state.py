@@ -10,7 +10,7 @@ from runtime_shim.program import RefusedError, Table
 from runtime_shim.walk import Move, advance, attempt_of, enter, filled, is_final
 
 LARGEST_STATE = 64 * 1024 * 1024  # bytes
-MOST = 10**18  # of a counter
+MOST = 10**4000  # of a counter; Python reads no longer numbers
 TOKEN = re.compile(r"[A-Za-z0-9_.-]{1,200}")
 
 
@@ -109,7 +109,7 @@ def _is_row(value: object) -> bool:
         isinstance(value, list)
         and len(value) == 5
         and all(isinstance(value[index], str) for index in (0, 2, 4))
-        and _is_count(value[1])
+        and type(value[1]) is int
         and _is_count(value[3])
     )
 

@@ -396,6 +396,24 @@ def test_a_run_waits_for_each_answer_and_goes_on_in_another_run(tmp_path: Path) 
 
 
 @pytest.mark.parametrize(
+    ("given", "replies"),
+    [
+        ("a yes; b two words ;c x", [["a", "yes"], ["b", "two words"], ["c", "x"]]),
+        ("a yes; no unit", [["a", "yes; no unit"]]),
+        ("yes\n\nb  # text", [["", "yes"], ["b", " # text"]]),
+        ("b<<E\n1\n\n2\nE\nc x", [["b", "1\n\n2"], ["c", "x"]]),
+        ('{"b": ["1", "2"], "a": "yes"}', [["b", "1"], ["b", "2"], ["a", "yes"]]),
+        ('{"b": broken', [["", '{"b": broken']]),
+    ],
+)
+def test_the_forms_of_answers(given: str, replies: list[list[str]]) -> None:
+    from runtime_shim.runner_answers import read_replies  # noqa: PLC0415 (for this test)
+
+    kinds = {"a": "confirm", "b": "input", "c": "select", "d": "shell"}
+    assert read_replies({"units": {name: {"task": kind} for name, kind in kinds.items()}}, given) == replies
+
+
+@pytest.mark.parametrize(
     "damage",
     [
         {"node": "elsewhere"},
