@@ -6,7 +6,7 @@ that no condition compares what a person or an agent has written.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
@@ -89,10 +89,11 @@ class RoutedParts(Jobs):
     def __init__(self, routes: Routes, *, approvals: bool, waits: bool) -> None:
         self.routes = routes
         self.approvals = approvals
+        self._leading = _leading(routes)
         levels: dict[str, int] = {}
         for place in routes.places:
-            levels[place.name] = max((levels[name] for name in self._before(place, levels)), default=0)
-            levels[place.name] = max([levels[place.name], *self._behind_gates(place, levels)])
+            before = {name for node in place.nodes for name in self._leading.get(node.id, ())}
+            levels[place.name] = max((levels[n] + self.is_gate(routes.home[n]) for n in before), default=0)
         super().__init__(routes.names, levels, asks=any(map(self.is_gate, routes.places)))
         self._level_of = {name: levels[place.name] for name, place in routes.home.items()}
         self._resumed = {name for name in routes.home if waits and self._may_wait(name)}
@@ -101,6 +102,7 @@ class RoutedParts(Jobs):
         for level in range(self.last + 1):
             self._follow(level)
         self.parts = [self._part(level) for level in range(self.last + 1)]
+        self._certain = {name for level in range(self.last + 1) for name in self._unavoidable(level)}
 
     def is_gate(self, place: Place) -> bool:
         """Whether people decide about a place by approval."""
@@ -110,13 +112,14 @@ class RoutedParts(Jobs):
 
     def condition(self, part: Part, place: Place) -> str:
         """When a place of a part is reached: what the steps have said that may lead there, nothing if all do."""
-        if self._is_certain(part, place):
+        if place.name in self._certain:
             return ""
-        steps = {BEGIN: self._arrivals[self.parts.index(part)]} | {
-            self.names.nodes[other.name]: self.routes.exits[other.name] for other in self._sources(part)
-        }
-        own = [node.id for node in place.nodes]
-        leading = [self._said(step, name) for step, exits in steps.items() for name in own if name in exits]
+        level = self.parts.index(part)
+        leading: list[Condition] = []
+        for name in (node.id for node in place.nodes):
+            steps = [self.names.nodes[other] for other in self._leading.get(name, ()) if self.levels[other] == level]
+            begun = [BEGIN] if name in self._arrivals[level] else []
+            leading += [self._said(step, name) for step in (*begun, *steps)]
         return expression(some(*leading), lambda literal: f"steps.{literal.step}.{_compared(literal)}")
 
     def whole(self, part: Part) -> str:
@@ -150,14 +153,6 @@ class RoutedParts(Jobs):
             return f"{self.handed_on(literal.step, RESULT, _NEXT)} == '{literal.value}'"
         return f"needs.{literal.step}.{_compared(literal)}"
 
-    def _before(self, place: Place, known: Iterable[str]) -> list[str]:
-        own = {node.id for node in place.nodes}
-        return [name for name in known if not own.isdisjoint(self.routes.exits[name])]
-
-    def _behind_gates(self, place: Place, levels: Mapping[str, int]) -> list[int]:
-        before = self._before(place, levels)
-        return [levels[name] + 1 for name in before if self.is_gate(self.routes.home[name])]
-
     def _may_wait(self, name: str) -> bool:
         return isinstance(self.routes.nodes[name].task, (Ask, Gate)) and not self.is_gate(self.routes.home[name])
 
@@ -175,17 +170,15 @@ class RoutedParts(Jobs):
     def _is_end(self, name: str) -> bool:
         return isinstance(self.routes.nodes[name].task, End)
 
-    def _sources(self, part: Part) -> list[Place]:
-        return [place for place in part.places if place.kind != "end"]
-
-    def _is_certain(self, part: Part, place: Place) -> bool:
-        """Whether no way leads past a place, in its part: an end by STOP fails the job, so nothing is asked for it."""
-        sources = self._sources(part)
-        position = sources.index(place)
-        passed = {node.id for other in sources[: position + 1] for node in other.nodes}
-        ways = set(self._arrivals[self.parts.index(part)])
-        ways.update(*(self.routes.exits[other.name] for other in sources[:position]))
-        return all(name in passed or self._is_stop(name) for name in ways)
+    def _unavoidable(self, level: int) -> Iterator[str]:
+        """The places of a part that no way leads past: an end by STOP fails the job, so nothing is asked for it."""
+        ahead = {name for name in self._arrivals[level] if not self._is_stop(name)}
+        for place in self.parts[level].places:
+            if place.kind != "end":
+                ahead -= {node.id for node in place.nodes}
+                if not ahead:
+                    yield place.name
+                ahead |= {name for name in self.routes.exits[place.name] if not self._is_stop(name)}
 
     def _is_stop(self, name: str) -> bool:
         task = self.routes.nodes[name].task
@@ -194,6 +187,15 @@ class RoutedParts(Jobs):
     def _part(self, level: int) -> Part:
         places = self.at(self.routes.places, level)
         return Part(self.id(level), places, TRUE, tuple(place for place in places if self.is_gate(place)))
+
+
+def _leading(routes: Routes) -> dict[str, list[str]]:
+    """For each node the places that may lead to it."""
+    found: dict[str, list[str]] = {}
+    for place in routes.places:
+        for name in routes.exits[place.name]:
+            found.setdefault(name, []).append(place.name)
+    return found
 
 
 def _compared(literal: Literal) -> str:
