@@ -96,6 +96,11 @@ def _escaped(character: str) -> str:
     return f"\\U{code:08x}" if code > 0xFFFF else f"\\u{code:04x}"
 
 
+def visible(quoted: str) -> str:
+    """Quoted texts with an escape for each character that does not print, which YAML may not take as it is."""
+    return "".join(character if character.isprintable() else _escaped(character) for character in quoted)
+
+
 def label(text: str, longest: int = 120) -> str:
     """A text as a name for people: on one line, of a bearable length, and without what opens an expression."""
     words = " ".join(text.split()).replace(OPEN, "$ {{")

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from typing import Any
 
-from backends.github.scalar import scalar
+from backends.github.scalar import scalar, visible
 
 INPUTS = {
     "answers": {"description": "Answers to prompts, such as: 3 yes; pass", "type": "string"},
@@ -110,4 +110,4 @@ def _lines(values: Mapping[str, Any], indent: int) -> Iterator[str]:
 
 def flow(value: object, indent: int = 0) -> str:
     """A plain value on one line: a text as a scalar, all else as JSON, which YAML contains."""
-    return scalar(value, indent) if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return scalar(value, indent) if isinstance(value, str) else visible(json.dumps(value, ensure_ascii=False))

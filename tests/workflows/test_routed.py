@@ -159,7 +159,9 @@ def test_no_tool_finds_anything(tmp_path: Path) -> None:
         node(str(len(HOSTILE)), Ask("select", text("Which?"), options=tuple(map(text, HOSTILE))), to(COMPLETE)),
         slots={"x": "\0 and ::set-output name=x::y"},
     )
-    for name, made in (("triage", triage(limit=9)), ("texts", texts)):
+    choice = Input("choice", "choice", options=(*(item for item in HOSTILE if "\n" not in item), "\x9b"))
+    chosen = program(node("1", Agent("", words(ref("choice"))), to(COMPLETE)), inputs=(choice,))
+    for name, made in (("triage", triage(limit=9)), ("texts", texts), ("choice", chosen)):
         (tmp_path / f"{name}.yml").write_text(compiled(made, OPTIONS), encoding="utf-8")
     assert lint.findings(sorted(tmp_path.glob("*.yml"))) == []
 
