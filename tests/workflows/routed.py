@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from backends.github import GithubBackend
@@ -89,7 +87,6 @@ __all__ = [
     "Input",
     "Keep",
     "Parallel",
-    "Path",
     "Reading",
     "Register",
     "Settings",
@@ -101,7 +98,6 @@ __all__ = [
     "node",
     "program",
     "ref",
-    "replace",
     "text",
     "to",
     "words",
