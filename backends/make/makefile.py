@@ -122,7 +122,7 @@ def _is_plain(program: Program) -> bool:
     units = [node for node in program.nodes if not isinstance(node.task, End)]
     targets = [*(node.id for node in units[1:]), _only_end(program, "complete")]
     stop = _only_end(program, "stop")
-    return program.entry == units[0].id and all(
+    return bool(units) and program.entry == units[0].id and all(
         isinstance(node.task, Shell)
         and not node.variables
         and {(edge.guard, edge.effects, edge.target) for edge in node.edges}
