@@ -143,9 +143,8 @@ def tools(draw: st.DrawFn, names: Names) -> Json:
     arguments: list[Any] = ['{"n": [1, null], "text": "']
     for _ in range(number(draw, 0, 2)):
         if names.counters or names.slots:
-            # No text stands around the value, and what stands for a missing one must be JSON's: it is not escaped.
             register = pick(draw, [*names.slots, *names.counters])
-            arguments += [{"register": register, "written": "{{x}}", "missing": pick(draw, ("", "~", "\\n"))}]
+            arguments += [{"register": register, "written": "{{x}}", "missing": pick(draw, ("", "~", '"\n'))}]
             arguments += [pick(draw, (" ", "\\n", "é", '", "more": "', "$(x) ${{ y }}"))]
     arguments = [*arguments, '"}'] if isinstance(arguments[-1], dict) else [*arguments[:-1], arguments[-1] + '"}']
     return {

@@ -17,6 +17,9 @@ from tests.workflows.engine import missing as node
 LONGEST = 25
 """Each call is a process; longer walks show little that short ones do not."""
 
+LONGEST_PAUSES = 8
+"""Seconds of a whole walk."""
+
 
 @dataclass(frozen=True)
 class Way:
@@ -41,6 +44,8 @@ class Way:
         """Whether there is something to compare."""
         asks = any(visit.question for visit in taken.visits)
         if taken.end is None or len(taken.visits) > LONGEST or (self.needs_questions and not asks):
+            return False
+        if sum(taken.pauses(case.program)) > LONGEST_PAUSES:
             return False
         return features_of(from_json(case.text)) <= self.carries
 
