@@ -120,18 +120,16 @@ def _shown(title: str) -> str:
 def _is_plain(program: Program) -> bool:
     """Whether a program is commands one after the other, with defaults alone (M6)."""
     units = [node for node in program.nodes if not isinstance(node.task, End)]
+    if not units:
+        return False
     targets = [*(node.id for node in units[1:]), _only_end(program, "complete")]
     stop = _only_end(program, "stop")
-    return (
-        bool(units)
-        and program.entry == units[0].id
-        and all(
-            isinstance(node.task, Shell)
-            and not node.variables
-            and {(edge.guard, edge.effects, edge.target) for edge in node.edges}
-            == {((OutcomeTest(Verdict.PASS.value),), (), target), ((OutcomeTest(Verdict.FAIL.value),), (), stop)}
-            for node, target in zip(units, targets, strict=True)
-        )
+    return program.entry == units[0].id and all(
+        isinstance(node.task, Shell)
+        and not node.variables
+        and {(edge.guard, edge.effects, edge.target) for edge in node.edges}
+        == {((OutcomeTest(Verdict.PASS.value),), (), target), ((OutcomeTest(Verdict.FAIL.value),), (), stop)}
+        for node, target in zip(units, targets, strict=True)
     )
 
 
