@@ -142,7 +142,7 @@ def test_front_end_has_all_that_belongs_to_it(name: str) -> None:
 
 
 def test_backends_and_their_folders_are_the_same() -> None:
-    assert packages(ROOT / "backends") == set(BACKENDS)
+    assert packages(ROOT / "backends") - {"shell"} == set(BACKENDS), "what targets share is no target"
 
 
 @pytest.mark.parametrize("name", BACKENDS)
