@@ -50,7 +50,7 @@ class Ways:
         yield "fi"
 
     def _branches(self, edges: Sequence[Edge]) -> Iterator[tuple[list[list[CounterTest]], list[str]]]:
-        """The edges up to one that always holds: what they ask for, and their lines; equal neighbours as one if terse."""
+        """The edges up to one that always holds: what they ask for, and their lines; equal neighbours join if terse."""
         alternatives: list[list[CounterTest]] = []
         lines: list[str] = []
         for edge in edges:
