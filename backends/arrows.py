@@ -7,11 +7,13 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from backends.captions import Lines, Names, wrapped
-from backends.conditions import action, condition, has_condition, past_of_marks, retry_limit, verdicts
-from compiler.ir.program import Ask, Edge, End, Node, Verdict
+from backends.conditions import action, condition, has_condition, past_of_marks, retry_limit
+from compiler.ir.edges import Edge, words_of
+from compiler.ir.program import Node
+from compiler.ir.tasks import Ask, End, Verdict
 
-WORDS = {Verdict.PASS: "PASS", Verdict.FAIL: "FAIL"}
-ANSWERS = {Verdict.PASS: "YES", Verdict.FAIL: "NO"}
+WORDS = {Verdict.PASS.value: "PASS", Verdict.FAIL.value: "FAIL"}
+ANSWERS = {Verdict.PASS.value: "YES", Verdict.FAIL.value: "NO"}
 
 Mark = Literal["", "added", "removed", "changed"]
 """What became of something from one version to another, in a picture of both; "" if nothing did."""
@@ -47,7 +49,7 @@ def arrows(node: Node, names: Names) -> Iterator[Arrow]:
     ways = _merged(node.edges)
     for way in ways:
         words = _rest(node) if len(ways) > 1 and not way.edges[0].guard else _when(node, way.edges, names)
-        if not (words or way.said) and len(verdicts(way.edges)) > 1:
+        if not (words or way.said) and len(words_of(way.edges)) > 1:
             words = "then"
         yield Arrow(node.id, way.target, " · ".join(filter(None, (words, way.said))), _verdict(node, way))
 
@@ -58,7 +60,7 @@ def _merged(edges: Iterable[Edge]) -> list[_Way]:
     latest: dict[object, _Way] = {}
     for edge in edges:
         said = action(edge)
-        key = (said, verdicts([edge]) if has_condition(edge) else None)
+        key = (said, words_of([edge]) if has_condition(edge) else None)
         way = latest.get(key)
         if way is None or way.target != edge.target:
             way = latest[key] = _Way(edge.target, said)
@@ -73,8 +75,8 @@ def _when(node: Node, edges: Sequence[Edge], names: Names) -> str:
     RETRY is nearly always for FAIL, and the label of so short an arrow should be short.
     """
     is_yes_no = isinstance(node.task, Ask) and node.task.question == "yes_no"
-    outcomes = [(ANSWERS if is_yes_no else WORDS)[verdict] for verdict in verdicts(edges)]
-    is_plain_retry = retry_limit(edges[0]) is not None and verdicts(edges) == (Verdict.FAIL,)
+    outcomes = [(ANSWERS if is_yes_no else WORDS).get(word, word) for word in words_of(edges)]
+    is_plain_retry = retry_limit(edges[0]) is not None and words_of(edges) == (Verdict.FAIL.value,)
     outcome = outcomes[0] if len(outcomes) == 1 and not is_plain_retry else ""
     return " · ".join(filter(None, (outcome, condition(edges, lambda name: names.short(name, node.group)))))
 
@@ -87,9 +89,9 @@ def _rest(node: Node) -> str:
 
 def _verdict(node: Node, way: _Way) -> Verdict | None:
     """The outcome that a way is for: of the node, of the step that a branch decides, or of a nested runbook."""
-    found = verdicts(way.edges)
+    found = words_of(way.edges)
     if len(found) == 1:
-        return found[0]
+        return Verdict(found[0]) if found[0] in WORDS else None
     if isinstance(node.task, End):
         return Verdict.PASS if node.task.result == "complete" else Verdict.FAIL
     pasts = {past for edge in node.edges for past in past_of_marks(edge)}

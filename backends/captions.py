@@ -6,7 +6,8 @@ from textwrap import wrap
 from typing import assert_never
 
 from backends.conditions import past_of_marks, retry_limit
-from compiler.ir.program import Agent, Ask, Branch, End, Gate, Group, Node, Parallel, Program, Shell, Task, Tool
+from compiler.ir.program import Group, Node, Program
+from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Task, Tool
 
 WIDTH = 24
 """In characters: what a box shows side by side."""
@@ -36,7 +37,7 @@ class Names:
         """The title of a group's frame, on one line."""
         name = self.short(group.id, group.parent) if group.kind == "step" else group.id.removeprefix(f"{group.parent}/")
         if group.kind == "runbook":
-            return one_line(name if group.title in ("", name) else f"{group.title} ({name})")
+            return one_line(name if str(group.title) in ("", name) else f"{group.title} ({name})")
         return one_line(f"{name} {group.title}")
 
 
@@ -45,11 +46,11 @@ def caption(node: Node, names: Names) -> Lines:
     name = names.short(node.id, node.group)
     match node.task:
         case End(result, message):
-            return (result.upper(), *wrapped(message))
+            return (result.upper(), *wrapped(str(message)))
         case Branch():
             return wrapped(_question(node, names))
         case Ask(prompt=prompt) if not node.title:
-            return wrapped(name) + wrapped(prompt.split("\n\n", 1)[0])
+            return wrapped(name) + wrapped(str(prompt).split("\n\n", 1)[0])
         case Shell() | Ask() | Agent() | Tool() | Parallel() | Gate():
             return wrapped(f"{name} {node.title}") + wrapped(_who(node.task))
         case _:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import assert_never
 
-from compiler.ir.program import Add, CounterTest, Edge, KeywordTest, OutcomeTest, SlotTest, Test, Verdict
+from compiler.ir.edges import Add, CounterTest, Edge, OutcomeTest, SlotTest, Test
 
 Shorten = Callable[[str], str]
 """Makes the name of a counter as short as the place allows."""
@@ -33,12 +33,6 @@ def action(edge: Edge) -> str:
     said = [] if limit is None else [f"RETRY {limit}"]
     said += [part.removeprefix("GOTO ") for part in re.split(r"[:,] ", edge.label) if not _PLAIN.fullmatch(part)]
     return " · ".join(filter(None, said))
-
-
-def verdicts(edges: Iterable[Edge]) -> tuple[Verdict, ...]:
-    """The outcomes that edges are for, each once."""
-    found = (test.verdict for edge in edges for test in edge.guard if isinstance(test, OutcomeTest))
-    return tuple(dict.fromkeys(found))
 
 
 def has_condition(edge: Edge) -> bool:
@@ -88,10 +82,8 @@ def _any_of(marks: Sequence[re.Match[str]], shorten: Shorten) -> str:
 
 def _words(test: Test, shorten: Shorten) -> str:
     match test:
-        case OutcomeTest(verdict):
-            return verdict.name
-        case KeywordTest(keyword):
-            return keyword
+        case OutcomeTest(word):
+            return word
         case SlotTest(slot, operator, text):
             return f"{shorten(slot)} {'=' if operator == '==' else '≠'} “{text}”"
         case CounterTest(register, operator, value):

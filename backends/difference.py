@@ -9,7 +9,8 @@ from dataclasses import dataclass, fields
 from backends.arrows import Arrow
 from backends.matching import Matching, match, said, units_of
 from backends.picture import Box, Frame, Picture, outline
-from compiler.ir.program import End, Group, Node
+from compiler.ir.program import Group, Node
+from compiler.ir.tasks import End
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +132,7 @@ def _told(group: Group) -> object:
 
 def _title(group: Group) -> str:
     """The title of a group; a runbook that has none is called by its path, which is no change of its own."""
-    return "" if group.kind == "runbook" and group.id.endswith(f"/{group.title}") else group.title
+    return "" if group.kind == "runbook" and group.id.endswith(f"/{group.title}") else str(group.title)
 
 
 def _in_order(new: Picture, units: Mapping[str, Change], groups: Mapping[str, Change]) -> Iterator[Change]:

@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from compiler.ir.program import Origin
+from compiler.ir.edges import Origin
 
 _WEB = re.compile(r"https?://[A-Za-z0-9][A-Za-z0-9.:-]*(/[A-Za-z0-9._~%+=@:/-]*)?")
 

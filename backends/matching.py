@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from backends.picture import Frame, Picture
-from compiler.ir.program import Branch, End, Node
+from compiler.ir.program import Node
+from compiler.ir.tasks import Branch, End
 
 MOST_ALIKE = 100
 """Units of one content that are all compared with each other, which takes time in the square of their number.

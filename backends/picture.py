@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 from backends.arrows import Arrow, Mark, arrows
 from backends.captions import Lines, Names, caption
 from backends.loops import Placement, place
-from compiler.ir.program import Branch, End, Group, Node, Program
+from compiler.ir.program import Group, Node, Program
+from compiler.ir.tasks import Branch, End
 from compiler.passes.remove_impossible_edges import remove_impossible_edges
 from compiler.passes.thread_jumps import thread_jumps
 

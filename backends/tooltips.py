@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import assert_never
-
 from backends.captions import Lines
-from compiler.ir.program import Agent, Ask, Branch, End, Gate, Group, Node, Parallel, Shell, Task, Tool
+from compiler.ir.program import Group, Node
+from compiler.ir.tasks import Ask, Shell, Task, task_texts
+from compiler.ir.texts import Text
 
 LINES = 12
 WIDTH = 100
@@ -15,30 +14,15 @@ WIDTH = 100
 
 def tooltip(shown: Node | Group) -> Lines:
     """The tooltip of a node or a group."""
-    text = shown.prompt if isinstance(shown, Group) else "\n".join(filter(None, _texts(shown.task)))
+    text = str(shown.prompt) if isinstance(shown, Group) else "\n".join(map(str, filter(None, _texts(shown.task))))
     return (_cut(f"{shown.origin.path}:{shown.origin.span.line}"), *_excerpt(text))
 
 
-def _texts(task: Task) -> Iterator[str]:
-    match task:
-        case Shell(command=command):
-            yield command
-        case Ask(prompt=prompt, block=block):
-            yield from (prompt, block or "")
-        case Agent(prompt=prompt):
-            yield prompt
-        case Parallel(entries):
-            yield from (entry.prompt for entry in entries)
-        case Tool(arguments=arguments):
-            yield arguments
-        case Gate(reason=reason):
-            yield reason
-        case End(message=message):
-            yield message
-        case Branch():
-            return
-        case _:
-            assert_never(task)
+def _texts(task: Task) -> tuple[Text, ...]:
+    """What is done, without what is only said about it."""
+    if isinstance(task, Shell):
+        return (task.command,)
+    return (task.prompt, task.block or Text()) if isinstance(task, Ask) else task_texts(task)
 
 
 def _excerpt(text: str) -> Lines:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import Literal, NamedTuple, get_args
 
-from compiler.ir.program import Verdict
+from compiler.ir.tasks import Verdict
 from compiler.source import STANDARD_INPUT, KeyPath, Span, Spans, nearest
 
 Result = Literal["COMPLETE", "STOP"]

@@ -10,7 +10,8 @@ from typing import Any
 
 from backends.arrows import Arrow
 from backends.difference import Change, Difference, Redirection
-from compiler.ir.program import End, Group, Node, Program
+from compiler.ir.program import Group, Node, Program
+from compiler.ir.tasks import End
 from rdc.reporting.cells import visible
 
 _TEXTS = ("command", "prompt", "block", "description")
@@ -83,7 +84,7 @@ def _unit(node: Node | Group) -> str:
 
 
 def _end(end: End) -> str:
-    message = " ".join(end.message.split())
+    message = " ".join(str(end.message).split())
     return f'{end.result.upper()} "{message}"' if message else end.result.upper()
 
 
@@ -98,11 +99,11 @@ def _texts(change: Change) -> Iterator[str]:
 
 
 def _text(item: Node | Group, part: str) -> str:
-    return item.prompt if isinstance(item, Group) else getattr(item.task, part) or ""
+    return str((item.prompt if isinstance(item, Group) else getattr(item.task, part)) or "")
 
 
 def _named(node: Node | Group) -> dict[str, Any]:
-    return {"id": node.id, "title": node.title, "line": node.origin.span.line}
+    return {"id": node.id, "title": str(node.title), "line": node.origin.span.line}
 
 
 def _moved(move: Redirection, old: Version, new: Version) -> dict[str, Any]:
@@ -120,4 +121,4 @@ def _arrow(arrow: Arrow | None, version: Version) -> dict[str, str] | None:
 
 
 def _ends(found: Iterable[End]) -> list[dict[str, str]]:
-    return [{"result": end.result, "message": end.message} for end in found]
+    return [{"result": end.result, "message": str(end.message)} for end in found]

@@ -182,7 +182,7 @@ def commands_of(path: str) -> dict[str, str]:
         refuse(f"{path} cannot be read: {getattr(error, 'strerror', None) or 'it is not UTF-8'}")
     for number, line in enumerate(text.split("\n"), start=1):
         name, equals, command = line.strip().partition("=")
-        if not name and not equals or name.startswith("#"):
+        if (not name and not equals) or name.startswith("#"):
             continue
         if not equals or not command.strip():
             refuse(f"{path}:{number}: expected NAME=COMMAND")

@@ -281,7 +281,7 @@ class Session:
         """Show what a step with substeps says when the run comes into it."""
         group = unit.get("group")
         if group and group != self._group:
-            step = {**unit, **self.program["groups"][group]}
+            step = self.program["groups"][group]
             self.display.line(self.display.paint(one_line(f"{group} {' '.join(self.texts(step, 'title'))}"), "bold"))
             for line in self.texts(step, "prompt"):
                 self.display.line(self.display.paint(line, "dim"))

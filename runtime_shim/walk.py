@@ -96,12 +96,11 @@ def _follow(program: Table, edge: Table, before: Registers) -> Move:
 
 
 def filled(unit: Table, text: str, registers: Registers) -> str:
-    """Replace the placeholders in a text, though not after a `$`: shell expansions survive (M5)."""
+    """Replace the placeholders in a text, in one pass (I6)."""
     places = unit.get("placeholders")
     if not places:
         return text
-    pattern = r"(?<!\$)(?:" + "|".join(map(re.escape, places)) + ")"
-    return re.sub(pattern, lambda match: str(registers[places[match.group()]]), text)
+    return re.sub("|".join(map(re.escape, places)), lambda match: str(registers[places[match.group()]]), text)
 
 
 def attempt_of(unit: Table, registers: Registers) -> int:

@@ -15,8 +15,9 @@ import pytest
 from backends.registry import BACKENDS, load
 from compiler.diagnostic import CODES
 from compiler.frontends import FRONT_ENDS
+from compiler.ir.edges import Effect, Test
 from compiler.ir.features import IN_WORDS, Feature
-from compiler.ir.program import Effect, Task, Test
+from compiler.ir.tasks import Task
 from compiler.passes import PASSES
 from tests.conftest import ROOT
 

@@ -11,7 +11,7 @@ from math import inf
 
 from backends.arrows import Arrow, Mark
 from backends.picture import UNREACHABLE, Box, Picture
-from compiler.ir.program import End
+from compiler.ir.tasks import End
 
 MOST_SHARED = 4
 """Arrows that may arrive at an end with a message. One without says nothing that is worth a long arrow."""

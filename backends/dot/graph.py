@@ -13,7 +13,8 @@ from backends.dot.styles import PALETTES, SHAPES, Colours, Theme, class_of
 from backends.links import source_link
 from backends.picture import Box, Frame, Picture, outline
 from backends.tooltips import tooltip
-from compiler.ir.program import End, Group, Node, Verdict
+from compiler.ir.program import Group, Node
+from compiler.ir.tasks import End, Verdict
 
 START = "start of the run"
 """The name of the dot where a run begins."""

@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 
 from backends.arrows import Arrow
 from backends.picture import Box, Frame
-from compiler.ir.program import End, Verdict
+from compiler.ir.tasks import End, Verdict
 
 Theme = Literal["light", "dark"]
 

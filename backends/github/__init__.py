@@ -14,7 +14,8 @@ from backends.github.prompts import Prompts, prompts_of
 from backends.github.workflow import Workflow
 from backends.mermaid.chart import chart, is_too_big
 from compiler.ir.features import Feature
-from compiler.ir.program import Ask, Program
+from compiler.ir.program import Program
+from compiler.ir.tasks import Ask
 
 
 class GithubBackend(Backend[GithubOptions]):

@@ -15,7 +15,8 @@ from backends.github.prompts import TOKEN, Decision
 from backends.github.scalar import Expression
 from backends.github.step import PLAIN_SHELL, Step
 from backends.github.templating import render
-from compiler.ir.program import Ask, Program
+from compiler.ir.program import Program
+from compiler.ir.tasks import Ask
 from compiler.version import __version__
 
 _FOLDER = Expression("${{ runner.temp }}/rdc-kept")

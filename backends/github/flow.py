@@ -14,23 +14,21 @@ from typing import assert_never
 from backends.github.condition import FALSE, TRUE, Condition, Literal, every, negation, size, some
 from backends.github.names import Names
 from backends.github.places import Place, changed_by, scopes_of
-from compiler.ir.placeholders import occurs
-from compiler.ir.program import (
+from compiler.ir.edges import (
     Add,
-    Ask,
     AtLeast,
+    Clear,
     CounterTest,
     Edge,
     Effect,
-    End,
-    Node,
-    Program,
+    Keep,
     Reset,
     Set,
-    Verdict,
     counter_tests,
     may_follow,
 )
+from compiler.ir.program import Node, Program
+from compiler.ir.tasks import Ask, End, Verdict
 
 LARGEST = 60
 """How many comparisons the value of a counter may take; beyond that its places become one loop."""
@@ -109,7 +107,7 @@ class Flow:
         self._leaving: dict[str, int] = {}
         self._values: dict[str, dict[str, Values | None]] = {}
         home = {node.id: place.name for place in places for node in place.nodes}
-        self.arcs[home[program.entry]].append(Arc(_START, Edge((), (), program.entry, ""), TRUE))
+        self.arcs[home[program.entry]].append(Arc(_START, Edge((), (), program.entry), TRUE))
         for place in places:
             self.reached[place.name] = self._arrival(place)
             arcs = [arc for arc in self._ways_on(place) if arc.condition != FALSE]
@@ -317,6 +315,8 @@ class Flow:
                     value = value + amount if isinstance(value, int) and isinstance(amount, int) else None
                 case AtLeast(_, least):
                     value = max(value, least) if isinstance(value, int) else None
+                case Keep() | Clear():
+                    continue  # it changes no counter
                 case _:
                     assert_never(effect)
         return value
@@ -326,11 +326,10 @@ def _is_plain_stop(node: Node) -> bool:
     """Whether an end is STOP with a message that has no instance number in it, so that nothing need be known there."""
     if not isinstance(node.task, End) or node.task.result != "stop":
         return False
-    message = node.task.message
-    return not any(item.placeholder and occurs(item.placeholder, message) for item in node.variables)
+    return not any(node.task.message.references)
 
 
-def _groups(node: Node, verdict: Verdict | None) -> list[list[Edge]]:
+def _groups(node: Node, verdict: str | None) -> list[list[Edge]]:
     """The edges for an outcome, those side by side that lead to the same place with the same effects taken together."""
     groups: list[list[Edge]] = []
     for edge in node.edges:

@@ -15,7 +15,8 @@ from backends.github.step import Step
 from backends.github.triggers import INPUTS
 from backends.github.workflow import Workflow
 from compiler.diagnostic import Diagnostic
-from compiler.ir.program import Ask, End, Node, Program
+from compiler.ir.program import Node, Program
+from compiler.ir.tasks import Ask, End
 from compiler.source import KeyPath
 
 LONGEST_EXPRESSION = 21_000

@@ -8,32 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from shlex import quote
 from typing import assert_never
 
 from backends.github.names import Names
 from backends.github.places import Place
-from backends.github.question import heading, question, text_of, verdict_words
+from backends.github.question import heading, question, verdict_words
 from backends.github.scalar import comment
 from backends.github.templating import render
-from backends.shell.dialects import BASH
+from backends.marks import Marks, marked
 from backends.shell.registers import Registers
 from backends.shell.ways import INDENT, Ways
-from compiler.ir.placeholders import occurs
-from compiler.ir.program import (
-    Agent,
-    Ask,
-    Branch,
-    Edge,
-    End,
-    Gate,
-    Node,
-    Parallel,
-    Register,
-    Shell,
-    Task,
-    Tool,
-    Variable,
-)
+from compiler.ir.edges import Edge
+from compiler.ir.program import Node, Register, texts_of
+from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Task, Tool, task_texts
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,14 +83,15 @@ def _has_end(loop: Loop) -> bool:
 def environment(loop: Loop) -> dict[str, str]:
     """The texts of the document that a loop's script works with, by variable."""
     texts: dict[str, str] = {}
-    for node in loop.place.nodes:
+    for written in loop.place.nodes:
+        node, _ = marked(written)
         name = loop.names.nodes[node.id]
         if isinstance(node.task, Shell):
-            texts[f"RDC_COMMAND_{name}"] = node.task.command
+            texts[f"RDC_COMMAND_{name}"] = str(node.task.command)
         elif isinstance(node.task, Ask):
             texts |= {f"RDC_UNIT_{name}": node.id, f"RDC_PROMPT_{name}": question(node, last_line=loop.last_line)}
         elif isinstance(node.task, End):
-            texts[f"RDC_MESSAGE_{name}"] = " ".join(node.task.message.split())
+            texts[f"RDC_MESSAGE_{name}"] = " ".join(str(node.task.message).split())
     return texts
 
 
@@ -126,7 +115,7 @@ def _variables(nodes: Iterable[Node]) -> set[str]:
 def _arm(loop: Loop, node: Node) -> Iterator[str]:
     """What the loop does when it stands at a node."""
     name = loop.names.nodes[node.id]
-    yield f"{name}) # {comment(heading(node.id, node.title), 100)}"
+    yield f"{name}) # {comment(heading(node.id, str(node.title)), 100)}"
     yield from (INDENT + line for line in _done(loop, node, name))
     yield f"{INDENT};;"
 
@@ -137,18 +126,18 @@ def _done(loop: Loop, node: Node, name: str) -> Iterator[str]:
         case Shell(interpreter):
             command = yield from _filled(loop, f"RDC_COMMAND_{name}", node)
             yield f"{_given(loop, node)}run {interpreter} {command}"
-            yield from _choices(loop).by_outcome(node.edges)
+            yield from _ways(loop).lines(node)
         case Ask():
             prompt = yield from _filled(loop, f"RDC_PROMPT_{name}", node)
             words = " ".join(verdict_words(node))
             yield f'{_given(loop, node)}ask "$RDC_UNIT_{name}" {prompt} {words} || break'
-            yield from _choices(loop).by_outcome(node.edges)
+            yield from _ways(loop).lines(node)
         case End():
             message = yield from _filled(loop, f"RDC_MESSAGE_{name}", node)
             yield f"rdc_message={message}"
             yield f"rdc_next={name}"
         case Branch():
-            yield from _choices(loop).choice(node.edges)
+            yield from _ways(loop).lines(node)
         case Agent() | Tool() | Parallel() | Gate():
             raise ValueError(f"a task of the kind {node.task.kind} cannot be expressed")
         case _:
@@ -168,23 +157,28 @@ def _filled(loop: Loop, variable: str, node: Node) -> Generator[str, None, str]:
     found = _placeholders(node)
     if not found:
         return f'"${variable}"'
-    pairs = " ".join(f"'{item.placeholder}' \"${loop.names.counters[item.register]}\"" for item in found)
+    pairs = " ".join(f'{quote(mark)} "${loop.names.counters[register]}"' for mark, register in found.items())
     yield f'fill "${variable}" {pairs}'
     return '"$rdc_text"'
 
 
-def _placeholders(node: Node) -> list[Variable]:
-    return [item for item in node.variables if item.placeholder and occurs(item.placeholder, text_of(node))]
+def _placeholders(node: Node) -> dict[str, str]:
+    """The marks for counters in the text that is worked with, with the counters."""
+    used = {reference for text in task_texts(node.task) for reference in text.references}
+    if isinstance(node.task, Shell):
+        used = set(node.task.command.references)
+    references = Marks(texts_of(node)).references
+    return {mark: reference.register for mark, reference in references.items() if reference in used}
 
 
-def _choices(loop: Loop) -> Ways:
+def _ways(loop: Loop) -> Ways:
     own = {node.id for node in loop.place.nodes}
 
     def way(edge: Edge) -> list[str]:
         variable = "rdc_unit" if edge.target in own else "rdc_next"
-        return [*loop.registers.assignments(edge.effects), f"{variable}={loop.names.nodes[edge.target]}"]
+        return [*loop.registers.done(edge.effects), f"{variable}={loop.names.nodes[edge.target]}"]
 
-    return Ways(BASH, loop.names.counters, way)
+    return Ways(loop.registers, way, {})
 
 
 def _farewell(loop: Loop) -> Iterator[str]:

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from compiler.ir.program import End, Program
+from compiler.ir.program import Program
+from compiler.ir.tasks import End
 
 LONGEST = 60
 

@@ -12,7 +12,7 @@ from backends.github.places import Place
 from backends.github.plan import Plan
 from backends.github.prompts import Decision
 from backends.github.scalar import Expression
-from compiler.ir.program import Ask
+from compiler.ir.tasks import Ask
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,22 +11,10 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from compiler.ir.edges import Add, Clear, CounterTest, Edge, Effect, Keep, OutcomeTest, Reset
 from compiler.ir.graph import Graph, ordered_components, to_graph
-from compiler.ir.program import (
-    Add,
-    Branch,
-    CounterTest,
-    Edge,
-    Effect,
-    End,
-    Node,
-    OutcomeTest,
-    Program,
-    Reset,
-    Shell,
-    Verdict,
-    scope_members,
-)
+from compiler.ir.program import Node, Program, scope_members
+from compiler.ir.tasks import Branch, End, Shell, Verdict
 from compiler.passes import optimise
 
 Kind = Literal["unit", "branch", "end", "loop"]
@@ -71,7 +59,7 @@ def simplified(program: Program) -> Program:
             nodes.append(replace(node, task=Branch()))
             continue
         if isinstance(node.task, End) and not node.variables:
-            names[node.id] = first.setdefault((node.task.result, node.task.message), node.id)
+            names[node.id] = first.setdefault((node.task.result, str(node.task.message)), node.id)
         nodes.append(node)
     merged = tuple(
         replace(node, edges=tuple(replace(edge, target=names.get(edge.target, edge.target)) for edge in node.edges))
@@ -82,15 +70,15 @@ def simplified(program: Program) -> Program:
 
 def retry_of(node: Node) -> Retry | None:
     """How a unit repeats itself, if that is the only way in which it comes back to itself, else None."""
-    limits: dict[Verdict, int] = {}
+    limits: dict[str, int] = {}
     for edge in node.edges:
         if edge.target != node.id:
             continue
         match edge:
-            case Edge(guard=(OutcomeTest(verdict), CounterTest(register, "<", limit)), effects=(Add(counted, 1),)) if (
-                register == counted == node.retries and verdict not in limits
+            case Edge(guard=(OutcomeTest(word), CounterTest(register, "<", limit)), effects=(Add(counted, 1),)) if (
+                register == counted == node.retries and word not in limits
             ):
-                limits[verdict] = limit
+                limits[word] = limit
             case _:
                 return None
     return Retry(limits.get(Verdict.PASS), limits.get(Verdict.FAIL)) if limits else None
@@ -134,6 +122,8 @@ def changes(node: Node, register: str, scopes: Scopes) -> bool:
 
 def changed_by(effect: Effect, scopes: Scopes) -> AbstractSet[str]:
     """The counters that an effect changes."""
+    if isinstance(effect, Keep | Clear):
+        return frozenset()
     return scopes.get(effect.scope, frozenset()) if isinstance(effect, Reset) else {effect.register}
 
 

@@ -9,10 +9,10 @@ from backends.github.condition import FALSE, Literal, literals
 from backends.github.flow import ANSWER, Flow, Report, TangledError, Values, Verdicts
 from backends.github.names import Names, names_of
 from backends.github.places import Place, changes, find_places, scopes_of
-from backends.github.question import text_of
+from compiler.ir.edges import Add, CounterTest
 from compiler.ir.graph import between, to_graph
-from compiler.ir.placeholders import occurs
-from compiler.ir.program import Add, Ask, CounterTest, End, Node, Program, Shell, Variable
+from compiler.ir.program import Node, Program, Variable, texts_of
+from compiler.ir.tasks import Ask, End, Shell
 
 
 @dataclass(frozen=True)
@@ -31,11 +31,9 @@ class Plan:
     reports: dict[str, list[str]]
     instances: dict[str, dict[str, int]]
 
-    def placeholders(self, node: Node) -> dict[str, str]:
-        """The instance numbers of a unit outside of loops by the placeholders that stand for them (M5)."""
-        numbers = self.instances.get(node.id, {})
-        shown = ((item.placeholder, numbers.get(item.register)) for item in node.variables)
-        return {name: str(number) for name, number in shown if name and number is not None}
+    def numbers(self, node: Node) -> dict[str, str]:
+        """The instance numbers of a unit outside of loops, by their counters (M5)."""
+        return {name: str(number) for name, number in self.instances.get(node.id, {}).items()}
 
 
 def make_plan(program: Program, answers: Verdicts = ANSWER) -> Plan:
@@ -120,17 +118,17 @@ def _instances(place: Place, flow: Flow) -> dict[str, int]:
     return {
         variable.register: flow.constant(place, variable.register)
         for variable in node.variables
-        if isinstance(node.task, Shell) or (variable.placeholder and _shows(node, variable.placeholder))
+        if isinstance(node.task, Shell) or variable.register in _shown(node)
     }
 
 
 def _needs(node: Node, variable: Variable) -> bool:
     """Whether a node of a loop needs the number of an instance: units give it on, ends may have it in their message."""
     if isinstance(node.task, End):
-        return variable.placeholder is not None and _shows(node, variable.placeholder)
+        return variable.register in _shown(node)
     return isinstance(node.task, (Ask, Shell))
 
 
-def _shows(node: Node, placeholder: str) -> bool:
-    text = text_of(node) if isinstance(node.task, End) else f"{node.title}\n{text_of(node)}"
-    return occurs(placeholder, text)
+def _shown(node: Node) -> set[str]:
+    """The counters that the texts of a node refer to."""
+    return {reference.register for text in texts_of(node) for reference in text.references}

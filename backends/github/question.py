@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import assert_never
 
-from compiler.ir.program import Agent, Ask, Branch, End, Gate, Node, Parallel, Shell, Tool
+from compiler.ir.program import Node
+from compiler.ir.tasks import Ask
 
 # The last part of an id that is a number or a placeholder; all others are names.
 _NUMBERED = re.compile(r"(.*[./])?(\d+|\{[Nn]\})")
@@ -33,28 +33,11 @@ def question(node: Node, *, last_line: bool = False) -> str:
     if not isinstance(task, Ask):
         return ""
     words = " or ".join(verdict_words(node))
-    parts = [task.prompt]
+    parts = [str(task.prompt)]
     if task.block is not None:
-        fence = "```"
-        while fence in task.block:
+        block, fence = str(task.block), "```"
+        while fence in block:
             fence += "`"
-        parts.append(f"{fence}{task.language}\n{task.block}\n{fence}")
+        parts.append(f"{fence}{task.language}\n{block}\n{fence}")
     parts.append(f"End your answer with a line that is just {words}." if last_line else f"Answer {words}.")
     return "\n\n".join(part for part in parts if part) + "\n"
-
-
-def text_of(node: Node) -> str:
-    """All of a unit's texts in which placeholders are replaced (M5), its title aside."""
-    match node.task:
-        case Shell(command=command):
-            return command
-        case Ask(prompt=prompt, block=block):
-            return f"{prompt}\n{block or ''}"
-        case End(message=message):
-            return message
-        case Branch():
-            return ""
-        case Agent() | Tool() | Parallel() | Gate():
-            raise ValueError(f"a task of the kind {node.task.kind} cannot be expressed")
-        case _:
-            assert_never(node.task)

@@ -13,8 +13,8 @@ from backends.github.scalar import Expression
 from backends.github.step import PLAIN_SHELL, Step
 from backends.github.templating import render
 from backends.github.units import choice, title
-from compiler.ir.placeholders import substitute
-from compiler.ir.program import Ask, End, Node, Shell
+from compiler.ir.program import Node
+from compiler.ir.tasks import Ask, End, Shell
 
 _BEGINNING = {"unit", "loop"}
 _SPECIAL = str.maketrans({character: f"\\{character}" for character in "\\`*_[]<>|#&~!"})
@@ -116,7 +116,7 @@ def _messages(plan: Plan, part: Part, halts: set[str]) -> Iterator[tuple[str, st
         if place and place.kind == "loop":  # which knows the instance numbers for its placeholders
             yield names[node.id], Expression(f"${{{{ steps.{names[place.name]}.outputs.message }}}}")
         else:
-            yield names[node.id], " ".join(substitute(node.task.message, plan.placeholders(node)).split())
+            yield names[node.id], " ".join(str(node.task.message.known(plan.numbers(node))).split())
 
 
 def _titles(plan: Plan) -> Iterator[str]:

@@ -18,8 +18,8 @@ from backends.github.scalar import OPEN, Expression, comment, label
 from backends.github.step import Step
 from backends.shell.dialects import BASH
 from backends.shell.registers import Registers
-from compiler.ir.placeholders import substitute
-from compiler.ir.program import Ask, Node, Register, Shell, scope_members
+from compiler.ir.program import Node, Register, map_texts, scope_members
+from compiler.ir.tasks import Ask, Shell
 
 _PROMPT_LINES = 8
 
@@ -70,19 +70,20 @@ class Units:
 
     def _command(self, step: Step, task: Shell) -> Step:
         """The command as it stands, unless it holds what GitHub, its runner or bash, in a file, would change."""
-        if OPEN in task.command or "\r" in task.command or task.command.endswith("\\"):
-            env = {**step.env, "RDC_COMMAND": task.command}
+        command = str(task.command)
+        if OPEN in command or "\r" in command or command.endswith("\\"):
+            env = {**step.env, "RDC_COMMAND": command}
             return replace(step, shell=self.prompts.shell("bash"), env=env, run=f'{task.interpreter} -c "$RDC_COMMAND"')
-        return replace(step, shell=self.prompts.shell(task.interpreter), run=_script(task.command))
+        return replace(step, shell=self.prompts.shell(task.interpreter), run=_script(command))
 
     def _repeated(self, step: Step, task: Shell, retry: Retry) -> Step:
-        env = {**step.env, "RDC_COMMAND": task.command}
+        env = {**step.env, "RDC_COMMAND": str(task.command)}
         return replace(step, shell=self.prompts.own_shell(), env=env, run=_repetition(step.id, task.interpreter, retry))
 
     def _placed(self, place: Place) -> Node:
-        """The node with its instance numbers for placeholders (M5)."""
-        values = self.plan.placeholders(place.node)
-        return _filled(place.node, values) if values else place.node
+        """The node with its instance numbers in its texts (M5)."""
+        values = self.plan.numbers(place.node)
+        return map_texts(place.node, lambda text: text.known(values)) if values else place.node
 
     def _instances(self, place: Place) -> dict[str, str]:
         numbers = self.plan.instances[place.name]
@@ -153,7 +154,7 @@ class Units:
 
     def _headings(self) -> Mapping[str, str]:
         """What to write above the first unit of each group."""
-        titles = {group.id: group.title for group in self.plan.program.groups}
+        titles = {group.id: str(group.title) for group in self.plan.program.groups}
         found: dict[str, str] = {}
         seen = {""}
         for node in (node for place in self.part.places for node in place.nodes):
@@ -161,18 +162,6 @@ class Units:
                 seen.add(node.group)
                 found[node.id] = comment(f"--- {heading(node.group, titles[node.group])}")
         return found
-
-
-def _filled(node: Node, values: Mapping[str, str]) -> Node:
-    def text(found: str) -> str:
-        return substitute(found, values)
-
-    task = node.task
-    if isinstance(task, Shell):
-        task = replace(task, command=text(task.command), prompt=text(task.prompt))
-    elif isinstance(task, Ask):
-        task = replace(task, prompt=text(task.prompt), block=None if task.block is None else text(task.block))
-    return replace(node, title=text(node.title), task=task)
 
 
 def _script(command: str) -> str:
@@ -195,7 +184,7 @@ def choice(options: list[tuple[str, str]]) -> str:
 
 def title(node: Node) -> str:
     """How a unit is called: its id and its title."""
-    return label(heading(node.id, node.title))
+    return label(heading(node.id, str(node.title)))
 
 
 def _about(node: Node, within: tuple[Node, ...] = ()) -> Iterator[str]:
@@ -203,7 +192,7 @@ def _about(node: Node, within: tuple[Node, ...] = ()) -> Iterator[str]:
     place = comment(f"{node.origin.path}:{node.origin.span.line}")
     yield f"{place} {comment(title(node))}" if within else place
     if isinstance(node.task, Shell) and node.task.prompt and not within:
-        lines = [line for line in node.task.prompt.splitlines() if line.strip()]
+        lines = [line for line in str(node.task.prompt).splitlines() if line.strip()]
         yield from (comment(line) for line in lines[:_PROMPT_LINES])
         if len(lines) > _PROMPT_LINES:
             yield "…"

@@ -10,7 +10,9 @@ from typing import assert_never
 from backends.shell.dialects import POSIX
 from backends.shell.registers import Registers
 from backends.shell.ways import INDENT, Ways
-from compiler.ir.program import Agent, Ask, Branch, Edge, End, Gate, Node, Parallel, Program, Shell, Tool, scope_members
+from compiler.ir.edges import Edge
+from compiler.ir.program import Node, Program, scope_members
+from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Tool
 
 
 @dataclass(frozen=True)
@@ -47,9 +49,7 @@ class Arms:
             if not node.edges:
                 continue
             yield f"{self.nodes[node.id]})"
-            has_outcome = isinstance(node.task, Shell | Ask)
-            lines = (self._choices.by_outcome if has_outcome else self._choices.choice)(node.edges)
-            yield from (INDENT + line for line in lines)
+            yield from (INDENT + line for line in self._ways.lines(node))
             yield f"{INDENT};;"
 
     def _numbers(self, node: Node) -> str:
@@ -60,11 +60,11 @@ class Arms:
         return " ".join([attempt, *numbers])
 
     def _way(self, edge: Edge) -> list[str]:
-        return [*self._registers.assignments(edge.effects), f"rdc_unit={self.nodes[edge.target]}"]
+        return [*self._registers.done(edge.effects), f"rdc_unit={self.nodes[edge.target]}"]
 
     @cached_property
-    def _choices(self) -> Ways:
-        return Ways(POSIX, self.counters, self._way)
+    def _ways(self) -> Ways:
+        return Ways(self._registers, self._way, {})
 
     @cached_property
     def _registers(self) -> Registers:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from shlex import quote
 from typing import assert_never
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -14,20 +15,10 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from backends.base import MARK
 from backends.make.arms import Arms
 from backends.make.texts import block, comment, visible
-from compiler.ir.program import (
-    Agent,
-    Ask,
-    Branch,
-    End,
-    Gate,
-    Node,
-    OutcomeTest,
-    Parallel,
-    Program,
-    Shell,
-    Tool,
-    Verdict,
-)
+from backends.marks import Marks, marked
+from compiler.ir.edges import OutcomeTest
+from compiler.ir.program import Node, Program, texts_of
+from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Tool, Verdict
 from compiler.version import __version__
 
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
@@ -135,7 +126,7 @@ def _is_plain(program: Program) -> bool:
         isinstance(node.task, Shell)
         and not node.variables
         and {(edge.guard, edge.effects, edge.target) for edge in node.edges}
-        == {((OutcomeTest(Verdict.PASS),), (), target), ((OutcomeTest(Verdict.FAIL),), (), stop)}
+        == {((OutcomeTest(Verdict.PASS.value),), (), target), ((OutcomeTest(Verdict.FAIL.value),), (), stop)}
         for node, target in zip(units, targets, strict=True)
     )
 
@@ -150,7 +141,7 @@ def _only_end(program: Program, result: str) -> str:
 def _texts(program: Program, nodes: dict[str, str]) -> Iterator[Texts]:
     for node in program.nodes:
         place = comment(f"{node.origin.path}:{node.origin.span.line}")
-        lines = [line for name, text in _text_of(node, nodes[node.id]) for line in block(name, text)]
+        lines = [line for name, text in _text_of(marked(node)[0], nodes[node.id]) for line in block(name, text)]
         yield Texts(place, tuple(lines))
 
 
@@ -158,14 +149,14 @@ def _text_of(node: Node, name: str) -> Iterator[tuple[str, str]]:
     yield f"name_{name}", visible(node.id)
     match node.task:
         case Shell(command=command):
-            yield f"title_{name}", visible(node.title)
-            yield f"command_{name}", command
+            yield f"title_{name}", visible(str(node.title))
+            yield f"command_{name}", str(command)
         case Ask(prompt=prompt, block=shown):
-            yield f"title_{name}", visible(node.title)
-            text = prompt if shown is None else f"{prompt}\n\n{shown}"
+            yield f"title_{name}", visible(str(node.title))
+            text = str(prompt) if shown is None else f"{prompt}\n\n{shown}"
             yield f"prompt_{name}", "\n".join(visible_line(line) for line in text.strip("\n").split("\n"))
         case End(message=message):
-            yield f"message_{name}", visible(message)
+            yield f"message_{name}", visible(str(message))
         case Branch():
             pass  # it says nothing
         case Agent() | Tool() | Parallel() | Gate():
@@ -203,7 +194,8 @@ def _placeholders(program: Program, nodes: dict[str, str], counters: dict[str, s
     """The units that have placeholders, those with the same ones together, and the pairs to replace them by."""
     found: dict[str, list[str]] = {}
     for node in program.nodes:
-        pairs = [f"'{item.placeholder}' \"${counters[item.register]}\"" for item in node.variables if item.placeholder]
+        references = Marks(texts_of(node)).references.items()
+        pairs = [f'{quote(mark)} "${counters[reference.register]}"' for mark, reference in references]
         if pairs:
             found.setdefault(" ".join(pairs), []).append(nodes[node.id])
     for pairs_text, names in found.items():

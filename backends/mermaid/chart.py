@@ -12,7 +12,8 @@ from backends.links import source_link
 from backends.mermaid import styles
 from backends.mermaid.labels import escaped, label
 from backends.picture import Box, Frame, Picture, outline, picture
-from compiler.ir.program import Origin, Program
+from compiler.ir.edges import Origin
+from compiler.ir.program import Program
 
 MOST_CHARACTERS = 50_000
 MOST_ARROWS = 500

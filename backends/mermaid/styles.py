@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from backends.arrows import Arrow, Mark
 from backends.picture import Box, Frame
-from compiler.ir.program import End, Verdict
+from compiler.ir.tasks import End, Verdict
 
 ARROWS: Mapping[Verdict | None, str] = {Verdict.PASS: "-->", Verdict.FAIL: "-.->", None: "-->"}
 

@@ -60,7 +60,7 @@ def _template() -> Template:
 
 def _headings(program: Program) -> dict[str, str]:
     """What to write above the first unit of each group."""
-    titles = {group.id: group.title for group in program.groups}
+    titles = {group.id: str(group.title) for group in program.groups}
     found: dict[str, str] = {}
     seen: set[str] = {""}
     for node in program.nodes:

@@ -5,28 +5,10 @@ from __future__ import annotations
 from collections.abc import Container
 from typing import Any, assert_never
 
-from compiler.ir.program import (
-    Add,
-    Agent,
-    Ask,
-    AtLeast,
-    Branch,
-    Edge,
-    Effect,
-    End,
-    Gate,
-    Node,
-    OutcomeTest,
-    Parallel,
-    Program,
-    Reset,
-    Set,
-    Shell,
-    Task,
-    Tool,
-    counter_tests,
-    scope_members,
-)
+from backends.marks import Marks, marked
+from compiler.ir.edges import Add, AtLeast, Clear, Edge, Effect, Keep, OutcomeTest, Reset, Set, counter_tests
+from compiler.ir.program import Group, Node, Program, scope_members
+from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Task, Tool
 from compiler.version import __version__
 
 Table = dict[str, Any]
@@ -36,7 +18,7 @@ def table(program: Program) -> Table:
     """The table of a program that has no tasks but shell, ask, branch and end; keys in reading order."""
     resets = {e.scope for node in program.nodes for edge in node.edges for e in edge.effects if isinstance(e, Reset)}
     members = scope_members(program.registers)
-    groups = {group.id: group for group in program.groups if group.kind == "step" and group.prompt}
+    groups = [group for group in program.groups if group.kind == "step" and group.prompt]
     return {
         "name": program.name,
         "title": program.title,
@@ -46,22 +28,32 @@ def table(program: Program) -> Table:
         "entry": program.entry,
         "registers": {register.name: register.initial for register in program.registers},
         "scopes": {scope: [register.name for register in members.get(scope, ())] for scope in sorted(resets)},
-        "groups": {name: {"title": group.title, "prompt": group.prompt} for name, group in groups.items()},
-        "units": {node.id: _unit(node, groups) for node in program.nodes},
+        "groups": {group.id: _group(group) for group in groups},
+        "units": {node.id: _unit(node, {group.id for group in groups}) for node in program.nodes},
     }
+
+
+def _group(group: Group) -> Table:
+    marks = Marks((group.title, group.prompt))
+    return {"title": marks.text(group.title), "prompt": marks.text(group.prompt)} | _placeholders(marks)
+
+
+def _placeholders(marks: Marks) -> Table:
+    """The counter for each mark in the texts of a unit or group (M5)."""
+    found = {mark: reference.register for mark, reference in marks.references.items()}
+    return {"placeholders": found} if found else {}
 
 
 def _unit(node: Node, groups: Container[str]) -> Table:
     """A unit; `groups` are those that have something to say when a run enters them."""
-    unit: Table = {"title": node.title, "at": f"{node.origin.path}:{node.origin.span.line}"}
+    node, marks = marked(node)
+    unit: Table = {"title": str(node.title), "at": f"{node.origin.path}:{node.origin.span.line}"}
     unit |= _given(group=node.group if node.group in groups else None) | _task(node.task)
     if node.retries:
         unit["attempt"] = node.retries
     if node.variables:
         unit["variables"] = {variable.name: variable.register for variable in node.variables}
-    placeholders = {variable.placeholder: variable.register for variable in node.variables if variable.placeholder}
-    if placeholders:
-        unit["placeholders"] = placeholders
+    unit |= _placeholders(marks)
     unit["edges"] = [_edge(edge) for edge in node.edges]
     return unit
 
@@ -69,12 +61,14 @@ def _unit(node: Node, groups: Container[str]) -> Table:
 def _task(task: Task) -> Table:
     match task:
         case Shell(interpreter, command, prompt):
-            return {"task": "shell", "shell": interpreter} | _given(prompt=prompt) | {"command": command}
+            return {"task": "shell", "shell": interpreter} | _given(prompt=str(prompt)) | {"command": str(command)}
         case Ask(question, prompt, block, language):
             words = question.replace("_", "/")
-            return {"task": "ask", "question": words} | _given(prompt=prompt, language=language, block=block)
+            return {"task": "ask", "question": words} | _given(
+                prompt=str(prompt), language=language, block=str(block or "")
+            )
         case End(result, message):
-            return {"task": "end", "result": result, "message": message}
+            return {"task": "end", "result": result, "message": str(message)}
         case Branch():
             return {"task": "branch"}
         case Agent() | Tool() | Parallel() | Gate():
@@ -89,7 +83,7 @@ def _given(**fields: str | None) -> Table:
 
 def _edge(edge: Edge) -> Table:
     written: Table = {}
-    outcome = next((test.verdict.value for test in edge.guard if isinstance(test, OutcomeTest)), None)
+    outcome = next((test.word for test in edge.guard if isinstance(test, OutcomeTest)), None)
     if outcome:
         written["on"] = outcome
     counters = [[test.register, test.operator, test.value] for test in counter_tests(edge)]
@@ -110,5 +104,7 @@ def _effect(effect: Effect) -> list[Any]:
             return [register, "at least", value]
         case Reset(scope):
             return ["reset", scope]
+        case Keep() | Clear():
+            raise ValueError(f"an effect of the kind {effect.kind} cannot be expressed")
         case _:
             assert_never(effect)

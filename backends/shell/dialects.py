@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
-from compiler.ir.program import CounterTest
+from compiler.ir.edges import CounterTest
 
-Conjunction = Sequence[tuple[str, CounterTest]]
-"""Tests that all have to hold, each with the variable of its counter."""
+
+@dataclass(frozen=True, slots=True)
+class Conjunction:
+    """Tests that all have to hold: those of counters, each with its variable, and commands that succeed (I17)."""
+
+    counters: tuple[tuple[str, CounterTest], ...] = ()
+    commands: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        """Whether it asks for anything."""
+        return bool(self.counters or self.commands)
 
 
 class Dialect(Protocol):
@@ -35,7 +45,8 @@ class Posix:
     def condition(self, alternatives: Sequence[Conjunction]) -> str:
         """Tests by `[`."""
         (tests,) = alternatives  # equal ways are not joined, see `terse`
-        return " && ".join(f'[ "${name}" {_POSIX_OPERATORS[test.operator]} {test.value} ]' for name, test in tests)
+        counters = (f'[ "${name}" {_POSIX_OPERATORS[test.operator]} {test.value} ]' for name, test in tests.counters)
+        return " && ".join([*counters, *tests.commands])
 
     def at_least(self, variable: str, value: int) -> str:
         """An assignment behind a test."""
@@ -48,15 +59,22 @@ class Bash:
     terse = True
 
     def condition(self, alternatives: Sequence[Conjunction]) -> str:
-        """One arithmetic expression."""
-        return f"(({' || '.join(self._conjunction(tests) for tests in alternatives)}))"
+        """One arithmetic expression if there are no commands."""
+        if not any(tests.commands for tests in alternatives):
+            return f"(({' || '.join(self._arithmetic(tests) for tests in alternatives)}))"
+        found = [self._commands(tests) for tests in alternatives]
+        return found[0] if len(found) == 1 else " || ".join(f"{{ {command}; }}" for command in found)
 
     def at_least(self, variable: str, value: int) -> str:
         """An assignment behind a comparison."""
         return f"(({variable} < {value})) && {variable}={value}"
 
-    def _conjunction(self, tests: Conjunction) -> str:
-        return " && ".join(f"{name} {_BASH_OPERATORS[test.operator]} {test.value}" for name, test in tests)
+    def _arithmetic(self, tests: Conjunction) -> str:
+        return " && ".join(f"{name} {_BASH_OPERATORS[test.operator]} {test.value}" for name, test in tests.counters)
+
+    def _commands(self, tests: Conjunction) -> str:
+        counters = [f"(({self._arithmetic(tests)}))"] if tests.counters else []
+        return " && ".join([*counters, *tests.commands])
 
 
 POSIX: Dialect = Posix()

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from compiler.diagnostic import Diagnostic
-from compiler.ir.program import Node, Program, Shell
+from compiler.ir.program import Node, Program
+from compiler.ir.tasks import Shell
 from compiler.source import Source
 
 LONGEST = 127 * 1024
 """Bytes of a command. Linux takes 131,071 in one piece; some targets put a name before the command."""
 
 LONGEST_NUMBER = 20
-"""Digits that the number of an instance may come to have in place of its placeholder (M5)."""
+"""Digits that the number of an instance may come to have in place of a reference to it (M5)."""
 
 
 def commands_too_long(program: Program, sources: Mapping[str, Source]) -> Iterator[Diagnostic]:
@@ -25,10 +26,8 @@ def commands_too_long(program: Program, sources: Mapping[str, Source]) -> Iterat
 
 
 def _size(node: Node) -> int:
-    """The bytes of a command, with the longest numbers in place of its placeholders; `${N}` is none (M5)."""
+    """The bytes of a command, with the longest numbers in place of references to counters (M5)."""
     if not isinstance(node.task, Shell):
         return 0
-    command = node.task.command
-    placeholders = [variable.placeholder for variable in node.variables if variable.placeholder]
-    filled = sum(command.count(text) - command.count(f"${text}") for text in placeholders)
-    return len(command.encode()) + LONGEST_NUMBER * filled
+    parts = node.task.command.parts
+    return sum(len(part.encode()) if isinstance(part, str) else LONGEST_NUMBER for part in parts)

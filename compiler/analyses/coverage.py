@@ -8,7 +8,9 @@ from typing import NamedTuple
 
 from compiler.analyses.possible import possible_ways
 from compiler.analyses.states import StateSpace, Taken, explore, taken_edges
-from compiler.ir.program import Branch, Edge, Node, Origin, OutcomeTest, Program, Verdict
+from compiler.ir.edges import Edge, Origin, OutcomeTest
+from compiler.ir.program import Node, Program
+from compiler.ir.tasks import Branch
 from compiler.ir.walks import Visit, Walk
 
 
@@ -19,7 +21,7 @@ class Transition(NamedTuple):
     """
 
     unit: str
-    outcome: Verdict | None
+    outcome: str | None
     label: str
     origins: tuple[Origin, ...]
 
@@ -93,23 +95,34 @@ def _impossible(program: Program, edges: Mapping[Taken, Transition]) -> set[Tran
 def _edges(program: Program) -> dict[Taken, Transition]:
     """The edges that belong to transitions."""
     nodes = program.index()
+    decisions = _decisions(program)
     return {
         (node.id, edge): transition
         for node in program.nodes
         for edge in node.edges
-        if (transition := _transition(node, edge, nodes[edge.target]))
+        if (transition := _transition(node, edge, nodes[edge.target], decisions.get(node.id, "")))
     }
 
 
-def _transition(node: Node, edge: Edge, target: Node) -> Transition | None:
+def _decisions(program: Program) -> dict[str, str]:
+    """The branches where a RETRY of a step is decided (M9), each with the outcome of the step that leads there."""
+    return {
+        edge.target: edge.written[-1].outcome
+        for node in program.nodes
+        for edge in node.edges
+        if edge.written and not edge.written[-1].action
+    }
+
+
+def _transition(node: Node, edge: Edge, target: Node, decided: str) -> Transition | None:
     """The transition that an edge belongs to; None for an edge that its author would not call one.
 
-    An edge that nobody wrote and that leads to a branch only hands on the decision, which has edges of its own.
+    An edge that nobody wrote and that leads to a branch only hands on the decision, which has edges of its own. At such
+    a branch `decided` is the outcome of the step around it.
     """
-    if not edge.label or (not edge.origins and isinstance(target.task, Branch)):
+    if not edge.written or (not edge.origins and isinstance(target.task, Branch)):
         return None
-    verdict = next((test.verdict for test in edge.guard if isinstance(test, OutcomeTest)), None)
-    unit, _, decided = node.id.rpartition("/")
-    if isinstance(node.task, Branch) and decided in Verdict.__members__:  # where the RETRY of a step is decided (M9)
-        return Transition(unit, Verdict[decided], edge.label, edge.origins)
-    return Transition(node.id, verdict, edge.label, edge.origins)
+    if decided:
+        return Transition(node.group, decided, edge.label, edge.origins)
+    word = next((test.word for test in edge.guard if isinstance(test, OutcomeTest)), None)
+    return Transition(node.id, word, edge.label, edge.origins)

@@ -8,13 +8,16 @@ states of the program could be explored, and guards are left out of account else
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 
+from compiler.analyses.outcomes import outcomes_by_node
 from compiler.analyses.states import StateSpace, cost, explore
-from compiler.ir.program import Branch, End, Program, Verdict
-from compiler.ir.semantics import Machine, Outcome, State
-from compiler.ir.walks import LIMIT, Visit, Walk, ending, visit
+from compiler.ir.program import Program
+from compiler.ir.semantics import Machine, State
+from compiler.ir.tasks import Branch, End
+from compiler.ir.walks import LIMIT, Visit, Walk, visit
 
 EFFORT = 1_000_000
 """How many edges are looked at, and changed counters copied, before the search gives up."""
@@ -47,6 +50,7 @@ class _Search:
 
     def __init__(self, program: Program, limit: int, space: StateSpace) -> None:
         self.machine = Machine(program)
+        self.outcomes = outcomes_by_node(program)
         self.distance = _exact(space) if space.is_complete else _least(program)
         self.limit = limit
         self.effort = EFFORT
@@ -55,7 +59,7 @@ class _Search:
         self._is_cut = False
 
     def walks(self) -> Iterator[Walk]:
-        """The walks by length; among those of one length PASS comes before FAIL."""
+        """The walks by length; among those of one length outcomes come in the order of their words."""
         start = self.machine.start()
         length = self.distance(start)
         if length is None:
@@ -80,15 +84,15 @@ class _Search:
             del visits[max(depth - 1, 0) :]
             if made:
                 visits.append(made)
-            if ending(self.machine, state):
+            if self.machine.end(state):
                 if depth == length:
                     yield Walk(tuple(visits), state)
                 continue
             pending += reversed(list(self._onward(state, depth, length)))
 
     def _onward(self, state: State, depth: int, length: int) -> Iterator[tuple[int, Visit, State]]:
-        for verdict in Verdict:
-            made, after = visit(self.machine, state, Outcome(verdict))
+        for outcome in self.outcomes[state.node]:
+            made, after = visit(self.machine, state, outcome)
             self.effort -= cost(self.machine, made, after)
             onward = self.distance(after)
             if onward is None:
@@ -127,4 +131,12 @@ def _least(program: Program) -> Distance:
             if earlier not in found or found[earlier] > found[name] + cost:
                 found[earlier] = found[name] + cost
                 (pending.append if cost else pending.appendleft)(earlier)
-    return lambda state: found.get(state.node)
+    if program.limit is None:
+        return lambda state: found.get(state.node)
+    return partial(_with_limit, found, program.limit)
+
+
+def _with_limit(found: Mapping[str, int], limit: int, state: State) -> int:
+    """The distance where a limit of units ends every run (I24)."""
+    left = max(0, limit - state.done)
+    return min(found.get(state.node, left), left)

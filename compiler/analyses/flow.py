@@ -7,7 +7,9 @@ from dataclasses import replace
 
 from compiler.analyses.possible import possible_ways
 from compiler.diagnostic import Diagnostic
-from compiler.ir.program import Branch, End, Node, Origin, Program
+from compiler.ir.edges import Origin
+from compiler.ir.program import Node, Program
+from compiler.ir.tasks import Branch, End
 from compiler.source import Source, Span
 
 

@@ -12,7 +12,9 @@ from heapq import heappop, heappush
 from typing import NamedTuple, TypeGuard
 
 from compiler.analyses.tracks import Tracks, find_tracks
-from compiler.ir.program import Branch, CounterTest, Edge, End, Node, OutcomeTest, Program, Test, Verdict, may_follow
+from compiler.ir.edges import CounterTest, Edge, OutcomeTest, Test, may_follow
+from compiler.ir.program import Node, Program
+from compiler.ir.tasks import alphabet
 
 EFFORT = 40
 """How often each edge is looked at, on average, before nothing is said of the program."""
@@ -133,13 +135,13 @@ class _Search:
         if not _chooses(node):
             yield from ((place, (), self.at[node.id]) for place in range(len(node.edges)))
             return
-        for verdict in (None,) if isinstance(node.task, Branch | End) else Verdict:
-            yield from self._choices(node, verdict)
+        for word in alphabet(node.task) or (None,):
+            yield from self._choices(node, word)
 
-    def _choices(self, node: Node, verdict: Verdict | None) -> Iterator[Choice]:
+    def _choices(self, node: Node, word: str | None) -> Iterator[Choice]:
         values = self.at[node.id]
         for place, edge in enumerate(node.edges):
-            passing = self._passing(values, edge.guard) if may_follow(edge, verdict) else None
+            passing = self._passing(values, edge.guard) if may_follow(edge, word) else None
             if passing is None:
                 continue
             tests, through = passing

@@ -7,12 +7,14 @@ counter is beyond every number it is compared with. So even a program that count
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from compiler.ir.program import Add, CounterTest, Edge, Program, Verdict
-from compiler.ir.semantics import Machine, Outcome, State
-from compiler.ir.walks import Visit, ending, visit
+from compiler.analyses.outcomes import beginnings, outcomes_by_node, told_apart
+from compiler.ir.edges import Add, CounterTest, Edge, counter_effects
+from compiler.ir.program import Program
+from compiler.ir.semantics import Machine, State
+from compiler.ir.walks import Visit, visit
 
 EFFORT = 1_000_000
 """How many edges are looked at, and changed counters kept, before the exploration gives up."""
@@ -60,20 +62,21 @@ class StateSpace:
 def explore(program: Program) -> StateSpace:
     """The states of a program, as far as the effort allows."""
     machine, space = Machine(program), StateSpace(View(program))
-    start = machine.start()
-    before: dict[Key, list[Key]] = {space.view.of(start): []}
+    outcomes = outcomes_by_node(program)
+    starts = {space.view.of(start): start for start in map(machine.start, beginnings(program))}
+    before: dict[Key, list[Key]] = {key: [] for key in starts}
     ends: list[Key] = []
-    pending = deque([(start, 0)])
+    pending = deque((start, 0) for start in starts.values())
     space.steps.append((0, None))
     effort = EFFORT
     while pending and effort > 0:
         state, place = pending.popleft()
         key = space.view.of(state)
-        if ending(machine, state):
+        if machine.end(state):
             ends.append(key)
             continue
-        for verdict in Verdict:
-            made, after = visit(machine, state, Outcome(verdict))
+        for outcome in outcomes[state.node]:
+            made, after = visit(machine, state, outcome)
             effort -= cost(machine, made, after)
             new = [taken for taken in taken_edges(made) if taken not in space.first]
             is_known = space.view.of(after) in before
@@ -107,16 +110,23 @@ class View:
     def __init__(self, program: Program) -> None:
         edges = [edge for node in program.nodes for edge in node.edges]
         tests = [test for edge in edges for test in edge.guard if isinstance(test, CounterTest)]
-        effects = [effect for edge in edges for effect in edge.effects]
+        effects = counter_effects(effect for edge in edges for effect in edge.effects)
         sums = {(effect.amount, effect.register) for effect in effects if isinstance(effect, Add)}
         read = {test.register for test in tests}
         while more := {amount for amount, register in sums if register in read and isinstance(amount, str)} - read:
             read |= more
         self.read = frozenset(read)
+        self.told = told_apart(program)
         self.most = max((test.value for test in tests), default=0) + 1
 
     def of(self, state: State) -> Key:
         """The state as guards see it. Counters never fall but to a fixed value, so that beyond `most` all are alike."""
         changed = state.counters.changed.items()
         seen = frozenset((name, min(value, self.most)) for name, value in changed if name in self.read)
-        return (state.node, seen, *state.slots.values())
+        told = [_seen(state.slots[slot] or "", texts) for slot, texts in self.told.items()]
+        return (state.node, state.done, seen, *told)
+
+
+def _seen(text: str, texts: Sequence[str]) -> str:
+    """A text as tests see it: all that none tells apart from others are one."""
+    return text if text in texts else texts[-1]

@@ -12,7 +12,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from compiler.analyses.zeros import Track
-from compiler.ir.program import Add, AtLeast, CounterTest, Program, Register, Reset, Set
+from compiler.ir.edges import Add, AtLeast, CounterTest, Reset, Set, counter_effects
+from compiler.ir.program import Program, Register
 
 LARGEST = 100_000_000
 """In bits: the counters of a step are not followed if more than that would have to be kept."""
@@ -115,7 +116,7 @@ def _uses(program: Program) -> dict[str, Use]:
                     use.nodes[node.id] = None
                     use.testers.add(node.id)
                     use.tests.append(test)
-            for effect in edge.effects:
+            for effect in counter_effects(edge.effects):
                 if not isinstance(effect, Reset):
                     use = uses[effect.register]
                     use.nodes[node.id] = None

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from compiler.ir.program import Add, AtLeast, CounterTest, Effect, Register, Reset, Set
+from compiler.ir.edges import Add, AtLeast, CounterTest, Effect, Reset, Set, counter_effects
+from compiler.ir.program import Register
 
 
 class Track:
@@ -36,8 +37,8 @@ class Track:
         return self._with(values, test.register, zero=not _holds_at_zero(test), more=can_fail)
 
     def after(self, values: int, effects: Iterable[Effect]) -> int:
-        """The values after effects."""
-        for effect in effects:
+        """The values after effects; those on slots change nothing here."""
+        for effect in counter_effects(effects):
             if isinstance(effect, Reset):
                 values = self.initial if f"{self.scope}/".startswith(f"{effect.scope}/") else values
             elif effect.register in self._zero:

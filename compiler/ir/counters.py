@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import assert_never
 
-from compiler.ir.program import Add, AtLeast, Effect, Register, Reset, Set, scope_members
+from compiler.ir.edges import Add, AtLeast, Effect, Reset, Set, counter_effects
+from compiler.ir.program import Register, scope_members
 
 
 class Bank:
@@ -49,10 +50,10 @@ class Counters(Mapping[str, int]):
         return hash(frozenset(self.changed.items()))
 
     def after(self, effects: Iterable[Effect]) -> Counters:
-        """The values after effects, which apply in order."""
+        """The values after effects, which apply in order; those on slots change nothing here."""
         changed = dict(self.changed)
         new = Counters(self._bank, changed)
-        for effect in effects:
+        for effect in counter_effects(effects):
             if isinstance(effect, Reset):
                 members = self._bank.scopes.get(effect.scope, frozenset())
                 for name in [name for name in changed if name in members]:

@@ -6,24 +6,22 @@ from collections.abc import Iterator
 from enum import StrEnum
 from typing import NamedTuple, assert_never
 
-from compiler.ir.program import (
-    Agent,
-    Ask,
-    Branch,
+from compiler.ir.edges import (
+    Add,
+    AtLeast,
+    Clear,
     CounterTest,
-    End,
-    Gate,
-    KeywordTest,
-    Node,
+    Edge,
+    Effect,
+    Keep,
     OutcomeTest,
-    Parallel,
-    Program,
-    Shell,
+    Reset,
+    Set,
     SlotTest,
-    Task,
     Test,
-    Tool,
 )
+from compiler.ir.program import Node, Program
+from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Reading, Shell, Task, Tool
 
 
 class Feature(StrEnum):
@@ -33,12 +31,17 @@ class Feature(StrEnum):
     QUESTIONS = "questions"
     REPLIES = "replies"
     AGENTS = "agents"
+    KEYWORDS = "keywords"
     TOOLS = "tools"
     PARALLEL = "parallel"
     GATES = "gates"
+    TEXTS = "texts"
     VALUES = "values"
-    KEYWORDS = "keywords"
+    EXTRACTS = "extracts"
     INPUTS = "inputs"
+    TIMEOUTS = "timeouts"
+    DELAYS = "delays"
+    LIMITS = "limits"
 
 
 IN_WORDS = {
@@ -46,12 +49,17 @@ IN_WORDS = {
     Feature.QUESTIONS: "a question that is answered with pass or fail, yes or no",
     Feature.REPLIES: "a question that is answered with a text, a choice or a confirmation",
     Feature.AGENTS: "a call of an agent",
+    Feature.KEYWORDS: "an answer that is read for keywords",
     Feature.TOOLS: "a call of a tool",
     Feature.PARALLEL: "calls of agents at the same time",
     Feature.GATES: "a gate that a person opens",
-    Feature.VALUES: "a text that is kept, or a test on one",
-    Feature.KEYWORDS: "a test on the keyword of an answer",
+    Feature.TEXTS: "a text that is kept, or a test on one",
+    Feature.VALUES: "a command that gives values",
+    Feature.EXTRACTS: "a field that is taken out of an answer",
     Feature.INPUTS: "declared inputs",
+    Feature.TIMEOUTS: "a time limit",
+    Feature.DELAYS: "a delay between attempts",
+    Feature.LIMITS: "a limit of units that are run",
 }
 """What a unit has that uses a feature, for messages."""
 
@@ -68,30 +76,33 @@ def uses(program: Program) -> Iterator[Use]:
     if program.inputs:
         yield Use(Feature.INPUTS, None)
     if program.slots:
-        yield Use(Feature.VALUES, None)
+        yield Use(Feature.TEXTS, None)
+    if program.limit is not None:
+        yield Use(Feature.LIMITS, None)
     for node in program.nodes:
-        tests = (test for edge in node.edges for test in edge.guard)
-        found = [*_of_task(node.task), *(feature for test in tests for feature in _of_test(test))]
+        found = [*_of_task(node.task), *_of_settings(node), *(use for edge in node.edges for use in _of_edge(edge))]
         yield from (Use(feature, node) for feature in dict.fromkeys(found))
+
+
+def features_of(program: Program) -> frozenset[Feature]:
+    """The features that a program uses."""
+    return frozenset(use.feature for use in uses(program))
 
 
 def _of_task(task: Task) -> Iterator[Feature]:
     match task:
         case Shell():
             yield Feature.COMMANDS
-        case Ask(question=question, slot=slot):
+        case Ask(question=question):
             yield Feature.QUESTIONS if question in {"pass_fail", "yes_no"} else Feature.REPLIES
-            yield from _of_slot(slot)
-        case Agent(slot=slot):
+        case Agent(reading=reading):
             yield Feature.AGENTS
-            yield from _of_slot(slot)
-        case Tool(slot=slot):
+            yield from _of_reading(reading)
+        case Tool():
             yield Feature.TOOLS
-            yield from _of_slot(slot)
         case Parallel(entries):
             yield Feature.PARALLEL
-            for entry in entries:
-                yield from _of_slot(entry.slot)
+            yield from (feature for entry in entries for feature in _of_reading(entry.reading))
         case Gate():
             yield Feature.GATES
         case Branch() | End():
@@ -100,9 +111,23 @@ def _of_task(task: Task) -> Iterator[Feature]:
             assert_never(task)
 
 
-def _of_slot(slot: str | None) -> Iterator[Feature]:
-    if slot is not None:
-        yield Feature.VALUES
+def _of_reading(reading: Reading) -> Iterator[Feature]:
+    if reading.keywords:
+        yield Feature.KEYWORDS
+
+
+def _of_settings(node: Node) -> Iterator[Feature]:
+    if node.settings.timeout is not None:
+        yield Feature.TIMEOUTS
+    if node.settings.delay:
+        yield Feature.DELAYS
+
+
+def _of_edge(edge: Edge) -> Iterator[Feature]:
+    for test in edge.guard:
+        yield from _of_test(test)
+    for effect in edge.effects:
+        yield from _of_effect(effect)
 
 
 def _of_test(test: Test) -> Iterator[Feature]:
@@ -110,8 +135,20 @@ def _of_test(test: Test) -> Iterator[Feature]:
         case OutcomeTest() | CounterTest():
             return
         case SlotTest():
-            yield Feature.VALUES
-        case KeywordTest():
-            yield Feature.KEYWORDS
+            yield Feature.TEXTS
         case _:
             assert_never(test)
+
+
+def _of_effect(effect: Effect) -> Iterator[Feature]:
+    match effect:
+        case Set() | Add() | AtLeast() | Reset():
+            return
+        case Keep(of=of, extract=extract):
+            yield Feature.VALUES if of == "value" else Feature.TEXTS
+            if extract is not None:
+                yield Feature.EXTRACTS
+        case Clear():
+            yield Feature.TEXTS
+        case _:
+            assert_never(effect)

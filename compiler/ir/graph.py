@@ -7,7 +7,8 @@ from typing import TypeAlias
 
 import networkx as nx
 
-from compiler.ir.program import End, Program
+from compiler.ir.program import Program
+from compiler.ir.tasks import End
 
 Graph: TypeAlias = "nx.DiGraph[str]"
 """Node ids, with an arc where some edge leads."""

@@ -1,4 +1,4 @@
-"""The intermediate representation: one control-flow graph for all formats (architecture: the IR).
+"""The intermediate representation: one control-flow graph for all formats (docs/program.md, rules I1 to I24).
 
 A program is a list of nodes with guarded edges. A run stands at one node, does the node's task, gets an outcome,
 takes the first edge whose guard holds, applies that edge's effects to the registers and goes to its target.
@@ -7,236 +7,32 @@ Everything is frozen and holds tuples only, so that a program can be hashed, com
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-from enum import StrEnum
-from typing import Literal, assert_never
-
-from compiler.source import Span
-
-
-class Verdict(StrEnum):
-    """The two outcomes of a unit."""
-
-    PASS = "pass"  # noqa: S105 (not a password)
-    FAIL = "fail"
-
-
-@dataclass(frozen=True, slots=True)
-class Origin:
-    """Where a node or edge was written: the path as its source shows it, and the span there."""
-
-    path: str
-    span: Span
-
-
-# --- Tasks: what a node does before it chooses an edge -------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Shell:
-    """Run a command with `bash -c` or `sh -c`; exit code 0 is PASS (M2). `prompt` is what stands above it, Markdown."""
-
-    interpreter: Literal["bash", "sh"]
-    command: str
-    prompt: str = ""
-    kind: Literal["shell"] = "shell"
-
-
-@dataclass(frozen=True, slots=True)
-class Ask:
-    """Put a question to a person, a script of answers or an agent (M3, P11).
-
-    `prompt` is Markdown; `block` is an instructional code block shown beneath it, `language` its tag. `options` belong
-    to `select`; `slot` is the text register that keeps the reply of `input`, `confirm` and `select`.
-    """
-
-    question: Literal["pass_fail", "yes_no", "confirm", "input", "select"]
-    prompt: str
-    block: str | None = None
-    language: str = ""
-    options: tuple[str, ...] = ()
-    slot: str | None = None
-    kind: Literal["ask"] = "ask"
-
-
-@dataclass(frozen=True, slots=True)
-class Agent:
-    """Give a prompt to the configured agent command and read its answer (P16, P20, W6).
-
-    `validation` is a regular expression that the answer must match (W8); `keywords` are the verdicts looked for in it
-    (W9); `extract` is the JSON field that `slot` keeps instead of the whole answer (P10).
-    """
-
-    agent: str
-    system: str
-    prompt: str
-    report: str | None = None
-    report_format: str = ""
-    validation: str | None = None
-    keywords: tuple[str, ...] = ()
-    extract: str | None = None
-    slot: str | None = None
-    kind: Literal["agent"] = "agent"
-
-
-@dataclass(frozen=True, slots=True)
-class Tool:
-    """Call a tool by connection and name with JSON arguments (P13, B9)."""
-
-    connection: str
-    tool: str
-    arguments: str
-    slot: str | None = None
-    kind: Literal["tool"] = "tool"
-
-
-@dataclass(frozen=True, slots=True)
-class Parallel:
-    """Give several prompts to agents at the same time and join their verdicts by index (W12)."""
-
-    entries: tuple[Agent, ...]
-    check: Literal["all", "any"]
-    kind: Literal["parallel"] = "parallel"
-
-
-@dataclass(frozen=True, slots=True)
-class Gate:
-    """Wait until a person lets the run through (W13, B8)."""
-
-    gate: str
-    reason: str
-    kind: Literal["gate"] = "gate"
-
-
-@dataclass(frozen=True, slots=True)
-class Branch:
-    """Do nothing: the node only chooses among its edges."""
-
-    kind: Literal["branch"] = "branch"
-
-
-@dataclass(frozen=True, slots=True)
-class End:
-    """End the program, or, where the node has edges, a nested runbook in it (M8)."""
-
-    result: Literal["complete", "stop"]
-    message: str = ""
-    kind: Literal["end"] = "end"
-
-
-Task = Shell | Ask | Agent | Tool | Parallel | Gate | Branch | End
-
-
-# --- Edges: how a run goes on ----------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class OutcomeTest:
-    """Holds if the node's task had this verdict."""
-
-    verdict: Verdict
-    kind: Literal["outcome"] = "outcome"
-
-
-@dataclass(frozen=True, slots=True)
-class CounterTest:
-    """Holds if a counter compares so with a number."""
-
-    register: str
-    operator: Literal["<", ">=", "="]
-    value: int
-    kind: Literal["counter"] = "counter"
-
-
-@dataclass(frozen=True, slots=True)
-class SlotTest:
-    """Holds if a text register equals a text, exactly (P14)."""
-
-    slot: str
-    operator: Literal["==", "!="]
-    text: str
-    kind: Literal["slot"] = "slot"
-
-
-@dataclass(frozen=True, slots=True)
-class KeywordTest:
-    """Holds if the agent's answer gave this keyword (W9)."""
-
-    keyword: str
-    kind: Literal["keyword"] = "keyword"
-
-
-Test = OutcomeTest | CounterTest | SlotTest | KeywordTest
-
-
-@dataclass(frozen=True, slots=True)
-class Set:
-    """Give a counter a value."""
-
-    register: str
-    value: int
-    kind: Literal["set"] = "set"
-
-
-@dataclass(frozen=True, slots=True)
-class Add:
-    """Add a number, or the value of another counter, to a counter."""
-
-    register: str
-    amount: int | str
-    kind: Literal["add"] = "add"
-
-
-@dataclass(frozen=True, slots=True)
-class AtLeast:
-    """Raise a counter to a value if it is below."""
-
-    register: str
-    value: int
-    kind: Literal["at_least"] = "at_least"
-
-
-@dataclass(frozen=True, slots=True)
-class Reset:
-    """Give every counter of a scope, and of the scopes within it, its initial value."""
-
-    scope: str
-    kind: Literal["reset"] = "reset"
-
-
-Effect = Set | Add | AtLeast | Reset
-
-
-@dataclass(frozen=True, slots=True)
-class Edge:
-    """A way on from a node. The guard is a conjunction, empty for always; effects apply in order.
-
-    `label` is what the author wrote (`RETRY 3`, `GOTO 4`), and `origins` are the places of the transitions that fire
-    with this edge, the unit's own first; a default (M6) has none.
-    """
-
-    guard: tuple[Test, ...]
-    effects: tuple[Effect, ...]
-    target: str
-    label: str
-    origins: tuple[Origin, ...] = ()
-
-
-# --- Nodes and the program -------------------------------------------------------------------------------------------
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal
+
+from compiler.ir.edges import Edge, Origin
+from compiler.ir.tasks import STRICT, Shell, Task, map_task_texts, task_texts
+from compiler.ir.texts import Text
 
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """An instance number that a node can see (M4, M5).
-
-    The environment variable `name` carries the value of `register`; in the node's own texts `placeholder`, if any,
-    is replaced by it, except where a `$` stands before.
-    """
+    """A counter or slot that what a node's task calls sees as an environment variable (I7, M4)."""
 
     name: str
     register: str
-    placeholder: str | None
+    __pydantic_config__: ClassVar = STRICT
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How an attempt at a node is made, times in seconds (I21, I22). `timeout` is None for the task's usual one."""
+
+    timeout: int | None = None
+    delay: int = 0
+    backoff: int = 1
+    __pydantic_config__: ClassVar = STRICT
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,17 +40,19 @@ class Node:
     """One place of the walk.
 
     `id` is what people call it (`1.2`, `{N}.1`, `2/lint.runbook.md/1`), `group` the id of the innermost group it stands
-    in ("" for none), `retries` the counter whose value plus one is the number of the attempt (M4).
+    in ("" for none), `retries` the counter whose value plus one is the number of the attempt (M4, I23).
     """
 
     id: str
-    title: str
+    title: Text
     origin: Origin
     task: Task
     edges: tuple[Edge, ...]
     group: str = ""
     variables: tuple[Variable, ...] = ()
     retries: str | None = None
+    settings: Settings = Settings()
+    __pydantic_config__: ClassVar = STRICT
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,39 +60,52 @@ class Group:
     """A step with children or a nested runbook: what a picture draws as a frame. `prompt` is Markdown."""
 
     id: str
-    title: str
-    prompt: str
+    title: Text
+    prompt: Text
     kind: Literal["step", "runbook"]
     parent: str
     origin: Origin
+    __pydantic_config__: ClassVar = STRICT
 
 
 @dataclass(frozen=True, slots=True)
 class Register:
-    """An integer counter. Its scope is the part of the document whose fresh start resets it ("" for the whole run)."""
+    """An integer counter. Its scope is the part of the document whose fresh start resets it ("" for the whole run).
+
+    `role` says what it is for: to count the retries of `unit`, the instances of `unit`, or to mark that `unit` had the
+    `outcome` (I4).
+    """
 
     name: str
     scope: str
     initial: int = 0
+    role: Literal["", "retries", "instance", "mark"] = ""
+    unit: str = ""
+    outcome: str = ""
+    __pydantic_config__: ClassVar = STRICT
 
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A text register."""
+    """A text register; unset where there is no initial text (I5)."""
 
     name: str
-    initial: str = ""
+    initial: str | None = None
+    __pydantic_config__: ClassVar = STRICT
 
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """A value that is given when a run starts (P7)."""
+    """A value that is given when a run starts; it is kept in the slot of its name (I8)."""
 
     name: str
-    type: Literal["string", "text", "number", "boolean", "enum"]
+    type: Literal["string", "text", "number", "boolean", "choice"] = "string"
     description: str = ""
     default: str | None = None
     options: tuple[str, ...] = ()
+    pattern: str | None = None
+    required: bool = True
+    __pydantic_config__: ClassVar = STRICT
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,11 +114,15 @@ class SourceFile:
 
     path: str
     sha256: str
+    __pydantic_config__: ClassVar = STRICT
 
 
 @dataclass(frozen=True)
 class Program:
-    """A whole document, with everything it includes, as one graph. The first source is the document itself."""
+    """A whole document, with everything it includes, as one graph. The first source is the document itself.
+
+    `limit` is how many times tasks may be done in a run (I24), None for no limit.
+    """
 
     name: str
     title: str
@@ -318,35 +133,23 @@ class Program:
     registers: tuple[Register, ...] = ()
     slots: tuple[Slot, ...] = ()
     inputs: tuple[Input, ...] = ()
+    limit: int | None = None
+    __pydantic_config__: ClassVar = STRICT
 
     def index(self) -> dict[str, Node]:
         """The nodes by their ids."""
         return {node.id: node for node in self.nodes}
 
 
-def may_follow(edge: Edge, verdict: Verdict | None) -> bool:
-    """Whether an edge can be taken after an outcome, its counters aside."""
-    return all(test.verdict is verdict for test in edge.guard if isinstance(test, OutcomeTest))
+def texts_of(node: Node) -> tuple[Text, ...]:
+    """All texts of a node, in the order in which they are read: what it shows, sends or runs."""
+    command = (node.task.command,) if isinstance(node.task, Shell) else ()
+    return (node.title, *task_texts(node.task), *command)
 
 
-def counter_tests(edge: Edge) -> list[CounterTest]:
-    """What an edge asks of counters, for a target that carries neither values nor keywords.
-
-    Raises:
-        ValueError: The edge asks for more than an outcome and counters; the target should have refused the program.
-    """
-    found: list[CounterTest] = []
-    for test in edge.guard:
-        match test:
-            case CounterTest():
-                found.append(test)
-            case OutcomeTest():
-                pass  # the target has chosen the edges of an outcome before
-            case SlotTest() | KeywordTest():
-                raise ValueError(f"a test of the kind {test.kind} cannot be expressed")
-            case _:
-                assert_never(test)
-    return found
+def map_texts(node: Node, change: Callable[[Text], Text]) -> Node:
+    """A node with every text of it changed."""
+    return replace(node, title=change(node.title), task=map_task_texts(node.task, change))
 
 
 def scope_members(registers: Iterable[Register]) -> dict[str, tuple[Register, ...]]:

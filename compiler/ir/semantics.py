@@ -1,4 +1,4 @@
-"""What a program means: one step of the machine, as a pure function (architecture: semantics).
+"""What a program means: one step of the machine, as a pure function (docs/program.md).
 
 `start` gives the first state; `advance` takes the outcome of the node that a state stands at and gives the next state.
 Nodes without a task of their own (branches, and the ends of nested runbooks) are passed through on the way. Nothing is
@@ -7,47 +7,43 @@ run here: scenario tests, traces and the comparison of targets all ask this modu
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
 from typing import assert_never
 
 from compiler.ir.counters import Bank, Counters
-from compiler.ir.placeholders import substitute
-from compiler.ir.program import (
-    Branch,
-    CounterTest,
-    Edge,
-    Effect,
-    End,
-    KeywordTest,
-    Node,
-    OutcomeTest,
-    Program,
-    Set,
-    SlotTest,
-    Test,
-    Verdict,
-)
+from compiler.ir.edges import Clear, CounterTest, Edge, Effect, Keep, OutcomeTest, Set, SlotTest, Test, counter_effects
+from compiler.ir.program import Node, Program
+from compiler.ir.tasks import Branch, End, Gate
+from compiler.ir.texts import Text, text
+from runtime_shim.reading import extracted
+
+Slots = MappingProxyType[str, str | None]
+"""The texts that slots hold; None for an unset one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of a node's task: the verdict, the text that was answered, and the keyword found in it."""
+    """What came of a node's task: its word, the text that was answered, and values by their names."""
 
-    verdict: Verdict
+    word: str
     text: str = ""
-    keyword: str | None = None
+    values: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """Where a run stands: a node that waits for an outcome or is the end, and all registers."""
+    """Where a run stands: a node that waits for an outcome or is the end, and all registers.
+
+    `done` counts the tasks that were done, gates aside, where the program limits them (I24).
+    """
 
     node: str
     counters: Counters
-    slots: MappingProxyType[str, str]
+    slots: Slots
+    done: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,29 +75,33 @@ class Machine:
     def _bank(self) -> Bank:
         return Bank(self.program.registers)
 
-    def start(self) -> State:
-        """The state in which a run begins."""
+    def start(self, inputs: Mapping[str, str] = MappingProxyType({})) -> State:
+        """The state in which a run begins with these values of inputs, which fit (I8)."""
         slots = {slot.name: slot.initial for slot in self.program.slots}
-        return self._settle(self.program.entry, Counters(self._bank, {}), slots, ()).state
+        slots |= {declared.name: inputs.get(declared.name, declared.default) for declared in self.program.inputs}
+        return self._settle(self.program.entry, Counters(self._bank, {}), MappingProxyType(slots), 0, ()).state
 
     def advance(self, state: State, outcome: Outcome) -> Move:
-        """What follows when the node of a state has an outcome (M13).
+        """What follows when the node of a state has an outcome (I1, M13).
 
         Raises:
-            ValueError: The state is the end of the program, where nothing follows.
+            ValueError: The state is the end of the run, where nothing follows.
         """
         node = self.nodes[state.node]
-        if not node.edges:
+        if self.end(state):
             raise ValueError(f"{state.node} is an end")
-        edge = self._choose(node, state.counters, state.slots, outcome)
-        return self._settle(edge.target, state.counters.after(edge.effects), state.slots.copy(), (edge,))
+        edge = self._choose(node, state.counters, state.slots, outcome.word)
+        slots = slots_after(state.slots, edge.effects, outcome)
+        done = state.done + (self.program.limit is not None and not isinstance(node.task, Gate))
+        return self._settle(edge.target, state.counters.after(edge.effects), slots, done, (edge,))
 
     def jump(self, state: State, jump: Jump) -> State:
         """Where a run goes on when its operator takes it elsewhere; the unit that it stands at gets no outcome."""
         effects = jump.from_inside if self._is_inside(self.nodes[state.node].group, jump.group) else jump.from_outside
         retries = self.nodes[state.node].retries
         leaving: tuple[Effect, ...] = (Set(retries, 0),) if retries else ()  # M9
-        return self._settle(jump.target, state.counters.after((*leaving, *effects)), state.slots.copy(), ()).state
+        counters = state.counters.after((*leaving, *effects))
+        return self._settle(jump.target, counters, slots_after(state.slots, effects, None), state.done, ()).state
 
     def _is_inside(self, group: str, outer: str) -> bool:
         while group and group != outer:
@@ -112,43 +112,86 @@ class Machine:
     def _parents(self) -> dict[str, str]:
         return {group.id: group.parent for group in self.program.groups}
 
+    def end(self, state: State) -> End | None:
+        """The end that a state stands at, its message filled in; None while the run goes on (I2, I24)."""
+        node = self.nodes[state.node]
+        if isinstance(node.task, End):
+            return End(node.task.result, text(self.text(state, node.task.message)))
+        if self.program.limit is None or state.done < self.program.limit or isinstance(node.task, Gate):
+            return None
+        return End("stop", text(f"{node.id}: the limit of {self.program.limit} units was reached"))
+
     def attempt(self, state: State) -> int:
-        """The number of the attempt that a state stands before, counted within the visit (M4)."""
+        """The number of the attempt that a state stands before, counted within the visit (M4, I23)."""
         retries = self.nodes[state.node].retries
         return 1 if retries is None else state.counters[retries] + 1
 
-    def text(self, state: State, text: str) -> str:
-        """A text of the state's node with its placeholders replaced by instance numbers (M5)."""
-        shown = [variable for variable in self.nodes[state.node].variables if variable.placeholder]
-        return substitute(text, {item.placeholder or "": str(state.counters[item.register]) for item in shown})
+    def text(self, state: State, written: Text) -> str:
+        """A text filled in from the registers of a state (I6)."""
+        return written.filled({item.register: self.value(state, item.register) for item in written.references})
 
-    def _settle(self, name: str, counters: Counters, slots: dict[str, str], edges: tuple[Edge, ...]) -> Move:
+    def value(self, state: State, register: str) -> str | None:
+        """What a counter or slot is worth in a state, as a text; None for an unset slot."""
+        return state.slots[register] if register in state.slots else str(state.counters[register])
+
+    def instances(self, state: State) -> tuple[tuple[str, int], ...]:
+        """The instance numbers that the node of a state sees, by the names of their variables (M4)."""
+        seen = self.nodes[state.node].variables
+        return tuple((item.name, state.counters[item.register]) for item in seen if item.register not in state.slots)
+
+    def _settle(
+        self,
+        name: str,
+        counters: Counters,
+        slots: MappingProxyType[str, str | None],
+        done: int,
+        edges: tuple[Edge, ...],
+    ) -> Move:
         """Passes through nodes without a task; the verifier has proved that this ends."""
         node = self.nodes[name]
         while isinstance(node.task, Branch) or (isinstance(node.task, End) and node.edges):
             edge = self._choose(node, counters, slots, None)
-            counters = counters.after(edge.effects)
+            counters, slots = counters.after(edge.effects), slots_after(slots, edge.effects, None)
             edges = (*edges, edge)
             node = self.nodes[edge.target]
-        return Move(edges, State(node.id, counters, MappingProxyType(slots)))
+        return Move(edges, State(node.id, counters, slots, done))
 
-    def _choose(
-        self, node: Node, counters: Mapping[str, int], slots: Mapping[str, str], outcome: Outcome | None
-    ) -> Edge:
-        return next(edge for edge in node.edges if all(holds(test, counters, slots, outcome) for test in edge.guard))
+    def _choose(self, node: Node, counters: Mapping[str, int], slots: Slots, word: str | None) -> Edge:
+        return next(edge for edge in node.edges if all(holds(test, counters, slots, word) for test in edge.guard))
 
 
-def holds(test: Test, counters: Mapping[str, int], slots: Mapping[str, str], outcome: Outcome | None) -> bool:
-    """Whether one test of a guard holds."""
+def holds(test: Test, counters: Mapping[str, int], slots: Slots, word: str | None) -> bool:
+    """Whether one test of a guard holds (I17); `word` is None at a node without a task."""
     match test:
-        case OutcomeTest(verdict):
-            return outcome is not None and outcome.verdict is verdict
-        case KeywordTest(keyword):
-            return outcome is not None and outcome.keyword == keyword
-        case SlotTest(slot, operator, text):
-            return (slots[slot] == text) == (operator == "==")
+        case OutcomeTest(wanted):
+            return word == wanted
+        case SlotTest(slot, operator, wanted):
+            return ((slots[slot] or "") == wanted) == (operator == "==")
         case CounterTest(register, operator, value):
             number = counters[register]
             return {"<": number < value, ">=": number >= value, "=": number == value}[operator]
         case _:
             assert_never(test)
+
+
+def slots_after(slots: Slots, effects: Iterable[Effect], outcome: Outcome | None) -> Slots:
+    """The slots after effects, which apply in order (I19); `outcome` is None at a node without a task."""
+    effects = tuple(effects)
+    if len(counter_effects(effects)) == len(effects):
+        return slots
+    changed = slots.copy()
+    for effect in effects:
+        match effect:
+            case Keep() if outcome is not None:
+                changed[effect.slot] = _kept(effect, outcome, changed[effect.slot])
+            case Clear(slot):
+                changed[slot] = None
+            case _:
+                pass  # it changes counters
+    return MappingProxyType(changed)
+
+
+def _kept(effect: Keep, outcome: Outcome, before: str | None) -> str | None:
+    if effect.of == "value":
+        return dict(outcome.values).get(effect.name, before)
+    return outcome.text if effect.extract is None else extracted(outcome.text, effect.extract)

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import fields
 from typing import assert_never
 
-from compiler.ir.program import (
+from compiler.ir.edges import (
     Add,
     AtLeast,
+    Clear,
     CounterTest,
     Edge,
     Effect,
-    KeywordTest,
-    Node,
+    Keep,
     OutcomeTest,
-    Program,
     Reset,
     Set,
     SlotTest,
     Test,
 )
+from compiler.ir.program import Input, Node, Program, Settings
+from compiler.ir.tasks import Agent, Reading, Task
+from compiler.ir.texts import Reference, Text
 
 
 def to_text(program: Program) -> str:
@@ -32,37 +35,69 @@ def _lines(program: Program) -> Iterator[str]:
     yield f"program {program.name} {_quoted(program.title)}"
     for source in program.sources:
         yield f"source {source.path} sha256 {source.sha256}"
-    for declared in program.inputs:
-        default = f" = {_quoted(declared.default)}" if declared.default is not None else ""
-        options = f" of {_quoted(declared.options)}" if declared.options else ""
-        yield f"input {declared.name} {declared.type}{options}{default}"
+    yield from (_input(declared) for declared in program.inputs)
     yield f"entry {program.entry}"
+    if program.limit is not None:
+        yield f"limit {program.limit}"
     for register in program.registers:
         scope = f" in {register.scope}" if register.scope else ""
         yield f"register {_quoted(register.name)} = {register.initial}{scope}"
     for slot in program.slots:
-        yield f"slot {_quoted(slot.name)} = {_quoted(slot.initial)}"
+        yield f"slot {_quoted(slot.name)}" + (f" = {_quoted(slot.initial)}" if slot.initial is not None else "")
     for group in program.groups:
         parent = f" in {group.parent}" if group.parent else ""
-        yield f"group {group.id} {group.kind} {_quoted(group.title)}{parent}"
+        yield f"group {group.id} {group.kind} {_text(group.title)}{parent}"
     for node in program.nodes:
         yield ""
         yield from _node(node)
 
 
+def _input(declared: Input) -> str:
+    default = f" = {_quoted(declared.default)}" if declared.default is not None else ""
+    options = f" of {_quoted(declared.options)}" if declared.options else ""
+    pattern = f" like {_quoted(declared.pattern)}" if declared.pattern is not None else ""
+    optional = "" if declared.required else " optional"
+    return f"input {declared.name} {declared.type}{options}{pattern}{default}{optional}"
+
+
 def _node(node: Node) -> Iterator[str]:
     place = f"{node.origin.path}:{node.origin.span.line}"
-    yield f"node {node.id} {node.task.kind} {_quoted(node.title)}  # {place}"
-    for name in node.task.__dataclass_fields__:
-        value = getattr(node.task, name)
-        if name != "kind" and value not in ("", None, ()):
-            yield f"  {name} {_quoted(value)}"
+    yield f"node {node.id} {node.task.kind} {_text(node.title)}  # {place}"
+    yield from (f"  {line}" for line in _fields(node.task))
     for variable in node.variables:
-        yield f"  variable {variable.name} = {_quoted(variable.register)} for {variable.placeholder}"
+        yield f"  variable {variable.name} = {_quoted(variable.register)}"
     if node.retries:
         yield f"  attempt {_quoted(node.retries)} + 1"
+    for field in fields(Settings):
+        value = getattr(node.settings, field.name)
+        if value != field.default:
+            yield f"  {field.name} {value}"
     for edge in node.edges:
         yield f"  {_edge(edge)}"
+
+
+def _fields(part: Task | Reading) -> Iterator[str]:
+    """A line for each field of a task, or of a part of it, that says something."""
+    for name in (field.name for field in fields(part)):
+        value = getattr(part, name)
+        if isinstance(value, Text) and value:
+            yield f"{name} {_text(value)}"
+        elif isinstance(value, tuple):
+            yield from _items(name, value)
+        elif isinstance(value, Reading):
+            yield from _fields(value)
+        elif name != "kind" and not isinstance(value, Text) and value not in ("", None):
+            yield f"{name} {_quoted(value)}"
+
+
+def _items(name: str, items: tuple[object, ...]) -> Iterator[str]:
+    for item in items:
+        if isinstance(item, Agent):
+            yield f"entry {_quoted(item.agent)}"
+            yield from (f"  {line}" for line in _fields(item) if not line.startswith("agent "))
+    plain = [_text(item) if isinstance(item, Text) else _quoted(item) for item in items if not isinstance(item, Agent)]
+    if plain:
+        yield f"{name} {', '.join(plain)}"
 
 
 def _edge(edge: Edge) -> str:
@@ -74,14 +109,12 @@ def _edge(edge: Edge) -> str:
 
 def _test(test: Test) -> str:
     match test:
-        case OutcomeTest(verdict):
-            return verdict.value
+        case OutcomeTest(word):
+            return word if word.isidentifier() else _quoted(word)
         case CounterTest(register, operator, value):
             return f"{_quoted(register)} {operator} {value}"
         case SlotTest(slot, operator, text):
             return f"{_quoted(slot)} {operator} {_quoted(text)}"
-        case KeywordTest(keyword):
-            return f"keyword {_quoted(keyword)}"
         case _:
             assert_never(test)
 
@@ -96,8 +129,26 @@ def _effect(effect: Effect) -> str:
             return f"{_quoted(register)} at least {value}"
         case Reset(scope):
             return f"reset {scope}"
+        case Keep(slot, of, name, extract):
+            what = f"value {_quoted(name)}" if of == "value" else "answer"
+            field = f" field {_quoted(extract)}" if extract is not None else ""
+            return f"keep {what}{field} in {_quoted(slot)}"
+        case Clear(slot):
+            return f"clear {_quoted(slot)}"
         case _:
             assert_never(effect)
+
+
+def _text(text: Text) -> str:
+    """A text without references in quotes, one with them in parts."""
+    parts = [_reference(part) if isinstance(part, Reference) else _quoted(part) for part in text.parts]
+    return " ".join(parts) or _quoted("")
+
+
+def _reference(reference: Reference) -> str:
+    fields = (("before", reference.before), ("after", reference.after), ("missing", reference.missing))
+    said = "".join(f" {name} {_quoted(value)}" for name, value in fields if value)
+    return f"<{_quoted(reference.register)}{said}>"
 
 
 def _quoted(value: object) -> str:

@@ -1,50 +1,52 @@
-"""The verifier: what must hold for every program, after lowering and after each pass (architecture: the IR)."""
+"""The verifier: what must hold for every program, after lowering and after each pass (docs/program.md, "checked")."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from typing import assert_never
 
-from compiler.ir.program import (
+from compiler.ir.edges import (
     Add,
-    Agent,
-    Ask,
     AtLeast,
-    Branch,
+    Clear,
     CounterTest,
     Effect,
-    End,
-    Gate,
-    KeywordTest,
-    Node,
+    Keep,
     OutcomeTest,
-    Parallel,
-    Program,
     Reset,
     Set,
-    Shell,
     SlotTest,
-    Task,
     Test,
-    Tool,
-    Verdict,
-    scope_members,
+    is_plain_for,
+    words_of,
 )
+from compiler.ir.program import Node, Program, scope_members, texts_of
+from compiler.ir.tasks import Branch, End, Shell, alphabet
+from compiler.ir.texts import Text
+from compiler.ir.wellformed import input_problems, task_problems
 
 
 class InvalidProgramError(Exception):
-    """A program that breaks an invariant: a mistake in rdc itself, never in a document."""
+    """A program that breaks an invariant: a mistake in rdc itself, or in a program that another tool has written."""
 
 
 def verify(program: Program) -> None:
     """Checks a program; raises `InvalidProgramError` with every invariant that it breaks."""
-    rules = (_names, _groups, _references, _registers, _questions, _totality, _idle_cycles)
-    problems = [problem for rule in rules for problem in rule(program)]
-    if problems:
-        raise InvalidProgramError("\n".join(problems))
+    found = problems(program)
+    if found:
+        raise InvalidProgramError("\n".join(f"{node}: {text}" if node else text for node, text in found))
 
 
-def _names(program: Program) -> Iterator[str]:
+def problems(program: Program) -> list[tuple[str, str]]:
+    """Every invariant that a program breaks, with the id of the node that breaks it, "" for the whole program."""
+    rules = (_names, _groups, _references, _registers, _inputs, _tasks, _commands, _words, _totality, _idle_cycles)
+    return [problem for rule in rules for problem in rule(program)]
+
+
+Problems = Iterator[tuple[str, str]]
+
+
+def _names(program: Program) -> Problems:
     for kind, names in (
         ("node", [node.id for node in program.nodes]),
         ("group", [group.id for group in program.groups]),
@@ -52,50 +54,64 @@ def _names(program: Program) -> Iterator[str]:
         ("input", [declared.name for declared in program.inputs]),
     ):
         if len(names) != len(set(names)):
-            yield f"two {kind}s share a name"
+            yield "", f"two {kind}s share a name"
+        if not all(names):
+            yield "", f"a {kind} has an empty name"
 
 
-def _groups(program: Program) -> Iterator[str]:
+def _groups(program: Program) -> Problems:
     """Every group stands in one that is declared before it, so that frames nest."""
     declared = {""}
     for group in program.groups:
         if group.parent not in declared:
-            yield f"the group {group.id} stands in {group.parent}, which is not declared before it"
+            yield "", f"the group {group.id} stands in {group.parent}, which is not declared before it"
         declared.add(group.id)
     for node in program.nodes:
         if node.group not in declared:
-            yield f"{node.id}: the group {node.group} is not declared"
+            yield node.id, f"the group {node.group} is not declared"
 
 
-def _references(program: Program) -> Iterator[str]:
+def _references(program: Program) -> Problems:
     nodes = {node.id for node in program.nodes}
     if not program.sources:
-        yield "the program has no source"
+        yield "", "the program has no source"
     if program.entry not in nodes:
-        yield f"the entry {program.entry} is no node"
+        yield "", f"the entry {program.entry} is no node"
     for node in program.nodes:
         for edge in node.edges:
             if edge.target not in nodes:
-                yield f"{node.id}: an edge leads to {edge.target}, which is no node"
+                yield node.id, f"an edge leads to {edge.target}, which is no node"
 
 
-def _registers(program: Program) -> Iterator[str]:
-    """Each register is declared, and used as what it is: a counter, a scope of counters, or a slot."""
+# --- Registers -------------------------------------------------------------------------------------------------------
+
+
+def _registers(program: Program) -> Problems:
+    """Each register is declared, and used as what it is: a counter, a scope of counters, or a slot (I4, I5)."""
+    counters = {register.name for register in program.registers}
+    slots = {slot.name for slot in program.slots}
     declared = {
-        "counter": {register.name for register in program.registers},
+        "counter": counters,
         "scope": set(scope_members(program.registers)),
-        "slot": {slot.name for slot in program.slots},
+        "slot": slots,
+        "register": counters | slots,
     }
     for node in program.nodes:
         for kind, name in sorted(set(_used(node))):
             if name not in declared[kind]:
-                yield f"{node.id}: the {kind} {name} is not declared"
+                yield node.id, f"the {kind} {name} is not declared"
+    for group in program.groups:
+        for reference in (*group.title.references, *group.prompt.references):
+            if reference.register not in declared["register"]:
+                yield "", f"the group {group.id}: the register {reference.register} is not declared"
 
 
 def _used(node: Node) -> Iterator[tuple[str, str]]:
     """What a node uses, each as the kind of register and its name."""
-    yield from (("slot", slot) for slot in _slots(node.task))
-    yield from (("counter", variable.register) for variable in node.variables)
+    yield from (("register", reference.register) for text in texts_of(node) for reference in text.references)
+    yield from (("register", variable.register) for variable in node.variables)
+    if isinstance(node.task, Shell):
+        yield from (("counter", reference.register) for reference in node.task.command.references)
     if node.retries:
         yield "counter", node.retries
     for edge in node.edges:
@@ -105,26 +121,13 @@ def _used(node: Node) -> Iterator[tuple[str, str]]:
             yield from _touched(effect)
 
 
-def _slots(task: Task) -> Iterator[str]:
-    match task:
-        case Ask(slot=slot) | Agent(slot=slot) | Tool(slot=slot):
-            if slot is not None:
-                yield slot
-        case Parallel(entries):
-            yield from (entry.slot for entry in entries if entry.slot is not None)
-        case Shell() | Gate() | Branch() | End():
-            return
-        case _:
-            assert_never(task)
-
-
 def _read(test: Test) -> Iterator[tuple[str, str]]:
     match test:
         case CounterTest(register):
             yield "counter", register
         case SlotTest(slot):
             yield "slot", slot
-        case OutcomeTest() | KeywordTest():
+        case OutcomeTest():
             return
         case _:
             assert_never(test)
@@ -140,62 +143,88 @@ def _touched(effect: Effect) -> Iterator[tuple[str, str]]:
             yield "counter", register
         case Reset(scope):
             yield "scope", scope
+        case Keep(slot) | Clear(slot):
+            yield "slot", slot
         case _:
             assert_never(effect)
 
 
-def _questions(program: Program) -> Iterator[str]:
-    """A choice needs different options, and only a choice has any; a test on a keyword needs an agent that gives it."""
+def _inputs(program: Program) -> Problems:
+    """Each input has a slot of its name, and a default that fits (I8)."""
+    slots = {slot.name for slot in program.slots}
+    for declared in program.inputs:
+        if declared.name not in slots:
+            yield "", f"the input {declared.name} has no slot of its name"
+        yield from (("", f"the input {declared.name}: {problem}") for problem in input_problems(declared))
+    if program.limit is not None and program.limit < 1:
+        yield "", "the limit is below 1"
+
+
+# --- Tasks and outcomes ----------------------------------------------------------------------------------------------
+
+
+def _tasks(program: Program) -> Problems:
     for node in program.nodes:
-        if isinstance(node.task, Ask):
-            options = node.task.options
-            if (node.task.question == "select") != bool(options) or len(options) != len(set(options)):
-                yield f"{node.id}: the options do not fit a question of the kind {node.task.question}"
-        known = _keywords(node.task)
-        asked = {test.keyword for edge in node.edges for test in edge.guard if isinstance(test, KeywordTest)}
-        for keyword in sorted(asked - known):
-            yield f"{node.id}: no answer gives the keyword {keyword}"
+        yield from ((node.id, problem) for problem in task_problems(node.task))
+        settings = node.settings
+        if settings.delay < 0 or settings.backoff < 1 or (settings.timeout is not None and settings.timeout < 1):
+            yield node.id, "a timeout and a backoff are at least 1, a delay at least 0"
 
 
-def _keywords(task: Task) -> set[str]:
-    if isinstance(task, Agent):
-        return set(task.keywords)
-    return {keyword for entry in task.entries for keyword in entry.keywords} if isinstance(task, Parallel) else set()
+def _commands(program: Program) -> Problems:
+    """Commands refer to nothing but the numbers of counters (I7); values of names are kept of commands only (I19)."""
+    for node in program.nodes:
+        command = node.task.command if isinstance(node.task, Shell) else Text()
+        if any(item.before or item.after for item in command.references):
+            yield node.id, "a reference in a command has texts around it"
+        for effect in (effect for edge in node.edges for effect in edge.effects if isinstance(effect, Keep)):
+            yield from ((node.id, problem) for problem in _keep_problems(node, effect))
 
 
-def _totality(program: Program) -> Iterator[str]:
-    """Whatever the outcome, some edge holds: one whose guard asks for nothing more than that outcome."""
+def _keep_problems(node: Node, effect: Keep) -> Iterator[str]:
+    if isinstance(node.task, Branch | End):
+        yield "a node without a task keeps nothing"
+    if (effect.of == "value") != bool(effect.name):
+        yield "a value is kept by its name, an answer has none"
+    if effect.of == "value" and not isinstance(node.task, Shell):
+        yield "only commands give values"
+    if effect.of == "value" and effect.extract is not None:
+        yield "nothing is extracted from a value"
+
+
+def _words(program: Program) -> Problems:
+    """A word that is tested is one that the task can have (I17)."""
+    for node in program.nodes:
+        known = alphabet(node.task)
+        for word in words_of(node.edges):
+            if word not in known:
+                yield node.id, f"no outcome is {word}" if known else "a node without a task has no outcome to test"
+
+
+def _totality(program: Program) -> Problems:
+    """Whatever the outcome, some edge holds: one whose guard asks for nothing more than that outcome (I2)."""
     for node in program.nodes:
         if isinstance(node.task, End):
             if len(node.edges) > 1 or any(edge.guard for edge in node.edges):
-                yield f"{node.id}: an end goes on in one way or in none"
+                yield node.id, "an end goes on in one way or in none"
             continue
-        guards = [_without_outcome(edge.guard) for edge in node.edges]
-        open_to = {verdict for verdicts, rest in guards if not rest for verdict in verdicts}
-        if isinstance(node.task, Branch) and any(_about_outcome(test) for edge in node.edges for test in edge.guard):
-            yield f"{node.id}: a branch has no outcome to test"
-        if not set(Verdict) <= open_to:
-            yield f"{node.id}: there may be no edge to take"
+        for word in alphabet(node.task) or (None,):
+            if not any(is_plain_for(edge, word) for edge in node.edges):
+                yield node.id, "there may be no edge to take" + (f" for the outcome {word}" if word else "")
 
 
-def _about_outcome(test: Test) -> bool:
-    return isinstance(test, OutcomeTest | KeywordTest)
-
-
-def _without_outcome(guard: Iterable[Test]) -> tuple[set[Verdict], list[Test]]:
-    """The verdicts that a guard admits, and what else it asks for; two different verdicts admit none."""
-    tests = list(guard)
-    verdicts = {test.verdict for test in tests if isinstance(test, OutcomeTest)}
-    admitted = set(Verdict) if not verdicts else verdicts if len(verdicts) == 1 else set()
-    return admitted, [test for test in tests if not isinstance(test, OutcomeTest)]
-
-
-def _idle_cycles(program: Program) -> Iterator[str]:
-    """Nodes without a task never lead back to each other, so passing through them always ends."""
+def _idle_cycles(program: Program) -> Problems:
+    """Nodes without a task never lead back to each other, so passing through them always ends (I2)."""
     import networkx as nx  # noqa: PLC0415 (the verifier runs in tests and on demand; importing it takes time)
 
     idle = {node.id for node in program.nodes if isinstance(node.task, Branch | End)}
-    edges = ((node.id, edge.target) for node in program.nodes if node.id in idle for edge in node.edges)
-    graph: nx.DiGraph[str] = nx.DiGraph((source, target) for source, target in edges if target in idle)
+    edges = _between(program.nodes, idle)
+    graph: nx.DiGraph[str] = nx.DiGraph(edges)
     if not nx.is_directed_acyclic_graph(graph):
-        yield "some branches lead back to each other without a task between"
+        yield "", "some branches lead back to each other without a task between"
+
+
+def _between(nodes: Iterable[Node], members: set[str]) -> Iterator[tuple[str, str]]:
+    for node in nodes:
+        if node.id in members:
+            yield from ((node.id, edge.target) for edge in node.edges if edge.target in members)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from compiler.ir.program import Edge, End, Node, Program
+from compiler.ir.edges import Edge
+from compiler.ir.program import Node, Program
 from compiler.ir.semantics import Machine, Outcome, State
 
 LIMIT = 1000
@@ -19,13 +20,14 @@ def usual_limit(program: Program) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """One attempt at a unit: where it was, its outcome, and the edges that were taken because of it."""
+    """One attempt at a unit: where it was, its outcome, the edges that were taken because of it, its title as shown."""
 
     unit: str
     attempt: int
-    instances: tuple[int, ...]
+    instances: tuple[tuple[str, int], ...]
     outcome: Outcome
     edges: tuple[Edge, ...]
+    title: str = ""
 
     @property
     def taken(self) -> str:
@@ -53,24 +55,18 @@ def visit(machine: Machine, state: State, outcome: Outcome) -> tuple[Visit, Stat
     """One attempt at the unit that a state stands at, and the state that follows."""
     node = machine.nodes[state.node]
     move = machine.advance(state, outcome)
-    instances = tuple(state.counters[variable.register] for variable in node.variables)
-    return Visit(node.id, machine.attempt(state), instances, outcome, move.edges), move.state
+    title = machine.text(state, node.title)
+    return Visit(node.id, machine.attempt(state), machine.instances(state), outcome, move.edges, title), move.state
 
 
 def walk(machine: Machine, decide: Decide, limit: int = LIMIT) -> Walk:
     """The walk from the start to an end, to where there is no outcome, or to the limit in visits."""
     state = machine.start()
     visits: list[Visit] = []
-    while len(visits) < limit and ending(machine, state) is None:
+    while len(visits) < limit and machine.end(state) is None:
         outcome = decide(machine.nodes[state.node], state)
         if outcome is None:
             break
         made, state = visit(machine, state, outcome)
         visits.append(made)
     return Walk(tuple(visits), state)
-
-
-def ending(machine: Machine, state: State) -> End | None:
-    """The end that a state stands at, its message with instance numbers filled in; None while the run goes on."""
-    task = machine.nodes[state.node].task
-    return End(task.result, machine.text(state, task.message)) if isinstance(task, End) else None

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import assert_never
 
-from compiler.ir.program import Add, AtLeast, Effect, Program, Reset, Set
+from compiler.ir.edges import Add, AtLeast, Clear, Effect, Keep, Reset, Set
+from compiler.ir.program import Program
 
 
 def fold_effects(program: Program) -> Program:
@@ -41,6 +42,8 @@ def _with_constants(effects: Iterable[Effect]) -> list[Effect]:
                 known.pop(register, None)
             case Reset():
                 known.clear()
+            case Keep() | Clear():
+                pass  # it touches no counter
             case _:
                 assert_never(effect)
         folded.append(effect)
@@ -63,6 +66,8 @@ def _without_overwritten(effects: list[Effect]) -> list[Effect]:
                 overwritten.discard(register)
             case Reset():
                 pass  # it reads nothing
+            case Keep() | Clear():
+                pass  # it touches no counter
             case _:
                 assert_never(effect)
         kept.append(effect)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from compiler.ir.program import Add, CounterTest, Edge, Effect, Program, Reset, scope_members
+from compiler.ir.edges import Add, Clear, CounterTest, Edge, Effect, Keep, Reset, counter_effects
+from compiler.ir.program import Program, scope_members, texts_of
 
 
 def remove_dead_registers(program: Program) -> Program:
@@ -16,6 +17,8 @@ def remove_dead_registers(program: Program) -> Program:
     scopes = scope_members(registers)
 
     def matters(effect: Effect) -> bool:
+        if isinstance(effect, Keep | Clear):
+            return True
         return effect.scope in scopes if isinstance(effect, Reset) else effect.register in live
 
     def trimmed(edge: Edge) -> Edge:
@@ -31,12 +34,15 @@ def _live(program: Program) -> set[str]:
     feeds: dict[str, set[str]] = {}
     for node in program.nodes:
         live |= {variable.register for variable in node.variables}
+        live |= {reference.register for text in texts_of(node) for reference in text.references}
         live |= {node.retries} if node.retries else set()
         for edge in node.edges:
             live |= {test.register for test in edge.guard if isinstance(test, CounterTest)}
-            for effect in edge.effects:
+            for effect in counter_effects(edge.effects):
                 if isinstance(effect, Add) and isinstance(effect.amount, str):
                     feeds.setdefault(effect.register, set()).add(effect.amount)
+    for group in program.groups:
+        live |= {reference.register for text in (group.title, group.prompt) for reference in text.references}
     pending = sorted(live)
     while pending:
         new = feeds.get(pending.pop(), set()) - live

@@ -6,11 +6,13 @@ not be used, or the jumps must be ways into the program.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
 
 from compiler.analyses.possible import Way, possible_ways
-from compiler.ir.program import Edge, Node, OutcomeTest, Program, Verdict, may_follow
+from compiler.ir.edges import Edge, OutcomeTest, is_plain_for
+from compiler.ir.program import Node, Program
+from compiler.ir.tasks import alphabet
 
 
 def remove_impossible_edges(program: Program) -> Program:
@@ -23,9 +25,10 @@ def remove_impossible_edges(program: Program) -> Program:
 def _narrowed(node: Node, ways: Iterable[Way]) -> Node:
     """The node with the edges that can be taken, and those that the verifier needs to see that there is always one."""
     kept = {way.place: _relaxed(node.edges[way.place], way) for way in ways}
-    total = {verdict for edge in kept.values() for verdict in _unconditional(edge)}
+    words = alphabet(node.task) or (None,)
+    total = {word for edge in kept.values() for word in words if is_plain_for(edge, word)}
     for place, edge in enumerate(node.edges):
-        if set(_unconditional(edge)) - total:
+        if any(is_plain_for(edge, word) for word in words if word not in total):
             kept.setdefault(place, edge)
     edges = tuple(kept[place] for place in sorted(kept))
     return node if edges == node.edges else replace(node, edges=edges)
@@ -34,9 +37,3 @@ def _narrowed(node: Node, ways: Iterable[Way]) -> Node:
 def _relaxed(edge: Edge, way: Way) -> Edge:
     guard = tuple(test for test in edge.guard if isinstance(test, OutcomeTest) or test in way.open)
     return edge if guard == edge.guard else replace(edge, guard=guard)
-
-
-def _unconditional(edge: Edge) -> Iterator[Verdict]:
-    """The outcomes after which an edge can be taken whatever else holds."""
-    if all(isinstance(test, OutcomeTest) for test in edge.guard):
-        yield from (verdict for verdict in Verdict if may_follow(edge, verdict))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from compiler.ir.program import Branch, Edge, Node, Program
+from compiler.ir.edges import Edge
+from compiler.ir.program import Node, Program
+from compiler.ir.tasks import Branch
 
 
 def thread_jumps(program: Program) -> Program:
@@ -32,6 +34,6 @@ def _threaded(edge: Edge, ways: dict[str, Edge]) -> Edge:
     """The edge led on as far as there is only one way; branches never lead back to each other, so this ends."""
     while edge.target in ways:
         way = ways[edge.target]
-        label = edge.label or way.label
-        edge = Edge(edge.guard, edge.effects + way.effects, way.target, label, edge.origins + way.origins)
+        written = edge.written or way.written
+        edge = Edge(edge.guard, edge.effects + way.effects, way.target, written, edge.origins + way.origins)
     return edge

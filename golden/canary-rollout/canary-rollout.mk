@@ -202,8 +202,7 @@ step-Back:
 #:
 #: title() { text "title_$1"; }
 #:
-#: # The text of the block $1 with a number for each placeholder, which are the pairs that follow; an expansion such as ${N}
-#: # stays.
+#: # The text of the block $1 with a number for each placeholder, which are the pairs that follow.
 #: filled() {
 #:   rdc_text=$(text "$1"; echo .) # the dot keeps line breaks at the end
 #:   rdc_text=${rdc_text%?.}
@@ -218,10 +217,7 @@ step-Back:
 #:       esac
 #:       rdc_text=$rdc_text${rdc_rest%%"$1"*}
 #:       rdc_rest=${rdc_rest#*"$1"}
-#:       case $rdc_text in
-#:         *\$) rdc_text=$rdc_text$1 ;;
-#:         *) rdc_text=$rdc_text$2 ;;
-#:       esac
+#:       rdc_text=$rdc_text$2
 #:     done
 #:     rdc_text=$rdc_text$rdc_rest
 #:     shift 2
@@ -232,7 +228,7 @@ step-Back:
 #: # A text of the unit with the numbers of its instances.
 #: own() {
 #:   case $rdc_unit in
-#:     u1_N_1 | u2_N_2 | u3_N_3 | u5_N_1_COMPLETE) filled "$1" '{N}' "$rdc_n1_N" ;;
+#:     u1_N_1 | u2_N_2 | u3_N_3) filled "$1" '{N}' "$rdc_n1_N" ;;
 #:     *) text "$1" ;;
 #:   esac
 #: }

@@ -190,8 +190,7 @@ step-3:
 #:
 #: title() { text "title_$1"; }
 #:
-#: # The text of the block $1 with a number for each placeholder, which are the pairs that follow; an expansion such as ${N}
-#: # stays.
+#: # The text of the block $1 with a number for each placeholder, which are the pairs that follow.
 #: filled() {
 #:   rdc_text=$(text "$1"; echo .) # the dot keeps line breaks at the end
 #:   rdc_text=${rdc_text%?.}
@@ -206,10 +205,7 @@ step-3:
 #:       esac
 #:       rdc_text=$rdc_text${rdc_rest%%"$1"*}
 #:       rdc_rest=${rdc_rest#*"$1"}
-#:       case $rdc_text in
-#:         *\$) rdc_text=$rdc_text$1 ;;
-#:         *) rdc_text=$rdc_text$2 ;;
-#:       esac
+#:       rdc_text=$rdc_text$2
 #:     done
 #:     rdc_text=$rdc_text$rdc_rest
 #:     shift 2

@@ -184,8 +184,7 @@ step-Report:
 #:
 #: title() { text "title_$1"; }
 #:
-#: # The text of the block $1 with a number for each placeholder, which are the pairs that follow; an expansion such as ${N}
-#: # stays.
+#: # The text of the block $1 with a number for each placeholder, which are the pairs that follow.
 #: filled() {
 #:   rdc_text=$(text "$1"; echo .) # the dot keeps line breaks at the end
 #:   rdc_text=${rdc_text%?.}
@@ -200,10 +199,7 @@ step-Report:
 #:       esac
 #:       rdc_text=$rdc_text${rdc_rest%%"$1"*}
 #:       rdc_rest=${rdc_rest#*"$1"}
-#:       case $rdc_text in
-#:         *\$) rdc_text=$rdc_text$1 ;;
-#:         *) rdc_text=$rdc_text$2 ;;
-#:       esac
+#:       rdc_text=$rdc_text$2
 #:     done
 #:     rdc_text=$rdc_text$rdc_rest
 #:     shift 2
@@ -214,7 +210,7 @@ step-Report:
 #: # A text of the unit with the numbers of its instances.
 #: own() {
 #:   case $rdc_unit in
-#:     u1_N_n) filled "$1" '{N}' "$rdc_n1_N" '{n}' "$rdc_n2_N_n" ;;
+#:     u1_N_n) filled "$1" '{n}' "$rdc_n2_N_n" '{N}' "$rdc_n1_N" ;;
 #:     *) text "$1" ;;
 #:   esac
 #: }

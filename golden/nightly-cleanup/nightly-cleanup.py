@@ -287,12 +287,11 @@ def _follow(program: Table, edge: Table, before: Registers) -> Move:
 
 
 def filled(unit: Table, text: str, registers: Registers) -> str:
-    """Replace the placeholders in a text, though not after a `$`: shell expansions survive (M5)."""
+    """Replace the placeholders in a text, in one pass (I6)."""
     places = unit.get("placeholders")
     if not places:
         return text
-    pattern = r"(?<!\$)(?:" + "|".join(map(re.escape, places)) + ")"
-    return re.sub(pattern, lambda match: str(registers[places[match.group()]]), text)
+    return re.sub("|".join(map(re.escape, places)), lambda match: str(registers[places[match.group()]]), text)
 
 
 def attempt_of(unit: Table, registers: Registers) -> int:
@@ -1176,7 +1175,7 @@ class Session:
         """Show what a step with substeps says when the run comes into it."""
         group = unit.get("group")
         if group and group != self._group:
-            step = {**unit, **self.program["groups"][group]}
+            step = self.program["groups"][group]
             self.display.line(self.display.paint(one_line(f"{group} {' '.join(self.texts(step, 'title'))}"), "bold"))
             for line in self.texts(step, "prompt"):
                 self.display.line(self.display.paint(line, "dim"))

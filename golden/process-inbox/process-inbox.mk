@@ -204,8 +204,7 @@ step-u4_N_Reject:
 #:
 #: title() { text "title_$1"; }
 #:
-#: # The text of the block $1 with a number for each placeholder, which are the pairs that follow; an expansion such as ${N}
-#: # stays.
+#: # The text of the block $1 with a number for each placeholder, which are the pairs that follow.
 #: filled() {
 #:   rdc_text=$(text "$1"; echo .) # the dot keeps line breaks at the end
 #:   rdc_text=${rdc_text%?.}
@@ -220,10 +219,7 @@ step-u4_N_Reject:
 #:       esac
 #:       rdc_text=$rdc_text${rdc_rest%%"$1"*}
 #:       rdc_rest=${rdc_rest#*"$1"}
-#:       case $rdc_text in
-#:         *\$) rdc_text=$rdc_text$1 ;;
-#:         *) rdc_text=$rdc_text$2 ;;
-#:       esac
+#:       rdc_text=$rdc_text$2
 #:     done
 #:     rdc_text=$rdc_text$rdc_rest
 #:     shift 2
@@ -234,7 +230,7 @@ step-u4_N_Reject:
 #: # A text of the unit with the numbers of its instances.
 #: own() {
 #:   case $rdc_unit in
-#:     u1_N_1 | u2_N_2 | u3_N_3 | u4_N_Reject | u5_N_1_COMPLETE | u6_N_3_STOP | u7_N_Reject_STOP) filled "$1" '{N}' "$rdc_n1_N" ;;
+#:     u1_N_1 | u4_N_Reject | u6_N_3_STOP | u7_N_Reject_STOP) filled "$1" '{N}' "$rdc_n1_N" ;;
 #:     *) text "$1" ;;
 #:   esac
 #: }

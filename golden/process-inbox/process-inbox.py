@@ -83,7 +83,6 @@ PROGRAM = {
             "shell": "bash",
             "command": "grep -q '^[0-9]' orders/current",
             "variables": {"RDC_STEP_INSTANCE": "{N}"},
-            "placeholders": {"{N}": "{N}"},
             "edges": [
                 {"on": "pass", "go": "{N}.3", "says": "CONTINUE"},
                 {"on": "fail", "go": "{N}.Reject", "says": "GOTO {N}.Reject"},
@@ -96,7 +95,6 @@ PROGRAM = {
             "shell": "bash",
             "command": 'cp orders/current "orders/filed/$RDC_STEP_INSTANCE"',
             "variables": {"RDC_STEP_INSTANCE": "{N}"},
-            "placeholders": {"{N}": "{N}"},
             "edges": [
                 {"on": "pass", "do": [["{N}", "+", 1]], "go": "{N}.1", "says": "GOTO NEXT"},
                 {"on": "fail", "go": "{N}.3/STOP", "says": "STOP"},
@@ -115,7 +113,7 @@ PROGRAM = {
                 {"on": "fail", "go": "{N}.Reject/STOP", "says": "STOP"},
             ],
         },
-        "{N}.1/COMPLETE": {"title": "", "at": "examples/process-inbox.runbook.md:50", "task": "end", "result": "complete", "message": "The inbox is empty", "variables": {"RDC_STEP_INSTANCE": "{N}"}, "placeholders": {"{N}": "{N}"}, "edges": []},
+        "{N}.1/COMPLETE": {"title": "", "at": "examples/process-inbox.runbook.md:50", "task": "end", "result": "complete", "message": "The inbox is empty", "variables": {"RDC_STEP_INSTANCE": "{N}"}, "edges": []},
         "{N}.3/STOP": {"title": "", "at": "examples/process-inbox.runbook.md:68", "task": "end", "result": "stop", "message": "Order {N} could not be filed", "variables": {"RDC_STEP_INSTANCE": "{N}"}, "placeholders": {"{N}": "{N}"}, "edges": []},
         "{N}.Reject/STOP": {"title": "", "at": "examples/process-inbox.runbook.md:77", "task": "end", "result": "stop", "message": "Order {N} could not be sent back", "variables": {"RDC_STEP_INSTANCE": "{N}"}, "placeholders": {"{N}": "{N}"}, "edges": []},
     },
@@ -277,12 +275,11 @@ def _follow(program: Table, edge: Table, before: Registers) -> Move:
 
 
 def filled(unit: Table, text: str, registers: Registers) -> str:
-    """Replace the placeholders in a text, though not after a `$`: shell expansions survive (M5)."""
+    """Replace the placeholders in a text, in one pass (I6)."""
     places = unit.get("placeholders")
     if not places:
         return text
-    pattern = r"(?<!\$)(?:" + "|".join(map(re.escape, places)) + ")"
-    return re.sub(pattern, lambda match: str(registers[places[match.group()]]), text)
+    return re.sub("|".join(map(re.escape, places)), lambda match: str(registers[places[match.group()]]), text)
 
 
 def attempt_of(unit: Table, registers: Registers) -> int:
@@ -1166,7 +1163,7 @@ class Session:
         """Show what a step with substeps says when the run comes into it."""
         group = unit.get("group")
         if group and group != self._group:
-            step = {**unit, **self.program["groups"][group]}
+            step = self.program["groups"][group]
             self.display.line(self.display.paint(one_line(f"{group} {' '.join(self.texts(step, 'title'))}"), "bold"))
             for line in self.texts(step, "prompt"):
                 self.display.line(self.display.paint(line, "dim"))

@@ -12,7 +12,7 @@ from rdc.terminal import put
 
 if TYPE_CHECKING:
     from compiler.driver import Settings
-    from compiler.ir.program import Program, Verdict
+    from compiler.ir.program import Program
 
 MOST_WALKS = 100
 
@@ -78,21 +78,20 @@ def command(
 
 def _one(program: Program, outcomes: str, otherwise: str, limit: int, output: str) -> str:
     """The walk that outcomes lead to."""
-    from compiler.ir.program import Verdict  # noqa: PLC0415 (the compiler is slow to import)
     from compiler.ir.semantics import Machine  # noqa: PLC0415
     from compiler.ir.walks import walk  # noqa: PLC0415
     from rdc.walks import json, text  # noqa: PLC0415
     from rdc.walks.outcomes import decided_by  # noqa: PLC0415
 
     machine = Machine(program)
-    decide = decided_by(_read(outcomes, program), Verdict(otherwise))
+    decide = decided_by(_read(outcomes, program), otherwise)
     found = walk(machine, decide, limit)
     if output == "json":
         return json.write(program, [found], complete=False)
     return "\n".join([*text.show_visits(program, found), f"=> {text.show_end(machine, found)}"])
 
 
-def _read(outcomes: str, program: Program) -> dict[str, tuple[Verdict, ...]]:
+def _read(outcomes: str, program: Program) -> dict[str, tuple[str, ...]]:
     from rdc.walks.outcomes import OutcomesError, read_outcomes  # noqa: PLC0415 (the compiler is slow to import)
 
     try:

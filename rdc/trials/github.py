@@ -11,7 +11,8 @@ from typing import Any
 from backends.github import GithubBackend
 from backends.github.names import RESULT
 from backends.github.result import shown_title
-from compiler.ir.program import Branch, End, Program, Verdict
+from compiler.ir.program import Program
+from compiler.ir.tasks import Branch, End, Verdict
 from compiler.yaml_text import load_value
 from rdc.trials.act import OPTIONS, REPOSITORY, read_run
 from rdc.trials.process import execute, find_tool

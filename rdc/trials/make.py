@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from backends.make import MakeBackend
-from compiler.ir.program import Verdict
+from compiler.ir.tasks import Verdict
 from rdc.trials.process import execute, find_tool
 from rdc.trials.run import RESULTS, Run, Setting, Step, TrialError
 

@@ -7,7 +7,7 @@ import os
 import sys
 
 from backends.python import PythonBackend
-from compiler.ir.program import Verdict
+from compiler.ir.tasks import Verdict
 from rdc.trials.process import execute
 from rdc.trials.run import Run, Setting, Step
 

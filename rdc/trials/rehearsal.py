@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from compiler.ir.program import Node, Program, Shell, Verdict
+from compiler.ir.program import Node, Program
 from compiler.ir.semantics import Jump, Machine, Outcome
-from compiler.ir.walks import Visit, Walk, ending, visit
+from compiler.ir.tasks import Shell, Verdict
+from compiler.ir.walks import Visit, Walk, visit
 from compiler.scenarios import Goto, Reply, Scenario, Unclear
 
 
@@ -23,7 +24,7 @@ class Rehearsal:
         """The outcomes of the commands, or of the prompts, in the order of the visits."""
         nodes = program.index()
         made = (made for made in self.walk.visits if is_command(nodes[made.unit]) == of_commands)
-        return tuple(item.outcome.verdict for item in made)
+        return tuple(Verdict(item.outcome.word) for item in made)
 
 
 def is_command(node: Node) -> bool:
@@ -38,7 +39,7 @@ def rehearse(program: Program, jumps: Mapping[str, Jump], scenario: Scenario) ->
         return Rehearsal(Walk((), machine.start()), problem)
     walk = _played(machine, jumps, scenario)
     state = walk.state
-    if ending(machine, state):
+    if machine.end(state):
         return Rehearsal(walk)
     if is_command(machine.nodes[state.node]) and not scenario.prompted:
         return Rehearsal(walk, f"{state.node} is a command, and nothing is run", needs_commands=True)
@@ -62,12 +63,12 @@ def _played(machine: Machine, jumps: Mapping[str, Jump], scenario: Scenario) -> 
     jumped: list[tuple[int, str]] = []
     for command in scenario.commands:
         waits_for_command = is_command(machine.nodes[state.node]) and not scenario.prompted
-        if ending(machine, state) or (waits_for_command and isinstance(command, Reply)):
+        if machine.end(state) or (waits_for_command and isinstance(command, Reply)):
             break
         if isinstance(command, Goto):
             state = machine.jump(state, jumps[command.unit])
             jumped.append((len(visits), command.unit))
         elif isinstance(command, Reply):
-            made, state = visit(machine, state, Outcome(command.verdict))
+            made, state = visit(machine, state, Outcome(command.verdict.value))
             visits.append(made)
     return Walk(tuple(visits), state, tuple(jumped))

@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from compiler.ir.program import Program
 from compiler.ir.semantics import Machine, Outcome
-from compiler.ir.walks import Visit, Walk, ending, visit
+from compiler.ir.walks import Visit, Walk, visit
 from compiler.scenarios import Scenario
 from rdc.trials.run import Run, Step
 
@@ -41,9 +41,9 @@ class Result:
 
 def judge(scenario: Scenario, machine: Machine, walk: Walk) -> tuple[Status, str, str]:
     """The status of a walk that is at an end, how it ended, and what is wrong with that."""
-    end = ending(machine, walk.state)
+    end = machine.end(walk.state)
     assert end is not None  # noqa: S101 (tells mypy)
-    ended = f"{end.result.upper()} {' '.join(end.message.split())}".rstrip()
+    ended = f"{end.result.upper()} {' '.join(str(end.message).split())}".rstrip()
     if end.result.upper() == scenario.result:
         return Status.PASSED, ended, ""
     return Status.FAILED, ended, f"it should end with {scenario.result}"
@@ -57,14 +57,14 @@ def retrace(machine: Machine, run: Run) -> tuple[Walk, str]:
         walk = Walk(tuple(visits), state)
         if problem := _differs(machine, walk, step):
             return walk, problem
-        made, state = visit(machine, state, Outcome(step.verdict))
+        made, state = visit(machine, state, Outcome(step.verdict.value))
         visits.append(made)
     walk = Walk(tuple(visits), state)
     return walk, _ends_otherwise(machine, walk, run)
 
 
 def _differs(machine: Machine, walk: Walk, step: Step) -> str:
-    end = ending(machine, walk.state)
+    end = machine.end(walk.state)
     if end:
         return f"the target goes on with {step.unit}, where the semantics end with {end.result.upper()}"
     if step.unit != walk.state.node:
@@ -80,11 +80,11 @@ def _ends_otherwise(machine: Machine, walk: Walk, run: Run) -> str:
         return f"the target failed: {run.message}"
     if run.result == "WAITING":
         return f"it waits at {walk.state.node}, and no answer is left"
-    end = ending(machine, walk.state)
+    end = machine.end(walk.state)
     said = f"{run.result} {run.message}".rstrip()
     if end is None:
         return f"the target ends with {said}, the semantics go on with {walk.state.node}"
-    expected = f"{end.result.upper()} {' '.join(end.message.split())}".rstrip()
+    expected = f"{end.result.upper()} {' '.join(str(end.message).split())}".rstrip()
     return "" if _words(said) == _words(expected) else f"the target ends with {said}, the semantics with {expected}"
 
 

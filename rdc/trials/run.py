@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from compiler.ir.program import Program, Verdict
+from compiler.ir.program import Program
+from compiler.ir.tasks import Verdict
 
 ANSWERS = "answers"
 RESULTS = "COMPLETE|STOP|WAITING"

@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from compiler.ir.program import Program, Shell, Verdict
+from compiler.ir.program import Program
+from compiler.ir.tasks import Shell, Verdict
+from compiler.ir.texts import text
 
 # Takes the first line of the outcomes away, and says what stood there.
 _SCRIPT = """\
@@ -23,7 +25,7 @@ def with_stand_ins(program: Program, folder: Path, outcomes: Sequence[Verdict]) 
     (folder / "outcomes").write_text("".join(f"{outcome}\n" for outcome in outcomes), encoding="utf-8")
     script = folder / "stand-in.sh"
     script.write_text(_SCRIPT, encoding="utf-8")
-    command = shlex.join(["sh", str(script)])
+    command = text(shlex.join(["sh", str(script)]))
     nodes = tuple(
         replace(node, task=replace(node.task, command=command)) if isinstance(node.task, Shell) else node
         for node in program.nodes

@@ -9,9 +9,8 @@ from typing import Any
 from compiler.analyses.coverage import Coverage
 from compiler.ir.program import Program
 from compiler.ir.semantics import Machine
-from compiler.ir.walks import Visit, Walk, ending
+from compiler.ir.walks import Visit, Walk
 from rdc.walks.outcomes import write_outcomes
-from rdc.walks.text import title
 
 VERSION = 1
 
@@ -33,25 +32,24 @@ def write(program: Program, walks: Sequence[Walk], *, complete: bool, found: Cov
 
 def plain_walk(machine: Machine, walk: Walk) -> dict[str, Any]:
     """A walk as plain data. Its result is null where it has no end, its outcomes where jumps led there."""
-    end = ending(machine, walk.state)
+    end = machine.end(walk.state)
     return {
         "outcomes": None if walk.jumps else write_outcomes(walk.visits),
         "jumps": [{"after": count, "unit": unit} for count, unit in walk.jumps],
-        "visits": [_visit(machine, made) for made in walk.visits],
+        "visits": [_visit(made) for made in walk.visits],
         "at": walk.state.node,
         "result": end.result.upper() if end else None,
-        "message": end.message if end else "",
+        "message": str(end.message) if end else "",
     }
 
 
-def _visit(machine: Machine, made: Visit) -> dict[str, Any]:
-    node = machine.nodes[made.unit]
+def _visit(made: Visit) -> dict[str, Any]:
     return {
         "unit": made.unit,
-        "title": title(node, made),
+        "title": made.title,
         "attempt": made.attempt,
-        "instances": {item.name: number for item, number in zip(node.variables, made.instances, strict=True)},
-        "outcome": made.outcome.verdict.value,
+        "instances": dict(made.instances),
+        "outcome": made.outcome.word,
         "transitions": [edge.label for edge in made.edges if edge.label],
     }
 
@@ -62,7 +60,7 @@ def _coverage(found: Coverage) -> dict[str, Any]:
         "untaken": [
             {
                 "unit": item.transition.unit,
-                "outcome": item.transition.outcome and item.transition.outcome.value,
+                "outcome": item.transition.outcome,
                 "transition": item.transition.label,
                 "places": [f"{origin.path}:{origin.span.line}" for origin in item.transition.origins],
                 "outcomes": None if item.way is None else write_outcomes(item.way),

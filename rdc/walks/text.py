@@ -9,16 +9,16 @@ import click
 
 from backends.arrows import ANSWERS, WORDS
 from compiler.analyses.coverage import Coverage, Untaken
-from compiler.ir.placeholders import substitute
-from compiler.ir.program import Ask, Node, Program, Verdict
+from compiler.ir.program import Node, Program
 from compiler.ir.semantics import Machine
-from compiler.ir.walks import Visit, Walk, ending, usual_limit
+from compiler.ir.tasks import Ask, Verdict
+from compiler.ir.walks import Visit, Walk, usual_limit
 from rdc.reporting.cells import cells, visible
 from rdc.walks.folding import Turns, folded
 from rdc.walks.outcomes import write_outcomes
 from rdc.words import many
 
-_COLOURS = {Verdict.PASS: "green", Verdict.FAIL: "red"}
+_COLOURS = {Verdict.PASS.value: "green", Verdict.FAIL.value: "red"}
 
 
 def show_visits(program: Program, walk: Walk) -> Iterator[str]:
@@ -32,33 +32,26 @@ def show_visits(program: Program, walk: Walk) -> Iterator[str]:
 def _visits(program: Program, visits: Sequence[Visit]) -> Iterator[str]:
     nodes = program.index()
     names = [visible(_name(made)) for made in visits]
-    titles = [visible(title(nodes[made.unit], made)) for made in visits]
+    titles = [visible(made.title) for made in visits]
     name_width, title_width = (max(map(width, texts), default=0) for texts in (names, titles))
-    answer_width = max((len(word(nodes[made.unit], made.outcome.verdict)) for made in visits), default=0)
+    answer_width = max((len(word(nodes[made.unit], made.outcome.word)) for made in visits), default=0)
     for made, name, about in zip(visits, names, titles, strict=True):
-        verdict = made.outcome.verdict
-        answer = word(nodes[made.unit], verdict)
-        outcome = click.style(answer, fg=_COLOURS[verdict]) + " " * (answer_width - len(answer))
+        answer = word(nodes[made.unit], made.outcome.word)
+        outcome = click.style(answer, fg=_COLOURS.get(made.outcome.word)) + " " * (answer_width - len(answer))
         columns = (padded(name, name_width), padded(about, title_width), outcome, visible(made.taken))
         yield "  ".join(column for column in columns if column).rstrip()
 
 
-def title(node: Node, made: Visit) -> str:
-    """The title of a visited unit with the numbers of its instances (M5)."""
-    numbers = zip(node.variables, made.instances, strict=True)
-    return substitute(node.title, {item.placeholder: str(number) for item, number in numbers if item.placeholder})
-
-
 def show_end(machine: Machine, walk: Walk) -> str:
     """How a walk ended: `COMPLETE` or `STOP` with the message, or the unit at which it was left."""
-    if end := ending(machine, walk.state):
+    if end := machine.end(walk.state):
         return visible(f"{end.result.upper()} {end.message}".rstrip())
     return visible(f"... at {walk.state.node} after {many(len(walk.visits), 'visit')}")
 
 
 def show_walk(machine: Machine, walk: Walk) -> str:
     """A walk in one line. What is repeated is shown once: `1 fail ×3`, `(1 pass, 2 fail) ×3`."""
-    said = [f"{made.unit} {word(machine.nodes[made.unit], made.outcome.verdict).lower()}" for made in walk.visits]
+    said = [f"{made.unit} {word(machine.nodes[made.unit], made.outcome.word).lower()}" for made in walk.visits]
     turns = ", ".join(visible(_turns(found, walk)) for found in folded(said))
     return f"{turns} => {show_end(machine, walk)}"
 
@@ -78,9 +71,9 @@ def _times(number: int) -> str:
     return f" ×{number}" if number > 1 else ""
 
 
-def word(node: Node, verdict: Verdict) -> str:
-    """An outcome as it is answered: PASS or FAIL, and YES or NO where that is asked."""
-    return (ANSWERS if isinstance(node.task, Ask) and node.task.question == "yes_no" else WORDS)[verdict]
+def word(node: Node, outcome: str) -> str:
+    """An outcome as it is answered: PASS or FAIL, YES or NO where that is asked, else the word itself."""
+    return (ANSWERS if isinstance(node.task, Ask) and node.task.question == "yes_no" else WORDS).get(outcome, outcome)
 
 
 def show_coverage(program: Program, found: Coverage) -> Iterator[str]:
@@ -96,7 +89,7 @@ def _transition(program: Program, item: Untaken) -> str:
     unit, outcome, label, origins = item.transition
     nodes = program.index()
     origin = origins[0] if origins else nodes[unit].origin
-    asked = word(nodes[unit], outcome) if outcome and unit in nodes else outcome and outcome.name
+    asked = word(nodes[unit], outcome) if outcome and unit in nodes else WORDS.get(outcome or "", outcome)
     name = f"{unit} {asked}:" if outcome else ""  # a decision is labelled with the step that is decided
     default = "" if origins else " (default)"
     return visible(f"{origin.path}:{origin.span.line}: {f'{name} {label}{default}'.strip()}")
@@ -114,7 +107,7 @@ def _advice(program: Program, item: Untaken) -> str:
 
 def _name(made: Visit) -> str:
     """A unit with the instance and the attempt, where there are any."""
-    marks = [f"instance {'.'.join(map(str, made.instances))}"] if made.instances else []
+    marks = [f"instance {'.'.join(str(number) for _, number in made.instances)}"] if made.instances else []
     marks += [f"attempt {made.attempt}"] if made.attempt > 1 else []
     return f"{made.unit} ({', '.join(marks)})" if marks else made.unit
 

@@ -14,7 +14,7 @@ from backends.difference import Difference, difference
 from backends.matching import MOST_ALIKE
 from backends.picture import Picture, picture
 from compiler.driver import compile_file
-from compiler.ir.program import End, Shell
+from compiler.ir.tasks import End, Shell
 from tests.equivalence.cases import Case
 from tests.equivalence.compiled import compiled
 from tests.equivalence.strategies import cases

@@ -7,24 +7,10 @@ from dataclasses import replace
 import pytest
 
 from backends.registry import BACKENDS, load
+from compiler.ir.edges import Edge, KeywordTest, SlotTest
 from compiler.ir.features import Feature, uses
-from compiler.ir.program import (
-    Agent,
-    Ask,
-    Branch,
-    Edge,
-    End,
-    Gate,
-    Input,
-    KeywordTest,
-    Parallel,
-    Program,
-    Shell,
-    Slot,
-    SlotTest,
-    Task,
-    Tool,
-)
+from compiler.ir.program import Input, Program, Slot
+from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Task, Tool
 from tests.mermaid.programs import node, program, to
 
 REVIEWER = Agent("reviewer", "", "Look", keywords=("GOOD",))

@@ -18,7 +18,8 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from compiler.driver import compile_file
-from compiler.ir.program import Program, Shell
+from compiler.ir.program import Program
+from compiler.ir.tasks import Shell
 from tests.backends.makefiles import (
     FLOW,
     PATIENCE,

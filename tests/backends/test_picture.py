@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 
 from backends.captions import LINES, WIDTH, wrapped
 from backends.picture import LOOP, UNREACHABLE, Box, Frame, Picture, outline, picture
-from compiler.ir.program import Branch, End, Verdict
+from compiler.ir.tasks import Branch, End, Verdict
 from tests.compiler.documents import compiled
 from tests.equivalence.cases import Case
 from tests.equivalence.compiled import compiled as compiled_case

@@ -18,7 +18,7 @@ from benchmarks.figures import Figure, table
 from benchmarks.starting import starting
 from benchmarks.stepping import stepping
 from compiler.driver import compile_file
-from compiler.ir.program import Ask, Shell
+from compiler.ir.tasks import Ask, Shell
 
 ROOT = Path(__file__).parents[2]
 installed = pytest.mark.skipif(not Path(RDC).exists(), reason="rdc is not installed beside this interpreter")

@@ -9,8 +9,9 @@ from hypothesis import HealthCheck, given, settings
 from compiler.analyses.coverage import coverage
 from compiler.analyses.enumeration import enumerate_walks
 from compiler.analyses.states import explore
-from compiler.ir.program import Program, Verdict
+from compiler.ir.program import Program
 from compiler.ir.semantics import Machine
+from compiler.ir.tasks import Verdict
 from compiler.ir.walks import Visit, Walk, ending, walk
 from rdc.walks.outcomes import decided_by, read_outcomes, write_outcomes
 from tests.equivalence.cases import Case

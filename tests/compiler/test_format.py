@@ -17,8 +17,8 @@ from compiler.frontends.rundown.formatting.proof import same_meaning
 from compiler.frontends.rundown.parse import parse
 from compiler.frontends.rundown.scan import Scanned, scan
 from compiler.frontends.rundown.syntax import Runbook
-from compiler.ir.program import Verdict
 from compiler.ir.semantics import Machine, Outcome
+from compiler.ir.tasks import Verdict
 from compiler.ir.walks import walk
 from compiler.options import LAYOUTS, Layout, Options, Place
 from compiler.project import Project

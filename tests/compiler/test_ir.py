@@ -15,33 +15,11 @@ from hypothesis import given, settings
 
 from compiler.analyses import flow
 from compiler.ir import graph
-from compiler.ir.program import (
-    Add,
-    Ask,
-    Branch,
-    CounterTest,
-    Edge,
-    End,
-    Group,
-    Input,
-    KeywordTest,
-    Node,
-    Origin,
-    OutcomeTest,
-    Program,
-    Register,
-    Reset,
-    Set,
-    Shell,
-    Slot,
-    SlotTest,
-    SourceFile,
-    Task,
-    Test,
-    Verdict,
-)
+from compiler.ir.edges import Add, CounterTest, Edge, KeywordTest, Origin, OutcomeTest, Reset, Set, SlotTest, Test
+from compiler.ir.program import Group, Input, Node, Program, Register, Slot, SourceFile
 from compiler.ir.semantics import Machine, Outcome
 from compiler.ir.serialise import from_json, schema, to_json
+from compiler.ir.tasks import Ask, Branch, End, Shell, Task, Verdict
 from compiler.ir.text import to_text
 from compiler.ir.verify import InvalidProgramError, verify
 from compiler.passes.fold_effects import fold_effects

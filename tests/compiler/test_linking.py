@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from compiler.driver import compile_file
-from compiler.ir.program import End
+from compiler.ir.tasks import End
 from compiler.passes import optimise
 
 from .documents import compiled, findings

@@ -12,28 +12,10 @@ from hypothesis import strategies as st
 from compiler.analyses import possible, tracks
 from compiler.analyses.possible import possible_ways
 from compiler.analyses.states import explore
-from compiler.ir.program import (
-    Add,
-    AtLeast,
-    Branch,
-    CounterTest,
-    Edge,
-    Effect,
-    End,
-    Group,
-    Node,
-    Origin,
-    OutcomeTest,
-    Program,
-    Register,
-    Reset,
-    Set,
-    Shell,
-    SourceFile,
-    Test,
-    Verdict,
-)
+from compiler.ir.edges import Add, AtLeast, CounterTest, Edge, Effect, Origin, OutcomeTest, Reset, Set, Test
+from compiler.ir.program import Group, Node, Program, Register, SourceFile
 from compiler.ir.semantics import Machine, Outcome
+from compiler.ir.tasks import Branch, End, Shell, Verdict
 from compiler.ir.verify import verify
 from compiler.passes import optimise
 from compiler.passes.remove_impossible_edges import remove_impossible_edges

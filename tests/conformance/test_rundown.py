@@ -13,8 +13,9 @@ import pytest
 from _pytest.mark import ParameterSet
 
 from compiler.driver import Settings, compile_file
-from compiler.ir.program import Node, Program, Shell, Verdict
+from compiler.ir.program import Node, Program
 from compiler.ir.semantics import Machine, Outcome, State
+from compiler.ir.tasks import Shell, Verdict
 from compiler.ir.walks import Walk, ending, walk
 from rdc.trials import TARGETS as RUNNING
 from rdc.trials.result import retrace

@@ -20,7 +20,8 @@ from backends.dot.styles import PALETTES, SHAPES, Theme
 from backends.mistakes import OptionsError
 from backends.picture import Picture, picture
 from backends.registry import load
-from compiler.ir.program import Ask, End, Program, Shell
+from compiler.ir.program import Program
+from compiler.ir.tasks import Ask, End, Shell
 from tests.compiler.documents import compiled
 from tests.conftest import ROOT
 from tests.equivalence.cases import Case

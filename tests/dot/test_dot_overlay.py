@@ -11,7 +11,8 @@ from backends.dot.ends import spread_ends
 from backends.dot.graph import Graph
 from backends.dot.styles import PALETTES, Theme, stylesheet
 from backends.picture import Picture, picture
-from compiler.ir.program import End, Program, Shell
+from compiler.ir.program import Program
+from compiler.ir.tasks import End, Shell
 from tests.backends.pictures import both, of_case, pairs
 from tests.equivalence.cases import Case
 from tests.mermaid.programs import FAIL, PASS, hostile_programs, node, program, to

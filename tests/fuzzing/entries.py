@@ -17,8 +17,9 @@ from backends.registry import BACKENDS, load
 from compiler.driver import Compilation, Settings, compile_file
 from compiler.frontends.rundown import lines
 from compiler.ir.placeholders import occurs, substitute
-from compiler.ir.program import Program, Verdict
+from compiler.ir.program import Program
 from compiler.ir.semantics import Machine, Outcome
+from compiler.ir.tasks import Verdict
 from compiler.passes import optimise
 from compiler.scenarios import read_scenarios
 from compiler.yaml_text import UnreadableError, load_mapping

@@ -4,27 +4,9 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from compiler.ir.program import (
-    Agent,
-    Ask,
-    Branch,
-    Edge,
-    End,
-    Gate,
-    Group,
-    KeywordTest,
-    Node,
-    Origin,
-    OutcomeTest,
-    Parallel,
-    Program,
-    Shell,
-    SlotTest,
-    SourceFile,
-    Test,
-    Tool,
-    Verdict,
-)
+from compiler.ir.edges import Edge, KeywordTest, Origin, OutcomeTest, SlotTest, Test
+from compiler.ir.program import Group, Node, Program, SourceFile
+from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Tool, Verdict
 from compiler.source import Span
 
 PASS, FAIL = OutcomeTest(Verdict.PASS), OutcomeTest(Verdict.FAIL)

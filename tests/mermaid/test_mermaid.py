@@ -15,7 +15,8 @@ from backends.mermaid.styles import CLASSES, COLOURS
 from backends.mistakes import OptionsError
 from backends.picture import Picture, picture
 from backends.registry import load
-from compiler.ir.program import End, Program, Shell, Verdict
+from compiler.ir.program import Program
+from compiler.ir.tasks import End, Shell, Verdict
 from tests.compiler.documents import compiled
 from tests.conftest import ROOT
 from tests.equivalence.cases import Case

@@ -17,7 +17,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from backends.registry import BACKENDS
-from compiler.ir.program import Verdict
+from compiler.ir.tasks import Verdict
 from rdc import trials
 from rdc.trials import TARGETS
 from rdc.trials.process import execute

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from compiler.frontends.rundown.names import Arrival, Frame, Unit, resolve_next
 from compiler.frontends.rundown.syntax import Dynamic, Step, Substep, Target
-from compiler.ir.program import Add, AtLeast, Effect, Reset, Set
+from compiler.ir.edges import Add, AtLeast, Effect, Reset, Set
 
 
 def enter_step(frame: Frame, step: Step) -> Arrival:

@@ -17,23 +17,12 @@ from compiler.frontends.rundown.jumps import enter_step
 from compiler.frontends.rundown.link import Document, references
 from compiler.frontends.rundown.names import Frame, Unit
 from compiler.frontends.rundown.outcomes import Outcomes, settled_id
+from compiler.frontends.rundown.placeholders import with_references
 from compiler.frontends.rundown.syntax import Dynamic, Reference, Word, units
-from compiler.ir.program import (
-    Ask,
-    Branch,
-    Edge,
-    Group,
-    Node,
-    Origin,
-    OutcomeTest,
-    Program,
-    Register,
-    Reset,
-    Shell,
-    SourceFile,
-    Variable,
-    Verdict,
-)
+from compiler.ir.edges import Edge, Origin, OutcomeTest, Reset
+from compiler.ir.program import Group, Node, Program, Register, SourceFile, Variable
+from compiler.ir.tasks import Ask, Branch, End, Shell, Verdict
+from compiler.ir.texts import Text, text
 
 LARGEST_PROGRAM = 100_000
 """In units: what repeated inclusion can blow a small document up to before it is refused (RD304)."""
@@ -111,8 +100,8 @@ def _name(document: Document) -> str:
     """A name that is safe in paths: from the frontmatter, else from the file."""
     file_name = PurePosixPath(document.source.name).name.removesuffix(".md").removesuffix(".runbook")
     given = document.runbook.metadata.get("name")
-    text = given if isinstance(given, str) and given.strip() else file_name
-    return re.sub(r"[^A-Za-z0-9._-]+", "-", text).strip("-.")[:LONGEST_NAME] or "runbook"
+    plain = given if isinstance(given, str) and given.strip() else file_name
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", plain).strip("-.")[:LONGEST_NAME] or "runbook"
 
 
 def _main_first(main: Document, documents: Mapping[str, Document]) -> list[Document]:
@@ -133,20 +122,21 @@ def _parts(frame: Frame, documents: Mapping[str, Document]) -> Iterator[Part]:
     if frame.origin:
         yield Group(
             frame.scope,
-            frame.title,
-            frame.document.runbook.description,
+            text(frame.title),
+            text(frame.document.runbook.description),
             "runbook",
             frame.outer_group,
             frame.origin,
         )
         effects = (Reset(frame.scope),) if registers else ()
         start = enter_step(frame, frame.start).target
-        yield Node(frame.scope, frame.title, frame.origin, Branch(), (Edge((), effects, start, ""),), frame.scope)
+        yield Node(frame.scope, text(frame.title), frame.origin, Branch(), (Edge((), effects, start),), frame.scope)
     yield from registers
     for step in frame.steps:
         unit = Unit(step)
         if not unit.is_leaf:
-            yield Group(frame.id(unit), step.title, step.prompt, "step", frame.scope, frame.at(step.span))
+            title, prompt = _text(frame, unit, step.title), _text(frame, unit, step.prompt)
+            yield Group(frame.id(unit), title, prompt, "step", frame.scope, frame.at(step.span))
         for child in (Unit(step, substep) for substep in step.substeps):
             yield from _unit_parts(outcomes, child, frame.id(unit), documents)
         yield from _unit_parts(outcomes, unit, frame.scope, documents)
@@ -160,28 +150,29 @@ def _unit_parts(outcomes: Outcomes, unit: Unit, group: str, documents: Mapping[s
         yield _leaf(outcomes, unit, group)
         return
     own = frame.id(unit)
+    title = _text(frame, unit, unit.syntax.title)
     if unit.substep:
-        yield Group(own, unit.syntax.title, "", "step", group, frame.at(unit.syntax.span))
+        yield Group(own, title, Text(), "step", group, frame.at(unit.syntax.span))
     for index, reference in enumerate(unit.syntax.runbooks):
         yield _runbook(outcomes, unit, index, reference, documents)
     origin = frame.at(unit.syntax.span)
     if unit.substep is None and frame.is_marked(unit.step):
         edges = tuple(outcomes.decision_edges(unit))
-        yield Node(own, unit.syntax.title, origin, Branch(), edges, own, _variables(frame, unit))
+        yield Node(own, title, origin, Branch(), edges, own, _variables(frame, unit))
     for verdict in Verdict:
         edges = tuple(outcomes.settled_edges(unit, verdict))
         if edges:
             name = settled_id(frame, unit, verdict)
-            yield Node(name, unit.syntax.title, origin, Branch(), edges, own, _variables(frame, unit))
+            yield Node(name, title, origin, Branch(), edges, own, _variables(frame, unit))
 
 
 def _leaf(outcomes: Outcomes, unit: Unit, group: str) -> Node:
     frame, syntax = outcomes.frame, unit.syntax
     return Node(
         id=frame.id(unit),
-        title=syntax.title,
+        title=_text(frame, unit, syntax.title),
         origin=frame.at(syntax.span),
-        task=_task(unit),
+        task=_task(frame, unit),
         edges=tuple(outcomes.leaf_edges(unit)),
         group=group,
         variables=_variables(frame, unit),
@@ -189,27 +180,38 @@ def _leaf(outcomes: Outcomes, unit: Unit, group: str) -> Node:
     )
 
 
-def _task(unit: Unit) -> Shell | Ask:
+def _task(frame: Frame, unit: Unit) -> Shell | Ask:
     """M2, M3: an executable block is run; everything else is put to whoever answers."""
-    code, prompt = unit.syntax.code, unit.syntax.prompt
+    code, prompt = unit.syntax.code, _text(frame, unit, unit.syntax.prompt)
+    block = _text(frame, unit, code.text.removesuffix("\n")) if code else None
     interpreter = code.interpreter if code else None
-    if code and interpreter:
-        return Shell("bash" if interpreter == "bash" else "sh", code.text.removesuffix("\n"), prompt)
+    if block is not None and interpreter:
+        return Shell("bash" if interpreter == "bash" else "sh", block, prompt)
     yes_no = any(item.word in {Word.YES, Word.NO} for item in unit.syntax.transitions)
-    block, language = (code.text.removesuffix("\n"), code.language) if code else (None, "")
-    return Ask("yes_no" if yes_no else "pass_fail", prompt, block, language)
+    return Ask("yes_no" if yes_no else "pass_fail", prompt, block, code.language if code else "")
+
+
+def _text(frame: Frame, unit: Unit, written: str) -> Text:
+    """A text of a unit, with references to the numbers of its instances (M5)."""
+    return with_references(written, _instances(frame, unit))
+
+
+_NAMES = {"{N}": "RDC_STEP_INSTANCE", "{n}": "RDC_SUBSTEP_INSTANCE"}
+
+
+def _instances(frame: Frame, unit: Unit) -> dict[str, str]:
+    """The counters of the dynamic units that a unit is or stands in, by their placeholders (M5)."""
+    found: dict[str, str] = {}
+    if unit.step.id is Dynamic.STEP:
+        found["{N}"] = frame.step_counter
+    if unit.substep is not None and unit.substep.id is Dynamic.SUBSTEP:
+        found["{n}"] = frame.substep_counter(unit.step)
+    return found
 
 
 def _variables(frame: Frame, unit: Unit) -> tuple[Variable, ...]:
-    """The instance numbers that a unit sees: its own (M5), and those around its runbook as environment only (M4)."""
-    is_dynamic = unit.substep is not None and unit.substep.id is Dynamic.SUBSTEP
-    if unit.step.id is not Dynamic.STEP and not is_dynamic:
-        return frame.variables
-    own: list[Variable] = []
-    if unit.step.id is Dynamic.STEP:
-        own.append(Variable("RDC_STEP_INSTANCE", frame.step_counter, "{N}"))
-    if is_dynamic:
-        own.append(Variable("RDC_SUBSTEP_INSTANCE", frame.substep_counter(unit.step), "{n}"))
+    """The instance numbers that commands of a unit see: its own, and those around its runbook (M4)."""
+    own = [Variable(_NAMES[placeholder], register) for placeholder, register in _instances(frame, unit).items()]
     names = {variable.name for variable in own}
     return (*(variable for variable in frame.variables if variable.name not in names), *own)
 
@@ -224,19 +226,19 @@ def _runbook(
     arrivals = {verdict: outcomes.after_runbook(unit, index, verdict) for verdict in Verdict}
     document = documents.get(frame.document.includes.get(reference.path, ""))
     if document is None:
-        edges = tuple(arrival.edge((OutcomeTest(verdict),)) for verdict, arrival in arrivals.items())
-        return Node(name, reference.path, origin, Ask("pass_fail", ""), edges, frame.id(unit))
-    outer = tuple(Variable(item.name, item.register, None) for item in _variables(frame, unit))
+        edges = tuple(arrival.edge((OutcomeTest(verdict.value),)) for verdict, arrival in arrivals.items())
+        return Node(name, text(reference.path), origin, Ask("pass_fail", Text()), edges, frame.id(unit))
     title = document.runbook.title or reference.path
     ends = (arrivals[Verdict.PASS], arrivals[Verdict.FAIL])
-    return Frame(document, name + "/", name, title, origin, frame.id(unit), outer, *ends)
+    return Frame(document, name + "/", name, title, origin, frame.id(unit), _variables(frame, unit), *ends)
 
 
 def _ends(outcomes: Outcomes) -> Iterator[Node]:
     """The ends that were led to; those of a nested runbook go on in the one around it (M8)."""
     frame = outcomes.frame
     for name, ending in outcomes.endings.items():
-        arrival = frame.complete if ending.task.result == "complete" else frame.stop
+        arrival = frame.complete if ending.result == "complete" else frame.stop
         edges = (arrival.edge(),) if arrival else ()
+        message = _text(frame, ending.unit, ending.message) if ending.unit else Text()
         variables = _variables(frame, ending.unit) if ending.unit else frame.variables
-        yield Node(name, "", frame.at(ending.span), ending.task, edges, frame.scope, variables)
+        yield Node(name, Text(), frame.at(ending.span), End(ending.result, message), edges, frame.scope, variables)

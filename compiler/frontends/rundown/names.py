@@ -23,7 +23,9 @@ from compiler.frontends.rundown.syntax import (
     Transition,
     spell,
 )
-from compiler.ir.program import Edge, Effect, Origin, Register, Test, Variable, Verdict
+from compiler.ir.edges import Edge, Effect, Origin, Test, Written
+from compiler.ir.program import Register, Variable
+from compiler.ir.tasks import Verdict
 from compiler.source import Span
 
 
@@ -32,12 +34,12 @@ class Arrival(NamedTuple):
 
     target: str
     effects: tuple[Effect, ...] = ()
-    label: str = ""
+    written: tuple[Written, ...] = ()
     origins: tuple[Origin, ...] = ()
 
     def edge(self, guard: tuple[Test, ...] = (), before: tuple[Effect, ...] = ()) -> Edge:
         """The edge that leads there; the effects `before` come first."""
-        return Edge(guard, before + self.effects, self.target, self.label, self.origins)
+        return Edge(guard, before + self.effects, self.target, self.written, self.origins)
 
 
 class Unit(NamedTuple):
@@ -238,23 +240,24 @@ class Frame:
     def registers(self) -> Iterator[Register]:
         """All counters of this inclusion. Those of children and of `{n}` belong to the step's scope (M10)."""
         if Dynamic.STEP in self.by_id:
-            yield Register(self.step_counter, self.scope, 1)
+            yield Register(self.step_counter, self.scope, 1, "instance", self.step_counter)
         for step in self.steps:
             parent = Unit(step)
             if parent.has_retry:
-                yield Register(self.retries(parent), self.scope)
+                yield Register(self.retries(parent), self.scope, 0, "retries", self.id(parent))
             for substep in step.substeps:
                 yield from self._substep_registers(parent, Unit(step, substep))
 
     def _substep_registers(self, parent: Unit, child: Unit) -> Iterator[Register]:
         scope = self.id(parent)
         if child.substep and child.substep.id is Dynamic.SUBSTEP:
-            yield Register(self.substep_counter(parent.step), scope, 1 if parent.step is self.start else 0)
+            initial = 1 if parent.step is self.start else 0
+            yield Register(self.substep_counter(parent.step), scope, initial, "instance", self.id(child))
         if child.has_retry:
-            yield Register(self.retries(child), scope)
+            yield Register(self.retries(child), scope, 0, "retries", self.id(child))
         for name in (self.mark(parent, child), self.earlier_mark(parent, child)):
             if name:
-                yield Register(name, scope)
+                yield Register(name, scope, 0, "mark", self.id(child), parent.decisive.value)
 
 
 _PAST = {Verdict.PASS: "passed", Verdict.FAIL: "failed"}

@@ -4,24 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from compiler.frontends.rundown.jumps import enter_step, enter_substep, enter_target, first_child
 from compiler.frontends.rundown.names import Arrival, Frame, Unit
 from compiler.frontends.rundown.syntax import Action, Complete, Continue, Goto, Stop, Transition
-from compiler.ir.program import Add, CounterTest, Edge, Effect, End, OutcomeTest, Set, Test, Verdict
+from compiler.ir.edges import Add, CounterTest, Edge, Effect, OutcomeTest, Set, Test, Written
+from compiler.ir.tasks import Verdict
 from compiler.source import Span
 
 OTHER = {Verdict.PASS: Verdict.FAIL, Verdict.FAIL: Verdict.PASS}
 
 
 class Ending(NamedTuple):
-    """An end that some edge leads to: the node to be made for it, where it was first asked for, and by which unit.
+    """An end that some edge leads to: its result and message, where it was first asked for, and by which unit.
 
     `unit` is None for an end without a message, which all units share.
     """
 
-    task: End
+    result: Literal["complete", "stop"]
+    message: str
     span: Span
     unit: Unit | None
 
@@ -38,7 +40,7 @@ class Outcomes:
         counter = self.frame.retries(unit)
         leaving: tuple[Effect, ...] = (Set(counter, 0),) if unit.has_retry else ()  # M9
         for verdict in Verdict:
-            test = OutcomeTest(verdict)
+            test = OutcomeTest(verdict.value)
             transition = unit.transition(verdict)
             if transition and transition.retries:
                 yield self._again(unit, transition, (test,), Arrival(self.frame.id(unit)))
@@ -57,7 +59,8 @@ class Outcomes:
         counter = self.frame.retries(unit)
         guard = (*tests, CounterTest(counter, "<", retry.retries))
         effects = (Add(counter, 1), *again.effects)
-        return Edge(guard, effects, again.target, f"RETRY {retry.retries}", (self.frame.at(retry.span),))
+        written = (Written(f"RETRY {retry.retries}"),)
+        return Edge(guard, effects, again.target, written, (self.frame.at(retry.span),))
 
     def decision_edges(self, step: Unit) -> Iterator[Edge]:
         """The edges of the node where a step's outcome is computed from its children's marks (M11)."""
@@ -84,10 +87,13 @@ class Outcomes:
         """Where a unit with children goes when its outcome is known."""
         transition = unit.transition(verdict)
         if transition and transition.retries:
-            return Arrival(settled_id(self.frame, unit, verdict), label=f"{unit.label} {verdict.name}")
+            return Arrival(settled_id(self.frame, unit, verdict), written=(Written("", unit.label, verdict.value),))
         arrival = self.leave(unit, verdict)
         default = "CONTINUE" if verdict is Verdict.PASS else "STOP"  # M6
-        return arrival._replace(label=f"{unit.label} {verdict.name}: {arrival.label or default}")
+        own, *others = arrival.written or (Written(default),)
+        if own.unit:  # the unit has no transition for it: its outcome is that of the one around it
+            own, others = Written(), [own, *others]
+        return arrival._replace(written=(Written(own.action, unit.label, verdict.value), *others))
 
     def after_runbook(self, unit: Unit, index: int, verdict: Verdict) -> Arrival:
         """How a unit goes on after a runbook of its list: the outcome is always yielded (M11)."""
@@ -123,33 +129,33 @@ class Outcomes:
         arrival = self._action(unit, action, transition.span if transition else unit.syntax.span)
         if transition is None:
             return arrival
-        label = action_label(action) + (f", {arrival.label}" if arrival.label else "")
+        written = (Written(action_label(action)), *arrival.written)
         origins = (self.frame.at(transition.span), *arrival.origins)
-        return Arrival(arrival.target, arrival.effects, label, origins)
+        return Arrival(arrival.target, arrival.effects, written, origins)
 
     def _action(self, unit: Unit, action: Action, span: Span) -> Arrival:
         if isinstance(action, Goto):
             return enter_target(self.frame, unit, action.target)
         if isinstance(action, Continue):
             return self._continue(unit, span)
-        return self._end(unit, End("complete" if isinstance(action, Complete) else "stop", action.message), span)
+        return self._end(unit, "complete" if isinstance(action, Complete) else "stop", action.message, span)
 
     def _continue(self, unit: Unit, span: Span) -> Arrival:
         """The next sibling, or the next numbered step or `{N}`; past the last one the runbook completes (M7)."""
         if unit.substep:
             return self._next_sibling(Unit(unit.step), unit)
         after = self.frame.next_numbered(unit.step)
-        return self._end(unit, End("complete"), span) if after is None else enter_step(self.frame, after)
+        return self._end(unit, "complete", "", span) if after is None else enter_step(self.frame, after)
 
-    def _end(self, unit: Unit, task: End, span: Span) -> Arrival:
+    def _end(self, unit: Unit, result: Literal["complete", "stop"], message: str, span: Span) -> Arrival:
         """The node of an end: one for all that say nothing, one of its own for each with a message."""
-        name = task.result.upper()
-        if not task.message:
-            self.endings.setdefault(self.frame.prefix + name, Ending(task, span, None))
+        name = result.upper()
+        if not message:
+            self.endings.setdefault(self.frame.prefix + name, Ending(result, "", span, None))
             return Arrival(self.frame.prefix + name)
         base = f"{self.frame.id(unit)}/{name}"
         candidate, number = base, 1
-        while self.endings.setdefault(candidate, Ending(task, span, unit)).task != task:
+        while self.endings.setdefault(candidate, Ending(result, message, span, unit)).message != message:
             number += 1
             candidate = f"{base}~{number}"
         return Arrival(candidate)

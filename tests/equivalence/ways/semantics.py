@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from compiler.ir.program import Ask, End, Program, Shell, Verdict
+from compiler.ir.program import Program
 from compiler.ir.semantics import Machine, Outcome
+from compiler.ir.tasks import Ask, End, Shell, Verdict
 from compiler.ir.verify import verify
 from compiler.passes import optimise
 from tests.equivalence.difference import same

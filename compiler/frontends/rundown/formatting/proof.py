@@ -11,7 +11,8 @@ from compiler.frontends.rundown.formatting.pieces import Piece, Section
 from compiler.frontends.rundown.link import Document
 from compiler.frontends.rundown.lower import lower
 from compiler.frontends.rundown.syntax import Runbook
-from compiler.ir.program import Origin, SourceFile
+from compiler.ir.edges import Origin
+from compiler.ir.program import SourceFile
 from compiler.source import Source, Span
 
 

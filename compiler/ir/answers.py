@@ -1,0 +1,86 @@
+"""From what a task's process or person said to the task's outcome (I9 to I15)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import assert_never
+
+from compiler.ir.semantics import Outcome
+from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Task, Tool
+from runtime_shim.reading import decoded, joined_answer, joined_verdict, joined_word, read_word
+
+Answer = bytes | None
+"""What a process wrote to its standard output; None if it failed or wrote too much."""
+
+
+def of_agent(task: Agent, answer: Answer) -> Outcome:
+    """The outcome of a call of an agent (I11, I12)."""
+    said = None if answer is None else decoded(answer)
+    return Outcome(_word(task, said), said or "")
+
+
+def of_tool(answer: Answer) -> Outcome:
+    """The outcome of a call of a tool (I13)."""
+    return Outcome("fail") if answer is None else Outcome("pass", decoded(answer))
+
+
+def of_parallel(task: Parallel, answers: Sequence[Answer]) -> Outcome:
+    """The outcome of the calls of a parallel step, their answers in order (I14)."""
+    said = [None if answer is None else decoded(answer) for answer in answers]
+    words = [_word(entry, one) for entry, one in zip(task.entries, said, strict=True)]
+    if task.keywords:
+        word = joined_word(words, task.check, task.failing, task.unanimous)
+    else:
+        word = joined_verdict(words, task.check)
+    return Outcome(word, joined_answer(said))
+
+
+def of_reply(task: Ask | Gate, reply: str, options: Sequence[str] = ()) -> Outcome | None:
+    """The outcome of a person's reply; None if it is none of those that the question takes (I10, I15).
+
+    Args:
+        task: What was asked.
+        reply: What was replied.
+        options: The options of a select as filled in.
+    """
+    if isinstance(task, Gate):
+        return Outcome(reply) if reply in {"approved", "rejected"} else None
+    match task.question:
+        case "pass_fail" | "yes_no":
+            word = {"yes": "pass", "no": "fail"}.get(reply.lower(), reply.lower())
+            return Outcome(word, reply) if word in {"pass", "fail"} else None
+        case "confirm":
+            return Outcome(reply, reply) if reply in {"yes", "no"} else None
+        case "input":
+            return Outcome("pass", reply)
+        case "select":
+            return Outcome(str(task.options[options.index(reply)]), reply) if reply in options else None
+        case _:
+            assert_never(task.question)
+
+
+def usual(task: Task) -> Outcome:
+    """The outcome that a rehearsal assumes where nothing is said: the task does what it is for."""
+    match task:
+        case Shell() | Tool():
+            return Outcome("pass")
+        case Ask(question="confirm"):
+            return Outcome("yes", "yes")
+        case Ask(question="select", options=options):
+            return Outcome(str(options[0]), str(options[0]))
+        case Ask():
+            return Outcome("pass")
+        case Agent(reading=reading):
+            return Outcome(reading.keywords[0] if reading.keywords else "pass")
+        case Parallel():
+            return Outcome(task.keywords[0] if task.keywords else "pass")
+        case Gate():
+            return Outcome("approved")
+        case Branch() | End():
+            raise ValueError(f"a node of the kind {task.kind} has no outcome")
+        case _:
+            assert_never(task)
+
+
+def _word(task: Agent, answer: str | None) -> str:
+    return read_word(answer, task.reading.keywords, task.reading.validation, task.reading.excused)

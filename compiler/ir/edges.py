@@ -1,0 +1,217 @@
+"""Edges: how a run goes on from a node. Tests, effects, and what the author wrote (I17 to I20)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import ClassVar, Literal, assert_never
+
+from compiler.ir.tasks import STRICT
+from compiler.source import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a node or edge was written: the path as its source shows it, and the span there."""
+
+    path: str
+    span: Span
+    __pydantic_config__: ClassVar = STRICT
+
+
+# --- Tests -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class OutcomeTest:
+    """Holds if the node's task had this word."""
+
+    word: str
+    kind: Literal["outcome"] = "outcome"
+    __pydantic_config__: ClassVar = STRICT
+
+
+@dataclass(frozen=True, slots=True)
+class CounterTest:
+    """Holds if a counter compares so with a number."""
+
+    register: str
+    operator: Literal["<", ">=", "="]
+    value: int
+    kind: Literal["counter"] = "counter"
+    __pydantic_config__: ClassVar = STRICT
+
+
+@dataclass(frozen=True, slots=True)
+class SlotTest:
+    """Holds if a slot equals a text or does not, exactly; an unset slot is the empty text."""
+
+    slot: str
+    operator: Literal["==", "!="]
+    text: str
+    kind: Literal["slot"] = "slot"
+    __pydantic_config__: ClassVar = STRICT
+
+
+Test = OutcomeTest | CounterTest | SlotTest
+
+
+# --- Effects ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Set:
+    """Give a counter a value."""
+
+    register: str
+    value: int
+    kind: Literal["set"] = "set"
+    __pydantic_config__: ClassVar = STRICT
+
+
+@dataclass(frozen=True, slots=True)
+class Add:
+    """Add a number, or the value of another counter, to a counter."""
+
+    register: str
+    amount: int | str
+    kind: Literal["add"] = "add"
+    __pydantic_config__: ClassVar = STRICT
+
+
+@dataclass(frozen=True, slots=True)
+class AtLeast:
+    """Raise a counter to a value if it is below."""
+
+    register: str
+    value: int
+    kind: Literal["at_least"] = "at_least"
+    __pydantic_config__: ClassVar = STRICT
+
+
+@dataclass(frozen=True, slots=True)
+class Reset:
+    """Give every counter of a scope, and of the scopes within it, its initial value."""
+
+    scope: str
+    kind: Literal["reset"] = "reset"
+    __pydantic_config__: ClassVar = STRICT
+
+
+@dataclass(frozen=True, slots=True)
+class Keep:
+    """Keep the text of the outcome in a slot, or the value of a name (I19).
+
+    `extract` is the field of a JSON object in an answer that is kept instead of the whole.
+    """
+
+    slot: str
+    of: Literal["answer", "value"] = "answer"
+    name: str = ""
+    extract: str | None = None
+    kind: Literal["keep"] = "keep"
+    __pydantic_config__: ClassVar = STRICT
+
+
+@dataclass(frozen=True, slots=True)
+class Clear:
+    """Make a slot unset."""
+
+    slot: str
+    kind: Literal["clear"] = "clear"
+    __pydantic_config__: ClassVar = STRICT
+
+
+CounterEffect = Set | Add | AtLeast | Reset
+SlotEffect = Keep | Clear
+Effect = CounterEffect | SlotEffect
+
+
+def counter_effects(effects: Iterable[Effect]) -> list[CounterEffect]:
+    """Those of some effects that change counters."""
+    return [effect for effect in effects if not isinstance(effect, Keep | Clear)]
+
+
+# --- Edges -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What an author wrote for the outcome of a unit: `GOTO 4`. The edge's own unit has no name and no outcome here.
+
+    An `action` is "" where the unit's action is decided further on.
+    """
+
+    action: str = ""
+    unit: str = ""
+    outcome: str = ""
+    __pydantic_config__: ClassVar = STRICT
+
+    def __str__(self) -> str:
+        """`GOTO 4`, `1 FAIL: STOP` or `1 FAIL`."""
+        return ": ".join(filter(None, (f"{self.unit} {self.outcome.upper()}".strip(), self.action)))
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A way on from a node. The guard is a conjunction, empty for always; effects apply in order.
+
+    `written` is what the author wrote for it, the unit's own action first; `origins` are the places of that, a default
+    (M6) has none.
+    """
+
+    guard: tuple[Test, ...]
+    effects: tuple[Effect, ...]
+    target: str
+    written: tuple[Written, ...] = ()
+    origins: tuple[Origin, ...] = ()
+    __pydantic_config__: ClassVar = STRICT
+
+    @property
+    def label(self) -> str:
+        """What the author wrote, as a reader sees it: `CONTINUE, 1 FAIL: STOP`."""
+        said = "".join(f"{part}{', ' if part.action else ': '}" for part in self.written)
+        return said[:-2]
+
+
+def may_follow(edge: Edge, word: str | None) -> bool:
+    """Whether an edge can be taken after an outcome, its registers aside."""
+    return all(test.word == word for test in edge.guard if isinstance(test, OutcomeTest))
+
+
+def is_plain_for(edge: Edge, word: str | None) -> bool:
+    """Whether an edge can be taken after an outcome whatever else holds."""
+    return all(isinstance(test, OutcomeTest) and test.word == word for test in edge.guard)
+
+
+def words_of(edges: Iterable[Edge]) -> tuple[str, ...]:
+    """The words that edges test, each once."""
+    return tuple(dict.fromkeys(test.word for edge in edges for test in edge.guard if isinstance(test, OutcomeTest)))
+
+
+def register_tests(edge: Edge) -> list[CounterTest | SlotTest]:
+    """What an edge asks of registers."""
+    found: list[CounterTest | SlotTest] = []
+    for test in edge.guard:
+        match test:
+            case CounterTest() | SlotTest():
+                found.append(test)
+            case OutcomeTest():
+                pass  # the edges of an outcome are chosen before
+            case _:
+                assert_never(test)
+    return found
+
+
+def counter_tests(edge: Edge) -> list[CounterTest]:
+    """What an edge asks of counters, for a target that does not carry tests on slots.
+
+    Raises:
+        ValueError: The edge asks for a slot; the target should have refused the program.
+    """
+    found: list[CounterTest] = []
+    for test in register_tests(edge):
+        if isinstance(test, SlotTest):
+            raise ValueError(f"a test of the kind {test.kind} cannot be expressed")  # noqa: TRY004
+        found.append(test)
+    return found

@@ -1,0 +1,224 @@
+"""Tasks: what a node does before it chooses an edge, and the words that may come of it (I9 to I15)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import ClassVar, Literal, assert_never
+
+from compiler.ir.texts import Text
+
+STRICT = {"extra": "forbid"}
+"""Keys that a class does not know are refused where a program is read from JSON."""
+
+
+class Verdict(StrEnum):
+    """The two words that a unit of a runbook ends with."""
+
+    PASS = "pass"  # noqa: S105 (not a password)
+    FAIL = "fail"
+
+
+PASS_OR_FAIL = (Verdict.PASS.value, Verdict.FAIL.value)
+FAILED = "failed"
+"""The word of an agent with keywords that gave no answer (I12)."""
+
+UNREAD = ("none", "invalid", "ambiguous", FAILED)
+"""The words of an agent with keywords whose answer gave none of them (I12)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shell:
+    """Run a command with `bash -c` or `sh -c` (I9). `prompt` is what stands above it, Markdown."""
+
+    interpreter: Literal["bash", "sh"]
+    command: Text
+    prompt: Text = Text()
+    kind: Literal["shell"] = "shell"
+    __pydantic_config__: ClassVar = STRICT
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """Put a question to a person, a script of answers or an agent (I10).
+
+    `prompt` is Markdown; `block` is an instructional code block shown beneath it, `language` its tag. `options` belong
+    to `select`.
+    """
+
+    question: Literal["pass_fail", "yes_no", "confirm", "input", "select"]
+    prompt: Text
+    block: Text | None = None
+    language: str = ""
+    options: tuple[Text, ...] = ()
+    kind: Literal["ask"] = "ask"
+    __pydantic_config__: ClassVar = STRICT
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How an answer becomes a word (I12).
+
+    `keywords` are looked for in it, `validation` is a regular expression that must match somewhere in it, unless the
+    keyword is one of `excused`.
+    """
+
+    keywords: tuple[str, ...] = ()
+    validation: str | None = None
+    excused: tuple[str, ...] = ()
+    __pydantic_config__: ClassVar = STRICT
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """Give a prompt to the command of an agent type ("" for the common one) and read its answer (I11)."""
+
+    agent: str
+    prompt: Text
+    reading: Reading = Reading()
+    kind: Literal["agent"] = "agent"
+    __pydantic_config__: ClassVar = STRICT
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """Call a tool of a connection; the arguments are a JSON object as a text (I13)."""
+
+    connection: str
+    tool: str
+    arguments: Text
+    kind: Literal["tool"] = "tool"
+    __pydantic_config__: ClassVar = STRICT
+
+
+@dataclass(frozen=True, slots=True)
+class Parallel:
+    """Call several agents at the same time and join their words by index (I14)."""
+
+    entries: tuple[Agent, ...]
+    check: Literal["all", "any"] = "all"
+    failing: tuple[str, ...] = ()
+    unanimous: tuple[str, ...] = ()
+    kind: Literal["parallel"] = "parallel"
+    __pydantic_config__: ClassVar = STRICT
+
+    @property
+    def keywords(self) -> tuple[str, ...]:
+        """The keywords of all entries, each once."""
+        return tuple(dict.fromkeys(keyword for entry in self.entries for keyword in entry.reading.keywords))
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """Wait until a person lets the run through (I15)."""
+
+    gate: str
+    reason: Text = Text()
+    kind: Literal["gate"] = "gate"
+    __pydantic_config__: ClassVar = STRICT
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """Do nothing: the node only chooses among its edges."""
+
+    kind: Literal["branch"] = "branch"
+    __pydantic_config__: ClassVar = STRICT
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """End the program, or, where the node has edges, a nested one in it (I2)."""
+
+    result: Literal["complete", "stop"]
+    message: Text = Text()
+    kind: Literal["end"] = "end"
+    __pydantic_config__: ClassVar = STRICT
+
+
+Task = Shell | Ask | Agent | Tool | Parallel | Gate | Branch | End
+
+
+def alphabet(task: Task) -> tuple[str, ...]:
+    """The words that the outcome of a task may have, in a stable order; none for a node without a task."""
+    match task:
+        case Shell() | Tool():
+            return PASS_OR_FAIL
+        case Ask(question, options=options):
+            return _of_question(question, options)
+        case Agent(reading=reading):
+            return (*reading.keywords, *UNREAD) if reading.keywords else PASS_OR_FAIL
+        case Parallel():
+            return (*task.keywords, *UNREAD) if task.keywords else PASS_OR_FAIL
+        case Gate():
+            return ("approved", "rejected")
+        case Branch() | End():
+            return ()
+        case _:
+            assert_never(task)
+
+
+def _of_question(question: str, options: tuple[Text, ...]) -> tuple[str, ...]:
+    match question:
+        case "confirm":
+            return ("yes", "no")
+        case "input":
+            return (Verdict.PASS.value,)
+        case "select":
+            return tuple(str(option) for option in options)
+        case _:
+            return PASS_OR_FAIL
+
+
+def no_answer(task: Task) -> str:
+    """The word of a task that could not be done: its process failed, took too long or said too much."""
+    return FAILED if FAILED in alphabet(task) else Verdict.FAIL.value
+
+
+def map_task_texts(task: Task, change: Callable[[Text], Text]) -> Task:
+    """A task with every text in it changed."""
+    match task:
+        case Shell():
+            return replace(task, command=change(task.command), prompt=change(task.prompt))
+        case Ask():
+            block = None if task.block is None else change(task.block)
+            options = tuple(map(change, task.options))
+            return replace(task, prompt=change(task.prompt), block=block, options=options)
+        case Agent():
+            return replace(task, prompt=change(task.prompt))
+        case Tool():
+            return replace(task, arguments=change(task.arguments))
+        case Parallel():
+            return replace(task, entries=tuple(replace(e, prompt=change(e.prompt)) for e in task.entries))
+        case Gate():
+            return replace(task, reason=change(task.reason))
+        case End():
+            return replace(task, message=change(task.message))
+        case Branch():
+            return task
+        case _:
+            assert_never(task)
+
+
+def task_texts(task: Task) -> tuple[Text, ...]:
+    """The texts that a task shows or sends, a command aside."""
+    match task:
+        case Shell(prompt=prompt):
+            return (prompt,)
+        case Ask(prompt=prompt, block=block, options=options):
+            return (prompt, *((block,) if block is not None else ()), *options)
+        case Agent(prompt=prompt):
+            return (prompt,)
+        case Tool(arguments=arguments):
+            return (arguments,)
+        case Parallel(entries):
+            return tuple(entry.prompt for entry in entries)
+        case Gate(reason=reason):
+            return (reason,)
+        case End(message=message):
+            return (message,)
+        case Branch():
+            return ()
+        case _:
+            assert_never(task)

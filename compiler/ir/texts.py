@@ -1,0 +1,120 @@
+"""Texts: rows of strings and references to registers, filled in when they are shown, sent or run (I6)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pydantic import GetCoreSchemaHandler
+    from pydantic_core import CoreSchema
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """The value of a counter or slot within a text.
+
+    `written` is what the author wrote for it. Where the register is a slot that is unset, `missing` stands there alone;
+    else `before`, the value and `after` (I6).
+    """
+
+    register: str
+    written: str = ""
+    missing: str = ""
+    before: str = ""
+    after: str = ""
+
+    def filled(self, value: str | None) -> str:
+        """What stands in the place of the reference; `value` is None for an unset slot."""
+        return self.missing if value is None else f"{self.before}{value}{self.after}"
+
+
+Part = str | Reference
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A text. Strings stand between references, never beside each other, and none is empty: see `joined`."""
+
+    parts: tuple[Part, ...] = ()
+
+    def __bool__(self) -> bool:
+        """Whether there is anything in it."""
+        return bool(self.parts)
+
+    def __str__(self) -> str:
+        """The text with its references as their authors wrote them."""
+        return "".join(part if isinstance(part, str) else part.written for part in self.parts)
+
+    @property
+    def references(self) -> Iterator[Reference]:
+        """The references, in order."""
+        return (part for part in self.parts if isinstance(part, Reference))
+
+    def filled(self, values: Mapping[str, str | None], escape: Callable[[str], str] = str) -> str:
+        """The text with values in place of its references, in one pass (I6).
+
+        Args:
+            values: The value of each register that the text refers to; None for an unset slot.
+            escape: What is done to a value before it is put in, as where the text is JSON (I13).
+        """
+        return "".join(part if isinstance(part, str) else _value(part, values, escape) for part in self.parts)
+
+    def known(self, values: Mapping[str, str]) -> Text:
+        """The text with the values of some registers in place of the references to them."""
+        return joined([_known(part, values) for part in self.parts]) if values else self
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """In JSON a text without references is a string, any other one a list of strings and references."""
+        from pydantic_core import core_schema  # noqa: PLC0415 (only who reads or writes JSON needs it)
+
+        parts = handler.generate_schema(tuple[Part, ...])
+        shape = core_schema.union_schema([core_schema.str_schema(), parts])
+        return core_schema.no_info_after_validator_function(
+            _read, shape, serialization=core_schema.plain_serializer_function_ser_schema(_plain)
+        )
+
+
+def _value(reference: Reference, values: Mapping[str, str | None], escape: Callable[[str], str]) -> str:
+    value = values[reference.register]
+    return reference.filled(None if value is None else escape(value))
+
+
+def _known(part: Part, values: Mapping[str, str]) -> Part:
+    if isinstance(part, str) or part.register not in values:
+        return part
+    return part.filled(values[part.register])
+
+
+def text(written: str) -> Text:
+    """A text without references."""
+    return Text((written,)) if written else Text()
+
+
+def joined(parts: Iterator[Part] | tuple[Part, ...] | list[Part]) -> Text:
+    """The text of some parts: neighbouring strings become one, empty ones go."""
+    found: list[Part] = []
+    for part in parts:
+        if isinstance(part, str) and found and isinstance(found[-1], str):
+            found[-1] += part
+        elif part != "":
+            found.append(part)
+    return Text(tuple(found))
+
+
+def _read(value: str | tuple[Part, ...]) -> Text:
+    return text(value) if isinstance(value, str) else joined(value)
+
+
+def _plain(value: Text) -> str | list[str | dict[str, str]]:
+    if all(isinstance(part, str) for part in value.parts):
+        return str(value)
+    return [part if isinstance(part, str) else _sparse(part) for part in value.parts]
+
+
+def _sparse(reference: Reference) -> dict[str, str]:
+    """A reference in JSON, without what is empty."""
+    fields = ("register", "written", "missing", "before", "after")
+    return {name: getattr(reference, name) for name in fields if getattr(reference, name)}

@@ -1,0 +1,103 @@
+"""Whether a task, and a declared input, is well-formed by itself (docs/program.md, I8 to I15)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from compiler.ir.patterns import pattern_problem
+from compiler.ir.program import Input
+from compiler.ir.tasks import UNREAD, Agent, Ask, Parallel, Reading, Task, Tool
+from compiler.ir.texts import Text
+from runtime_shim.fitting import unfit
+from runtime_shim.reading import BLANKS
+
+_INSIDE = "\ue000"
+"""Stands for a reference while arguments are parsed; two of these stand for one that is written so."""
+
+
+def task_problems(task: Task) -> Iterator[str]:
+    """What is wrong with a task."""
+    match task:
+        case Ask():
+            yield from _options(task)
+        case Agent(reading=reading):
+            yield from _reading(reading)
+        case Tool(arguments=arguments):
+            yield from _arguments(arguments)
+        case Parallel():
+            yield from _parallel(task)
+        case _:
+            return  # every other task is well-formed
+
+
+def _options(task: Ask) -> Iterator[str]:
+    written = [str(option) for option in task.options]
+    if (task.question == "select") != bool(written) or len(written) != len(set(written)) or not all(written):
+        yield f"the options do not fit a question of the kind {task.question}"
+
+
+def _reading(reading: Reading) -> Iterator[str]:
+    for keyword in reading.keywords:
+        if not keyword or keyword != keyword.strip(BLANKS) or "\n" in keyword:
+            yield f"the keyword {keyword!r} is empty, has white space at an end, or more than one line"
+        if keyword in UNREAD:
+            yield f"the keyword {keyword} is the word of an answer that gives none"
+    if len(reading.keywords) != len(set(reading.keywords)):
+        yield "two keywords are the same"
+    if not set(reading.excused) <= set(reading.keywords):
+        yield "an excused word is no keyword"
+    if reading.validation is None:
+        return
+    if not reading.keywords:
+        yield "a validation needs keywords"
+    if problem := pattern_problem(reading.validation):
+        yield f"the validation pattern {problem}"
+
+
+def _parallel(task: Parallel) -> Iterator[str]:
+    if not task.entries:
+        yield "it calls no agent"
+    if len({bool(entry.reading.keywords) for entry in task.entries}) > 1:
+        yield "some of its entries have keywords, others have none"
+    if not {*task.failing, *task.unanimous} <= set(task.keywords):
+        yield "a failing or unanimous word is no keyword"
+    for entry in task.entries:
+        yield from _reading(entry.reading)
+
+
+def _arguments(arguments: Text) -> Iterator[str]:
+    """The arguments are a JSON object, and every reference in them stands inside of a string (I13)."""
+    parts = arguments.parts
+    references = sum(not isinstance(part, str) for part in parts)
+    marked = "".join(part.replace(_INSIDE, _INSIDE * 2) if isinstance(part, str) else _INSIDE for part in parts)
+    try:
+        found = json.loads(marked)
+    except (ValueError, RecursionError):
+        yield "the arguments are no JSON"
+        return
+    if not isinstance(found, dict):
+        yield "the arguments are no JSON object"
+    if any(item.before or item.after for item in arguments.references) or _marks(found) != references:
+        yield "a reference in the arguments does not stand inside of a string, or has texts around it"
+
+
+def _marks(value: object) -> int:
+    """How many references stand in the strings of a JSON value; not in the names of its fields."""
+    if isinstance(value, str):
+        return value.replace(_INSIDE * 2, "").count(_INSIDE)
+    if isinstance(value, list):
+        return sum(map(_marks, value))
+    return sum(map(_marks, value.values())) if isinstance(value, dict) else 0
+
+
+def input_problems(declared: Input) -> Iterator[str]:
+    """What is wrong with a declared input."""
+    if (declared.type == "choice") != bool(declared.options):
+        yield f"the options do not fit the type {declared.type}"
+    if declared.pattern is not None and (problem := pattern_problem(declared.pattern)):
+        yield f"the pattern {problem}"
+        return
+    if declared.default is not None:
+        problem = unfit(declared.default, declared.type, declared.options, declared.pattern)
+        yield from [f"the default does not fit: {problem}"] if problem else []

@@ -1,0 +1,105 @@
+"""How an answer becomes a text, a word and a value: pure, for every target alike (I11 to I14, I19)."""
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any, Optional
+
+LARGEST_ANSWER = 1 << 20  # bytes
+MOST_OBJECTS = 10_000  # places where a JSON object may begin: more are not tried, so that no answer takes for ever
+BLANKS = " \t\n\r\v\f"
+NO_TEXT = re.compile("[\0\ud800-\udfff]")
+
+
+def decoded(answer: bytes) -> str:
+    """Return the text of an answer: what is not UTF-8, and NUL, is U+FFFD, blanks at both ends are off (I11)."""
+    return cleaned(answer.decode("utf-8", errors="replace"))
+
+
+def cleaned(text: str) -> str:
+    """Return a text without what no target could keep, and without blanks at both ends."""
+    return NO_TEXT.sub("\ufffd", text).strip(BLANKS)
+
+
+def keywords_in(answer: str, keywords: Iterable[str]) -> set[str]:
+    """Return the keywords of the line that decides, more than one if it is ambiguous (I12)."""
+    ordered = sorted(keywords, key=len, reverse=True)
+    alternatives = "|".join(f"({re.escape(keyword)})" for keyword in ordered)
+    for flags in (0, re.IGNORECASE):
+        pattern = re.compile(rf"(?<!\w)(?:{alternatives})(?!\w)", flags)
+        for line in reversed(answer.split("\n")):
+            found = {ordered[match.lastindex - 1] for match in pattern.finditer(line) if match.lastindex}
+            if found:
+                return found
+    return set()
+
+
+def read_word(
+    answer: Optional[str], keywords: Sequence[str], validation: Optional[str] = None, excused: Iterable[str] = ()
+) -> str:
+    """Return the word of an agent's answer; None is no answer (I11, I12)."""
+    if not keywords:
+        return "pass" if answer else "fail"
+    if not answer:
+        return "failed"
+    found = keywords_in(answer, keywords)
+    is_excused = len(found) == 1 and bool(found & set(excused))
+    if validation is not None and not is_excused and not re.search(validation, answer, re.IGNORECASE):
+        return "invalid"
+    if len(found) > 1:
+        return "ambiguous"
+    return found.pop() if found else "none"
+
+
+def joined_word(words: Sequence[str], check: str, failing: Iterable[str] = (), unanimous: Iterable[str] = ()) -> str:
+    """Return the word of a parallel step from those of its entries with keywords, in order (I14)."""
+    for trouble in ("failed", "invalid", "ambiguous"):
+        if trouble in words:
+            return trouble
+    if words[0] in set(unanimous) and len(set(words)) == 1:
+        return words[0]
+    counted = [word for word in words if word != "none" and word not in set(unanimous)]
+    bad = [word for word in counted if word in set(failing)]
+    good = [word for word in counted if word not in set(failing)]
+    if check == "any":
+        return (good or bad or ["none"])[0]
+    if bad:
+        return bad[0]
+    return "ambiguous" if len(set(good)) > 1 else (good or ["none"])[0]
+
+
+def joined_verdict(words: Sequence[str], check: str) -> str:
+    """Return the word of a parallel step whose entries have no keywords (I14)."""
+    passed = [word == "pass" for word in words]
+    return "pass" if (all(passed) if check == "all" else any(passed)) else "fail"
+
+
+def joined_answer(answers: Iterable[Optional[str]]) -> str:
+    """Return the text of a parallel step: the answers that there are, an empty line between two (I14)."""
+    return "\n\n".join(answer for answer in answers if answer)
+
+
+def extracted(answer: str, field: str) -> str:
+    """Return the field of the last JSON object in an answer that has it, else the whole answer (I19)."""
+    decoder = json.JSONDecoder()
+    place = len(answer)
+    for _ in range(MOST_OBJECTS):
+        place = answer.rfind("{", 0, place)
+        if place < 0:
+            break
+        try:
+            value, _end = decoder.raw_decode(answer, place)
+        except (ValueError, RecursionError):
+            continue
+        if field in value:
+            return _as_text(value[field])
+    return answer
+
+
+def _as_text(value: Any) -> str:  # noqa: ANN401 (any JSON value)
+    return cleaned(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+
+
+def in_json(text: str) -> str:
+    """Return a text as it stands inside of a JSON string (I13)."""
+    return json.dumps(text, ensure_ascii=False)[1:-1]
