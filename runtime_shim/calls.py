@@ -1,6 +1,6 @@
-"""What a Makefile's shell cannot say exactly: calls of agents and tools, with their time limits and answers (I11 to I14).
+"""Calls of agents and tools for a Makefile, whose shell cannot say exactly what their answers mean (I11 to I14).
 
-The driver of a Makefile carries this module and calls it by `main`; a file that it writes has its name once it is whole.
+The Makefile carries this module, and its driver calls `main`. A file that is written has its name once it is whole.
 """
 
 import json
@@ -24,7 +24,7 @@ from runtime_shim.reading import (
     joined_answer,
     joined_verdict,
     joined_word,
-    word_of,
+    read_word,
 )
 
 TICK = 0.05  # seconds between two looks at what runs
@@ -237,7 +237,7 @@ def call_agents(call: Table, prompts: Sequence[str], answers: Sequence[str]) -> 
     texts = [Path(path).read_bytes() for path in prompts]
     found = called(entries, texts, own, call["timeout"])
     words = [
-        word_of(answer, entry["keywords"], entry["validation"], entry["excused"])
+        read_word(answer, entry["keywords"], entry["validation"], entry["excused"])
         for answer, entry in zip(found, entries)
     ]
     for path, answer in zip(answers, found):

@@ -18,7 +18,7 @@ class MakeBackend(Backend[NoOptions]):
     summary: ClassVar[str] = "a Makefile for GNU make 3.81 and a POSIX shell, resumable"
     suffix: ClassVar[str] = ".mk"
     options = NoOptions
-    features: ClassVar[frozenset[Feature]] = frozenset({Feature.COMMANDS, Feature.QUESTIONS})
+    features: ClassVar[frozenset[Feature]] = frozenset(Feature)
 
     def render(self, program: Program, options: NoOptions) -> Emission:  # noqa: ARG002 (there are none)
         """The text of the Makefile."""
