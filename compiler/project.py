@@ -89,7 +89,11 @@ def _outside(reference: str, problem: str) -> Refusal:
 
 def open_project(path: str) -> Project:
     """The project of a file: the nearest folder above it with `.git` or a configuration, else its own folder."""
-    folder = Path(os.path.realpath(path)).parent
+    return project_around(Path(os.path.realpath(path)).parent)
+
+
+def project_around(folder: Path) -> Project:
+    """The project of what lies in a folder, whose path is absolute and without links."""
     return Project(next((above for above in (folder, *folder.parents) if _is_root(above)), folder))
 
 

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from backends.registry import BACKENDS, load
 from compiler.driver import Compilation, Settings, compile_file
 from compiler.frontends.rundown import lines
-from compiler.ir.placeholders import occurs, substitute
+from compiler.frontends.rundown.placeholders import with_references
 from compiler.ir.program import Program
 from compiler.ir.semantics import Machine, Outcome
 from compiler.ir.tasks import Verdict
@@ -86,11 +86,11 @@ def check_target(compilation: Compilation, name: str, given: dict[str, object]) 
     backend = load(name)
     made = emitted(compilation, backend, given, backend.emit)
     check_findings(made.diagnostics, made.sources)
-    assert made.files != (None,) or made.diagnostics
+    assert made.products != (None,) or made.diagnostics
     assert made == emitted(compilation, backend, given, backend.emit)
-    for file in made.files:
-        if file is not None and compilation.program:
-            CHECKS[name](compilation.program, file.decode())
+    for product in made.products:
+        if product and compilation.program:
+            CHECKS[name](compilation.program, product.data.decode())
 
 
 def check_walk(program: Program, data: bytes) -> None:
@@ -165,9 +165,9 @@ def line(data: bytes) -> None:
             assert _result(lines.parse_header, text, kind) == _result(lines._header, text, kind)
         assert _result(lines.parse_transition, text) == _result(lines._transition, text)
         for placeholder in ("{N}", "{n}"):
-            filled = substitute(text, {placeholder: "\N{SNOWMAN}"})
-            assert occurs(placeholder, text) == (filled != text)
-            assert not occurs(placeholder, filled)
+            found = with_references(text, {placeholder: "counter"})
+            assert str(found) == text
+            assert (found.filled({"counter": "\N{SNOWMAN}"}) != text) == any(found.references)
 
 
 def _result(parse: Callable[..., object], *arguments: str) -> object:
