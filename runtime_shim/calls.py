@@ -201,8 +201,8 @@ def command_for(kind: str, name: str) -> str:
     """Return the command of an agent type or a connection, "" if there is none. The driver has set what was given."""
     if kind == "tool":
         return commands_of(os.environ.get("RDC_TOOLS_FILE", "")).get(name, "")
-    by_type = commands_of(os.environ.get("RDC_AGENTS", "")) if name else {}
-    return by_type.get(name) or os.environ.get("RDC_AGENT_GIVEN") or os.environ.get("RDC_AGENT", "")
+    given = os.environ.get("RDC_AGENT_GIVEN")
+    return given or commands_of(os.environ.get("RDC_AGENTS", "")).get(name) or os.environ.get("RDC_AGENT", "")
 
 
 def check(wanted: Sequence[Sequence[str]]) -> None:
@@ -233,7 +233,7 @@ def call_agents(call: Table, prompts: Sequence[str], answers: Sequence[str]) -> 
     own: list[dict[str, str]] = [{"RDC_AGENT_TYPE": entry["agent"]} for entry in entries]
     if is_parallel:
         for index, variables in enumerate(own):
-            variables["RDC_ENTRY"] = str(index)
+            variables |= {"RDC_ENTRY": str(index), "RDC_UNIT": entries[index]["name"]}
     texts = [Path(path).read_bytes() for path in prompts]
     found = called(entries, texts, own, call["timeout"])
     words = [
@@ -259,7 +259,7 @@ def call_tool(call: Table, values: Mapping[str, Optional[str]]) -> tuple[str, st
             continue
         value = values[part["register"]]
         arguments += part["missing"] if value is None else part["before"] + in_json(value) + part["after"]
-    given = f'{{"tool": {json.dumps(call["tool"], ensure_ascii=False)}, "arguments": {arguments}}}'
+    given = f'{{"tool": {json.dumps(call["tool"], ensure_ascii=False)}, "arguments": {arguments}}}\n'
     entry = {"command": command_for("tool", call["connection"]), "name": call["tool"]}
     environment()
     (result,) = called([entry], [given.encode("utf-8", "surrogateescape")], [{}], call["timeout"])
@@ -299,7 +299,7 @@ def limited(seconds: int, words: Sequence[str]) -> None:
         tell(process.pid, signal.SIGKILL)
     if has_terminal:
         lend(os.getpgrp())
-    if stopped or code == -signal.SIGINT:
+    if stopped or (has_terminal and code in (-signal.SIGINT, 128 + signal.SIGINT)):
         sys.exit(INTERRUPTED)
     if is_late:
         sys.exit(124)

@@ -150,6 +150,14 @@ class Whole:
         if self._has(Gate):
             yield "make … HUMAN=1", "pass the first gate"
 
+    def _used(self) -> Iterator[str]:
+        """What of that which make may be given the driver has a use for."""
+        asks = ("ANSWERS", "RESULT", "UNIT") if self._has(Ask, Gate) else ()
+        kinds = {"AGENT": self._has(Agent, Parallel), "HUMAN": self._has(Gate), "TOOLS": self._has(Tool)}
+        yield from ("ASSUME", "RERUN", *asks, *(name for name, is_used in kinds.items() if is_used))
+        if self.program.inputs:
+            yield "INPUTS"
+
     def _has(self, *kinds: type) -> bool:
         return any(isinstance(node.task, kinds) for node in self.program.nodes)
 
@@ -178,6 +186,7 @@ class Whole:
             state=f"'{self.state}'",
             identity=self.identity,
             controls=list(CONTROLS),
+            used=list(self._used()),
             inputs=inputs_of(program, names),
             choices=any(declared.options for declared in program.inputs),
             patterns=any(declared.pattern is not None for declared in program.inputs),
@@ -193,7 +202,7 @@ class Whole:
             asks=self._has(Ask, Gate),
             gates=self._has(Gate),
             selects=any(isinstance(node.task, Ask) and node.task.options for node in program.nodes),
-            free_texts=any(isinstance(node.task, Ask) and node.task.question == "input" for node in program.nodes),
+            free_texts=any(isinstance(node.task, Ask) and node.task.question in {"input", "select"} for node in program.nodes),
             helper=self.needs_helper,
             limit=program.limit,
             delays=list(units.delays()),
