@@ -138,7 +138,9 @@ class Whole:
         return {self.names.slots[name]: initial for name, initial in slots if initial is not None}
 
     def help(self) -> Iterator[tuple[str, str]]:
-        """What make can be given for the inputs, and what the program needs, for `make help`."""
+        """What make can be given besides, and what the program needs, for `make help`."""
+        if self.needs_helper:
+            yield "(needs python3)", "3.9 or newer, on PATH: to call and read what sh cannot exactly"
         for declared in self.program.inputs:
             yield f"make {declared.name}=VALUE", visible(about(declared))
         if self.program.inputs:

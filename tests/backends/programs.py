@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from compiler.ir.edges import Edge, Effect, Origin, OutcomeTest, Test
-from compiler.ir.program import Input, Node, Program, Register, Slot, SourceFile, Variable
+from compiler.ir.program import Node, Program, Slot, SourceFile
 from compiler.ir.tasks import Agent, Ask, End, Gate, Shell, Task, alphabet
 from compiler.ir.texts import Part, Reference, Text, joined, text
 from compiler.ir.verify import problems
@@ -122,5 +122,3 @@ class Made:
     def state(self) -> Path:
         """The folder of the run."""
         return self.folder / ".rdc" / "main.make"
-
-
