@@ -160,6 +160,9 @@ class Whole:
         if self.program.inputs:
             yield "INPUTS"
 
+    def _questions(self) -> set[str]:
+        return {node.task.question for node in self.program.nodes if isinstance(node.task, Ask)}
+
     def _has(self, *kinds: type) -> bool:
         return any(isinstance(node.task, kinds) for node in self.program.nodes)
 
@@ -179,7 +182,7 @@ class Whole:
     def driver(self) -> str:
         """The shell script that takes one step after the other."""
         names, program = self.names, self.program
-        units = Units(program, names)
+        units = Units(program, names, self._has_timeouts)
         counted = ["rdc_done"] if program.limit is not None else []
         idle = [node for node in program.nodes if node.edges and not is_unit(node)]
         calls = (Shell, Agent, Parallel, Tool)
@@ -203,8 +206,8 @@ class Whole:
             timeouts=self._has_timeouts,
             asks=self._has(Ask, Gate),
             gates=self._has(Gate),
-            selects=any(isinstance(node.task, Ask) and node.task.options for node in program.nodes),
-            free_texts=any(isinstance(node.task, Ask) and node.task.question in {"input", "select"} for node in program.nodes),
+            selects="select" in self._questions(),
+            free_texts=bool(self._questions() & {"input", "select"}),
             helper=self.needs_helper,
             limit=program.limit,
             delays=list(units.delays()),

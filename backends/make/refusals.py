@@ -55,7 +55,7 @@ def _texts(program: Program) -> Iterator[Diagnostic]:
     path = program.sources[0].path
     for slot in program.slots:
         if "\0" in (slot.initial or ""):
-            problem = f"the slot {_shown(slot.name)} begins with a text with a NUL character, which no Makefile can carry"
+            problem = f"the slot {_shown(slot.name)} begins with a NUL character in it, which no Makefile can carry"
             yield Diagnostic("RD531", path, None, problem, remedy)
 
 

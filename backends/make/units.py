@@ -15,10 +15,11 @@ from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, To
 
 @dataclass(frozen=True, slots=True)
 class Units:
-    """Writes the arms."""
+    """Writes the arms. `has_timeouts` says whether some command has a time limit."""
 
     program: Program
     names: Names
+    has_timeouts: bool
 
     def tasks(self) -> Iterator[str]:
         """For each place of the walk what is done there."""
@@ -40,7 +41,8 @@ class Units:
         match node.task:
             case Shell(interpreter):
                 values = " ".join(values_of(node))
-                yield f"rdc_kind=run {words} rdc_names='{values}' rdc_timeout={node.settings.timeout or 0}"
+                timeout = f" rdc_timeout={node.settings.timeout or 0}" if self.has_timeouts else ""
+                yield f"rdc_kind=run {words} rdc_names='{values}'{timeout}"
                 yield from self._begin(node)
                 yield f"run {interpreter}"
             case Ask(question):
