@@ -9,11 +9,13 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import IO, Any, Optional
+from typing import IO, Any, NoReturn, Optional
 
 from runtime_shim.fitting import unfit
 from runtime_shim.reading import (
@@ -46,7 +48,7 @@ class Process(threading.Thread):
         self.answer = b""
         self.is_late = False
         self._given = given
-        self.process = subprocess.Popen(
+        self.process = subprocess.Popen(  # noqa: S603 (it is the operator's command)
             ["/bin/sh", "-c", command],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -60,17 +62,14 @@ class Process(threading.Thread):
 
     def _write(self) -> None:
         """Give the text; a process need not read all of it."""
-        assert self.process.stdin
-        try:
-            self.process.stdin.write(self._given)
-            self.process.stdin.close()
-        except OSError:
-            pass
+        if self.process.stdin is not None:
+            with suppress(OSError):
+                self.process.stdin.write(self._given)
+                self.process.stdin.close()
 
     def run(self) -> None:
         """Read until the output ends or is too long."""
-        assert self.process.stdout
-        while len(self.answer) <= LARGEST_ANSWER:
+        while self.process.stdout is not None and len(self.answer) <= LARGEST_ANSWER:
             data = os.read(self.process.stdout.fileno(), 65536)
             if not data:
                 return
@@ -79,10 +78,8 @@ class Process(threading.Thread):
 
     def tell(self, number: int) -> None:
         """Send a signal to the whole group."""
-        try:
+        with suppress(OSError):
             os.killpg(self.process.pid, number)
-        except OSError:
-            pass
 
     def finish(self) -> Optional[str]:
         """Return the answer once the process has ended; None if it gave none (I11)."""
@@ -130,19 +127,15 @@ def called(
     entries: Sequence[Table], prompts: Sequence[bytes], variables: Sequence[Mapping[str, str]], timeout: float
 ) -> list[Optional[str]]:
     """Return the answers of commands that run at the same time; what they say of themselves is shown by index."""
-    if len(entries) == 1:
-        errors: list[Optional[IO[bytes]]] = [None]
-    else:
-        import tempfile
-
-        errors = [tempfile.TemporaryFile() for _ in entries]
+    is_one = len(entries) == 1
+    errors: list[Optional[IO[bytes]]] = [None if is_one else tempfile.TemporaryFile() for _ in entries]  # noqa: SIM115
     processes: list[Process] = []
-    for entry, prompt, given, said in zip(entries, prompts, variables, errors):
+    for entry, prompt, given, said in zip(entries, prompts, variables, errors):  # noqa: B905 - Python 3.9 has no `strict`
         processes.append(Process(entry["command"], prompt, {**os.environ, **given}, said))
     watch(processes, timeout)
     answers = [process.finish() for process in processes]
-    for entry, process, answer, said in zip(entries, processes, answers, errors):
-        label = f"{entry['name']}: " if len(entries) > 1 else ""
+    for entry, process, answer, said in zip(entries, processes, answers, errors):  # noqa: B905
+        label = "" if is_one else f"{entry['name']}: "
         if said is not None:
             said.seek(0)
             show(label, said.read(1 << 20).decode("utf-8", "replace"))
@@ -158,11 +151,9 @@ def show(label: str, text: str) -> None:
     lines = text.strip("\n").split("\n") if text.strip() else []
     more = [f"… {len(lines) - SHOWN_LINES} more lines"] if len(lines) > SHOWN_LINES else []
     shown = [f"    | {label}{UNSEEN.sub('?', line.expandtabs(4))}\n" for line in lines[:SHOWN_LINES] + more]
-    try:
+    with suppress(OSError):
         sys.stderr.buffer.write("".join(shown).encode("utf-8", "replace"))
         sys.stderr.buffer.flush()
-    except OSError:
-        pass
 
 
 def keep(path: str, text: str) -> None:
@@ -190,7 +181,7 @@ def commands_of(path: str) -> dict[str, str]:
     return found
 
 
-def refuse(says: str) -> None:
+def refuse(says: str) -> NoReturn:
     """End with what is wrong, for the driver to say."""
     sys.stdout.buffer.write(says.encode("utf-8", "replace"))
     sys.stdout.flush()
@@ -238,9 +229,9 @@ def call_agents(call: Table, prompts: Sequence[str], answers: Sequence[str]) -> 
     found = called(entries, texts, own, call["timeout"])
     words = [
         read_word(answer, entry["keywords"], entry["validation"], entry["excused"])
-        for answer, entry in zip(found, entries)
+        for answer, entry in zip(found, entries)  # noqa: B905
     ]
-    for path, answer in zip(answers, found):
+    for path, answer in zip(answers, found):  # noqa: B905
         keep(path, answer or "")
     if not is_parallel:
         return words[0], found[0] or ""
@@ -282,7 +273,7 @@ def values_of(registers: str, folder: str) -> dict[str, Optional[str]]:
 
 def limited(seconds: int, words: Sequence[str]) -> None:
     """Run a command with a time limit and end as it ends; the terminal is lent to it while it runs."""
-    process = subprocess.Popen(words, preexec_fn=os.setpgrp)  # noqa: PLW1509 (there is one thread)
+    process = subprocess.Popen(words, preexec_fn=os.setpgrp)  # noqa: S603, PLW1509 (there is one thread)
     has_terminal = lend(process.pid)
     code, is_late = None, False
     parent, began, ending = os.getppid(), time.monotonic(), 0.0
@@ -308,11 +299,9 @@ def limited(seconds: int, words: Sequence[str]) -> None:
 
 def tell(group: int, number: int) -> None:
     """Send a signal to a group, if there still is one."""
-    try:
+    with suppress(OSError):
         os.killpg(group, number)
         os.killpg(group, signal.SIGCONT)
-    except OSError:
-        pass
 
 
 def lend(group: int) -> bool:

@@ -126,6 +126,10 @@ class Whole:
             yield from block(f"initial_{variable}", initial)
         yield from input_blocks(self.program)
         yield from self._slots.blocks()
+        if self.program.inputs:
+            yield from block("inputs", "\n".join(declared.name for declared in self.program.inputs))
+        if self.program.inputs or asks:
+            yield from block("json_lines", bundled(["json_lines"]) + "\n\nconvert(*sys.argv[1:])")
         if self.needs_helper:
             yield from block("wanted", wanted(self.program))
             yield from block("helper", bundled(_HELPER) + "\n\nmain(sys.argv[1:])")

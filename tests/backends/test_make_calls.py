@@ -83,7 +83,8 @@ def questions() -> Program:
         node("yn", ask("yes_no"), when("pass", "co", kept[1]), when("fail", "stop")),
         node("co", ask("confirm"), when("no", "in", kept[2]), when("yes", "stop")),
         node("in", ask("input"), always("se", kept[3])),
-        node("se", ask("select", words("<", ref("d"), ">"), text("other")), when("<{d}>", "g", kept[4]), when("other", "stop")),
+        node("se", ask("select", words("<", ref("d"), ">"), text("other")), when("<{d}>", "g", kept[4]),
+             when("other", "stop")),
         node("g", gate("why"), when("approved", "h"), when("rejected", "stop")),
         node("h", gate(), when("approved", "stop"), when("rejected", "done")),
         message=words(*(part for name in "abcde" for part in (ref(name), ";"))),
@@ -93,7 +94,8 @@ def questions() -> Program:
 
 def test_answers_are_given_one_by_one(tmp_path: Path) -> None:
     made = Made(tmp_path, questions())
-    assert made.end() == "rdc: WAITING pf"
+    last = made.end()
+    assert last == "rdc: WAITING pf"
     replies = [("pf", "PASS"), ("yn", "yes"), ("co", "no"), ("in", " a # b=c "), ("se", "<a # b=c >"),
                ("g", "approved"), ("h", "rejected")]  # fmt: skip
     for unit, reply in replies:
@@ -165,9 +167,8 @@ ANSWERS = [
 
 def test_answers_are_read_as_the_graph_says(tmp_path: Path) -> None:
     reader = agent("x", reading=READING)
-    edges = [Keep("a"), Add("n", 1)]
     whole = program(
-        node("1", reader, always("show", *edges)),
+        node("1", reader, always("show", Keep("a"), Add("n", 1))),
         node("show", shell('cp .rdc/main.make/answers/1."$N" kept."$N"; [ "$N" = "$ALL" ]'),
              when("pass", "done"), when("fail", "1"), variables=(Variable("N", "n"),)),
         slots=slots("a"),
@@ -232,8 +233,8 @@ def test_a_tool_gets_json_whatever_a_slot_holds(tmp_path: Path) -> None:
 
 def test_a_missing_command_is_said_before_anything_runs(tmp_path: Path) -> None:
     made = Made(tmp_path, rich())
-    assert made.end() == ("rdc: error: there is no command for the agent writer: give AGENT=COMMAND, or set RDC_AGENT or "
-                          "RDC_AGENTS")  # fmt: skip
+    says = "there is no command for the agent writer: give AGENT=COMMAND, or set RDC_AGENT or RDC_AGENTS"
+    assert made.end() == f"rdc: error: {says}"
     (tmp_path / "agents").write_text("writer=true\n=true\n", encoding="utf-8")
     assert made.end(RDC_AGENTS="agents") == (
         "rdc: error: there is no command for the connection web: give TOOLS=FILE with a line web=COMMAND"
@@ -324,7 +325,8 @@ def test_a_kill_ends_all_that_is_called_and_the_run_is_resumed(
 
 def test_what_takes_too_long_is_ended(tmp_path: Path) -> None:
     whole = program(
-        node("1", shell("echo $$ >> pids; sleep 60"), when("pass", "stop"), when("fail", "2"), settings=Settings(timeout=1)),
+        node("1", shell("echo $$ >> pids; sleep 60"), when("pass", "stop"), when("fail", "2"),
+             settings=Settings(timeout=1)),
         node("2", shell("cat; exit 7"), when("pass", "stop"), when("fail", "3"), settings=Settings(timeout=60)),
         node("3", agent("x", reading=Reading(("OK",))), when("failed", "done"), always("stop"),
              settings=Settings(timeout=1)),

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from backends.make import MakeBackend
-from compiler.ir.edges import Add, Clear, CounterTest, Keep, SlotTest
+from compiler.ir.edges import Add, Clear, CounterTest, Keep, SlotTest, Test
 from compiler.ir.program import Input, Program, Register, Slot, Variable
 from compiler.ir.semantics import Machine
 from compiler.ir.tasks import Branch, Gate, Shell
@@ -40,54 +40,71 @@ HOSTILE = [
     "rdc_s1_a=7",
     "é🚀\u2028",
 ]
-SHOW = 'printf %s "$A" > a; printf %s "$B" > b'
+NUMBERS = range(len(HOSTILE))
 
 
-def said(value: str) -> Program:
-    """A program whose input is shown by a question, goes to a command and to the message, and comes back as a value."""
+def said() -> Program:
+    """A program that shows its input, keeps a reply, and gives both to a command, which gives the input back."""
+    command = 'printf %s "$A" > a; printf %s "$B" > b; printf \'v<<EOF\\n%s\\nEOF\\n\' "$A" > "$RDC_OUTPUT"'
     return program(
         node("ask", ask("input", prompt=words("<", ref("a"), ">")), always("show", Keep("b"))),
-        node(
-            "show",
-            shell(SHOW + """; printf 'v<<EOF\n%s\nEOF\n' "$A" > "$RDC_OUTPUT" """),
-            when("pass", "same", Keep("c", of="value", name="v")),
-            when("fail", "stop"),
-            variables=(Variable("A", "a"), Variable("B", "b")),
-        ),
-        node("same", Branch(), always("other", tests=[SlotTest("c", "!=", value)]), always("equal")),
-        node("equal", Branch(), always("done", tests=[SlotTest("a", "==", value)]), always("stop")),
-        node("other", shell("echo other"), always("stop")),
+        node("show", shell(command), when("pass", "done", Keep("c", of="value", name="v")), when("fail", "stop"),
+             variables=(Variable("A", "a"), Variable("B", "b"))),
         message=words(ref("b"), "|", ref("c")),
         slots=slots("a", "b", "c"),
         inputs=(Input("a", type="text"),),
-    )
+    )  # fmt: skip
 
 
-@pytest.mark.parametrize("value", HOSTILE)
-def test_what_anybody_says_stays_text(value: str, tmp_path: Path) -> None:
-    made = Made(tmp_path, said(value))
-    (tmp_path / "answers").write_text(f"ask<<EOF\n{value}\nEOF\n", encoding="utf-8")
-    given = f"a={value}"
-    if value[:1].isspace():  # make takes away blanks before a value
-        (tmp_path / ".inputs").write_text(f"a<<EOF\n{value}\nEOF\n", encoding="utf-8")
-        given = "INPUTS=.inputs"
-    done = made.make(given, "ANSWERS=answers")
-    last = done.stdout.decode().splitlines()[-1]
-    assert last.startswith("rdc: COMPLETE"), done.stderr.decode()
-    assert (made.read("a").decode(), made.read("b").decode()) == (value, value)
-    assert sorted(path.name for path in tmp_path.iterdir() if path.name != ".inputs") == [
-        ".rdc",
-        "Makefile",
-        "a",
-        "answers",
-        "b",
-    ]
+def said_at_once() -> Program:
+    """The same for all that is hostile, in one run, with tests on each value."""
+    shows = [f'printf %s "$A{n}" > a{n}; printf %s "$B{n}" > b{n}' for n in NUMBERS]
+    gives = [f'printf \'v{n}<<EOF\\n%s\\nEOF\\n\' "$A{n}" >> "$RDC_OUTPUT"' for n in NUMBERS]
+    asks = [
+        node(f"ask{n}", ask("input", prompt=words("<", ref(f"a{n}"), ">")),
+             always(f"ask{n + 1}" if n + 1 < len(HOSTILE) else "show", Keep(f"b{n}")))
+        for n in NUMBERS
+    ]  # fmt: skip
+    kept = [Keep(f"c{n}", of="value", name=f"v{n}") for n in NUMBERS]
+    same = [
+        node(f"same{n}", Branch(),
+             always("stop", tests=[SlotTest(f"c{n}", "!=", value)]),
+             always(f"same{n + 1}" if n + 1 < len(HOSTILE) else "done", tests=[SlotTest(f"a{n}", "==", value)]),
+             always("stop"))
+        for n, value in enumerate(HOSTILE)
+    ]  # fmt: skip
+    return program(
+        *asks,
+        node("show", shell("\n".join([*shows, *gives])), when("pass", "same0", *kept), when("fail", "stop"),
+             variables=tuple(Variable(f"{name.upper()}{n}", f"{name}{n}") for n in NUMBERS for name in "ab")),
+        *same,
+        message=words(*(ref(f"c{n}") for n in NUMBERS)),
+        slots=slots(*(f"{name}{n}" for n in NUMBERS for name in "abc")),
+        inputs=tuple(Input(f"a{n}", type="text") for n in NUMBERS),
+    )  # fmt: skip
+
+
+def test_what_anybody_says_stays_text(tmp_path: Path) -> None:
+    made = Made(tmp_path, said_at_once())
+    replies = "".join(f"ask{n}<<EOF\n{value}\nEOF\n" for n, value in enumerate(HOSTILE))
+    (tmp_path / "answers").write_text(replies, encoding="utf-8")
+    # Make takes away blanks before a value: such a one is given by a file.
+    given = {f"a{n}": value for n, value in enumerate(HOSTILE)}
+    listed = "".join(f"{name}<<EOF\n{value}\nEOF\n" for name, value in given.items() if value[0].isspace())
+    (tmp_path / "inputs").write_text(listed, encoding="utf-8")
+    words_of_make = [f"{name}={value}" for name, value in given.items() if not value[0].isspace()]
+    done = made.make(*words_of_make, "INPUTS=inputs", "ANSWERS=answers")
+    assert done.stdout.decode().splitlines()[-1].startswith("rdc: COMPLETE"), done.stderr.decode()
+    for n, value in enumerate(HOSTILE):
+        assert (made.read(f"a{n}").decode(), made.read(f"b{n}").decode()) == (value, value)
+    names = {"Makefile", ".rdc", "answers", "inputs", *(f"{name}{n}" for n in NUMBERS for name in "ab")}
+    assert {path.name for path in tmp_path.iterdir()} == names
     shown = (done.stdout + done.stderr).decode()
     assert not [character for character in shown if not character.isprintable() and character not in "\n\t"]
 
 
 def test_a_reply_on_the_command_line_stays_text(tmp_path: Path) -> None:
-    made = Made(tmp_path, said("x"))
+    made = Made(tmp_path, said())
     value = "$(shell touch x) $(touch x) ${{ x }} 'q' \"d\" \\ `touch x` %s"
     assert made.end("a=x") == "rdc: WAITING ask"
     assert made.make("answer", "UNIT=ask", f"RESULT={value}").returncode == 0
@@ -106,7 +123,7 @@ def test_a_reply_on_the_command_line_stays_text(tmp_path: Path) -> None:
     ids=["NUL", "no UTF-8", "too long"],
 )
 def test_what_is_no_text_is_refused_before_anything_runs(value: bytes, says: bytes, tmp_path: Path) -> None:
-    made = Made(tmp_path, said("x"))
+    made = Made(tmp_path, said())
     (tmp_path / "inputs").write_bytes(b"a<<EOF\n" + value + b"\nEOF\n")
     done = made.make("INPUTS=inputs")
     assert b"rdc: error: inputs: " in done.stdout
@@ -269,28 +286,44 @@ def test_inputs_have_their_values_from_make_a_file_or_their_defaults(tmp_path: P
     assert made.end("needed=", "kind=a b", "name=42") == "rdc: COMPLETE -;1;false;a b;42;;"
 
 
-@pytest.mark.parametrize(
-    ("given", "says"),
-    [
-        ([], "the input needed is missing: make needed=VALUE"),
-        (["needed=a\nb"], "the input needed has more than one line"),
-        (["needed=a", "number=1."], "the input number is not a decimal number"),
-        (["needed=a", "number=1\n"], "the input number is not a decimal number"),
-        (["needed=a", "flag=yes"], "the input flag is neither true nor false"),
-        (["needed=a", "kind=b"], "the input kind is none of its options: make help lists them"),
-        (["needed=a", "name=x1"], "the input name is unfit: it does not match [a-z]+|[0-9]{2}"),
-        (["INPUTS=none"], "the inputs cannot be read: none"),
-        (["INPUTS=wrong"], "wrong: line 2: this name is not declared"),
-    ],
-)
-def test_unfit_inputs_leave_everything_as_it_was(given: list[str], says: str, tmp_path: Path) -> None:
+UNFIT = [
+    ([], "the input needed is missing: make needed=VALUE"),
+    (["needed=a\nb"], "the input needed has more than one line"),
+    (["needed=a", "number=1."], "the input number is not a decimal number"),
+    (["needed=a", "number=1\n"], "the input number is not a decimal number"),
+    (["needed=a", "flag=yes"], "the input flag is neither true nor false"),
+    (["needed=a", "kind=b"], "the input kind is none of its options: make help lists them"),
+    (["needed=a", "name=x1"], "the input name is unfit: it does not match [a-z]+|[0-9]{2}"),
+    (["INPUTS=none"], "the inputs cannot be read: none"),
+    (["INPUTS=wrong"], "wrong: line 2: this name is not declared"),
+    (["INPUTS=wrong.json"], "wrong.json: 'other' is not known"),
+]
+
+
+def test_unfit_inputs_leave_everything_as_it_was(tmp_path: Path) -> None:
     made = Made(tmp_path, shows_inputs())
     (tmp_path / "wrong").write_text("needed=a\nother=b\n", encoding="utf-8")
+    (tmp_path / "wrong.json").write_text('{"other": "b"}', encoding="utf-8")
     assert made.end("needed=before").startswith("rdc: COMPLETE")
     journal = (made.state / "journal").read_bytes()
-    assert made.end(*given) == f"rdc: error: {says}"
-    assert (made.state / "journal").read_bytes() == journal
+    for given, says in UNFIT:
+        assert made.end(*given) == f"rdc: error: {says}"
+        assert (made.state / "journal").read_bytes() == journal
     assert made.end("resume") == "rdc: COMPLETE -;1;false;c;x;before;"
+
+
+def test_inputs_and_answers_may_be_json(tmp_path: Path) -> None:
+    whole = program(
+        node("1", ask("input"), always("2", Keep("r"))),
+        node("2", ask("confirm"), when("yes", "1"), when("no", "done")),
+        message=words(ref("a"), "|", ref("n"), "|", ref("r")),
+        slots=slots("a", "n", "r"),
+        inputs=(Input("a", type="text"), Input("n", type="number")),
+    )
+    made = Made(tmp_path, whole)
+    (tmp_path / "inputs").write_text(' {"a": "END0\\n$(touch x)\\u0027", "n": 1.5}', encoding="utf-8")
+    (tmp_path / "answers").write_text('{"1": ["x", "é\\ny"], "2": ["yes", "no"]}', encoding="utf-8")
+    assert made.end("INPUTS=inputs", "ANSWERS=answers") == "rdc: COMPLETE END0 $(touch x)'|1.5|é y"
 
 
 def test_a_new_run_archives_all_of_the_last_one(tmp_path: Path) -> None:
@@ -323,7 +356,7 @@ def test_a_text_with_nul_is_refused() -> None:
 
 
 def test_a_guard_asks_for_counters_and_slots(tmp_path: Path) -> None:
-    tests = [CounterTest("n", ">=", 2), SlotTest("a", "==", "x"), SlotTest("b", "!=", "")]
+    tests: list[Test] = [CounterTest("n", ">=", 2), SlotTest("a", "==", "x"), SlotTest("b", "!=", "")]
     whole = program(
         node("1", shell(":"), always("done", tests=tests), always("1", Add("n", 1)), retries="n"),
         slots=(Slot("a", "x"), Slot("b", "y")),
