@@ -18,7 +18,7 @@ def table(program: Program) -> Table:
     """The table of a program that has no tasks but shell, ask, branch and end; keys in reading order."""
     resets = {e.scope for node in program.nodes for edge in node.edges for e in edge.effects if isinstance(e, Reset)}
     members = scope_members(program.registers)
-    groups = [group for group in program.groups if group.kind == "step" and group.prompt]
+    groups = {group.id: group for group in program.groups if group.kind == "step" and group.prompt}
     return {
         "name": program.name,
         "title": program.title,
@@ -28,8 +28,8 @@ def table(program: Program) -> Table:
         "entry": program.entry,
         "registers": {register.name: register.initial for register in program.registers},
         "scopes": {scope: [register.name for register in members.get(scope, ())] for scope in sorted(resets)},
-        "groups": {group.id: _group(group) for group in groups},
-        "units": {node.id: _unit(node, {group.id for group in groups}) for node in program.nodes},
+        "groups": {name: _group(group) for name, group in groups.items()},
+        "units": {node.id: _unit(node, groups) for node in program.nodes},
     }
 
 

@@ -37,7 +37,7 @@ class Setting:
 
     program: Program
     options: Mapping[str, object]
-    answers: tuple[Verdict, ...]
+    answers: tuple[str, ...]
     workspace: Path
     scratch: Path
     timeout: float
