@@ -164,9 +164,6 @@ class Whole:
         if self.program.inputs:
             yield "INPUTS"
 
-    def _questions(self) -> set[str]:
-        return {node.task.question for node in self.program.nodes if isinstance(node.task, Ask)}
-
     def _has(self, *kinds: type) -> bool:
         return any(isinstance(node.task, kinds) for node in self.program.nodes)
 
@@ -189,30 +186,16 @@ class Whole:
         units = Units(program, names, self._has_timeouts)
         counted = ["rdc_done"] if program.limit is not None else []
         idle = [node for node in program.nodes if node.edges and not is_unit(node)]
-        calls = (Shell, Agent, Parallel, Tool)
         return render(
             "program.sh.jinja",
+            **self._has_parts(),
             state=f"'{self.state}'",
             identity=self.identity,
             controls=list(CONTROLS),
             used=list(self._used()),
             inputs=inputs_of(program, names),
-            choices=any(declared.options for declared in program.inputs),
-            patterns=any(declared.pattern is not None for declared in program.inputs),
             slots=list(names.slots.values()),
             texts_at_begin=list(self._initial_texts),
-            extracts=self._has_extracts,
-            commands=self._has(Shell),
-            calls=self._has(*calls),
-            agents=self._has(Agent, Parallel),
-            tools=self._has(Tool),
-            values=any(values_of(node) for node in program.nodes),
-            timeouts=self._has_timeouts,
-            asks=self._has(Ask, Gate),
-            gates=self._has(Gate),
-            selects="select" in self._questions(),
-            free_texts=bool(self._questions() & {"input", "select"}),
-            helper=self.needs_helper,
             limit=program.limit,
             delays=list(units.delays()),
             tasks=list(units.tasks()),
@@ -227,6 +210,26 @@ class Whole:
             },
             entry=names.nodes[program.entry],
         )
+
+    def _has_parts(self) -> dict[str, bool]:
+        """Which parts of the driver the program needs."""
+        questions = {node.task.question for node in self.program.nodes if isinstance(node.task, Ask)}
+        return {
+            "helper": self.needs_helper,
+            "timeouts": self._has_timeouts,
+            "extracts": self._has_extracts,
+            "values": any(values_of(node) for node in self.program.nodes),
+            "commands": self._has(Shell),
+            "calls": self._has(Shell, Agent, Parallel, Tool),
+            "agents": self._has(Agent, Parallel),
+            "tools": self._has(Tool),
+            "asks": self._has(Ask, Gate),
+            "gates": self._has(Gate),
+            "selects": "select" in questions,
+            "free_texts": bool(questions & {"input", "select"}),
+            "choices": any(declared.options for declared in self.program.inputs),
+            "patterns": any(declared.pattern is not None for declared in self.program.inputs),
+        }
 
     def _ways(self) -> Iterator[str]:
         members = scope_members(self.program.registers)
