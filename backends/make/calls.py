@@ -8,6 +8,7 @@ from typing import Any
 
 from compiler.ir.program import Node, Program
 from compiler.ir.tasks import Agent, Parallel, Tool
+from compiler.ir.texts import Text
 
 _USUAL = {"agent": 1800, "parallel": 1800, "tool": 30}
 """The time limits where a program says nothing (I21)."""
@@ -65,3 +66,7 @@ def _arguments(task: Tool, registers: Mapping[str, str]) -> list[object]:
         }
         for part in task.arguments.parts
     ]
+
+
+QUESTION = json.dumps({"timeout": _USUAL["agent"], "tokens": {}, "entries": [_entry("question", Agent("", Text()))]})
+"""The call of an agent that answers a question."""

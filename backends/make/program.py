@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import assert_never
 
-from backends.make.calls import call_of, wanted
+from backends.make.calls import QUESTION, call_of, wanted
 from backends.make.inputs import CONTROLS, about, input_blocks, inputs_of
 from backends.make.names import Names, names_of
 from backends.make.slots import FileSlots
@@ -132,6 +132,7 @@ class Whole:
             yield from block("json_lines", bundled(["json_lines"]) + "\n\nconvert(*sys.argv[1:])")
         if self.needs_helper:
             yield from block("wanted", wanted(self.program))
+            yield from block("call_question", QUESTION)
             yield from block("helper", bundled(_HELPER) + "\n\nmain(sys.argv[1:])")
 
     @cached_property

@@ -255,6 +255,20 @@ def test_which_agent_is_called(tmp_path: Path) -> None:
     assert made.end("AGENT=echo $RDC_AGENT_TYPE", RDC_AGENTS="agents") == "rdc: COMPLETE one,two"
 
 
+def test_an_agent_decides_only_if_it_was_named_on_the_command_line(tmp_path: Path) -> None:
+    whole = program(
+        node("1", agent("x"), when("pass", "2"), when("fail", "stop")),
+        node("2", ask("yes_no", prompt="Is it so?"), when("pass", "stop"), when("fail", "3", Keep("a"))),
+        node("3", ask("pass_fail"), when("pass", "done"), when("fail", "stop")),
+        message=words(ref("a")),
+        slots=slots("a"),
+    )
+    made = Made(tmp_path, whole)
+    command = made.script("agent", 'read -r q; echo "$q"; [ "$RDC_UNIT" = 2 ] && echo NO || echo pass')
+    assert made.end(RDC_AGENT=command) == "rdc: WAITING 2"
+    assert made.end("resume", f"AGENT={command}") == "rdc: COMPLETE Is it so? NO"
+
+
 # --- Time limits, kills and resumes -----------------------------------------------------------------------------------
 
 
