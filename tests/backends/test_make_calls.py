@@ -148,21 +148,7 @@ def test_the_flag_for_a_person_opens_one_gate(tmp_path: Path) -> None:
 
 # --- Agents and tools -------------------------------------------------------------------------------------------------
 
-ANSWERS = [
-    b"DONE",
-    b"done\n",
-    b"it is NOT DONE, or Done\n\n",
-    b"DONE and not done",
-    b"undone DONE_ \n",
-    b" \xc3\x89\nnothing",
-    b"\xc3\xa9 d\xffe",
-    b"DONE\0\x00x\xff",
-    b"nothing",
-    b" \t\v\f\n",
-    b"",
-    b"DONE" + b" " * 1_048_573,
-    b"d" * 1_000_000 + b"e DONE",
-]
+ANSWERS = [b"it is NOT DONE, or Done\n\n", b"DONE\0\x00x\xff d\xffe", b" \t\v\f\n", b"DONE" + b" " * 1_048_573]
 
 
 def test_answers_are_read_as_the_graph_says(tmp_path: Path) -> None:
