@@ -384,11 +384,12 @@ def test_the_limit_ends_the_run(tmp_path: Path) -> None:
         ("begin u1_1", "begin u1_1/;e touch x;/"),
         ("rdc_s1_a=0", "rdc_s1_a=$(touch x)"),
         ("rdc_s1_a=0", "rdc_n=a[$(touch x)]"),
+        ("rdc_s1_a=0", "rdc_s1_a=0';>x;'"),
         ("begin u1_1", "begin u9_1"),
     ],
 )
 def test_nothing_of_a_journal_is_evaluated(line: str, changed: str, tmp_path: Path) -> None:
-    made = Made(tmp_path, program(node("1", ask("input")), slots=slots("a")))
+    made = Made(tmp_path, program(node("1", ask("input", prompt=words(ref("a")))), slots=slots("a")))
     assert made.end() == "rdc: WAITING 1"
     path = made.state / "journal"
     path.write_text(path.read_text().replace(line, changed), encoding="utf-8")
