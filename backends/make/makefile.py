@@ -11,11 +11,12 @@ from typing import assert_never
 
 from backends.base import MARK
 from backends.make.arms import Arms
-from backends.make.names import PLAIN_NAME, identifiers
+from backends.make.names import PLAIN_NAME
 from backends.make.program import Whole, is_runbook, is_unit
 from backends.make.templating import render
 from backends.make.texts import block, comment, visible
 from backends.marks import Marks, marked
+from backends.shell.tokens import identifiers
 from compiler.ir.edges import OutcomeTest
 from compiler.ir.program import Node, Program, texts_of
 from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Tool, Verdict

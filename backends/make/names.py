@@ -3,22 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
+from backends.shell.tokens import identifiers, tokens_of
 from compiler.ir.program import Program
-from compiler.ir.tasks import PASS_OR_FAIL, UNREAD, alphabet
 
 PLAIN_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
-_PLAIN_WORDS = frozenset({*PASS_OR_FAIL, *UNREAD, "yes", "no", "approved", "rejected"})
-
-
-def identifiers(names: Iterable[str], prefix: str) -> dict[str, str]:
-    """A plain identifier for each name, which says something of the name and has a number of its own."""
-    return {
-        name: f"{prefix}{number}_{re.sub(r'[^A-Za-z0-9]+', '_', name)[:40].strip('_')}"
-        for number, name in enumerate(names, 1)
-    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +34,10 @@ class Names:
 def names_of(program: Program) -> Names:
     """The identifiers of a program."""
     nodes = identifiers((node.id for node in program.nodes), "u")
-    words = dict.fromkeys(word for node in program.nodes for word in alphabet(node.task) if word not in _PLAIN_WORDS)
     return Names(
         nodes=nodes,
         counters=identifiers((register.name for register in program.registers), "rdc_n"),
         slots=identifiers((slot.name for slot in program.slots), "rdc_s"),
-        tokens=identifiers(words, "w"),
+        tokens=tokens_of(program),
         files={name: name if PLAIN_NAME.fullmatch(name) else identifier for name, identifier in nodes.items()},
     )

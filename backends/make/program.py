@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import assert_never
 
-from backends.make.calls import QUESTION, call_of, wanted
 from backends.make.inputs import CONTROLS, about, input_blocks, inputs_of
 from backends.make.names import Names, names_of
 from backends.make.slots import FileSlots
 from backends.make.templating import render
 from backends.make.texts import block, filled_block, visible
 from backends.make.units import Units, values_of
-from backends.python.bundle import bundled
+from backends.shell.calls import QUESTION, call_of, helper, json_lines, wanted
 from backends.shell.dialects import POSIX
 from backends.shell.registers import Registers
 from backends.shell.ways import INDENT, Ways
@@ -23,9 +22,6 @@ from compiler.ir.features import Feature, features_of
 from compiler.ir.program import Node, Program, scope_members, texts_of
 from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Tool
 from compiler.ir.texts import Text, joined
-
-_HELPER = ("fitting", "reading", "calls")
-"""The modules of the runtime that the helper consists of."""
 
 _INSTANCES = {"RDC_STEP_INSTANCE", "RDC_SUBSTEP_INSTANCE"}
 
@@ -129,11 +125,11 @@ class Whole:
         if self.program.inputs:
             yield from block("inputs", "\n".join(declared.name for declared in self.program.inputs))
         if self.program.inputs or asks:
-            yield from block("json_lines", bundled(["json_lines"]) + "\n\nconvert(*sys.argv[1:])")
+            yield from block("json_lines", json_lines())
         if self.needs_helper:
             yield from block("wanted", wanted(self.program))
             yield from block("call_question", QUESTION)
-            yield from block("helper", bundled(_HELPER) + "\n\nmain(sys.argv[1:])")
+            yield from block("helper", helper())
 
     @cached_property
     def _initial_texts(self) -> dict[str, str]:

@@ -279,7 +279,8 @@ def shows_inputs() -> Program:
 
 def test_inputs_have_their_values_from_make_a_file_or_their_defaults(tmp_path: Path) -> None:
     made = Made(tmp_path, shows_inputs())
-    assert made.end("needed=n", text="of the environment") == "rdc: COMPLETE -;1;false;c;x;n;"
+    hidden = {"RDC_GIVEN_input_2": "7", "RDC_GIVEN_INPUTS": "none"}
+    assert made.end("needed=n", text="of the environment", **hidden) == "rdc: COMPLETE -;1;false;c;x;n;"
     (tmp_path / "inputs").write_text("needed=file\nnumber=-2.5\ntext<<X\nseveral\nlines\nX\n", encoding="utf-8")
     assert made.end("INPUTS=inputs", "flag=true", "number=3") == "rdc: COMPLETE several lines;3;true;c;x;file;"
     assert made.end("needed=", "kind=a b", "name=42") == "rdc: COMPLETE -;1;false;a b;42;;"

@@ -1,4 +1,4 @@
-"""What the helper of a Makefile is told about a call, as JSON (I11 to I14, I21)."""
+"""What a shell cannot say exactly: a helper for python3, and what it is told about a call (I11 to I14, I21)."""
 
 from __future__ import annotations
 
@@ -6,12 +6,23 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from backends.python.bundle import bundled
 from compiler.ir.program import Node, Program
 from compiler.ir.tasks import Agent, Parallel, Tool
 from compiler.ir.texts import Text
 
 _USUAL = {"agent": 1800, "parallel": 1800, "tool": 30}
 """The time limits where a program says nothing (I21)."""
+
+
+def helper() -> str:
+    """The helper: it calls agents and tools, and reads their answers by the very code of the Python target."""
+    return bundled(["fitting", "reading", "calls"]) + "\n\nmain(sys.argv[1:])"
+
+
+def json_lines() -> str:
+    """What makes lines of JSON, for a shell to read."""
+    return bundled(["json_lines"]) + "\n\nconvert(*sys.argv[1:])"
 
 
 def call_of(node: Node, registers: Mapping[str, str], tokens: Mapping[str, str]) -> str:
