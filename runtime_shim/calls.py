@@ -249,7 +249,7 @@ def call_tool(call: Table, values: Mapping[str, Optional[str]]) -> tuple[str, st
             arguments += part
             continue
         value = values[part["register"]]
-        arguments += part["missing"] if value is None else part["before"] + in_json(value) + part["after"]
+        arguments += in_json(part["missing"] if value is None else part["before"] + value + part["after"])
     given = f'{{"tool": {json.dumps(call["tool"], ensure_ascii=False)}, "arguments": {arguments}}}\n'
     entry = {"command": command_for("tool", call["connection"]), "name": call["tool"]}
     environment()

@@ -197,7 +197,7 @@ def test_entries_run_at_the_same_time_and_are_joined_by_index(tmp_path: Path) ->
 
 def test_a_tool_gets_json_whatever_a_slot_holds(tmp_path: Path) -> None:
     call = Tool(
-        "web", "get it", words('{"a": ["', ref("a"), '", "', ref("u", missing="no"), '"], "n": "', ref("n"), '"}')
+        "web", "get it", words('{"a": ["', ref("a"), '", "', ref("u", missing='"no"'), '"], "n": "', ref("n"), '"}')
     )
     whole = program(
         node("1", call, when("pass", "done", Keep("r", extract="x")), when("fail", "stop")),
@@ -211,7 +211,7 @@ def test_a_tool_gets_json_whatever_a_slot_holds(tmp_path: Path) -> None:
     (tmp_path / "tools").write_text(f"# them\nweb={tool}\n", encoding="utf-8")
     value = "\"}\\\n\x07\u2028é'$(touch x)"
     assert made.end(f"a={value}", "TOOLS=tools") == 'rdc: COMPLETE {"y":["é"]}'
-    assert json.loads(made.read("given")) == {"tool": "get it", "arguments": {"a": [value, "no"], "n": "5"}}
+    assert json.loads(made.read("given")) == {"tool": "get it", "arguments": {"a": [value, '"no"'], "n": "5"}}
     assert of_tool(b"").text == ""
     made.script("tool", "exit 3")
     assert made.end("a=b", "TOOLS=tools") == "rdc: STOP"
