@@ -1,14 +1,17 @@
 """The runtime of compiled programs: used in place by `rdc run`, and bundled into generated files.
 
 MODULES names the modules in the order in which they are bundled, each with the features that need it ("" stands for
-every program). A module imports only from those before it. None has a `from __future__`: that line is an import like
-any other, and it would stand before the generated file can say where not to look for modules.
+every program, `a+b` for those that have both). A module imports only from those before it. None has a
+`from __future__`: that line is an import like any other, and it would stand before the generated file can say where not
+to look for modules.
 """
 
 from importlib import import_module
 from typing import Any, Optional
 
 CALLS = "shell agent tool parallel"
+SPEAKS = "agent tool parallel"
+REPLIES = "confirm input select gate agent tool parallel"
 MODULES: tuple[tuple[str, str], ...] = (
     ("program", ""),
     ("walk", ""),
@@ -21,13 +24,31 @@ MODULES: tuple[tuple[str, str], ...] = (
     ("answers", ""),
     ("events", ""),
     ("session", ""),
+    ("fitting", "inputs"),
+    ("files", "inputs agent parallel"),
+    ("inputs", "inputs"),
+    ("reading", "slots agent tool parallel"),
+    ("slots", "slots"),
+    ("limit", "limit"),
+    ("pauses", "delay"),
     ("foreground", CALLS),
     ("leftover", CALLS),
     ("process", CALLS),
     ("interrupted", CALLS),
+    ("variables", "texts"),
     ("shell", "shell"),
-    ("exchange", "agent tool parallel"),
-    ("ask", "ask"),
+    ("outputs", "values"),
+    ("ask", f"ask {REPLIES}"),
+    ("replies", REPLIES),
+    ("questions", "confirm input select"),
+    ("gate", "gate"),
+    ("exchange", SPEAKS),
+    ("speaking", SPEAKS),
+    ("agents", "agent parallel"),
+    ("agent", "agent"),
+    ("prompted", "agent+ask parallel+ask"),
+    ("tool", "tool"),
+    ("parallel", "parallel"),
     ("rehearsal", ""),
     ("report", ""),
     ("cli", ""),
@@ -37,13 +58,15 @@ MODULES: tuple[tuple[str, str], ...] = (
 def features(program: dict[str, Any]) -> set[str]:
     """Return what a program needs modules for: the kinds of its tasks, the keys of its units, its own keys."""
     units = program["units"].values()
-    return {"", *program, *(unit["task"] for unit in units), *(key for unit in units for key in unit)}
+    slots = [name for name, initial in program.get("registers", {}).items() if not isinstance(initial, int)]
+    keys = (key for unit in units for key in unit)
+    return {"", *program, *(unit["task"] for unit in units), *keys, *["slots"][: len(slots)]}
 
 
 def modules(program: dict[str, Any]) -> list[str]:
     """Return the names of the modules that a program needs, in order."""
     found = features(program)
-    return [name for name, needs in MODULES if not found.isdisjoint(needs.split(" "))]
+    return [name for name, needs in MODULES if any(found.issuperset(need.split("+")) for need in needs.split(" "))]
 
 
 def main(program: dict[str, Any], argv: Optional[list[str]] = None, prog: Optional[str] = None) -> int:

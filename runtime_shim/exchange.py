@@ -12,9 +12,9 @@ from typing import Any, Callable, NamedTuple
 
 from runtime_shim.leftover import signal_group
 from runtime_shim.process import PATIENCE, Ended, Processes, in_words
+from runtime_shim.reading import LARGEST_ANSWER
 
 SH = "/bin/sh"
-LARGEST_ANSWER = 1_048_576  # bytes (I11)
 PIECE = 65536
 LOOK = 100  # milliseconds until an exchange looks again whether its process has ended
 GRACE_AFTER = 1.0  # seconds that what a process has left behind may still write

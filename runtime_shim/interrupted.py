@@ -3,20 +3,31 @@
 import errno
 import os
 from contextlib import suppress
-from typing import Optional
+from typing import Any, Callable, Optional
 
+from runtime_shim.dialog import BINARY, words_of
 from runtime_shim.display import one_line
 from runtime_shim.journal import Record
 from runtime_shim.leftover import end_groups, is_alive, ticks
 from runtime_shim.process import Processes
 from runtime_shim.program import RefusedError, Table
 from runtime_shim.session import Done, Performer, Session, Waiting
-from runtime_shim.walk import attempt_of, instances_of
+from runtime_shim.walk import Registers, attempt_of, instances_of
+
+MEANT = {"pass": "it passed", "fail": "it failed"}
 
 
 def pids_of(processes: list[Record]) -> str:
     """Return the numbers of processes as people read them."""
     return ", ".join(str(process["pid"]) for process in processes)
+
+
+VARIABLES: list[Callable[[Table, Registers], dict[str, str]]] = []  # what other modules put into the environment
+
+
+def no_answer(unit: Table) -> str:
+    """Return the word of a unit that could not be done: its process failed, took too long or said too much."""
+    return "failed" if "failed" in words_of(unit) else "fail"
 
 
 class Calling(Performer):
@@ -37,11 +48,10 @@ class Calling(Performer):
     def environment(self, unit: Table, **more: str) -> dict[bytes, bytes]:
         """Return the environment of what a unit calls (M4, I7)."""
         registers = self.session.state.registers
-        variables = {
-            "RDC_ATTEMPT": attempt_of(unit, registers),
-            **instances_of(unit, registers),
-            **more,
-        }
+        variables: dict[str, Any] = {"RDC_ATTEMPT": attempt_of(unit, registers), **instances_of(unit, registers)}
+        for look in VARIABLES:
+            variables.update(look(unit, registers))
+        variables.update(more)
         return {**self._environment, **{key.encode(): str(value).encode() for key, value in variables.items()}}
 
     def not_begun(self, name: str, error: OSError) -> RefusedError:
@@ -55,15 +65,15 @@ class Calling(Performer):
         return RefusedError(f"{hint}, then: {self.session.call('resume')}", reason)
 
     @staticmethod
-    def running(processes: list[Record]) -> list[Record]:
-        """Return those processes of a unit that was interrupted which go on without the run."""
-        return [process for process in processes if is_alive(process)]
+    def running(notes: list[Record]) -> list[Record]:
+        """Return the processes of a unit that was interrupted which go on without the run."""
+        return [note for note in notes if note["kind"] == "process" and is_alive(note)]
 
     def recover(self, name: str) -> Optional[Done]:
         """Decide about a unit that was interrupted: as the options say, or as the operator does (R2)."""
         session, options = self.session, self.session.options
-        label, running = session.label(name), self.running(session.state.processes)
-        again, assume = session.call("resume", "--rerun-interrupted"), session.call("resume", "--assume")
+        label, running = session.label(name), self.running(session.state.notes)
+        again = session.call("resume", "--rerun-interrupted")
         if running:
             still = f"{label}: its {self.noun} still runs (pid {pids_of(running)})"
             if options.rerun_interrupted:
@@ -76,9 +86,10 @@ class Calling(Performer):
         if options.rerun_interrupted:
             return None
         if options.assume:
-            return Done(options.assume, "as assumed")
+            return self.assumed(name, options.assume)
+        words = words_of(session.program["units"][name])
         choice = None
-        if session.is_interactive:
+        if session.is_interactive and words == BINARY:
             place = one_line(session.program["units"][name]["at"])
             session.display.line(f"{label} ({place}) was interrupted; rdc cannot tell whether it finished.")
             choice = session.ask("Did it pass, did it fail, or run it again?", "pass/fail/again")
@@ -86,7 +97,12 @@ class Calling(Performer):
             raise Waiting(
                 f"{label} was interrupted; rdc cannot tell whether it finished. To decide:",
                 f"  run it again:   {again}",
-                f"  it passed:      {assume} pass",
-                f"  it failed:      {assume} fail",
+                *(f"  {MEANT.get(word, word) + ':':15} {session.call('resume', '--assume', word)}" for word in words),
             )
         return None if choice == "again" else Done(choice, "as the operator says")
+
+    def assumed(self, name: str, word: str) -> Done:
+        """Take the word of the operator for what came of a unit (I16)."""
+        if word not in words_of(self.session.program["units"][name]):
+            raise RefusedError(f"{name} cannot have the outcome {word}")
+        return Done(word, "as assumed")

@@ -7,6 +7,7 @@ import sys
 import time
 from contextlib import suppress
 from datetime import datetime, timezone
+from pathlib import Path
 from typing import Callable, NamedTuple, Optional
 
 from runtime_shim.answers import Answers
@@ -76,14 +77,40 @@ class Performer:
         return None
 
     @staticmethod
-    def running(_processes: list[Record]) -> list[Record]:
-        """Return those processes of a unit that was interrupted which go on without the run."""
+    def running(_notes: list[Record]) -> list[Record]:
+        """Return the processes of a unit that was interrupted which go on without the run."""
         return []
+
+    @staticmethod
+    def replies(unit: Table) -> list[str]:
+        """Return the replies with which a unit that waits is answered."""
+        return [] if PERFORMERS[unit["task"]].recovers else ["pass", "fail"]
+
+    @staticmethod
+    def names(name: str, _unit: Table) -> list[str]:
+        """Return the names under which a unit that waits is answered."""
+        return [name]
+
+    def given(self, name: str, reply: str, _how: str) -> Optional[Done]:
+        """Read the reply to a unit; None if the unit needs further ones."""
+        raise RefusedError(f"{name} takes no answer such as {one_line(reply)}")
 
 
 PERFORMERS: dict[str, type[Performer]] = {}
 STANDS: list[Callable[[Table, Move, Optional[State], Record], Record]] = []  # what modules know of where a run stands
-PAUSES: list[Callable[["Session"], None]] = []  # what they do before a unit is begun
+BEFORE: list[Callable[["Session", str], Optional[Done]]] = []  # what they do before a unit, or in its place
+OPTIONS: list[Callable[[Table, dict[str, argparse.ArgumentParser]], None]] = []  # what they add to the command line
+BEGINNINGS: list[Callable[[Table, argparse.Namespace], Registers]] = []  # what registers are given when a run begins
+REPLIES: list[Callable[[str], str]] = []  # where they take the reply of an `answer` from
+TELLS: list[Callable[[Done, str], Done]] = []  # what they make of an outcome that has a text
+FACTS: list[Callable[[Table, State], Table]] = []  # what they tell of a run in its status
+
+
+def told(done: Done, text: str) -> Done:
+    """Return an outcome to which a text belongs."""
+    for look in TELLS:
+        done = look(done, text)
+    return done
 
 
 def call_of(options: argparse.Namespace, *words: str) -> str:
@@ -151,6 +178,17 @@ class Session:
         self._done = 0
         self._group: Optional[str] = None
 
+    @property
+    def folder(self) -> Path:
+        """The state directory, wherever the run has gone since it began."""
+        if self.journal is None:
+            raise RefusedError("nothing is recorded in a dry run")
+        return self.journal.folder
+
+    def filled(self, unit: Table, key: str) -> str:
+        """Return a text of a unit, whole."""
+        return filled(unit, unit.get(key, ""), self.state.registers)
+
     def call(self, *words: str) -> str:
         """Return the command with which the operator calls a subcommand of this program."""
         return call_of(self.options, *words)
@@ -162,8 +200,7 @@ class Session:
 
     def texts(self, unit: Table, key: str) -> list[str]:
         """Return a text of a unit as the lines in which it is shown."""
-        text = filled(unit, unit.get(key, ""), self.state.registers)
-        return [f"    {line}".rstrip() for line in clean(text).strip("\n").splitlines()]
+        return [f"    {line}".rstrip() for line in clean(self.filled(unit, key)).strip("\n").splitlines()]
 
     def ask(self, text: str, choices: str) -> Optional[str]:
         """Put a question to the person at the terminal."""
@@ -252,11 +289,7 @@ class Session:
 
     def _do_next(self) -> None:
         name = self.state.node
-        for pause in PAUSES:
-            pause(self)
         self.heed()
-        if self.state.condition == "ready":
-            self._begin()
         about = self._about(name)
         instances = ".".join(map(str, about["instances"].values()))
         details = [f"instance {instances}"] if instances else []
@@ -266,7 +299,11 @@ class Session:
         self.display.started(self._places[name], self.label(name), details)
         self._tell("unit_started", **about)
         begun = time.monotonic()
-        done = self.performer(name).perform(name, self.program["units"][name])
+        done = next(filter(None, (look(self, name) for look in BEFORE)), None)
+        if self.state.condition == "ready" or (self.state.condition == "waiting" and self.performer(name).recovers):
+            self._begin()
+        if done is None:
+            done = self.performer(name).perform(name, self.program["units"][name])
         self._done += 1
         self.settle(name, done, time.monotonic() - begun)
 

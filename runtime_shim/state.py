@@ -15,6 +15,7 @@ from runtime_shim.walk import Registers
 FORMATS = (1, 2)  # of the journal; one of format 1 has no texts, and is read like any other
 ENDED = ("complete", "stop")
 OURS = ".rdc"
+KEPT: list[str] = []  # folders beside the journal that are archived with it
 
 
 def utc_now() -> str:
@@ -39,22 +40,23 @@ class State:
         self.source: str = begin["source"]
         self.units: dict[str, str] = begin["units"]
         self.message: str = begin.get("message", "")
-        self.processes: list[Record] = []  # that the unit has called
+        self.notes: list[Record] = []  # what the unit has left so far, such as the processes that it has called
         self.finished: list[Record] = []
 
     def apply(self, record: Record) -> None:
         """Go on by one record."""
         kind = record["kind"]
-        if kind == "process":
-            self.processes.append(record)
+        if "condition" not in record:
+            self.notes.append(record)
             return
         self.condition = record["condition"]
-        if kind in ("done", "resume"):
-            self.processes = []
-        if kind == "done":
+        if kind == "resume":
+            self.notes = [note for note in self.notes if note["kind"] != "process"]
+        elif kind == "done":
             self.finished.append(record)
             self.node, self.message = record["next"], record.get("message", "")
             self.registers.update(record["changed"])
+            self.notes = []
         elif kind == "adopt":
             self.program, self.units = record["program"], record["units"]
             self.registers = dict(record["registers"])
@@ -159,6 +161,9 @@ class Store:
         while target.exists():
             count += 1
             target = history / f"{name}-{count}"
+        for kept in KEPT:
+            with suppress(FileNotFoundError):
+                (self.directory / kept).rename(target.with_name(f"{target.name}.{kept}"))
         self.path.rename(target)
         sync_directory(history)
         sync_directory(self.directory)

@@ -11,11 +11,13 @@ from runtime_shim.program import RefusedError, Table
 Registers = MutableMapping[str, Any]
 Verbs = Mapping[str, Callable[[Any, Any], Any]]
 TESTS: dict[str, Callable[[Any, Any], bool]] = {"<": operator.lt, ">=": operator.ge, "=": operator.eq}
-VERBS: Verbs = {
+VERBS: dict[str, Callable[[Any, Any], Any]] = {
     "=": lambda _old, value: value,
     "+": operator.add,
     "at least": max,
 }
+# How the value of a placeholder is found, by the type of what the table says of it.
+VALUES: dict[type, Callable[[Any, Registers], str]] = {str: lambda name, registers: str(registers[name])}
 
 
 class Move(NamedTuple):
@@ -96,12 +98,18 @@ def _follow(program: Table, edge: Table, before: Registers, verbs: Verbs) -> Mov
         edge = choose(program, node, registers, None)
 
 
-def filled(unit: Table, text: str, registers: Registers) -> str:
+def filled(unit: Table, text: str, registers: Registers, escape: Callable[[str], str] = str) -> str:
     """Replace the placeholders in a text, in one pass (I6)."""
     places = unit.get("placeholders")
     if not places:
         return text
-    return re.sub("|".join(map(re.escape, places)), lambda match: str(registers[places[match.group()]]), text)
+    marks = "|".join(map(re.escape, places))
+    return re.sub(marks, lambda match: escape(value_of(places[match.group()], registers)), text)
+
+
+def value_of(place: Any, registers: Registers) -> str:  # noqa: ANN401 (whatever the table says of it)
+    """Return what stands for a placeholder."""
+    return VALUES[type(place)](place, registers)
 
 
 def attempt_of(unit: Table, registers: Registers) -> int:

@@ -25,7 +25,7 @@ class PythonBackend(Backend[NoOptions]):
     suffix: ClassVar[str] = ".py"
     executable: ClassVar[bool] = True
     options = NoOptions
-    features: ClassVar[frozenset[Feature]] = frozenset({Feature.COMMANDS, Feature.QUESTIONS})
+    features: ClassVar[frozenset[Feature]] = frozenset(Feature)
 
     def render(self, program: Program, options: NoOptions) -> Emission:  # noqa: ARG002 (there are none)
         """The source text of the file."""
