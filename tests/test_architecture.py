@@ -33,6 +33,9 @@ MAY_IMPORT = {
     "grammars": set[str](),
 }
 
+PURE = {"runtime_shim.reading", "runtime_shim.fitting"}
+"""Modules of the runtime that the compiler asks too, so that an answer and an input have one meaning (I8, I12)."""
+
 LONGEST_MODULE = 500
 LONGEST_FUNCTION = 40
 
@@ -72,6 +75,8 @@ def test_imports_point_downwards(path: Path) -> None:
     folder = path.relative_to(ROOT).parts[0]
     for module, _ in imports(path):
         top = module.split(".", 1)[0]
+        if folder == "compiler" and module in PURE:
+            continue
         assert top in MAY_IMPORT[folder] or top in sys.stdlib_module_names, f"{shown(path)} imports {module}"
 
 

@@ -18,7 +18,6 @@ from compiler.ir.edges import Clear, CounterTest, Edge, Effect, Keep, OutcomeTes
 from compiler.ir.program import Node, Program
 from compiler.ir.tasks import Branch, End, Gate
 from compiler.ir.texts import Text, text
-from runtime_shim.reading import extracted
 
 Slots = MappingProxyType[str, str | None]
 """The texts that slots hold; None for an unset one."""
@@ -181,17 +180,18 @@ def slots_after(slots: Slots, effects: Iterable[Effect], outcome: Outcome | None
         return slots
     changed = slots.copy()
     for effect in effects:
-        match effect:
-            case Keep() if outcome is not None:
-                changed[effect.slot] = _kept(effect, outcome, changed[effect.slot])
-            case Clear(slot):
-                changed[slot] = None
-            case _:
-                pass  # it changes counters
+        if isinstance(effect, Clear):
+            changed[effect.slot] = None
+        elif isinstance(effect, Keep) and outcome is not None:
+            changed[effect.slot] = _kept(effect, outcome, changed[effect.slot])
     return MappingProxyType(changed)
 
 
 def _kept(effect: Keep, outcome: Outcome, before: str | None) -> str | None:
     if effect.of == "value":
         return dict(outcome.values).get(effect.name, before)
-    return outcome.text if effect.extract is None else extracted(outcome.text, effect.extract)
+    if effect.extract is None:
+        return outcome.text
+    from runtime_shim.reading import extracted  # noqa: PLC0415 (only a walk that extracts needs it)
+
+    return extracted(outcome.text, effect.extract)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import cache
 from typing import Any
 
@@ -23,8 +24,15 @@ def to_json(program: Program) -> str:
 
 
 def from_json(text: str) -> Program:
-    """The program of a JSON form; raises `pydantic.ValidationError` for anything else."""
-    return _adapter().validate_json(text)
+    """The program of a JSON form, with or without the note of the json target.
+
+    Raises:
+        ValueError: It is no JSON, or (as a `pydantic.ValidationError`) not that of a program.
+    """
+    content = json.loads(text)
+    if isinstance(content, dict):
+        content.pop("generated", None)
+    return _adapter().validate_json(json.dumps(content))
 
 
 def schema() -> dict[str, Any]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from typing import assert_never
 
 from compiler.ir.patterns import pattern_problem
 from compiler.ir.program import Input
-from compiler.ir.tasks import UNREAD, Agent, Ask, Parallel, Reading, Task, Tool
+from compiler.ir.tasks import UNREAD, Agent, Ask, Branch, End, Gate, Parallel, Reading, Shell, Task, Tool
 from compiler.ir.texts import Text
 from runtime_shim.fitting import unfit
 from runtime_shim.reading import BLANKS
@@ -27,8 +28,10 @@ def task_problems(task: Task) -> Iterator[str]:
             yield from _arguments(arguments)
         case Parallel():
             yield from _parallel(task)
+        case Shell() | Gate() | Branch() | End():
+            return
         case _:
-            return  # every other task is well-formed
+            assert_never(task)
 
 
 def _options(task: Ask) -> Iterator[str]:

@@ -15,6 +15,7 @@ from backends.matching import MOST_ALIKE
 from backends.picture import Picture, picture
 from compiler.driver import compile_file
 from compiler.ir.tasks import End, Shell
+from compiler.ir.texts import text
 from tests.equivalence.cases import Case
 from tests.equivalence.compiled import compiled
 from tests.equivalence.strategies import cases
@@ -59,9 +60,9 @@ git revert HEAD
 
 def compare(folder: Path, new: str, old: str = OLD) -> Difference:
     pictures = []
-    for name, text in (("old", old), ("new", new)):
+    for name, document in (("old", old), ("new", new)):
         path = folder / f"{name}.runbook.md"
-        path.write_text(text, encoding="utf-8")
+        path.write_text(document, encoding="utf-8")
         compiled = compile_file(str(path))
         assert compiled.program, compiled.diagnostics
         pictures.append(picture(compiled.program))
@@ -98,7 +99,7 @@ def test_a_step_that_is_gone(tmp_path: Path) -> None:
     new = start + rest[rest.index("## 3. Install") :].replace("## 3. Install", "## 2. Install")
     found = compare(tmp_path, new)
     assert [node.id for node in found.removed] == ["2"]
-    assert [end.message for end in found.closed] == ["Reverted"], "nothing leads to Mend any more"
+    assert [str(end.message) for end in found.closed] == ["Reverted"], "nothing leads to Mend any more"
 
 
 @pytest.mark.parametrize(
@@ -128,8 +129,8 @@ def test_transitions(tmp_path: Path) -> None:
 
 def test_ends(tmp_path: Path) -> None:
     found = compare(tmp_path, OLD.replace('COMPLETE "Done"', 'COMPLETE "Installed"'))
-    assert [(end.result, end.message) for end in found.opened] == [("complete", "Installed")]
-    assert [(end.result, end.message) for end in found.closed] == [("complete", "Done")]
+    assert [(end.result, str(end.message)) for end in found.opened] == [("complete", "Installed")]
+    assert [(end.result, str(end.message)) for end in found.closed] == [("complete", "Done")]
 
 
 @settings(max_examples=40)
@@ -197,7 +198,7 @@ def test_a_run_that_begins_elsewhere_is_a_difference(tmp_path: Path) -> None:
 
 
 def row(contents: Sequence[str]) -> Picture:
-    units = [node(str(number), Shell("sh", text), to(str(number + 1))) for number, text in enumerate(contents)]
+    units = [node(str(number), Shell("sh", text(what)), to(str(number + 1))) for number, what in enumerate(contents)]
     return picture(program(*units, node(str(len(contents)), End("complete"))))
 
 

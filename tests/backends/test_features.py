@@ -7,22 +7,24 @@ from dataclasses import replace
 import pytest
 
 from backends.registry import BACKENDS, load
-from compiler.ir.edges import Edge, KeywordTest, SlotTest
-from compiler.ir.features import Feature, uses
-from compiler.ir.program import Input, Program, Slot
-from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Task, Tool
+from compiler.ir.edges import Edge, Keep, SlotTest
+from compiler.ir.features import Feature, features_of
+from compiler.ir.program import Input, Program, Settings, Slot
+from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Reading, Shell, Task, Tool
+from compiler.ir.texts import text
+from compiler.ir.verify import verify
 from tests.mermaid.programs import node, program, to
 
-REVIEWER = Agent("reviewer", "", "Look", keywords=("GOOD",))
+REVIEWER = Agent("reviewer", text("Look"), Reading(("GOOD",)))
 
 TASKS: dict[Feature, Task] = {
-    Feature.COMMANDS: Shell("sh", "true"),
-    Feature.QUESTIONS: Ask("yes_no", "Ready?"),
-    Feature.REPLIES: Ask("input", "Which version?"),
+    Feature.COMMANDS: Shell("sh", text("true")),
+    Feature.QUESTIONS: Ask("yes_no", text("Ready?")),
+    Feature.REPLIES: Ask("input", text("Which version?")),
     Feature.AGENTS: REVIEWER,
-    Feature.TOOLS: Tool("github", "merge", "{}"),
+    Feature.TOOLS: Tool("github", "merge", text("{}")),
     Feature.PARALLEL: Parallel((REVIEWER,), "all"),
-    Feature.GATES: Gate("production", "Somebody must look"),
+    Feature.GATES: Gate("production", text("Somebody must look")),
 }
 
 
@@ -33,11 +35,27 @@ def with_unit(task: Task, *edges: Edge) -> Program:
 def examples() -> dict[Feature, Program]:
     """For each feature a program whose first unit uses it."""
     found = {feature: with_unit(task) for feature, task in TASKS.items()}
-    kept = with_unit(Ask("pass_fail", "Ready?", slot="x"), to("COMPLETE", SlotTest("x", "==", "y")))
-    found[Feature.VALUES] = replace(kept, slots=(Slot("x"),))
-    found[Feature.KEYWORDS] = with_unit(REVIEWER, to("COMPLETE", KeywordTest("GOOD")))
-    found[Feature.INPUTS] = replace(with_unit(Branch()), inputs=(Input("version", "string"),))
+    found[Feature.KEYWORDS] = found[Feature.AGENTS]
+    ready = Ask("pass_fail", text("Ready?"))
+    found[Feature.TEXTS] = with_slot(ready, replace(to("COMPLETE"), effects=(Keep("x"),)))
+    found[Feature.EXTRACTS] = with_slot(REVIEWER, replace(to("COMPLETE"), effects=(Keep("x", extract="field"),)))
+    found[Feature.VALUES] = with_slot(
+        Shell("sh", text("true")), replace(to("COMPLETE"), effects=(Keep("x", "value", "x"),))
+    )
+    found[Feature.INPUTS] = replace(with_slot(Branch()), inputs=(Input("x", "string"),))
+    found[Feature.TIMEOUTS] = with_settings(Settings(timeout=1))
+    found[Feature.DELAYS] = with_settings(Settings(delay=1))
+    found[Feature.LIMITS] = replace(with_unit(ready), limit=1)
     return found
+
+
+def with_slot(task: Task, *edges: Edge) -> Program:
+    return replace(with_unit(task, *edges), slots=(Slot("x"),))
+
+
+def with_settings(settings: Settings) -> Program:
+    first, *others = with_unit(Shell("sh", text("true"))).nodes
+    return program(replace(first, settings=settings), *others)
 
 
 @pytest.mark.parametrize("feature", Feature)
@@ -45,7 +63,8 @@ def examples() -> dict[Feature, Program]:
 def test_a_feature_is_carried_or_refused_by_name(target: str, feature: Feature) -> None:
     backend = load(target)
     using = examples()[feature]
-    assert feature in {use.feature for use in uses(using)}
+    verify(using)
+    assert feature in features_of(using)
     emission = backend.emit(using, {})
     if feature in backend.features:
         return
@@ -53,16 +72,16 @@ def test_a_feature_is_carried_or_refused_by_name(target: str, feature: Feature) 
     named = [item for item in emission.diagnostics if f"`{feature}`" in item.help]
     assert named
     assert all(item.code == "RD502" and target in item.message for item in named)
-    assert any("unit 1" in item.message or feature is Feature.INPUTS for item in named)
+    assert any("unit 1" in item.message or feature in {Feature.INPUTS, Feature.LIMITS} for item in named)
 
 
 @pytest.mark.parametrize("target", ["python", "make", "github"])
 def test_a_branch_on_a_kept_text_is_refused(target: str) -> None:
     """The Makefile took the wrong arm of such a branch, without a word."""
-    asked = Ask("input", "Which version?", slot="version")
+    asked = node("1", Ask("input", text("Which version?")), replace(to("2"), effects=(Keep("version"),)))
     chosen = node("2", Branch(), to("COMPLETE", SlotTest("version", "==", "1")), to("STOP"))
     ends = (node("COMPLETE", End("complete")), node("STOP", End("stop")))
-    kept = replace(program(node("1", asked, to("2")), chosen, *ends), slots=(Slot("version"),))
+    kept = replace(program(asked, chosen, *ends), slots=(Slot("version"),))
     emission = load(target).emit(kept, {})
     assert emission.text is None
     said = [item.message for item in emission.diagnostics]

@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from compiler.driver import compile_file
 from compiler.ir.program import Program
 from compiler.ir.tasks import Shell
+from compiler.ir.texts import text
 from tests.backends.makefiles import (
     FLOW,
     PATIENCE,
@@ -73,11 +74,11 @@ def driver(makefile: str) -> str:
 
 
 def test_shellcheck_finds_nothing_in_any_driver(tmp_path: Path) -> None:
-    texts = {name: driver(text) for name, text in example_makefiles().items()}
+    texts = {name: driver(makefile) for name, makefile in example_makefiles().items()}
     assert len(texts) == len(EXAMPLES)
     paths = [tmp_path / f"{name}.sh" for name in texts]
-    for path, text in zip(paths, texts.values(), strict=True):
-        path.write_text(text, encoding="utf-8")
+    for path, script in zip(paths, texts.values(), strict=True):
+        path.write_text(script, encoding="utf-8")
     command = [lint.program("shellcheck"), "--norc", "-s", "sh", *map(str, paths)]
     checked = subprocess.run(command, capture_output=True, check=False, encoding="utf-8")
     assert (checked.returncode, checked.stdout) == (0, "")
@@ -121,7 +122,7 @@ def two_commands() -> Program:
 def with_commands(program: Program, command: str) -> Program:
     """The program with another command in place of each of its own, whatever Markdown can carry."""
     nodes = [
-        replace(node, task=replace(node.task, command=command)) if isinstance(node.task, Shell) else node
+        replace(node, task=replace(node.task, command=text(command))) if isinstance(node.task, Shell) else node
         for node in program.nodes
     ]
     return replace(program, nodes=type(program.nodes)(nodes))

@@ -53,7 +53,7 @@ def test_a_removed_unit_stays_in_its_frame(tmp_path: Path) -> None:
     again = "## 1. First\n\n```sh\nfirst\n```\n\n## 2. Both\n\n### 2.1 One\n\n```sh\none\n```\n"
     found = shown(tmp_path, again, step)
     (gone,) = [box for box in found.boxes if box.mark == "removed"]
-    assert (gone.node.title, gone.frame) == ("Two", "2")
+    assert (str(gone.node.title), gone.frame) == ("Two", "2")
     assert next(box.frame for box in shown(tmp_path, "## 1. Other\n", step).boxes if box.mark == "removed") == ""
 
 

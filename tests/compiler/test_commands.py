@@ -34,7 +34,7 @@ def test_a_command_of_127_kib_is_the_longest(tmp_path: Path, tag: str) -> None:
     assert findings(fine) == []
     program = fine.program
     assert program
-    assert len(getattr(program.nodes[0].task, "command", "")) == LONGEST
+    assert len(str(getattr(program.nodes[0].task, "command", ""))) == LONGEST
     wrong = compiled(tmp_path, document(command(LONGEST + 1), tag))
     assert findings(wrong) == ["RD407 1:4"]
     assert wrong.program is None
@@ -45,10 +45,10 @@ def test_bytes_count_and_not_characters(tmp_path: Path) -> None:
     assert findings(compiled(tmp_path, document("# " + "ü" * (LONGEST // 2)))) == ["RD407 1:4"]
 
 
-def test_each_placeholder_counts_twenty_bytes_more(tmp_path: Path) -> None:
+def test_each_placeholder_counts_for_twenty_bytes(tmp_path: Path) -> None:
     header = "## {N}. Load"
     ending = "\n- PASS: COMPLETE\n"
-    for head, more in (("{N} {N}", 40), ("${N} {n}", 0)):
+    for head, more in (("{N} {N}", 2 * (20 - 3)), ("${N} {n}", 0)):
         text = command(LONGEST - more, f"echo {head} ")
         assert findings(compiled(tmp_path, document(text, header=header) + ending)) == []
         text = command(LONGEST - more + 1, f"echo {head} ")

@@ -12,7 +12,7 @@ from compiler.analyses.states import explore
 from compiler.ir.program import Program
 from compiler.ir.semantics import Machine
 from compiler.ir.tasks import Verdict
-from compiler.ir.walks import Visit, Walk, ending, walk
+from compiler.ir.walks import Visit, Walk, walk
 from rdc.walks.outcomes import decided_by, read_outcomes, write_outcomes
 from tests.equivalence.cases import Case
 from tests.equivalence.compiled import compiled
@@ -36,7 +36,7 @@ def test_walks_are_distinct_and_end_and_shorter_ones_come_first(case: Case) -> N
     found = enumerate_walks(program, MOST, LONGEST)
     assert len(found.walks) <= MOST
     assert len(set(map(str, found.walks))) == len(found.walks)
-    assert all(ending(Machine(program), one.state) for one in found.walks)
+    assert all(Machine(program).end(one.state) for one in found.walks)
     assert all(len(one.visits) <= len(other.visits) <= LONGEST for one, other in pairwise(found.walks))
 
 
@@ -47,7 +47,7 @@ def test_a_complete_enumeration_has_every_walk(case: Case) -> None:
     found = enumerate_walks(program, MOST, LONGEST)
     taken = case.walk(LONGEST)
     if found.is_complete and taken.end:
-        walks = [[(made.unit, made.outcome.verdict is Verdict.PASS) for made in one.visits] for one in found.walks]
+        walks = [[(made.unit, made.outcome.word == Verdict.PASS) for made in one.visits] for one in found.walks]
         assert [(visit.label, passed) for visit, passed in taken.visits] in walks
 
 

@@ -15,12 +15,26 @@ from hypothesis import given, settings
 
 from compiler.analyses import flow
 from compiler.ir import graph
-from compiler.ir.edges import Add, CounterTest, Edge, KeywordTest, Origin, OutcomeTest, Reset, Set, SlotTest, Test
+from compiler.ir.edges import (
+    Add,
+    CounterTest,
+    Edge,
+    Effect,
+    Keep,
+    Origin,
+    OutcomeTest,
+    Reset,
+    Set,
+    SlotTest,
+    Test,
+    Written,
+)
 from compiler.ir.program import Group, Input, Node, Program, Register, Slot, SourceFile
 from compiler.ir.semantics import Machine, Outcome
 from compiler.ir.serialise import from_json, schema, to_json
 from compiler.ir.tasks import Ask, Branch, End, Shell, Task, Verdict
 from compiler.ir.text import to_text
+from compiler.ir.texts import Text, text
 from compiler.ir.verify import InvalidProgramError, verify
 from compiler.passes.fold_effects import fold_effects
 from compiler.passes.remove_dead_registers import remove_dead_registers
@@ -38,11 +52,11 @@ ALWAYS = ((OutcomeTest(Verdict.PASS),), (OutcomeTest(Verdict.FAIL),))
 
 
 def node(name: str, *edges: Edge, task: Task | None = None) -> Node:
-    return Node(name, "", PLACE, task or Shell("sh", "true"), edges)
+    return Node(name, Text(), PLACE, task or Shell("sh", text("true")), edges)
 
 
-def to(target: str, *effects: Set | Add | Reset, guard: tuple[Test, ...] = ()) -> Edge:
-    return Edge(guard, effects, target, "")
+def to(target: str, *effects: Effect, guard: tuple[Test, ...] = ()) -> Edge:
+    return Edge(guard, effects, target)
 
 
 def program(*nodes: Node, registers: tuple[Register, ...] = ()) -> Program:
@@ -57,7 +71,7 @@ DONE = node("COMPLETE", task=End("complete"))
 COUNTER = Register("r", "1")
 WITH_SLOT = replace(
     program(
-        node("1", to("2"), task=Ask("input", "Which version?", slot="s")),
+        node("1", to("2", Keep("s")), task=Ask("input", text("Which version?"))),
         node("2", to("COMPLETE", guard=(SlotTest("s", "==", "x"),)), to("STOP"), task=Branch()),
         DONE,
         node("STOP", task=End("stop")),
@@ -80,10 +94,12 @@ def test_json_follows_the_published_schema(case: Case) -> None:
 
 
 def test_the_text_form_says_everything_of_an_edge() -> None:
-    edge = Edge((OutcomeTest(Verdict.FAIL), CounterTest("r", "<", 2)), (Add("r", 1), Reset("1")), "a", "RETRY 2")
-    text = to_text(program(node("a", edge, to("COMPLETE")), DONE, registers=(Register("r", "1"),)))
-    assert 'fail and "r" < 2 -> a do "r" += 1, reset 1  # RETRY 2\n' in text
-    assert 'register "r" = 0 in 1\n' in text
+    edge = Edge(
+        (OutcomeTest(Verdict.FAIL), CounterTest("r", "<", 2)), (Add("r", 1), Reset("1")), "a", (Written("RETRY 2"),)
+    )
+    shown = to_text(program(node("a", edge, to("COMPLETE")), DONE, registers=(Register("r", "1"),)))
+    assert 'fail and "r" < 2 -> a do "r" += 1, reset 1  # RETRY 2\n' in shown
+    assert 'register "r" = 0 in 1\n' in shown
 
 
 @pytest.mark.parametrize(
@@ -109,11 +125,17 @@ def test_the_text_form_says_everything_of_an_edge() -> None:
         (replace(WITH_SLOT, nodes=(node("1", *counted("s")), DONE)), "the counter s is not declared"),
         (replace(WITH_SLOT, nodes=(node("1", to("COMPLETE", Set("s", 1))), DONE)), "the counter s is not declared"),
         (program(node("a", to("COMPLETE", guard=(SlotTest("r", "==", "x"),)), to("COMPLETE")), DONE), "the slot r is"),
-        (program(node("a", to("COMPLETE", guard=(KeywordTest("GO"),)), to("COMPLETE")), DONE), "gives the keyword GO"),
-        (program(node("a", to("COMPLETE"), task=Ask("select", "?")), DONE), "options do not fit"),
-        (program(node("a", to("COMPLETE"), task=Ask("input", "?", options=("x",))), DONE), "options do not fit"),
+        (program(node("a", to("COMPLETE", guard=(OutcomeTest("GO"),)), to("COMPLETE")), DONE), "no outcome is GO"),
+        (program(node("a", to("COMPLETE"), task=Ask("select", text("?"))), DONE), "options do not fit"),
+        (
+            program(node("a", to("COMPLETE"), task=Ask("input", text("?"), options=(text("x"),))), DONE),
+            "options do not fit",
+        ),
         (program(node("a", to("COMPLETE", guard=(*ALWAYS[0], *ALWAYS[1]))), DONE), "no edge to take"),
-        (replace(program(node("a", to("COMPLETE")), DONE), groups=(Group("g", "", "", "step", "h", PLACE),)), "in h"),
+        (
+            replace(program(node("a", to("COMPLETE")), DONE), groups=(Group("g", Text(), Text(), "step", "h", PLACE),)),
+            "in h",
+        ),
     ],
 )
 def test_the_verifier_names_what_is_broken(broken: Program, problem: str) -> None:
@@ -126,9 +148,9 @@ def test_a_program_that_keeps_texts_is_valid() -> None:
 
 
 def test_the_text_form_has_slots_and_inputs() -> None:
-    text = to_text(replace(WITH_SLOT, inputs=(Input("env", "enum", default="a", options=("a", "b")),)))
-    assert 'slot "s" = ""\n' in text
-    assert 'input env enum of ["a", "b"] = "a"\n' in text
+    shown = to_text(replace(WITH_SLOT, inputs=(Input("env", "choice", default="a", options=("a", "b")),)))
+    assert 'slot "s"\n' in shown
+    assert 'input env choice of ["a", "b"] = "a"\n' in shown
 
 
 def test_the_end_of_a_program_goes_nowhere() -> None:

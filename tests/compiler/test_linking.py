@@ -7,6 +7,7 @@ from pathlib import Path
 
 from compiler.driver import compile_file
 from compiler.ir.tasks import End
+from compiler.ir.texts import text
 from compiler.passes import optimise
 
 from .documents import compiled, findings
@@ -20,7 +21,7 @@ def test_a_runbook_beside_comes_before_one_in_the_root(tmp_path: Path) -> None:
     compiled(tmp_path, LEAF, files | {"a.runbook.md": "## 1. Far\n"})
     program = compile_file(str(tmp_path / "sub/main.runbook.md")).program
     assert program
-    assert [node.title for node in program.nodes if node.id == "1/a.runbook.md/1"] == ["Near"]
+    assert [str(node.title) for node in program.nodes if node.id == "1/a.runbook.md/1"] == ["Near"]
 
 
 def test_a_runbook_is_found_in_the_root(tmp_path: Path) -> None:
@@ -100,7 +101,7 @@ def test_deep_inclusion_needs_no_recursion(tmp_path: Path) -> None:
 def test_a_path_that_stands_twice_in_a_list_gets_two_ids(tmp_path: Path) -> None:
     compilation = compiled(tmp_path, "## 1. All\n\n- a.runbook.md\n- a.runbook.md\n", {"a.runbook.md": LEAF})
     assert compilation.program
-    leaves = [node.id for node in compilation.program.nodes if node.title == "Leaf"]
+    leaves = [node.id for node in compilation.program.nodes if str(node.title) == "Leaf"]
     assert leaves == ["1/a.runbook.md/1", "1/a.runbook.md~2/1"]
 
 
@@ -111,7 +112,7 @@ def test_the_ends_of_a_nested_runbook_lead_on_with_their_messages(tmp_path: Path
     ends = {node.id: node for node in program.nodes if isinstance(node.task, End)}
     assert ends["1/a.runbook.md/1/COMPLETE"].edges[0].target == "COMPLETE"
     assert ends["1/a.runbook.md/1/STOP"].edges[0].target == "STOP"
-    assert ends["1/a.runbook.md/1/STOP"].task == End("stop", "broken")
+    assert ends["1/a.runbook.md/1/STOP"].task == End("stop", text("broken"))
 
 
 def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:

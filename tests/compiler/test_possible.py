@@ -16,6 +16,7 @@ from compiler.ir.edges import Add, AtLeast, CounterTest, Edge, Effect, Origin, O
 from compiler.ir.program import Group, Node, Program, Register, SourceFile
 from compiler.ir.semantics import Machine, Outcome
 from compiler.ir.tasks import Branch, End, Shell, Verdict
+from compiler.ir.texts import Text, text
 from compiler.ir.verify import verify
 from compiler.passes import optimise
 from compiler.passes.remove_impossible_edges import remove_impossible_edges
@@ -56,7 +57,7 @@ def edges(draw: st.DrawFn, targets: tuple[str, ...], outcomes: tuple[Test, ...])
     """An edge that may ask for an outcome and for counters."""
     guard = (*draw(st.lists(st.sampled_from(outcomes), max_size=1) if outcomes else st.just([])),)
     guard += tuple(draw(st.lists(_tests, max_size=2)))
-    return Edge(guard, tuple(draw(st.lists(_effects, max_size=2))), draw(st.sampled_from(targets)), "")
+    return Edge(guard, tuple(draw(st.lists(_effects, max_size=2))), draw(st.sampled_from(targets)))
 
 
 @st.composite
@@ -68,12 +69,12 @@ def programs(draw: st.DrawFn) -> Program:
         below = (*NAMES[place + 1 :], "END")
         targets = below if is_branch else (*NAMES, "END")
         chosen = draw(st.lists(edges(targets, () if is_branch else (PASS, FAIL)), max_size=4))
-        last = Edge((), tuple(draw(st.lists(_effects, max_size=1))), draw(st.sampled_from(targets)), "")
-        task = Branch() if is_branch else Shell("sh", "true")
-        nodes.append(Node(name, "", PLACE, task, (*chosen, last), draw(st.sampled_from(["", "g"]))))
-    nodes.append(Node("END", "", PLACE, End("complete"), ()))
+        last = Edge((), tuple(draw(st.lists(_effects, max_size=1))), draw(st.sampled_from(targets)))
+        task = Branch() if is_branch else Shell("sh", text("true"))
+        nodes.append(Node(name, Text(), PLACE, task, (*chosen, last), draw(st.sampled_from(["", "g"]))))
+    nodes.append(Node("END", Text(), PLACE, End("complete"), ()))
     registers = tuple(Register(name, scope, draw(_numbers)) for name, scope in SCOPES.items())
-    group = Group("g", "", "", "step", "", PLACE)
+    group = Group("g", Text(), Text(), "step", "", PLACE)
     return Program("x", "X", (SourceFile("x", "0"),), "1", tuple(nodes), (group,), registers)
 
 
@@ -180,17 +181,17 @@ def test_a_unit_that_only_an_impossible_transition_leads_to_is_unreachable(tmp_p
 
 def made(*edges: Edge, values: tuple[int, int] = (1, 2)) -> Program:
     """A unit that sets a counter to one of two values, then a unit with these edges."""
-    first = (Edge((PASS,), (Set("x", values[0]),), "2", ""), Edge((), (Set("x", values[1]),), "2", ""))
+    first = (Edge((PASS,), (Set("x", values[0]),), "2"), Edge((), (Set("x", values[1]),), "2"))
     nodes = [
-        Node("1", "", PLACE, Shell("sh", "true"), first),
-        Node("2", "", PLACE, Shell("sh", "true"), edges),
-        Node("END", "", PLACE, End("complete"), ()),
+        Node("1", Text(), PLACE, Shell("sh", text("true")), first),
+        Node("2", Text(), PLACE, Shell("sh", text("true")), edges),
+        Node("END", Text(), PLACE, End("complete"), ()),
     ]
     return Program("x", "X", (SourceFile("x", "0"),), "1", tuple(nodes), (), (Register("x", ""),))
 
 
 def to_end(*guard: Test) -> Edge:
-    return Edge(guard, (), "END", "")
+    return Edge(guard, (), "END")
 
 
 def test_a_test_that_always_holds_is_dropped_and_what_stands_below_goes() -> None:
@@ -210,17 +211,17 @@ def test_an_edge_that_the_verifier_needs_to_see_stays() -> None:
 
 
 def test_nothing_is_said_of_counters_that_may_fall_below_zero() -> None:
-    sinking = Edge((PASS,), (Add("x", -2),), "2", "")
+    sinking = Edge((PASS,), (Add("x", -2),), "2")
     program = made(sinking, to_end(CounterTest("x", "=", 0)), to_end())
     assert remove_impossible_edges(program) is program
 
 
 def test_the_count_of_a_retry_that_is_added_to_another_counter_is_still_asked_for() -> None:
-    again = Edge((FAIL, CounterTest("x", "<", 3)), (Add("x", 1),), "1", "")
+    again = Edge((FAIL, CounterTest("x", "<", 3)), (Add("x", 1),), "1")
     nodes = (
-        Node("1", "", PLACE, Shell("sh", "true"), (again, Edge((), (Add("sum", "x"),), "2", ""))),
-        Node("2", "", PLACE, Branch(), (to_end(CounterTest("sum", ">=", 1)), to_end())),
-        Node("END", "", PLACE, End("complete"), ()),
+        Node("1", Text(), PLACE, Shell("sh", text("true")), (again, Edge((), (Add("sum", "x"),), "2"))),
+        Node("2", Text(), PLACE, Branch(), (to_end(CounterTest("sum", ">=", 1)), to_end())),
+        Node("END", Text(), PLACE, End("complete"), ()),
     )
     program = Program("x", "X", (SourceFile("x", "0"),), "1", nodes, (), (Register("x", ""), Register("sum", "")))
     assert remove_impossible_edges(program) == program

@@ -16,7 +16,7 @@ from compiler.driver import Settings, compile_file
 from compiler.ir.program import Node, Program
 from compiler.ir.semantics import Machine, Outcome, State
 from compiler.ir.tasks import Shell, Verdict
-from compiler.ir.walks import Walk, ending, walk
+from compiler.ir.walks import Walk, walk
 from rdc.trials import TARGETS as RUNNING
 from rdc.trials.result import retrace
 from rdc.trials.run import Setting
@@ -87,7 +87,7 @@ def test_valid_document_walks_as_its_semantics_say(
     assert program
     machine = Machine(program)
     expected = walk_of(program, answer)
-    if ending(machine, expected.state) is None:
+    if machine.end(expected.state) is None:
         return
     tools = put_stand_in(tmp_path / "tools")
     monkeypatch.setenv("PATH", f"{tools}:{os.environ['PATH']}")
@@ -101,7 +101,7 @@ def test_valid_document_walks_as_its_semantics_say(
 
 def test_most_walks_end(conformance: Path) -> None:
     """What does not end is only compiled: a mistake in the bound could make that all of them."""
-    ends = [ending(Machine(program), walk_of(program, Verdict.PASS).state) for program in programs()]
+    ends = [Machine(program).end(walk_of(program, Verdict.PASS).state) for program in programs()]
     assert sum(end is not None for end in ends) > len(ends) * 3 // 4
 
 
@@ -118,7 +118,7 @@ def walk_of(program: Program, answer: Verdict) -> Walk:
     def decide(node: Node, state: State) -> Outcome:
         if not isinstance(node.task, Shell):
             return Outcome(answer)
-        passed = result_of(node.task.command, machine.attempt(state))
+        passed = result_of(str(node.task.command), machine.attempt(state))
         return Outcome(Verdict.PASS if passed else Verdict.FAIL)
 
     return walk(machine, decide, LIMIT)

@@ -22,6 +22,7 @@ from backends.picture import Picture, picture
 from backends.registry import load
 from compiler.ir.program import Program
 from compiler.ir.tasks import Ask, End, Shell
+from compiler.ir.texts import text
 from tests.compiler.documents import compiled
 from tests.conftest import ROOT
 from tests.equivalence.cases import Case
@@ -121,9 +122,9 @@ def test_every_kind_of_task_has_an_outline_of_its_own() -> None:
 
 def two_ways() -> Program:
     return program(
-        node("1", Shell("sh", "true\nfalse"), to("C", PASS), to("S", FAIL)),
-        node("C", End("complete", "Good")),
-        node("S", End("stop", "Bad")),
+        node("1", Shell("sh", text("true\nfalse")), to("C", PASS), to("S", FAIL)),
+        node("C", End("complete", text("Good"))),
+        node("S", End("stop", text("Bad"))),
     )
 
 
@@ -151,8 +152,8 @@ def test_what_no_run_reaches_is_grey_and_says_so(tmp_path: Path) -> None:
 def row(units: int, message: str = "Bad") -> Program:
     """Units one after the other, each with a way to the same end."""
     named = [f"u{number}" for number in range(units)] + ["C"]
-    steps = [node(one, Shell("sh", "true"), to(after, PASS), to("S", FAIL)) for one, after in pairwise(named)]
-    return program(*steps, node("C", End("complete")), node("S", End("stop", message)))
+    steps = [node(one, Shell("sh", text("true")), to(after, PASS), to("S", FAIL)) for one, after in pairwise(named)]
+    return program(*steps, node("C", End("complete")), node("S", End("stop", text(message))))
 
 
 def test_an_end_that_many_lead_to_is_drawn_beside_each() -> None:
@@ -169,7 +170,7 @@ def test_an_end_that_says_nothing_is_drawn_beside_each() -> None:
 
 
 def test_the_end_where_a_run_begins_stays_one() -> None:
-    units = [node(f"u{number}", Shell("sh", "true"), to("S")) for number in range(3)]
+    units = [node(f"u{number}", Shell("sh", text("true")), to("S")) for number in range(3)]
     begun = replace(program(node("S", End("stop")), *units), entry="S")
     assert [box.node.id for box in spread_ends(picture(begun)).boxes] == ["S", "u0", "u1", "u2"]
 
@@ -187,7 +188,7 @@ def test_a_large_graph_is_a_column() -> None:
 
 def test_boxes_and_frames_link_to_their_source_lines_if_asked() -> None:
     shown = program(
-        node("1", Ask("yes_no", "Is it & good?\n\n\x07More"), to("C"), group="g"),
+        node("1", Ask("yes_no", text("Is it & good?\n\n\x07More")), to("C"), group="g"),
         node("C", End("complete")),
         groups=(group("g", "Step"),),
     )
@@ -201,7 +202,7 @@ def test_boxes_and_frames_link_to_their_source_lines_if_asked() -> None:
 
 def test_tooltips_show_commands_and_are_cut() -> None:
     assert next(box.tooltip for box in drawn(emitted(two_ways())).boxes if box.name == "1").endswith(":7\ntrue\nfalse")
-    long = program(node("1", Shell("sh", f"{'x' * 500}\n" * 50), to("C")), node("C", End("complete")))
+    long = program(node("1", Shell("sh", text(f"{'x' * 500}\n" * 50)), to("C")), node("C", End("complete")))
     assert len(emitted(long)) < 5000
 
 

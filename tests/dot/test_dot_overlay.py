@@ -13,6 +13,7 @@ from backends.dot.styles import PALETTES, Theme, stylesheet
 from backends.picture import Picture, picture
 from compiler.ir.program import Program
 from compiler.ir.tasks import End, Shell
+from compiler.ir.texts import text
 from tests.backends.pictures import both, of_case, pairs
 from tests.equivalence.cases import Case
 from tests.mermaid.programs import FAIL, PASS, hostile_programs, node, program, to
@@ -43,8 +44,8 @@ def test_no_text_leaves_its_label(old: Program, new: Program) -> None:
 def steps(*commands: str) -> Program:
     """Units, each with a way to an end that says nothing."""
     units = [
-        node(str(number), Shell("sh", text), to(str(number + 1), PASS), to("S", FAIL), title=f"Do {text}")
-        for number, text in enumerate(commands, 1)
+        node(str(number), Shell("sh", text(what)), to(str(number + 1), PASS), to("S", FAIL), title=f"Do {what}")
+        for number, what in enumerate(commands, 1)
     ]
     return program(*units, node(str(len(commands) + 1), End("complete")), node("S", End("stop")))
 

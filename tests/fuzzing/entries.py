@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from backends.registry import BACKENDS, load
 from compiler.driver import Compilation, Settings, compile_file
 from compiler.frontends.rundown import lines
-from compiler.ir.placeholders import occurs, substitute
+from compiler.frontends.rundown.placeholders import with_references
 from compiler.ir.program import Program
 from compiler.ir.semantics import Machine, Outcome
 from compiler.ir.tasks import Verdict
@@ -165,9 +165,9 @@ def line(data: bytes) -> None:
             assert _result(lines.parse_header, text, kind) == _result(lines._header, text, kind)
         assert _result(lines.parse_transition, text) == _result(lines._transition, text)
         for placeholder in ("{N}", "{n}"):
-            filled = substitute(text, {placeholder: "\N{SNOWMAN}"})
-            assert occurs(placeholder, text) == (filled != text)
-            assert not occurs(placeholder, filled)
+            found = with_references(text, {placeholder: "counter"})
+            assert str(found) == text
+            assert (found.filled({"counter": "\N{SNOWMAN}"}) != text) == any(found.references)
 
 
 def _result(parse: Callable[..., object], *arguments: str) -> object:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from compiler.ir.edges import Edge, KeywordTest, Origin, OutcomeTest, SlotTest, Test
+from compiler.ir.edges import Edge, Origin, OutcomeTest, SlotTest, Test, Written
 from compiler.ir.program import Group, Node, Program, SourceFile
-from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Tool, Verdict
+from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Reading, Shell, Tool, Verdict
+from compiler.ir.texts import Text, text
 from compiler.source import Span
 
 PASS, FAIL = OutcomeTest(Verdict.PASS), OutcomeTest(Verdict.FAIL)
@@ -50,12 +51,12 @@ hostile_texts = st.sampled_from(HOSTILE) | st.text(CHARACTERS, max_size=40) | st
 
 def node(name: str, task: object, *edges: Edge, title: str = "", group: str = "") -> Node:
     """A node written on line 7."""
-    return Node(name, title, Origin("a.runbook.md", Span(7, 1, 7, 2)), task, edges, group)  # type: ignore[arg-type]
+    return Node(name, text(title), Origin("a.runbook.md", Span(7, 1, 7, 2)), task, edges, group)  # type: ignore[arg-type]
 
 
 def to(target: str, *guard: Test, label: str = "") -> Edge:
     """An edge without effects."""
-    return Edge(guard, (), target, label)
+    return Edge(guard, (), target, (Written(label),) if label else ())
 
 
 def program(*nodes: Node, groups: tuple[Group, ...] = ()) -> Program:
@@ -65,46 +66,51 @@ def program(*nodes: Node, groups: tuple[Group, ...] = ()) -> Program:
 
 def group(name: str, title: str, kind: str = "step", parent: str = "") -> Group:
     """A group."""
-    return Group(name, title, "", kind, parent, Origin("a.runbook.md", Span(1, 1, 1, 2)))  # type: ignore[arg-type]
+    return Group(name, text(title), Text(), kind, parent, Origin("a.runbook.md", Span(1, 1, 1, 2)))  # type: ignore[arg-type]
 
 
 def every_kind() -> Program:
     """One task of each kind, in a row."""
-    agent = Agent("reviewer", "", "Look")
+    agent = Agent("reviewer", text("Look"))
     tasks = (
-        Shell("bash", "true"),
-        Ask("confirm", "Sure?"),
+        Shell("bash", text("true")),
+        Ask("confirm", text("Sure?")),
         agent,
-        Tool("github", "merge", "{}"),
+        Tool("github", "merge", text("{}")),
         Parallel((agent, agent), "all"),
-        Gate("production", "Somebody must look"),
+        Gate("production", text("Somebody must look")),
     )
     units = [node(str(index), task, to(str(index + 1))) for index, task in enumerate(tasks, 1)]
     return program(
         *units,
         node("7", Branch(), to("COMPLETE", SlotTest("x", "==", "y")), to("STOP")),
-        node("COMPLETE", End("complete", "Good")),
-        node("STOP", End("stop", "Bad")),
+        node("COMPLETE", End("complete", text("Good"))),
+        node("STOP", End("stop", text("Bad"))),
     )
 
 
 @st.composite
 def hostile_programs(draw: st.DrawFn) -> Program:
     """A program in which every text is hostile, those that a front end would refuse included."""
-    text = [draw(hostile_texts) for _ in range(12)]
+    said = [draw(hostile_texts) for _ in range(12)]
     return program(
         node(
-            f"a{text[0]}", Shell("bash", "true"), to("b", PASS, label=text[1]), to("s", FAIL), title=text[2], group="g"
+            f"a{said[0]}",
+            Shell("bash", text("true")),
+            to("b", PASS, label=said[1]),
+            to("s", FAIL),
+            title=said[2],
+            group="g",
         ),
-        node("b", Ask("yes_no", text[3]), to("c", PASS), to("c", FAIL), group="g/r"),
+        node("b", Ask("yes_no", text(said[3])), to("c", PASS), to("c", FAIL), group="g/r"),
         node(
             "c",
-            Agent(text[4], "", ""),
-            to("e", KeywordTest(text[5])),
-            to("s", SlotTest(text[6], "!=", text[7])),
+            Agent(said[4], Text(), Reading((said[5],))),
+            to("e", OutcomeTest(said[5])),
+            to("s", SlotTest(said[6], "!=", said[7])),
             to("c"),
         ),
-        node("e", End("complete", text[8])),
-        node("s", End("stop", text[9])),
-        groups=(group("g", text[10]), group("g/r", text[11], "runbook", "g")),
+        node("e", End("complete", text(said[8]))),
+        node("s", End("stop", text(said[9]))),
+        groups=(group("g", said[10]), group("g/r", said[11], "runbook", "g")),
     )

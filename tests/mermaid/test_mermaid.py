@@ -17,6 +17,7 @@ from backends.picture import Picture, picture
 from backends.registry import load
 from compiler.ir.program import Program
 from compiler.ir.tasks import End, Shell, Verdict
+from compiler.ir.texts import text
 from tests.compiler.documents import compiled
 from tests.conftest import ROOT
 from tests.equivalence.cases import Case
@@ -94,7 +95,9 @@ def test_every_kind_of_task_has_a_shape_of_its_own(mermaid: Mermaid) -> None:
 
 def test_pass_and_fail_differ_in_line_and_colour(mermaid: Mermaid) -> None:
     drawn = program(
-        node("1", Shell("sh", "true"), to("C", PASS), to("S", FAIL)), node("C", End("complete")), node("S", End("stop"))
+        node("1", Shell("sh", text("true")), to("C", PASS), to("S", FAIL)),
+        node("C", End("complete")),
+        node("S", End("stop")),
     )
     _, passed, failed = mermaid.read(emitted(drawn)).arrows
     assert (passed.label, passed.stroke, passed.style[0]) == ("PASS", "normal", f"stroke:{COLOURS[Verdict.PASS]}")
@@ -115,12 +118,14 @@ def test_the_diagram_in_the_documentation_is_current(tmp_path: Path) -> None:
 
 def test_a_chart_has_the_ids_that_it_is_given_and_takes_further_lines(mermaid: Mermaid) -> None:
     drawn = program(
-        node("1", Shell("sh", "true"), to("C", PASS), to("S", FAIL)), node("C", End("complete")), node("S", End("stop"))
+        node("1", Shell("sh", text("true")), to("C", PASS), to("S", FAIL)),
+        node("C", End("complete")),
+        node("S", End("stop")),
     )
-    text = chart(drawn, {"1": "s1", "C": "n1"})
-    assert text.startswith("flowchart TD\n")
-    assert "%%" not in text
-    boxes = {box.id: box for box in mermaid.read(text + "  class s1,n1 passed\n  class n2 failed\n").boxes}
+    shown = chart(drawn, {"1": "s1", "C": "n1"})
+    assert shown.startswith("flowchart TD\n")
+    assert "%%" not in shown
+    boxes = {box.id: box for box in mermaid.read(shown + "  class s1,n1 passed\n  class n2 failed\n").boxes}
     assert boxes.keys() == {"start", "s1", "n1", "n2"}
     assert boxes["s1"].classes == ["passed"]
     assert boxes["n1"].classes == ["complete", "passed"]
@@ -130,7 +135,7 @@ def test_a_chart_has_the_ids_that_it_is_given_and_takes_further_lines(mermaid: M
 def row(units: int, title: str = "") -> Program:
     """Units one after the other, with an arrow each, and one from the start."""
     named = [f"u{number}" for number in range(units)] + ["C"]
-    steps = [node(name, Shell("sh", "true"), to(after), title=title) for name, after in pairwise(named)]
+    steps = [node(name, Shell("sh", text("true")), to(after), title=title) for name, after in pairwise(named)]
     return program(*steps, node("C", End("complete")))
 
 
