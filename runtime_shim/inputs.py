@@ -54,10 +54,10 @@ def check_inputs(program: Table, options: argparse.Namespace) -> Registers:
         problem = ""
         if value is None:
             problem = "a value is needed" if item["required"] else ""
-        elif len(value.encode("utf-8", "surrogateescape")) > LARGEST_INPUT:
-            problem = f"its value is longer than {LARGEST_INPUT:,} bytes"
         elif any("\ud800" <= character <= "\udfff" for character in value):
             problem = "its value is not UTF-8"
+        elif len(value.encode()) > LARGEST_INPUT:
+            problem = f"its value is longer than {LARGEST_INPUT:,} bytes"
         else:
             problem = unfit(value, item["type"], item.get("options", ()), item.get("pattern"))
         if problem:

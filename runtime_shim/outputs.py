@@ -10,8 +10,7 @@ from pathlib import Path
 from runtime_shim.program import RefusedError, Table
 from runtime_shim.session import OPTIONS, PERFORMERS, Done
 from runtime_shim.shell import Commands
-from runtime_shim.slots import keeping
-from runtime_shim.variables import LARGEST_VARIABLE
+from runtime_shim.slots import LARGEST_VARIABLE, keeping
 
 LARGEST_OUTPUT = 16 * 1024 * 1024  # bytes
 
@@ -29,10 +28,15 @@ def read_output(content: bytes, names: Iterable[str]) -> dict[str, str]:
         name, value = _pair(number, line, lines)
         if name not in known:
             raise ValueError(f"line {number}: no value of this name is kept")
-        if "\0" in value or len(value.encode()) > LARGEST_VARIABLE:
-            raise ValueError(f"line {number}: {name} has a NUL character, or more than {LARGEST_VARIABLE:,} bytes")
+        check_value(name, value)
         found[name] = value
     return found
+
+
+def check_value(name: str, value: str) -> None:
+    """Raise ValueError where a value could not be a variable of another command (I7)."""
+    if "\0" in value or len(value.encode()) > LARGEST_VARIABLE:  # what is not UTF-8 is a ValueError too
+        raise ValueError(f"{name} has a NUL character, or more than {LARGEST_VARIABLE:,} bytes")
 
 
 def _pair(number: int, line: str, lines: Iterable[tuple[int, str]]) -> tuple[str, str]:
@@ -95,6 +99,10 @@ class ValuedCommands(Commands):
             key, equals, value = given.partition("=")
             if not equals or key not in self.session.program["units"][name].get("values", ()):
                 raise RefusedError(f"--value {given}: expected NAME=VALUE with a name that {name} keeps")
+            try:
+                check_value(key, value)
+            except ValueError as error:
+                raise RefusedError(f"--value {error}") from None
             values[key] = value
         return super().assumed(name, word)._replace(verbs=keeping("", values))
 

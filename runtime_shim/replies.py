@@ -134,8 +134,10 @@ class Script:
 
     def _problem(self, answer: Answer) -> str:
         """Say what is wrong with an answer, as far as that is known before the run."""
-        if len(answer.reply.encode()) > LARGEST_REPLY:
-            return f"longer than {LARGEST_REPLY:,} bytes"
+        try:
+            check_reply(answer.reply)
+        except RefusedError as error:
+            return str(error)
         if answer.unit is None:
             known = {word for words in WORDS.values() for word in words}
             return "" if self._is_free or answer.reply.lower() in known else f"expected {', '.join(WORDS['ask'])}"

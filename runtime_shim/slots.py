@@ -10,6 +10,7 @@ from runtime_shim.state import State
 from runtime_shim.walk import TESTS, VALUES, VERBS, Registers, Verbs
 
 Slot = Optional[str]
+LARGEST_VARIABLE = 65_536  # bytes of a value that reaches a command, or comes from one (I7, I9)
 
 
 def keeping(text: str, values: Mapping[str, str]) -> Verbs:

@@ -15,6 +15,7 @@ from runtime_shim.state import KEPT
 
 PROMPTS, ANSWERS = "prompts", "answers"
 LONGEST_NAME = 200  # characters of a file's name
+LONGEST_TITLE = 16_384  # characters: a variable has 128 KiB at most
 Calls = list[tuple[str, Table, str, str]]  # the name of a unit or entry, what it is, its command, what it is given
 
 
@@ -27,7 +28,10 @@ class Speaking(Asking, Calling):
     def variables(self, name: str, _what: Table) -> dict[str, str]:
         """Return the variables that what is called finds besides the usual ones."""
         unit = self.session.program["units"][self.session.state.node]
-        return {"RDC_UNIT": name, "RDC_TITLE": self.session.filled(unit, "title").replace("\0", "\ufffd")}
+        return {
+            "RDC_UNIT": name,
+            "RDC_TITLE": self.session.filled(unit, "title").replace("\0", "\ufffd")[:LONGEST_TITLE],
+        }
 
     def converse(self, unit: Table, calls: Calls) -> list[Answered]:
         """Call commands, all at the same time, and keep what they were given and what they answered."""

@@ -5,9 +5,8 @@ from typing import Optional
 from runtime_shim.interrupted import VARIABLES, no_answer
 from runtime_shim.program import Table
 from runtime_shim.session import BEFORE, Done, Session
+from runtime_shim.slots import LARGEST_VARIABLE
 from runtime_shim.walk import Registers
-
-LARGEST_VARIABLE = 65_536  # bytes
 
 
 def texts_of(unit: Table, registers: Registers) -> dict[str, str]:

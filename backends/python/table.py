@@ -18,7 +18,9 @@ from compiler.ir.edges import (
     OutcomeTest,
     Reset,
     Set,
+    SlotTest,
     register_tests,
+    words_of,
 )
 from compiler.ir.program import Group, Input, Node, Program, scope_members
 from compiler.ir.tasks import Agent, Parallel, Shell, Tool
@@ -91,7 +93,7 @@ def _unit(node: Node, groups: Container[str], slots: Container[str]) -> Table:
     values = sorted({e.name for edge in node.edges for e in edge.effects if isinstance(e, Keep) and e.of == "value"})
     if values and isinstance(node.task, Shell):
         unit["values"] = values
-    unit["edges"] = [_edge(edge) for edge in node.edges]
+    unit["edges"] = [_edge(edge) for edge in node.edges if len(words_of([edge])) < 2]  # no outcome has two words
     return unit
 
 
@@ -124,8 +126,10 @@ def _edge(edge: Edge) -> Table:
     for test in register_tests(edge):
         if isinstance(test, CounterTest):
             tests.append([test.register, test.operator, test.value])
-        else:
+        elif isinstance(test, SlotTest):
             tests.append([test.slot, test.operator, test.text])
+        else:
+            assert_never(test)
     if tests:
         written["if"] = tests
     if edge.effects:

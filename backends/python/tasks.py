@@ -20,7 +20,7 @@ def task_table(task: Task, original: Task) -> dict[str, Any]:
         case Shell(interpreter, command, prompt):
             return {"task": "shell", "shell": interpreter} | _given(prompt=str(prompt)) | {"command": str(command)}
         case Ask():
-            return _ask(task, kept)
+            return _ask(task, list(words))
         case Agent():
             return {"task": "agent"} | _agent(task) | _given(words=kept)
         case Tool(connection, tool, arguments):

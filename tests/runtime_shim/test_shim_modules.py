@@ -93,6 +93,21 @@ def test_core_does_not_need_the_modules_of_tasks() -> None:
                 assert (node.module or "").removeprefix("runtime_shim.") in always
 
 
+IMPLIED = {"values": {"shell", "slots"}, "texts": {"shell", "slots"}}
+"""What a program has that has this."""
+
+
+@pytest.mark.parametrize(("name", "needs"), MODULES)
+def test_module_comes_with_all_that_it_imports(name: str, needs: str) -> None:
+    for alternative in needs.split(" "):
+        found = {"", *alternative.split("+")}
+        found |= {other for feature in found for other in IMPLIED.get(feature, ())}
+        there = [other for other, need in MODULES if any(found.issuperset(n.split("+")) for n in need.split(" "))]
+        for node in imports_of(TREES[name]):
+            if is_ours(node) and isinstance(node, ast.ImportFrom):
+                assert (node.module or "").removeprefix("runtime_shim.") in there, f"{name} for {alternative}"
+
+
 @pytest.mark.parametrize("version", ["3.9", "3.10", "3.11", "3.12", "3.13", "3.14"])
 @pytest.mark.parametrize("kind", ["shell", "ask"])
 def test_bundled_file_runs_alone(tmp_path: Path, kind: str, version: str) -> None:
@@ -113,8 +128,8 @@ def test_bundled_file_runs_alone(tmp_path: Path, kind: str, version: str) -> Non
 
 
 def test_program_with_an_unknown_task_is_refused(tmp_path: Path) -> None:
-    place = Place(tmp_path, program({"1": {**ask("COMPLETE"), "task": "agent"}}))
+    place = Place(tmp_path, program({"1": {**ask("COMPLETE"), "task": "dance"}}))
     result = place.run("run")
     assert result.code == 2
-    assert "agent" in result.last
+    assert "dance" in result.last
     assert not place.journal.exists()

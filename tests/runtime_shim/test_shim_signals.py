@@ -13,19 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.runtime_shim.shim_process import Place, ask, is_gone, program, shell, wait_until
+from tests.runtime_shim.shim_process import Place, ask, is_gone, kill, program, shell, wait_until
 
 HANG = "echo $$ > pid; sleep 1000 & echo $! > child; echo ready > ready; wait"
 LINUX = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs /proc")
-
-
-def kill(process: subprocess.Popen[str]) -> None:
-    """End a runner at once; its command may live on, and with it the other ends of the pipes."""
-    process.kill()
-    process.wait(20)
-    for stream in (process.stdout, process.stderr):
-        assert stream
-        stream.close()
 
 
 def pids(place: Place) -> list[int]:
