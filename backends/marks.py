@@ -10,6 +10,9 @@ from itertools import count
 from compiler.ir.program import Node, map_texts, texts_of
 from compiler.ir.texts import Reference, Text, text
 
+_Part = tuple[str, bool]
+"""A part of a text with marks, and whether it is a mark."""
+
 
 class Marks:
     """The marks for the references of some texts.
@@ -31,26 +34,27 @@ class Marks:
         marks = list(self._marks.values())
         if not all(marks) or len(marks) != len(set(marks)):
             return False
-        return all(self._taken_apart(self.text(item)) == self._parts(item) for item in self._texts) if marks else True
+        if not marks:
+            return True
+        pattern = re.compile(f"({'|'.join(map(re.escape, marks))})")
+        return all(_taken_apart(pattern, self.text(item)) == self._parts(item) for item in self._texts)
 
-    def _taken_apart(self, marked: str) -> list[str]:
-        return [part for part in self._pattern.split(marked) if part]
-
-    @property
-    def _pattern(self) -> re.Pattern[str]:
-        return re.compile(f"({'|'.join(map(re.escape, self._marks.values()))})")
-
-    def _parts(self, written: Text) -> list[str]:
-        return [part if isinstance(part, str) else self._marks[part] for part in written.parts]
+    def _parts(self, written: Text) -> list[_Part]:
+        return [(part, False) if isinstance(part, str) else (self._marks[part], True) for part in written.parts]
 
     def text(self, written: Text) -> str:
         """A text with marks for its references."""
-        return "".join(self._parts(written))
+        return "".join(part for part, _ in self._parts(written))
 
     @cached_property
     def references(self) -> Mapping[str, Reference]:
         """The references by their marks, in the order in which they stand in the texts."""
         return {mark: reference for reference, mark in self._marks.items()}
+
+
+def _taken_apart(pattern: re.Pattern[str], marked: str) -> list[_Part]:
+    """What a target makes of a marked text: from left to right, at each place the first mark that fits."""
+    return [(part, place % 2 == 1) for place, part in enumerate(pattern.split(marked)) if part]
 
 
 def marked(node: Node) -> tuple[Node, Marks]:

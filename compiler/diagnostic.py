@@ -150,4 +150,7 @@ CODES: dict[str, Code] = {
     "RD521": Code("beyond-limit", _E, "architecture"),
     "RD522": Code("unpinned-action", _W, "architecture"),
     "RD523": Code("schedule-waits", _W, "architecture"),
+    "RD524": Code("companion-outside", _E, "architecture"),
+    "RD525": Code("companion-collision", _E, "architecture"),
+    "RD526": Code("several-files", _E, "architecture"),
 }

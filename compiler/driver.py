@@ -9,20 +9,26 @@ from typing import NamedTuple
 from compiler.analyses.commands import commands_too_long
 from compiler.diagnostic import Diagnostic, sort_key
 from compiler.files import Refusal
-from compiler.frontends import FRONT_ENDS, Format, Formatted, Job, recognise
+from compiler.frontends import FRONT_ENDS, all_options, recognise
+from compiler.frontends.base import Formatted, Job
+from compiler.frontends.format import Format
 from compiler.ir.program import Program
 from compiler.ir.semantics import Jump
-from compiler.options import Layout, Options, Table, merge
+from compiler.options import Level, Options, Table, Wrong, merge
 from compiler.project import Project, open_project, read_configuration
 from compiler.scenarios import Scenario
 from compiler.source import STANDARD_INPUT, Source
 
 
 class Settings(NamedTuple):
-    """What the user asked for on the command line; None leaves it to the document and the project."""
+    """What the user asked for on the command line.
+
+    `options` has options of formats, as words, by their names; a document is read with those that its format has. What
+    is missing is left to the document and the project.
+    """
 
     front_end: str | None = None
-    transitions: Layout | None = None
+    options: Mapping[str, str] = MappingProxyType({})
     link: bool = True
 
 
@@ -69,6 +75,7 @@ def compile_file(path: str, settings: Settings | None = None) -> Compilation:
 
     Raises:
         KeyError: `settings.front_end` is not the name of a front end.
+        ValueError: A word in `settings.options` is none that the option can have.
     """
     return compile_opened(open_file(path), settings or Settings())
 
@@ -118,14 +125,23 @@ def _begin(opened: Opened, settings: Settings) -> _Begun:
     if isinstance(source, Refusal):
         refused = Diagnostic(source.code, opened.path, None, source.problem, source.remedy)
         return _Begun(None, None, (refused,), {}, Options())
-    configuration = read_configuration(opened.project)
+    configuration = read_configuration(opened.project, all_options())
     configured, found = configuration.options, tuple(configuration.diagnostics)
     sources = configuration.sources | {source.path: source}
     form = FRONT_ENDS[settings.front_end] if settings.front_end else recognise(source)
     if form is None:
         return _Begun(None, None, (*found, _unknown_format(source)), sources, configured)
-    job = Job(source, opened.project, configured, settings.transitions, settings.link)
+    job = Job(source, opened.project, _given(form, settings.options), configured.values, settings.link)
     return _Begun(job, form, found, sources, configured)
+
+
+def _given(form: Format, words: Mapping[str, str]) -> dict[str, object]:
+    """The options of the command line that a format has."""
+    here = [option for option in form.options if option.name in words and Level.COMMAND_LINE in option.levels]
+    given = {option.name: option.read(words[option.name], {}) for option in here}
+    if wrong := next((value for value in given.values() if isinstance(value, Wrong)), None):
+        raise ValueError(wrong.problem)
+    return given
 
 
 def _unknown_format(source: Source) -> Diagnostic:

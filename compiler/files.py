@@ -35,28 +35,28 @@ def read_source(file: Path, path: str, name: str) -> Source | Refusal:
         data = _read(file)
     except OSError as error:
         problem = f"the file cannot be read: {error.strerror or error}"
-        return Refusal("RD001", problem, "give the path of a runbook that you may read")
+        return Refusal("RD001", problem, "give the path of a document that you may read")
     except ValueError:
-        return Refusal("RD001", "the path is not a regular file", "give the path of a runbook")
+        return Refusal("RD001", "the path is not a regular file", "give the path of a document")
     return _source(data, path, name)
 
 
 def read_standard_input(name: str) -> Source | Refusal:
     """The document on standard input, to its end; `name` is what the source is called (see `Source`)."""
     if sys.stdin is None:
-        return Refusal("RD001", "standard input is closed", "give the path of a runbook")
+        return Refusal("RD001", "standard input is closed", "give the path of a document")
     try:
         data = sys.stdin.buffer.read(LARGEST_FILE + 1)
     except OSError as error:
         problem = f"standard input cannot be read: {error.strerror or error}"
-        return Refusal("RD001", problem, "give the path of a runbook")
+        return Refusal("RD001", problem, "give the path of a document")
     return _source(data, STANDARD_INPUT, name)
 
 
 def _source(data: bytes, path: str, name: str) -> Source | Refusal:
     """The document in these bytes, if they are a text that is not too large (D1)."""
     if len(data) > LARGEST_FILE:
-        return Refusal("RD004", "the file is larger than 8 MiB", "split the runbook and include its parts")
+        return Refusal("RD004", "the file is larger than 8 MiB", "split the document into smaller ones")
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -69,7 +69,7 @@ def _source(data: bytes, path: str, name: str) -> Source | Refusal:
     source = Source(path, name, text, hashlib.sha256(data).hexdigest(), data.startswith(BYTE_ORDER_MARK))
     if len(source.lines) > MOST_LINES and sum(1 for line in source.lines if line.strip()) > MOST_LINES:
         problem = f"the file has more than {MOST_LINES:,} lines that are not blank"
-        return Refusal("RD004", problem, "split the runbook and include its parts")
+        return Refusal("RD004", problem, "split the document into smaller ones")
     return source
 
 

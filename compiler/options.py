@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple, get_args
+from enum import StrEnum
+from typing import Any, Generic, NamedTuple, TypeVar, cast
 
 from compiler.diagnostic import Diagnostic
-from compiler.source import KeyPath, Span, Spans, beneath, nearest
+from compiler.source import KeyPath, Span, Spans, nearest
 
-Layout = Literal["after-body", "after-header"]
-"""Where the transitions of a unit stand (V7)."""
-
-LAYOUTS: tuple[Layout, ...] = get_args(Layout)
-
-MOST_HEADINGS = 100
-"""How many sections the option `prose` names at most."""
+Value = TypeVar("Value")
+Word = TypeVar("Word", bound=str)
 
 # For the code of a mistake in options, which says where they stand: how its message begins.
 _BEGIN = {"RD013": "", "RD501": "the configuration is not valid: "}
-
-_KNOWN = "options are `transitions`, `prose` and, under the name of a target, those that `rdc targets NAME` lists"
 
 
 class Place(NamedTuple):
@@ -30,9 +24,13 @@ class Place(NamedTuple):
     path: str
     span: Span | None
 
-    def finding(self, problem: str, remedy: str = _KNOWN) -> Diagnostic:
+    def finding(self, problem: str, remedy: str) -> Diagnostic:
         """The diagnostic for a mistake in this option, with what to do."""
         return Diagnostic(self.code, self.path, self.span, _BEGIN[self.code] + problem, remedy)
+
+
+Places = Mapping[KeyPath, Place]
+"""The place of an option, `()`, and of what is in it, as far as these are known; empty for the command line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +41,7 @@ class Table:
     """
 
     values: Mapping[str, object] = field(default_factory=dict)
-    places: Mapping[KeyPath, Place] = field(default_factory=dict)
+    places: Places = field(default_factory=dict)
 
     def place(self, path: KeyPath) -> Place | None:
         """The place of an option, else of the nearest around it; None in a table that is written nowhere."""
@@ -57,14 +55,54 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What can be set for a document or for all documents of a project; `targets` has the tables by their names.
+    """What is set in a document or in a project: the values of formats' options, and the tables of targets, by name."""
 
-    `prose` has the headings of sections that are text and no steps, each with the place where it is named.
+    values: Mapping[str, object] = field(default_factory=dict)
+    targets: Mapping[str, Table] = field(default_factory=dict)
+
+
+class Level(StrEnum):
+    """Where an option of a format can be set. What stands further up outweighs what stands below."""
+
+    COMMAND_LINE = "on the command line"
+    DOCUMENT = "in the document"
+    PROJECT = "in the configuration of the project"
+
+
+class Wrong(NamedTuple):
+    """Why a value is none that an option can have, and what to do."""
+
+    problem: str
+    remedy: str
+
+
+@dataclass(frozen=True, slots=True)
+class Option(Generic[Value]):
+    """An option of a format: its name, what it is for, how a plain value of it is read, and where it can be set.
+
+    `choices` are the words that it can be, if these are all. On the command line a value is a word.
     """
 
-    transitions: Layout | None = None
-    prose: Mapping[str, Place] | None = None
-    targets: Mapping[str, Table] = field(default_factory=dict)
+    name: str
+    help: str
+    read: Callable[[object, Places], Value | Wrong]
+    choices: tuple[str, ...] = ()
+    levels: tuple[Level, ...] = tuple(Level)
+
+    def first(self, *levels: Mapping[str, object]) -> Value | None:
+        """The value in the first of these levels that has one; what stands there is what `read` gave."""
+        return cast("Value | None", next((values[self.name] for values in levels if self.name in values), None))
+
+
+def choice(name: str, about: str, words: tuple[Word, ...], levels: tuple[Level, ...] = tuple(Level)) -> Option[Word]:
+    """An option that is one of a few words."""
+    known = " or ".join(words)
+
+    def read(value: object, _: Places) -> Word | Wrong:
+        found = next((word for word in words if word == value), None)
+        return found or Wrong(f"`{name}` is {known}, not {value!r}", f"write {known}")
+
+    return Option(name, about, read, words, levels)
 
 
 def merge(upper: Mapping[str, Table], lower: Mapping[str, Table]) -> dict[str, Table]:
@@ -73,18 +111,38 @@ def merge(upper: Mapping[str, Table], lower: Mapping[str, Table]) -> dict[str, T
     return {**lower, **upper, **both}
 
 
-def read_options(value: object, place: Place, spans: Spans) -> tuple[Options, list[Diagnostic]]:
+class Known(NamedTuple):
+    """The options that there are for what is read, and the level that it stands at."""
+
+    options: Sequence[Option[Any]]
+    level: Level
+
+    @property
+    def names(self) -> list[str]:
+        """The names of those that can be set at the level."""
+        return [option.name for option in self.options if self.level in option.levels]
+
+    @property
+    def remedy(self) -> str:
+        """What can stand there."""
+        own = "".join(f"`{name}`, " for name in self.names).removesuffix(", ")
+        begin = f"{own} and, " if own else ""
+        return f"options are {begin}under the name of a target, those that `rdc targets NAME` lists"
+
+
+def read_options(value: object, place: Place, spans: Spans, known: Known) -> tuple[Options, list[Diagnostic]]:
     """The options in a plain value, and what is wrong in it; what is wrong keeps its default.
 
     Args:
         value: A mapping, if it is right.
         place: Where it stands.
         spans: Where its keys stand, and theirs.
+        known: The options that are not those of a target.
     """
     if not isinstance(value, Mapping):
-        return Options(), [place.finding("the options are not a mapping of names to values")]
-    layout: Layout | None = None
-    prose: Mapping[str, Place] | None = None
+        return Options(), [place.finding("the options are not a mapping of names to values", known.remedy)]
+    options = {option.name: option for option in known.options}
+    values: dict[str, object] = {}
     targets: dict[str, Table] = {}
     found: list[Diagnostic] = []
     inner: dict[str, dict[KeyPath, Span]] = {}
@@ -94,36 +152,29 @@ def read_options(value: object, place: Place, spans: Spans) -> tuple[Options, li
     for key, content in value.items():
         name = str(key)
         own = place._replace(span=spans.get((name,), place.span))
-        if name == "transitions":
-            layout = next((layout for layout in LAYOUTS if layout == content), None)
-            if layout is None:
-                known = " or ".join(LAYOUTS)
-                found.append(own.finding(f"`transitions` is {known}, not {content!r}", f"write {known}"))
-        elif name == "prose":
-            prose = _headings(content, own, beneath(spans, name))
-            if prose is None:
-                problem = f"`prose` is not a list of at most {MOST_HEADINGS} headings of sections"
-                found.append(own.finding(problem, "write the headings without their marks: `prose: [Prerequisites]`"))
+        places = {(): own, **{path: own._replace(span=span) for path, span in inner.get(name, {}).items()}}
+        if name in options:
+            read = _value(options[name], content, places, known.level)
+            if isinstance(read, Wrong):
+                found.append(own.finding(*read))
+            else:
+                values[name] = read
         elif isinstance(content, Mapping):
-            places = {path: own._replace(span=span) for path, span in inner.get(name, {}).items()}
-            targets[name] = Table({str(option): inner for option, inner in content.items()}, {(): own, **places})
+            targets[name] = Table({str(option): inner for option, inner in content.items()}, places)
         else:
-            found.append(own.finding(_unknown(name)))
-    return Options(layout, prose, targets), found
+            found.append(own.finding(_unknown(name, known.names), known.remedy))
+    return Options(values, targets), found
 
 
-def _headings(content: object, place: Place, spans: Spans) -> dict[str, Place] | None:
-    """The texts of a list with their places; None for what is no such list."""
-    if not isinstance(content, list) or len(content) > MOST_HEADINGS:
-        return None
-    if not all(isinstance(item, str) and item.strip() for item in content):
-        return None
-    return {item: place._replace(span=spans.get((str(number),), place.span)) for number, item in enumerate(content)}
+def _value(option: Option[Value], content: object, places: Places, level: Level) -> Value | Wrong:
+    if level not in option.levels:
+        return Wrong(f"`{option.name}` cannot be set {level}", f"set it {' or '.join(option.levels)}")
+    return option.read(content, places)
 
 
-def _unknown(name: str) -> str:
+def _unknown(name: str, known: Sequence[str]) -> str:
     from difflib import get_close_matches  # noqa: PLC0415 (only for a mistake)
 
-    if close := get_close_matches(name, ["transitions", "prose"], 1):
+    if close := get_close_matches(name, known, 1):
         return f"there is no option `{name}`; did you mean `{close[0]}`?"
     return f"there is no option `{name}`; the options of a target are a mapping under its name"

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from compiler.diagnostic import Diagnostic
 from compiler.files import Refusal, read_source, read_standard_input, read_text
-from compiler.options import Options, Place, read_options
+from compiler.options import Known, Level, Option, Options, Place, read_options
 from compiler.source import STANDARD_INPUT, Source, beneath
 
 CONFIGURATION = "rdc.toml"
@@ -46,29 +47,32 @@ class Project(NamedTuple):
         """The document on standard input, as if it stood in the current folder: it refers to others from there."""
         return read_standard_input(self.locate(STANDARD_INPUT).name)
 
-    def find(self, source: Source, reference: str) -> Located | Refusal:
-        """The document that another one refers to: beside it, else from the root; never outside of the root (V11)."""
+    def find(self, source: Source, reference: str, noun: str = "document") -> Located | Refusal:
+        """The document that another one refers to: beside it, else from the root; never outside of the root (V11).
+
+        `noun` is what messages call it.
+        """
         if PurePosixPath(reference).is_absolute() or "\\" in reference:
-            return _outside(reference, "is not a relative path with `/`")
+            return _outside(reference, noun, "is not a relative path with `/`")
         beside = os.path.normpath(os.path.join(os.path.dirname(source.name), reference))  # noqa: PTH118, PTH120 (lexical)
         if _leaves(beside):
-            return _outside(reference, "leaves the project by `..`")
+            return _outside(reference, noun, "leaves the project by `..`")
         if len(reference) > LONGEST_PATH:  # links in it would be followed one by one, each from the root on
             return Refusal("RD001", f"the path has more than {LONGEST_PATH:,} characters", "correct the path")
         try:
-            return self._find(source, reference, beside)
+            return self._find(source, reference, beside, noun)
         except (OSError, RuntimeError, ValueError) as error:
             return Refusal("RD001", f"`{reference}` cannot be looked up: {error}", "correct the path")
 
-    def _find(self, source: Source, reference: str, beside: str) -> Located | Refusal:
+    def _find(self, source: Source, reference: str, beside: str, noun: str) -> Located | Refusal:
         for name in dict.fromkeys((beside, os.path.normpath(reference))):
             file = (self.root / name).resolve()
             if not file.is_relative_to(self.root):
-                return _outside(reference, "leads out of the project through a link")
+                return _outside(reference, noun, "leads out of the project through a link")
             if not _leaves(name) and file.exists():
                 own = file.relative_to(self.root).as_posix()
                 return Located(file, _shown(source, own), own)
-        problem = f"there is no runbook `{reference}` in this folder or in the project root"
+        problem = f"there is no {noun} `{reference}` in this folder or in the project root"
         return Refusal("RD301", problem, "correct the path; `rdc check --no-link` checks a document on its own")
 
 
@@ -82,14 +86,18 @@ def _shown(source: Source, name: str) -> str:
     return base + name
 
 
-def _outside(reference: str, problem: str) -> Refusal:
-    remedy = "a runbook is named by a relative path inside of the project (the folder with `.git` or `rdc.toml`)"
+def _outside(reference: str, noun: str, problem: str) -> Refusal:
+    remedy = f"name the {noun} by a relative path inside the project (the folder with `.git` or `rdc.toml`)"
     return Refusal("RD302", f"`{reference}` {problem}", remedy)
 
 
 def open_project(path: str) -> Project:
     """The project of a file: the nearest folder above it with `.git` or a configuration, else its own folder."""
-    folder = Path(os.path.realpath(path)).parent
+    return project_around(Path(os.path.realpath(path)).parent)
+
+
+def project_around(folder: Path) -> Project:
+    """The project of what lies in a folder, whose path is absolute and without links."""
     return Project(next((above for above in (folder, *folder.parents) if _is_root(above)), folder))
 
 
@@ -110,8 +118,8 @@ class Configuration(NamedTuple):
     sources: dict[str, Source]
 
 
-def read_configuration(project: Project) -> Configuration:
-    """The project's configuration: `rdc.toml`, else `[tool.rdc]`."""
+def read_configuration(project: Project, options: Sequence[Option[Any]]) -> Configuration:
+    """The project's configuration: `rdc.toml`, else `[tool.rdc]`; `options` are those of all formats."""
     own = project.root / CONFIGURATION
     file = own if own.exists() else project.root / _PYPROJECT
     try:
@@ -123,10 +131,11 @@ def read_configuration(project: Project) -> Configuration:
         return Configuration(Options(), found, {})
     if not text or (file != own and _SECTION not in text):
         return Configuration(Options(), [], {})
-    return _configuration(Source.from_text(os.path.relpath(file), text), () if file == own else ("tool", "rdc"))
+    section = () if file == own else ("tool", "rdc")
+    return _configuration(Source.from_text(os.path.relpath(file), text), section, Known(options, Level.PROJECT))
 
 
-def _configuration(source: Source, section: tuple[str, ...]) -> Configuration:
+def _configuration(source: Source, section: tuple[str, ...], known: Known) -> Configuration:
     import tomllib  # noqa: PLC0415 (most projects configure nothing, and importing it takes time)
 
     from compiler.toml_text import check_numbers, find_keys  # noqa: PLC0415 (as above)
@@ -141,7 +150,7 @@ def _configuration(source: Source, section: tuple[str, ...]) -> Configuration:
     for key in section:
         table = table.get(key, {}) if isinstance(table, dict) else table
     spans = beneath(find_keys(source), *section)
-    options, found = read_options(table, Place("RD501", source.path, spans.get(())), spans)
+    options, found = read_options(table, Place("RD501", source.path, spans.get(())), spans, known)
     return Configuration(options, found, {source.path: source})
 
 

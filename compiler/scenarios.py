@@ -1,68 +1,99 @@
-"""The scenarios of a document: named runs with the result that they should have (S1).
+"""The scenarios of a document: named runs with the end that they should have (S1), whatever its format.
 
-Commands are those of the reference command line: `rd run [--prompted] FILE` begins, each answer is a line, and
-`rd goto ID` is the operator's own jump.
+What happens in a run, each format writes in keys of its own; a front end brings how these are read (`Keys`).
 """
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Iterator, Mapping
-from pathlib import PurePosixPath
+from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Literal, NamedTuple, get_args
 
-from compiler.ir.tasks import Verdict
-from compiler.source import STANDARD_INPUT, KeyPath, Span, Spans, nearest
+from compiler.source import KeyPath, Span, Spans, nearest
 
 Result = Literal["COMPLETE", "STOP"]
 
-_KEYS = {"commands", "result", "description"}
-ANSWERS: Mapping[str, Verdict] = {
-    **dict.fromkeys(("pass", "yes", "ok"), Verdict.PASS),
-    **dict.fromkeys(("fail", "no"), Verdict.FAIL),
-}
-"""The words for an outcome."""
+_COMMON = ("result", "description")
 
 
 class Reply(NamedTuple):
-    """`rd pass` or `rd fail`: the outcome of the unit that is asked about."""
+    """The word or the text that answers a unit: that one, or None for whichever asks next."""
 
-    verdict: Verdict
+    unit: str | None
+    text: str
+
+    @property
+    def line(self) -> str:
+        """The reply as a line of a file of answers."""
+        return self.text if self.unit is None else f"{self.unit} {self.text}"
 
 
 class Goto(NamedTuple):
-    """`rd goto ID`: the run goes on at that unit."""
+    """The operator's own jump: the run goes on at that unit. `spelled` is what the format calls it."""
 
     unit: str
     span: Span | None
+    spelled: str
 
 
 class Unclear(NamedTuple):
-    """A command that cannot be understood, and what is wrong with it."""
+    """What cannot be understood or carried out, and what is wrong with it."""
 
     problem: str
     span: Span | None
 
 
-Command = Reply | Goto | Unclear
+Event = Reply | Goto | Unclear
+
+
+class Script(NamedTuple):
+    """What happens in a run, in order, with the values of the inputs that it is started with.
+
+    With `prompted` no command is executed: each reply decides the unit that is next, whatever it is.
+    """
+
+    replies: tuple[Event, ...]
+    prompted: bool = False
+    inputs: Mapping[str, str] = MappingProxyType({})
 
 
 class Scenario(NamedTuple):
-    """One scenario: what is answered, in order, and how the run must end.
-
-    With `prompted` no command is executed: each answer decides the unit that is next, whatever it is.
-    """
+    """One scenario: what happens in it, as in `Script`, and how the run must end."""
 
     name: str
+    description: str
     prompted: bool
-    commands: tuple[Command, ...]
-    result: Result
-    description: str = ""
+    inputs: Mapping[str, str]
+    replies: tuple[Event, ...]
+    ends: Result
 
     @property
-    def answers(self) -> tuple[Verdict, ...]:
-        """The answers, in order."""
-        return tuple(command.verdict for command in self.commands if isinstance(command, Reply))
+    def answers(self) -> tuple[Reply, ...]:
+        """The replies alone, in order."""
+        return tuple(event for event in self.replies if isinstance(event, Reply))
+
+    @property
+    def jumps(self) -> tuple[Goto, ...]:
+        """The jumps alone, in order."""
+        return tuple(event for event in self.replies if isinstance(event, Goto))
+
+
+class Flaw(NamedTuple):
+    """What is wrong in the form of one scenario, and the path to it from there."""
+
+    path: KeyPath
+    text: str
+
+
+Locate = Callable[[KeyPath], Span | None]
+"""Where a key or an item of a scenario stands, else what is around it."""
+
+
+class Keys(NamedTuple):
+    """The keys in which a format writes what happens, beside the common ones, and how their values are read."""
+
+    names: frozenset[str]
+    read: Callable[[Mapping[str, object], Locate], Script | list[Flaw]]
 
 
 class Mistake(NamedTuple):
@@ -72,13 +103,13 @@ class Mistake(NamedTuple):
     span: Span | None
 
 
-def read_scenarios(value: object, spans: Spans, document: str) -> tuple[tuple[Scenario, ...], list[Mistake]]:
+def read_scenarios(value: object, spans: Spans, keys: Keys) -> tuple[tuple[Scenario, ...], list[Mistake]]:
     """The scenarios in a plain value, and each mistake of form; a scenario with mistakes is left out.
 
     Args:
         value: What stands under `scenarios`.
         spans: Where that stands, and each key and item in it.
-        document: The file name of the document, which is the one that scenarios must run.
+        keys: The format's own keys.
     """
     if value is None:
         return (), []
@@ -88,92 +119,38 @@ def read_scenarios(value: object, spans: Spans, document: str) -> tuple[tuple[Sc
     found: list[Mistake] = []
     for key, content in value.items():
         name = str(key)
-        wrong = [
-            Mistake(f"scenario `{name}`: {text}", nearest(spans, (name, *path))) for path, text in _mistakes(content)
-        ]
-        found += wrong
-        if not wrong:
-            prompted, commands = _commands(content["commands"], spans, (name, "commands"), document)
-            about = "" if content.get("description") is None else str(content["description"])
-            scenarios.append(Scenario(name, prompted, commands, content["result"], about))
+
+        def locate(path: KeyPath, name: str = name) -> Span | None:
+            return nearest(spans, (name, *path))
+
+        read = _read(name, content, keys, locate)
+        if isinstance(read, Scenario):
+            scenarios.append(read)
+        else:
+            found += [Mistake(f"scenario `{name}`: {flaw.text}", locate(flaw.path)) for flaw in read]
     return tuple(scenarios), found
 
 
-def _mistakes(content: object) -> Iterator[tuple[KeyPath, str]]:
+def _read(name: str, content: object, keys: Keys, locate: Locate) -> Scenario | list[Flaw]:
     if not isinstance(content, Mapping):
-        yield (), "it is not a mapping"
-        return
+        return [Flaw((), "it is not a mapping")]
+    script = keys.read(content, locate)
+    flaws = [*_unknown(content, keys), *(script if isinstance(script, list) else ()), *_common_flaws(content)]
+    if flaws or isinstance(script, list):
+        return flaws
+    about = "" if content.get("description") is None else str(content["description"])
+    return Scenario(name, about, script.prompted, script.inputs, script.replies, content["result"])
+
+
+def _unknown(content: Mapping[str, object], keys: Keys) -> Iterator[Flaw]:
+    known = sorted(keys.names.union(_COMMON))
     for key in content:
-        if key not in _KEYS:
-            yield (str(key),), f"there is no key `{key}`; the keys are {', '.join(sorted(_KEYS))}"
-    commands = content.get("commands")
-    if not isinstance(commands, list) or not all(isinstance(command, str) for command in commands):
-        yield ("commands",), "`commands` is not a list of texts"
+        if key not in known:
+            yield Flaw((str(key),), f"there is no key `{key}`; the keys are {', '.join(known)}")
+
+
+def _common_flaws(content: Mapping[str, object]) -> Iterator[Flaw]:
     if content.get("result") not in get_args(Result):
-        yield ("result",), f"`result` is {' or '.join(get_args(Result))}"
+        yield Flaw(("result",), f"`result` is {' or '.join(get_args(Result))}")
     if isinstance(content.get("description", ""), (list, Mapping)):
-        yield ("description",), "`description` is not a text"
-
-
-def _commands(lines: list[str], spans: Spans, path: KeyPath, document: str) -> tuple[bool, tuple[Command, ...]]:
-    """Whether the run is prompted, and the commands after the one that begins it; comments alone are none."""
-    read = [(line, _words(line), nearest(spans, (*path, str(number)))) for number, line in enumerate(lines)]
-    read = [(line, words, span) for line, words, span in read if words != []]
-    if not read:
-        return False, (Unclear("there is no `rd run`, which begins a run", nearest(spans, path)),)
-    (_, first, span), *rest = read
-    problem = _run_problem(first, document)
-    begun = (Unclear(problem, span),) if problem else ()
-    commands = tuple(_command(line, words, span) for line, words, span in rest)
-    return "--prompted" in (first or ()), (*begun, *commands)
-
-
-def _words(line: str) -> list[str] | None:
-    """The words of a command without its comment; None if it is more than a line, or a quote is not closed."""
-    if "\n" in line.strip():
-        return None
-    try:
-        return shlex.split(_without_comment(line))
-    except ValueError:
-        return None
-
-
-def _without_comment(line: str) -> str:
-    """A `#` at the beginning of a word begins a comment, unless it stands in quotes."""
-    quote = ""
-    for place, character in enumerate(line):
-        if quote:
-            quote = "" if character == quote else quote
-        elif character in "\"'":
-            quote = character
-        elif character == "#" and (place == 0 or line[place - 1].isspace()):
-            return line[:place]
-    return line
-
-
-def _run_problem(words: list[str] | None, document: str) -> str:
-    """What is wrong with the first command, which must be `rd run [--prompted] FILE`."""
-    if words is None or words[:2] != ["rd", "run"]:
-        return "the first command is not `rd run [--prompted] FILE`"
-    unknown = [word for word in words[2:] if word.startswith("-") and word != "--prompted"]
-    if unknown:
-        return f"`rd run` has no option `{unknown[0]}` here, only --prompted"
-    files = [word for word in words[2:] if word != "--prompted"]
-    if len(files) != 1:
-        return f"`rd run` takes one file, not {len(files)}"
-    name = PurePosixPath(files[0]).name
-    if PurePosixPath(document).name not in {name, STANDARD_INPUT}:
-        return f"it runs `{name}`, which is not this document"
-    return ""
-
-
-def _command(line: str, words: list[str] | None, span: Span | None) -> Command:
-    match words:
-        case ["rd", answer] if answer in ANSWERS:
-            return Reply(ANSWERS[answer])
-        case ["rd", "goto", unit]:
-            return Goto(unit, span)
-        case ["rd", "run", *_]:
-            return Unclear("a second `rd run`: a scenario is one run", span)
-        case _:
-            return Unclear(f"`{line.strip()}` is not one of `rd pass|yes|ok`, `rd fail|no` and `rd goto ID`", span)
+        yield Flaw(("description",), "`description` is not a text")

@@ -6,8 +6,10 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from stat import S_IMODE
+from typing import NamedTuple
 
 
 @dataclass(frozen=True)
@@ -19,37 +21,48 @@ class File:
     executable: bool = False
 
 
+class _Staged(NamedTuple):
+    """A file under its temporary name, and where it is to stand."""
+
+    file: File
+    temporary: Path
+    target: Path
+
+
 def is_current(file: File) -> bool:
     """Whether these very bytes stand there already."""
     return file.path.is_file() and file.path.read_bytes() == file.data
 
 
-def write_all(files: Sequence[File]) -> None:
+def write_all(*stages: Sequence[File]) -> None:
     """Write files: all are on the disk under temporary names before the first is renamed into place.
 
     Links are followed: the file at their end is replaced.
 
     Args:
-        files: Those to write, no two at one path.
+        stages: Those to write, no two at one path. Those of a stage stand in place, through a power cut too, before
+            the first of the next does.
 
     Raises:
         OSError: One could not be written or renamed; `filename` is its path. No temporary file is left; if it
             was not yet the turn of the renames, every file is as it was.
     """
-    staged: list[tuple[File, Path, Path]] = []
+    staged: list[list[_Staged]] = [[] for _ in stages]
     try:
-        for file in files:
-            with _blaming(file):
-                target = file.path.resolve()
-                staged.append((file, _stage(file, target), target))
-        for file, temporary, target in staged:
-            with _blaming(file):
-                temporary.replace(target)
+        for files, ready in zip(stages, staged, strict=True):
+            for file in files:
+                with _blaming(file):
+                    target = file.path.resolve()
+                    ready.append(_Staged(file, _stage(file, target), target))
+        for ready in staged:
+            for one in ready:
+                with _blaming(one.file):
+                    one.temporary.replace(one.target)
+            for folder in {one.target.parent for one in ready}:
+                _sync(folder)
     finally:
-        for _, temporary, _ in staged:
-            temporary.unlink(missing_ok=True)
-    for folder in {target.parent for _, _, target in staged}:
-        _sync(folder)
+        for one in chain.from_iterable(staged):
+            one.temporary.unlink(missing_ok=True)
 
 
 @contextmanager

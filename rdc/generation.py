@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from backends.base import Backend, Emission, OptionFinding
+from backends.companions import Companion
 from backends.mistakes import OptionsError
 from compiler.diagnostic import Diagnostic
 from compiler.driver import Compilation, Settings, compile_file
@@ -20,10 +21,18 @@ Emit = Callable[[Program, Mapping[str, object]], Emission]
 
 
 @dataclass(frozen=True)
-class Generation:
-    """The bytes that each source becomes (None if it has errors), all findings, and the sources of these."""
+class Product:
+    """What a document becomes: the bytes of the main file, and what belongs beside it."""
 
-    files: tuple[bytes | None, ...]
+    data: bytes
+    companions: tuple[Companion, ...] = ()
+
+
+@dataclass(frozen=True)
+class Generation:
+    """What each source becomes (None if it has errors), all findings, and the sources of these."""
+
+    products: tuple[Product | None, ...]
     diagnostics: tuple[Diagnostic, ...]
     sources: Mapping[str, Source]
 
@@ -45,15 +54,15 @@ def generate(
     Raises:
         OptionsError: Something is wrong with the options that stands in no document and no configuration.
     """
-    files: list[bytes | None] = []
+    products: list[Product | None] = []
     found: list[Diagnostic] = []
     sources: dict[str, Source] = {}
     for path in paths:
         made = emitted(compile_file(path, settings), backend, given, backend.emit)
-        files += made.files
+        products += made.products
         found += made.diagnostics
         sources |= made.sources
-    return Generation(tuple(files), tuple(found), sources)
+    return Generation(tuple(products), tuple(found), sources)
 
 
 def emitted(compilation: Compilation, backend: Backend[Any], given: Mapping[str, object], emit: Emit) -> Generation:
@@ -64,9 +73,9 @@ def emitted(compilation: Compilation, backend: Backend[Any], given: Mapping[str,
     if compilation.program is None or wrong:
         return Generation((None,), found, compilation.sources)
     emission = emit(compilation.program, {**table.values, **given})
-    data = None if emission.text is None else emission.text.encode()
+    product = None if emission.text is None else Product(emission.text.encode(), emission.companions)
     said = (_placed(finding, table, given) for finding in emission.diagnostics)
-    return Generation((data,), (*found, *said), compilation.sources)
+    return Generation((product,), (*found, *said), compilation.sources)
 
 
 def _placed(finding: Diagnostic, table: Table, given: Mapping[str, object]) -> Diagnostic:

@@ -9,6 +9,7 @@ from backends.base import Backend
 from backends.mistakes import Mistake, OptionsError
 from backends.registry import load, names
 from compiler.diagnostic import Diagnostic
+from compiler.frontends import all_options
 from compiler.options import Table
 
 
@@ -75,6 +76,6 @@ def _unknown(tables: Mapping[str, Table], known: Collection[str]) -> Iterator[Di
         if place and name not in known:
             from difflib import get_close_matches  # noqa: PLC0415 (only for the mistake)
 
-            close = get_close_matches(name, [*known, "transitions"], 1)
+            close = get_close_matches(name, [*known, *(option.name for option in all_options())], 1)
             hint = f"did you mean `{close[0]}`?" if close else f"the targets are {', '.join(known)}"
             yield place.finding(f"there is no target `{name}`; {hint}", "`rdc targets` lists the targets")

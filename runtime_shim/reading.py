@@ -88,7 +88,7 @@ def extracted(answer: str, field: str) -> str:
         if place < 0:
             break
         try:
-            value, _end = decoder.raw_decode(answer, place)
+            value, _end = decoder.raw_decode(answer[place:])  # an error looks at all that stands before it
         except (ValueError, RecursionError):
             continue
         if field in value:

@@ -14,11 +14,12 @@ import pytest
 
 from backends.registry import BACKENDS, load
 from compiler.diagnostic import CODES
-from compiler.frontends import FRONT_ENDS
+from compiler.frontends import FRONT_ENDS, all_options
 from compiler.ir.edges import Effect, Test
 from compiler.ir.features import IN_WORDS, Feature
 from compiler.ir.tasks import Task
 from compiler.passes import PASSES
+from rdc.commands import COMMANDS
 from tests.conftest import ROOT
 
 OURS = ("rdc", "backends", "compiler", "runtime_shim", "grammars")
@@ -96,10 +97,11 @@ def test_the_runtime_is_a_text_to_the_backends() -> None:
 
 
 def test_a_front_end_knows_no_other_and_no_pass() -> None:
+    common = {f"compiler.frontends.{path.stem}" for path in (ROOT / "compiler" / "frontends").glob("*.py")}
     for name in FRONT_ENDS:
         for path in (ROOT / "compiler" / "frontends" / name).rglob("*.py"):
             for module, _ in imports(path):
-                if module.startswith("compiler.frontends."):
+                if module.startswith("compiler.frontends.") and module not in common:
                     assert module.startswith(f"compiler.frontends.{name}"), shown(path)
                 assert not module.startswith(("compiler.passes", "compiler.driver")), shown(path)
 
@@ -134,10 +136,11 @@ def test_front_ends_and_their_folders_are_the_same() -> None:
 def test_front_end_has_all_that_belongs_to_it(name: str) -> None:
     form = FRONT_ENDS[name]
     assert form.name == name
-    assert form.load().__name__ == f"compiler.frontends.{name}"  # type: ignore[attr-defined]
-    for part in ("syntax", "parse", "check", "lower"):
+    assert form.module == f"compiler.frontends.{name}.frontend"
+    assert form.noun
+    for part in ("frontend", "syntax", "parse", "check", "lower"):
         assert (ROOT / "compiler" / "frontends" / name / f"{part}.py").is_file()
-    assert list((ROOT / "grammars").glob(f"{name}*.lark"))
+    assert all(file.startswith(name) for file in form.grammars)
     assert has_tests(name)
     page = ROOT / "docs" / "formats" / f"{name}.md"
     assert page.is_file(), f"there is no {shown(page)}"
@@ -145,6 +148,47 @@ def test_front_end_has_all_that_belongs_to_it(name: str) -> None:
     assert documents
     stems = {path.name.split(".", 1)[0] for path in documents}
     assert stems & {path.name for path in (ROOT / "golden").iterdir()}, "no golden output"
+
+
+# What still speaks of runbooks in the common rooms: a kind of group in the IR, names of codes, and an option's help.
+OF_RUNBOOKS = {
+    "runbook",
+    *("almost-a-runbook", "prompt-with-runbooks", "runbook-not-found", "runbook-outside-project"),
+    "Steps before the runbook, in each job, and again where a run is continued.",
+}
+
+
+def texts(path: Path) -> Iterator[str]:
+    """The texts in a module but for those that only readers of the code see."""
+    unseen = {id(node.value) for node in ast.walk(tree(path)) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in unseen:
+            yield node.value
+
+
+def test_common_messages_speak_of_no_format() -> None:
+    own = tuple(ROOT / "compiler" / "frontends" / name for name in FRONT_ENDS)
+    for path in MODULES:
+        if not any(path.is_relative_to(folder) for folder in own):
+            plain = {text: text.lower().replace(".runbook.md", "") for text in texts(path)}  # names of files may end so
+            found = {text for text, said in plain.items() if "runbook" in said or "rd goto" in said}
+            assert found <= OF_RUNBOOKS, shown(path)
+
+
+def test_grammars_are_those_of_the_formats() -> None:
+    """A format whose syntax is that of YAML or JSON has none."""
+    files = [path.name for path in (ROOT / "grammars").iterdir() if path.suffix == ".lark"]
+    assert sorted(files) == sorted(file for form in FRONT_ENDS.values() for file in form.grammars)
+
+
+def test_options_of_formats_are_told_apart() -> None:
+    """An option has one meaning in the configuration, wherever it comes from, and on the command line."""
+    every = [option for form in FRONT_ENDS.values() for option in form.options]
+    assert set(every) == set(all_options()), "formats that share an option share its declaration"
+    assert not {option.name for option in every} & set(BACKENDS)
+    for path in COMMANDS.values():
+        flags = [flag for parameter in import_module(path).command.params for flag in parameter.opts]
+        assert len(flags) == len(set(flags)), path
 
 
 def test_backends_and_their_folders_are_the_same() -> None:

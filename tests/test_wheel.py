@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from compiler.diagnostic import CODES
+from compiler.frontends import FRONT_ENDS
 from compiler.version import __version__
 from tests.conftest import ROOT
 from tests.rdc.cli_support import call
@@ -93,7 +94,8 @@ def test_the_wheel_holds_what_is_read_at_run_time(wheel: Path) -> None:
         and path.suffix in (".py", ".lark", ".jinja", ".md", ".json", ".typed", ".ttf", ".toml", ".yml")
     }
     assert tree <= names, sorted(tree - names)
-    assert {"grammars/rundown.lark", "grammars/rundown_line.lark", "runtime_shim/session.py"} <= names
+    assert {f"grammars/{file}" for form in FRONT_ENDS.values() for file in form.grammars} <= names
+    assert "runtime_shim/session.py" in names
     assert "backends/python/templates/program.py.jinja" in names
     assert {f"compiler/explanations/{code}.md" for code in CODES} <= names
     strange = {name for name in names if name.split("/", 1)[0] not in (*folders, f"{STEM}.dist-info")}

@@ -138,7 +138,7 @@ def _too_large(workflow: Workflow, problem: str) -> Diagnostic:
     """A limit that the document as a whole is beyond; half of its steps are within, or can be split again."""
     headers = [node.group or node.id for node in workflow.program.nodes if not isinstance(node.task, End)]
     middle = headers[len(headers) // 2].split("/")[0]
-    remedy = f"split the runbook, for example before {middle}, and compile each part to a workflow of its own"
+    remedy = f"split the document, for example before {middle}, and compile each part to a workflow of its own"
     return Diagnostic("RD521", workflow.program.sources[0].path, None, problem, remedy)
 
 

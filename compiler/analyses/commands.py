@@ -19,7 +19,7 @@ LONGEST_NUMBER = 20
 def commands_too_long(program: Program, sources: Mapping[str, Source]) -> Iterator[Diagnostic]:
     """An error for each unit whose command no shell could be given; `sources` are by the names in the program."""
     found = {(node.origin.path, node.origin.span): node for node in program.nodes if _size(node) > LONGEST}
-    for node in found.values():  # a runbook that is included twice has its units twice
+    for node in found.values():  # a document that is included twice has its units twice
         problem = f"the command of {node.id} may have {_size(node):,} bytes when it runs; the limit is {LONGEST:,}"
         remedy = "put it into a script file of the repository, and call that file here"
         yield Diagnostic("RD407", sources[node.origin.path].path, node.origin.span, problem, remedy)

@@ -29,7 +29,7 @@ def flow_warnings(program: Program, written: Iterable[Origin], sources: Mapping[
         entry = program.index()[program.entry].origin
         problem = (
             "RD403",
-            "no run of this runbook can COMPLETE",
+            "no run of this document can COMPLETE",
             "let some transition COMPLETE, or CONTINUE past the last step",
         )
         yield Diagnostic(problem[0], sources[entry.path].path, entry.span, *problem[1:])

@@ -1,92 +1,20 @@
-"""The front ends: one entry in `FRONT_ENDS` for each format that rdc reads."""
+"""The formats that rdc reads: one entry in `FRONT_ENDS` for each."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from importlib import import_module
-from types import MappingProxyType
-from typing import NamedTuple, Protocol
+from typing import Any
 
-from compiler.diagnostic import Diagnostic
-from compiler.ir.program import Program
-from compiler.ir.semantics import Jump
-from compiler.options import Layout, Options
-from compiler.project import Project
-from compiler.scenarios import Scenario
+from compiler.frontends import rundown
+from compiler.frontends.format import Format
+from compiler.options import Option
 from compiler.source import Source
 
-
-class Job(NamedTuple):
-    """What a front end is given: the document, the project to find others in, and what was asked for.
-
-    `transitions` is the command line's, which outweighs the frontmatter; `configured` is the project's, which does not
-    (V7). With `link` false, a missing nested document is no error (V11).
-    """
-
-    source: Source
-    project: Project
-    configured: Options
-    transitions: Layout | None
-    link: bool
+FRONT_ENDS: dict[str, Format] = {form.name: form for form in (rundown.FORMAT,)}
 
 
-class Result(NamedTuple):
-    """What a front end gives: the program (None with errors), all findings, and every source by its name.
-
-    `options` and `scenarios` are those in the document itself; what stands in documents that it includes is about these
-    alone. `jumps` says for each ID of a `rd goto` in the scenarios what it does.
-    """
-
-    program: Program | None
-    diagnostics: tuple[Diagnostic, ...]
-    sources: Mapping[str, Source]
-    options: Options
-    scenarios: tuple[Scenario, ...] = ()
-    jumps: Mapping[str, Jump] = MappingProxyType({})
-
-
-class Formatted(NamedTuple):
-    """What formatting a document gives.
-
-    `text` is the normal form, or None if the document is left alone: `diagnostics` say why, or `defect` does if the
-    normal form would not mean the same. `renumbered` has the units with a new number, old and new.
-    """
-
-    text: str | None
-    diagnostics: tuple[Diagnostic, ...] = ()
-    renumbered: tuple[tuple[str, str], ...] = ()
-    defect: str = ""
-
-
-class FrontEnd(Protocol):
-    """The functions that the package of a front end has."""
-
-    def recognises(self, source: Source) -> bool:
-        """Whether the content looks like this format; asked only where the file's name says nothing."""
-
-    def compile_document(self, job: Job) -> Result:
-        """Parses, checks, links and lowers a document; never raises for what stands in it."""
-
-    def format_document(self, job: Job) -> Formatted:
-        """The normal form of a document, proved to mean the same; never raises for what stands in it."""
-
-
-class Format(NamedTuple):
-    """A source format: the name of its front end (and of its folder here), a line about it, and its file names."""
-
-    name: str
-    summary: str
-    suffixes: tuple[str, ...]
-
-    def load(self) -> FrontEnd:
-        """The front end, imported when it is first needed."""
-        module: FrontEnd = import_module(f"compiler.frontends.{self.name}")
-        return module
-
-
-FRONT_ENDS: dict[str, Format] = {
-    form.name: form for form in (Format("rundown", "Rundown runbooks (Markdown with ## steps)", (".runbook.md",)),)
-}
+def all_options() -> tuple[Option[Any], ...]:
+    """The options of all formats; those that share one have the same."""
+    return tuple({option.name: option for form in FRONT_ENDS.values() for option in form.options}.values())
 
 
 def recognise(source: Source) -> Format | None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @click.command(name="check")
 @documents_argument
-@click.option("--no-link", is_flag=True, help="Do not ask that the runbooks exist that a document includes.")
+@click.option("--no-link", is_flag=True, help="Do not require that included documents exist.")
 @language_options
 @reporting_options
 def command(files: tuple[str, ...], reporter: Reporter, settings: Settings, *, no_link: bool) -> int:

@@ -16,7 +16,7 @@ from rdc.terminal import put, tell
 if TYPE_CHECKING:
     from compiler.driver import Settings
     from rdc.generation import Generation
-    from rdc.outputs import Output
+    from rdc.layout import Layout
 
 
 @click.command(name="compile")
@@ -54,13 +54,13 @@ def command(
         _refuse_for_standard_output(sources, reporter, check=check)
     made = generated(sources, settings, target)
     if out == "-":
-        return print_one(made, reporter)
-    from rdc.outputs import plan  # noqa: PLC0415 (the compiler is slow to import)
+        return print_one(sources[0], made, reporter)
+    from rdc.layout import lay_out  # noqa: PLC0415 (the compiler is slow to import)
+    from rdc.outputs import plan  # noqa: PLC0415
 
-    outputs = plan(sources, out, target.backend.suffix)
-    if check:
-        return _compare(made, outputs, reporter)
-    return write_files(made, outputs, reporter, executable=target.backend.executable, force=force)
+    mains = plan(sources, out, target.backend.suffix)
+    layout = lay_out(mains, made.products, executable=target.backend.executable)
+    return _compare(made, layout, reporter) if check else write_files(made, layout, reporter, force=force)
 
 
 def _refuse_for_standard_output(sources: Sequence[str], reporter: Reporter, *, check: bool) -> None:
@@ -75,14 +75,12 @@ def _refuse_for_standard_output(sources: Sequence[str], reporter: Reporter, *, c
         raise click.UsageError(reason, click.get_current_context())
 
 
-def _compare(made: Generation, outputs: Sequence[Output], reporter: Reporter) -> int:
+def _compare(made: Generation, layout: Layout, reporter: Reporter) -> int:
     from rdc.freshness import compare  # noqa: PLC0415 (only for --check)
-    from rdc.outputs import collisions  # noqa: PLC0415
 
-    pairs = zip(outputs, made.files, strict=True)
-    compared = [compare(output, data) for output, data in pairs if data is not None]
+    compared = [compare(laid.output, laid.data) for laid in layout.files]
     stale = [difference for difference in compared if difference]
-    found = [*made.diagnostics, *collisions(outputs), *(difference.finding for difference in stale)]
+    found = [*made.diagnostics, *layout.findings, *(difference.finding for difference in stale)]
     report = reporter.gather(found, made.sources)
     reporter.show(report)
     show = put if reporter.form == "text" else tell  # the formats for machines have standard output to themselves
@@ -91,6 +89,6 @@ def _compare(made: Generation, outputs: Sequence[Output], reporter: Reporter) ->
             show(difference.diff)
     if reporter.fails(report):
         return 1
-    for output in outputs:
-        reporter.say(f"{output.path} is up to date")
+    for group in layout.groups:
+        reporter.say(f"{group.main.output.path} is up to date{group.company}")
     return 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,9 +11,10 @@ from rdc.commands.target import Target, misuse_told
 from rdc.terminal import put
 
 if TYPE_CHECKING:
+    from compiler.diagnostic import Diagnostic
     from compiler.driver import Settings
-    from rdc.generation import Generation
-    from rdc.outputs import Output
+    from rdc.generation import Generation, Product
+    from rdc.layout import Layout
 
 
 def generated(sources: Sequence[str], settings: Settings, target: Target) -> Generation:
@@ -24,41 +25,62 @@ def generated(sources: Sequence[str], settings: Settings, target: Target) -> Gen
         return generate(sources, settings, target.backend, target.options)
 
 
-def print_one(made: Generation, reporter: Reporter) -> int:
-    """Report the findings and write the one output to standard output; gives the exit code."""
-    report = reporter.gather(made.diagnostics, made.sources)
+def print_one(file: str, made: Generation, reporter: Reporter) -> int:
+    """Report the findings and write what one document became to standard output; gives the exit code."""
+    found = [*made.diagnostics, *(_several(file, product) for product in made.products if product)]
+    report = reporter.gather((finding for finding in found if finding), made.sources)
     reporter.show(report)
     if reporter.fails(report):
         return 1
-    for data in made.files:
-        put(data or b"")
+    for product in made.products:
+        put(product.data if product else b"")
     return 0
 
 
-def write_files(
-    made: Generation, outputs: Sequence[Output], reporter: Reporter, *, executable: bool, force: bool
-) -> int:
-    """Report the findings and write all outputs or none; gives the exit code."""
+def write_files(made: Generation, layout: Layout, reporter: Reporter, *, force: bool) -> int:
+    """Report the findings and write all files or none; gives the exit code."""
     from rdc.atomic import File, is_current, write_all  # noqa: PLC0415 (only where files are written)
     from rdc.outputs import obstacles, unwritable  # noqa: PLC0415
 
-    found = [*made.diagnostics, *obstacles(outputs, made.sources, force=force)]
-    files = [
-        File(Path(output.path), data, executable)
-        for output, data in zip(outputs, made.files, strict=True)
-        if data is not None
-    ]
+    found = [*made.diagnostics, *layout.findings, *obstacles(layout.outputs, made.sources, force=force)]
     changed: list[File] = []
     if not reporter.fails(reporter.gather(found, made.sources)):
+        stages = [[File(Path(one.output.path), one.data, one.executable) for one in stage] for stage in layout.stages]
         try:
-            changed = [file for file in files if not is_current(file)]
-            write_all(changed)
+            late = [[file for file in stage if not is_current(file)] for stage in stages]
+            changed = [file for stage in late for file in stage]
+            write_all(*late)
         except OSError as error:
-            found.append(unwritable(error.filename, error.strerror or str(error)))
+            done = [str(file.path) for file in changed if is_current(file)]
+            advice = f"{' and '.join(done)} had been written before; compile again" if done else "nothing was written"
+            found.append(unwritable(error.filename, error.strerror or str(error), advice))
     report = reporter.gather(found, made.sources)
     reporter.show(report)
     if reporter.fails(report):
         return 1
-    for file in files:
-        reporter.say(f"wrote {file.path}" if file in changed else f"{file.path} is up to date")
+    _tell(layout, {file.path.resolve() for file in changed}, reporter)
     return 0
+
+
+def _several(file: str, product: Product) -> Diagnostic | None:
+    """Why standard output cannot take a product: the main file alone would call what is not there."""
+    if not product.companions:
+        return None
+    from compiler.diagnostic import Diagnostic  # noqa: PLC0415 (the compiler is slow to import)
+
+    names = " and ".join(companion.path for companion in product.companions)
+    message = f"{file} becomes a file that needs {names} beside it, and standard output takes one file"
+    return Diagnostic("RD526", file, None, message, "name the main file with -o")
+
+
+def _tell(layout: Layout, changed: Collection[Path], reporter: Reporter) -> None:
+    """Say what was written: what a source became in one line, unless only a part of it is new."""
+    for group in layout.groups:
+        outputs = [laid.output for laid in (group.main, *group.companions)]
+        new = [output for output in outputs if output.place in changed]
+        if len(new) in (0, len(outputs)):
+            outputs = outputs[:1]
+        for output in outputs:
+            path = Path(output.path)
+            said = f"wrote {path}" if output in new else f"{path} is up to date"
+            reporter.say(said + (group.company if len(outputs) == 1 else ""))

@@ -142,12 +142,12 @@ def _misuse_told(word: str) -> Iterator[None]:
 def _generated(compared: Comparison, compiled: Sequence[Compilation], wish: Wish) -> Generation:
     """What is to be written."""
     from backends.sheet import PictureBackend  # noqa: PLC0415 (the backends are slow to import)
-    from rdc.generation import Generation, emitted  # noqa: PLC0415
+    from rdc.generation import Generation, Product, emitted  # noqa: PLC0415
 
     sources = {path: source for one in compiled for path, source in one.sources.items()}
     if wish.form.prints:
         text = compared.file() if wish.form is FORMATS["text"] else compared.json()
-        return Generation((f"{text}\n".encode(errors="backslashreplace"),), (), sources)
+        return Generation((Product(f"{text}\n".encode(errors="backslashreplace")),), (), sources)
     target = find_target(wish.form.target, wish.options)
     backend = target.backend
     assert isinstance(backend, PictureBackend)  # noqa: S101 (tells mypy)

@@ -1,43 +1,63 @@
-"""The options that say how documents are read: `--from FORMAT` and `--transitions`."""
+"""The options that say how documents are read: `--from FORMAT`, and those of the formats, such as `--transitions`."""
 
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from compiler.frontends import all_options
+from compiler.options import Level, Option, Wrong
 from rdc.commands.reporter import Command
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-    from compiler.options import Layout
+Decorator = Callable[[Command], Command]
 
 
 def language_options(command: Command) -> Command:
-    """Give a command `--from` and `--transitions`; it gets them as its argument `settings`."""
+    """Give a command `--from` and the options of the formats; it gets them as its argument `settings`."""
+    flags = {f"format_{option.name.replace('-', '_')}": option for option in all_options() if _has_flag(option)}
 
-    @click.option(
+    @functools.wraps(command)
+    def wrapped(*, front_end: str | None, **rest: Any) -> int:  # noqa: ANN401 (as click calls it)
+        from compiler.driver import Settings  # noqa: PLC0415 (the compiler is slow to import)
+
+        given = {option.name: rest.pop(name) for name, option in flags.items()}
+        words = {name: word for name, word in given.items() if word is not None}
+        return command(settings=Settings(front_end, words), **rest)
+
+    flagged: Command = wrapped
+    for name, option in reversed(flags.items()):
+        flagged = _flag(name, option)(flagged)
+    return click.option(
         "--from",
         "front_end",
         metavar="FORMAT",
         callback=_known,
         shell_complete=_complete,
         help="The format of the documents, if their names and contents do not tell.",
-    )
-    @click.option(
-        "--transitions",
-        type=click.Choice(["after-header", "after-body"]),
-        help="Where the transitions of a unit stand, if not as the document or the project says.",
-    )
-    @functools.wraps(command)
-    def wrapped(*, front_end: str | None, transitions: Layout | None, **rest: object) -> int:
-        from compiler.driver import Settings  # noqa: PLC0415 (the compiler is slow to import)
+    )(flagged)
 
-        return command(settings=Settings(front_end, transitions), **rest)
 
-    return wrapped
+def _has_flag(option: Option[Any]) -> bool:
+    return Level.COMMAND_LINE in option.levels
+
+
+def _flag(name: str, option: Option[Any]) -> Decorator:
+    """The flag of an option; it is a word, which the front end reads again."""
+
+    def readable(context: click.Context, _: click.Parameter, word: str | None) -> str | None:
+        read = None if word is None else option.read(word, {})
+        if isinstance(read, Wrong):
+            raise click.UsageError(f"--{option.name}: {read.problem}", context)
+        return word
+
+    kind = click.Choice(option.choices) if option.choices else None
+    return click.option(f"--{option.name}", name, type=kind, callback=readable, help=option.help)
 
 
 def _known(context: click.Context, _: click.Parameter, name: str | None) -> str | None:

@@ -65,25 +65,27 @@ class Wish:
         """
         made = self._drawn(file, made, has_marks)
         if self.is_printed:
-            return print_one(made, reporter)
-        from rdc.outputs import plan  # noqa: PLC0415 (the compiler is slow to import)
+            return print_one(file, made, reporter)
+        from rdc.layout import lay_out  # noqa: PLC0415 (the compiler is slow to import)
+        from rdc.outputs import plan  # noqa: PLC0415
 
-        return write_files(made, plan([file], self.out, self.form.suffix), reporter, executable=False, force=self.force)
+        layout = lay_out(plan([file], self.out, self.form.suffix), made.products, executable=False)
+        return write_files(made, layout, reporter, force=self.force)
 
     def _drawn(self, file: str, made: Generation, has_marks: bool) -> Generation:
-        drawn, (text,) = self.form.drawn, made.files
-        if drawn is None or text is None:
+        drawn, (product,) = self.form.drawn, made.products
+        if drawn is None or product is None:
             return made
         from compiler.diagnostic import Diagnostic  # noqa: PLC0415 (the compiler is slow to import)
         from rdc.drawing.draw import draw  # noqa: PLC0415
         from rdc.drawing.renderer import DrawingError  # noqa: PLC0415
 
         try:
-            picture = draw(text.decode(), drawn, adapts="theme" not in self.options, has_marks=has_marks)
+            picture = draw(product.data.decode(), drawn, adapts="theme" not in self.options, has_marks=has_marks)
         except DrawingError as error:
             finding = Diagnostic("RD514", file, None, str(error), error.advice)
-            return replace(made, files=(None,), diagnostics=(*made.diagnostics, finding))
-        return replace(made, files=(picture,))
+            return replace(made, products=(None,), diagnostics=(*made.diagnostics, finding))
+        return replace(made, products=(replace(product, data=picture),))
 
 
 _LINK_BASE = click.option(

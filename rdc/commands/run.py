@@ -45,7 +45,7 @@ def command(file: str, arguments: tuple[str, ...], settings: Settings) -> int:
 
 def _called(file: str, settings: Settings) -> str:
     """The words that run this program: it says how to go on with them, and people paste that."""
-    given = {"--from": settings.front_end, "--transitions": settings.transitions}
+    given = {"--from": settings.front_end, **{f"--{name}": word for name, word in settings.options.items()}}
     options = [word for option, value in given.items() if value for word in (option, value)]
     return shlex.join(["rdc", "run", *options, file])
 

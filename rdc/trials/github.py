@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from backends.base import Emission
 from backends.github import GithubBackend
 from backends.github.names import RESULT
 from backends.github.result import shown_title
@@ -16,7 +17,7 @@ from compiler.ir.tasks import Branch, End, Verdict
 from compiler.yaml_text import load_value
 from rdc.trials.act import OPTIONS, REPOSITORY, read_run
 from rdc.trials.process import execute, find_tool
-from rdc.trials.run import Run, Setting, Step, TrialError
+from rdc.trials.run import Run, Setting, Step
 
 KEPT = ("env", "setup")
 """The options of the document that also hold on this machine."""
@@ -40,8 +41,8 @@ _HEADING = re.compile(r"^### (?P<result>[A-Z]+) ?(?P<message>.*)$", re.MULTILINE
 def run(setting: Setting) -> Run:
     """Run the generated workflow; its summary says what it has done."""
     tool = find_tool("act", advice=ADVICE)
-    text = _workflow(setting)
-    path = setting.write("workflow.yml", text)
+    path = setting.lay("workflow.yml", _workflow(setting), setting.workspace / ".github" / "workflows")
+    text = path.read_bytes().decode()
     home = setting.scratch / "home"
     home.mkdir()
     words = [
@@ -67,12 +68,9 @@ def run(setting: Setting) -> Run:
     return Run(tuple(_steps(setting.program, summary)), result["result"], message)
 
 
-def _workflow(setting: Setting) -> str:
+def _workflow(setting: Setting) -> Emission:
     kept = {} if setting.is_rehearsal else {key: setting.options[key] for key in KEPT if key in setting.options}
-    emission = GithubBackend().emit(setting.program, {**kept, "checkout": not setting.is_rehearsal})
-    if emission.text is None:
-        raise TrialError(f"{emission.diagnostics[0].message}; {emission.diagnostics[0].help}")
-    return emission.text
+    return GithubBackend().emit(setting.program, {**kept, "checkout": not setting.is_rehearsal})
 
 
 def _actions(text: str) -> set[str]:

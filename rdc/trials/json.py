@@ -23,7 +23,7 @@ def render(results: Sequence[Result]) -> str:
             "description": result.scenario.description,
             "on": result.on,
             "status": result.status.value,
-            "expected": result.scenario.result,
+            "expected": result.scenario.ends,
             "ended": result.ended,
             "problem": result.problem,
             "seconds": round(result.seconds, 3),

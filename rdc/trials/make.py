@@ -7,7 +7,7 @@ import os
 from backends.make import MakeBackend
 from compiler.ir.tasks import Verdict
 from rdc.trials.process import execute, find_tool
-from rdc.trials.run import RESULTS, Run, Setting, Step, TrialError
+from rdc.trials.run import RESULTS, Run, Setting, Step
 
 OF_MAKE = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEFILES", "MAKEOVERRIDES")
 """What a make around this one would tell it."""
@@ -19,10 +19,7 @@ OUTCOMES = {"pass": Verdict.PASS, "yes": Verdict.PASS, "fail": Verdict.FAIL, "no
 def run(setting: Setting) -> Run:
     """Run the generated Makefile; its `status` says what it has done."""
     tool = find_tool("make", "gmake", advice="install GNU make, or test on another target")
-    emission = MakeBackend().emit(setting.program, {})
-    if emission.text is None:
-        raise TrialError(f"{emission.diagnostics[0].message}; {emission.diagnostics[0].help}")
-    makefile = setting.write("Makefile", emission.text)
+    makefile = setting.lay("Makefile", MakeBackend().emit(setting.program, {}))
     environment = {name: value for name, value in os.environ.items() if name not in OF_MAKE}
     command = [tool, "--no-print-directory", "-f", str(makefile)]
     answers = f"ANSWERS={setting.write_answers()}"

@@ -14,8 +14,7 @@ from rdc.trials.run import Run, Setting, Step
 
 def run(setting: Setting) -> Run:
     """Run the generated Python file; its events say what it does."""
-    text = PythonBackend().emit(setting.program, {}).text
-    script = setting.write("program.py", text or "")
+    script = setting.lay("program.py", PythonBackend().emit(setting.program, {}))
     events = setting.scratch / "events"
     state = setting.scratch / "state"
     words = ["run", "--state-dir", str(state), "--answers", str(setting.write_answers()), "--events", str(events)]

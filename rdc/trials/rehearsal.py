@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import deque
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from compiler.ir.program import Node, Program
 from compiler.ir.semantics import Jump, Machine, Outcome
 from compiler.ir.tasks import Shell, Verdict
 from compiler.ir.walks import Visit, Walk, visit
-from compiler.scenarios import Goto, Reply, Scenario, Unclear
+from compiler.scenarios import Event, Goto, Reply, Scenario, Unclear
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +48,12 @@ def rehearse(program: Program, jumps: Mapping[str, Jump], scenario: Scenario) ->
 
 
 def _unclear(scenario: Scenario, jumps: Mapping[str, Jump]) -> str:
-    """What is wrong with the first command that cannot be carried out, "" if there is none."""
-    for command in scenario.commands:
-        if isinstance(command, Unclear):
-            return command.problem
-        if isinstance(command, Goto) and command.unit not in jumps:
-            return f"`rd goto {command.unit}`: there is no such unit"
+    """What is wrong with the first event that cannot be carried out, "" if there is none."""
+    for event in scenario.replies:
+        if isinstance(event, Unclear):
+            return event.problem
+        if isinstance(event, Goto) and event.unit not in jumps:
+            return f"`{event.spelled} {event.unit}`: there is no such unit"
     return ""
 
 
@@ -61,14 +62,21 @@ def _played(machine: Machine, jumps: Mapping[str, Jump], scenario: Scenario) -> 
     state = machine.start()
     visits: list[Visit] = []
     jumped: list[tuple[int, str]] = []
-    for command in scenario.commands:
+    left = deque(scenario.replies)
+    while event := _next(left, state.node):
         waits_for_command = is_command(machine.nodes[state.node]) and not scenario.prompted
-        if machine.end(state) or (waits_for_command and isinstance(command, Reply)):
+        if machine.end(state) or (waits_for_command and isinstance(event, Reply)):
             break
-        if isinstance(command, Goto):
-            state = machine.jump(state, jumps[command.unit])
-            jumped.append((len(visits), command.unit))
-        elif isinstance(command, Reply):
-            made, state = visit(machine, state, Outcome(command.verdict.value))
+        left.remove(event)
+        if isinstance(event, Goto):
+            state = machine.jump(state, jumps[event.unit])
+            jumped.append((len(visits), event.unit))
+        elif isinstance(event, Reply):
+            made, state = visit(machine, state, Outcome(event.text))
             visits.append(made)
     return Walk(tuple(visits), state, tuple(jumped))
+
+
+def _next(left: Iterable[Event], unit: str) -> Event | None:
+    """The first of what is left that is no reply of another unit."""
+    return next((event for event in left if not isinstance(event, Reply) or event.unit in (None, unit)), None)

@@ -44,9 +44,9 @@ def judge(scenario: Scenario, machine: Machine, walk: Walk) -> tuple[Status, str
     end = machine.end(walk.state)
     assert end is not None  # noqa: S101 (tells mypy)
     ended = f"{end.result.upper()} {' '.join(str(end.message).split())}".rstrip()
-    if end.result.upper() == scenario.result:
+    if end.result.upper() == scenario.ends:
         return Status.PASSED, ended, ""
-    return Status.FAILED, ended, f"it should end with {scenario.result}"
+    return Status.FAILED, ended, f"it should end with {scenario.ends}"
 
 
 def retrace(machine: Machine, run: Run) -> tuple[Walk, str]:

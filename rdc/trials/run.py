@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from backends.base import Emission
+from backends.companions import Companion
+from compiler.diagnostic import Diagnostic
 from compiler.ir.program import Program
 from compiler.ir.tasks import Verdict
 
@@ -33,7 +37,7 @@ class Setting:
 
     program: Program
     options: Mapping[str, object]
-    answers: tuple[Verdict, ...]
+    answers: tuple[str, ...]
     workspace: Path
     scratch: Path
     timeout: float
@@ -45,9 +49,38 @@ class Setting:
         path.write_bytes(text.encode())
         return path
 
+    def lay(self, name: str, emission: Emission, home: Path | None = None) -> Path:
+        """Write what a target has made: the main file, and its companions as if that lay in the folder `home`.
+
+        Raises:
+            TrialError: There is no main file, or a companion would lie outside of the folders of the trial.
+        """
+        if emission.text is None:
+            raise TrialError(_refusal(emission.diagnostics))
+        for companion in emission.companions:
+            self._lay_beside(home or self.scratch, companion)
+        return self.write(name, emission.text)
+
+    def _lay_beside(self, folder: Path, companion: Companion) -> None:
+        path = Path(os.path.normpath(folder / companion.path))
+        try:
+            real = path.parent.resolve()
+            if not any(real.is_relative_to(own.resolve()) for own in (self.scratch, self.workspace)):
+                raise TrialError(f"`{companion.option}` puts {companion.path} outside of the folder of the trial")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.unlink(missing_ok=True)  # the project may have a link there
+            path.write_bytes(companion.text.encode())
+            path.chmod(0o755 if companion.executable else 0o644)
+        except (OSError, RuntimeError) as error:  # a folder in its place, a circle of links
+            raise TrialError(f"cannot write {companion.path}: {error}") from None
+
     def write_answers(self) -> Path:
         """Write the answers to the prompts as programs take them, a line for each."""
         return self.write(ANSWERS, "".join(f"{answer}\n" for answer in self.answers))
+
+
+def _refusal(diagnostics: Sequence[Diagnostic]) -> str:
+    return f"{diagnostics[0].message}; {diagnostics[0].help}" if diagnostics else "the target has made nothing"
 
 
 class Step(NamedTuple):

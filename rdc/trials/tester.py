@@ -13,7 +13,6 @@ from compiler.driver import Compilation
 from compiler.ir.semantics import Machine
 from compiler.options import Table
 from compiler.project import open_project
-from compiler.scenarios import Goto
 from rdc.trials import TARGETS
 from rdc.trials.rehearsal import Rehearsal, rehearse
 from rdc.trials.result import Result, Status, judge, retrace
@@ -53,8 +52,9 @@ def _by_semantics(base: Result, rehearsal: Rehearsal) -> Result:
 
 
 def _on_target(base: Result, rehearsal: Rehearsal, compilation: Compilation, timeout: float) -> Result:
-    if any(isinstance(command, Goto) for command in base.scenario.commands):
-        return replace(base, problem="`rd goto` is the operator's own jump, which generated programs do not offer")
+    if jump := next(iter(base.scenario.jumps), None):
+        problem = f"`{jump.spelled}` is the operator's own jump, which generated programs do not offer"
+        return replace(base, problem=problem)
     began = time.monotonic()
     try:
         run = _run(base, rehearsal, compilation, timeout)
@@ -79,7 +79,8 @@ def _run(base: Result, rehearsal: Rehearsal, compilation: Compilation, timeout: 
         scratch, workspace = Path(private, "scratch"), Path(private, "workspace")
         scratch.mkdir()
         workspace.mkdir()
-        program, answers, is_rehearsal = base.program, base.scenario.answers, not rehearsal.needs_commands
+        program, is_rehearsal = base.program, not rehearsal.needs_commands
+        answers: tuple[str, ...] = tuple(reply.line for reply in base.scenario.answers)
         if is_rehearsal:
             program = with_stand_ins(program, scratch, rehearsal.outcomes(program, of_commands=True))
             answers = rehearsal.outcomes(program, of_commands=False)

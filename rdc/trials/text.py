@@ -32,7 +32,8 @@ def details(result: Result) -> Iterator[str]:
     if result.problem:
         yield visible(result.problem)
     if result.status is Status.FAILED:
-        yield from (f"  {line}" for line in show_visits(result.program, result.walk))
+        jump = next((jump.spelled for jump in result.scenario.jumps), "")
+        yield from (f"  {line}" for line in show_visits(result.program, result.walk, jump))
 
 
 def _summary(results: Sequence[Result]) -> str:

@@ -14,11 +14,14 @@ from compiler.ir.program import Node, Program
 from compiler.ir.semantics import Outcome, State
 from compiler.ir.tasks import PASS_OR_FAIL, Verdict, alphabet
 from compiler.ir.walks import Visit
-from compiler.scenarios import ANSWERS
+
+WORDS: Mapping[str, Verdict] = {
+    **dict.fromkeys(("pass", "yes", "ok"), Verdict.PASS),
+    **dict.fromkeys(("fail", "no"), Verdict.FAIL),
+}
+"""The words for an outcome."""
 
 _SPECIAL = re.compile(r"[\s'\"\\]")
-
-
 _MOST_SHOWN = 12
 
 
@@ -51,7 +54,7 @@ def read_outcomes(text: str, program: Program) -> dict[str, tuple[str, ...]]:
 
 def _outcome(word: str, said: str, known: tuple[str, ...]) -> str:
     """The outcome that somebody said: a word of the unit, or another word for its pass or fail."""
-    outcome = said if said in known else str(ANSWERS.get(said, ""))
+    outcome = said if said in known else str(WORDS.get(said, ""))
     if outcome in known:
         return outcome
     if known == PASS_OR_FAIL:

@@ -21,11 +21,14 @@ from rdc.words import many
 _COLOURS = {Verdict.PASS.value: "green", Verdict.FAIL.value: "red"}
 
 
-def show_visits(program: Program, walk: Walk) -> Iterator[str]:
-    """A line for each visit, with the unit, its title, the outcome and the transitions taken, and one for each jump."""
+def show_visits(program: Program, walk: Walk, jump: str = "goto") -> Iterator[str]:
+    """A line for each visit, with the unit, its title, the outcome and the transitions taken, and one for each jump.
+
+    `jump` is what the format calls the operator's jump.
+    """
     lines = list(_visits(program, walk.visits))
     for place, unit in reversed(walk.jumps):
-        lines.insert(place, visible(f"(rd goto {unit})"))
+        lines.insert(place, visible(f"({jump} {unit})"))
     yield from lines
 
 

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from compiler.diagnostic import Diagnostic, Severity
 from compiler.driver import Compilation, Settings, compile_file
+from compiler.frontends.rundown.options import Layout
 from compiler.ir.program import Program
 from compiler.ir.verify import verify
-from compiler.options import Layout
 from compiler.passes import optimise
 from compiler.source import Source, Span
 from rdc.reporting import FORMATS, render
@@ -51,7 +51,7 @@ def compiled(data: bytes, layout: Layout | None = None, *, link: bool = True) ->
         (Path(folder) / "rdc.toml").touch()
         path = Path(folder) / "main.runbook.md"
         path.write_bytes(data)
-        return compile_file(str(path), Settings("rundown", layout, link))
+        return compile_file(str(path), Settings("rundown", {"transitions": layout} if layout else {}, link))
 
 
 def check(compilation: Compilation, to_python: ToPython) -> None:

@@ -11,16 +11,18 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from compiler.driver import Settings, compile_file, format_opened, open_file
-from compiler.frontends import Formatted, Job
-from compiler.frontends.rundown import format_document, formatting
+from compiler.frontends.base import Formatted, Job
+from compiler.frontends.rundown import formatting
+from compiler.frontends.rundown.formatting import format_document
 from compiler.frontends.rundown.formatting.proof import same_meaning
+from compiler.frontends.rundown.options import LAYOUTS, Layout
 from compiler.frontends.rundown.parse import parse
 from compiler.frontends.rundown.scan import Scanned, scan
 from compiler.frontends.rundown.syntax import Runbook
 from compiler.ir.semantics import Machine, Outcome
 from compiler.ir.tasks import Verdict
 from compiler.ir.walks import walk
-from compiler.options import LAYOUTS, Layout, Options, Place
+from compiler.options import Place
 from compiler.project import Project
 from compiler.source import Source
 from tests.compiler.documents import finding
@@ -36,10 +38,11 @@ _texts = st.text() | st.lists(st.sampled_from(FRAGMENTS), max_size=25).flatmap(
 _layouts = st.sampled_from([None, *LAYOUTS])
 
 
-def formatted(text: str, layout: Layout | None = None, configured: Options | None = None) -> Formatted:
+def formatted(text: str, layout: Layout | None = None, configured: Mapping[str, object] | None = None) -> Formatted:
     """What formatting a document gives."""
     source = Source.from_text("numbers.md", text)
-    return format_document(Job(source, Project(Path("/")), configured or Options(), layout, link=False))
+    given = {"transitions": layout} if layout else {}
+    return format_document(Job(source, Project(Path("/")), given, configured or {}, link=False))
 
 
 def normal(text: str, layout: Layout | None = None) -> str:
@@ -139,7 +142,7 @@ def test_sections_of_prose_that_the_project_names_are_kept() -> None:
     head, _, body = text.removeprefix("---\n").partition("---\n")
     assert "prose" in head
     names = {name: Place("RD501", "rdc.toml", None) for name in ("Prerequisites", "Troubleshooting", "Notes")}
-    result = formatted(body, configured=Options(prose=names))
+    result = formatted(body, configured={"prose": names})
     assert result.text == after.removeprefix("---\n").partition("---\n")[2].lstrip("\n")
 
 

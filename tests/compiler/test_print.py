@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 
 from compiler.diagnostic import Severity
+from compiler.frontends.rundown.options import Layout
 from compiler.frontends.rundown.parse import parse
 from compiler.frontends.rundown.print import print_runbook
 from compiler.frontends.rundown.syntax import Runbook
-from compiler.options import Layout
 from compiler.source import Source, Span
 from tests.equivalence.cases import Case
 from tests.equivalence.strategies import cases

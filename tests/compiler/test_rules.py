@@ -234,7 +234,7 @@ LATER_LAYOUT = "## 1. A\n- FAIL: STOP x\n\nText.\n\n```sh\ntrue\n```\n"
 
 
 def test_the_later_layout_is_accepted_by_the_command_line(tmp_path: Path) -> None:
-    assert findings(compiled(tmp_path, LATER_LAYOUT, transitions="after-header")) == []
+    assert findings(compiled(tmp_path, LATER_LAYOUT, options={"transitions": "after-header"})) == []
 
 
 def test_the_later_layout_is_accepted_by_the_frontmatter(tmp_path: Path) -> None:
@@ -254,12 +254,12 @@ def test_the_frontmatter_outweighs_the_project_and_the_command_line_both(tmp_pat
     (tmp_path / "rdc.toml").write_text('transitions = "after-header"\n')
     path = str(tmp_path / "main.runbook.md")
     assert findings(compile_file(path)) == ["RD113 7:1"]
-    assert findings(compile_file(path, Settings(transitions="after-header"))) == []
+    assert findings(compile_file(path, Settings(options={"transitions": "after-header"}))) == []
 
 
 def test_the_default_order_is_the_error_in_the_later_layout(tmp_path: Path) -> None:
     text = "## 1. A\nText.\n- FAIL: STOP x\n"
-    assert findings(compiled(tmp_path, text, transitions="after-header")) == ["RD112 3:3"]
+    assert findings(compiled(tmp_path, text, options={"transitions": "after-header"})) == ["RD112 3:3"]
 
 
 @pytest.mark.parametrize("content", [b"\xef\xbb\xbf## 1. A\r\n\r\n- FAIL: STOP x\r\n", b"## 1. A\r- FAIL: STOP x\r"])

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from backends.registry import BACKENDS, load
 from compiler.driver import Compilation, Settings, compile_file
 from compiler.frontends.rundown import lines
+from compiler.frontends.rundown.commands import scenario_keys
 from compiler.frontends.rundown.placeholders import with_references
 from compiler.ir.program import Program
 from compiler.ir.semantics import Machine, Outcome
@@ -86,11 +87,11 @@ def check_target(compilation: Compilation, name: str, given: dict[str, object]) 
     backend = load(name)
     made = emitted(compilation, backend, given, backend.emit)
     check_findings(made.diagnostics, made.sources)
-    assert made.files != (None,) or made.diagnostics
+    assert made.products != (None,) or made.diagnostics
     assert made == emitted(compilation, backend, given, backend.emit)
-    for file in made.files:
-        if file is not None and compilation.program:
-            CHECKS[name](compilation.program, file.decode())
+    for product in made.products:
+        if product and compilation.program:
+            CHECKS[name](compilation.program, product.data.decode())
 
 
 def check_walk(program: Program, data: bytes) -> None:
@@ -153,9 +154,9 @@ def frontmatter(data: bytes) -> None:
     with suppress(UnreadableError):
         values, spans = load_mapping(data.decode("utf-8", "ignore").replace("\0", ""))
         assert all((name,) in spans for name in ("name", "tags", "rdc", "scenarios") if name in values)
-        scenarios, mistakes = read_scenarios(values.get("scenarios", values), spans, "main.runbook.md")
+        scenarios, mistakes = read_scenarios(values.get("scenarios", values), spans, scenario_keys("main.runbook.md"))
         assert all(mistake.text.strip() for mistake in mistakes)
-        assert all(scenario.result in ("COMPLETE", "STOP") for scenario in scenarios)
+        assert all(scenario.ends in ("COMPLETE", "STOP") for scenario in scenarios)
 
 
 def line(data: bytes) -> None:

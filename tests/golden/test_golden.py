@@ -10,7 +10,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
@@ -20,11 +20,13 @@ from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 from syrupy.location import PyTestLocation
 from syrupy.types import SnapshotIndex
 
+from backends.base import Emission
 from backends.registry import BACKENDS, load
 from tests.interpreters import interpreter
 from compiler.driver import compile_file
 from compiler.ir.program import Program
 from compiler.ir.text import to_text
+from rdc.layout import beside
 from tests.conftest import ROOT
 from tests.rdc.cli_support import call
 
@@ -42,7 +44,7 @@ STOPS = {"preflight-checks"}
 NO_OPTIONS: Mapping[str, object] = {}
 
 # Workflows with other than the default options.
-VARIANTS = {
+VARIANTS: Mapping[str, Mapping[str, Mapping[str, object]]] = {
     "database-migration": {
         "agent": {"prompts": "agent", "agent": "claude --print", "secrets": ["ANTHROPIC_API_KEY"]},
         "environment": {"prompts": "environment"},
@@ -79,21 +81,24 @@ def program(name: str) -> Program:
     return compiled
 
 
-def outputs(name: str) -> dict[str, Callable[[], str]]:
-    """What is made of an example: by path in `golden`, a way to make it."""
-
-    def emitted(target: str, options: Mapping[str, object] = NO_OPTIONS) -> str:
-        text = load(target).emit(program(name), options).text
-        assert text
-        return text
-
-    made: dict[str, Callable[[], str]] = {
-        f"{name}/{name}.txt": lambda: to_text(program(name)),
-    }
-    for target in BACKENDS:
-        made[f"{name}/{name}{load(target).suffix}"] = lambda target=target: emitted(target)  # type: ignore[misc]
+@cache
+def emissions(name: str) -> Mapping[str, Emission]:
+    """What targets make of an example, by the path of the main file in `golden`."""
+    made = {f"{name}/{name}{load(target).suffix}": load(target).emit(program(name), NO_OPTIONS) for target in BACKENDS}
     for variant, options in VARIANTS.get(name, {}).items():
-        made[f"{name}/{name}.{variant}.yml"] = lambda options=options: emitted("github", options)  # type: ignore[misc]
+        made[f"{name}/{name}.{variant}.yml"] = load("github").emit(program(name), options)
+    return made
+
+
+def outputs(name: str) -> dict[str, str]:
+    """What is made of an example, by path in `golden`; companions lie beside the main files."""
+    made = {f"{name}/{name}.txt": to_text(program(name))}
+    for path, emission in emissions(name).items():
+        assert emission.text
+        files = {path: emission.text, **{beside(path, other.path): other.text for other in emission.companions}}
+        assert len(files) == 1 + len(emission.companions)
+        assert all(made.setdefault(file, text) == text for file, text in files.items()), "two texts at one path"
+        assert not any(file.startswith("../") for file in files), "a companion that is not in `golden`"
     return made
 
 
@@ -109,8 +114,8 @@ def golden(snapshot: SnapshotAssertion) -> SnapshotAssertion:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_golden_files(name: str, golden: SnapshotAssertion) -> None:
-    for path, make in outputs(name).items():
-        assert make() == golden(name=path)
+    for path, text in outputs(name).items():
+        assert text == golden(name=path)
 
 
 def test_nothing_else_is_golden(pytestconfig: pytest.Config) -> None:

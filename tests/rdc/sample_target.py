@@ -1,4 +1,4 @@
-"""A target for tests whose options are of all sorts; what it writes are the options that it was given."""
+"""Targets for tests: one with options of all sorts, which writes those that it was given, and one with companions."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints, model_validator
 
 from backends.base import MARK, Backend, Emission
+from backends.companions import Companion, CompanionPath
 from compiler.diagnostic import Diagnostic
 from compiler.ir.features import Feature
 from compiler.ir.program import Program
 
 PATH = f"{__name__}:SampleBackend"
+PAIR_PATH = f"{__name__}:PairBackend"
 
 Name = Annotated[str, StringConstraints(pattern="^[A-Z]+$")]
 
@@ -66,3 +68,37 @@ class SampleBackend(Backend[SampleOptions]):
             return Emission(None, (Diagnostic("RD502", program.sources[0].path, None, problem, "leave some out"),))
         given = options.model_dump(by_alias=True, exclude_unset=True)
         return Emission(f"# {MARK}\n{json.dumps(given)}\n")
+
+
+class PairOptions(BaseModel):
+    """Where the companions go, and what is in the one that several programs can share."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    program: CompanionPath | None = None
+    runtime: CompanionPath | None = None
+    greeting: str = "hello"
+
+
+class PairBackend(Backend[PairOptions]):
+    """Writes a script; by options a program that the script calls, and a text that the program shows."""
+
+    name: ClassVar[str] = "pair"
+    summary: ClassVar[str] = "a script that calls a program"
+    suffix: ClassVar[str] = ".sh"
+    executable: ClassVar[bool] = True
+    options = PairOptions
+    features: ClassVar[frozenset[Feature]] = frozenset({Feature.COMMANDS})
+
+    def render(self, program: Program, options: PairOptions) -> Emission:
+        """The script names its companions as the options do."""
+        head = f"#!/bin/sh\n# {MARK}\n# {program.title}\n"
+        here = 'cd -- "$(dirname -- "$0")" || exit'
+        companions = []
+        if options.program:
+            shown = f"cat -- {options.runtime}\n" if options.runtime else ""
+            companions.append(Companion(options.program, f"{head}{shown}echo {program.title}\n", "program", True))
+        if options.runtime:
+            companions.append(Companion(options.runtime, f"# {MARK}\n{options.greeting}\n", "runtime"))
+        called = f"exec ./{options.program}" if options.program else "true"
+        return Emission(f"{head}{here}\n{called}\n", companions=tuple(companions))

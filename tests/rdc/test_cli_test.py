@@ -98,6 +98,16 @@ def test_scenarios_by_the_semantics(folder: Path) -> None:
     ]
 
 
+def test_a_jump_is_shown_in_the_walk_as_it_was_written(folder: Path) -> None:
+    result = tried(folder, scenarios(jumped=(f"{PROMPTED}, rd pass, rd goto Back, rd pass", "COMPLETE")))
+    assert result.code == 1
+    assert result.out.splitlines()[2:-1] == [
+        "           1     Build  PASS",
+        "           (rd goto Back)",
+        "           Back         PASS  STOP",
+    ]
+
+
 def test_a_wrong_result_is_shown_with_the_walk(folder: Path) -> None:
     result = tried(folder, scenarios(**WRONG))
     assert result.code == 1

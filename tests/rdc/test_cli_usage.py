@@ -14,7 +14,17 @@ from rdc import __version__
 from rdc.commands import COMMANDS
 from tests.rdc.cli_support import GOOD, call, document, environment, spawn
 
-HEAVY = {"pydantic", "networkx", "jinja2", "lark", "markdown_it", "yaml", "importlib.metadata", "difflib"}
+HEAVY = {
+    "compiler.ir",
+    "pydantic",
+    "networkx",
+    "jinja2",
+    "lark",
+    "markdown_it",
+    "yaml",
+    "importlib.metadata",
+    "difflib",
+}
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from compiler.frontends.rundown.messages import (
     header_problem,
     transition_problem,
 )
+from compiler.frontends.rundown.options import Layout
 from compiler.frontends.rundown.syntax import (
     EXECUTABLE,
     UNKNOWN,
@@ -29,7 +30,6 @@ from compiler.frontends.rundown.syntax import (
     Substep,
     Transition,
 )
-from compiler.options import Layout
 from compiler.source import Source, Span
 
 TOO_DEEP: dict[Kind, re.Pattern[str]] = {

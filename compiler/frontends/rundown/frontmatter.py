@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from compiler.diagnostic import Diagnostic
-from compiler.options import Options, Place, read_options
+from compiler.frontends.rundown.commands import scenario_keys
+from compiler.frontends.rundown.options import OPTIONS
+from compiler.options import Known, Level, Options, Place, read_options
 from compiler.scenarios import Scenario, read_scenarios
 from compiler.source import Source, Span, Spans, beneath
 
@@ -75,7 +77,8 @@ def _options(source: Source, values: Mapping[str, Any], spans: Spans) -> tuple[O
     """The options for rdc and its targets, with what is wrong in them."""
     if "rdc" not in values:
         return Options(), []
-    return read_options(values["rdc"], Place("RD013", source.path, spans[("rdc",)]), beneath(spans, "rdc"))
+    place, known = Place("RD013", source.path, spans[("rdc",)]), Known(OPTIONS, Level.DOCUMENT)
+    return read_options(values["rdc"], place, beneath(spans, "rdc"), known)
 
 
 def _scenarios(
@@ -84,6 +87,6 @@ def _scenarios(
     """The scenarios, with what is wrong in their form (S1)."""
     if "scenarios" not in values:
         return (), []
-    scenarios, mistakes = read_scenarios(values["scenarios"], beneath(spans, "scenarios"), source.name)
+    scenarios, mistakes = read_scenarios(values["scenarios"], beneath(spans, "scenarios"), scenario_keys(source.name))
     remedy = "a scenario has `commands`, `result` and, if you like, `description`: see `rdc explain RD013`"
     return scenarios, [Place("RD013", source.path, mistake.span).finding(mistake.text, remedy) for mistake in mistakes]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from compiler.diagnostic import Diagnostic, Related
 from compiler.frontends.rundown.blocks import Block
-from compiler.options import Layout
+from compiler.frontends.rundown.options import Layout
 from compiler.source import Source
 
 NAMES = {

@@ -17,13 +17,14 @@ from compiler.frontends.rundown.build import TreeBuilder
 from compiler.frontends.rundown.fences import swallowed_lines
 from compiler.frontends.rundown.hints import almost_there
 from compiler.frontends.rundown.lines import LarkTree
+from compiler.frontends.rundown.options import DEFAULT_LAYOUT, PROSE, TRANSITIONS, Layout
 from compiler.frontends.rundown.order import unexpected_block
 from compiler.frontends.rundown.prose import sections_of, transitions_in_prose, unknown_sections
 from compiler.frontends.rundown.questions import empty_units
 from compiler.frontends.rundown.scan import Scanned, scan
 from compiler.frontends.rundown.syntax import Runbook
 from compiler.grammar import NoLexer, load
-from compiler.options import Layout, Options, Place
+from compiler.options import Options, Place
 from compiler.source import Source
 
 _START: dict[Layout, str] = {"after-body": "runbook", "after-header": "runbook_after_header"}
@@ -45,7 +46,7 @@ def _grammar() -> Lark:
 def parse(
     source: Source,
     layout: Layout | None = None,
-    default: Layout = "after-body",
+    default: Layout = DEFAULT_LAYOUT,
     prose: Mapping[str, Place] = MappingProxyType({}),
 ) -> Parsed:
     """The syntax tree of a document, with diagnostics.
@@ -54,7 +55,7 @@ def parse(
     the headings of sections that are text. With errors the tree is what could be understood.
     """
     scanned = scan(source, prose)
-    return parse_scanned(scanned, layout or scanned.options.transitions or default)
+    return parse_scanned(scanned, layout or TRANSITIONS.first(scanned.options.values) or default)
 
 
 def parse_scanned(scanned: Scanned, layout: Layout) -> Parsed:
@@ -77,7 +78,7 @@ def _hints(scanned: Scanned) -> Iterator[Diagnostic]:
     yield from almost_there(source, blocks)
     yield from empty_units(source, blocks)
     yield from transitions_in_prose(source, written, blocks)
-    yield from unknown_sections(source, written, scanned.options.prose or {})
+    yield from unknown_sections(source, written, PROSE.first(scanned.options.values) or {})
 
 
 def _tree(source: Source, blocks: Iterable[Block], layout: Layout) -> tuple[LarkTree | None, list[Diagnostic]]:

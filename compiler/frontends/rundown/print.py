@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from compiler.frontends.rundown.options import Layout
 from compiler.frontends.rundown.syntax import (
     Action,
     Code,
@@ -19,7 +20,6 @@ from compiler.frontends.rundown.syntax import (
     Transition,
     spell,
 )
-from compiler.options import Layout
 
 
 def print_runbook(runbook: Runbook, layout: Layout = "after-body") -> str:

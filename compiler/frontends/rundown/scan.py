@@ -9,6 +9,7 @@ from typing import NamedTuple
 from compiler.diagnostic import Diagnostic
 from compiler.frontends.rundown.blocks import Block, read_blocks
 from compiler.frontends.rundown.frontmatter import Frontmatter, read_frontmatter
+from compiler.frontends.rundown.options import PROSE
 from compiler.frontends.rundown.outline import settle_outline
 from compiler.frontends.rundown.prose import mark_prose
 from compiler.options import Options, Place
@@ -42,7 +43,7 @@ class Scanned(NamedTuple):
 def scan(source: Source, prose: Mapping[str, Place] = MappingProxyType({})) -> Scanned:
     """The frontmatter and the blocks of a document; `prose` stands in where it names no sections of prose itself."""
     frontmatter, found = read_frontmatter(source)
-    own = frontmatter.options.prose
+    own = PROSE.first(frontmatter.options.values)
     written = list(read_blocks(source, frontmatter.next_line))
     blocks = mark_prose(written, prose if own is None else own)
     outline, problems = settle_outline(source, blocks)

@@ -18,10 +18,10 @@ def check_scenarios(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
     """A warning for each command of a scenario that `rdc test` cannot carry out."""
     units: Mapping[str, Unit] | None = None
     for scenario in runbook.scenarios:
-        for command in scenario.commands:
+        for command in scenario.replies:
             if isinstance(command, Goto):
                 units = units or _units(runbook)
-                problem = "" if command.unit in units else f"`rd goto {command.unit}`: there is no such unit"
+                problem = "" if command.unit in units else f"`{command.spelled} {command.unit}`: there is no such unit"
             else:
                 problem = command.problem if isinstance(command, Unclear) else ""
             if problem and isinstance(command, Goto | Unclear):
@@ -32,8 +32,7 @@ def check_scenarios(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
 
 def operator_jumps(document: Document) -> dict[str, Jump]:
     """What each `rd goto ID` in the scenarios of a document does, by its ID; those without a unit are absent."""
-    commands = [command for scenario in document.runbook.scenarios for command in scenario.commands]
-    wanted = {command.unit for command in commands if isinstance(command, Goto)}
+    wanted = {jump.unit for scenario in document.runbook.scenarios for jump in scenario.jumps}
     if not wanted:
         return {}
     frame, units = Frame(document), _units(document.runbook)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from compiler.diagnostic import Diagnostic, Severity, sort_key
-from compiler.frontends import Formatted, Job
+from compiler.frontends.base import Formatted, Job
 from compiler.frontends.rundown.check import check
 from compiler.frontends.rundown.formatting.arrange import arrange
 from compiler.frontends.rundown.formatting.emit import Line, Rewrite, emit, text_of
@@ -18,10 +18,11 @@ from compiler.frontends.rundown.formatting.problems import unclear_references
 from compiler.frontends.rundown.formatting.proof import same_content, same_meaning
 from compiler.frontends.rundown.formatting.spelling import Spelling
 from compiler.frontends.rundown.numbering import missing_steps
+from compiler.frontends.rundown.options import DEFAULT_LAYOUT, LAYOUTS, PROSE, TRANSITIONS, Layout
 from compiler.frontends.rundown.parse import parse_scanned
 from compiler.frontends.rundown.scan import Scanned, scan
 from compiler.frontends.rundown.syntax import Runbook
-from compiler.options import LAYOUTS, Layout, Place
+from compiler.options import Place
 from compiler.source import Source, Span
 
 OUT_OF_ORDER = {"RD112", "RD113"}
@@ -60,9 +61,10 @@ def format_document(job: Job) -> Formatted:
 
     A document with other errors than those of order and numbers is left alone.
     """
-    scanned = scan(job.source, job.configured.prose or {})
-    layout = job.transitions or scanned.options.transitions or job.configured.transitions or "after-body"
-    wanted = _Wanted(layout, job.configured.prose or {})
+    prose = PROSE.first(job.configured) or {}
+    scanned = scan(job.source, prose)
+    layout = TRANSITIONS.first(job.given, scanned.options.values, job.configured) or DEFAULT_LAYOUT
+    wanted = _Wanted(layout, prose)
     as_wanted = _read(scanned, layout)
     written, original = _as_written(as_wanted, layout)
     sections = arrange(read_sections(scanned), written, layout)

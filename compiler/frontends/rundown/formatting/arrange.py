@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from compiler.frontends.rundown.formatting.pieces import Piece, Section
-from compiler.options import Layout
+from compiler.frontends.rundown.options import Layout
 
 ORDER: dict[Layout, tuple[str, ...]] = {
     "after-body": ("TEXT", "CODE", "RUNBOOK", "TRANSITION"),

@@ -15,7 +15,7 @@ from compiler.source import Span
 def jumps(runbook: Runbook) -> Iterator[Goto]:
     """Every `rd goto ID` in the scenarios of a document."""
     for scenario in runbook.scenarios:
-        yield from (command for command in scenario.commands if isinstance(command, Goto))
+        yield from scenario.jumps
 
 
 def find_label(line: str, jump: Goto) -> Span | None:

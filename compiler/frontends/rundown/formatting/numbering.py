@@ -17,7 +17,7 @@ from compiler.frontends.rundown.syntax import (
     Transition,
     spell,
 )
-from compiler.scenarios import Command, Scenario
+from compiler.scenarios import Event, Scenario
 from compiler.scenarios import Goto as Jump
 
 Label = tuple[Identifier, Identifier | None]
@@ -99,11 +99,11 @@ class Numbering:
         return replace(transition, action=Goto(self.target(action.target))) if isinstance(action, Goto) else transition
 
     def _scenario(self, scenario: Scenario) -> Scenario:
-        return scenario._replace(commands=tuple(map(self.command, scenario.commands)))
+        return scenario._replace(replies=tuple(map(self.event, scenario.replies)))
 
-    def command(self, command: Command) -> Command:
-        """What a command of a scenario says afterwards; raises `UnclearError`."""
-        return command._replace(unit=self.label(command.unit)) if isinstance(command, Jump) else command
+    def event(self, event: Event) -> Event:
+        """What an event of a scenario says afterwards; raises `UnclearError`."""
+        return event._replace(unit=self.label(event.unit)) if isinstance(event, Jump) else event
 
 
 def has_doubled_names(runbook: Runbook) -> bool:

@@ -1,0 +1,70 @@
+"""What a front end is: what it is given, and what it gives."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import NamedTuple, Protocol
+
+from compiler.diagnostic import Diagnostic
+from compiler.ir.program import Program
+from compiler.ir.semantics import Jump
+from compiler.options import Options
+from compiler.project import Project
+from compiler.scenarios import Scenario
+from compiler.source import Source
+
+
+class Job(NamedTuple):
+    """What a front end is given: the document, the project to find others in, and what was asked for.
+
+    `given` are the values of the format's options on the command line, which outweigh those in the document;
+    `configured` are the project's, which do not (V7). With `link` false, a missing nested document is no error (V11).
+    """
+
+    source: Source
+    project: Project
+    given: Mapping[str, object]
+    configured: Mapping[str, object]
+    link: bool
+
+
+class Result(NamedTuple):
+    """What a front end gives: the program (None with errors), all findings, and every source by its name.
+
+    `options` and `scenarios` are those in the document itself; what stands in documents that it includes is about these
+    alone. `jumps` says for each unit of a jump in the scenarios what it does.
+    """
+
+    program: Program | None
+    diagnostics: tuple[Diagnostic, ...]
+    sources: Mapping[str, Source]
+    options: Options
+    scenarios: tuple[Scenario, ...] = ()
+    jumps: Mapping[str, Jump] = MappingProxyType({})
+
+
+class Formatted(NamedTuple):
+    """What formatting a document gives.
+
+    `text` is the normal form, or None if the document is left alone: `diagnostics` say why, or `defect` does if the
+    normal form would not mean the same. `renumbered` has the units with a new number, old and new.
+    """
+
+    text: str | None
+    diagnostics: tuple[Diagnostic, ...] = ()
+    renumbered: tuple[tuple[str, str], ...] = ()
+    defect: str = ""
+
+
+class FrontEnd(Protocol):
+    """The functions that the module of a front end has."""
+
+    def recognises(self, source: Source) -> bool:
+        """Whether the content looks like this format; asked only where the file's name says nothing."""
+
+    def compile_document(self, job: Job) -> Result:
+        """Parses, checks, links and lowers a document; never raises for what stands in it."""
+
+    def format_document(self, job: Job) -> Formatted:
+        """The normal form of a document, proved to mean the same; never raises for what stands in it."""

@@ -1,0 +1,38 @@
+"""What a source format is: all that the rest of rdc knows of one before its front end is imported."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from compiler.options import Option
+
+if TYPE_CHECKING:
+    from compiler.frontends.base import FrontEnd
+
+
+class Format(NamedTuple):
+    """A source format.
+
+    Attributes:
+        name: That of its front end, and of its folder here.
+        noun: What one of its documents is called in messages.
+        summary: A line about it.
+        suffixes: How the names of its files end.
+        module: Where its front end is.
+        grammars: Its files in `grammars/`; none, if its syntax is that of YAML or JSON.
+        options: What can be set for its documents.
+    """
+
+    name: str
+    noun: str
+    summary: str
+    suffixes: tuple[str, ...]
+    module: str
+    grammars: tuple[str, ...] = ()
+    options: tuple[Option[Any], ...] = ()
+
+    def load(self) -> FrontEnd:
+        """The front end, imported when it is first needed."""
+        module: FrontEnd = import_module(self.module)
+        return module

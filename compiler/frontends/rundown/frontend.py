@@ -1,0 +1,55 @@
+"""The front end for Rundown runbooks, as `compiler/frontends/base.py` has it."""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+
+from compiler.analyses.flow import flow_warnings
+from compiler.diagnostic import Diagnostic, Severity
+from compiler.frontends.base import Job, Result
+from compiler.frontends.rundown import FORMAT
+from compiler.frontends.rundown.check import check
+from compiler.frontends.rundown.formatting import format_document
+from compiler.frontends.rundown.link import link
+from compiler.frontends.rundown.lower import lower
+from compiler.frontends.rundown.options import DEFAULT_LAYOUT, PROSE, TRANSITIONS
+from compiler.frontends.rundown.parse import Parsed, parse
+from compiler.frontends.rundown.prose import advise_prose
+from compiler.frontends.rundown.scenarios import operator_jumps
+from compiler.frontends.rundown.unreachable import advise_unreachable
+from compiler.source import Source
+
+__all__ = ["compile_document", "format_document", "recognises"]
+
+_STEP = re.compile(r"^##[ \t]+(\d+([.:) ]|$)|\{N\})", re.MULTILINE)
+
+
+def recognises(source: Source) -> bool:
+    """Whether there is a numbered or dynamic step header."""
+    return bool(_STEP.search(source.text))
+
+
+def compile_document(job: Job) -> Result:
+    """Parses, checks, links and lowers a runbook with everything that it includes."""
+    linked = link(job.source, partial(job.project.find, noun=FORMAT.noun), partial(_parse, job), job.link)
+    found = list(linked.diagnostics)
+    main = linked.documents.get(job.source.name)
+    if main is None or any(item.severity is Severity.ERROR for item in found):
+        return Result(None, tuple(found), linked.sources, linked.options)
+    lowered = lower(main, linked.documents)
+    if isinstance(lowered, Diagnostic):
+        return Result(None, (*found, lowered), linked.sources, linked.options)
+    warnings = flow_warnings(lowered.program, lowered.written, linked.sources)
+    found += advise_unreachable(warnings, linked.documents.values())
+    scenarios = main.runbook.scenarios
+    return Result(lowered.program, tuple(found), linked.sources, linked.options, scenarios, operator_jumps(main))
+
+
+def _parse(job: Job, source: Source) -> Parsed:
+    default = TRANSITIONS.first(job.configured) or DEFAULT_LAYOUT
+    parsed = parse(source, TRANSITIONS.first(job.given), default, PROSE.first(job.configured) or {})
+    if parsed.runbook is None:
+        return parsed
+    found = parsed.diagnostics + check(source, parsed.runbook)
+    return parsed._replace(diagnostics=advise_prose(source, parsed.runbook, found))

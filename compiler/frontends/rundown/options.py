@@ -1,0 +1,38 @@
+"""The options of runbooks: where their transitions stand (V7), and which of their sections are text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal, get_args
+
+from compiler.options import Level, Option, Place, Places, Wrong, choice
+
+Layout = Literal["after-header", "after-body"]
+"""Where the transitions of a unit stand (V7)."""
+
+LAYOUTS: tuple[Layout, ...] = get_args(Layout)
+DEFAULT_LAYOUT: Layout = "after-body"
+
+MOST_HEADINGS = 100
+"""How many sections the option `prose` names at most."""
+
+
+def _headings(content: object, places: Places) -> Mapping[str, Place] | Wrong:
+    """The texts of a list, each with the place where it is named."""
+    if not isinstance(content, list) or len(content) > MOST_HEADINGS or not all(map(_is_heading, content)):
+        problem = f"`prose` is not a list of at most {MOST_HEADINGS} headings of sections"
+        return Wrong(problem, "write the headings without their marks: `prose: [Prerequisites]`")
+    return {item: places.get((str(number),), places[()]) for number, item in enumerate(content)}
+
+
+def _is_heading(item: object) -> bool:
+    return isinstance(item, str) and bool(item.strip())
+
+
+TRANSITIONS: Option[Layout] = choice(
+    "transitions", "Where the transitions of a unit stand, if not as the document or the project says.", LAYOUTS
+)
+PROSE: Option[Mapping[str, Place]] = Option(
+    "prose", "The headings of sections that are text and no steps.", _headings, levels=(Level.DOCUMENT, Level.PROJECT)
+)
+OPTIONS: tuple[Option[Any], ...] = (TRANSITIONS, PROSE)

@@ -1,0 +1,156 @@
+"""Where all that a compilation generates goes: the main files, and the companions beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
+from pathlib import Path, PurePath, PurePosixPath
+
+from backends.companions import Companion
+from compiler.diagnostic import Diagnostic
+from compiler.project import project_around
+from rdc.generation import Product
+from rdc.outputs import Output, collisions
+
+_OF_GIT = ".git"
+"""What lies there is run by git, which a document must not choose."""
+
+
+@dataclass(frozen=True)
+class Laid:
+    """A file that is generated, with its place."""
+
+    output: Output
+    data: bytes
+    executable: bool
+
+
+@dataclass(frozen=True)
+class Group:
+    """All that one source becomes."""
+
+    main: Laid
+    companions: tuple[Laid, ...] = ()
+
+    @property
+    def company(self) -> str:
+        """The companions, as the end of a sentence about the main file."""
+        names = " and ".join(laid.output.path for laid in self.companions)
+        return f", with {names} beside it" if names else ""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What each source without errors becomes, without the companions that must not be where they are put.
+
+    `mains` are the main files of all sources. The findings say which files are in the way of each other.
+    """
+
+    mains: tuple[Output, ...]
+    groups: tuple[Group, ...]
+    findings: tuple[Diagnostic, ...]
+
+    @property
+    def stages(self) -> tuple[tuple[Laid, ...], tuple[Laid, ...]]:
+        """The companions, then the main files: so written, no main file ever stands without what it needs."""
+        return self._companions, tuple(group.main for group in self.groups)
+
+    @property
+    def files(self) -> tuple[Laid, ...]:
+        """Each file once."""
+        return tuple(chain.from_iterable(self.stages))
+
+    @property
+    def outputs(self) -> tuple[Output, ...]:
+        """Where something is to be written, once there are no errors."""
+        return (*self.mains, *(laid.output for laid in self._companions))
+
+    @cached_property
+    def _companions(self) -> tuple[Laid, ...]:
+        """The companions, one that several sources share once."""
+        places: dict[Path, Laid] = {}
+        for laid in (companion for group in self.groups for companion in group.companions):
+            places.setdefault(laid.output.place, laid)
+        return tuple(places.values())
+
+
+def lay_out(mains: Sequence[Output], products: Sequence[Product | None], *, executable: bool) -> Layout:
+    """Put the products of a compilation in their places.
+
+    Args:
+        mains: The main file of each source.
+        products: What each source has become.
+        executable: Whether the main files are programs.
+    """
+    findings = list(collisions(mains))
+    groups: list[Group] = []
+    for main, product in zip(mains, products, strict=True):
+        if product is None:
+            continue
+        beside: list[Laid] = []
+        for companion in product.companions:
+            laid = _laid(main, companion)
+            if problem := _trespass(main, laid.output):
+                findings.append(problem)
+            else:
+                beside.append(laid)
+        groups.append(Group(Laid(main, product.data, executable), tuple(beside)))
+    findings += _clashes(mains, [companion for group in groups for companion in group.companions])
+    return Layout(tuple(mains), tuple(groups), tuple(findings))
+
+
+def beside(main: str, path: str) -> str:
+    """The path of a companion: `a/b/main.yml` and `../c/program.py` give `a/c/program.py`."""
+    folder = PurePath(main).parent
+    for part in PurePosixPath(path).parts:
+        folder = folder.parent if part == ".." and folder.name not in ("", "..") else folder / part
+    return str(folder)
+
+
+def _laid(main: Output, companion: Companion) -> Laid:
+    output = Output(main.source, beside(main.path, companion.path), companion.option)
+    return Laid(output, companion.text.encode(), companion.executable)
+
+
+def _trespass(main: Output, companion: Output) -> Diagnostic | None:
+    """What is wrong with the place of a companion: a document may name it, so it stays within the project."""
+    root = project_around(main.place.parent).root
+    place = companion.place
+    if not place.is_relative_to(root):
+        problem = f"is outside of the project of {main.path}"
+    elif _OF_GIT in (part.casefold() for part in place.relative_to(root).parts):
+        problem = f"is in the folder {_OF_GIT}, whose files git runs and relies on"
+    else:
+        return None
+    message = f"{companion.path}, which {main.source} needs beside {main.path}, {problem}"
+    remedy = (
+        f"{companion.advice}, within the project (the nearest folder with `.git` or `rdc.toml`, "
+        "else the folder of the main file)"
+    )
+    return Diagnostic("RD524", companion.path, None, message, remedy)
+
+
+def _clashes(mains: Sequence[Output], companions: Sequence[Laid]) -> Iterator[Diagnostic]:
+    """The companions in whose place something else is to stand."""
+    taken = {main.place: main for main in mains}
+    first: dict[Path, Laid] = {}
+    for laid in companions:
+        own, path = laid.output, laid.output.path
+        if main := taken.get(own.place):
+            whose = "this is its main file" if main.source == own.source else f"{main.source} is compiled to this file"
+            yield _clash(own, f"{own.source} needs {path} beside its main file, but {whose}")
+            continue
+        other = first.setdefault(own.place, laid)
+        if other is laid:
+            continue
+        if other.output.source == own.source:
+            both = f"the options `{other.output.option}` and `{own.option}`"
+            yield _clash(own, f"{own.source} needs two files beside its main file, and {both} name {path} for both")
+        elif (other.data, other.executable) != (laid.data, laid.executable):
+            yield _clash(own, f"{other.output.source} and {own.source} both need {path}, but with different contents")
+
+
+def _clash(companion: Output, message: str) -> Diagnostic:
+    return Diagnostic("RD525", companion.path, None, message, companion.advice)

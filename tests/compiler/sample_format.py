@@ -1,0 +1,48 @@
+"""A format for tests: YAML without a grammar, with options of its own. What it reads it tells in a finding."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from compiler.diagnostic import Diagnostic
+from compiler.frontends.base import Formatted, Job, Result
+from compiler.frontends.format import Format
+from compiler.options import Known, Level, Option, Options, Place, Places, Wrong, choice, read_options
+from compiler.source import Source, beneath
+
+
+def _limit(value: object, _: Places) -> int | Wrong:
+    if isinstance(value, int | str) and str(value).isdecimal():
+        return int(value)
+    return Wrong(f"`limit` is a number, not {value!r}", "write a number")
+
+
+VOICE = choice("voice", "How loud it is.", ("loud", "quiet"))
+LIMIT = Option("limit", "How often it is said.", _limit, levels=(Level.COMMAND_LINE, Level.PROJECT))
+OPTIONS: tuple[Option[Any], ...] = (VOICE, LIMIT)
+
+FORMAT = Format("sample", "list of steps", "Lists of steps (YAML)", (".steps.yml",), __name__, options=OPTIONS)
+
+
+def recognises(source: Source) -> bool:
+    """Whether it begins as such lists do."""
+    return source.text.startswith("steps:")
+
+
+def compile_document(job: Job) -> Result:
+    """No program, but what the options are."""
+    from compiler.yaml_text import load_mapping  # noqa: PLC0415 (as a front end does)
+
+    values, spans = load_mapping(job.source.text)
+    own, found = Options(), list[Diagnostic]()
+    if "rdc" in values:
+        place = Place("RD013", job.source.path, spans["rdc",])
+        own, found = read_options(values["rdc"], place, beneath(spans, "rdc"), Known(OPTIONS, Level.DOCUMENT))
+    read = {option.name: option.first(job.given, own.values, job.configured) for option in OPTIONS}
+    told = Diagnostic("RD101", job.source.path, None, f"{read}", "this is a test")
+    return Result(None, (*found, told), {job.source.name: job.source}, own)
+
+
+def format_document(job: Job) -> Formatted:
+    """It stays as it is."""
+    return Formatted(job.source.text)

@@ -1,0 +1,258 @@
+"""Slots, words, inputs and limits: by the semantics, the verifier and the analyses (docs/program.md)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from compiler.analyses.coverage import coverage
+from compiler.analyses.enumeration import enumerate_walks
+from compiler.analyses.outcomes import beginnings, outcomes_by_node
+from compiler.analyses.states import explore
+from compiler.ir.answers import of_agent, of_parallel, of_reply, of_tool, usual
+from compiler.ir.edges import Add, Clear, Edge, Effect, Keep, OutcomeTest, SlotTest, Test
+from compiler.ir.patterns import pattern_problem
+from compiler.ir.program import Input, Program, Register, Settings, Slot
+from compiler.ir.semantics import Machine, Outcome
+from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Reading, Shell, Task, Tool, alphabet
+from compiler.ir.texts import Reference, joined, text
+from compiler.ir.verify import InvalidProgramError, problems, verify
+from compiler.passes import optimise
+from tests.mermaid.programs import node, program
+
+REVIEW = Agent("reviewer", text("Look"), Reading(("GOOD", "BAD")))
+KIND = joined(["It is a ", Reference("kind", "{{kind}}", missing="?")])
+
+
+def to(target: str, *effects: Effect, on: str = "", when: tuple[Test, ...] = ()) -> Edge:
+    return Edge((*([OutcomeTest(on)] if on else []), *when), effects, target)
+
+
+def triage(*slots: Slot) -> Program:
+    """An agent says what an issue is, a branch tests it, and each way has its own end."""
+    is_bug = SlotTest("kind", "==", "bug")
+    made = program(
+        node("1", Agent("", text("What is it?")), to("2", Keep("kind", extract="kind"), on="pass"), to("STOP")),
+        node("2", Branch(), to("bug", when=(is_bug,)), to("other")),
+        node("bug", End("complete", KIND)),
+        node("other", End("stop", KIND)),
+        node("STOP", End("stop")),
+    )
+    return replace(made, slots=slots or (Slot("kind"),))
+
+
+@pytest.mark.parametrize(
+    ("answer", "end"),
+    [('{"kind": "bug"}', "It is a bug"), ('{"kind": "Bug"}', "It is a Bug"), ("", "It is a ")],
+)
+def test_a_kept_text_decides_where_a_run_goes(answer: str, end: str) -> None:
+    machine = Machine(triage())
+    state = machine.advance(machine.start(), Outcome("pass", answer)).state
+    found = machine.end(state)
+    assert found
+    assert (str(found.message), found.result) == (end, "complete" if end == "It is a bug" else "stop")
+
+
+def test_values_of_a_command_are_kept_if_there_are_any() -> None:
+    keep = Keep("id", "value", "backup_id")
+    made = replace(
+        program(node("1", Shell("sh", text("true")), to("END", keep)), node("END", End("complete"))),
+        slots=(Slot("id", "old"),),
+    )
+    verify(made)
+    machine = Machine(made)
+    ends = [
+        machine.advance(machine.start(), Outcome("fail", "", values)).state for values in ((), (("backup_id", ""),))
+    ]
+    assert [end.slots["id"] for end in ends] == ["old", ""]
+
+
+def test_a_cleared_slot_is_the_empty_text_to_a_test() -> None:
+    ask = node("1", Ask("input", text("?")), to("2", Keep("kind"), Clear("kind")))
+    made = triage()
+    machine = Machine(replace(made, nodes=(ask, *made.nodes[1:])))
+    state = machine.advance(machine.start(), Outcome("pass", "bug")).state
+    assert (state.node, machine.end(state)) == ("other", End("stop", text("It is a ?")))
+
+
+def test_inputs_are_slots_with_their_defaults() -> None:
+    declared = (Input("kind", default="bug"), Input("note", required=False))
+    made = replace(triage(Slot("kind"), Slot("note")), inputs=declared)
+    verify(made)
+    machine = Machine(made)
+    assert dict(machine.start().slots) == {"kind": "bug", "note": None}
+    assert dict(machine.start({"note": "x"}).slots) == {"kind": "bug", "note": "x"}
+    assert list(beginnings(made)) == [{}, {"kind": "bug"}, {"kind": "another text"}]
+
+
+def test_a_limit_ends_a_run_before_one_unit_more_and_gates_do_not_count() -> None:
+    loop = replace(
+        program(
+            node("gate", Gate("g"), to("1")),
+            node("1", Shell("sh", text("true")), to("gate")),
+            node("END", End("complete")),
+        ),
+        limit=2,
+    )
+    machine = Machine(loop)
+    state, visits = machine.start(), []
+    while machine.end(state) is None:
+        visits.append(state.node)
+        state = machine.advance(state, usual(machine.nodes[state.node].task)).state
+    assert visits == ["gate", "1", "gate", "1", "gate"]
+    assert machine.end(state) == End("stop", text("1: the limit of 2 units was reached"))
+
+
+# --- From answers to outcomes -----------------------------------------------------------------------------------------
+
+
+def test_answers_become_outcomes() -> None:
+    assert of_agent(REVIEW, b" it is\nGOOD\n") == Outcome("GOOD", "it is\nGOOD")
+    assert of_agent(REVIEW, None) == Outcome("failed")
+    assert of_agent(Agent("", text("")), b"\n") == Outcome("fail")
+    assert (of_tool(b""), of_tool(None)) == (Outcome("pass"), Outcome("fail"))
+    both = Parallel((REVIEW, REVIEW), failing=("BAD",))
+    assert of_parallel(both, [b"GOOD", b"BAD"]) == Outcome("BAD", "GOOD\n\nBAD")
+    assert of_parallel(both, [b"GOOD", None]) == Outcome("failed", "GOOD")
+
+
+def test_replies_become_outcomes_or_are_refused() -> None:
+    select = Ask("select", text("?"), options=(text("a"), joined([Reference("x", "{{x}}")])))
+    assert of_reply(select, "b", ("a", "b")) == Outcome("{{x}}", "b")
+    assert of_reply(select, "{{x}}", ("a", "b")) is None
+    assert of_reply(Ask("confirm", text("?")), "no") == Outcome("no", "no")
+    assert of_reply(Ask("confirm", text("?")), "No") is None
+    assert of_reply(Ask("yes_no", text("?")), "YES") == Outcome("pass", "YES")
+    assert of_reply(Ask("input", text("?")), " x ") == Outcome("pass", " x ")
+    assert of_reply(Gate("g"), "approved") == Outcome("approved")
+    assert of_reply(Gate("g"), "pass") is None
+
+
+@pytest.mark.parametrize(
+    "task",
+    [Shell("sh", text("")), Ask("select", text("?"), options=(text("a"),)), REVIEW, Parallel((REVIEW,)), Gate("g")],
+)
+def test_the_usual_outcome_is_a_word_of_the_task(task: Task) -> None:
+    assert usual(task).word in alphabet(task)
+
+
+# --- Exploration ------------------------------------------------------------------------------------------------------
+
+
+def test_only_outcomes_that_tests_tell_apart_are_tried() -> None:
+    outcomes = outcomes_by_node(triage())["1"]
+    assert [(found.word, found.text) for found in outcomes] == [
+        ("pass", '{"kind": "bug"}'),
+        ("pass", '{"kind": "another text"}'),
+        ("fail", '{"kind": "bug"}'),
+        ("fail", '{"kind": "another text"}'),
+    ]
+
+
+def test_every_end_of_a_branch_on_a_text_is_found() -> None:
+    made = triage()
+    space = explore(made)
+    assert space.is_complete
+    found = enumerate_walks(made, 10, space=space)
+    assert {walk.state.node for walk in found.walks} == {"bug", "other", "STOP"}
+    assert coverage(made, found.walks, space).untaken == ()
+
+
+def test_the_passes_keep_what_slots_do() -> None:
+    made = triage()
+    verify(optimise(made))
+    assert enumerate_walks(optimise(made), 10).walks == enumerate_walks(made, 10).walks
+
+
+# --- What the verifier refuses ----------------------------------------------------------------------------------------
+
+
+def unit(task: Task, *edges: Edge, settings: Settings | None = None) -> Program:
+    first = node("1", task, *edges, to("END"))
+    first = replace(first, settings=settings or Settings())
+    made = program(first, node("END", End("complete")))
+    return replace(made, slots=(Slot("s"),), registers=(Register("r", ""),))
+
+
+def reading(*keywords: str, validation: str | None = None, excused: tuple[str, ...] = ()) -> Program:
+    return unit(Agent("", text("x"), Reading(keywords, validation, excused)))
+
+
+def tool(*parts: str | Reference) -> Program:
+    return unit(Tool("github", "merge", joined(list(parts))))
+
+
+VALUE = Reference("s", "{{s}}")
+COMMAND = Shell("sh", text("true"))
+
+
+@pytest.mark.parametrize(
+    ("broken", "problem"),
+    [
+        (unit(Shell("sh", joined(["echo ", VALUE]))), "counter s is not declared"),
+        (unit(Shell("sh", joined([Reference("r", before="x")]))), "texts around it"),
+        (unit(Shell("sh", text("true"), joined([Reference("gone")]))), "register gone is not declared"),
+        (unit(COMMAND, to("END", Keep("gone"))), "slot gone is not declared"),
+        (unit(COMMAND, to("END", Clear("r"))), "slot r is not declared"),
+        (unit(Branch(), to("END", Keep("s"))), "without a task keeps nothing"),
+        (unit(REVIEW, to("END", Keep("s", "value", "v"))), "only commands give values"),
+        (unit(COMMAND, to("END", Keep("s", "value"))), "kept by its name"),
+        (unit(COMMAND, to("END", Keep("s", "value", "v", "f"))), "nothing is extracted from a value"),
+        (unit(COMMAND, to("END", on="GOOD")), "no outcome is GOOD"),
+        (unit(COMMAND, settings=Settings(timeout=0)), "at least 1"),
+        (unit(COMMAND, settings=Settings(backoff=0)), "at least 1"),
+        (reading("none"), "the word of an answer that gives none"),
+        (reading(" GOOD"), "white space"),
+        (reading("GOOD", "GOOD"), "two keywords are the same"),
+        (reading("GOOD", excused=("BAD",)), "excused word is no keyword"),
+        (reading(validation="x"), "a validation needs keywords"),
+        (reading("GOOD", validation="("), "does not compile"),
+        (reading("GOOD", validation="(a+)+"), "repeats without bound"),
+        (unit(Parallel(())), "calls no agent"),
+        (unit(Parallel((REVIEW, Agent("", text("x"))))), "others have none"),
+        (unit(Parallel((REVIEW,), failing=("UGLY",))), "failing or unanimous word is no keyword"),
+        (tool("{"), "no JSON"),
+        (tool("[]"), "no JSON object"),
+        (tool('{"a": ', VALUE, "}"), "no JSON"),
+        (tool('{"', VALUE, '": 1}'), "does not stand inside of a string"),
+        (tool('{"a": "', Reference("s", before="x"), '"}'), "texts around it"),
+        (unit(Ask("select", text("?"), options=(text("a"), text("a")))), "options do not fit"),
+        (replace(unit(COMMAND), inputs=(Input("v"),)), "no slot of its name"),
+        (replace(unit(COMMAND), inputs=(Input("s", "number", default="x"),)), "default does not fit"),
+        (replace(unit(COMMAND), inputs=(Input("s", "choice"),)), "options do not fit"),
+        (replace(unit(COMMAND), inputs=(Input("s", pattern="["),)), "does not compile"),
+        (replace(unit(COMMAND), limit=0), "limit is below 1"),
+    ],
+)
+def test_the_verifier_names_what_is_broken(broken: Program, problem: str) -> None:
+    with pytest.raises(InvalidProgramError, match=problem):
+        verify(broken)
+
+
+def test_what_is_well_formed_passes() -> None:
+    verify(tool('{"a": ["x ', VALUE, '"], "', "b", '": 1}'))
+    verify(unit(Shell("sh", joined(["echo ", Reference("r", "{N}")])), to("END", Keep("s", "value", "v"), on="fail")))
+    verify(reading("GOOD", "DONE", validation="(GOOD|DONE)+", excused=("DONE",)))
+
+
+def test_a_problem_names_its_node() -> None:
+    assert [where for where, _ in problems(unit(COMMAND, to("END", Keep("gone"))))] == ["1"]
+
+
+@pytest.mark.parametrize("fine", ["a+b*", "(ab)+", "(a{2,3})+", "(?:x|y)*z+", "[a+]*", r"\d+(\.\d+)?"])
+def test_a_usual_pattern_is_fine(fine: str) -> None:
+    assert pattern_problem(fine) == ""
+
+
+@pytest.mark.parametrize("nested", ["(a*)*", "((a|b+)c?)*", "(?:(?=a+)b)+", "(a+?)*?", "(?P<x>(y{1,}))+"])
+def test_a_nested_repetition_is_found(nested: str) -> None:
+    assert "repeats" in pattern_problem(nested)
+
+
+def test_a_counter_in_a_message_lives_on() -> None:
+    """A pass that takes registers away must see the references of texts."""
+    number = joined(["round ", Reference("r", "{N}")])
+    made = program(node("1", COMMAND, to("END", Add("r", 1))), node("END", End("complete", number)))
+    kept = optimise(replace(made, registers=(Register("r", ""), Register("unused", ""))))
+    assert [register.name for register in kept.registers] == ["r"]

@@ -1,0 +1,489 @@
+"""An output of several files: the main one and its companions are written, checked and refused together."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from backends.base import MARK, Emission
+from backends.companions import Companion, check_path
+from backends.registry import BACKENDS
+from rdc.layout import beside
+from tests.rdc import sample_target
+from tests.rdc.cli_support import GOOD, MISSING_TITLE, UNKNOWN_TARGET, Result, call, document, environment
+
+TO = ("compile", "--to", "pair")
+BOTH = ("-O", "program=../tools/a.sh", "-O", "runtime=../tools/shared.txt")
+MAIN = (*TO, "a.runbook.md", "-o", "flows/a.sh", *BOTH)
+OTHER = GOOD.replace("# Deploy", "# Another")
+
+
+@pytest.fixture(autouse=True)
+def _pair(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(BACKENDS, "pair", sample_target.PAIR_PATH)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A project with two runbooks and two folders for what is made of them, in a folder with other things."""
+    root = tmp_path / "project"
+    document(root, "a.runbook.md", GOOD)
+    document(root, "b.runbook.md", OTHER)
+    for name in ("flows", "tools", ".git"):
+        (root / name).mkdir()
+    return root
+
+
+def made(root: Path) -> dict[str, str]:
+    """The files in a project that are no documents."""
+    files = [path for path in root.rglob("*") if path.is_file() and path.suffix != ".md"]
+    return {path.relative_to(root).as_posix(): path.read_text(encoding="utf-8") for path in sorted(files)}
+
+
+def refused(result: Result, code: str, *words: str) -> None:
+    """See that it is refused with one finding, in these words."""
+    assert (result.code, result.out) == (1, ""), result
+    assert re.findall(r"error\[(\w+)\]", result.err) == [code], result.err
+    for word in words:
+        assert word in result.err
+
+
+# --- Writing ----------------------------------------------------------------------------------------------------------
+
+
+def test_all_files_are_written_listed_and_work_together(project: Path) -> None:
+    result = call(*MAIN, cwd=project)
+    assert (result.code, result.out) == (0, "")
+    assert result.err == "wrote flows/a.sh, with tools/a.sh and tools/shared.txt beside it\n"
+    assert list(made(project)) == ["flows/a.sh", "tools/a.sh", "tools/shared.txt"]
+    modes = {name: os.access(project / name, os.X_OK) for name in made(project)}
+    assert modes == {"flows/a.sh": True, "tools/a.sh": True, "tools/shared.txt": False}
+    done = subprocess.run([project / "flows/a.sh"], capture_output=True, text=True, check=True)
+    assert done.stdout == f"# {MARK}\nhello\nDeploy\n"
+
+
+def test_only_what_changed_is_written_and_each_file_is_told(project: Path) -> None:
+    call(*MAIN, cwd=project)
+    before = (project / "tools/a.sh").stat()
+    result = call(*MAIN, cwd=project)
+    assert result.err == "flows/a.sh is up to date, with tools/a.sh and tools/shared.txt beside it\n"
+    result = call(*MAIN, "-O", "greeting=good day", cwd=project)
+    assert result.err == "flows/a.sh is up to date\ntools/a.sh is up to date\nwrote tools/shared.txt\n"
+    after = (project / "tools/a.sh").stat()
+    assert (before.st_ino, before.st_mtime_ns) == (after.st_ino, after.st_mtime_ns)
+
+
+def test_without_o_companions_stand_beside_the_document(project: Path) -> None:
+    result = call(*TO, "project/a.runbook.md", "-O", "runtime=tools/x.txt", cwd=project.parent)
+    assert result.err == "wrote project/a.sh, with project/tools/x.txt beside it\n"
+
+
+def test_a_document_names_its_companion(project: Path) -> None:
+    document(project, "a.runbook.md", f"---\nrdc:\n  pair: {{runtime: shared.txt}}\n---\n{GOOD}")
+    assert call(*TO, "a.runbook.md", cwd=project).err == "wrote a.sh, with shared.txt beside it\n"
+
+
+def test_a_name_cannot_write_on_the_terminal(project: Path) -> None:
+    hostile = '"x\\e]0;y\\a.txt"'
+    document(project, "a.runbook.md", f"---\nrdc:\n  pair: {{runtime: {hostile}}}\n---\n{GOOD}")
+    result = call(*TO, "a.runbook.md", cwd=project)
+    refused(result, "RD013", "a character that cannot be shown")
+    assert "\x1b" not in result.err
+
+
+@pytest.mark.parametrize("out", ["flows", "flows/"])
+def test_several_sources_share_a_companion(project: Path, out: str) -> None:
+    result = call(*TO, "a.runbook.md", "b.runbook.md", "-o", out, "-O", "runtime=shared.txt", cwd=project)
+    assert result.code == 0
+    assert result.err == (
+        "wrote flows/a.sh, with flows/shared.txt beside it\nwrote flows/b.sh, with flows/shared.txt beside it\n"
+    )
+
+
+def test_a_shared_companion_is_one_file(project: Path) -> None:
+    words = (*TO, "a.runbook.md", "b.runbook.md", "-O", "runtime=shared.txt")
+    call(*words, cwd=project)
+    document(project, "shared.txt", f"# {MARK}\nedited\n")
+    result = call(*words, "--check", cwd=project)
+    assert (result.code, result.out.count("-edited")) == (1, 1)
+
+
+@pytest.mark.parametrize("broken", [UNKNOWN_TARGET, MISSING_TITLE])
+def test_a_document_with_findings_keeps_all_companions_from_being_written(project: Path, broken: str) -> None:
+    document(project, "b.runbook.md", broken)
+    words = (*TO, "--strict", "a.runbook.md", "b.runbook.md", "-o", "flows", "-O", "runtime=shared.txt")
+    assert call(*words, cwd=project).code == 1
+    assert made(project) == {}
+
+
+def test_standard_output_takes_one_file(project: Path) -> None:
+    result = call(*TO, "a.runbook.md", "-o", "-", *BOTH, cwd=project)
+    refused(result, "RD526", "../tools/a.sh and ../tools/shared.txt", "name the main file with -o")
+    assert made(project) == {}
+    assert call(*TO, "a.runbook.md", "-o", "-", cwd=project).code == 0
+
+
+# --- Obstacles --------------------------------------------------------------------------------------------------------
+
+
+def test_a_foreign_companion_is_not_overwritten_without_force(project: Path) -> None:
+    document(project, "tools/shared.txt", "mine\n")
+    refused(call(*MAIN, cwd=project), "RD510", "tools/shared.txt was not generated", "the option `runtime`", "--force")
+    assert made(project) == {"tools/shared.txt": "mine\n"}
+    assert call(*MAIN, "--force", cwd=project).code == 0
+    assert "hello" in made(project)["tools/shared.txt"]
+
+
+def test_a_document_is_never_a_companion(project: Path) -> None:
+    words = (*TO, "--force", "a.runbook.md", "-O", "runtime=a.runbook.md")
+    refused(call(*words, cwd=project), "RD510", "is a source")
+    assert (project / "a.runbook.md").read_text() == GOOD
+
+
+@pytest.mark.parametrize(("path", "words"), [("no/x.txt", "no such folder"), ("folder.d", "it is a folder")])
+def test_a_companion_that_cannot_be_written(project: Path, path: str, words: str) -> None:
+    (project / "folder.d").mkdir()
+    refused(call(*TO, "a.runbook.md", "-O", f"runtime={path}", cwd=project), "RD511", words)
+    assert made(project) == {}
+
+
+def test_a_folder_that_is_read_only(project: Path) -> None:
+    (project / "tools").chmod(0o555)
+    refused(powerless(*MAIN, cwd=project), "RD511", "cannot write tools: it is read-only")
+    (project / "tools").chmod(0o755)
+    assert made(project) == {}
+    assert call(*MAIN, cwd=project).code == 0
+
+
+def powerless(*words: str, cwd: Path) -> Result:
+    """Call rdc as somebody for whom the rights of files count: root gives up what lets it pass."""
+    tool = shutil.which("setpriv") if os.geteuid() == 0 else None
+    if os.geteuid() == 0 and tool is None:
+        pytest.skip("root can write everywhere, and there is no setpriv")
+    drop = [tool, "--bounding-set=-all", "--inh-caps=-all"] if tool else []
+    start = f"import sys; from backends.registry import BACKENDS; BACKENDS['pair'] = {sample_target.PAIR_PATH!r}"
+    command = [*drop, sys.executable, "-c", f"{start}; from rdc.cli import main; sys.exit(main())", *words]
+    done = subprocess.run(command, cwd=cwd, env=environment(), capture_output=True, check=False, encoding="utf-8")
+    return Result(done.returncode, done.stdout, done.stderr)
+
+
+def test_a_name_that_is_too_long_for_the_system(project: Path) -> None:
+    refused(call(*TO, "a.runbook.md", "-o", "x" * 300, cwd=project), "RD511", "too long")
+
+
+# --- Where companions may be ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("path", "problem"),
+    [
+        ("/tmp/x.py", "absolute"),
+        ("a/../x.py", "beginning"),
+        ("../a/../../x.py", "beginning"),
+        ("", "does not name a file"),
+        (".", "does not name a file"),
+        ("..", "does not name a file"),
+        ("../..", "does not name a file"),
+        ("a.d/", "does not name a file"),
+        ("../.git/hooks/pre-commit", "does not name a file"),
+        (".bashrc", "does not name a file"),
+        ("a\\x.py", "backslash"),
+        ("a\n.py", "cannot be shown"),
+        ("a\0.py", "cannot be shown"),
+        ("\u202egnp.py", "cannot be shown"),
+        ("\udc80.py", "cannot be shown"),
+        ("x" * 198 + ".py", "too long"),
+        ("a/" * 600 + "x.py", "too long"),
+    ],
+)
+def test_a_path_that_is_refused(path: str, problem: str) -> None:
+    with pytest.raises(ValueError, match=problem):
+        check_path(path)
+    with pytest.raises(ValueError, match=problem):
+        Companion(path, f"# {MARK}\n", "option")
+
+
+@pytest.mark.parametrize(
+    "path", ["x.py", "../rdc/x.py", "../../x.tar.gz", "./x.py", "büro/ä b.py", ".github/x.yml", "~/x.py"]
+)
+def test_a_path_that_is_accepted(path: str) -> None:
+    assert check_path(path) == path
+
+
+def test_a_wrong_path_is_found_at_its_option(project: Path) -> None:
+    assert call(*TO, "a.runbook.md", "-O", "runtime=/tmp/x.txt", cwd=project).code == 2
+    document(project, "rdc.toml", '[pair]\nruntime = "/tmp/x.txt"\n')
+    result = call(*TO, "a.runbook.md", cwd=project)
+    refused(result, "RD501", "`runtime`: the path is absolute")
+    assert result.err.startswith("rdc.toml:2:")
+
+
+@pytest.mark.parametrize(
+    ("main", "path", "expected"),
+    [
+        ("a.yml", "x.py", "x.py"),
+        ("a/b/c.yml", "../d/x.py", "a/d/x.py"),
+        ("a/b/c.yml", "../../../x.py", "../x.py"),
+        ("../c.yml", "../x.py", "../../x.py"),
+        ("/a/c.yml", "../x.py", "/x.py"),
+        ("a/../c.yml", "../x.py", "a/../../x.py"),
+        ("a/c.yml", "./b//x.py", "a/b/x.py"),
+    ],
+)
+def test_where_a_path_leads(main: str, path: str, expected: str) -> None:
+    assert beside(main, path) == expected
+
+
+@pytest.mark.parametrize("check", [(), ("--check",)])
+@pytest.mark.parametrize("way", ["up", "link", "link-to-file", "git", "GIT"])
+def test_a_companion_stays_in_the_project_of_the_main_file(project: Path, way: str, check: tuple[str, ...]) -> None:
+    outside = document(project.parent, "secret.txt", f"# {MARK}\nsecret\n")
+    (project / ".git/config.txt").write_text("secret")
+    (project / ".GIT").mkdir(exist_ok=True)
+    (project / "link").symlink_to("..")
+    (project / "link.txt").symlink_to("../secret.txt")
+    paths = {
+        "up": "../../secret.txt",
+        "link": "../link/secret.txt",
+        "link-to-file": "../link.txt",
+        "git": "../.git/config.txt",
+        "GIT": "../.GIT/config.txt",
+    }
+    words = (*TO, "--force", "a.runbook.md", "-o", "flows/a.sh", "-O", f"runtime={paths[way]}", *check)
+    if check:
+        call(*TO, "a.runbook.md", "-o", "flows/a.sh", cwd=project)
+    result = call(*words, cwd=project)
+    refused(result, "RD524", "`runtime`", "flows/a.sh")
+    assert outside.read_text() == f"# {MARK}\nsecret\n"
+    assert (project / ".git/config.txt").read_text() == "secret"
+
+
+def test_without_a_project_companions_stay_below_the_folder_of_the_main_file(tmp_path: Path) -> None:
+    document(tmp_path, "a/a.runbook.md", GOOD)
+    (tmp_path / "a/below").mkdir()
+    assert call(*TO, "a/a.runbook.md", "-O", "runtime=below/x.txt", cwd=tmp_path).code == 0
+    refused(call(*TO, "a/a.runbook.md", "-O", "runtime=../x.txt", cwd=tmp_path), "RD524")
+    assert not (tmp_path / "x.txt").exists()
+
+
+# --- Files in the way of each other -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("check", [(), ("--check",)])
+def test_a_shared_companion_with_different_contents(project: Path, check: tuple[str, ...]) -> None:
+    for name in "ab":
+        head = f"---\nrdc:\n  pair: {{runtime: shared.txt, greeting: {name}}}\n---\n"
+        document(project, f"{name}.runbook.md", head + GOOD)
+        (project / f"{name}.sh").unlink(missing_ok=True)
+    result = call(*TO, "a.runbook.md", "b.runbook.md", *check, cwd=project)
+    assert result.code == 1
+    said = "error[RD525]: a.runbook.md and b.runbook.md both need shared.txt, but with different contents"
+    assert said in result.err
+    assert made(project) == {}
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["runtime=a.sh"], "this is its main file"),
+        (["runtime=../flows/a.sh"], "this is its main file"),
+        (["runtime=b.sh"], "b.runbook.md is compiled to this file"),
+        (["runtime=linked.sh"], "b.runbook.md is compiled to this file"),
+        (["runtime=x.txt", "program=../flows/x.txt"], "the options `program` and `runtime` name flows/x.txt for both"),
+    ],
+)
+def test_two_things_in_one_place(project: Path, options: list[str], words: str) -> None:
+    (project / "flows/linked.sh").symlink_to("b.sh")
+    given = [word for option in options for word in ("-O", option)]
+    result = call(*TO, "--force", "a.runbook.md", "b.runbook.md", "-o", "flows", *given, cwd=project)
+    assert result.code == 1
+    assert words in result.err
+    assert "error[RD525]" in result.err
+    assert made(project) == {}
+
+
+# --- Accidents --------------------------------------------------------------------------------------------------------
+
+
+def changed(project: Path) -> tuple[dict[str, str], dict[str, str]]:
+    """Compile, change the document and what it shows; gives the files as they are, and as they are to be."""
+    words = (*MAIN, "-O", "greeting=x")
+    call(*MAIN, cwd=project)
+    old = made(project)
+    document(project, "a.runbook.md", GOOD.replace("# Deploy", "# Install"))
+    call(*words, cwd=project)
+    new = made(project)
+    for name, text in old.items():
+        (project / name).write_text(text, encoding="utf-8")
+    assert not old.items() & new.items()
+    return old, new
+
+
+def test_a_full_disk_leaves_every_file_as_it_was(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    old, _ = changed(project)
+    for turn in range(1, 4):
+        synced = count(1)
+
+        def full(_: int, synced: Iterator[int] = synced, turn: int = turn) -> None:
+            assert {name: text for name, text in made(project).items() if ".rdc-" not in name} == old
+            if next(synced) == turn:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "fsync", full)
+            refused(call(*MAIN, "-O", "greeting=x", cwd=project), "RD511", "No space left", "nothing was written")
+        assert made(project) == old
+
+
+def test_what_was_written_before_a_failure_is_told(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    old, new = changed(project)
+    replace, turns = Path.replace, count(1)
+
+    def failing(self: Path, target: Path) -> Path:
+        if next(turns) == 3:
+            raise OSError(errno.EPERM, os.strerror(errno.EPERM))
+        return replace(self, target)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "replace", failing)
+        result = call(*MAIN, "-O", "greeting=x", cwd=project)
+    refused(result, "RD511", "cannot write flows/a.sh", "tools/a.sh and tools/shared.txt had been written before")
+    assert made(project) == {**new, "flows/a.sh": old["flows/a.sh"]}
+
+
+@pytest.mark.parametrize("fresh", [True, False], ids=["fresh", "again"])
+def test_a_kill_at_any_moment_leaves_no_main_file_without_its_companions(project: Path, *, fresh: bool) -> None:
+    old, new = changed(project)
+    for turn in count():
+        for name, text in old.items():
+            (project / name).unlink() if fresh else (project / name).write_text(text, encoding="utf-8")
+        ended = killed(turn, *MAIN, "-O", "greeting=x", cwd=project)
+        for path in project.rglob(".rdc-*"):
+            path.unlink()
+        found = made(project)
+        assert found.items() <= {*new.items(), *(() if fresh else old.items())}
+        if "flows/a.sh" in found:
+            assert set(found) == set(new)
+            if found["flows/a.sh"] == new["flows/a.sh"]:
+                assert found == new
+        if ended == 0:
+            break
+        assert ended == -signal.SIGKILL
+        assert call(*MAIN, "-O", "greeting=x", cwd=project).code == 0
+        assert made(project) == new
+    assert turn == 3
+
+
+def killed(turn: int, *words: str, cwd: Path) -> int:
+    """Call rdc in a fork that is killed before the rename of that turn; gives what the process ended with."""
+    child = os.fork()
+    if not child:
+        turns = count()
+
+        def hook(event: str, _: object) -> None:
+            if event == "os.rename" and next(turns) == turn:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+        sys.addaudithook(hook)
+        code = 70
+        try:
+            code = call(*words, cwd=cwd).code
+        finally:
+            os._exit(code)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def test_companions_last_on_the_disk_before_the_main_file_stands(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    happened: list[str] = []
+    replace, fsync = Path.replace, os.fsync
+
+    def replacing(self: Path, target: Path) -> Path:
+        happened.append(f"rename {target.relative_to(project)}")
+        return replace(self, target)
+
+    def syncing(descriptor: int) -> None:
+        found = os.fstat(descriptor)
+        names = [name for name in ("flows", "tools") if os.path.samestat((project / name).stat(), found)]
+        happened.append(" ".join(["sync", *names]))
+        fsync(descriptor)
+
+    monkeypatch.setattr(Path, "replace", replacing)
+    monkeypatch.setattr(os, "fsync", syncing)
+    assert call(*MAIN, cwd=project).code == 0
+    companions = ["rename tools/a.sh", "rename tools/shared.txt", "sync tools"]
+    assert happened == ["sync", "sync", "sync", *companions, "rename flows/a.sh", "sync flows"]
+
+
+# --- Checking ---------------------------------------------------------------------------------------------------------
+
+
+def test_check_tells_of_companions_too(project: Path) -> None:
+    result = call(*MAIN, "--check", cwd=project)
+    assert result.code == 1
+    for name in ("flows/a.sh", "tools/a.sh", "tools/shared.txt"):
+        assert f"error[RD512]: {name} does not exist" in result.err
+    assert made(project) == {}
+
+    call(*MAIN, cwd=project)
+    result = call(*MAIN, "--check", cwd=project)
+    said = "flows/a.sh is up to date, with tools/a.sh and tools/shared.txt beside it\n"
+    assert (result.code, result.out, result.err) == (0, "", said)
+
+    (project / "tools/shared.txt").write_text(f"# {MARK}\nedited\x1b[31m\n")
+    before = made(project)
+    result = call(*MAIN, "--check", cwd=project)
+    assert result.code == 1
+    assert re.findall(r"error\[RD512\]: (\S+) is not what rdc generates from a.runbook.md", result.err) == [
+        "tools/shared.txt"
+    ]
+    assert "-edited␛[31m\n+hello\n" in result.out
+    assert "\x1b" not in result.out
+    assert made(project) == before
+
+    (project / "tools/shared.txt").unlink()
+    refused(call(*MAIN, "--check", cwd=project), "RD512", "tools/shared.txt does not exist")
+
+
+def test_check_for_machines_has_companions(project: Path) -> None:
+    call(*MAIN, cwd=project)
+    (project / "tools/shared.txt").unlink()
+    result = call(*MAIN, "--check", "--format", "github", cwd=project)
+    assert result.code == 1
+    assert result.out.startswith("::error file=tools/shared.txt,title=RD512::")
+
+
+def test_check_shows_nothing_of_a_file_that_a_document_names(project: Path) -> None:
+    """What a document calls its companion may be anybody's secrets, and a pipeline shows differences to everybody."""
+    document(project, "tools/shared.txt", "password\n")
+    call(*TO, "a.runbook.md", "-o", "flows/a.sh", "-O", "program=../tools/a.sh", cwd=project)
+    result = call(*MAIN, "--check", cwd=project)
+    assert result.code == 1
+    assert "tools/shared.txt was not generated by rdc" in result.err
+    assert "password" not in result.out + result.err
+
+
+# --- The contract of backends -----------------------------------------------------------------------------------------
+
+
+def test_a_text_without_the_mark_is_a_defect_of_the_backend() -> None:
+    marked = f"#!/bin/sh\n\n\n\n# {MARK} 1\n"
+    Emission(marked, companions=(Companion("x.py", marked, "x"),))
+    late = f"\n{marked}"
+    with pytest.raises(ValueError, match="without `Generated by rdc`"):
+        Emission(late)
+    with pytest.raises(ValueError, match="without `Generated by rdc`"):
+        Emission(marked, companions=(Companion("x.py", late, "x"),))
+    with pytest.raises(ValueError, match="without a main file"):
+        Emission(None, companions=(Companion("x.py", marked, "x"),))

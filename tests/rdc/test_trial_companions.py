@@ -1,0 +1,98 @@
+"""Trials of targets that make several files: companions lie beside the main file, in folders that are thrown away."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from backends.base import MARK, Emission
+from backends.companions import Companion
+from backends.github import GithubBackend
+from backends.python import PythonBackend
+from compiler.driver import compile_file
+from compiler.ir.program import Program
+from rdc.trials import github, python
+from rdc.trials.process import Finished
+from rdc.trials.run import Setting, TrialError
+from tests.rdc.cli_support import GOOD, document
+
+TEXT = f"# {MARK}\n"
+
+
+@pytest.fixture
+def setting(tmp_path: Path) -> Setting:
+    """A trial of a small runbook."""
+    program = compile_file(str(document(tmp_path, "a.runbook.md", GOOD))).program
+    assert program
+    for name in ("workspace", "scratch"):
+        (tmp_path / name).mkdir()
+    return Setting(program, {}, (), tmp_path / "workspace", tmp_path / "scratch", 20, is_rehearsal=False)
+
+
+def several(path: str) -> Emission:
+    """A main file with a companion."""
+    return Emission(TEXT, companions=(Companion(path, f"{TEXT}beside\n", "program", executable=True),))
+
+
+def test_they_lie_beside_the_main_file(setting: Setting) -> None:
+    path = setting.lay("main.sh", several("tools/x.py"))
+    assert path.read_text() == TEXT
+    assert (path.parent / "tools/x.py").read_text() == f"{TEXT}beside\n"
+    assert os.access(path.parent / "tools/x.py", os.X_OK)
+
+
+@pytest.mark.parametrize("path", ["../x.py", "../../x.py", "../../../../../../tmp/x.py", "link/x.py", "file/x.py"])
+def test_they_stay_in_the_folders_of_the_trial(setting: Setting, path: str) -> None:
+    (setting.scratch / "link").symlink_to("..")
+    (setting.scratch / "file").touch()
+    with pytest.raises(TrialError, match=r"x\.py"):
+        setting.lay("main.sh", several(path))
+    assert not list(setting.scratch.parent.glob("x.py"))
+
+
+def test_a_link_of_the_project_in_their_place_is_replaced(setting: Setting) -> None:
+    outside = setting.scratch.parent / "mine"
+    outside.write_text("mine")
+    (setting.workspace / "x.py").symlink_to(outside)
+    setting.lay("main.yml", several("../../x.py"), setting.workspace / ".github" / "workflows")
+    assert outside.read_text() == "mine"
+    assert (setting.workspace / "x.py").read_text() == f"{TEXT}beside\n"
+
+
+def test_a_target_that_makes_nothing_is_told(setting: Setting) -> None:
+    with pytest.raises(TrialError, match="nothing"):
+        setting.lay("main.sh", Emission(None))
+
+
+def test_a_python_program_finds_them(setting: Setting, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program whose whole text is in a companion, which the main file runs."""
+    emit = PythonBackend.emit
+
+    def split(self: PythonBackend, program: Program, options: dict[str, object]) -> Emission:
+        whole = emit(self, program, options).text
+        assert whole
+        main = f"# {MARK}\nimport os, runpy\nhere = os.path.dirname(__file__)\n"
+        run = "runpy.run_path(os.path.join(here, 'parts/whole.py'), run_name='__main__')\n"
+        return Emission(main + run, companions=(Companion("parts/whole.py", whole, "runtime"),))
+
+    monkeypatch.setattr(PythonBackend, "emit", split)
+    run = python.run(setting)
+    assert (run.result, [step.unit for step in run.steps]) == ("COMPLETE", ["1", "2"])
+
+
+def test_those_of_a_workflow_lie_in_the_workspace(setting: Setting, monkeypatch: pytest.MonkeyPatch) -> None:
+    emit = GithubBackend.emit
+
+    def called(self: GithubBackend, program: Program, options: dict[str, object]) -> Emission:
+        return Emission(emit(self, program, options).text, companions=several("../rdc/x.py").companions)
+
+    def executed(*_: object) -> Finished:
+        assert (setting.workspace / ".github/rdc/x.py").read_text() == f"{TEXT}beside\n"
+        return Finished(1, "", "executed")
+
+    monkeypatch.setattr(GithubBackend, "emit", called)
+    monkeypatch.setattr(github, "find_tool", lambda *_, **__: "act")
+    monkeypatch.setattr(github, "execute", executed)
+    assert github.run(setting).result == ""

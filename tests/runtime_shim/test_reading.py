@@ -1,0 +1,162 @@
+"""How an answer becomes a text, a word and a value (I11 to I14, I19)."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from runtime_shim.fitting import unfit
+from runtime_shim.reading import (
+    LARGEST_ANSWER,
+    decoded,
+    extracted,
+    in_json,
+    joined_answer,
+    joined_verdict,
+    joined_word,
+    read_word,
+)
+
+WORDS = ("APPROVED", "REJECTED", "NOT APPROVED", "Done", "+1")
+
+
+@pytest.mark.parametrize(
+    ("answer", "word"),
+    [
+        ("All good.\nAPPROVED", "APPROVED"),
+        ("APPROVED\nREJECTED", "REJECTED"),
+        ("REJECTED\n\nas I said", "REJECTED"),
+        ("**APPROVED**.", "APPROVED"),
+        ("UNAPPROVED or APPROVEDLY", "none"),
+        ("APPROVED_BY me", "none"),
+        ("NOT APPROVED", "NOT APPROVED"),
+        ("APPROVED, not REJECTED", "ambiguous"),
+        ("APPROVED and APPROVED", "APPROVED"),
+        ("APPROVED or REJECTED?\nAPPROVED", "APPROVED"),
+        ("approved", "APPROVED"),
+        ("approved\nREJECTED\ndone", "REJECTED"),
+        ("done and rejected", "ambiguous"),
+        ("it gets +1.", "+1"),
+        ("APPROVED\r\n", "APPROVED"),
+        ("ÄAPPROVED", "none"),
+        ("", "failed"),
+        (None, "failed"),
+    ],
+)
+def test_the_last_line_with_a_keyword_decides(answer: str | None, word: str) -> None:
+    assert read_word(answer, WORDS) == word
+
+
+@pytest.mark.parametrize(
+    ("answer", "word"),
+    [
+        ("score 7\nPASSED", "PASSED"),
+        ("PASSED", "invalid"),
+        ("Score 7", "none"),
+        ("PASSED and FAILED", "invalid"),
+        ("score 7\nPASSED and FAILED", "ambiguous"),
+        ("TASK_DONE", "TASK_DONE"),
+        ("TASK_DONE PASSED", "invalid"),
+    ],
+)
+def test_a_validation_comes_before_the_keyword_unless_that_is_excused(answer: str, word: str) -> None:
+    assert read_word(answer, ("PASSED", "FAILED", "TASK_DONE"), r"SCORE \d", ("TASK_DONE",)) == word
+
+
+def test_without_keywords_any_answer_passes() -> None:
+    assert [read_word(answer, ()) for answer in ("yes", "", None)] == ["pass", "fail", "fail"]
+
+
+@pytest.mark.parametrize(
+    ("words", "check", "word"),
+    [
+        (["GOOD", "GOOD"], "all", "GOOD"),
+        (["GOOD", "FINE"], "all", "ambiguous"),
+        (["GOOD", "BAD", "WORSE"], "all", "BAD"),
+        (["GOOD", "none"], "all", "GOOD"),
+        (["none", "none"], "all", "none"),
+        (["DONE", "DONE"], "all", "DONE"),
+        (["DONE", "GOOD"], "all", "GOOD"),
+        (["DONE", "none"], "all", "none"),
+        (["BAD", "FINE", "GOOD"], "any", "FINE"),
+        (["none", "WORSE", "BAD"], "any", "WORSE"),
+        (["DONE", "none"], "any", "none"),
+        (["GOOD", "ambiguous", "invalid", "failed"], "any", "failed"),
+        (["GOOD", "ambiguous", "invalid"], "any", "invalid"),
+        (["BAD", "ambiguous"], "all", "ambiguous"),
+    ],
+)
+def test_the_words_of_entries_are_joined_by_index(words: list[str], check: str, word: str) -> None:
+    assert joined_word(words, check, ("BAD", "WORSE"), ("DONE",)) == word
+
+
+def test_entries_without_keywords_pass_all_or_some() -> None:
+    assert [joined_verdict(["pass", "fail"], check) for check in ("all", "any")] == ["fail", "pass"]
+    assert joined_answer(["a", None, "", "b"]) == "a\n\nb"
+
+
+@pytest.mark.parametrize(
+    ("answer", "kept"),
+    [
+        ('{"kind": "bug"}', "bug"),
+        ('say {"kind": "bug"} and {"kind": " question\\n"} now', "question"),
+        ('{"kind": "bug", "more": {"other": 1}}', "bug"),
+        ('{"more": {"kind": "inner"}, "kind": "outer"}', "inner"),
+        ('```json\n{"kind": {"a": [1, true, null], "b": "ü"}}\n```', '{"a":[1,true,null],"b":"ü"}'),
+        ('{"kind": "broken', '{"kind": "broken'),
+        ("no object", "no object"),
+        ('["kind"]', '["kind"]'),
+        ('{"kind": "a\\u0000b\\ud800"}', "a\ufffdb\ufffd"),
+    ],
+)
+def test_a_field_is_taken_from_the_last_object_that_has_it(answer: str, kept: str) -> None:
+    assert extracted(answer, "kind") == kept
+
+
+@pytest.mark.parametrize("hostile", ['{"k":[', '{"k":{"k":', "{", '{"k":"', '[{"k":1,', '{"x":[0,0,{"k":'])
+def test_no_answer_takes_long_to_read(hostile: str) -> None:
+    answer = (hostile * LARGEST_ANSWER)[: LARGEST_ANSWER // 4]
+    begun = time.monotonic()
+    extracted(answer, "nothing")
+    read_word(answer, WORDS)
+    assert time.monotonic() - begun < 5
+
+
+def test_what_no_target_can_keep_is_replaced() -> None:
+    assert decoded(b" \t\n\xffa\0b\r\n\x0b\x0c") == "\ufffda\ufffdb"
+    assert decoded("\u00a0é\u2003".encode()) == "\u00a0é\u2003", "only plain blanks are taken off"
+
+
+@given(st.text())
+def test_a_value_in_json_is_that_value(value: str) -> None:
+    assert json.loads(f'"{in_json(value)}"') == value
+
+
+@pytest.mark.parametrize(
+    ("value", "kind", "problem"),
+    [
+        ("1.5", "number", ""),
+        ("-0", "number", ""),
+        ("1e3", "number", "no"),
+        ("١", "number", "no"),
+        ("1\n", "number", "no"),
+        ("true", "boolean", ""),
+        ("True", "boolean", "no"),
+        ("a", "choice", ""),
+        ("A", "choice", "no"),
+        ("x\ny", "string", "no"),
+        ("x\ny", "text", ""),
+        ("x\0", "text", "no"),
+    ],
+)
+def test_the_value_of_an_input_fits_its_type(value: str, kind: str, problem: str) -> None:
+    assert bool(unfit(value, kind, ("a", "b"))) == bool(problem)
+
+
+def test_the_whole_value_matches_the_pattern() -> None:
+    assert unfit("v1.2", "string", (), r"v\d+\.\d+") == ""
+    assert unfit("v1.2\n", "text", (), r"v\d+\.\d+")
