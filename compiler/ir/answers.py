@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import assert_never
 
 from compiler.ir.semantics import Outcome
-from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Task, Tool
+from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Task, Tool, alphabet
 from runtime_shim.reading import decoded, joined_answer, joined_verdict, joined_word, read_word
 
 Answer = bytes | None
@@ -57,6 +57,24 @@ def of_reply(task: Ask | Gate, reply: str, options: Sequence[str] = ()) -> Outco
             return Outcome(str(task.options[options.index(reply)]), reply) if reply in options else None
         case _:
             assert_never(task.question)
+
+
+def of_text(task: Task, said: str, options: Sequence[str] = ()) -> Outcome | None:
+    """The outcome of a task for which somebody says what came of it: a reply, an answer, or the word itself.
+
+    None if the task can have no such outcome; `options` are those of a select as filled in.
+    """
+    match task:
+        case Ask() | Gate():
+            return of_reply(task, said, options)
+        case Agent():
+            return of_agent(task, said.encode())
+        case Shell() | Tool() | Parallel():
+            return Outcome(said) if said in alphabet(task) else None
+        case Branch() | End():
+            return None
+        case _:
+            assert_never(task)
 
 
 def usual(task: Task) -> Outcome:

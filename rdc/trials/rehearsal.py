@@ -6,9 +6,10 @@ from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from compiler.ir.answers import of_text
 from compiler.ir.program import Node, Program
-from compiler.ir.semantics import Jump, Machine, Outcome
-from compiler.ir.tasks import Shell, Verdict
+from compiler.ir.semantics import Jump, Machine, Outcome, State
+from compiler.ir.tasks import Ask, Shell, Verdict, alphabet
 from compiler.ir.walks import Visit, Walk, visit
 from compiler.scenarios import Event, Goto, Reply, Scenario, Unclear
 
@@ -38,7 +39,9 @@ def rehearse(program: Program, jumps: Mapping[str, Jump], scenario: Scenario) ->
     machine = Machine(program)
     if problem := _unclear(scenario, jumps):
         return Rehearsal(Walk((), machine.start()), problem)
-    walk = _played(machine, jumps, scenario)
+    walk, problem = _played(machine, jumps, scenario)
+    if problem:
+        return Rehearsal(walk, problem)
     state = walk.state
     if machine.end(state):
         return Rehearsal(walk)
@@ -57,9 +60,10 @@ def _unclear(scenario: Scenario, jumps: Mapping[str, Jump]) -> str:
     return ""
 
 
-def _played(machine: Machine, jumps: Mapping[str, Jump], scenario: Scenario) -> Walk:
-    """The walk to the end, to where no answer is left, or to a command that must run."""
-    state = machine.start()
+def _played(machine: Machine, jumps: Mapping[str, Jump], scenario: Scenario) -> tuple[Walk, str]:
+    """The walk to the end, to where no answer is left or one does not fit (and why), or to a command that must run."""
+    state = machine.start(scenario.inputs)
+    problem = ""
     visits: list[Visit] = []
     jumped: list[tuple[int, str]] = []
     left = deque(scenario.replies)
@@ -72,9 +76,20 @@ def _played(machine: Machine, jumps: Mapping[str, Jump], scenario: Scenario) -> 
             state = machine.jump(state, jumps[event.unit])
             jumped.append((len(visits), event.unit))
         elif isinstance(event, Reply):
-            made, state = visit(machine, state, Outcome(event.text))
+            outcome = _outcome(machine, state, event.text)
+            if outcome is None:
+                words = ", ".join(alphabet(machine.nodes[state.node].task))
+                problem = f"`{event.text}` is no outcome of {state.node}, whose outcomes are {words}"
+                break
+            made, state = visit(machine, state, outcome)
             visits.append(made)
-    return Walk(tuple(visits), state, tuple(jumped))
+    return Walk(tuple(visits), state, tuple(jumped)), problem
+
+
+def _outcome(machine: Machine, state: State, said: str) -> Outcome | None:
+    task = machine.nodes[state.node].task
+    options = [machine.text(state, option) for option in task.options] if isinstance(task, Ask) else []
+    return of_text(task, said, options)
 
 
 def _next(left: Iterable[Event], unit: str) -> Event | None:

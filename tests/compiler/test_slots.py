@@ -19,6 +19,8 @@ from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Reading, 
 from compiler.ir.texts import Reference, joined, text
 from compiler.ir.verify import InvalidProgramError, problems, verify
 from compiler.passes import optimise
+from compiler.scenarios import Reply, Scenario
+from rdc.trials.rehearsal import Rehearsal, rehearse
 from tests.mermaid.programs import node, program
 
 REVIEW = Agent("reviewer", text("Look"), Reading(("GOOD", "BAD")))
@@ -256,3 +258,28 @@ def test_a_counter_in_a_message_lives_on() -> None:
     made = program(node("1", COMMAND, to("END", Add("r", 1))), node("END", End("complete", number)))
     kept = optimise(replace(made, registers=(Register("r", ""), Register("unused", ""))))
     assert [register.name for register in kept.registers] == ["r"]
+
+
+# --- A scenario over answers, replies and inputs ----------------------------------------------------------------------
+
+
+def played(*replies: Reply, inputs: dict[str, str] | None = None) -> Rehearsal:
+    ask = Ask("select", text("Which?"), options=(joined([Reference("kind", "{{kind}}")]), text("none")))
+    made = triage()
+    asking = node("other", ask, to("STOP", on="none"), to("bug"))
+    nodes = tuple(asking if one.id == "other" else one for one in made.nodes)
+    program = replace(made, nodes=nodes, inputs=(Input("kind", required=False),))
+    verify(program)
+    scenario = Scenario("a", "", prompted=True, inputs=inputs or {}, replies=replies, ends="COMPLETE")
+    return rehearse(program, {}, scenario)
+
+
+def test_answers_and_replies_of_a_scenario_are_read_as_those_of_a_run() -> None:
+    found = played(Reply("1", '{"kind": "cat"}'), Reply("other", "cat"))
+    assert [made.outcome.word for made in found.walk.visits] == ["pass", "{{kind}}"]
+    assert (found.problem, found.walk.state.node) == ("", "bug")
+
+
+def test_a_reply_that_does_not_fit_says_what_would() -> None:
+    found = played(Reply("1", "cat"), Reply(None, "dog"))
+    assert found.problem == "`dog` is no outcome of other, whose outcomes are {{kind}}, none"
