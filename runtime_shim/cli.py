@@ -13,7 +13,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Callable, NoReturn, Optional
 
-from runtime_shim.dialog import words_of
+from runtime_shim.dialog import BINARY, words_of
 from runtime_shim.display import Display, clean
 from runtime_shim.journal import Reading, VanishedError
 from runtime_shim.output import put
@@ -253,7 +253,8 @@ def build_parser(program: Table, prog: str) -> Parser:
     parser.set_defaults(prog=prog, answers=None, events=None, adopt=False)
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     added: dict[str, argparse.ArgumentParser] = {}
-    words = list(dict.fromkeys(word for unit in program["units"].values() for word in words_of(unit)))
+    is_binary = all(words_of(unit) == BINARY for unit in program["units"].values())
+    choices = BINARY if is_binary else None  # words of a document are not shown here, and are checked later
     for name, text in (
         ("run", "begin a run"),
         ("resume", "go on with a run"),
@@ -268,7 +269,7 @@ def build_parser(program: Table, prog: str) -> Parser:
         added[name].add_argument("--answers", metavar="FILE", help="RESULT or UNIT RESULT, a line each")
         how = added[name].add_mutually_exclusive_group()
         how.add_argument("--rerun-interrupted", action="store_true", help="run the interrupted command again")
-        how.add_argument("--assume", choices=words, help="the outcome of the interrupted command")
+        how.add_argument("--assume", choices=choices, help="the outcome of the interrupted command")
     for name in ("run", "resume", "answer"):
         added[name].add_argument("--events", metavar="FILE", help="append what happens, as JSON lines")
     added["run"].add_argument("--dry-run", action="store_true", help="show the walk; do and record nothing")

@@ -23,7 +23,7 @@ Show = Callable[[str], None]
 
 
 class Exchange(threading.Thread):
-    """One exchange, by a thread: the runner itself waits for signals. `shown` is told each line of the answer.
+    """One exchange, by a thread: the runner itself waits for signals. `shown` is told the lines of the answer.
 
     A thread for each keeps a process that reads nothing, or never ends its output, from holding up another one.
     """
@@ -126,13 +126,13 @@ class Lines:
         self._rest = ""
 
     def take(self, data: bytes, is_last: bool = False) -> None:
-        """Pass on the lines that are whole."""
+        """Pass on the lines that are whole, all that came together at once."""
         *whole, self._rest = (self._rest + self._decoder.decode(data, is_last)).split("\n")
         if self._rest and (is_last or len(self._rest) > PIECE):
             whole.append(self._rest)
             self._rest = ""
-        for line in whole:
-            self._shown(line)
+        if whole:
+            self._shown("\n".join(whole))
 
 
 class Call(NamedTuple):

@@ -25,11 +25,6 @@ def pids_of(processes: list[Record]) -> str:
 VARIABLES: list[Callable[[Table, Registers], dict[str, str]]] = []  # what other modules put into the environment
 
 
-def no_answer(unit: Table) -> str:
-    """Return the word of a unit that could not be done: its process failed, took too long or said too much."""
-    return "failed" if "failed" in words_of(unit) else "fail"
-
-
 class Calling(Performer):
     """Does units by calling processes."""
 

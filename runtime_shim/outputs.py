@@ -76,7 +76,14 @@ class ValuedCommands(Commands):
         """Run the command of a unit and read its values; where they are malformed it fails, and has none."""
         if "values" not in unit:
             return super().perform(name, unit)
-        self._file().write_bytes(b"")
+        self.session.heed()
+        try:
+            with suppress(FileNotFoundError):
+                self._file().unlink()  # a command may have put a link there
+            self._file().open("xb").close()
+        except OSError as error:
+            self.session.rest()
+            raise RefusedError(f"{self._file()}: {error.strerror}") from None
         try:
             done = super().perform(name, unit)
             values = read_output(read_regular(self._file()), unit["values"])

@@ -32,7 +32,7 @@ def rehearse(session: Session) -> list[str]:
             return [*lines, f"It would go round from {session.label(state.node)} again: the walk ends here."]
         seen.add(here)
         done = session.performer(state.node).rehearse(state.node, unit)
-        move = advance(program, state.node, state.registers, done.outcome)
+        move = advance(program, state.node, state.registers, done.outcome, done.verbs)
         lines.append(session.label(state.node))
         for key in ("command",) if "command" in unit else ("prompt", "block"):
             lines += session.texts(unit, key)

@@ -372,7 +372,10 @@ class Session:
             condition = "waiting"
         elif condition == "waiting":  # it asked, and is a command now, which has not begun
             condition = "ready"
-        registers = {name: old.get(name, new) for name, new in self.program.get("registers", {}).items()}
+        registers = {**self.program.get("registers", {})}
+        for name, new in registers.items():
+            if isinstance(old.get(name, new), int) == isinstance(new, int):  # it is a counter, or a text, in both
+                registers[name] = old.get(name, new)
         self.record(
             {
                 "kind": "adopt",

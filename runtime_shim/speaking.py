@@ -38,6 +38,7 @@ class Speaking(Asking, Calling):
         session, is_one = self.session, len(calls) == 1
         heard: list[list[str]] = [[] for _ in calls]
         made, numbers = [], []
+        session.heed()
         for (name, what, command, given), lines in zip(calls, heard):  # noqa: B905 - Python 3.9 has no `strict`
             numbers.append(self.keep(PROMPTS, name, given))
             environment = self.environment(unit, **self.variables(name, what))
@@ -47,10 +48,9 @@ class Speaking(Asking, Calling):
         def ended(index: int) -> None:
             if not is_one:
                 session.display.line(f"    {one_line(calls[index][0])}:")
-            for line in heard[index]:
-                self._show(line)
+            if heard[index]:
+                self._show("\n".join(heard[index]))
 
-        session.heed()
         try:
             answers = exchange(self.processes, made, unit.get("timeout", self.seconds), ended)
         except OSError as error:
@@ -59,19 +59,22 @@ class Speaking(Asking, Calling):
             self.keep(ANSWERS, name, decoded(answered.answer), number)
         return answers
 
-    def _show(self, line: str) -> None:
+    def _show(self, lines: str) -> None:
         display = self.session.display
-        display.line(display.paint(f"    {clean(line)}".rstrip(), "dim"))
+        shown = (f"    {line}".rstrip() for line in clean(lines).split("\n"))
+        display.line(display.paint("\n".join(shown), "dim"))
 
     def keep(self, folder: str, name: str, text: str, number: int = 0) -> int:
         """Keep a text beside the journal, as UNIT.K for the K-th call of a unit, and return K."""
         directory = self.session.folder / folder
-        directory.mkdir(exist_ok=True)
         stem = quote(name, safe="{} ")[:LONGEST_NAME]
-        number = number or 1
-        while folder == PROMPTS and (directory / f"{stem}.{number}").exists():
+        while not number or (folder == PROMPTS and (directory / f"{stem}.{number}").exists()):
             number += 1
-        (directory / f"{stem}.{number}").write_bytes(text.encode("utf-8", "replace"))
+        try:
+            directory.mkdir(exist_ok=True)
+            (directory / f"{stem}.{number}").write_bytes(text.encode("utf-8", "replace"))
+        except OSError as error:  # the journal is what counts
+            self.session.display.line(f"    {clean(str(error.filename))}: not kept: {error.strerror}")
         return number
 
     def by_hand(self, name: str, given: str) -> Done:

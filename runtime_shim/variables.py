@@ -2,7 +2,8 @@
 
 from typing import Optional
 
-from runtime_shim.interrupted import VARIABLES, no_answer
+from runtime_shim.dialog import words_of
+from runtime_shim.interrupted import VARIABLES
 from runtime_shim.program import Table
 from runtime_shim.session import BEFORE, Done, Session
 from runtime_shim.slots import LARGEST_VARIABLE
@@ -13,6 +14,11 @@ def texts_of(unit: Table, registers: Registers) -> dict[str, str]:
     """Return the environment variables that slots give a unit; one that is unset gives none."""
     places = unit.get("texts", {}).items()
     return {variable: registers[slot] for variable, slot in places if registers[slot] is not None}
+
+
+def no_answer(unit: Table) -> str:
+    """Return the word of a unit that could not be done."""
+    return "failed" if "failed" in words_of(unit) else "fail"
 
 
 def check_texts(session: Session, name: str) -> Optional[Done]:

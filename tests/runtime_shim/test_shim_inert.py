@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
 
+from tests.interpreters import interpreter
 from tests.runtime_shim.shim_programs import (
     Ask,
     Compiled,
@@ -32,17 +34,11 @@ from tests.runtime_shim.shim_programs import (
 )
 
 NASTY = {
-    "substitution": "$(touch x) `touch x` ${IFS}",
-    "quotes": "'; touch x #\"; touch x",
-    "expression": "${{ github.token }}",
-    "line": "a\nb=c\nFOUND=stolen",
-    "command": "::set-output name=x::y\n::add-mask::z",
-    "brackets": "]]]}}%}{{ 7*7 }}{% raw %}",
-    "bidi": "abc\u202edcba\u2066x\u2069\u200f",
-    "terminal": "\x1b]0;owned\x07\x1b[2J\x1b]52;c;aGk=\x07\x9b31m",
+    "quotes": "'; touch x #\"; touch x; $(touch x) `touch x` ${IFS} ${{ github.token }}",
+    "lines": "a\nb=c\nFOUND=stolen\n::set-output name=x::y\n::add-mask::z\n]]]}}%}{{ 7*7 }}{% raw %}",
+    "terminal": "\x1b]0;owned\x07\x1b[2J\x1b]52;c;aGk=\x07\x9b31m abc\u202edcba\u2066x\u2069\u200f",
     "option": "--help",
-    "reference": "<said><input>{1.1}{2.1}",
-    "journal": '"}\n00000000 {"n":5,"kind":"done"}',
+    "marks": '<said><input>{1.1}{2.1}"}\n00000000 {"n":5,"kind":"done"}',
 }
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200f\u202a-\u202e\u2066-\u2069]")
 
@@ -146,3 +142,19 @@ def test_reply_of_a_person_stays_text(tmp_path: Path) -> None:
     assert place.run("answer", "1", NASTY["quotes"]).code == 0
     assert place.run("resume").code == 0
     assert place.text("got") == NASTY["quotes"] + "\n"
+
+
+@pytest.mark.parametrize("version", ["3.9", "3.13"])
+def test_everything_runs_on_other_versions_of_python(tmp_path: Path, version: str) -> None:
+    python = interpreter(version)
+    if python is None:
+        pytest.skip(f"no Python {version} here")
+    place = Compiled(tmp_path, whole())
+    (tmp_path / "answers").write_text("6 approved\n7 no\n8 x\n")
+    words = ["--answers", "answers", "--agent", "cat", "--tool", "t=cat", "--input", "input=x"]
+    done = subprocess.run(
+        [python, "-I", "-W", "error", str(place.script), "run", *words],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 1, done.stderr
+    assert place.walk()[-1] == "7 no", done.stderr

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import random
 import signal
+import subprocess
 import time
 from pathlib import Path
 
@@ -14,6 +16,7 @@ from tests.runtime_shim.shim_programs import (
     Ask,
     Compiled,
     Gate,
+    Keep,
     Parallel,
     Tool,
     agent,
@@ -249,3 +252,36 @@ def test_questions_at_the_terminal(tmp_path: Path) -> None:
     screen.type("1\n")
     assert screen.close() == 1
     assert list(place.slots().values()) == ["yes", "you & me", "Blue"]
+
+
+EVERYTHING = program(
+    node("1", agent("one"), edge("2", "pass", kept("a")), edge("STOP")),
+    node("2", REVIEWS, edge("3", "OK", kept("b")), edge("STOP")),
+    node("3", Tool("t", "x", of('{"a": "', slot("a"), '"}')), edge("4", "pass", kept("c")), edge("STOP")),
+    node("4", sh('echo "V=$RDC_ATTEMPT" > "$RDC_OUTPUT"'), edge("COMPLETE", "pass", Keep("d", "value", "V"))
+         , edge("STOP")),
+    slots=("a", "b", "c", "d"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_run_that_is_killed_at_any_time_ends_as_if_it_had_not_been(tmp_path: Path, seed: int) -> None:
+    place, chance = Compiled(tmp_path, EVERYTHING), random.Random(seed)
+    words = ("--agent", "sleep 0.2; cat; echo OK", "--tool", "t=sleep 0.1; cat")
+    command, kills = ["run"], 0
+    while True:
+        runner = place.start(*command, *words)
+        try:
+            runner.communicate(timeout=chance.uniform(0.05, 0.45) if kills < 5 else 20)
+            break
+        except subprocess.TimeoutExpired:
+            kill(runner)
+            kills += 1
+        command = ["resume", "--rerun-interrupted"] if place.text(".rdc/deploy/journal").endswith("\n") else ["run"]
+    assert kills
+    assert place.run("resume").code == 0
+    assert place.walk() == ["1 pass", "2 OK", "3 pass", "4 pass"]
+    assert place.slots() == {
+        "a": "oneOK", "b": "First?OK\n\nSecond?OK\n\nThird?OK", "c": '{"tool": "x", "arguments": {"a": "oneOK"}}',
+        "d": "1",
+    }  # fmt: skip

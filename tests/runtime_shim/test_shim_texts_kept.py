@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from compiler.ir.edges import Add, CounterTest
+from runtime_shim.outputs import read_output
+from runtime_shim.pauses import pause_of
 from tests.runtime_shim.shim_process import kill
 from tests.runtime_shim.shim_programs import (
     Ask,
@@ -105,10 +107,7 @@ VALUES = program(
         ("echo C=1 > $1", 1, None, None),
         ("printf 'A=1\\njunk\\n' > $1", 1, None, None),
         ("printf 'A<<E\\nx\\n' > $1", 1, None, None),
-        ("printf 'A=\\0\\n' > $1", 1, None, None),
-        ("printf 'A=\\377\\n' > $1", 1, None, None),
         ("(printf A=; head -c 65537 /dev/zero | tr '\\0' x) > $1", 1, None, None),
-        ("rm $1; mkdir $1", 1, None, None),
         ("rm $1; ln -s /etc/passwd $1", 1, None, None),
         ("rm $1", 0, None, None),
     ],
@@ -162,17 +161,15 @@ def retrying(*more: Edge, **settings: int) -> object:
     )  # fmt: skip
 
 
-def test_attempts_wait_longer_and_longer(tmp_path: Path) -> None:
-    place = Compiled(tmp_path, retrying(delay=1, backoff=2))  # type: ignore[arg-type]
-    result = place.run("run")
-    first, second, third = map(float, place.text("log").split())
-    assert 1 <= second - first < 2
-    assert 2 <= third - second < 3.5
-    assert result.err.count("before this attempt") == 2
+def test_attempts_wait_longer_and_longer() -> None:
+    unit = {"attempt": "r", "delay": 3, "backoff": 2}
+    assert [pause_of(unit, {"r": used}) for used in range(4)] == [0, 3, 6, 12]
+    assert pause_of(unit, {"r": 10**6}) <= 10**8
+    assert pause_of({"attempt": "r"}, {"r": 3}) == 0
 
 
 def test_pause_is_interrupted_and_resumed_for_what_is_left(tmp_path: Path) -> None:
-    place = Compiled(tmp_path, retrying(delay=3))  # type: ignore[arg-type]
+    place = Compiled(tmp_path, retrying(delay=2))  # type: ignore[arg-type]
     runner = place.start("run")
     place.wait_for("log")
     time.sleep(0.5)
@@ -185,13 +182,12 @@ def test_pause_is_interrupted_and_resumed_for_what_is_left(tmp_path: Path) -> No
     runner = place.start("resume")
     time.sleep(0.3)
     kill(runner)
-    time.sleep(1)
     runner = place.start("resume")
     while len(place.text("log").split()) < 2:
         time.sleep(0.02)
     kill(runner)
     first, second = map(float, place.text("log").split()[:2])
-    assert 2.9 <= second - first < 5
+    assert 2 <= second - first < 4
 
 
 def test_limit_ends_the_run_and_gates_do_not_count(tmp_path: Path) -> None:
@@ -222,3 +218,10 @@ def test_status_tells_slots(tmp_path: Path) -> None:
     assert place.run("run", "--input", "name=Ann").code == 0
     facts = json.loads(place.run("status", "--json").out)
     assert facts["slots"] == {"name": "Ann", "note": None, "count": "3", "kind": "a"}
+
+
+@pytest.mark.parametrize("content", [b"A=\0\n", b"A=\xff\n", b"A", b"A <<E\nE\n", b"=1\n", b"A<<E\nx\nF"])
+def test_malformed_values_are_refused(content: bytes) -> None:
+    assert read_output(b"A=x\nA<<E\nE", ["A"]) == {"A": ""}
+    with pytest.raises(ValueError):  # noqa: PT011 (each has its own words)
+        read_output(content, ["A"])
