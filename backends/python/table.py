@@ -34,7 +34,7 @@ def table(program: Program) -> Table:
     """The table of a program; keys in reading order."""
     resets = {e.scope for node in program.nodes for edge in node.edges for e in edge.effects if isinstance(e, Reset)}
     members = scope_members(program.registers)
-    groups = [group for group in program.groups if group.kind == "step" and group.prompt]
+    groups = {group.id: group for group in program.groups if group.kind == "step" and group.prompt}
     slots = frozenset(slot.name for slot in program.slots)
     counters: Table = {register.name: register.initial for register in program.registers}
     return {
@@ -48,8 +48,8 @@ def table(program: Program) -> Table:
         **({"inputs": [_input(declared) for declared in program.inputs]} if program.inputs else {}),
         "registers": counters | {slot.name: slot.initial for slot in program.slots},
         "scopes": {scope: [register.name for register in members.get(scope, ())] for scope in sorted(resets)},
-        "groups": {group.id: _group(group, slots) for group in groups},
-        "units": {node.id: _unit(node, {group.id for group in groups}, slots) for node in program.nodes},
+        "groups": {name: _group(group, slots) for name, group in groups.items()},
+        "units": {node.id: _unit(node, groups, slots) for node in program.nodes},
     }
 
 
