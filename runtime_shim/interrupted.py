@@ -36,7 +36,7 @@ class Calling(Performer):
         self._environment = {**os.environb, b"RDC_RUN_ID": session.state.begin["run"].encode()}
         self.processes = Processes(session.signals, session.is_interactive, self._began)
 
-    def _began(self, group: int, _index: int) -> None:
+    def _began(self, group: int) -> None:
         with suppress(RefusedError):  # a full disk is no reason to end a command half-way; its outcome will tell
             self.session.record({"kind": "process", "pid": group, "since": ticks()}, sync=False)
 

@@ -36,8 +36,8 @@ def in_words(ended: Ended) -> str:
 class Processes:
     """Begins processes and waits for them: for one with the terminal, or for several at the same time."""
 
-    def __init__(self, signals: Signals, lends: bool, began: Callable[[int, int], None]) -> None:
-        """`lends` tells whether one gets the terminal; `began` is told number and index of each."""
+    def __init__(self, signals: Signals, lends: bool, began: Callable[[int], None]) -> None:
+        """`lends` tells whether one gets the terminal; `began` is told the number of each as soon as it runs."""
         self._signals = signals
         self._lends = lends
         self._began = began
@@ -50,7 +50,7 @@ class Processes:
         self, path: str, words: list[bytes], environment: Mapping[bytes, bytes], files: Sequence[Any] = ()
     ) -> int:
         """Begin a process and return its number, which is that of its group too."""
-        return os.posix_spawn(
+        group = os.posix_spawn(
             path,
             words,
             environment,
@@ -59,6 +59,8 @@ class Processes:
             setsigmask=self._signals.before,
             setsigdef=IGNORED_HERE,
         )
+        self._began(group)
+        return group
 
     @staticmethod
     def end(groups: Iterable[int]) -> None:
@@ -79,8 +81,6 @@ class Processes:
         try:
             if self._lends and len(groups) == 1:
                 self._foreground.lend(groups[0])
-            for index, group in enumerate(groups):
-                self._began(group, index)
             if seconds:
                 self._signals.wake_after(seconds)
             while self._left:

@@ -1285,7 +1285,10 @@ class Session:
             condition = "waiting"
         elif condition == "waiting":  # it asked, and is a command now, which has not begun
             condition = "ready"
-        registers = {name: old.get(name, new) for name, new in self.program.get("registers", {}).items()}
+        registers = {**self.program.get("registers", {})}
+        for name, new in registers.items():
+            if isinstance(old.get(name, new), int) == isinstance(new, int):  # it is a counter, or a text, in both
+                registers[name] = old.get(name, new)
         self.record(
             {
                 "kind": "adopt",
@@ -1443,8 +1446,8 @@ def in_words(ended: Ended) -> str:
 class Processes:
     """Begins processes and waits for them: for one with the terminal, or for several at the same time."""
 
-    def __init__(self, signals: Signals, lends: bool, began: Callable[[int, int], None]) -> None:
-        """`lends` tells whether one gets the terminal; `began` is told number and index of each."""
+    def __init__(self, signals: Signals, lends: bool, began: Callable[[int], None]) -> None:
+        """`lends` tells whether one gets the terminal; `began` is told the number of each as soon as it runs."""
         self._signals = signals
         self._lends = lends
         self._began = began
@@ -1457,7 +1460,7 @@ class Processes:
         self, path: str, words: list[bytes], environment: Mapping[bytes, bytes], files: Sequence[Any] = ()
     ) -> int:
         """Begin a process and return its number, which is that of its group too."""
-        return os.posix_spawn(
+        group = os.posix_spawn(
             path,
             words,
             environment,
@@ -1466,6 +1469,8 @@ class Processes:
             setsigmask=self._signals.before,
             setsigdef=IGNORED_HERE,
         )
+        self._began(group)
+        return group
 
     @staticmethod
     def end(groups: Iterable[int]) -> None:
@@ -1486,8 +1491,6 @@ class Processes:
         try:
             if self._lends and len(groups) == 1:
                 self._foreground.lend(groups[0])
-            for index, group in enumerate(groups):
-                self._began(group, index)
             if seconds:
                 self._signals.wake_after(seconds)
             while self._left:
@@ -1569,11 +1572,6 @@ def pids_of(processes: list[Record]) -> str:
 VARIABLES: list[Callable[[Table, Registers], dict[str, str]]] = []  # what other modules put into the environment
 
 
-def no_answer(unit: Table) -> str:
-    """Return the word of a unit that could not be done: its process failed, took too long or said too much."""
-    return "failed" if "failed" in words_of(unit) else "fail"
-
-
 class Calling(Performer):
     """Does units by calling processes."""
 
@@ -1585,7 +1583,7 @@ class Calling(Performer):
         self._environment = {**os.environb, b"RDC_RUN_ID": session.state.begin["run"].encode()}
         self.processes = Processes(session.signals, session.is_interactive, self._began)
 
-    def _began(self, group: int, _index: int) -> None:
+    def _began(self, group: int) -> None:
         with suppress(RefusedError):  # a full disk is no reason to end a command half-way; its outcome will tell
             self.session.record({"kind": "process", "pid": group, "since": ticks()}, sync=False)
 
@@ -1727,7 +1725,7 @@ def rehearse(session: Session) -> list[str]:
             return [*lines, f"It would go round from {session.label(state.node)} again: the walk ends here."]
         seen.add(here)
         done = session.performer(state.node).rehearse(state.node, unit)
-        move = advance(program, state.node, state.registers, done.outcome)
+        move = advance(program, state.node, state.registers, done.outcome, done.verbs)
         lines.append(session.label(state.node))
         for key in ("command",) if "command" in unit else ("prompt", "block"):
             lines += session.texts(unit, key)
@@ -2080,7 +2078,8 @@ def build_parser(program: Table, prog: str) -> Parser:
     parser.set_defaults(prog=prog, answers=None, events=None, adopt=False)
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     added: dict[str, argparse.ArgumentParser] = {}
-    words = list(dict.fromkeys(word for unit in program["units"].values() for word in words_of(unit)))
+    is_binary = all(words_of(unit) == BINARY for unit in program["units"].values())
+    choices = BINARY if is_binary else None  # words of a document are not shown here, and are checked later
     for name, text in (
         ("run", "begin a run"),
         ("resume", "go on with a run"),
@@ -2095,7 +2094,7 @@ def build_parser(program: Table, prog: str) -> Parser:
         added[name].add_argument("--answers", metavar="FILE", help="RESULT or UNIT RESULT, a line each")
         how = added[name].add_mutually_exclusive_group()
         how.add_argument("--rerun-interrupted", action="store_true", help="run the interrupted command again")
-        how.add_argument("--assume", choices=words, help="the outcome of the interrupted command")
+        how.add_argument("--assume", choices=choices, help="the outcome of the interrupted command")
     for name in ("run", "resume", "answer"):
         added[name].add_argument("--events", metavar="FILE", help="append what happens, as JSON lines")
     added["run"].add_argument("--dry-run", action="store_true", help="show the walk; do and record nothing")

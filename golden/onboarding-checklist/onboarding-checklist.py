@@ -1327,7 +1327,10 @@ class Session:
             condition = "waiting"
         elif condition == "waiting":  # it asked, and is a command now, which has not begun
             condition = "ready"
-        registers = {name: old.get(name, new) for name, new in self.program.get("registers", {}).items()}
+        registers = {**self.program.get("registers", {})}
+        for name, new in registers.items():
+            if isinstance(old.get(name, new), int) == isinstance(new, int):  # it is a counter, or a text, in both
+                registers[name] = old.get(name, new)
         self.record(
             {
                 "kind": "adopt",
@@ -1448,7 +1451,7 @@ def rehearse(session: Session) -> list[str]:
             return [*lines, f"It would go round from {session.label(state.node)} again: the walk ends here."]
         seen.add(here)
         done = session.performer(state.node).rehearse(state.node, unit)
-        move = advance(program, state.node, state.registers, done.outcome)
+        move = advance(program, state.node, state.registers, done.outcome, done.verbs)
         lines.append(session.label(state.node))
         for key in ("command",) if "command" in unit else ("prompt", "block"):
             lines += session.texts(unit, key)
@@ -1801,7 +1804,8 @@ def build_parser(program: Table, prog: str) -> Parser:
     parser.set_defaults(prog=prog, answers=None, events=None, adopt=False)
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     added: dict[str, argparse.ArgumentParser] = {}
-    words = list(dict.fromkeys(word for unit in program["units"].values() for word in words_of(unit)))
+    is_binary = all(words_of(unit) == BINARY for unit in program["units"].values())
+    choices = BINARY if is_binary else None  # words of a document are not shown here, and are checked later
     for name, text in (
         ("run", "begin a run"),
         ("resume", "go on with a run"),
@@ -1816,7 +1820,7 @@ def build_parser(program: Table, prog: str) -> Parser:
         added[name].add_argument("--answers", metavar="FILE", help="RESULT or UNIT RESULT, a line each")
         how = added[name].add_mutually_exclusive_group()
         how.add_argument("--rerun-interrupted", action="store_true", help="run the interrupted command again")
-        how.add_argument("--assume", choices=words, help="the outcome of the interrupted command")
+        how.add_argument("--assume", choices=choices, help="the outcome of the interrupted command")
     for name in ("run", "resume", "answer"):
         added[name].add_argument("--events", metavar="FILE", help="append what happens, as JSON lines")
     added["run"].add_argument("--dry-run", action="store_true", help="show the walk; do and record nothing")

@@ -164,6 +164,7 @@ def test_agent_that_is_killed_with_its_runner_is_decided_about(tmp_path: Path) -
     place = Compiled(tmp_path, REVIEW)
     runner = place.start("run", "--agent", "echo $$ > pid; echo ready > ready; exec sleep 1000")
     place.wait_for("ready")
+    wait_until(lambda: place.records()[-1]["kind"] == "process")
     kill(runner)
     status = json.loads(place.run("status", "--json").out)
     assert status["pid"] == int(place.text("pid"))
