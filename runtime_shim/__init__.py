@@ -58,9 +58,12 @@ MODULES: tuple[tuple[str, str], ...] = (
 def features(program: dict[str, Any]) -> set[str]:
     """Return what a program needs modules for: the kinds of its tasks, the keys of its units, its own keys."""
     units = program["units"].values()
-    slots = [name for name, initial in program.get("registers", {}).items() if not isinstance(initial, int)]
+    filled = [*units, *program.get("groups", {}).values()]
+    places = (place for item in filled for place in item.get("placeholders", {}).values())
+    registers = program.get("registers", {}).values()
+    is_slotted = any(not isinstance(value, int) for value in registers) or any(isinstance(p, list) for p in places)
     keys = (key for unit in units for key in unit)
-    return {"", *program, *(unit["task"] for unit in units), *keys, *["slots"][: len(slots)]}
+    return {"", *program, *(unit["task"] for unit in units), *keys, *(["slots"] if is_slotted else [])}
 
 
 def modules(program: dict[str, Any]) -> list[str]:

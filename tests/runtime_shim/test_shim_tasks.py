@@ -211,7 +211,7 @@ def test_questions_take_their_replies(
         ("i<<E\nx\n", "answers:1: E does not follow"),
         ('{"c": 1}', "answers:1: c: expected a string"),
         ('{"d": "yes"}', "answers:1: d is not a unit that asks"),
-        ("{", "answers:1: not JSON"),
+        ('{"c": ', "answers:1: not JSON"),
         ("sh pass\n", "answers:1: sh is not a unit that asks"),
     ],
 )
