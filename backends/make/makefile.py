@@ -120,6 +120,8 @@ def _shown(title: str) -> str:
 def _is_plain(program: Program) -> bool:
     """Whether a program is commands one after the other, with defaults alone (M6)."""
     units = [node for node in program.nodes if not isinstance(node.task, End)]
+    if not units:
+        return False
     targets = [*(node.id for node in units[1:]), _only_end(program, "complete")]
     stop = _only_end(program, "stop")
     return program.entry == units[0].id and all(

@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from compiler.ir.program import Program
+from compiler.ir.unseen import shown_json
 
 _VERSION = "https://json-schema.org/draft/2020-12/schema"
 
@@ -20,7 +21,7 @@ def _adapter() -> TypeAdapter[Program]:
 
 def to_json(program: Program) -> str:
     """The JSON form: indented, keys in the order of the model, ending in a newline."""
-    return _adapter().dump_json(program, indent=2).decode() + "\n"
+    return shown_json(_adapter().dump_json(program, indent=2).decode()) + "\n"
 
 
 def from_json(text: str) -> Program:
