@@ -22,9 +22,7 @@ def read_output(content: bytes, names: Iterable[str]) -> dict[str, str]:
     except UnicodeDecodeError:
         raise ValueError("it is not UTF-8") from None
     known, found = set(names), {}
-    for number, line in lines:
-        if not line:
-            continue
+    for number, line in lines if content else ():
         name, value = _pair(number, line, lines)
         if name not in known:
             raise ValueError(f"line {number}: no value of this name is kept")
