@@ -1,13 +1,17 @@
 """The runtime of compiled programs: used in place by `rdc run`, and bundled into generated files.
 
-MODULES names the modules in the order in which they are bundled, each with the kind of task that
-needs it ("" stands for every program). A module imports only from those before it. None has a `from __future__`: that
-line is an import like any other, and it would stand before the generated file can say where not to look for modules.
+MODULES names the modules in the order in which they are bundled, each with the features that need it ("" stands for
+every program, `a+b` for those that have both). A module imports only from those before it. None has a
+`from __future__`: that line is an import like any other, and it would stand before the generated file can say where not
+to look for modules.
 """
 
-from runtime_shim import ask, shell
-from runtime_shim.cli import main
+from importlib import import_module
+from typing import Any, Optional
 
+CALLS = "shell agent tool parallel"
+SPEAKS = "agent tool parallel"
+REPLIES = "confirm input select gate agent tool parallel"
 MODULES: tuple[tuple[str, str], ...] = (
     ("program", ""),
     ("walk", ""),
@@ -20,10 +24,31 @@ MODULES: tuple[tuple[str, str], ...] = (
     ("answers", ""),
     ("events", ""),
     ("session", ""),
-    ("foreground", "shell"),
-    ("leftover", "shell"),
+    ("fitting", "inputs"),
+    ("files", "inputs agent parallel"),
+    ("inputs", "inputs"),
+    ("reading", "slots agent tool parallel"),
+    ("slots", "slots"),
+    ("limit", "limit"),
+    ("pauses", "delay"),
+    ("foreground", CALLS),
+    ("leftover", CALLS),
+    ("process", CALLS),
+    ("interrupted", CALLS),
+    ("variables", "texts"),
     ("shell", "shell"),
-    ("ask", "ask"),
+    ("outputs", "values"),
+    ("ask", f"ask {REPLIES}"),
+    ("replies", REPLIES),
+    ("questions", "confirm input select"),
+    ("gate", "gate"),
+    ("exchange", SPEAKS),
+    ("speaking", SPEAKS),
+    ("agents", "agent parallel"),
+    ("agent", "agent"),
+    ("prompted", "agent+ask parallel+ask"),
+    ("tool", "tool"),
+    ("parallel", "parallel"),
     ("rehearsal", ""),
     ("report", ""),
     ("cli", ""),
@@ -32,4 +57,29 @@ MODULES: tuple[tuple[str, str], ...] = (
 BESIDE: tuple[str, ...] = ("json_lines", "calls")
 """Modules that Makefiles carry for what sh cannot say exactly; no compiled program has them."""
 
-__all__ = ["BESIDE", "MODULES", "ask", "main", "shell"]
+
+def features(program: dict[str, Any]) -> set[str]:
+    """Return what a program needs modules for: the kinds of its tasks, the keys of its units, its own keys."""
+    units = program["units"].values()
+    filled = [*units, *program.get("groups", {}).values()]
+    places = (place for item in filled for place in item.get("placeholders", {}).values())
+    registers = program.get("registers", {}).values()
+    is_slotted = any(not isinstance(value, int) for value in registers) or any(isinstance(p, list) for p in places)
+    keys = (key for unit in units for key in unit)
+    return {"", *program, *(unit["task"] for unit in units), *keys, *(["slots"] if is_slotted else [])}
+
+
+def modules(program: dict[str, Any]) -> list[str]:
+    """Return the names of the modules that a program needs, in order."""
+    found = features(program)
+    return [name for name, needs in MODULES if any(found.issuperset(need.split("+")) for need in needs.split(" "))]
+
+
+def main(program: dict[str, Any], argv: Optional[list[str]] = None, prog: Optional[str] = None) -> int:
+    """Run a program in place, with the modules that it would carry in a file of its own."""
+    *_, last = [import_module(f"runtime_shim.{name}") for name in modules(program)]
+    code: int = last.main(program, argv, prog)
+    return code
+
+
+__all__ = ["BESIDE", "MODULES", "main", "modules"]

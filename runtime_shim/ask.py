@@ -2,12 +2,43 @@
 
 from typing import Optional
 
+from runtime_shim.dialog import outcome_of
 from runtime_shim.display import one_line
-from runtime_shim.program import Table
-from runtime_shim.session import PERFORMERS, Done, Performer, Waiting
+from runtime_shim.program import RefusedError, Table
+from runtime_shim.session import PERFORMERS, Done, Performer, Waiting, told
 
 
-class Prompts(Performer):
+class Asking(Performer):
+    """Does units that somebody answers."""
+
+    asks = True  # whether it takes an answer that names no unit
+
+    def from_file(self, name: str) -> Optional[Done]:
+        """Take the answer of a unit from the file of answers, if that has one."""
+        answers = self.session.answers
+        answer = answers.take(name, self.asks) if answers is not None else None
+        if answers is None or answer is None:
+            return None
+        note = {"answers": answers.digest, "line": answer.line}
+        where = f"line {answer.line} of {self.session.options.answers}"
+        try:
+            done = self.given(name, answer.reply, one_line(f"answered by {where}"))
+        except RefusedError as error:
+            self.session.rest()
+            raise RefusedError(f"{where}: {error}") from None
+        return done._replace(note=note) if done is not None else None
+
+    def wait(self, name: str, unit: Table) -> Waiting:
+        """Leave a unit to be answered later."""
+        session = self.session
+        first, *others = self.replies(unit)
+        return Waiting(
+            f"to answer: {session.call('answer', name, first)}" + "".join(f"   (or {other})" for other in others),
+            f"to go on:  {session.call('resume')}",
+        )
+
+
+class Prompts(Asking):
     """Gets the answers of units that ask."""
 
     def perform(self, name: str, unit: Table) -> Done:
@@ -16,7 +47,7 @@ class Prompts(Performer):
         for line in session.texts(unit, "prompt") + session.texts(unit, "block"):
             session.display.line(line)
         session.heed()
-        done = self._from_file(name)
+        done = self.from_file(name)
         if done is not None:
             return done
         if session.is_interactive:
@@ -25,25 +56,25 @@ class Prompts(Performer):
                 text = f"{text}:" if unit["question"] == "yes/no" else f"Did {text} pass?"
             choice = session.ask(text, unit["question"])
             if choice is not None:
-                return Done(choice, "answered here")
-        good, bad = unit["question"].split("/")
-        raise Waiting(
-            f"to answer: {session.call('answer', name, good)}   (or {bad})",
-            f"to go on:  {session.call('resume')}",
-        )
+                return told(Done(choice, "answered here"), choice)
+        raise self.wait(name, unit)
 
     def rehearse(self, name: str, unit: Table) -> Done:
         """Take the answer of the file, or else the good one."""
-        return self._from_file(name) or super().rehearse(name, unit)
+        return self.from_file(name) or super().rehearse(name, unit)
 
-    def _from_file(self, name: str) -> Optional[Done]:
-        answers = self.session.answers
-        answer = answers.take(name) if answers is not None else None
-        if answers is None or answer is None:
-            return None
-        note = {"answers": answers.digest, "line": answer.line}
-        how = f"answered by line {answer.line} of {self.session.options.answers}"
-        return Done(answer.outcome, one_line(how), note)
+    def given(self, _name: str, reply: str, how: str) -> Done:
+        """Read pass, fail, yes or no."""
+        outcome = outcome_of(reply)
+        if outcome is None:
+            raise RefusedError(f"{one_line(reply)}: expected pass, fail, yes or no")
+        return told(Done(outcome, how), reply)
+
+    @staticmethod
+    def replies(unit: Table) -> list[str]:
+        """Return the two words of its question."""
+        words: list[str] = unit["question"].split("/")
+        return words
 
 
 PERFORMERS["ask"] = Prompts

@@ -13,7 +13,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Callable, NoReturn, Optional
 
-from runtime_shim.dialog import outcome_of
+from runtime_shim.dialog import BINARY, words_of
 from runtime_shim.display import Display, clean
 from runtime_shim.journal import Reading, VanishedError
 from runtime_shim.output import put
@@ -29,7 +29,7 @@ from runtime_shim.program import (
 )
 from runtime_shim.rehearsal import rehearse
 from runtime_shim.report import describe, status_lines, steps_lines
-from runtime_shim.session import PERFORMERS, Done, Session, call_of, first_record
+from runtime_shim.session import BEGINNINGS, OPTIONS, PERFORMERS, REPLIES, Session, call_of, first_record
 from runtime_shim.signals import Interrupted, Signals
 from runtime_shim.state import ENDED, State, Store
 
@@ -100,7 +100,7 @@ class Commandline:
                     f"an unfinished run stands at {old.node}"
                     + ("" if is_same else ", of a different version of this program"),
                 )
-            session = self._session(signals, State(first_record(self.program)))
+            session = self._session(signals, self._beginning())
             if old is not None:
                 self.store.archive(old.begin["run"])
                 _, reading = self.store.read()
@@ -121,18 +121,21 @@ class Commandline:
 
     def answer(self) -> int:
         """Record the answer of the unit that waits."""
-        unit, outcome = self.options.unit, outcome_of(self.options.result)
-        if outcome is None:
-            raise RefusedError(f"{self.options.result}: expected pass, fail, yes or no")
+        unit, reply = self.options.unit, self.options.result
+        for look in REPLIES:
+            reply = look(reply)
         with self._locked() as signals:
             state, reading = self._known_state()
             if state.condition != "waiting":
                 raise RefusedError("no unit waits for an answer")
-            if state.node != unit:
-                raise RefusedError(f"{state.node} waits for an answer, {unit} does not")
             session = self._session(signals, state)
+            performer = session.performer(state.node)
+            if unit not in performer.names(state.node, self.program["units"][state.node]):
+                raise RefusedError(f"{state.node} waits for an answer, {unit} does not")
             session.journal = self.store.journal(reading)
-            session.settle(unit, Done(outcome, "answered"), 0.0, begins=False)
+            done = performer.given(unit, reply, "answered")
+            if done is not None:
+                session.settle(state.node, done, 0.0, begins=False)
         self.display.rule(f"to go on: {self._call('resume')}")
         return EXIT_COMPLETE
 
@@ -168,9 +171,13 @@ class Commandline:
         self.options.events = None
         with Signals() as signals:
             self.display.gives_up = signals.has_come
-            session = self._session(signals, State(first_record(self.program)))
+            session = self._session(signals, self._beginning())
         self._print(rehearse(session))
         return EXIT_COMPLETE
+
+    def _beginning(self) -> State:
+        given = {name: value for look in BEGINNINGS for name, value in look(self.program, self.options).items()}
+        return State(first_record(self.program, given))
 
     def _session(self, signals: Signals, state: State) -> Session:
         return Session(self.program, self.options, self.display, signals, state)
@@ -245,7 +252,9 @@ def build_parser(program: Table, prog: str) -> Parser:
     parser = Parser(prog=prog, description=about, allow_abbrev=False)
     parser.set_defaults(prog=prog, answers=None, events=None, adopt=False)
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
-    added = {}
+    added: dict[str, argparse.ArgumentParser] = {}
+    is_binary = all(words_of(unit) == BINARY for unit in program["units"].values())
+    choices = BINARY if is_binary else None  # words of a document are not shown here, and are checked later
     for name, text in (
         ("run", "begin a run"),
         ("resume", "go on with a run"),
@@ -260,7 +269,12 @@ def build_parser(program: Table, prog: str) -> Parser:
         added[name].add_argument("--answers", metavar="FILE", help="RESULT or UNIT RESULT, a line each")
         how = added[name].add_mutually_exclusive_group()
         how.add_argument("--rerun-interrupted", action="store_true", help="run the interrupted command again")
-        how.add_argument("--assume", choices=("pass", "fail"), help="the outcome of the interrupted command")
+        how.add_argument(
+            "--assume",
+            choices=choices,
+            metavar=None if is_binary else "WORD",
+            help="the outcome of the interrupted command",
+        )
     for name in ("run", "resume", "answer"):
         added[name].add_argument("--events", metavar="FILE", help="append what happens, as JSON lines")
     added["run"].add_argument("--dry-run", action="store_true", help="show the walk; do and record nothing")
@@ -269,6 +283,8 @@ def build_parser(program: Table, prog: str) -> Parser:
     added["status"].add_argument("--json", action="store_true", help="for machines")
     added["answer"].add_argument("unit", metavar="UNIT")
     added["answer"].add_argument("result", metavar="RESULT", help="pass, fail, yes or no")
+    for add in OPTIONS:
+        add(program, added)
     return parser
 
 

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Optional
 
-from runtime_shim.display import Display
+from runtime_shim.display import Display, one_line
 from runtime_shim.program import Table
 from runtime_shim.signals import Interrupted, Signals
 
+BINARY = ("pass", "fail")
 MEANINGS = {"pass": "pass", "yes": "pass", "fail": "fail", "no": "fail"}
 
 
@@ -19,11 +20,15 @@ def outcome_of(word: str) -> Optional[str]:
     return MEANINGS.get(word.lower())
 
 
+def words_of(unit: Table) -> tuple[str, ...]:
+    """Return the words that the outcome of a unit may have."""
+    return tuple(unit.get("words", BINARY))
+
+
 def word_of(unit: Table, outcome: str) -> str:
     """Return an outcome as people read it: of a question that is put as yes/no it is YES or NO."""
     good, bad = unit.get("question", "pass/fail").split("/")
-    word: str = good if outcome == "pass" else bad
-    return word.upper()
+    return one_line({"pass": good, "fail": bad}.get(outcome, outcome)).upper()
 
 
 @contextmanager
@@ -44,7 +49,7 @@ def question(display: Display, signals: Signals, text: str, choices: str) -> Opt
     away, since it was not meant for it.
     """
     words = choices.split("/")
-    accepted = [*words, *MEANINGS] if len(words) == 2 else words
+    accepted = [*words, *MEANINGS] if len(words) == 2 and words[0] in MEANINGS else words
     known = {word[:length]: word for word in accepted for length in (1, len(word))}
     prompt = f"{text} [{choices}] "
     with suppress(OSError, ValueError, termios.error):

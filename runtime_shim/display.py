@@ -49,7 +49,7 @@ class Display:
 
     def paint(self, text: str, style: str) -> str:
         """Give a text a style."""
-        return f"\033[{STYLES[style]}m{text}\033[0m" if self._colour else text
+        return f"\033[{STYLES.get(style, '1')}m{text}\033[0m" if self._colour else text
 
     def line(self, text: str = "", end: str = "\n") -> None:
         """Write a line; a log that nobody reads any more does not stop a run."""

@@ -122,6 +122,7 @@ class Journal:
 
     def __init__(self, path: Path, reading: Reading, lock: Optional[Held] = None) -> None:
         self.path = path
+        self.folder = path.absolute().parent
         self.loss = f"{path.parent} was removed or replaced during the run"
         self.count = len(reading.records)
         self.size = reading.size

@@ -3,11 +3,12 @@
 import os
 import signal
 import time
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Optional
 
-from runtime_shim.journal import Record
+from runtime_shim.program import Table
 
 GRACE = 5.0
 TOLERANCE = 5  # ticks; a number is not given again that fast
@@ -23,9 +24,9 @@ def ticks() -> Optional[int]:
     return int(time.clock_gettime(time.CLOCK_BOOTTIME) * os.sysconf("SC_CLK_TCK"))
 
 
-def is_alive(process: Optional[Record]) -> bool:
+def is_alive(process: Table) -> bool:
     """Tell whether a recorded process still lives (another one may have its number by now)."""
-    if process is None or process["since"] is None:
+    if process["since"] is None:
         return False
     try:
         stat = Path(f"/proc/{process['pid']}/stat").read_bytes()
@@ -41,11 +42,14 @@ def signal_group(group: int, number: int) -> None:
         os.killpg(group, number)
 
 
-def end_group(process: Record) -> None:
-    """End the process group of a command that was left behind."""
-    signal_group(process["pid"], signal.SIGTERM)
-    signal_group(process["pid"], signal.SIGCONT)
+def end_groups(processes: Iterable[Table]) -> None:
+    """End the process groups of processes that were left behind."""
+    left = list(processes)
+    for number in (signal.SIGTERM, signal.SIGCONT):
+        for process in left:
+            signal_group(process["pid"], number)
     deadline = time.monotonic() + GRACE
-    while is_alive(process) and time.monotonic() < deadline:
+    while any(map(is_alive, left)) and time.monotonic() < deadline:
         time.sleep(0.02)
-    signal_group(process["pid"], signal.SIGKILL)
+    for process in left:
+        signal_group(process["pid"], signal.SIGKILL)

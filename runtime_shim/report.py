@@ -3,15 +3,15 @@
 from collections.abc import Iterable
 from typing import Callable, Optional
 
-from runtime_shim.dialog import word_of
+from runtime_shim.dialog import word_of, words_of
 from runtime_shim.display import duration, one_line
+from runtime_shim.journal import Record
 from runtime_shim.program import Table, program_hash
-from runtime_shim.session import PERFORMERS, RECENT
+from runtime_shim.session import FACTS, PERFORMERS, RECENT
 from runtime_shim.state import ENDED, State
 from runtime_shim.walk import filled
 
 OTHER = "This run belongs to a different version of the program."
-DECISIONS = (("--rerun-interrupted",), ("--assume", "pass"), ("--assume", "fail"))
 
 
 def describe(program: Table, state: Optional[State], busy: bool, call: Callable[..., str]) -> Table:
@@ -22,14 +22,16 @@ def describe(program: Table, state: Optional[State], busy: bool, call: Callable[
     word = condition_in_words(state, busy)
     unit = program["units"].get(state.node, {"title": "", "task": ""})
     is_same = state.program == program_hash(program)
-    process = state.process if word == "interrupted" and _still_runs(unit, state) else None
+    running = _running(unit, state) if word == "interrupted" else []
     registers = {**program.get("registers", {}), **state.registers}
-    decisions = DECISIONS if process is None else DECISIONS[:1]  # nobody assumes what is still going on
+    decisions = [("--rerun-interrupted",), *(("--assume", word) for word in words_of(unit))]
+    decisions = decisions[:1] if running else decisions  # nobody assumes what is still going on
     if is_same:
         todo = what_to_do(unit, state.node, word, decisions, call)
     else:
         todo = what_to_adopt(unit, word, decisions, call)
     known = ("unit", "title", "instances", "attempt", "outcome", "how", "says", "seconds")
+    told = {name: value for look in FACTS for name, value in look(program, state).items()}
     return {
         **about,
         "state": word,
@@ -39,8 +41,9 @@ def describe(program: Table, state: Optional[State], busy: bool, call: Callable[
         "unit_title": filled(unit, unit["title"], registers),
         "message": state.message,
         "same_program": is_same,
-        "pid": process["pid"] if process is not None else None,
+        "pid": running[0]["pid"] if running else None,
         "finished": [{key: record[key] for key in known} for record in state.finished],
+        **told,
         "next": todo,
     }
 
@@ -59,8 +62,11 @@ def what_to_do(
     if word == "running":
         return []
     if word == "waiting":
-        good, bad = unit.get("question", "pass/fail").split("/")
-        return [call("answer", name, good), call("answer", name, bad), call("resume")]
+        performer = PERFORMERS[unit["task"]]
+        answers = [
+            call("answer", one, reply) for one in performer.names(name, unit) for reply in performer.replies(unit)
+        ]
+        return [*answers, call("resume")]
     if word == "interrupted":
         return [call("resume", *how) for how in decisions]
     return [call("resume")] if word == "ready" else [call("run")]
@@ -79,9 +85,9 @@ def what_to_adopt(unit: Table, word: str, decisions: Iterable[tuple[str, ...]], 
     return [call("resume", "--adopt")]
 
 
-def _still_runs(unit: Table, state: State) -> bool:
+def _running(unit: Table, state: State) -> list[Record]:
     performer = PERFORMERS.get(unit["task"])
-    return performer is not None and performer.still_runs(state.process)
+    return performer.running(state.notes) if performer is not None else []
 
 
 def status_lines(program: Table, facts: Table) -> list[str]:

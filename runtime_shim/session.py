@@ -7,7 +7,8 @@ import sys
 import time
 from contextlib import suppress
 from datetime import datetime, timezone
-from typing import NamedTuple, Optional
+from pathlib import Path
+from typing import Callable, NamedTuple, Optional
 
 from runtime_shim.answers import Answers
 from runtime_shim.dialog import question, word_of
@@ -26,7 +27,18 @@ from runtime_shim.program import (
 )
 from runtime_shim.signals import Interrupted, Signals
 from runtime_shim.state import ENDED, State, utc_now
-from runtime_shim.walk import Move, advance, attempt_of, enter, filled, instances_of, nested_end
+from runtime_shim.walk import (
+    VERBS,
+    Move,
+    Registers,
+    Verbs,
+    advance,
+    attempt_of,
+    enter,
+    filled,
+    instances_of,
+    nested_end,
+)
 
 RECENT = 12  # units that are told, if there are more
 
@@ -37,6 +49,7 @@ class Done(NamedTuple):
     outcome: str
     how: str
     note: Optional[Record] = None
+    verbs: Verbs = VERBS  # what the effects of its edge mean, where they have to do with more than counters
 
 
 class Waiting(BaseException):
@@ -46,6 +59,7 @@ class Waiting(BaseException):
 class Performer:
     """Does the units of one kind of task. A module that knows a kind adds its class to PERFORMERS."""
 
+    keys: tuple[str, ...] = ("prompt", "block")  # the texts that say what a unit does
     recovers = False  # whether a unit can be interrupted half done, so that somebody must decide (R2)
 
     def __init__(self, session: "Session") -> None:
@@ -64,12 +78,40 @@ class Performer:
         return None
 
     @staticmethod
-    def still_runs(_process: Optional[Record]) -> bool:
-        """Tell whether a unit that was interrupted goes on without the run."""
-        return False
+    def running(_notes: list[Record]) -> list[Record]:
+        """Return the processes of a unit that was interrupted which go on without the run."""
+        return []
+
+    @staticmethod
+    def replies(unit: Table) -> list[str]:
+        """Return the replies with which a unit that waits is answered."""
+        return [] if PERFORMERS[unit["task"]].recovers else ["pass", "fail"]
+
+    @staticmethod
+    def names(name: str, _unit: Table) -> list[str]:
+        """Return the names under which a unit that waits is answered."""
+        return [name]
+
+    def given(self, name: str, reply: str, _how: str) -> Optional[Done]:
+        """Read the reply to a unit; None if the unit needs further ones."""
+        raise RefusedError(f"{name} takes no answer such as {one_line(reply)}")
 
 
 PERFORMERS: dict[str, type[Performer]] = {}
+STANDS: list[Callable[[Table, Move, Optional[State], Record], Record]] = []  # what modules know of where a run stands
+BEFORE: list[Callable[["Session", str], Optional[Done]]] = []  # what they do before a unit, or in its place
+OPTIONS: list[Callable[[Table, dict[str, argparse.ArgumentParser]], None]] = []  # what they add to the command line
+BEGINNINGS: list[Callable[[Table, argparse.Namespace], Registers]] = []  # what registers are given when a run begins
+REPLIES: list[Callable[[str], str]] = []  # where they take the reply of an `answer` from
+TELLS: list[Callable[[Done, str], Done]] = []  # what they make of an outcome that has a text
+FACTS: list[Callable[[Table, State], Table]] = []  # what they tell of a run in its status
+
+
+def told(done: Done, text: str) -> Done:
+    """Return an outcome to which a text belongs."""
+    for look in TELLS:
+        done = look(done, text)
+    return done
 
 
 def call_of(options: argparse.Namespace, *words: str) -> str:
@@ -78,12 +120,12 @@ def call_of(options: argparse.Namespace, *words: str) -> str:
     return f"{options.prog} {shlex.join([*words, *place])}"
 
 
-def first_record(program: Table) -> Record:
-    """Return the record with which a run of a program begins."""
-    move = enter(program, program["entry"], program.get("registers", {}))
+def first_record(program: Table, given: Optional[Registers] = None) -> Record:
+    """Return the record with which a run of a program begins, with what registers were given."""
+    move = enter(program, program["entry"], {**program.get("registers", {}), **(given or {})})
     return {
         "kind": "begin",
-        "format": 1,
+        "format": 2,
         "run": f"{datetime.now(timezone.utc):%Y%m%dT%H%M%SZ}-{os.urandom(4).hex()}",
         "time": utc_now(),
         "name": program["name"],
@@ -93,18 +135,20 @@ def first_record(program: Table) -> Record:
         "cwd": os.getcwd(),  # noqa: PTH109
         "registers": dict(move.registers),
         "node": move.node,
-        **where_it_stands(program, move),
+        **where_it_stands(program, move, None),
     }
 
 
-def where_it_stands(program: Table, move: Move, begins: bool = True) -> Record:
-    """Return the fields that say what a run does at the node to which it moved."""
+def where_it_stands(program: Table, move: Move, before: Optional[State], begins: bool = True) -> Record:
+    """Return the fields that say what a run does at the node to which it moved from a state."""
     unit = program["units"][move.node]
     if unit["task"] == "end":
         return {"condition": unit["result"], "message": filled(unit, unit.get("message", ""), move.registers)}
-    if not PERFORMERS[unit["task"]].recovers:
-        return {"condition": "waiting"}
-    return {"condition": "running" if begins else "ready"}
+    doing = "running" if begins else "ready"
+    stand: Record = {"condition": doing if PERFORMERS[unit["task"]].recovers else "waiting"}
+    for look in STANDS:
+        stand = look(program, move, before, stand)
+    return stand
 
 
 class Session:
@@ -135,6 +179,17 @@ class Session:
         self._done = 0
         self._group: Optional[str] = None
 
+    @property
+    def folder(self) -> Path:
+        """The state directory, wherever the run has gone since it began."""
+        if self.journal is None:
+            raise RefusedError("nothing is recorded in a dry run")
+        return self.journal.folder
+
+    def filled(self, unit: Table, key: str) -> str:
+        """Return a text of a unit, whole."""
+        return filled(unit, unit.get(key, ""), self.state.registers)
+
     def call(self, *words: str) -> str:
         """Return the command with which the operator calls a subcommand of this program."""
         return call_of(self.options, *words)
@@ -146,8 +201,7 @@ class Session:
 
     def texts(self, unit: Table, key: str) -> list[str]:
         """Return a text of a unit as the lines in which it is shown."""
-        text = filled(unit, unit.get(key, ""), self.state.registers)
-        return [f"    {line}".rstrip() for line in clean(text).strip("\n").splitlines()]
+        return [f"    {line}".rstrip() for line in clean(self.filled(unit, key)).strip("\n").splitlines()]
 
     def ask(self, text: str, choices: str) -> Optional[str]:
         """Put a question to the person at the terminal."""
@@ -180,7 +234,7 @@ class Session:
 
     def settle(self, name: str, done: Done, seconds: float, begins: bool = True) -> None:
         """Record the outcome of a unit together with where the run goes from there: one record (R1)."""
-        move = advance(self.program, name, self.state.registers, done.outcome)
+        move = advance(self.program, name, self.state.registers, done.outcome, done.verbs)
         about = self._about(name)
         result = {
             "outcome": done.outcome,
@@ -189,7 +243,8 @@ class Session:
             "seconds": round(seconds, 3),
             "next": move.node,
         }
-        stand = where_it_stands(self.program, move, begins and (self.journal is None or self.journal.is_there()))
+        begins = begins and (self.journal is None or self.journal.is_there())
+        stand = where_it_stands(self.program, move, self.state, begins)
         word = word_of(self.program["units"][name], done.outcome)
         try:
             self.record({"kind": "done", **about, **result, "changed": move.changed, **stand, **(done.note or {})})
@@ -228,8 +283,10 @@ class Session:
                 self.display.started(self._places[name], self.label(name), ["interrupted"])
                 self.settle(name, done, 0.0)
                 return
-        if condition in ("running", "ready"):
-            self.record({"kind": "resume", "condition": "running", "time": utc_now()})
+            self._begin()
+
+    def _begin(self) -> None:
+        self.record({"kind": "resume", "condition": "running", "time": utc_now()})
 
     def _do_next(self) -> None:
         name = self.state.node
@@ -243,7 +300,11 @@ class Session:
         self.display.started(self._places[name], self.label(name), details)
         self._tell("unit_started", **about)
         begun = time.monotonic()
-        done = self.performer(name).perform(name, self.program["units"][name])
+        done = next(filter(None, (look(self, name) for look in BEFORE)), None)
+        if self.state.condition == "ready" or (self.state.condition == "waiting" and self.performer(name).recovers):
+            self._begin()
+        if done is None:
+            done = self.performer(name).perform(name, self.program["units"][name])
         self._done += 1
         self.settle(name, done, time.monotonic() - begun)
 
@@ -312,7 +373,10 @@ class Session:
             condition = "waiting"
         elif condition == "waiting":  # it asked, and is a command now, which has not begun
             condition = "ready"
-        registers = {name: old.get(name, new) for name, new in self.program.get("registers", {}).items()}
+        registers = {**self.program.get("registers", {})}
+        for name, new in registers.items():
+            if isinstance(old.get(name, new), int) == isinstance(new, int):  # it is a counter, or a text, in both
+                registers[name] = old.get(name, new)
         self.record(
             {
                 "kind": "adopt",

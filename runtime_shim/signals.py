@@ -59,6 +59,13 @@ class Signals:
         self.has_timer = True
         signal.alarm(seconds)
 
+    def sleep_on(self) -> None:
+        """Take `wake_after` back."""
+        signal.alarm(0)
+        if signal.SIGALRM in signal.sigpending():
+            signal.sigwait({signal.SIGALRM})
+        self.has_timer = False
+
     def has_come(self) -> bool:
         """Tell whether a stop signal has come, be it received or still held back."""
         return self._has_received or bool(self.stops & signal.sigpending())

@@ -12,8 +12,10 @@ from runtime_shim.journal import Held, Journal, Reading, Record, read_journal, s
 from runtime_shim.program import RefusedError, naming
 from runtime_shim.walk import Registers
 
+FORMATS = (1, 2)  # of the journal; one of format 1 has no texts, and is read like any other
 ENDED = ("complete", "stop")
 OURS = ".rdc"
+KEPT: list[str] = []  # folders beside the journal that are archived with it
 
 
 def utc_now() -> str:
@@ -38,20 +40,23 @@ class State:
         self.source: str = begin["source"]
         self.units: dict[str, str] = begin["units"]
         self.message: str = begin.get("message", "")
-        self.process: Optional[Record] = None
+        self.notes: list[Record] = []  # what the unit has left so far, such as the processes that it has called
         self.finished: list[Record] = []
 
     def apply(self, record: Record) -> None:
         """Go on by one record."""
         kind = record["kind"]
-        if kind == "process":
-            self.process = record
+        if "condition" not in record:
+            self.notes.append(record)
             return
         self.condition = record["condition"]
-        if kind == "done":
+        if kind == "resume":
+            self.notes = [note for note in self.notes if note["kind"] != "process"]
+        elif kind == "done":
             self.finished.append(record)
-            self.node, self.message, self.process = record["next"], record.get("message", ""), None
+            self.node, self.message = record["next"], record.get("message", "")
             self.registers.update(record["changed"])
+            self.notes = []
         elif kind == "adopt":
             self.program, self.units = record["program"], record["units"]
             self.registers = dict(record["registers"])
@@ -62,7 +67,7 @@ def replay(records: list[Record], path: Path) -> Optional[State]:
     """Put a state together; None where no run has begun."""
     if not records:
         return None
-    if records[0].get("format") != 1:
+    if records[0].get("format") not in FORMATS:
         raise RefusedError(f"{path}: the state has a format that this program does not know; reset archives it")
     try:
         state = State(records[0])
@@ -156,6 +161,9 @@ class Store:
         while target.exists():
             count += 1
             target = history / f"{name}-{count}"
+        for kept in KEPT:
+            with suppress(FileNotFoundError):
+                (self.directory / kept).rename(target.with_name(f"{target.name}.{kept}"))
         self.path.rename(target)
         sync_directory(history)
         sync_directory(self.directory)

@@ -3,18 +3,21 @@
 import operator
 import re
 from collections import ChainMap
-from collections.abc import MutableMapping
-from typing import Callable, NamedTuple, Optional
+from collections.abc import Mapping, MutableMapping
+from typing import Any, Callable, NamedTuple, Optional
 
 from runtime_shim.program import RefusedError, Table
 
-Registers = MutableMapping[str, int]
-TESTS: dict[str, Callable[[int, int], bool]] = {"<": operator.lt, ">=": operator.ge, "=": operator.eq}
-VERBS: dict[str, Callable[[int, int], int]] = {
+Registers = MutableMapping[str, Any]
+Verbs = Mapping[str, Callable[[Any, Any], Any]]
+TESTS: dict[str, Callable[[Any, Any], bool]] = {"<": operator.lt, ">=": operator.ge, "=": operator.eq}
+VERBS: dict[str, Callable[[Any, Any], Any]] = {
     "=": lambda _old, value: value,
     "+": operator.add,
     "at least": max,
 }
+# How the value of a placeholder is found, by the type of what the table says of it.
+VALUES: dict[type, Callable[[Any, Registers], str]] = {str: lambda name, registers: str(registers[name])}
 
 
 class Move(NamedTuple):
@@ -35,7 +38,7 @@ def holds(edge: Table, registers: Registers, outcome: Optional[str]) -> bool:
     return all(TESTS[test](registers[register], number) for register, test, number in tests)
 
 
-def apply(program: Table, edge: Table, registers: Registers) -> None:
+def apply(program: Table, edge: Table, registers: Registers, verbs: Verbs) -> None:
     """Apply the effects of an edge to the registers."""
     for effect in edge.get("do", ()):
         if effect[0] == "reset" and len(effect) == 2:
@@ -44,7 +47,7 @@ def apply(program: Table, edge: Table, registers: Registers) -> None:
         else:
             register, verb, amount = effect
             value = registers[amount] if isinstance(amount, str) else amount
-            registers[register] = VERBS[verb](registers[register], value)
+            registers[register] = verbs[verb](registers[register], value)
 
 
 def choose(program: Table, node: str, registers: Registers, outcome: Optional[str]) -> Table:
@@ -70,22 +73,22 @@ def nested_end(name: str, unit: Table) -> str:
 
 def enter(program: Table, node: str, registers: Registers) -> Move:
     """Go to a node and on through branches and nested ends, to a unit to do or a final end."""
-    return _follow(program, {"go": node}, registers)
+    return _follow(program, {"go": node}, registers, VERBS)
 
 
-def advance(program: Table, node: str, registers: Registers, outcome: str) -> Move:
+def advance(program: Table, node: str, registers: Registers, outcome: str, verbs: Verbs = VERBS) -> Move:
     """Leave a unit with its outcome: choose the edge, apply its effects, go on (M13)."""
-    return _follow(program, choose(program, node, registers, outcome), registers)
+    return _follow(program, choose(program, node, registers, outcome), registers, verbs)
 
 
-def _follow(program: Table, edge: Table, before: Registers) -> Move:
+def _follow(program: Table, edge: Table, before: Registers, verbs: Verbs) -> Move:
     """Take an edge, and those of the branches and nested ends behind it; `before` stays as it is."""
     changed: Registers = {}
     registers = ChainMap(changed, before)  # copying all counters at each step would make long programs slow
     says: list[str] = []
     passed: list[str] = []
     while True:
-        apply(program, edge, registers)
+        apply(program, edge, registers, verbs)
         says.append(edge.get("says", ""))
         node = edge["go"]
         unit = program["units"][node]
@@ -95,12 +98,18 @@ def _follow(program: Table, edge: Table, before: Registers) -> Move:
         edge = choose(program, node, registers, None)
 
 
-def filled(unit: Table, text: str, registers: Registers) -> str:
+def filled(unit: Table, text: str, registers: Registers, escape: Callable[[str], str] = str) -> str:
     """Replace the placeholders in a text, in one pass (I6)."""
     places = unit.get("placeholders")
     if not places:
         return text
-    return re.sub("|".join(map(re.escape, places)), lambda match: str(registers[places[match.group()]]), text)
+    marks = "|".join(map(re.escape, places))
+    return re.sub(marks, lambda match: escape(value_of(places[match.group()], registers)), text)
+
+
+def value_of(place: Any, registers: Registers) -> str:  # noqa: ANN401 (whatever the table says of it)
+    """Return what stands for a placeholder."""
+    return VALUES[type(place)](place, registers)
 
 
 def attempt_of(unit: Table, registers: Registers) -> int:

@@ -25,20 +25,20 @@ class PythonBackend(Backend[NoOptions]):
     suffix: ClassVar[str] = ".py"
     executable: ClassVar[bool] = True
     options = NoOptions
-    features: ClassVar[frozenset[Feature]] = frozenset({Feature.COMMANDS, Feature.QUESTIONS})
+    features: ClassVar[frozenset[Feature]] = frozenset(Feature)
 
     def render(self, program: Program, options: NoOptions) -> Emission:  # noqa: ARG002 (there are none)
         """The source text of the file."""
         program = optimise(program)
-        runtime = bundle({node.task.kind for node in program.nodes})
+        entries = table(program)
         text = _template().render(
             mark=MARK,
             version=__version__,
             source=program.sources[0],
             included=program.sources[1:],
-            program=table(program),
+            program=entries,
             headings=_headings(program),
-            runtime=runtime,
+            runtime=bundle(entries),
         )
         return Emission(text)
 

@@ -9,6 +9,7 @@ from functools import cache
 from importlib import resources
 
 import runtime_shim
+from backends.python.table import Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +36,9 @@ class _Module:
     named: frozenset[tuple[str, str]]
 
 
-def bundle(kinds: Iterable[str]) -> Runtime:
-    """The runtime for a program with tasks of these kinds: the modules that all need, and those for the kinds."""
-    needed = {"", *kinds}
-    return _runtime(name for name, kind in runtime_shim.MODULES if kind in needed)
+def bundle(program: Table) -> Runtime:
+    """The runtime for the table of a program: the modules that it needs."""
+    return _runtime(runtime_shim.modules(program))
 
 
 def bundled(names: Iterable[str]) -> str:

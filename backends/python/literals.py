@@ -14,10 +14,20 @@ def literal(value: object, indent: int = 0) -> str:
     if isinstance(value, str):
         return _text(value, indent) if "\n" in value else _quoted(value)
     if isinstance(value, list):
-        return "[" + ", ".join(literal(item) for item in value) + "]"
+        return _enclosed("[", [literal(item, indent + 4) for item in value], "]", indent)
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{literal(key)}: {literal(item)}" for key, item in value.items()) + "}"
+        return _enclosed(
+            "{", [f"{literal(key)}: {literal(item, indent + 4)}" for key, item in value.items()], "}", indent
+        )
     return repr(value)
+
+
+def _enclosed(opening: str, items: list[str], closing: str, indent: int) -> str:
+    """Items on one line, or on a line for each where one of them has several."""
+    if not any("\n" in item for item in items):
+        return opening + ", ".join(items) + closing
+    inner = " " * (indent + 4)
+    return opening + "\n" + "".join(f"{inner}{item},\n" for item in items) + " " * indent + closing
 
 
 def _text(text: str, indent: int) -> str:

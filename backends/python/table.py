@@ -1,4 +1,4 @@
-"""The program as the plain table that the runtime reads; `runtime_shim/program.py` describes it from the other side."""
+"""The program as the plain table that the runtime reads; `runtime_shim/walk.py` reads it from the other side."""
 
 from __future__ import annotations
 
@@ -6,19 +6,37 @@ from collections.abc import Container
 from typing import Any, assert_never
 
 from backends.marks import Marks, marked
-from compiler.ir.edges import Add, AtLeast, Clear, Edge, Effect, Keep, OutcomeTest, Reset, Set, counter_tests
-from compiler.ir.program import Group, Node, Program, scope_members
-from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Task, Tool
+from backends.python.tasks import task_table
+from compiler.ir.edges import (
+    Add,
+    AtLeast,
+    Clear,
+    CounterTest,
+    Edge,
+    Effect,
+    Keep,
+    OutcomeTest,
+    Reset,
+    Set,
+    SlotTest,
+    register_tests,
+    words_of,
+)
+from compiler.ir.program import Group, Input, Node, Program, scope_members
+from compiler.ir.tasks import Agent, Parallel, Shell, Tool
+from compiler.ir.texts import Reference
 from compiler.version import __version__
 
 Table = dict[str, Any]
 
 
 def table(program: Program) -> Table:
-    """The table of a program that has no tasks but shell, ask, branch and end; keys in reading order."""
+    """The table of a program; keys in reading order."""
     resets = {e.scope for node in program.nodes for edge in node.edges for e in edge.effects if isinstance(e, Reset)}
     members = scope_members(program.registers)
     groups = {group.id: group for group in program.groups if group.kind == "step" and group.prompt}
+    slots = frozenset(slot.name for slot in program.slots)
+    counters: Table = {register.name: register.initial for register in program.registers}
     return {
         "name": program.name,
         "title": program.title,
@@ -26,59 +44,78 @@ def table(program: Program) -> Table:
         "sha256": program.sources[0].sha256,
         "rdc": __version__,
         "entry": program.entry,
-        "registers": {register.name: register.initial for register in program.registers},
+        **({"limit": program.limit} if program.limit is not None else {}),
+        **({"inputs": [_input(declared) for declared in program.inputs]} if program.inputs else {}),
+        "registers": counters | {slot.name: slot.initial for slot in program.slots},
         "scopes": {scope: [register.name for register in members.get(scope, ())] for scope in sorted(resets)},
-        "groups": {name: _group(group) for name, group in groups.items()},
-        "units": {node.id: _unit(node, groups) for node in program.nodes},
+        "groups": {name: _group(group, slots) for name, group in groups.items()},
+        "units": {node.id: _unit(node, groups, slots) for node in program.nodes},
     }
 
 
-def _group(group: Group) -> Table:
+def _input(declared: Input) -> Table:
+    found: Table = {"name": declared.name, "type": declared.type, "required": declared.required}
+    for name in ("description", "default", "pattern"):
+        if getattr(declared, name):
+            found[name] = getattr(declared, name)
+    if declared.default is not None:
+        found["default"] = declared.default
+    return found | ({"options": list(declared.options)} if declared.options else {})
+
+
+def _group(group: Group, slots: Container[str]) -> Table:
     marks = Marks((group.title, group.prompt))
-    return {"title": marks.text(group.title), "prompt": marks.text(group.prompt)} | _placeholders(marks)
+    return {"title": marks.text(group.title), "prompt": marks.text(group.prompt)} | _placeholders(marks, slots)
 
 
-def _placeholders(marks: Marks) -> Table:
-    """The counter for each mark in the texts of a unit or group (M5)."""
-    found = {mark: reference.register for mark, reference in marks.references.items()}
+def _placeholders(marks: Marks, slots: Container[str]) -> Table:
+    """What stands for each mark in the texts of a unit or group (M5, I6)."""
+    found = {mark: _place(reference, slots) for mark, reference in marks.references.items()}
     return {"placeholders": found} if found else {}
 
 
-def _unit(node: Node, groups: Container[str]) -> Table:
+def _place(reference: Reference, slots: Container[str]) -> str | list[str]:
+    """The counter of a reference; for others also what stands before and behind its value, and what without one."""
+    is_slot = reference.register in slots
+    texts = [reference.before, reference.after, reference.missing if is_slot else ""]
+    return [reference.register, *texts] if is_slot or any(texts) else reference.register
+
+
+def _unit(node: Node, groups: Container[str], slots: Container[str]) -> Table:
     """A unit; `groups` are those that have something to say when a run enters them."""
+    original = node.task
     node, marks = marked(node)
     unit: Table = {"title": str(node.title), "at": f"{node.origin.path}:{node.origin.span.line}"}
-    unit |= _given(group=node.group if node.group in groups else None) | _task(node.task)
+    unit |= {"group": node.group} if node.group in groups else {}
+    unit |= task_table(node.task, original) | _settings(node)
     if node.retries:
         unit["attempt"] = node.retries
-    if node.variables:
-        unit["variables"] = {variable.name: variable.register for variable in node.variables}
-    unit |= _placeholders(marks)
-    unit["edges"] = [_edge(edge) for edge in node.edges]
+    unit |= _variables(node, slots) | _placeholders(marks, slots)
+    values = sorted({e.name for edge in node.edges for e in edge.effects if isinstance(e, Keep) and e.of == "value"})
+    if values and isinstance(node.task, Shell):
+        unit["values"] = values
+    unit["edges"] = [_edge(edge) for edge in node.edges if len(words_of([edge])) < 2]  # no outcome has two words
     return unit
 
 
-def _task(task: Task) -> Table:
-    match task:
-        case Shell(interpreter, command, prompt):
-            return {"task": "shell", "shell": interpreter} | _given(prompt=str(prompt)) | {"command": str(command)}
-        case Ask(question, prompt, block, language):
-            words = question.replace("_", "/")
-            return {"task": "ask", "question": words} | _given(
-                prompt=str(prompt), language=language, block=str(block or "")
-            )
-        case End(result, message):
-            return {"task": "end", "result": result, "message": str(message)}
-        case Branch():
-            return {"task": "branch"}
-        case Agent() | Tool() | Parallel() | Gate():
-            raise ValueError(f"a task of the kind {task.kind} cannot be expressed")
-        case _:
-            assert_never(task)
+def _settings(node: Node) -> Table:
+    found: Table = {}
+    if node.settings.timeout is not None:
+        found["timeout"] = node.settings.timeout
+    if node.settings.delay:
+        found |= {"delay": node.settings.delay, "backoff": node.settings.backoff}
+    return found
 
 
-def _given(**fields: str | None) -> Table:
-    return {name: value for name, value in fields.items() if value}
+def _variables(node: Node, slots: Container[str]) -> Table:
+    """The environment variables of a unit: those of counters, and those of slots where it calls anything (I7)."""
+    pairs = {variable.name: variable.register for variable in node.variables}
+    counters = {name: register for name, register in pairs.items() if register not in slots}
+    texts = {name: register for name, register in pairs.items() if register in slots}
+    found: Table = {"variables": counters} if counters else {}
+    if texts and isinstance(node.task, Shell | Agent | Tool | Parallel):
+        found["texts"] = texts
+    return found
 
 
 def _edge(edge: Edge) -> Table:
@@ -86,9 +123,16 @@ def _edge(edge: Edge) -> Table:
     outcome = next((test.word for test in edge.guard if isinstance(test, OutcomeTest)), None)
     if outcome:
         written["on"] = outcome
-    counters = [[test.register, test.operator, test.value] for test in counter_tests(edge)]
-    if counters:
-        written["if"] = counters
+    tests: list[list[Any]] = []
+    for test in register_tests(edge):
+        if isinstance(test, CounterTest):
+            tests.append([test.register, test.operator, test.value])
+        elif isinstance(test, SlotTest):
+            tests.append([test.slot, test.operator, test.text])
+        else:
+            assert_never(test)
+    if tests:
+        written["if"] = tests
     if edge.effects:
         written["do"] = [_effect(effect) for effect in edge.effects]
     return written | {"go": edge.target, "says": edge.label}
@@ -104,7 +148,11 @@ def _effect(effect: Effect) -> list[Any]:
             return [register, "at least", value]
         case Reset(scope):
             return ["reset", scope]
-        case Keep() | Clear():
-            raise ValueError(f"an effect of the kind {effect.kind} cannot be expressed")
+        case Keep(slot, "value", name):
+            return [slot, "keep", ["value", name]]
+        case Keep(slot, extract=field):
+            return [slot, "keep", ["answer"] if field is None else ["field", field]]
+        case Clear(slot):
+            return [slot, "clear", []]
         case _:
             assert_never(effect)

@@ -28,13 +28,13 @@ import termios
 import time
 import zlib
 from collections import ChainMap
-from collections.abc import Iterable, Iterator, MutableMapping
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from contextlib import contextmanager, suppress
 from datetime import datetime, timezone
 from functools import cached_property, partial
 from pathlib import Path
 from types import FrameType
-from typing import Any, Callable, NamedTuple, NoReturn, Optional, TextIO
+from typing import Any, Callable, NamedTuple, NoReturn, Optional, TextIO, Union
 
 # ---------------------------------------------------------------------------------------------------------------------
 # The program. A run stands at a unit, does its task, and takes the first of its edges whose conditions hold: "on" an
@@ -187,13 +187,16 @@ def differences(recorded: dict[str, str], program: Table) -> list[str]:
 # The meaning of a program: a pure walk from unit to unit, which never runs anything.
 # ---------------------------------------------------------------------------------------------------------------------
 
-Registers = MutableMapping[str, int]
-TESTS: dict[str, Callable[[int, int], bool]] = {"<": operator.lt, ">=": operator.ge, "=": operator.eq}
-VERBS: dict[str, Callable[[int, int], int]] = {
+Registers = MutableMapping[str, Any]
+Verbs = Mapping[str, Callable[[Any, Any], Any]]
+TESTS: dict[str, Callable[[Any, Any], bool]] = {"<": operator.lt, ">=": operator.ge, "=": operator.eq}
+VERBS: dict[str, Callable[[Any, Any], Any]] = {
     "=": lambda _old, value: value,
     "+": operator.add,
     "at least": max,
 }
+# How the value of a placeholder is found, by the type of what the table says of it.
+VALUES: dict[type, Callable[[Any, Registers], str]] = {str: lambda name, registers: str(registers[name])}
 
 
 class Move(NamedTuple):
@@ -214,7 +217,7 @@ def holds(edge: Table, registers: Registers, outcome: Optional[str]) -> bool:
     return all(TESTS[test](registers[register], number) for register, test, number in tests)
 
 
-def apply(program: Table, edge: Table, registers: Registers) -> None:
+def apply(program: Table, edge: Table, registers: Registers, verbs: Verbs) -> None:
     """Apply the effects of an edge to the registers."""
     for effect in edge.get("do", ()):
         if effect[0] == "reset" and len(effect) == 2:
@@ -223,7 +226,7 @@ def apply(program: Table, edge: Table, registers: Registers) -> None:
         else:
             register, verb, amount = effect
             value = registers[amount] if isinstance(amount, str) else amount
-            registers[register] = VERBS[verb](registers[register], value)
+            registers[register] = verbs[verb](registers[register], value)
 
 
 def choose(program: Table, node: str, registers: Registers, outcome: Optional[str]) -> Table:
@@ -249,22 +252,22 @@ def nested_end(name: str, unit: Table) -> str:
 
 def enter(program: Table, node: str, registers: Registers) -> Move:
     """Go to a node and on through branches and nested ends, to a unit to do or a final end."""
-    return _follow(program, {"go": node}, registers)
+    return _follow(program, {"go": node}, registers, VERBS)
 
 
-def advance(program: Table, node: str, registers: Registers, outcome: str) -> Move:
+def advance(program: Table, node: str, registers: Registers, outcome: str, verbs: Verbs = VERBS) -> Move:
     """Leave a unit with its outcome: choose the edge, apply its effects, go on (M13)."""
-    return _follow(program, choose(program, node, registers, outcome), registers)
+    return _follow(program, choose(program, node, registers, outcome), registers, verbs)
 
 
-def _follow(program: Table, edge: Table, before: Registers) -> Move:
+def _follow(program: Table, edge: Table, before: Registers, verbs: Verbs) -> Move:
     """Take an edge, and those of the branches and nested ends behind it; `before` stays as it is."""
     changed: Registers = {}
     registers = ChainMap(changed, before)  # copying all counters at each step would make long programs slow
     says: list[str] = []
     passed: list[str] = []
     while True:
-        apply(program, edge, registers)
+        apply(program, edge, registers, verbs)
         says.append(edge.get("says", ""))
         node = edge["go"]
         unit = program["units"][node]
@@ -274,12 +277,18 @@ def _follow(program: Table, edge: Table, before: Registers) -> Move:
         edge = choose(program, node, registers, None)
 
 
-def filled(unit: Table, text: str, registers: Registers) -> str:
+def filled(unit: Table, text: str, registers: Registers, escape: Callable[[str], str] = str) -> str:
     """Replace the placeholders in a text, in one pass (I6)."""
     places = unit.get("placeholders")
     if not places:
         return text
-    return re.sub("|".join(map(re.escape, places)), lambda match: str(registers[places[match.group()]]), text)
+    marks = "|".join(map(re.escape, places))
+    return re.sub(marks, lambda match: escape(value_of(places[match.group()], registers)), text)
+
+
+def value_of(place: Any, registers: Registers) -> str:  # noqa: ANN401 (whatever the table says of it)
+    """Return what stands for a placeholder."""
+    return VALUES[type(place)](place, registers)
 
 
 def attempt_of(unit: Table, registers: Registers) -> int:
@@ -402,6 +411,7 @@ class Journal:
 
     def __init__(self, path: Path, reading: Reading, lock: Optional[Held] = None) -> None:
         self.path = path
+        self.folder = path.absolute().parent
         self.loss = f"{path.parent} was removed or replaced during the run"
         self.count = len(reading.records)
         self.size = reading.size
@@ -446,8 +456,10 @@ class Journal:
 # The state of a run: what its journal says, the lock that keeps two runs apart, the archive.
 # ---------------------------------------------------------------------------------------------------------------------
 
+FORMATS = (1, 2)  # of the journal; one of format 1 has no texts, and is read like any other
 ENDED = ("complete", "stop")
 OURS = ".rdc"
+KEPT: list[str] = []  # folders beside the journal that are archived with it
 
 
 def utc_now() -> str:
@@ -472,20 +484,23 @@ class State:
         self.source: str = begin["source"]
         self.units: dict[str, str] = begin["units"]
         self.message: str = begin.get("message", "")
-        self.process: Optional[Record] = None
+        self.notes: list[Record] = []  # what the unit has left so far, such as the processes that it has called
         self.finished: list[Record] = []
 
     def apply(self, record: Record) -> None:
         """Go on by one record."""
         kind = record["kind"]
-        if kind == "process":
-            self.process = record
+        if "condition" not in record:
+            self.notes.append(record)
             return
         self.condition = record["condition"]
-        if kind == "done":
+        if kind == "resume":
+            self.notes = [note for note in self.notes if note["kind"] != "process"]
+        elif kind == "done":
             self.finished.append(record)
-            self.node, self.message, self.process = record["next"], record.get("message", ""), None
+            self.node, self.message = record["next"], record.get("message", "")
             self.registers.update(record["changed"])
+            self.notes = []
         elif kind == "adopt":
             self.program, self.units = record["program"], record["units"]
             self.registers = dict(record["registers"])
@@ -496,7 +511,7 @@ def replay(records: list[Record], path: Path) -> Optional[State]:
     """Put a state together; None where no run has begun."""
     if not records:
         return None
-    if records[0].get("format") != 1:
+    if records[0].get("format") not in FORMATS:
         raise RefusedError(f"{path}: the state has a format that this program does not know; reset archives it")
     try:
         state = State(records[0])
@@ -590,6 +605,9 @@ class Store:
         while target.exists():
             count += 1
             target = history / f"{name}-{count}"
+        for kept in KEPT:
+            with suppress(FileNotFoundError):
+                (self.directory / kept).rename(target.with_name(f"{target.name}.{kept}"))
         self.path.rename(target)
         sync_directory(history)
         sync_directory(self.directory)
@@ -652,6 +670,13 @@ class Signals:
         """Have `wait` return SIGALRM after a time."""
         self.has_timer = True
         signal.alarm(seconds)
+
+    def sleep_on(self) -> None:
+        """Take `wake_after` back."""
+        signal.alarm(0)
+        if signal.SIGALRM in signal.sigpending():
+            signal.sigwait({signal.SIGALRM})
+        self.has_timer = False
 
     def has_come(self) -> bool:
         """Tell whether a stop signal has come, be it received or still held back."""
@@ -745,7 +770,7 @@ class Display:
 
     def paint(self, text: str, style: str) -> str:
         """Give a text a style."""
-        return f"\033[{STYLES[style]}m{text}\033[0m" if self._colour else text
+        return f"\033[{STYLES.get(style, '1')}m{text}\033[0m" if self._colour else text
 
     def line(self, text: str = "", end: str = "\n") -> None:
         """Write a line; a log that nobody reads any more does not stop a run."""
@@ -771,6 +796,7 @@ class Display:
 # A question to the person at the terminal.
 # ---------------------------------------------------------------------------------------------------------------------
 
+BINARY = ("pass", "fail")
 MEANINGS = {"pass": "pass", "yes": "pass", "fail": "fail", "no": "fail"}
 
 
@@ -779,11 +805,15 @@ def outcome_of(word: str) -> Optional[str]:
     return MEANINGS.get(word.lower())
 
 
+def words_of(unit: Table) -> tuple[str, ...]:
+    """Return the words that the outcome of a unit may have."""
+    return tuple(unit.get("words", BINARY))
+
+
 def word_of(unit: Table, outcome: str) -> str:
     """Return an outcome as people read it: of a question that is put as yes/no it is YES or NO."""
     good, bad = unit.get("question", "pass/fail").split("/")
-    word: str = good if outcome == "pass" else bad
-    return word.upper()
+    return one_line({"pass": good, "fail": bad}.get(outcome, outcome)).upper()
 
 
 @contextmanager
@@ -804,7 +834,7 @@ def question(display: Display, signals: Signals, text: str, choices: str) -> Opt
     away, since it was not meant for it.
     """
     words = choices.split("/")
-    accepted = [*words, *MEANINGS] if len(words) == 2 else words
+    accepted = [*words, *MEANINGS] if len(words) == 2 and words[0] in MEANINGS else words
     known = {word[:length]: word for word in accepted for length in (1, len(word))}
     prompt = f"{text} [{choices}] "
     with suppress(OSError, ValueError, termios.error):
@@ -837,7 +867,28 @@ class Answer(NamedTuple):
 
     line: int
     unit: Optional[str]
-    outcome: str
+    reply: str
+
+
+Mistake = tuple[int, str]
+
+
+def read_lines(text: str, units: dict[str, Table]) -> Iterator[Union[Answer, Mistake]]:
+    """Read `RESULT` and `UNIT RESULT`, a line each; also what is wrong with a line."""
+    for number, line in enumerate(text.split("\n"), start=1):
+        words = re.sub(r"(^|\s)#.*", "", line).strip().rsplit(None, 1)
+        if not words:
+            continue
+        unit = words[0] if len(words) == 2 else None
+        if outcome_of(words[-1]) is None:
+            yield number, "expected pass, fail, yes or no, alone or after a unit"
+        elif unit is not None and units.get(unit, {}).get("task") != "ask":
+            yield number, f"{unit} is not a unit that asks"
+        else:
+            yield Answer(number, unit, words[-1])
+
+
+READERS = [read_lines]  # the last one reads; a module that knows more forms than lines adds its own
 
 
 class Answers:
@@ -857,23 +908,18 @@ class Answers:
         self.is_another = bool(used) and self.digest not in dict(used)
         self._left: list[Answer] = []
         wrong: list[str] = []
-        for number, line in enumerate(text.split("\n"), start=1):
-            words = re.sub(r"(^|\s)#.*", "", line).strip().rsplit(None, 1)
-            if not words:
-                continue
-            outcome, unit = outcome_of(words[-1]), words[0] if len(words) == 2 else None
-            if outcome is None:
-                wrong.append(f"{path}:{number}: expected pass, fail, yes or no, alone or after a unit")
-            elif unit is not None and units.get(unit, {}).get("task") != "ask":
-                wrong.append(f"{path}:{number}: {unit} is not a unit that asks")
-            elif (self.digest, number) not in used:
-                self._left.append(Answer(number, unit, outcome))
+        for found in READERS[-1](text, units):
+            if not isinstance(found, Answer):
+                number, problem = found
+                wrong.append(f"{path}:{number}: {problem}")
+            elif (self.digest, found.line) not in used:
+                self._left.append(found)
         if wrong:
             raise RefusedError(*wrong)
 
-    def take(self, unit: str) -> Optional[Answer]:
-        """Return the next answer for a unit, its own before a common one, and use it up."""
-        for owner in (unit, None):
+    def take(self, unit: str, is_asking: bool = True) -> Optional[Answer]:
+        """Return the next answer for a unit, its own before a common one if it asks, and use it up."""
+        for owner in (unit, None)[: 1 + is_asking]:
             for index, answer in enumerate(self._left):
                 if answer.unit == owner:
                     return self._left.pop(index)
@@ -919,6 +965,7 @@ class Done(NamedTuple):
     outcome: str
     how: str
     note: Optional[Record] = None
+    verbs: Verbs = VERBS  # what the effects of its edge mean, where they have to do with more than counters
 
 
 class Waiting(BaseException):
@@ -928,6 +975,7 @@ class Waiting(BaseException):
 class Performer:
     """Does the units of one kind of task. A module that knows a kind adds its class to PERFORMERS."""
 
+    keys: tuple[str, ...] = ("prompt", "block")  # the texts that say what a unit does
     recovers = False  # whether a unit can be interrupted half done, so that somebody must decide (R2)
 
     def __init__(self, session: "Session") -> None:
@@ -946,12 +994,40 @@ class Performer:
         return None
 
     @staticmethod
-    def still_runs(_process: Optional[Record]) -> bool:
-        """Tell whether a unit that was interrupted goes on without the run."""
-        return False
+    def running(_notes: list[Record]) -> list[Record]:
+        """Return the processes of a unit that was interrupted which go on without the run."""
+        return []
+
+    @staticmethod
+    def replies(unit: Table) -> list[str]:
+        """Return the replies with which a unit that waits is answered."""
+        return [] if PERFORMERS[unit["task"]].recovers else ["pass", "fail"]
+
+    @staticmethod
+    def names(name: str, _unit: Table) -> list[str]:
+        """Return the names under which a unit that waits is answered."""
+        return [name]
+
+    def given(self, name: str, reply: str, _how: str) -> Optional[Done]:
+        """Read the reply to a unit; None if the unit needs further ones."""
+        raise RefusedError(f"{name} takes no answer such as {one_line(reply)}")
 
 
 PERFORMERS: dict[str, type[Performer]] = {}
+STANDS: list[Callable[[Table, Move, Optional[State], Record], Record]] = []  # what modules know of where a run stands
+BEFORE: list[Callable[["Session", str], Optional[Done]]] = []  # what they do before a unit, or in its place
+OPTIONS: list[Callable[[Table, dict[str, argparse.ArgumentParser]], None]] = []  # what they add to the command line
+BEGINNINGS: list[Callable[[Table, argparse.Namespace], Registers]] = []  # what registers are given when a run begins
+REPLIES: list[Callable[[str], str]] = []  # where they take the reply of an `answer` from
+TELLS: list[Callable[[Done, str], Done]] = []  # what they make of an outcome that has a text
+FACTS: list[Callable[[Table, State], Table]] = []  # what they tell of a run in its status
+
+
+def told(done: Done, text: str) -> Done:
+    """Return an outcome to which a text belongs."""
+    for look in TELLS:
+        done = look(done, text)
+    return done
 
 
 def call_of(options: argparse.Namespace, *words: str) -> str:
@@ -960,12 +1036,12 @@ def call_of(options: argparse.Namespace, *words: str) -> str:
     return f"{options.prog} {shlex.join([*words, *place])}"
 
 
-def first_record(program: Table) -> Record:
-    """Return the record with which a run of a program begins."""
-    move = enter(program, program["entry"], program.get("registers", {}))
+def first_record(program: Table, given: Optional[Registers] = None) -> Record:
+    """Return the record with which a run of a program begins, with what registers were given."""
+    move = enter(program, program["entry"], {**program.get("registers", {}), **(given or {})})
     return {
         "kind": "begin",
-        "format": 1,
+        "format": 2,
         "run": f"{datetime.now(timezone.utc):%Y%m%dT%H%M%SZ}-{os.urandom(4).hex()}",
         "time": utc_now(),
         "name": program["name"],
@@ -975,18 +1051,20 @@ def first_record(program: Table) -> Record:
         "cwd": os.getcwd(),  # noqa: PTH109
         "registers": dict(move.registers),
         "node": move.node,
-        **where_it_stands(program, move),
+        **where_it_stands(program, move, None),
     }
 
 
-def where_it_stands(program: Table, move: Move, begins: bool = True) -> Record:
-    """Return the fields that say what a run does at the node to which it moved."""
+def where_it_stands(program: Table, move: Move, before: Optional[State], begins: bool = True) -> Record:
+    """Return the fields that say what a run does at the node to which it moved from a state."""
     unit = program["units"][move.node]
     if unit["task"] == "end":
         return {"condition": unit["result"], "message": filled(unit, unit.get("message", ""), move.registers)}
-    if not PERFORMERS[unit["task"]].recovers:
-        return {"condition": "waiting"}
-    return {"condition": "running" if begins else "ready"}
+    doing = "running" if begins else "ready"
+    stand: Record = {"condition": doing if PERFORMERS[unit["task"]].recovers else "waiting"}
+    for look in STANDS:
+        stand = look(program, move, before, stand)
+    return stand
 
 
 class Session:
@@ -1017,6 +1095,17 @@ class Session:
         self._done = 0
         self._group: Optional[str] = None
 
+    @property
+    def folder(self) -> Path:
+        """The state directory, wherever the run has gone since it began."""
+        if self.journal is None:
+            raise RefusedError("nothing is recorded in a dry run")
+        return self.journal.folder
+
+    def filled(self, unit: Table, key: str) -> str:
+        """Return a text of a unit, whole."""
+        return filled(unit, unit.get(key, ""), self.state.registers)
+
     def call(self, *words: str) -> str:
         """Return the command with which the operator calls a subcommand of this program."""
         return call_of(self.options, *words)
@@ -1028,8 +1117,7 @@ class Session:
 
     def texts(self, unit: Table, key: str) -> list[str]:
         """Return a text of a unit as the lines in which it is shown."""
-        text = filled(unit, unit.get(key, ""), self.state.registers)
-        return [f"    {line}".rstrip() for line in clean(text).strip("\n").splitlines()]
+        return [f"    {line}".rstrip() for line in clean(self.filled(unit, key)).strip("\n").splitlines()]
 
     def ask(self, text: str, choices: str) -> Optional[str]:
         """Put a question to the person at the terminal."""
@@ -1062,7 +1150,7 @@ class Session:
 
     def settle(self, name: str, done: Done, seconds: float, begins: bool = True) -> None:
         """Record the outcome of a unit together with where the run goes from there: one record (R1)."""
-        move = advance(self.program, name, self.state.registers, done.outcome)
+        move = advance(self.program, name, self.state.registers, done.outcome, done.verbs)
         about = self._about(name)
         result = {
             "outcome": done.outcome,
@@ -1071,7 +1159,8 @@ class Session:
             "seconds": round(seconds, 3),
             "next": move.node,
         }
-        stand = where_it_stands(self.program, move, begins and (self.journal is None or self.journal.is_there()))
+        begins = begins and (self.journal is None or self.journal.is_there())
+        stand = where_it_stands(self.program, move, self.state, begins)
         word = word_of(self.program["units"][name], done.outcome)
         try:
             self.record({"kind": "done", **about, **result, "changed": move.changed, **stand, **(done.note or {})})
@@ -1110,8 +1199,10 @@ class Session:
                 self.display.started(self._places[name], self.label(name), ["interrupted"])
                 self.settle(name, done, 0.0)
                 return
-        if condition in ("running", "ready"):
-            self.record({"kind": "resume", "condition": "running", "time": utc_now()})
+            self._begin()
+
+    def _begin(self) -> None:
+        self.record({"kind": "resume", "condition": "running", "time": utc_now()})
 
     def _do_next(self) -> None:
         name = self.state.node
@@ -1125,7 +1216,11 @@ class Session:
         self.display.started(self._places[name], self.label(name), details)
         self._tell("unit_started", **about)
         begun = time.monotonic()
-        done = self.performer(name).perform(name, self.program["units"][name])
+        done = next(filter(None, (look(self, name) for look in BEFORE)), None)
+        if self.state.condition == "ready" or (self.state.condition == "waiting" and self.performer(name).recovers):
+            self._begin()
+        if done is None:
+            done = self.performer(name).perform(name, self.program["units"][name])
         self._done += 1
         self.settle(name, done, time.monotonic() - begun)
 
@@ -1194,7 +1289,10 @@ class Session:
             condition = "waiting"
         elif condition == "waiting":  # it asked, and is a command now, which has not begun
             condition = "ready"
-        registers = {name: old.get(name, new) for name, new in self.program.get("registers", {}).items()}
+        registers = {**self.program.get("registers", {})}
+        for name, new in registers.items():
+            if isinstance(old.get(name, new), int) == isinstance(new, int):  # it is a counter, or a text, in both
+                registers[name] = old.get(name, new)
         self.record(
             {
                 "kind": "adopt",
@@ -1213,7 +1311,37 @@ class Session:
 # Prompts: answered by a file of answers, by the person at the terminal, or later (M3).
 # ---------------------------------------------------------------------------------------------------------------------
 
-class Prompts(Performer):
+class Asking(Performer):
+    """Does units that somebody answers."""
+
+    asks = True  # whether it takes an answer that names no unit
+
+    def from_file(self, name: str) -> Optional[Done]:
+        """Take the answer of a unit from the file of answers, if that has one."""
+        answers = self.session.answers
+        answer = answers.take(name, self.asks) if answers is not None else None
+        if answers is None or answer is None:
+            return None
+        note = {"answers": answers.digest, "line": answer.line}
+        where = f"line {answer.line} of {self.session.options.answers}"
+        try:
+            done = self.given(name, answer.reply, one_line(f"answered by {where}"))
+        except RefusedError as error:
+            self.session.rest()
+            raise RefusedError(f"{where}: {error}") from None
+        return done._replace(note=note) if done is not None else None
+
+    def wait(self, name: str, unit: Table) -> Waiting:
+        """Leave a unit to be answered later."""
+        session = self.session
+        first, *others = self.replies(unit)
+        return Waiting(
+            f"to answer: {session.call('answer', name, first)}" + "".join(f"   (or {other})" for other in others),
+            f"to go on:  {session.call('resume')}",
+        )
+
+
+class Prompts(Asking):
     """Gets the answers of units that ask."""
 
     def perform(self, name: str, unit: Table) -> Done:
@@ -1222,7 +1350,7 @@ class Prompts(Performer):
         for line in session.texts(unit, "prompt") + session.texts(unit, "block"):
             session.display.line(line)
         session.heed()
-        done = self._from_file(name)
+        done = self.from_file(name)
         if done is not None:
             return done
         if session.is_interactive:
@@ -1231,25 +1359,25 @@ class Prompts(Performer):
                 text = f"{text}:" if unit["question"] == "yes/no" else f"Did {text} pass?"
             choice = session.ask(text, unit["question"])
             if choice is not None:
-                return Done(choice, "answered here")
-        good, bad = unit["question"].split("/")
-        raise Waiting(
-            f"to answer: {session.call('answer', name, good)}   (or {bad})",
-            f"to go on:  {session.call('resume')}",
-        )
+                return told(Done(choice, "answered here"), choice)
+        raise self.wait(name, unit)
 
     def rehearse(self, name: str, unit: Table) -> Done:
         """Take the answer of the file, or else the good one."""
-        return self._from_file(name) or super().rehearse(name, unit)
+        return self.from_file(name) or super().rehearse(name, unit)
 
-    def _from_file(self, name: str) -> Optional[Done]:
-        answers = self.session.answers
-        answer = answers.take(name) if answers is not None else None
-        if answers is None or answer is None:
-            return None
-        note = {"answers": answers.digest, "line": answer.line}
-        how = f"answered by line {answer.line} of {self.session.options.answers}"
-        return Done(answer.outcome, one_line(how), note)
+    def given(self, _name: str, reply: str, how: str) -> Done:
+        """Read pass, fail, yes or no."""
+        outcome = outcome_of(reply)
+        if outcome is None:
+            raise RefusedError(f"{one_line(reply)}: expected pass, fail, yes or no")
+        return told(Done(outcome, how), reply)
+
+    @staticmethod
+    def replies(unit: Table) -> list[str]:
+        """Return the two words of its question."""
+        words: list[str] = unit["question"].split("/")
+        return words
 
 
 PERFORMERS["ask"] = Prompts
@@ -1266,7 +1394,8 @@ def counters(program: Table) -> set[str]:
     """Return the registers that only number instances, and so do not make a place a new one."""
     used: set[str] = set()
     for unit in program["units"].values():
-        used.update(unit.get("variables", {}).values(), unit.get("placeholders", {}).values())
+        places = unit.get("placeholders", {}).values()
+        used.update(unit.get("variables", {}).values(), (place for place in places if isinstance(place, str)))
     return used
 
 
@@ -1285,9 +1414,9 @@ def rehearse(session: Session) -> list[str]:
             return [*lines, f"It would go round from {session.label(state.node)} again: the walk ends here."]
         seen.add(here)
         done = session.performer(state.node).rehearse(state.node, unit)
-        move = advance(program, state.node, state.registers, done.outcome)
+        move = advance(program, state.node, state.registers, done.outcome, done.verbs)
         lines.append(session.label(state.node))
-        for key in ("command",) if "command" in unit else ("prompt", "block"):
+        for key in session.performer(state.node).keys:
             lines += session.texts(unit, key)
         lines.append(f"  {word_of(unit, done.outcome)} ({done.how}): {one_line(move.says)}".rstrip())
         state.node, state.registers = move.node, dict(move.registers)
@@ -1299,7 +1428,6 @@ def rehearse(session: Session) -> list[str]:
 # ---------------------------------------------------------------------------------------------------------------------
 
 OTHER = "This run belongs to a different version of the program."
-DECISIONS = (("--rerun-interrupted",), ("--assume", "pass"), ("--assume", "fail"))
 
 
 def describe(program: Table, state: Optional[State], busy: bool, call: Callable[..., str]) -> Table:
@@ -1310,14 +1438,16 @@ def describe(program: Table, state: Optional[State], busy: bool, call: Callable[
     word = condition_in_words(state, busy)
     unit = program["units"].get(state.node, {"title": "", "task": ""})
     is_same = state.program == program_hash(program)
-    process = state.process if word == "interrupted" and _still_runs(unit, state) else None
+    running = _running(unit, state) if word == "interrupted" else []
     registers = {**program.get("registers", {}), **state.registers}
-    decisions = DECISIONS if process is None else DECISIONS[:1]  # nobody assumes what is still going on
+    decisions = [("--rerun-interrupted",), *(("--assume", word) for word in words_of(unit))]
+    decisions = decisions[:1] if running else decisions  # nobody assumes what is still going on
     if is_same:
         todo = what_to_do(unit, state.node, word, decisions, call)
     else:
         todo = what_to_adopt(unit, word, decisions, call)
     known = ("unit", "title", "instances", "attempt", "outcome", "how", "says", "seconds")
+    told = {name: value for look in FACTS for name, value in look(program, state).items()}
     return {
         **about,
         "state": word,
@@ -1327,8 +1457,9 @@ def describe(program: Table, state: Optional[State], busy: bool, call: Callable[
         "unit_title": filled(unit, unit["title"], registers),
         "message": state.message,
         "same_program": is_same,
-        "pid": process["pid"] if process is not None else None,
+        "pid": running[0]["pid"] if running else None,
         "finished": [{key: record[key] for key in known} for record in state.finished],
+        **told,
         "next": todo,
     }
 
@@ -1347,8 +1478,11 @@ def what_to_do(
     if word == "running":
         return []
     if word == "waiting":
-        good, bad = unit.get("question", "pass/fail").split("/")
-        return [call("answer", name, good), call("answer", name, bad), call("resume")]
+        performer = PERFORMERS[unit["task"]]
+        answers = [
+            call("answer", one, reply) for one in performer.names(name, unit) for reply in performer.replies(unit)
+        ]
+        return [*answers, call("resume")]
     if word == "interrupted":
         return [call("resume", *how) for how in decisions]
     return [call("resume")] if word == "ready" else [call("run")]
@@ -1367,9 +1501,9 @@ def what_to_adopt(unit: Table, word: str, decisions: Iterable[tuple[str, ...]], 
     return [call("resume", "--adopt")]
 
 
-def _still_runs(unit: Table, state: State) -> bool:
+def _running(unit: Table, state: State) -> list[Record]:
     performer = PERFORMERS.get(unit["task"])
-    return performer is not None and performer.still_runs(state.process)
+    return performer.running(state.notes) if performer is not None else []
 
 
 def status_lines(program: Table, facts: Table) -> list[str]:
@@ -1480,7 +1614,7 @@ class Commandline:
                     f"an unfinished run stands at {old.node}"
                     + ("" if is_same else ", of a different version of this program"),
                 )
-            session = self._session(signals, State(first_record(self.program)))
+            session = self._session(signals, self._beginning())
             if old is not None:
                 self.store.archive(old.begin["run"])
                 _, reading = self.store.read()
@@ -1501,18 +1635,21 @@ class Commandline:
 
     def answer(self) -> int:
         """Record the answer of the unit that waits."""
-        unit, outcome = self.options.unit, outcome_of(self.options.result)
-        if outcome is None:
-            raise RefusedError(f"{self.options.result}: expected pass, fail, yes or no")
+        unit, reply = self.options.unit, self.options.result
+        for look in REPLIES:
+            reply = look(reply)
         with self._locked() as signals:
             state, reading = self._known_state()
             if state.condition != "waiting":
                 raise RefusedError("no unit waits for an answer")
-            if state.node != unit:
-                raise RefusedError(f"{state.node} waits for an answer, {unit} does not")
             session = self._session(signals, state)
+            performer = session.performer(state.node)
+            if unit not in performer.names(state.node, self.program["units"][state.node]):
+                raise RefusedError(f"{state.node} waits for an answer, {unit} does not")
             session.journal = self.store.journal(reading)
-            session.settle(unit, Done(outcome, "answered"), 0.0, begins=False)
+            done = performer.given(unit, reply, "answered")
+            if done is not None:
+                session.settle(state.node, done, 0.0, begins=False)
         self.display.rule(f"to go on: {self._call('resume')}")
         return EXIT_COMPLETE
 
@@ -1548,9 +1685,13 @@ class Commandline:
         self.options.events = None
         with Signals() as signals:
             self.display.gives_up = signals.has_come
-            session = self._session(signals, State(first_record(self.program)))
+            session = self._session(signals, self._beginning())
         self._print(rehearse(session))
         return EXIT_COMPLETE
+
+    def _beginning(self) -> State:
+        given = {name: value for look in BEGINNINGS for name, value in look(self.program, self.options).items()}
+        return State(first_record(self.program, given))
 
     def _session(self, signals: Signals, state: State) -> Session:
         return Session(self.program, self.options, self.display, signals, state)
@@ -1625,7 +1766,9 @@ def build_parser(program: Table, prog: str) -> Parser:
     parser = Parser(prog=prog, description=about, allow_abbrev=False)
     parser.set_defaults(prog=prog, answers=None, events=None, adopt=False)
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
-    added = {}
+    added: dict[str, argparse.ArgumentParser] = {}
+    is_binary = all(words_of(unit) == BINARY for unit in program["units"].values())
+    choices = BINARY if is_binary else None  # words of a document are not shown here, and are checked later
     for name, text in (
         ("run", "begin a run"),
         ("resume", "go on with a run"),
@@ -1640,7 +1783,12 @@ def build_parser(program: Table, prog: str) -> Parser:
         added[name].add_argument("--answers", metavar="FILE", help="RESULT or UNIT RESULT, a line each")
         how = added[name].add_mutually_exclusive_group()
         how.add_argument("--rerun-interrupted", action="store_true", help="run the interrupted command again")
-        how.add_argument("--assume", choices=("pass", "fail"), help="the outcome of the interrupted command")
+        how.add_argument(
+            "--assume",
+            choices=choices,
+            metavar=None if is_binary else "WORD",
+            help="the outcome of the interrupted command",
+        )
     for name in ("run", "resume", "answer"):
         added[name].add_argument("--events", metavar="FILE", help="append what happens, as JSON lines")
     added["run"].add_argument("--dry-run", action="store_true", help="show the walk; do and record nothing")
@@ -1649,6 +1797,8 @@ def build_parser(program: Table, prog: str) -> Parser:
     added["status"].add_argument("--json", action="store_true", help="for machines")
     added["answer"].add_argument("unit", metavar="UNIT")
     added["answer"].add_argument("result", metavar="RESULT", help="pass, fail, yes or no")
+    for add in OPTIONS:
+        add(program, added)
     return parser
 
 

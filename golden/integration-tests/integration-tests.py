@@ -29,13 +29,13 @@ import termios
 import time
 import zlib
 from collections import ChainMap
-from collections.abc import Iterable, Iterator, MutableMapping
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime, timezone
 from functools import cached_property, partial
 from pathlib import Path
 from types import FrameType
-from typing import Any, Callable, NamedTuple, NoReturn, Optional, TextIO
+from typing import Any, Callable, NamedTuple, NoReturn, Optional, TextIO, Union
 
 # ---------------------------------------------------------------------------------------------------------------------
 # The program. A run stands at a unit, does its task, and takes the first of its edges whose conditions hold: "on" an
@@ -230,13 +230,16 @@ def differences(recorded: dict[str, str], program: Table) -> list[str]:
 # The meaning of a program: a pure walk from unit to unit, which never runs anything.
 # ---------------------------------------------------------------------------------------------------------------------
 
-Registers = MutableMapping[str, int]
-TESTS: dict[str, Callable[[int, int], bool]] = {"<": operator.lt, ">=": operator.ge, "=": operator.eq}
-VERBS: dict[str, Callable[[int, int], int]] = {
+Registers = MutableMapping[str, Any]
+Verbs = Mapping[str, Callable[[Any, Any], Any]]
+TESTS: dict[str, Callable[[Any, Any], bool]] = {"<": operator.lt, ">=": operator.ge, "=": operator.eq}
+VERBS: dict[str, Callable[[Any, Any], Any]] = {
     "=": lambda _old, value: value,
     "+": operator.add,
     "at least": max,
 }
+# How the value of a placeholder is found, by the type of what the table says of it.
+VALUES: dict[type, Callable[[Any, Registers], str]] = {str: lambda name, registers: str(registers[name])}
 
 
 class Move(NamedTuple):
@@ -257,7 +260,7 @@ def holds(edge: Table, registers: Registers, outcome: Optional[str]) -> bool:
     return all(TESTS[test](registers[register], number) for register, test, number in tests)
 
 
-def apply(program: Table, edge: Table, registers: Registers) -> None:
+def apply(program: Table, edge: Table, registers: Registers, verbs: Verbs) -> None:
     """Apply the effects of an edge to the registers."""
     for effect in edge.get("do", ()):
         if effect[0] == "reset" and len(effect) == 2:
@@ -266,7 +269,7 @@ def apply(program: Table, edge: Table, registers: Registers) -> None:
         else:
             register, verb, amount = effect
             value = registers[amount] if isinstance(amount, str) else amount
-            registers[register] = VERBS[verb](registers[register], value)
+            registers[register] = verbs[verb](registers[register], value)
 
 
 def choose(program: Table, node: str, registers: Registers, outcome: Optional[str]) -> Table:
@@ -292,22 +295,22 @@ def nested_end(name: str, unit: Table) -> str:
 
 def enter(program: Table, node: str, registers: Registers) -> Move:
     """Go to a node and on through branches and nested ends, to a unit to do or a final end."""
-    return _follow(program, {"go": node}, registers)
+    return _follow(program, {"go": node}, registers, VERBS)
 
 
-def advance(program: Table, node: str, registers: Registers, outcome: str) -> Move:
+def advance(program: Table, node: str, registers: Registers, outcome: str, verbs: Verbs = VERBS) -> Move:
     """Leave a unit with its outcome: choose the edge, apply its effects, go on (M13)."""
-    return _follow(program, choose(program, node, registers, outcome), registers)
+    return _follow(program, choose(program, node, registers, outcome), registers, verbs)
 
 
-def _follow(program: Table, edge: Table, before: Registers) -> Move:
+def _follow(program: Table, edge: Table, before: Registers, verbs: Verbs) -> Move:
     """Take an edge, and those of the branches and nested ends behind it; `before` stays as it is."""
     changed: Registers = {}
     registers = ChainMap(changed, before)  # copying all counters at each step would make long programs slow
     says: list[str] = []
     passed: list[str] = []
     while True:
-        apply(program, edge, registers)
+        apply(program, edge, registers, verbs)
         says.append(edge.get("says", ""))
         node = edge["go"]
         unit = program["units"][node]
@@ -317,12 +320,18 @@ def _follow(program: Table, edge: Table, before: Registers) -> Move:
         edge = choose(program, node, registers, None)
 
 
-def filled(unit: Table, text: str, registers: Registers) -> str:
+def filled(unit: Table, text: str, registers: Registers, escape: Callable[[str], str] = str) -> str:
     """Replace the placeholders in a text, in one pass (I6)."""
     places = unit.get("placeholders")
     if not places:
         return text
-    return re.sub("|".join(map(re.escape, places)), lambda match: str(registers[places[match.group()]]), text)
+    marks = "|".join(map(re.escape, places))
+    return re.sub(marks, lambda match: escape(value_of(places[match.group()], registers)), text)
+
+
+def value_of(place: Any, registers: Registers) -> str:  # noqa: ANN401 (whatever the table says of it)
+    """Return what stands for a placeholder."""
+    return VALUES[type(place)](place, registers)
 
 
 def attempt_of(unit: Table, registers: Registers) -> int:
@@ -445,6 +454,7 @@ class Journal:
 
     def __init__(self, path: Path, reading: Reading, lock: Optional[Held] = None) -> None:
         self.path = path
+        self.folder = path.absolute().parent
         self.loss = f"{path.parent} was removed or replaced during the run"
         self.count = len(reading.records)
         self.size = reading.size
@@ -489,8 +499,10 @@ class Journal:
 # The state of a run: what its journal says, the lock that keeps two runs apart, the archive.
 # ---------------------------------------------------------------------------------------------------------------------
 
+FORMATS = (1, 2)  # of the journal; one of format 1 has no texts, and is read like any other
 ENDED = ("complete", "stop")
 OURS = ".rdc"
+KEPT: list[str] = []  # folders beside the journal that are archived with it
 
 
 def utc_now() -> str:
@@ -515,20 +527,23 @@ class State:
         self.source: str = begin["source"]
         self.units: dict[str, str] = begin["units"]
         self.message: str = begin.get("message", "")
-        self.process: Optional[Record] = None
+        self.notes: list[Record] = []  # what the unit has left so far, such as the processes that it has called
         self.finished: list[Record] = []
 
     def apply(self, record: Record) -> None:
         """Go on by one record."""
         kind = record["kind"]
-        if kind == "process":
-            self.process = record
+        if "condition" not in record:
+            self.notes.append(record)
             return
         self.condition = record["condition"]
-        if kind == "done":
+        if kind == "resume":
+            self.notes = [note for note in self.notes if note["kind"] != "process"]
+        elif kind == "done":
             self.finished.append(record)
-            self.node, self.message, self.process = record["next"], record.get("message", ""), None
+            self.node, self.message = record["next"], record.get("message", "")
             self.registers.update(record["changed"])
+            self.notes = []
         elif kind == "adopt":
             self.program, self.units = record["program"], record["units"]
             self.registers = dict(record["registers"])
@@ -539,7 +554,7 @@ def replay(records: list[Record], path: Path) -> Optional[State]:
     """Put a state together; None where no run has begun."""
     if not records:
         return None
-    if records[0].get("format") != 1:
+    if records[0].get("format") not in FORMATS:
         raise RefusedError(f"{path}: the state has a format that this program does not know; reset archives it")
     try:
         state = State(records[0])
@@ -633,6 +648,9 @@ class Store:
         while target.exists():
             count += 1
             target = history / f"{name}-{count}"
+        for kept in KEPT:
+            with suppress(FileNotFoundError):
+                (self.directory / kept).rename(target.with_name(f"{target.name}.{kept}"))
         self.path.rename(target)
         sync_directory(history)
         sync_directory(self.directory)
@@ -695,6 +713,13 @@ class Signals:
         """Have `wait` return SIGALRM after a time."""
         self.has_timer = True
         signal.alarm(seconds)
+
+    def sleep_on(self) -> None:
+        """Take `wake_after` back."""
+        signal.alarm(0)
+        if signal.SIGALRM in signal.sigpending():
+            signal.sigwait({signal.SIGALRM})
+        self.has_timer = False
 
     def has_come(self) -> bool:
         """Tell whether a stop signal has come, be it received or still held back."""
@@ -788,7 +813,7 @@ class Display:
 
     def paint(self, text: str, style: str) -> str:
         """Give a text a style."""
-        return f"\033[{STYLES[style]}m{text}\033[0m" if self._colour else text
+        return f"\033[{STYLES.get(style, '1')}m{text}\033[0m" if self._colour else text
 
     def line(self, text: str = "", end: str = "\n") -> None:
         """Write a line; a log that nobody reads any more does not stop a run."""
@@ -814,6 +839,7 @@ class Display:
 # A question to the person at the terminal.
 # ---------------------------------------------------------------------------------------------------------------------
 
+BINARY = ("pass", "fail")
 MEANINGS = {"pass": "pass", "yes": "pass", "fail": "fail", "no": "fail"}
 
 
@@ -822,11 +848,15 @@ def outcome_of(word: str) -> Optional[str]:
     return MEANINGS.get(word.lower())
 
 
+def words_of(unit: Table) -> tuple[str, ...]:
+    """Return the words that the outcome of a unit may have."""
+    return tuple(unit.get("words", BINARY))
+
+
 def word_of(unit: Table, outcome: str) -> str:
     """Return an outcome as people read it: of a question that is put as yes/no it is YES or NO."""
     good, bad = unit.get("question", "pass/fail").split("/")
-    word: str = good if outcome == "pass" else bad
-    return word.upper()
+    return one_line({"pass": good, "fail": bad}.get(outcome, outcome)).upper()
 
 
 @contextmanager
@@ -847,7 +877,7 @@ def question(display: Display, signals: Signals, text: str, choices: str) -> Opt
     away, since it was not meant for it.
     """
     words = choices.split("/")
-    accepted = [*words, *MEANINGS] if len(words) == 2 else words
+    accepted = [*words, *MEANINGS] if len(words) == 2 and words[0] in MEANINGS else words
     known = {word[:length]: word for word in accepted for length in (1, len(word))}
     prompt = f"{text} [{choices}] "
     with suppress(OSError, ValueError, termios.error):
@@ -880,7 +910,28 @@ class Answer(NamedTuple):
 
     line: int
     unit: Optional[str]
-    outcome: str
+    reply: str
+
+
+Mistake = tuple[int, str]
+
+
+def read_lines(text: str, units: dict[str, Table]) -> Iterator[Union[Answer, Mistake]]:
+    """Read `RESULT` and `UNIT RESULT`, a line each; also what is wrong with a line."""
+    for number, line in enumerate(text.split("\n"), start=1):
+        words = re.sub(r"(^|\s)#.*", "", line).strip().rsplit(None, 1)
+        if not words:
+            continue
+        unit = words[0] if len(words) == 2 else None
+        if outcome_of(words[-1]) is None:
+            yield number, "expected pass, fail, yes or no, alone or after a unit"
+        elif unit is not None and units.get(unit, {}).get("task") != "ask":
+            yield number, f"{unit} is not a unit that asks"
+        else:
+            yield Answer(number, unit, words[-1])
+
+
+READERS = [read_lines]  # the last one reads; a module that knows more forms than lines adds its own
 
 
 class Answers:
@@ -900,23 +951,18 @@ class Answers:
         self.is_another = bool(used) and self.digest not in dict(used)
         self._left: list[Answer] = []
         wrong: list[str] = []
-        for number, line in enumerate(text.split("\n"), start=1):
-            words = re.sub(r"(^|\s)#.*", "", line).strip().rsplit(None, 1)
-            if not words:
-                continue
-            outcome, unit = outcome_of(words[-1]), words[0] if len(words) == 2 else None
-            if outcome is None:
-                wrong.append(f"{path}:{number}: expected pass, fail, yes or no, alone or after a unit")
-            elif unit is not None and units.get(unit, {}).get("task") != "ask":
-                wrong.append(f"{path}:{number}: {unit} is not a unit that asks")
-            elif (self.digest, number) not in used:
-                self._left.append(Answer(number, unit, outcome))
+        for found in READERS[-1](text, units):
+            if not isinstance(found, Answer):
+                number, problem = found
+                wrong.append(f"{path}:{number}: {problem}")
+            elif (self.digest, found.line) not in used:
+                self._left.append(found)
         if wrong:
             raise RefusedError(*wrong)
 
-    def take(self, unit: str) -> Optional[Answer]:
-        """Return the next answer for a unit, its own before a common one, and use it up."""
-        for owner in (unit, None):
+    def take(self, unit: str, is_asking: bool = True) -> Optional[Answer]:
+        """Return the next answer for a unit, its own before a common one if it asks, and use it up."""
+        for owner in (unit, None)[: 1 + is_asking]:
             for index, answer in enumerate(self._left):
                 if answer.unit == owner:
                     return self._left.pop(index)
@@ -962,6 +1008,7 @@ class Done(NamedTuple):
     outcome: str
     how: str
     note: Optional[Record] = None
+    verbs: Verbs = VERBS  # what the effects of its edge mean, where they have to do with more than counters
 
 
 class Waiting(BaseException):
@@ -971,6 +1018,7 @@ class Waiting(BaseException):
 class Performer:
     """Does the units of one kind of task. A module that knows a kind adds its class to PERFORMERS."""
 
+    keys: tuple[str, ...] = ("prompt", "block")  # the texts that say what a unit does
     recovers = False  # whether a unit can be interrupted half done, so that somebody must decide (R2)
 
     def __init__(self, session: "Session") -> None:
@@ -989,12 +1037,40 @@ class Performer:
         return None
 
     @staticmethod
-    def still_runs(_process: Optional[Record]) -> bool:
-        """Tell whether a unit that was interrupted goes on without the run."""
-        return False
+    def running(_notes: list[Record]) -> list[Record]:
+        """Return the processes of a unit that was interrupted which go on without the run."""
+        return []
+
+    @staticmethod
+    def replies(unit: Table) -> list[str]:
+        """Return the replies with which a unit that waits is answered."""
+        return [] if PERFORMERS[unit["task"]].recovers else ["pass", "fail"]
+
+    @staticmethod
+    def names(name: str, _unit: Table) -> list[str]:
+        """Return the names under which a unit that waits is answered."""
+        return [name]
+
+    def given(self, name: str, reply: str, _how: str) -> Optional[Done]:
+        """Read the reply to a unit; None if the unit needs further ones."""
+        raise RefusedError(f"{name} takes no answer such as {one_line(reply)}")
 
 
 PERFORMERS: dict[str, type[Performer]] = {}
+STANDS: list[Callable[[Table, Move, Optional[State], Record], Record]] = []  # what modules know of where a run stands
+BEFORE: list[Callable[["Session", str], Optional[Done]]] = []  # what they do before a unit, or in its place
+OPTIONS: list[Callable[[Table, dict[str, argparse.ArgumentParser]], None]] = []  # what they add to the command line
+BEGINNINGS: list[Callable[[Table, argparse.Namespace], Registers]] = []  # what registers are given when a run begins
+REPLIES: list[Callable[[str], str]] = []  # where they take the reply of an `answer` from
+TELLS: list[Callable[[Done, str], Done]] = []  # what they make of an outcome that has a text
+FACTS: list[Callable[[Table, State], Table]] = []  # what they tell of a run in its status
+
+
+def told(done: Done, text: str) -> Done:
+    """Return an outcome to which a text belongs."""
+    for look in TELLS:
+        done = look(done, text)
+    return done
 
 
 def call_of(options: argparse.Namespace, *words: str) -> str:
@@ -1003,12 +1079,12 @@ def call_of(options: argparse.Namespace, *words: str) -> str:
     return f"{options.prog} {shlex.join([*words, *place])}"
 
 
-def first_record(program: Table) -> Record:
-    """Return the record with which a run of a program begins."""
-    move = enter(program, program["entry"], program.get("registers", {}))
+def first_record(program: Table, given: Optional[Registers] = None) -> Record:
+    """Return the record with which a run of a program begins, with what registers were given."""
+    move = enter(program, program["entry"], {**program.get("registers", {}), **(given or {})})
     return {
         "kind": "begin",
-        "format": 1,
+        "format": 2,
         "run": f"{datetime.now(timezone.utc):%Y%m%dT%H%M%SZ}-{os.urandom(4).hex()}",
         "time": utc_now(),
         "name": program["name"],
@@ -1018,18 +1094,20 @@ def first_record(program: Table) -> Record:
         "cwd": os.getcwd(),  # noqa: PTH109
         "registers": dict(move.registers),
         "node": move.node,
-        **where_it_stands(program, move),
+        **where_it_stands(program, move, None),
     }
 
 
-def where_it_stands(program: Table, move: Move, begins: bool = True) -> Record:
-    """Return the fields that say what a run does at the node to which it moved."""
+def where_it_stands(program: Table, move: Move, before: Optional[State], begins: bool = True) -> Record:
+    """Return the fields that say what a run does at the node to which it moved from a state."""
     unit = program["units"][move.node]
     if unit["task"] == "end":
         return {"condition": unit["result"], "message": filled(unit, unit.get("message", ""), move.registers)}
-    if not PERFORMERS[unit["task"]].recovers:
-        return {"condition": "waiting"}
-    return {"condition": "running" if begins else "ready"}
+    doing = "running" if begins else "ready"
+    stand: Record = {"condition": doing if PERFORMERS[unit["task"]].recovers else "waiting"}
+    for look in STANDS:
+        stand = look(program, move, before, stand)
+    return stand
 
 
 class Session:
@@ -1060,6 +1138,17 @@ class Session:
         self._done = 0
         self._group: Optional[str] = None
 
+    @property
+    def folder(self) -> Path:
+        """The state directory, wherever the run has gone since it began."""
+        if self.journal is None:
+            raise RefusedError("nothing is recorded in a dry run")
+        return self.journal.folder
+
+    def filled(self, unit: Table, key: str) -> str:
+        """Return a text of a unit, whole."""
+        return filled(unit, unit.get(key, ""), self.state.registers)
+
     def call(self, *words: str) -> str:
         """Return the command with which the operator calls a subcommand of this program."""
         return call_of(self.options, *words)
@@ -1071,8 +1160,7 @@ class Session:
 
     def texts(self, unit: Table, key: str) -> list[str]:
         """Return a text of a unit as the lines in which it is shown."""
-        text = filled(unit, unit.get(key, ""), self.state.registers)
-        return [f"    {line}".rstrip() for line in clean(text).strip("\n").splitlines()]
+        return [f"    {line}".rstrip() for line in clean(self.filled(unit, key)).strip("\n").splitlines()]
 
     def ask(self, text: str, choices: str) -> Optional[str]:
         """Put a question to the person at the terminal."""
@@ -1105,7 +1193,7 @@ class Session:
 
     def settle(self, name: str, done: Done, seconds: float, begins: bool = True) -> None:
         """Record the outcome of a unit together with where the run goes from there: one record (R1)."""
-        move = advance(self.program, name, self.state.registers, done.outcome)
+        move = advance(self.program, name, self.state.registers, done.outcome, done.verbs)
         about = self._about(name)
         result = {
             "outcome": done.outcome,
@@ -1114,7 +1202,8 @@ class Session:
             "seconds": round(seconds, 3),
             "next": move.node,
         }
-        stand = where_it_stands(self.program, move, begins and (self.journal is None or self.journal.is_there()))
+        begins = begins and (self.journal is None or self.journal.is_there())
+        stand = where_it_stands(self.program, move, self.state, begins)
         word = word_of(self.program["units"][name], done.outcome)
         try:
             self.record({"kind": "done", **about, **result, "changed": move.changed, **stand, **(done.note or {})})
@@ -1153,8 +1242,10 @@ class Session:
                 self.display.started(self._places[name], self.label(name), ["interrupted"])
                 self.settle(name, done, 0.0)
                 return
-        if condition in ("running", "ready"):
-            self.record({"kind": "resume", "condition": "running", "time": utc_now()})
+            self._begin()
+
+    def _begin(self) -> None:
+        self.record({"kind": "resume", "condition": "running", "time": utc_now()})
 
     def _do_next(self) -> None:
         name = self.state.node
@@ -1168,7 +1259,11 @@ class Session:
         self.display.started(self._places[name], self.label(name), details)
         self._tell("unit_started", **about)
         begun = time.monotonic()
-        done = self.performer(name).perform(name, self.program["units"][name])
+        done = next(filter(None, (look(self, name) for look in BEFORE)), None)
+        if self.state.condition == "ready" or (self.state.condition == "waiting" and self.performer(name).recovers):
+            self._begin()
+        if done is None:
+            done = self.performer(name).perform(name, self.program["units"][name])
         self._done += 1
         self.settle(name, done, time.monotonic() - begun)
 
@@ -1237,7 +1332,10 @@ class Session:
             condition = "waiting"
         elif condition == "waiting":  # it asked, and is a command now, which has not begun
             condition = "ready"
-        registers = {name: old.get(name, new) for name, new in self.program.get("registers", {}).items()}
+        registers = {**self.program.get("registers", {})}
+        for name, new in registers.items():
+            if isinstance(old.get(name, new), int) == isinstance(new, int):  # it is a counter, or a text, in both
+                registers[name] = old.get(name, new)
         self.record(
             {
                 "kind": "adopt",
@@ -1333,9 +1431,9 @@ def ticks() -> Optional[int]:
     return int(time.clock_gettime(time.CLOCK_BOOTTIME) * os.sysconf("SC_CLK_TCK"))
 
 
-def is_alive(process: Optional[Record]) -> bool:
+def is_alive(process: Table) -> bool:
     """Tell whether a recorded process still lives (another one may have its number by now)."""
-    if process is None or process["since"] is None:
+    if process["since"] is None:
         return False
     try:
         stat = Path(f"/proc/{process['pid']}/stat").read_bytes()
@@ -1351,47 +1449,269 @@ def signal_group(group: int, number: int) -> None:
         os.killpg(group, number)
 
 
-def end_group(process: Record) -> None:
-    """End the process group of a command that was left behind."""
-    signal_group(process["pid"], signal.SIGTERM)
-    signal_group(process["pid"], signal.SIGCONT)
+def end_groups(processes: Iterable[Table]) -> None:
+    """End the process groups of processes that were left behind."""
+    left = list(processes)
+    for number in (signal.SIGTERM, signal.SIGCONT):
+        for process in left:
+            signal_group(process["pid"], number)
     deadline = time.monotonic() + GRACE
-    while is_alive(process) and time.monotonic() < deadline:
+    while any(map(is_alive, left)) and time.monotonic() < deadline:
         time.sleep(0.02)
-    signal_group(process["pid"], signal.SIGKILL)
+    for process in left:
+        signal_group(process["pid"], signal.SIGKILL)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Commands: run by a shell in a process group of their own, of which nothing is left behind (M2, R5).
+# Processes: each in a group of its own, of which nothing is left behind (M2, R5).
 # ---------------------------------------------------------------------------------------------------------------------
 
-LINES = 6  # of what a prompt says, before its command runs
-PATIENCE = 10  # seconds from a stop signal to SIGKILL
+PATIENCE = 10  # seconds from a stop signal, or from the end of a time limit (I21), to SIGKILL
 IGNORED_HERE = (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGTTOU)  # by Python and by this runner
 KEYS = (-signal.SIGINT, -signal.SIGQUIT, 128 + signal.SIGINT)
 
 
-def in_words(code: int) -> str:
-    """Say how a command ended."""
-    if code >= 0:
-        return f"exit code {code}" if code else ""
+class Ended(NamedTuple):
+    """How a process ended: its exit code, negative for a signal, and whether its time was up."""
+
+    code: int
+    is_late: bool = False
+
+
+def in_words(ended: Ended) -> str:
+    """Say how a process ended."""
+    if ended.is_late:
+        return "out of time"
+    if ended.code >= 0:
+        return f"exit code {ended.code}" if ended.code else ""
     try:
-        return f"killed by {signal.Signals(-code).name}"
+        return f"killed by {signal.Signals(-ended.code).name}"
     except ValueError:
-        return f"killed by signal {-code}"
+        return f"killed by signal {-ended.code}"
 
 
-class Commands(Performer):
-    """Runs shell units."""
+class Processes:
+    """Begins processes and waits for them: for one with the terminal, or for several at the same time."""
+
+    def __init__(self, signals: Signals, lends: bool, began: Callable[[int], None]) -> None:
+        """`lends` tells whether one gets the terminal; `began` is told the number of each as soon as it runs."""
+        self._signals = signals
+        self._lends = lends
+        self._began = began
+        self._foreground = Foreground()
+        self._is_stopping = False
+        self._left: list[int] = []
+        self._late: set[int] = set()
+
+    def spawn(
+        self, path: str, words: list[bytes], environment: Mapping[bytes, bytes], files: Sequence[Any] = ()
+    ) -> int:
+        """Begin a process and return its number, which is that of its group too."""
+        group = os.posix_spawn(
+            path,
+            words,
+            environment,
+            file_actions=files,
+            setpgroup=0,
+            setsigmask=self._signals.before,
+            setsigdef=IGNORED_HERE,
+        )
+        self._began(group)
+        return group
+
+    @staticmethod
+    def end(groups: Iterable[int]) -> None:
+        """End processes at once, with all of their groups."""
+        for group in groups:
+            signal_group(group, signal.SIGKILL)
+            os.waitpid(group, 0)
+
+    def watch(
+        self, groups: Sequence[int], seconds: int = 0, ended: Callable[[int], None] = lambda _index: None
+    ) -> list[Ended]:
+        """Wait for processes; one that was told to end, or ended by a key, interrupts the run.
+
+        `seconds` is the time limit, 0 for none; `ended` is told the index of each that has ended.
+        """
+        codes: dict[int, int] = {}
+        self._left, self._late = list(groups), set()
+        try:
+            if self._lends and len(groups) == 1:
+                self._foreground.lend(groups[0])
+            if seconds:
+                self._signals.wake_after(seconds)
+            while self._left:
+                for group, code in self._wait():
+                    codes[group] = code
+                    self._left.remove(group)
+                    ended(groups.index(group))
+        finally:
+            had_keys = self._foreground.take_back()
+            self.end(self._left)
+        is_stopped = self._is_stopping or (had_keys and not set(KEYS).isdisjoint(codes.values()))
+        for group in groups if is_stopped else self._late:
+            signal_group(group, signal.SIGKILL)  # R5: what of the group has outlived its leader
+        if is_stopped:
+            raise Interrupted
+        if seconds:
+            self._signals.sleep_on()
+        return [Ended(codes[group], group in self._late) for group in groups]
+
+    def _wait(self) -> list[tuple[int, int]]:
+        """Wait for one signal and return the groups that have ended since, with their exit codes."""
+        number = self._signals.wait()
+        if number == signal.SIGALRM and self._signals.has_timer:
+            self._tell_late()
+        elif number in self._signals.stops:
+            if not self._is_stopping:
+                self._signals.wake_after(PATIENCE)
+            self._is_stopping = True
+            self._tell(number if number in FORWARDED else signal.SIGTERM)
+        elif number == signal.SIGCHLD:
+            return self._collect()
+        return []
+
+    def _tell(self, number: int) -> None:
+        for group in self._left:
+            signal_group(group, number)
+            signal_group(group, signal.SIGCONT)
+
+    def _tell_late(self) -> None:
+        """End what runs when the time is up (I21), at last by SIGKILL."""
+        if self._is_stopping or self._late:
+            self._tell(signal.SIGKILL)
+            return
+        self._late = set(self._left)
+        self._tell(signal.SIGTERM)
+        self._signals.wake_after(PATIENCE)
+
+    def _collect(self) -> list[tuple[int, int]]:
+        found: list[tuple[int, int]] = []
+        for group in self._left:
+            pid, status = os.waitpid(group, os.WNOHANG | os.WUNTRACED)
+            if pid and not os.WIFSTOPPED(status):
+                found.append((group, os.waitstatus_to_exitcode(status)))
+            elif pid and self._foreground.exists():
+                self._stopped(group, os.WSTOPSIG(status))
+        return found
+
+    def _stopped(self, group: int, number: int) -> None:
+        """Stop with the process (Ctrl-Z) and go on with it; one that asked for the terminal gets it."""
+        self._foreground.take_back()
+        if number not in (signal.SIGTTIN, signal.SIGTTOU) or not self._foreground.is_ours():
+            signal_group(os.getpgrp(), signal.SIGTSTP)
+        self._foreground.lend(group, again=True)
+        signal_group(group, signal.SIGCONT)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Units that call processes: what is left to decide where one was interrupted half done (R2).
+# ---------------------------------------------------------------------------------------------------------------------
+
+MEANT = {"pass": "it passed", "fail": "it failed"}
+
+
+def pids_of(processes: list[Record]) -> str:
+    """Return the numbers of processes as people read them."""
+    return ", ".join(str(process["pid"]) for process in processes)
+
+
+VARIABLES: list[Callable[[Table, Registers], dict[str, str]]] = []  # what other modules put into the environment
+
+
+class Calling(Performer):
+    """Does units by calling processes."""
 
     recovers = True
+    noun = "command"
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)
         self._environment = {**os.environb, b"RDC_RUN_ID": session.state.begin["run"].encode()}
+        self.processes = Processes(session.signals, session.is_interactive, self._began)
+
+    def _began(self, group: int) -> None:
+        with suppress(RefusedError):  # a full disk is no reason to end a command half-way; its outcome will tell
+            self.session.record({"kind": "process", "pid": group, "since": ticks()}, sync=False)
+
+    def environment(self, unit: Table, **more: str) -> dict[bytes, bytes]:
+        """Return the environment of what a unit calls (M4, I7)."""
+        registers = self.session.state.registers
+        variables: dict[str, Any] = {"RDC_ATTEMPT": attempt_of(unit, registers), **instances_of(unit, registers)}
+        for look in VARIABLES:
+            variables.update(look(unit, registers))
+        variables.update(more)
+        return {**self._environment, **{key.encode(): str(value).encode() for key, value in variables.items()}}
+
+    def not_begun(self, name: str, error: OSError) -> RefusedError:
+        """Leave a unit to be resumed whose process the system could not start: it has no outcome (M2)."""
+        self.session.rest()
+        hint = "once the system can start processes again"
+        if error.errno == errno.E2BIG:
+            size = sum(len(key) + len(value) + 2 for key, value in self._environment.items())
+            hint = f"the environment has {size:,} bytes; unset what is large in it"
+        reason = f"{self.session.label(name)} was not begun: its shell cannot be started: {error.strerror}"
+        return RefusedError(f"{hint}, then: {self.session.call('resume')}", reason)
+
+    @staticmethod
+    def running(notes: list[Record]) -> list[Record]:
+        """Return the processes of a unit that was interrupted which go on without the run."""
+        return [note for note in notes if note["kind"] == "process" and is_alive(note)]
+
+    def recover(self, name: str) -> Optional[Done]:
+        """Decide about a unit that was interrupted: as the options say, or as the operator does (R2)."""
+        session, options = self.session, self.session.options
+        label, running = session.label(name), self.running(session.state.notes)
+        again = session.call("resume", "--rerun-interrupted")
+        if running:
+            still = f"{label}: its {self.noun} still runs (pid {pids_of(running)})"
+            if options.rerun_interrupted:
+                session.display.line(f"{still}; ending it")
+                end_groups(running)
+                return None
+            if options.assume:
+                raise RefusedError(f"{still}; wait for its end, or end it and run it again: {again}")
+            raise Waiting(still, "wait for its end and resume, or end it and run it again:", f"  {again}")
+        if options.rerun_interrupted:
+            return None
+        if options.assume:
+            return self.assumed(name, options.assume)
+        words = words_of(session.program["units"][name])
+        choice = None
+        if session.is_interactive and words == BINARY:
+            place = one_line(session.program["units"][name]["at"])
+            session.display.line(f"{label} ({place}) was interrupted; rdc cannot tell whether it finished.")
+            choice = session.ask("Did it pass, did it fail, or run it again?", "pass/fail/again")
+        if choice is None:
+            raise Waiting(
+                f"{label} was interrupted; rdc cannot tell whether it finished. To decide:",
+                f"  run it again:   {again}",
+                *(f"  {MEANT.get(word, word) + ':':15} {session.call('resume', '--assume', word)}" for word in words),
+            )
+        return None if choice == "again" else Done(choice, "as the operator says")
+
+    def assumed(self, name: str, word: str) -> Done:
+        """Take the word of the operator for what came of a unit (I16)."""
+        if word not in words_of(self.session.program["units"][name]):
+            raise RefusedError(f"{name} cannot have the outcome {word}")
+        return Done(word, "as assumed")
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Commands: run by a shell (M2).
+# ---------------------------------------------------------------------------------------------------------------------
+
+LINES = 6  # of what a prompt says, before its command runs
+
+
+class Commands(Calling):
+    """Runs shell units."""
+
+    keys = ("command",)
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
         self._shells: dict[str, Optional[str]] = {}
-        self._foreground = Foreground()
-        self._is_stopping = False
 
     def perform(self, name: str, unit: Table) -> Done:
         """Run the command of a unit: exit code 0 is PASS, all else FAIL (M2)."""
@@ -1403,14 +1723,15 @@ class Commands(Performer):
             return Done("fail", f"there is no {shell} here")
         self._show(unit)
         self.session.heed()
+        words = [shell.encode(), b"-c", filled(unit, unit["command"], self.session.state.registers).encode()]
         try:
-            group = self._spawn(path, unit)
+            group = self.processes.spawn(path, words, self.environment(unit))
         except FileNotFoundError:
             return Done("fail", f"there is no {shell} here any more")
         except OSError as error:
-            raise self._not_begun(name, error) from None
-        code = self._watch(group)
-        return Done("pass" if code == 0 else "fail", in_words(code))
+            raise self.not_begun(name, error) from None
+        (ended,) = self.processes.watch([group], unit.get("timeout", 0))
+        return Done("pass" if ended == (0, False) else "fail", in_words(ended))
 
     def _show(self, unit: Table) -> None:
         """Show what the unit says to a person, once per visit; a log has the document for it."""
@@ -1418,112 +1739,6 @@ class Commands(Performer):
         if display.is_terminal and attempt_of(unit, self.session.state.registers) == 1:
             for line in lines[:LINES] + [f"    {display.more}"][: len(lines) > LINES]:
                 display.line(display.paint(line, "dim"))
-
-    def _spawn(self, path: str, unit: Table) -> int:
-        registers = self.session.state.registers
-        variables = {"RDC_ATTEMPT": attempt_of(unit, registers), **instances_of(unit, registers)}
-        own = {key.encode(): b"%d" % value for key, value in variables.items()}
-        return os.posix_spawn(
-            path,
-            [unit["shell"].encode(), b"-c", filled(unit, unit["command"], registers).encode()],
-            {**self._environment, **own},
-            setpgroup=0,
-            setsigmask=self.session.signals.before,
-            setsigdef=IGNORED_HERE,
-        )
-
-    def _not_begun(self, name: str, error: OSError) -> RefusedError:
-        """Leave a unit to be resumed whose shell the system could not start: its command has no outcome (M2)."""
-        self.session.rest()
-        hint = "once the system can start processes again"
-        if error.errno == errno.E2BIG:
-            size = sum(len(key) + len(value) + 2 for key, value in self._environment.items())
-            hint = f"the environment has {size:,} bytes; unset what is large in it"
-        reason = f"{self.session.label(name)} was not begun: its shell cannot be started: {error.strerror}"
-        return RefusedError(f"{hint}, then: {self.session.call('resume')}", reason)
-
-    def _watch(self, group: int) -> int:
-        """Wait for a command; one that was told to end, or ended by a key, interrupts the run."""
-        reaped = False
-        try:
-            if self.session.is_interactive:
-                self._foreground.lend(group)
-            with suppress(RefusedError):  # a full disk is no reason to end a command half-way; its outcome will tell
-                self.session.record({"kind": "process", "pid": group, "since": ticks()}, sync=False)
-            code = self._wait(group)
-            reaped = True
-        finally:
-            had_keys = self._foreground.take_back()
-            if not reaped:
-                signal_group(group, signal.SIGKILL)
-                os.waitpid(group, 0)
-        if self._is_stopping or (had_keys and code in KEYS):
-            signal_group(group, signal.SIGKILL)  # R5: what of the group has outlived its leader
-            raise Interrupted
-        return code
-
-    def _wait(self, group: int) -> int:
-        while True:
-            number = self.session.signals.wait()
-            if number == signal.SIGALRM and self.session.signals.has_timer:
-                signal_group(group, signal.SIGKILL)
-            elif number in self.session.signals.stops:
-                if not self._is_stopping:
-                    self.session.signals.wake_after(PATIENCE)
-                self._is_stopping = True
-                signal_group(group, number if number in FORWARDED else signal.SIGTERM)
-                signal_group(group, signal.SIGCONT)
-            elif number == signal.SIGCHLD:
-                pid, status = os.waitpid(group, os.WNOHANG | os.WUNTRACED)
-                if pid and not os.WIFSTOPPED(status):
-                    return os.waitstatus_to_exitcode(status)
-                if pid and self._foreground.exists():
-                    self._stopped(group, os.WSTOPSIG(status))
-
-    def _stopped(self, group: int, number: int) -> None:
-        """Stop with the command (Ctrl-Z) and go on with it; one that asked for the terminal gets it."""
-        self._foreground.take_back()
-        if number not in (signal.SIGTTIN, signal.SIGTTOU) or not self._foreground.is_ours():
-            signal_group(os.getpgrp(), signal.SIGTSTP)
-        self._foreground.lend(group, again=True)
-        signal_group(group, signal.SIGCONT)
-
-    @staticmethod
-    def still_runs(process: Optional[Record]) -> bool:
-        """Tell whether a command that was interrupted goes on without the run."""
-        return is_alive(process)
-
-    def recover(self, name: str) -> Optional[Done]:
-        """Decide about a command that was interrupted: as the options say, or as the operator does (R2)."""
-        session, options, process = self.session, self.session.options, self.session.state.process
-        label = session.label(name)
-        again, assume = session.call("resume", "--rerun-interrupted"), session.call("resume", "--assume")
-        if process is not None and self.still_runs(process):
-            still = f"{label}: its command still runs (pid {process['pid']})"
-            if options.rerun_interrupted:
-                session.display.line(f"{still}; ending it")
-                end_group(process)
-                return None
-            if options.assume:
-                raise RefusedError(f"{still}; wait for its end, or end it and run it again: {again}")
-            raise Waiting(still, "wait for its end and resume, or end it and run it again:", f"  {again}")
-        if options.rerun_interrupted:
-            return None
-        if options.assume:
-            return Done(options.assume, "as assumed")
-        choice = None
-        if session.is_interactive:
-            place = one_line(session.program["units"][name]["at"])
-            session.display.line(f"{label} ({place}) was interrupted; rdc cannot tell whether it finished.")
-            choice = session.ask("Did it pass, did it fail, or run it again?", "pass/fail/again")
-        if choice is None:
-            raise Waiting(
-                f"{label} was interrupted; rdc cannot tell whether it finished. To decide:",
-                f"  run it again:   {again}",
-                f"  it passed:      {assume} pass",
-                f"  it failed:      {assume} fail",
-            )
-        return None if choice == "again" else Done(choice, "as the operator says")
 
 
 PERFORMERS["shell"] = Commands
@@ -1540,7 +1755,8 @@ def counters(program: Table) -> set[str]:
     """Return the registers that only number instances, and so do not make a place a new one."""
     used: set[str] = set()
     for unit in program["units"].values():
-        used.update(unit.get("variables", {}).values(), unit.get("placeholders", {}).values())
+        places = unit.get("placeholders", {}).values()
+        used.update(unit.get("variables", {}).values(), (place for place in places if isinstance(place, str)))
     return used
 
 
@@ -1559,9 +1775,9 @@ def rehearse(session: Session) -> list[str]:
             return [*lines, f"It would go round from {session.label(state.node)} again: the walk ends here."]
         seen.add(here)
         done = session.performer(state.node).rehearse(state.node, unit)
-        move = advance(program, state.node, state.registers, done.outcome)
+        move = advance(program, state.node, state.registers, done.outcome, done.verbs)
         lines.append(session.label(state.node))
-        for key in ("command",) if "command" in unit else ("prompt", "block"):
+        for key in session.performer(state.node).keys:
             lines += session.texts(unit, key)
         lines.append(f"  {word_of(unit, done.outcome)} ({done.how}): {one_line(move.says)}".rstrip())
         state.node, state.registers = move.node, dict(move.registers)
@@ -1573,7 +1789,6 @@ def rehearse(session: Session) -> list[str]:
 # ---------------------------------------------------------------------------------------------------------------------
 
 OTHER = "This run belongs to a different version of the program."
-DECISIONS = (("--rerun-interrupted",), ("--assume", "pass"), ("--assume", "fail"))
 
 
 def describe(program: Table, state: Optional[State], busy: bool, call: Callable[..., str]) -> Table:
@@ -1584,14 +1799,16 @@ def describe(program: Table, state: Optional[State], busy: bool, call: Callable[
     word = condition_in_words(state, busy)
     unit = program["units"].get(state.node, {"title": "", "task": ""})
     is_same = state.program == program_hash(program)
-    process = state.process if word == "interrupted" and _still_runs(unit, state) else None
+    running = _running(unit, state) if word == "interrupted" else []
     registers = {**program.get("registers", {}), **state.registers}
-    decisions = DECISIONS if process is None else DECISIONS[:1]  # nobody assumes what is still going on
+    decisions = [("--rerun-interrupted",), *(("--assume", word) for word in words_of(unit))]
+    decisions = decisions[:1] if running else decisions  # nobody assumes what is still going on
     if is_same:
         todo = what_to_do(unit, state.node, word, decisions, call)
     else:
         todo = what_to_adopt(unit, word, decisions, call)
     known = ("unit", "title", "instances", "attempt", "outcome", "how", "says", "seconds")
+    told = {name: value for look in FACTS for name, value in look(program, state).items()}
     return {
         **about,
         "state": word,
@@ -1601,8 +1818,9 @@ def describe(program: Table, state: Optional[State], busy: bool, call: Callable[
         "unit_title": filled(unit, unit["title"], registers),
         "message": state.message,
         "same_program": is_same,
-        "pid": process["pid"] if process is not None else None,
+        "pid": running[0]["pid"] if running else None,
         "finished": [{key: record[key] for key in known} for record in state.finished],
+        **told,
         "next": todo,
     }
 
@@ -1621,8 +1839,11 @@ def what_to_do(
     if word == "running":
         return []
     if word == "waiting":
-        good, bad = unit.get("question", "pass/fail").split("/")
-        return [call("answer", name, good), call("answer", name, bad), call("resume")]
+        performer = PERFORMERS[unit["task"]]
+        answers = [
+            call("answer", one, reply) for one in performer.names(name, unit) for reply in performer.replies(unit)
+        ]
+        return [*answers, call("resume")]
     if word == "interrupted":
         return [call("resume", *how) for how in decisions]
     return [call("resume")] if word == "ready" else [call("run")]
@@ -1641,9 +1862,9 @@ def what_to_adopt(unit: Table, word: str, decisions: Iterable[tuple[str, ...]], 
     return [call("resume", "--adopt")]
 
 
-def _still_runs(unit: Table, state: State) -> bool:
+def _running(unit: Table, state: State) -> list[Record]:
     performer = PERFORMERS.get(unit["task"])
-    return performer is not None and performer.still_runs(state.process)
+    return performer.running(state.notes) if performer is not None else []
 
 
 def status_lines(program: Table, facts: Table) -> list[str]:
@@ -1754,7 +1975,7 @@ class Commandline:
                     f"an unfinished run stands at {old.node}"
                     + ("" if is_same else ", of a different version of this program"),
                 )
-            session = self._session(signals, State(first_record(self.program)))
+            session = self._session(signals, self._beginning())
             if old is not None:
                 self.store.archive(old.begin["run"])
                 _, reading = self.store.read()
@@ -1775,18 +1996,21 @@ class Commandline:
 
     def answer(self) -> int:
         """Record the answer of the unit that waits."""
-        unit, outcome = self.options.unit, outcome_of(self.options.result)
-        if outcome is None:
-            raise RefusedError(f"{self.options.result}: expected pass, fail, yes or no")
+        unit, reply = self.options.unit, self.options.result
+        for look in REPLIES:
+            reply = look(reply)
         with self._locked() as signals:
             state, reading = self._known_state()
             if state.condition != "waiting":
                 raise RefusedError("no unit waits for an answer")
-            if state.node != unit:
-                raise RefusedError(f"{state.node} waits for an answer, {unit} does not")
             session = self._session(signals, state)
+            performer = session.performer(state.node)
+            if unit not in performer.names(state.node, self.program["units"][state.node]):
+                raise RefusedError(f"{state.node} waits for an answer, {unit} does not")
             session.journal = self.store.journal(reading)
-            session.settle(unit, Done(outcome, "answered"), 0.0, begins=False)
+            done = performer.given(unit, reply, "answered")
+            if done is not None:
+                session.settle(state.node, done, 0.0, begins=False)
         self.display.rule(f"to go on: {self._call('resume')}")
         return EXIT_COMPLETE
 
@@ -1822,9 +2046,13 @@ class Commandline:
         self.options.events = None
         with Signals() as signals:
             self.display.gives_up = signals.has_come
-            session = self._session(signals, State(first_record(self.program)))
+            session = self._session(signals, self._beginning())
         self._print(rehearse(session))
         return EXIT_COMPLETE
+
+    def _beginning(self) -> State:
+        given = {name: value for look in BEGINNINGS for name, value in look(self.program, self.options).items()}
+        return State(first_record(self.program, given))
 
     def _session(self, signals: Signals, state: State) -> Session:
         return Session(self.program, self.options, self.display, signals, state)
@@ -1899,7 +2127,9 @@ def build_parser(program: Table, prog: str) -> Parser:
     parser = Parser(prog=prog, description=about, allow_abbrev=False)
     parser.set_defaults(prog=prog, answers=None, events=None, adopt=False)
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
-    added = {}
+    added: dict[str, argparse.ArgumentParser] = {}
+    is_binary = all(words_of(unit) == BINARY for unit in program["units"].values())
+    choices = BINARY if is_binary else None  # words of a document are not shown here, and are checked later
     for name, text in (
         ("run", "begin a run"),
         ("resume", "go on with a run"),
@@ -1914,7 +2144,12 @@ def build_parser(program: Table, prog: str) -> Parser:
         added[name].add_argument("--answers", metavar="FILE", help="RESULT or UNIT RESULT, a line each")
         how = added[name].add_mutually_exclusive_group()
         how.add_argument("--rerun-interrupted", action="store_true", help="run the interrupted command again")
-        how.add_argument("--assume", choices=("pass", "fail"), help="the outcome of the interrupted command")
+        how.add_argument(
+            "--assume",
+            choices=choices,
+            metavar=None if is_binary else "WORD",
+            help="the outcome of the interrupted command",
+        )
     for name in ("run", "resume", "answer"):
         added[name].add_argument("--events", metavar="FILE", help="append what happens, as JSON lines")
     added["run"].add_argument("--dry-run", action="store_true", help="show the walk; do and record nothing")
@@ -1923,6 +2158,8 @@ def build_parser(program: Table, prog: str) -> Parser:
     added["status"].add_argument("--json", action="store_true", help="for machines")
     added["answer"].add_argument("unit", metavar="UNIT")
     added["answer"].add_argument("result", metavar="RESULT", help="pass, fail, yes or no")
+    for add in OPTIONS:
+        add(program, added)
     return parser
 
 

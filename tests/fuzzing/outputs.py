@@ -36,7 +36,7 @@ def check_python(program: Program, text: str) -> None:
 
 def head(program: Program, text: str) -> str:
     """What stands before the runtime in a Python file: all else is the same in every file, and slow to compile."""
-    runtime = bundle({node.task.kind for node in optimise(program).nodes})
+    runtime = bundle(table(optimise(program)))
     before, code, _ = text.partition(runtime.sections[0].code)
     assert code
     return before

@@ -146,6 +146,15 @@ def wait_until(condition: Any, seconds: float = 15) -> None:
         time.sleep(0.01)
 
 
+def kill(process: subprocess.Popen[str]) -> None:
+    """End a runner at once; its command may live on, and with it the other ends of the pipes."""
+    process.kill()
+    process.wait(20)
+    for stream in (process.stdout, process.stderr):
+        assert stream
+        stream.close()
+
+
 def is_gone(pid: int) -> bool:
     """Whether a process has ended (a zombie that nobody has collected has)."""
     try:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from runtime_shim import BESIDE, MODULES
+from runtime_shim import BESIDE, MODULES, modules
 from tests.interpreters import interpreter
 from tests.runtime_shim.shim_process import ROOT, Place, Table, ask, program, shell
 
@@ -41,15 +41,13 @@ def is_ours(node: ast.Import | ast.ImportFrom) -> bool:
 
 def bundle(table: Table) -> str:
     """One file made of the modules that a program needs."""
-    tasks = {"", *(unit["task"] for unit in table["units"].values())}
     parts = [f"PROGRAM = {table!r}"]
-    for name, task in MODULES:
-        if task in tasks:
-            lines = (FOLDER / f"{name}.py").read_text().splitlines(keepends=True)
-            for node in reversed(TREES[name].body):
-                if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("runtime_shim."):
-                    del lines[node.lineno - 1 : node.end_lineno]
-            parts.append("".join(lines))
+    for name in modules(table):
+        lines = (FOLDER / f"{name}.py").read_text().splitlines(keepends=True)
+        for node in reversed(TREES[name].body):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("runtime_shim."):
+                del lines[node.lineno - 1 : node.end_lineno]
+        parts.append("".join(lines))
     return "\n".join([*parts, 'if __name__ == "__main__":\n    sys.exit(main(PROGRAM))\n'])
 
 
@@ -73,13 +71,13 @@ def test_module_is_fit_for_bundling(name: str) -> None:
     assert set(imports_of(tree)) <= set(tree.body), "imports stand at top level"
     for node in imports_of(tree):
         if isinstance(node, ast.Import):
-            modules = [alias.name for alias in node.names]
+            needed = [alias.name for alias in node.names]
             assert all(alias.asname is None for alias in node.names)
         else:
             assert node.level == 0
-            modules = [node.module or ""]
+            needed = [node.module or ""]
             assert all(alias.asname is None for alias in node.names)
-        for module in modules:
+        for module in needed:
             if module.startswith("runtime_shim"):
                 assert module.removeprefix("runtime_shim.") in NAMES[: NAMES.index(name)]
             else:
@@ -93,6 +91,21 @@ def test_core_does_not_need_the_modules_of_tasks() -> None:
         for node in imports_of(TREES[name]):
             if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("runtime_shim."):
                 assert (node.module or "").removeprefix("runtime_shim.") in always
+
+
+IMPLIED = {"values": {"shell", "slots"}, "texts": {"shell", "slots"}}
+"""What a program has that has this."""
+
+
+@pytest.mark.parametrize(("name", "needs"), MODULES)
+def test_module_comes_with_all_that_it_imports(name: str, needs: str) -> None:
+    for alternative in needs.split(" "):
+        found = {"", *alternative.split("+")}
+        found |= {other for feature in found for other in IMPLIED.get(feature, ())}
+        there = [other for other, need in MODULES if any(found.issuperset(n.split("+")) for n in need.split(" "))]
+        for node in imports_of(TREES[name]):
+            if is_ours(node) and isinstance(node, ast.ImportFrom):
+                assert (node.module or "").removeprefix("runtime_shim.") in there, f"{name} for {alternative}"
 
 
 @pytest.mark.parametrize("version", ["3.9", "3.10", "3.11", "3.12", "3.13", "3.14"])
@@ -115,8 +128,8 @@ def test_bundled_file_runs_alone(tmp_path: Path, kind: str, version: str) -> Non
 
 
 def test_program_with_an_unknown_task_is_refused(tmp_path: Path) -> None:
-    place = Place(tmp_path, program({"1": {**ask("COMPLETE"), "task": "agent"}}))
+    place = Place(tmp_path, program({"1": {**ask("COMPLETE"), "task": "dance"}}))
     result = place.run("run")
     assert result.code == 2
-    assert "agent" in result.last
+    assert "dance" in result.last
     assert not place.journal.exists()

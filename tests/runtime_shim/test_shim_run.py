@@ -62,8 +62,8 @@ def test_outcome_of_commands(tmp_path: Path, command: str, shell_name: str, outc
 
 def test_environment_and_placeholders(tmp_path: Path) -> None:
     unit = shell(
-        "echo {N} ${N} $RDC_ATTEMPT $RDC_STEP_INSTANCE $MINE é >> log; echo $RDC_RUN_ID >> log; pwd >> log",
-        "COMPLETE", title="Item {N}", variables={"RDC_STEP_INSTANCE": "N"}, placeholders={"{N}": "N"},
+        "echo {1.1} ${N} $RDC_ATTEMPT $RDC_STEP_INSTANCE $MINE é >> log; echo $RDC_RUN_ID >> log; pwd >> log",
+        "COMPLETE", title="Item {1.1}", variables={"RDC_STEP_INSTANCE": "N"}, placeholders={"{1.1}": "N"},
     )  # fmt: skip
     table = program({"{N}": unit}, {"N": 3})
     table["units"]["COMPLETE"].update(message="did {N}", placeholders={"{N}": "N"})

@@ -13,19 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.runtime_shim.shim_process import Place, ask, is_gone, program, shell, wait_until
+from tests.runtime_shim.shim_process import Place, ask, is_gone, kill, program, shell, wait_until
 
 HANG = "echo $$ > pid; sleep 1000 & echo $! > child; echo ready > ready; wait"
 LINUX = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs /proc")
-
-
-def kill(process: subprocess.Popen[str]) -> None:
-    """End a runner at once; its command may live on, and with it the other ends of the pipes."""
-    process.kill()
-    process.wait(20)
-    for stream in (process.stdout, process.stderr):
-        assert stream
-        stream.close()
 
 
 def pids(place: Place) -> list[int]:
@@ -82,7 +73,7 @@ def test_leader_that_ignores_the_signal_is_killed_in_the_end(tmp_path: Path) -> 
         program({"1": shell("trap '' TERM INT; echo $$ > pid; while :; do sleep 0.1; done", "COMPLETE")}),
     )
     place.script.write_text(
-        place.script.read_text().replace("PROGRAM =", "import runtime_shim.shell as s; s.PATIENCE = 1\nPROGRAM =", 1)
+        place.script.read_text().replace("PROGRAM =", "import runtime_shim.process as s; s.PATIENCE = 1\nPROGRAM =", 1)
     )
     runner = place.start("run")
     pid = int(place.wait_for("pid"))

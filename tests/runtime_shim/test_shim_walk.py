@@ -101,9 +101,10 @@ def test_no_way_on_is_an_error() -> None:
         advance(program({"1": unit({"on": "pass", "go": "COMPLETE"})}), "1", {}, "fail")
 
 
-def test_placeholders_spare_shell_expansions() -> None:
+def test_placeholders_are_filled_in_one_pass() -> None:
     dynamic = {"placeholders": {"{N}": "N", "{n}": "x.n"}}
-    assert filled(dynamic, "echo {N}.{n} ${N} $${n} {M}", {"N": 12, "x.n": 3}) == "echo 12.3 ${N} $${n} {M}"
+    assert filled(dynamic, "echo {N}.{n} {M}", {"N": 12, "x.n": "{N}"}) == "echo 12.{N} {M}"
+    assert filled(dynamic, "{n}", {"N": 12, "x.n": "a"}, lambda text: f"<{text}>") == "<a>"
     assert filled({}, "{N}", {"N": 1}) == "{N}"
 
 

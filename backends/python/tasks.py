@@ -1,0 +1,66 @@
+"""The tasks of units as the runtime's performers read them."""
+
+from __future__ import annotations
+
+from typing import Any, assert_never
+
+from compiler.ir.tasks import PASS_OR_FAIL, Agent, Ask, Branch, End, Gate, Parallel, Shell, Task, Tool, alphabet
+
+
+def task_table(task: Task, original: Task) -> dict[str, Any]:
+    """The keys of a task whose texts have marks; `words` only where they are not pass and fail.
+
+    Args:
+        task: The task with marks for its references.
+        original: The task as it was: the words of a select are its options as written.
+    """
+    words = alphabet(original)
+    kept = list(words) if words and words != PASS_OR_FAIL else []
+    match task:
+        case Shell(interpreter, command, prompt):
+            return {"task": "shell", "shell": interpreter} | _given(prompt=str(prompt)) | {"command": str(command)}
+        case Ask():
+            return _ask(task, list(words))
+        case Agent():
+            return {"task": "agent"} | _agent(task) | _given(words=kept)
+        case Tool(connection, tool, arguments):
+            return {"task": "tool", "connection": connection, "tool": tool, "arguments": str(arguments)}
+        case Parallel(entries, check, failing, unanimous):
+            called = {"task": "parallel", "entries": [_agent(entry) for entry in entries], "check": check}
+            return called | {"failing": list(failing), "unanimous": list(unanimous)} | _given(words=kept)
+        case Gate(gate, reason):
+            return {"task": "gate", "gate": gate} | _given(reason=str(reason), words=kept)
+        case End(result, message):
+            return {"task": "end", "result": result, "message": str(message)}
+        case Branch():
+            return {"task": "branch"}
+        case _:
+            assert_never(task)
+
+
+def _ask(task: Ask, words: list[str]) -> dict[str, Any]:
+    shown = _given(prompt=str(task.prompt), language=task.language, block=str(task.block or ""))
+    match task.question:
+        case "pass_fail" | "yes_no":
+            return {"task": "ask", "question": task.question.replace("_", "/")} | shown
+        case "input":
+            return {"task": "input"} | shown | {"words": ["pass"]}
+        case "confirm":
+            return {"task": "confirm"} | shown | {"words": words}
+        case "select":
+            options = [str(option) for option in task.options]
+            return {"task": "select"} | shown | {"words": words} | _given(options=options if options != words else None)
+        case _:
+            assert_never(task.question)
+
+
+def _agent(task: Agent) -> dict[str, Any]:
+    """An agent, or an entry of a parallel task."""
+    reading = task.reading
+    return {"agent": task.agent, "prompt": str(task.prompt)} | _given(
+        keywords=list(reading.keywords), validation=reading.validation, excused=list(reading.excused)
+    )
+
+
+def _given(**fields: object) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if value}

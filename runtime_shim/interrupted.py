@@ -1,0 +1,103 @@
+"""Units that call processes: what is left to decide where one was interrupted half done (R2)."""
+
+import errno
+import os
+from contextlib import suppress
+from typing import Any, Callable, Optional
+
+from runtime_shim.dialog import BINARY, words_of
+from runtime_shim.display import one_line
+from runtime_shim.journal import Record
+from runtime_shim.leftover import end_groups, is_alive, ticks
+from runtime_shim.process import Processes
+from runtime_shim.program import RefusedError, Table
+from runtime_shim.session import Done, Performer, Session, Waiting
+from runtime_shim.walk import Registers, attempt_of, instances_of
+
+MEANT = {"pass": "it passed", "fail": "it failed"}
+
+
+def pids_of(processes: list[Record]) -> str:
+    """Return the numbers of processes as people read them."""
+    return ", ".join(str(process["pid"]) for process in processes)
+
+
+VARIABLES: list[Callable[[Table, Registers], dict[str, str]]] = []  # what other modules put into the environment
+
+
+class Calling(Performer):
+    """Does units by calling processes."""
+
+    recovers = True
+    noun = "command"
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
+        self._environment = {**os.environb, b"RDC_RUN_ID": session.state.begin["run"].encode()}
+        self.processes = Processes(session.signals, session.is_interactive, self._began)
+
+    def _began(self, group: int) -> None:
+        with suppress(RefusedError):  # a full disk is no reason to end a command half-way; its outcome will tell
+            self.session.record({"kind": "process", "pid": group, "since": ticks()}, sync=False)
+
+    def environment(self, unit: Table, **more: str) -> dict[bytes, bytes]:
+        """Return the environment of what a unit calls (M4, I7)."""
+        registers = self.session.state.registers
+        variables: dict[str, Any] = {"RDC_ATTEMPT": attempt_of(unit, registers), **instances_of(unit, registers)}
+        for look in VARIABLES:
+            variables.update(look(unit, registers))
+        variables.update(more)
+        return {**self._environment, **{key.encode(): str(value).encode() for key, value in variables.items()}}
+
+    def not_begun(self, name: str, error: OSError) -> RefusedError:
+        """Leave a unit to be resumed whose process the system could not start: it has no outcome (M2)."""
+        self.session.rest()
+        hint = "once the system can start processes again"
+        if error.errno == errno.E2BIG:
+            size = sum(len(key) + len(value) + 2 for key, value in self._environment.items())
+            hint = f"the environment has {size:,} bytes; unset what is large in it"
+        reason = f"{self.session.label(name)} was not begun: its shell cannot be started: {error.strerror}"
+        return RefusedError(f"{hint}, then: {self.session.call('resume')}", reason)
+
+    @staticmethod
+    def running(notes: list[Record]) -> list[Record]:
+        """Return the processes of a unit that was interrupted which go on without the run."""
+        return [note for note in notes if note["kind"] == "process" and is_alive(note)]
+
+    def recover(self, name: str) -> Optional[Done]:
+        """Decide about a unit that was interrupted: as the options say, or as the operator does (R2)."""
+        session, options = self.session, self.session.options
+        label, running = session.label(name), self.running(session.state.notes)
+        again = session.call("resume", "--rerun-interrupted")
+        if running:
+            still = f"{label}: its {self.noun} still runs (pid {pids_of(running)})"
+            if options.rerun_interrupted:
+                session.display.line(f"{still}; ending it")
+                end_groups(running)
+                return None
+            if options.assume:
+                raise RefusedError(f"{still}; wait for its end, or end it and run it again: {again}")
+            raise Waiting(still, "wait for its end and resume, or end it and run it again:", f"  {again}")
+        if options.rerun_interrupted:
+            return None
+        if options.assume:
+            return self.assumed(name, options.assume)
+        words = words_of(session.program["units"][name])
+        choice = None
+        if session.is_interactive and words == BINARY:
+            place = one_line(session.program["units"][name]["at"])
+            session.display.line(f"{label} ({place}) was interrupted; rdc cannot tell whether it finished.")
+            choice = session.ask("Did it pass, did it fail, or run it again?", "pass/fail/again")
+        if choice is None:
+            raise Waiting(
+                f"{label} was interrupted; rdc cannot tell whether it finished. To decide:",
+                f"  run it again:   {again}",
+                *(f"  {MEANT.get(word, word) + ':':15} {session.call('resume', '--assume', word)}" for word in words),
+            )
+        return None if choice == "again" else Done(choice, "as the operator says")
+
+    def assumed(self, name: str, word: str) -> Done:
+        """Take the word of the operator for what came of a unit (I16)."""
+        if word not in words_of(self.session.program["units"][name]):
+            raise RefusedError(f"{name} cannot have the outcome {word}")
+        return Done(word, "as assumed")

@@ -1,0 +1,27 @@
+"""The limit of how many times tasks may be done in a run (I24)."""
+
+from typing import Optional
+
+from runtime_shim.journal import Record
+from runtime_shim.program import Table
+from runtime_shim.session import STANDS
+from runtime_shim.state import State
+from runtime_shim.walk import Move
+
+
+def counts(program: Table, name: str) -> bool:
+    """Tell whether doing a unit counts; waiting at a gate does not."""
+    return bool(program["units"].get(name, {}).get("task") != "gate")
+
+
+def within_limit(program: Table, move: Move, before: Optional[State], stand: Record) -> Record:
+    """End a run by STOP where one task more would be done than may be."""
+    if before is None or not counts(program, move.node):
+        return stand
+    done = [*(record["unit"] for record in before.finished), before.node]
+    if sum(counts(program, name) for name in done) < program["limit"]:
+        return stand
+    return {"condition": "stop", "message": f"{move.node}: the limit of {program['limit']} units was reached"}
+
+
+STANDS.append(within_limit)

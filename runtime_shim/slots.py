@@ -1,0 +1,61 @@
+"""Slots: texts that a run keeps, tests and shows (I5, I6, I17, I19)."""
+
+from collections.abc import Mapping
+from typing import Optional
+
+from runtime_shim.program import Table
+from runtime_shim.reading import extracted
+from runtime_shim.session import FACTS, TELLS, Done
+from runtime_shim.state import State
+from runtime_shim.walk import TESTS, VALUES, VERBS, Registers, Verbs
+
+Slot = Optional[str]
+LARGEST_VARIABLE = 65_536  # bytes of a value that reaches a command, or comes from one (I7, I9)
+
+
+def keeping(text: str, values: Mapping[str, str]) -> Verbs:
+    """Return the effects of an edge after an outcome with this text and these values (I19)."""
+
+    def keep(before: Slot, what: list[str]) -> Slot:
+        if what[0] == "value":
+            return values.get(what[1], before)
+        return extracted(text, what[1]) if what[0] == "field" else text
+
+    return {**VERBS, "keep": keep}
+
+
+def keeping_text(done: Done, text: str) -> Done:
+    """Return an outcome with its text."""
+    return done._replace(verbs=keeping(text, {}))
+
+
+def reference(place: list[str], registers: Registers) -> str:
+    """Return what stands for a reference that has texts around it, or another one where the slot is unset (I6)."""
+    register, before, after, missing = place
+    value = registers[register]
+    return missing if value is None else f"{before}{value}{after}"
+
+
+def slots_of(_program: Table, state: State) -> Table:
+    """Return the slots of a run as its status tells them."""
+    return {"slots": {name: value for name, value in state.registers.items() if not isinstance(value, int)}}
+
+
+def _equal(slot: Slot, text: str) -> bool:
+    return (slot or "") == text
+
+
+def _clear(_slot: Slot, _what: list[str]) -> Slot:
+    return None
+
+
+def _differ(slot: Slot, text: str) -> bool:
+    return not _equal(slot, text)
+
+
+TESTS.update({"==": _equal, "!=": _differ})
+VERBS["clear"] = _clear
+VERBS.update(keeping("", {}))
+VALUES[list] = reference
+TELLS.append(keeping_text)
+FACTS.append(slots_of)

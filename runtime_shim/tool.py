@@ -1,0 +1,55 @@
+"""Units that call a tool of a connection (I13)."""
+
+import argparse
+import json
+
+from runtime_shim.program import Table
+from runtime_shim.reading import cleaned, in_json
+from runtime_shim.session import OPTIONS, PERFORMERS, Done, Session, told
+from runtime_shim.speaking import Speaking, answer_of, pairs
+from runtime_shim.walk import filled
+
+
+class Tools(Speaking):
+    """Calls tools."""
+
+    keys = ("tool", "arguments")
+    noun = "tool"
+    seconds = 30
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
+        self._commands = pairs("--tool", getattr(session.options, "tool", []))
+
+    def perform(self, name: str, unit: Table) -> Done:
+        """Give name and arguments of the tool to the command of its connection and take the result."""
+        arguments = filled(unit, unit["arguments"], self.session.state.registers, in_json)
+        request = f'{{"tool": {json.dumps(unit["tool"])}, "arguments": {arguments}}}\n'
+        done = self.from_file(name)
+        if done is not None:
+            return done
+        command = self._commands.get(unit["connection"])
+        if command is None:
+            return self.by_hand(name, request)
+        (answered,) = self.converse(unit, [(name, unit, command, request)])
+        result = answer_of(answered)
+        return told(Done("fail" if result is None else "pass", answered.trouble), result or "")
+
+    def given(self, _name: str, reply: str, how: str) -> Done:
+        """Take a result that a person gives."""
+        return told(Done("pass", how), cleaned(reply))
+
+    def option(self, unit: Table) -> str:
+        """Return the option that names the command of the connection."""
+        return f"--tool {unit['connection']}=COMMAND"
+
+
+def add_tools(_program: Table, parsers: dict[str, argparse.ArgumentParser]) -> None:
+    """Add --tool."""
+    for name in ("run", "resume"):
+        text = "the command that calls the tools of a connection"
+        parsers[name].add_argument("--tool", action="append", default=[], metavar="CONNECTION=COMMAND", help=text)
+
+
+PERFORMERS["tool"] = Tools
+OPTIONS.append(add_tools)
