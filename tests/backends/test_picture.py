@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from backends.captions import LINES, WIDTH, wrapped
 from backends.picture import LOOP, UNREACHABLE, Box, Frame, Picture, outline, picture
 from compiler.driver import compile_file
-from compiler.ir.edges import CounterTest, OutcomeTest
+from compiler.ir.edges import CounterTest, OutcomeTest, Set
 from compiler.ir.program import Register
 from compiler.ir.tasks import Agent, Ask, Branch, End, Reading, Shell, Verdict
 from compiler.ir.texts import Text, text
@@ -304,10 +304,12 @@ def test_inputs_and_the_limit_stand_in_the_notes() -> None:
 def test_a_name_that_looks_like_a_mark_is_none() -> None:
     """Only the role of a counter says that it is one."""
     ends = (node("a", End("complete")), node("b", End("stop")))
-    branch = node("1", Branch(), to("a", CounterTest("2 failed", ">=", 1)), to("b"))
-    assert arrows(picture(program(branch, *ends)))[0] == "1 . 2 failed ≥ 1 -> a"
-    marked = replace(program(branch, *ends), registers=(Register("2 failed", "", 1, "mark", "9", "fail"),))
-    assert arrows(picture(marked))[0] == "1 - 9 failed -> a"
+    noted = to("1", OutcomeTest("fail"), effects=(Set("2 failed", 1),))
+    first = node("0", Shell("sh", text("true")), noted, to("1"))
+    seen = program(first, node("1", Branch(), to("a", CounterTest("2 failed", ">=", 1)), to("b")), *ends)
+    plain, marked = Register("2 failed", ""), Register("2 failed", "", 0, "mark", "9", "fail")
+    assert "1 . 2 failed ≥ 1 -> a" in arrows(picture(replace(seen, registers=(plain,))))
+    assert "1 - 9 failed -> a" in arrows(picture(replace(seen, registers=(marked,))))
 
 
 def test_a_label_is_not_read() -> None:
