@@ -162,4 +162,6 @@ CODES: dict[str, Code] = {
     "RD524": Code("companion-outside", _E, "architecture"),
     "RD525": Code("companion-collision", _E, "architecture"),
     "RD526": Code("several-files", _E, "architecture"),
+    "RD530": Code("reserved-input", _E, "architecture"),
+    "RD531": Code("not-for-a-makefile", _E, "architecture"),
 }

@@ -29,4 +29,7 @@ MODULES: tuple[tuple[str, str], ...] = (
     ("cli", ""),
 )
 
-__all__ = ["MODULES", "ask", "main", "shell"]
+BESIDE: tuple[str, ...] = ("json_lines", "calls")
+"""Modules that Makefiles carry for what sh cannot say exactly; no compiled program has them."""
+
+__all__ = ["BESIDE", "MODULES", "ask", "main", "shell"]

@@ -38,7 +38,17 @@ class _Module:
 def bundle(kinds: Iterable[str]) -> Runtime:
     """The runtime for a program with tasks of these kinds: the modules that all need, and those for the kinds."""
     needed = {"", *kinds}
-    modules = [_module(name) for name, kind in runtime_shim.MODULES if kind in needed]
+    return _runtime(name for name, kind in runtime_shim.MODULES if kind in needed)
+
+
+def bundled(names: Iterable[str]) -> str:
+    """These modules as one text, each after those that it imports."""
+    runtime = _runtime(names)
+    return "\n".join(runtime.imports) + "".join(f"\n\n{section.code}" for section in runtime.sections)
+
+
+def _runtime(names: Iterable[str]) -> Runtime:
+    modules = [_module(name) for name in names]
     plain = {name for module in modules for name in module.plain}
     named: dict[str, set[str]] = {}
     for module in modules:

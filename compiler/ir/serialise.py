@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from compiler.ir.program import Program
+from compiler.ir.unseen import shown_json
 
 LARGEST_NUMBER = 2**31 - 1
 """What every target can count to, and no program needs."""
@@ -39,7 +40,7 @@ def _adapter() -> TypeAdapter[Program]:
 
 def to_json(program: Program) -> str:
     """The JSON form: indented, keys in the order of the model, ending in a newline."""
-    return _adapter().dump_json(program, indent=2).decode() + "\n"
+    return shown_json(_adapter().dump_json(program, indent=2).decode()) + "\n"
 
 
 def from_json(text: str) -> Program:

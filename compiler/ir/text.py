@@ -24,6 +24,7 @@ from compiler.ir.edges import (
 from compiler.ir.program import Input, Node, Program, Settings
 from compiler.ir.tasks import Agent, Reading, Task
 from compiler.ir.texts import Reference, Text
+from compiler.ir.unseen import shown_json
 
 
 def to_text(program: Program) -> str:
@@ -153,4 +154,4 @@ def _reference(reference: Reference) -> str:
 
 
 def _quoted(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False)
+    return shown_json(json.dumps(value, ensure_ascii=False))

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from compiler.analyses.possible import Way, possible_ways
-from compiler.ir.edges import Edge, OutcomeTest, is_plain_for
+from compiler.ir.edges import Edge, Keep, OutcomeTest, is_plain_for
 from compiler.ir.program import Node, Program
 from compiler.ir.tasks import alphabet
 
@@ -23,15 +23,27 @@ def remove_impossible_edges(program: Program) -> Program:
 
 
 def _narrowed(node: Node, ways: Iterable[Way]) -> Node:
-    """The node with the edges that can be taken, and those that the verifier needs to see that there is always one."""
+    """The node with the edges that can be taken, and those that the verifier needs to see that there is always one.
+
+    Edges that keep a value say which names a command may give (I9), so the last one of a name stays too.
+    """
     kept = {way.place: _relaxed(node.edges[way.place], way) for way in ways}
     words = alphabet(node.task) or (None,)
     total = {word for edge in kept.values() for word in words if is_plain_for(edge, word)}
     for place, edge in enumerate(node.edges):
         if any(is_plain_for(edge, word) for word in words if word not in total):
             kept.setdefault(place, edge)
+    for place, edge in enumerate(node.edges):
+        if not _values([edge]) <= _values(kept.values()):
+            kept[place] = edge
     edges = tuple(kept[place] for place in sorted(kept))
     return node if edges == node.edges else replace(node, edges=edges)
+
+
+def _values(edges: Iterable[Edge]) -> set[str]:
+    """The names of the values that edges keep."""
+    effects = (effect for edge in edges for effect in edge.effects)
+    return {effect.name for effect in effects if isinstance(effect, Keep) and effect.of == "value"}
 
 
 def _relaxed(edge: Edge, way: Way) -> Edge:

@@ -206,7 +206,7 @@ COMMAND = Shell("sh", text("true"))
         (unit(COMMAND, settings=Settings(backoff=0)), "at least 1"),
         (reading("none"), "the word of an answer that gives none"),
         (reading(" GOOD"), "white space"),
-        (reading("GOOD", "GOOD"), "two keywords are the same"),
+        (reading("GOOD", "Good"), "two keywords are the same"),
         (reading("GOOD", excused=("BAD",)), "excused word is no keyword"),
         (reading(validation="x"), "a validation needs keywords"),
         (reading("GOOD", validation="("), "does not compile"),

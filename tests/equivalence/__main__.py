@@ -7,12 +7,18 @@ import random
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
+
+from tests.programs import soak as programs_soak
+from tests.programs.soak import PREFIX
+from tests.programs.ways import NAMES as PROGRAMS
+from tests.programs.ways import missing
 
 from .regressions import write
 from .scenario import scenario
-from .soak import Finding, Soak, known, run
+from .soak import Finding, Soak, run
 from .ways import WAYS
 
 PAUSE = 60.0
@@ -20,44 +26,66 @@ PAUSE = 60.0
 
 
 def main() -> int:
-    """Run the soak as the command line says."""
+    """Run the soak as the command line says: documents and programs in turn."""
     options = _options()
     began = time.monotonic()
     first = random.randrange(10**9) if options.seed is None else options.seed
     ways = tuple(_available(options.ways))
     print(f"soak: {options.minutes:g} minutes, seed {first}, ways {', '.join(ways) or 'none'}", flush=True)
-    if not ways:
+    until = began + options.minutes * 60
+    documents = Soak(tuple(name for name in ways if name in WAYS), until, options.most)
+    programs = programs_soak.Soak(
+        tuple(name.removeprefix(PREFIX) for name in ways if name.startswith(PREFIX)), until, options.most
+    )
+    soaks = [soak for soak in (documents, programs) if soak.ways]
+    if not soaks:
         return 1
-    soak = Soak(ways, began + options.minutes * 60, options.most)
     told = began
 
-    def tell(soak: Soak) -> None:
+    def tell() -> None:
         nonlocal told
-        if soak.is_over or soak.finding or time.monotonic() - told >= PAUSE:
+        is_last = any(soak.finding for soak in soaks) or all(soak.is_over for soak in soaks)
+        if is_last or time.monotonic() - told >= PAUSE:
             told = time.monotonic()
-            counts = ", ".join(f"{name} {soak.counts[name]}" for name in ways)
-            print(f"{(told - began) / 60:5.1f} min, {soak.documents} documents, walks: {counts}", flush=True)
+            print(f"{(told - began) / 60:5.1f} min, {'; '.join(soak.told for soak in soaks)}", flush=True)
 
-    finding = run(soak, first, tell)
-    if finding:
-        _report(finding)
-    return 1 if finding else 0
+    run(soaks, first, tell)
+    if documents.finding:
+        _report(documents.finding)
+    if programs.finding:
+        _report_program(programs.finding)
+    return 1 if documents.finding or programs.finding else 0
+
+
+def _ways() -> dict[str, Callable[[], str]]:
+    """Every way to run documents, and every one to run programs, each with what says what this machine lacks for it."""
+    programs = {f"{PREFIX}{name}": partial(missing, name) for name in PROGRAMS}
+    return {**{name: way.missing for name, way in WAYS.items()}, **programs}
 
 
 def _available(names: Iterable[str]) -> Iterator[str]:
     """The ways for which this machine has all that they need."""
     for name in names:
-        if missing := WAYS[name].missing():
+        if missing := _ways()[name]():
             print(f"soak: {name} is left out: {missing}", flush=True)
         else:
             yield name
+
+
+def known(names: str) -> tuple[str, ...]:
+    """The ways of some names, separated by commas; the command line refuses others."""
+    chosen = tuple(names.split(","))
+    wrong = sorted(set(chosen) - set(_ways()))
+    if wrong:
+        raise argparse.ArgumentTypeError(f"no way: {', '.join(wrong)}; known are {', '.join(_ways())}")
+    return chosen
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.equivalence", description=__doc__)
     parser.add_argument("--minutes", type=float, default=10.0, help="how long to go on (default: 10)")
     parser.add_argument("--seed", type=int, help="the seed of the first batch (default: a fresh one)")
-    parser.add_argument("--ways", type=known, default=tuple(WAYS), help="some of the ways, separated by commas")
+    parser.add_argument("--ways", type=known, default=tuple(_ways()), help="some of the ways, separated by commas")
     parser.add_argument("--most", type=int, default=sys.maxsize, help="how many walks at most in one way")
     return parser.parse_args()
 
@@ -67,6 +95,13 @@ def _report(finding: Finding) -> None:
     write(folder, scenario(finding.case))
     print(f"\nDIFFERENCE on {finding.way} (seed {finding.seed}): {finding.what}\n{finding.case!r}")
     print(f"As a regression case: move {folder} to tests/equivalence/found/, under a name that says what it is about.")
+
+
+def _report_program(finding: programs_soak.Finding) -> None:
+    path = Path(tempfile.mkdtemp(prefix="difference-")) / "case.json"
+    finding.case.write(path)
+    print(f"\nDIFFERENCE on {PREFIX}{finding.way} (seed {finding.seed}): {finding.what}\n{finding.case!r}")
+    print(f"As a regression case: move {path} to tests/programs/found/, under a name that says what it is about.")
 
 
 if __name__ == "__main__":

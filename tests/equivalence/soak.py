@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 import traceback
-from argparse import ArgumentTypeError
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis.errors import Flaky
@@ -77,6 +77,11 @@ class Soak:
     finding: Finding | None = None
 
     @property
+    def told(self) -> str:
+        """What was tried, in words."""
+        return f"{self.documents} documents, walks: {', '.join(f'{name} {self.counts[name]}' for name in self.ways)}"
+
+    @property
     def is_over(self) -> bool:
         """Whether no further case is to be tried; what was found is still made smaller."""
         return not self.finding and (
@@ -142,20 +147,23 @@ class Soak:
         return False
 
 
-def run(soak: Soak, first: int, tell: Callable[[Soak], None]) -> Finding | None:
-    """Try batch after batch, with something to tell after each."""
-    while True:
-        finding = soak.batch(first)
-        tell(soak)
-        if finding or soak.is_over:
-            return finding
+class Batches(Protocol):
+    """Something to go on with batch after batch: documents, or programs."""
+
+    @property
+    def is_over(self) -> bool: ...
+
+    def batch(self, number: int) -> object: ...
+
+
+def run(soaks: Sequence[Batches], first: int, tell: Callable[[], None]) -> None:
+    """Try batch after batch, each time of the next soak, until one has a finding, with something to tell after each."""
+    left = [soak for soak in soaks if not soak.is_over]
+    while left:
+        for soak in left:
+            finding = soak.batch(first)
+            tell()
+            if finding:
+                return
         first += 1
-
-
-def known(names: str) -> tuple[str, ...]:
-    """The ways of some names, separated by commas; the command line refuses others."""
-    chosen = tuple(names.split(","))
-    wrong = sorted(set(chosen) - set(WAYS))
-    if wrong:
-        raise ArgumentTypeError(f"no way: {', '.join(wrong)}; known are {', '.join(WAYS)}")
-    return chosen
+        left = [soak for soak in left if not soak.is_over]

@@ -1,0 +1,13 @@
+"""Characters that change how a listing looks, or what a terminal does: as JSON escapes in what people read."""
+
+from __future__ import annotations
+
+import re
+
+_UNSEEN = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+"""DEL and the other control characters that JSON leaves as they are, line separators, and changes of direction."""
+
+
+def shown_json(text: str) -> str:
+    """JSON that means the same; such characters stand in its strings only."""
+    return _UNSEEN.sub(lambda match: f"\\u{ord(match[0]):04x}", text)

@@ -1,0 +1,81 @@
+"""What a case has that can go wrong, by name: the random cases must have all of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from .alphabet import keywords_of
+from .cases import Case, Json
+from .oracle import walk
+
+
+def features(case: Case) -> set[str]:
+    """The features of a case."""
+    return {*_of_program(case.program), *_of_walk(case)}
+
+
+def _of_program(program: Json) -> Iterator[str]:
+    yield from (f"input {given['type']}" for given in program["inputs"])
+    for node in program["nodes"]:
+        yield f"task {node['task']['kind']}"
+        yield from (f"effect {_kind(effect)}" for edge in node["edges"] for effect in edge["effects"])
+        yield from (f"test {test['kind']}" for edge in node["edges"] for test in edge["guard"])
+        yield from _of_task(node["task"])
+        if node["task"]["kind"] == "end" and node["edges"]:
+            yield "nested end"
+        yield from node.get("settings", {})
+        if node.get("variables"):
+            yield f"variables of {node['task']['kind']}"
+    if program.get("groups"):
+        yield "groups"
+
+
+def _kind(effect: Json) -> str:
+    if effect["kind"] == "keep":
+        return "extract" if "extract" in effect else f"keep {effect.get('of', 'answer')}"
+    return "add a counter" if isinstance(effect.get("amount"), str) else str(effect["kind"])
+
+
+def _of_task(task: Json) -> Iterator[str]:
+    if task["kind"] == "ask":
+        yield f"question {task['question']}"
+    if task["kind"] in {"agent", "parallel"}:
+        yield f"{task['kind']} {'with' if keywords_of(task) else 'without'} keywords"
+    if task.get("reading", {}).get("excused"):
+        yield "excused"
+    for key in ("failing", "unanimous"):
+        if task.get(key):
+            yield key
+    if task["kind"] == "parallel":
+        yield f"check {task['check']}"
+    for part in _references(task):
+        yield "reference"
+        yield from (f"reference with {key}" for key in ("before", "after", "missing") if part.get(key))
+
+
+def _references(value: Any) -> Iterator[Json]:
+    if isinstance(value, dict) and "register" in value:
+        yield value
+    elif isinstance(value, dict | list):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from _references(inner)
+
+
+def _of_walk(case: Case) -> Iterator[str]:
+    taken = walk(case)
+    tasks = {node["id"]: node["task"] for node in case.program["nodes"]}
+    yield "end none" if taken.end is None else f"end {taken.end[0]}"
+    if taken.end and "the limit of" in taken.end[1]:
+        yield "end by the limit"
+    units = [visit.unit for visit in taken.visits]
+    if len(set(units)) < len(units):
+        yield "a unit twice"
+    if len(units) > 5:
+        yield "a long walk"
+    for visit in taken.visits:
+        kind = tasks[visit.unit]["kind"]
+        word = "a keyword" if visit.word in keywords_of(tasks[visit.unit]) else visit.word
+        yield f"{kind} {'an option' if tasks[visit.unit].get('question') == 'select' else word}"
+        if visit.values:
+            yield "values"

@@ -1,0 +1,222 @@
+"""What a program does, by docs/program.md alone: an interpreter of the JSON, with nothing of the compiler in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from .alphabet import undone
+from .cases import Call, Case, Json, Question, Visit, Walk
+from .filling import filled, in_json, written
+from .reading import answer_of, joined, passed, word_of
+from .values import MalformedError, extracted, fits, values_of
+
+MOST = 60
+"""Visits after which a walk is cut off."""
+
+
+class Came(NamedTuple):
+    """What came of a task."""
+
+    word: str
+    text: str = ""
+    values: dict[str, str] = {}  # noqa: RUF012 (nobody changes it)
+    calls: tuple[Call, ...] = ()
+    question: Question | None = None
+
+
+def walk(case: Case, most: int = MOST) -> Walk:
+    """The walk of a case."""
+    run = Run(case)
+    visits: list[Visit] = []
+    for visit in run.visits():
+        if len(visits) == most:
+            return Walk(tuple(visits), None)
+        visits.append(visit)
+    return Walk(tuple(visits), run.end, run.held)
+
+
+@dataclass
+class Run:
+    """A run under way. `held` has what all registers hold, None for an unset slot."""
+
+    case: Case
+    held: dict[str, int | str | None] = field(default_factory=dict)
+    calls: dict[str, int] = field(default_factory=dict)
+    done: int = 0
+    end: tuple[str, str] | None = None
+
+    def visits(self) -> Iterator[Visit]:
+        """Do one task after the other."""
+        self.held = initial(self.case)
+        nodes = {node["id"]: node for node in self.case.program["nodes"]}
+        node = nodes[self.case.program["entry"]]
+        while self.end is None:
+            task = node["task"]
+            if task["kind"] == "end" and not node["edges"]:
+                self.end = (task["result"].upper(), filled(task.get("message", ""), self.held))
+            elif task["kind"] in {"branch", "end"}:
+                node = nodes[self._leave(node, Came(""))]
+            elif task["kind"] != "gate" and self.done == self.case.program.get("limit"):
+                self.end = ("STOP", f"{node['id']}: the limit of {self.done} units was reached")
+            else:
+                self.done += task["kind"] != "gate"
+                came = self._do(node)
+                yield Visit(node["id"], self._attempt(node), came.calls, came.question, *came[:3], dict(self.held))
+                node = nodes[self._leave(node, came)]
+
+    def _attempt(self, node: Json) -> int:
+        counted = self.held[node["retries"]] if node.get("retries") else 0
+        assert isinstance(counted, int)
+        return counted + 1
+
+    def _leave(self, node: Json, came: Came) -> str:
+        """Take the first edge that holds; what it asks for is as it was before its effects (I20)."""
+        edge = next(edge for edge in node["edges"] if all(self._holds(test, came) for test in edge["guard"]))
+        for effect in edge["effects"]:
+            self._apply(effect, came)
+        return str(edge["target"])
+
+    def _holds(self, test: Json, came: Came) -> bool:
+        if test["kind"] == "outcome":
+            return bool(came.word == test["word"])
+        if test["kind"] == "slot":
+            value = self.held[test["slot"]]
+            return bool((test["operator"] == "!=") != (("" if value is None else value) == test["text"]))
+        number: Any = self.held[test["register"]]
+        compared = {"<": number < test["value"], ">=": number >= test["value"], "=": number == test["value"]}
+        return bool(compared[test["operator"]])
+
+    def _apply(self, effect: Json, came: Came) -> None:
+        held: Any = self.held
+        kind, register = effect["kind"], effect.get("register")
+        if kind == "set":
+            held[register] = effect["value"]
+        elif kind == "add":
+            amount = effect["amount"]
+            held[register] += held[amount] if isinstance(amount, str) else amount
+        elif kind == "at_least":
+            held[register] = max(held[register], effect["value"])
+        elif kind == "clear":
+            held[effect["slot"]] = None
+        elif kind == "keep":
+            self._keep(effect, came)
+        else:
+            assert kind == "reset"
+            for counter in self.case.program.get("registers", []):
+                if f"{counter['scope']}/".startswith(f"{effect['scope']}/"):
+                    held[counter["name"]] = counter.get("initial", 0)
+
+    def _keep(self, effect: Json, came: Came) -> None:
+        text = came.text
+        if effect.get("of", "answer") == "value":
+            if effect["name"] not in came.values:
+                return
+            text = came.values[effect["name"]]
+        name = effect.get("extract")
+        self.held[effect["slot"]] = text if name is None else extracted(text, name)
+
+    # --- Tasks --------------------------------------------------------------------------------------------------------
+
+    def _do(self, node: Json) -> Came:
+        """What comes of a task: by its own function, unless a variable does not let it begin (I7)."""
+        number = self.calls.get(node["id"], 0)
+        self.calls[node["id"]] = number + 1
+        reply = self.case.reply(node["id"], number)
+        kind = node["task"]["kind"]
+        calls = kind in {"shell", "agent", "tool", "parallel"}
+        if calls and not all(fits(value) for value in self._variables(node).values()):
+            return Came(undone(node["task"]))
+        return {
+            "shell": self._shell,
+            "agent": self._agent,
+            "tool": self._tool,
+            "parallel": self._parallel,
+            "ask": self._ask,
+            "gate": self._gate,
+        }[kind](node, reply)
+
+    def _variables(self, node: Json) -> dict[str, str]:
+        wanted = {item["name"]: self.held[item["register"]] for item in node.get("variables", [])}
+        return {name: str(value) for name, value in wanted.items() if value is not None}
+
+    def _call(self, node: Json, given: str = "", **more: Any) -> Call:
+        return Call(node["id"], self._attempt(node), given, variables=self._variables(node), **more)
+
+    def _shell(self, node: Json, reply: Json) -> Came:
+        effects = [effect for edge in node["edges"] for effect in edge["effects"]]
+        names = {effect["name"] for effect in effects if effect["kind"] == "keep" and effect.get("of") == "value"}
+        # The scripted command is `… UNIT ARGUMENTS`, its arguments are what counters are worth (I7).
+        arguments = [filled([part], self.held) for part in node["task"]["command"] if not isinstance(part, str)]
+        calls = (self._call(node, arguments=tuple(arguments), keeps=bool(names)),)
+        if reply.get("hangs"):
+            return Came("fail", calls=calls)
+        try:
+            values = values_of(reply["output"] or "", names) if names else {}
+        except MalformedError:
+            return Came("fail", calls=calls)
+        return Came("fail" if reply["exit"] else "pass", values=values, calls=calls)
+
+    def _agent(self, node: Json, reply: Json) -> Came:
+        task, answer = node["task"], answer_of(reply)
+        call = self._call(node, filled(task["prompt"], self.held), callee=task["agent"])
+        return Came(word_of(answer, task.get("reading", {})), answer or "", calls=(call,))
+
+    def _tool(self, node: Json, reply: Json) -> Came:
+        task, result = node["task"], answer_of(reply, may_be_empty=True)
+        arguments = filled(task["arguments"], self.held, in_json)
+        call = self._call(
+            node, f'{{"tool": "{in_json(task["tool"])}", "arguments": {arguments}}}', callee=task["connection"]
+        )
+        return Came("fail" if result is None else "pass", result or "", calls=(call,))
+
+    def _parallel(self, node: Json, reply: Json) -> Came:
+        task = node["task"]
+        entries = list(zip(task["entries"], map(answer_of, reply["entries"]), strict=True))
+        answers = [answer for _, answer in entries]
+        calls = tuple(
+            self._call(node, filled(agent["prompt"], self.held), callee=agent["agent"], entry=number)
+            for number, (agent, _) in enumerate(entries)
+        )
+        if "failed" in (words := [word_of(answer, agent.get("reading", {})) for agent, answer in entries]):
+            word = "failed"
+        elif any(agent.get("reading", {}).get("keywords") for agent, _ in entries):
+            word = joined(words, task)
+        else:
+            word = passed(answers, task)
+        return Came(word, "\n\n".join(answer for answer in answers if answer is not None), calls=calls)
+
+    def _ask(self, node: Json, given: Json) -> Came:
+        task, reply = node["task"], given["reply"]
+        options = tuple(filled(option, self.held) for option in task.get("options", []))
+        said = _said(task["question"], reply, options)
+        if task["question"] == "select":
+            word = written(task["options"][options.index(said)])
+        else:
+            word = str({"yes_no": ("fail", "pass")[bool(reply)], "input": "pass"}.get(task["question"], said))
+        block = None if task.get("block") is None else filled(task["block"], self.held)
+        return Came(word, said, question=Question(filled(task["prompt"], self.held), said, block, options))
+
+    def _gate(self, node: Json, given: Json) -> Came:
+        reply = "approved" if given["reply"] else "rejected"
+        return Came(reply, question=Question(filled(node["task"].get("reason", ""), self.held), reply))
+
+
+def _said(question: str, reply: Any, options: tuple[str, ...]) -> str:
+    """What the person says: the reply itself, or what a yes or no, or a number, stands for."""
+    if question == "select":
+        return options[int(reply) % len(options)]
+    if question == "input":
+        return str(reply)
+    return (("fail", "pass") if question == "pass_fail" else ("no", "yes"))[bool(reply)]
+
+
+def initial(case: Case) -> dict[str, int | str | None]:
+    """What the registers hold when a run begins (I4, I5, I8)."""
+    held: dict[str, int | str | None] = {slot["name"]: slot.get("initial") for slot in case.program.get("slots", [])}
+    for counter in case.program.get("registers", []):
+        held[counter["name"]] = counter.get("initial", 0)
+    for given in case.program.get("inputs", []):
+        held[given["name"]] = case.inputs.get(given["name"], given.get("default"))
+    return held

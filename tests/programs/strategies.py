@@ -1,0 +1,377 @@
+"""Random valid programs over every task, test and effect, and replies for their units. Each walk ends.
+
+A node leads forward, or, if it has a task that counts, anywhere; then the program has a limit (I24). So nodes without
+a task never lead back to each other (I2), and no gate goes on for ever.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, cast
+
+from hypothesis import strategies as st
+
+from compiler.ir.features import Feature
+
+from .alphabet import keywords_of, words_of
+from .cases import Case, Json
+from .drawing import Chance, flag, number, pick, picks, rarely
+from .replies import replies
+from .texts import FIELDS, IDS, KEYWORDS, LINES, NASTY, PATTERNS
+
+ORIGIN = {"path": "p.json", "span": {"line": 1, "column": 1, "end_line": 1, "end_column": 2}}
+COMMAND = '"$YARDSTICK_PYTHON" -I -S "$YARDSTICK/stand_in.py" shell '
+"""What the command of a shell begins with; its unit, quoted, and references to counters follow."""
+
+ALL = frozenset(Feature)
+SCOPES = ("", "1", "1/a", "1a")
+NEEDS = {
+    "agent": {Feature.AGENTS},
+    "tool": {Feature.TOOLS},
+    "parallel": {Feature.PARALLEL},
+    "gate": {Feature.GATES},
+}
+"""What a target must carry for a kind of task."""
+
+VALUES = ("version", "NOTE", "x_1")
+TIMEOUT = 4
+"""Seconds: a call that does not hang must never take so long, however slow the machine is."""
+
+VARIABLES = ("FIRST", "second_1", "NOTE")
+INPUTS = ("project", "Issue_1", "body")
+
+
+@dataclass(frozen=True)
+class Names:
+    """What the nodes of a program may name."""
+
+    ids: tuple[str, ...]
+    counters: tuple[str, ...]
+    slots: tuple[str, ...]
+    scopes: tuple[str, ...]
+    carried: frozenset[Feature] = ALL
+    """What the programs may use."""
+
+
+def one(draw: st.DrawFn, weights: dict[str, int]) -> str:
+    """One of some words, by weight; the first is the simplest."""
+    return pick(draw, [word for word, weight in weights.items() for _ in range(weight)])
+
+
+def texts(draw: st.DrawFn, names: Names, most: int = 3, strings: tuple[str, ...] = NASTY) -> Any:
+    """A text: a string, or a row of strings and references to counters and slots (I6)."""
+    parts: list[Any] = []
+    for _ in range(number(draw, 0, most)):
+        if flag(draw) and (names.counters or names.slots):
+            parts.append(references(draw, names))
+        elif parts and isinstance(parts[-1], str):
+            parts[-1] += pick(draw, strings)
+        else:
+            parts.append(pick(draw, strings))
+    if all(isinstance(part, str) for part in parts):
+        return "".join(parts)
+    return parts
+
+
+def references(draw: st.DrawFn, names: Names) -> Json:
+    """A reference to any register."""
+    register = pick(draw, [*names.slots, *names.counters])
+    found = {"register": register, "written": pick(draw, ("{{x}}", "{N}", ""))}
+    for key in ("missing", "before", "after") if Feature.TEXTS in names.carried else ():
+        if flag(draw):
+            found[key] = pick(draw, NASTY)
+    return found
+
+
+# --- Tasks ------------------------------------------------------------------------------------------------------------
+
+
+def shells(draw: st.DrawFn, names: Names, unit: str) -> Json:
+    """A command, which calls the script with its unit and counters."""
+    counters = picks(draw, names.counters, 0, 2) if names.counters else []
+    quoted = "'" + unit.replace("'", "'\\''") + "'"
+    command: list[Any] = [COMMAND + quoted]
+    for counter in counters:
+        command[-1:] = [*command[-1:], " "] if isinstance(command[-1], dict) else [command[-1] + " "]
+        command.append({"register": counter, "written": "{N}"})
+    return {
+        "kind": "shell",
+        "interpreter": pick(draw, ("sh", "bash")),
+        "command": command,
+        "prompt": texts(draw, names, 1),
+    }
+
+
+def asks(draw: st.DrawFn, names: Names) -> Json:
+    """Every kind of question."""
+    questions = ("pass_fail", "yes_no", "confirm", "input", "select")
+    question = pick(draw, questions if Feature.REPLIES in names.carried else questions[:2])
+    task: Json = {"kind": "ask", "question": question, "prompt": texts(draw, names)}
+    if rarely(draw):
+        task |= {"block": texts(draw, names, 2), "language": pick(draw, ("", "json"))}
+    if question == "select":
+        # Each has something of its own, so that all differ as written; filled in, the last two may be alike.
+        task["options"] = [
+            [f"{letter} ", *_as_parts(texts(draw, names, 2, LINES))] for letter in "ab"[: number(draw, 1, 2)]
+        ] + ([["c", {"register": slot, "written": f"{{{slot}}}"}] for slot in names.slots[:2]] if flag(draw) else [])
+    return task
+
+
+def _as_parts(text: Any) -> list[Any]:
+    return [text] if isinstance(text, str) and text else list(text)
+
+
+def readings(draw: st.DrawFn) -> Json:
+    """Keywords, with or without a validation and keywords that are excused from it."""
+    keywords = picks(draw, KEYWORDS, 1, 4)
+    reading: Json = {"keywords": keywords}
+    if flag(draw):
+        reading["validation"] = pick(draw, tuple(PATTERNS))
+        reading["excused"] = [keyword for keyword in keywords if rarely(draw)]
+    return reading
+
+
+def agents(draw: st.DrawFn, names: Names, *, has_keywords: bool) -> Json:
+    """An agent of the common type or of another one."""
+    task = {"kind": "agent", "agent": pick(draw, ("", "reviewer")), "prompt": texts(draw, names, 4)}
+    return {**task, "reading": readings(draw)} if has_keywords else task
+
+
+def tools(draw: st.DrawFn, names: Names) -> Json:
+    """A call whose arguments hold references within strings."""
+    arguments: list[Any] = ['{"n": [1, null], "text": "']
+    for count in range(number(draw, 0, 2)):
+        if names.counters or names.slots:
+            register = pick(draw, [*names.slots, *names.counters])
+            arguments += [{"register": register, "written": "{{x}}", "missing": pick(draw, ("", "~", '"\n'))}]
+            arguments += [pick(draw, (" ", "\\n", "é", f'", "more {count}": "', "$(x) ${{ y }}"))]
+    arguments = [*arguments, '"}'] if isinstance(arguments[-1], dict) else [*arguments[:-1], arguments[-1] + '"}']
+    return {
+        "kind": "tool",
+        "connection": pick(draw, ("tracker", "mail-1")),
+        "tool": pick(draw, ("find", "a/b c")),
+        "arguments": arguments,
+    }
+
+
+def parallels(draw: st.DrawFn, names: Names) -> Json:
+    """Agents with keywords, or agents without."""
+    has_keywords = flag(draw) and Feature.KEYWORDS in names.carried
+    entries = [agents(draw, names, has_keywords=has_keywords) for _ in range(number(draw, 1, 3))]
+    task: Json = {"kind": "parallel", "entries": entries, "check": pick(draw, ("all", "any"))}
+    if has_keywords:
+        keywords = keywords_of(task)
+        task["failing"] = [keyword for keyword in keywords if flag(draw)]
+        task["unanimous"] = [keyword for keyword in keywords if rarely(draw)]
+    return task
+
+
+def tasks(draw: st.DrawFn, names: Names, unit: str) -> Json:
+    """A task of any kind."""
+    weights = {"shell": 4, "agent": 4, "ask": 5, "tool": 3, "parallel": 3, "branch": 2, "gate": 1, "end": 1}
+    kind = one(draw, {kind: weight for kind, weight in weights.items() if NEEDS.get(kind, set()) <= names.carried})
+    if kind == "shell":
+        return shells(draw, names, unit)
+    if kind == "agent":
+        return agents(draw, names, has_keywords=number(draw, 0, 2) > 0 and Feature.KEYWORDS in names.carried)
+    if kind == "gate":
+        return {"kind": "gate", "gate": pick(draw, ("release", "a b")), "reason": texts(draw, names)}
+    if kind == "end":
+        return ends(draw, names)
+    if kind == "branch":
+        return {"kind": "branch"}
+    others: dict[str, Callable[[st.DrawFn, Names], Json]] = {"ask": asks, "tool": tools, "parallel": parallels}
+    return others[kind](draw, names)
+
+
+def ends(draw: st.DrawFn, names: Names) -> Json:
+    """An end with a message."""
+    return {"kind": "end", "result": pick(draw, ("complete", "stop")), "message": texts(draw, names, 2)}
+
+
+# --- Edges ------------------------------------------------------------------------------------------------------------
+
+
+def register_tests(draw: st.DrawFn, names: Names) -> list[Json]:
+    """Up to two tests of registers."""
+    found: list[Json] = []
+    for _ in range(number(draw, 0, 2)):
+        if flag(draw) and names.counters:
+            operator = pick(draw, ("<", ">=", "="))
+            register = pick(draw, names.counters)
+            found.append({"kind": "counter", "register": register, "operator": operator, "value": number(draw, -1, 4)})
+        elif names.slots:
+            operator, text = pick(draw, ("==", "!=")), pick(draw, ("", *NASTY))
+            found.append({"kind": "slot", "slot": pick(draw, names.slots), "operator": operator})
+            found[-1]["text"] = text
+    return found
+
+
+def effects(draw: st.DrawFn, names: Names, task: Json) -> Json | None:
+    """One effect; None where there is no register for it."""
+    kinds = {"add": 3, "set": 1, "at_least": 1, "reset": 1} if names.counters else {}
+    gives = words_of(task) and (task["kind"] != "shell" or Feature.VALUES in names.carried)
+    slots = {"keep": 6, "clear": 1} if gives else {"clear": 1}
+    kind = one(draw, {"": 1, **kinds, **(slots if names.slots else {})})
+    if kind == "reset":
+        return {"kind": kind, "scope": pick(draw, names.scopes)} if names.scopes else None
+    if kind == "clear":
+        return {"kind": kind, "slot": pick(draw, names.slots)}
+    if kind == "keep":
+        return keeps(draw, names, task)
+    if not kind:
+        return None
+    by_counter = kind == "add" and rarely(draw)
+    amount = pick(draw, names.counters) if by_counter else number(draw, -1, 4)
+    register = pick(draw, names.counters)
+    return {"kind": kind, "register": register, "amount" if kind == "add" else "value": amount}
+
+
+def keeps(draw: st.DrawFn, names: Names, task: Json) -> Json:
+    """Keep a value of a command, or an answer or a field of it."""
+    found: Json = {"kind": "keep", "slot": pick(draw, names.slots)}
+    if task["kind"] == "shell":
+        return {**found, "of": "value", "name": pick(draw, VALUES)}
+    if task["kind"] in {"agent", "tool", "parallel"} and flag(draw) and Feature.EXTRACTS in names.carried:
+        found["extract"] = pick(draw, FIELDS)
+    return found
+
+
+def edges(draw: st.DrawFn, names: Names, task: Json, targets: tuple[str, ...]) -> list[Json]:
+    """Edges of which some holds whatever happens: the last asks for nothing, or there is one for each word."""
+    words = words_of(task)
+    guards: list[list[Json]] = []
+    for _ in range(number(draw, 0, 3)):
+        asked = [{"kind": "outcome", "word": pick(draw, words)}] if flag(draw) and words else []
+        guards.append([*asked, *register_tests(draw, names)])
+    every = [[{"kind": "outcome", "word": word}] for word in words]
+    guards += every if flag(draw) and words else [[]]
+    return [edge(draw, names, task, targets, guard) for guard in guards]
+
+
+def edge(draw: st.DrawFn, names: Names, task: Json, targets: tuple[str, ...], guard: list[Json]) -> Json:
+    """An edge with this guard."""
+    found = [effects(draw, names, task) for _ in range(number(draw, 0, 3))]
+    target = pick(draw, targets)
+    return {"guard": guard, "effects": [each for each in found if each], "target": target}
+
+
+def nodes(draw: st.DrawFn, names: Names, place: int) -> Json:
+    """The node at this place; those behind it are its targets, and all of them if its task counts."""
+    unit, last = names.ids[place], place == len(names.ids) - 1
+    task = ends(draw, names) if last else tasks(draw, names, unit)
+    node: Json = {"id": unit, "title": texts(draw, names, 1), "origin": ORIGIN, "task": task, "edges": []}
+    later = names.ids[place + 1 :]
+    if task["kind"] == "end":
+        if not last and flag(draw):
+            node["edges"] = [edge(draw, names, task, later, [])]
+        return node
+    counts = task["kind"] not in {"gate", "branch"}
+    may_go_back = counts and Feature.LIMITS in names.carried
+    # Going on by one is likeliest: so more is done before an end.
+    onward = (*later[:1] * 4, *later)
+    targets = (*onward, *names.ids[: place + 1]) if may_go_back and flag(draw) else onward
+    node["edges"] = edges(draw, names, task, targets)
+    if flag(draw) and counts and names.counters:
+        node["retries"] = pick(draw, names.counters)
+    if task["kind"] in {"shell", "agent", "tool", "parallel"}:
+        add_settings(draw, names, node)
+    return node
+
+
+def add_settings(draw: st.DrawFn, names: Names, node: Json) -> None:
+    """Variables for what the task of a node calls, rarely a timeout, and a delay before each attempt but the first."""
+    registers = (*names.slots, *names.counters)
+    if registers:
+        chosen = picks(draw, VARIABLES, 0, 2)
+        node["variables"] = [{"name": name, "register": pick(draw, registers)} for name in chosen]
+    # What becomes of a parallel step of which one entry is late is not settled (I14, I21).
+    if node["task"]["kind"] != "parallel" and Feature.TIMEOUTS in names.carried and rarely(draw, 25):
+        node["settings"] = {"timeout": TIMEOUT}
+    elif Feature.DELAYS in names.carried and rarely(draw, 40):
+        node["settings"] = {"delay": 1, "backoff": number(draw, 1, 2)}
+
+
+# --- Programs ---------------------------------------------------------------------------------------------------------
+
+
+def inputs(draw: st.DrawFn, name: str) -> tuple[Json, str | None]:
+    """A declared input, and what it is given; None for nothing."""
+    kind = pick(draw, ("string", "text", "number", "boolean", "choice"))
+    options = picks(draw, LINES, 1, 3)
+    values = {
+        "string": LINES,
+        "text": NASTY,
+        "number": ("0", "-1.50", "007", "12345678901234567890"),
+        "boolean": ("true", "false"),
+        "choice": options,
+    }[kind]
+    found: Json = {"name": name, "type": kind, "description": pick(draw, LINES)}
+    if kind == "choice":
+        found["options"] = options
+    if flag(draw):
+        found["default"] = pick(draw, values)
+    if rarely(draw):
+        found["pattern"] = "(?s).*"
+    found["required"] = flag(draw)
+    may_lack = "default" in found or not found["required"]
+    return found, None if may_lack and flag(draw) else pick(draw, values)
+
+
+def random_case(seed: int, carried: frozenset[Feature] = ALL) -> Case:
+    """A case by chance alone."""
+    return _case(cast("st.DrawFn", Chance(seed)), carried)
+
+
+@st.composite
+def cases(draw: st.DrawFn, carried: frozenset[Feature] = ALL, most: int = 8) -> Case:
+    """Whole cases for a target that carries so much."""
+    return _case(draw, carried, most)
+
+
+def _case(draw: st.DrawFn, carried: frozenset[Feature] = ALL, most: int = 8) -> Case:
+    ids = picks(draw, IDS, 2, most)
+    counters = tuple(f"c {count}" for count in range(number(draw, 0, 3)))
+    scopes = {counter: pick(draw, SCOPES) for counter in counters}
+    has_texts, has_inputs = Feature.TEXTS in carried, {Feature.TEXTS, Feature.INPUTS} <= carried
+    given = {name: inputs(draw, name) for name in INPUTS[: number(draw, 0, 2) * has_inputs]}
+    own = tuple(f"s {count}" for count in range(number(draw, 0, 2) * has_texts))
+    enclosing = {scope.split("/")[0] for scope in scopes.values()} | set(scopes.values())
+    names = Names(tuple(ids), counters, (*given, *own), tuple(sorted(enclosing - {""})), carried)
+    found = [nodes(draw, names, count) for count in range(len(ids))]
+    program: Json = {
+        "name": "program",
+        "title": pick(draw, LINES),
+        "sources": [{"path": "p.json", "sha256": "0" * 64}],
+        "entry": ids[0],
+        "nodes": found,
+        "registers": [{"name": name, "scope": scopes[name], "initial": number(draw, -1, 4)} for name in counters],
+        "slots": [*({"name": name} for name in given), *[slots(draw, name) for name in own]],
+        "inputs": [declared for declared, _ in given.values()],
+    }
+    if Feature.LIMITS in carried and (flag(draw) or goes_back(found)):
+        program["limit"] = number(draw, 1, 10)
+    if rarely(draw):
+        program["groups"] = [groups(draw)]
+        for node in found[:2]:
+            node["group"] = program["groups"][0]["id"]
+    values = {name: value for name, (_, value) in given.items() if value is not None}
+    return Case(program, values, {node["id"]: replies(draw, node) for node in found if words_of(node["task"])})
+
+
+def slots(draw: st.DrawFn, name: str) -> Json:
+    """A slot that is unset at first, or is not."""
+    return {"name": name, "initial": pick(draw, NASTY)} if flag(draw) else {"name": name}
+
+
+def groups(draw: st.DrawFn) -> Json:
+    """A frame around the first nodes."""
+    title, prompt = pick(draw, LINES), pick(draw, NASTY)
+    return {"id": "g", "title": title, "prompt": prompt, "kind": "step", "parent": "", "origin": ORIGIN}
+
+
+def goes_back(nodes: list[Json]) -> bool:
+    """Whether an edge leads to its own node or to one before it."""
+    order = {node["id"]: number for number, node in enumerate(nodes)}
+    return any(order[edge["target"]] <= order[node["id"]] for node in nodes for edge in node["edges"])

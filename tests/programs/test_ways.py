@@ -1,0 +1,120 @@
+"""A bounded share of the soak, always the same cases; and each way notices what is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from compiler.ir.features import Feature
+from tests.equivalence.difference import DifferenceError
+
+from . import ways
+from .cases import FOUND, Case, Json, Visit, Walk
+from .oracle import walk
+from .strategies import random_case
+from .test_oracle import edge, node, program
+from .trial import STAND_IN
+from .ways import NAMES, carried, missing, try_way
+
+SHARES = {
+    "semantics": 150,
+    "python": 6,
+    "python-waiting": 2,
+    "python-killed": 2,
+    "make": 4,
+    "make-waiting": 2,
+    "make-killed": 2,
+    "github": 2,
+    "engine": 4,
+}
+"""How many programs."""
+
+SLOW = {Feature.TIMEOUTS, Feature.DELAYS}
+"""What only the soak waits for."""
+
+
+def test_every_way_has_a_share() -> None:
+    assert set(SHARES) == set(NAMES)
+
+
+@pytest.mark.parametrize("way", SHARES)
+def test_it_walks_as_the_oracle(way: str) -> None:
+    if lacking := missing(way):
+        pytest.skip(lacking)
+    known = carried(way) if way == "semantics" else carried(way) - SLOW
+    seeds, left = count(), SHARES[way]
+    while left:
+        case = random_case(next(seeds), known)
+        try:
+            left -= try_way(way, case)
+        except Exception as error:
+            raise AssertionError(f"{error}{case!r}") from error
+
+
+# --- What was found once ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("way", NAMES)
+@pytest.mark.parametrize("path", sorted(FOUND.glob("*.json")), ids=lambda path: path.stem)
+def test_what_was_found_once_is_mended(path: Path, way: str) -> None:
+    if lacking := missing(way):
+        pytest.skip(lacking)
+    try_way(way, Case.read(path))
+
+
+# --- What is wrong is noticed -----------------------------------------------------------------------------------------
+
+
+def two_units() -> Case:
+    """A command and a question, which every target carries."""
+    command: Json = {"kind": "shell", "interpreter": "sh", "prompt": ""}
+    command["command"] = [STAND_IN + " shell 1 ", {"register": "c"}]
+    first = node("1", command, edge("2"), variables=[{"name": "FIRST", "register": "c"}])
+    second = node("2", {"kind": "ask", "question": "pass_fail", "prompt": "?"}, edge("end"))
+    found = program(first, second, name="program", registers=[{"name": "c", "scope": "", "initial": 7}])
+    replies: dict[str, list[Json]] = {"1": [{"exit": 0, "says": "", "output": None}], "2": [{"reply": True}]}
+    return Case({**found, "slots": [], "inputs": []}, {}, replies)
+
+
+def wrong_call(visit: Visit, **more: object) -> Visit:
+    return replace(visit, calls=tuple(replace(call, **more) for call in visit.calls))  # type: ignore[arg-type] # tests
+
+
+WRONG: dict[str, Callable[[Walk], Walk]] = {
+    "the end": lambda taken: replace(taken, end=("STOP", "")),
+    "the message": lambda taken: replace(taken, end=("COMPLETE", "more")),
+    "the attempt": lambda taken: replace(taken, visits=(wrong_call(taken.visits[0], attempt=2), *taken.visits[1:])),
+    "the arguments": lambda taken: replace(
+        taken, visits=(wrong_call(taken.visits[0], arguments=("8",)), *taken.visits[1:])
+    ),
+    "the variables": lambda taken: replace(
+        taken, visits=(wrong_call(taken.visits[0], variables={}), *taken.visits[1:])
+    ),
+    "the order": lambda taken: replace(taken, visits=(*taken.visits, taken.visits[0])),
+}
+
+
+NOTICED = [
+    (way, wrong) for way in NAMES for wrong in WRONG if way in {"semantics", "python"} or wrong == "the arguments"
+]
+
+
+@pytest.mark.parametrize(("way", "wrong"), NOTICED)
+def test_a_way_notices_what_is_wrong(way: str, wrong: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    if lacking := missing(way):
+        pytest.skip(lacking)
+    case = two_units()
+    assert try_way(way, case)
+    monkeypatch.setattr(ways, "walk", lambda case: WRONG[wrong](walk(case)))
+    with pytest.raises(DifferenceError):
+        try_way(way, case)
+
+
+def test_a_case_is_written_as_it_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "case.json"
+    two_units().write(path)
+    assert Case.read(path) == two_units()

@@ -1,0 +1,218 @@
+"""A case in a folder, ready to run: what its commands, agents and tools go by, and what they have logged."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import groupby
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from compiler.ir.serialise import from_json
+from compiler.ir.tasks import Tool
+from compiler.passes import optimise
+from tests.equivalence.difference import same
+from tests.equivalence.execution import HOSTILE_FOLDER
+
+from . import stand_in
+from .cases import Call, Case, Json, Walk
+
+FOLDER = "YARDSTICK"
+EMITTING = Lock()
+"""Python 3.11 cannot parse Python in two threads at once (python/cpython#106905), as the bundling of runtimes does."""
+
+STAND_IN = f'"$YARDSTICK_PYTHON" -I -S "${FOLDER}/stand_in.py"'
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A case, its walk, and the folder that it is run in."""
+
+    case: Case
+    walk: Walk
+    folder: Path
+    said: list[str] = field(default_factory=list)
+    """What the processes of the run have printed."""
+
+    def emitted(self, backend: str, options: Mapping[str, object] | None = None) -> str:
+        """What a target makes of the program; it must not refuse what it says that it carries."""
+        from backends.registry import load  # noqa: PLC0415 (the semantics need no target)
+
+        with EMITTING:
+            emission = load(backend).emit(from_json(self.case.text), options or {})
+        same(f"why the {backend} target refuses", [found.message for found in emission.diagnostics], [])
+        assert emission.text
+        return emission.text
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The environment to run in: without what another run may have left."""
+        clean = {name: value for name, value in os.environ.items() if not name.startswith(("RDC_", "MAKE", "MFLAGS"))}
+        return clean | self.yardstick
+
+    @property
+    def yardstick(self) -> dict[str, str]:
+        """What the stand-in needs to know."""
+        return {FOLDER: str(self.folder), "YARDSTICK_PYTHON": sys.executable}
+
+    @property
+    def agents(self) -> dict[str, str]:
+        """The commands of the agent types; a target knows nothing of what no run reaches."""
+        found = {
+            agent.agent for task in self._tasks for agent in getattr(task, "entries", [task]) if agent.kind == "agent"
+        }
+        return {each: f"{STAND_IN} agent {each or '-'}" for each in sorted(found)}
+
+    @property
+    def tools(self) -> dict[str, str]:
+        """The commands of the connections."""
+        found = {task.connection for task in self._tasks if isinstance(task, Tool)}
+        return {each: f"{STAND_IN} tool {each}" for each in sorted(found)}
+
+    @cached_property
+    def _tasks(self) -> list[Any]:
+        return [node.task for node in optimise(from_json(self.case.text)).nodes]
+
+    @property
+    def asked(self) -> list[tuple[str, str]]:
+        """The questions in order: the unit and the reply."""
+        return [(visit.unit, visit.question.reply) for visit in self.walk.visits if visit.question]
+
+    def write_answers(self, *, as_json: bool = False) -> Path:
+        """A file with the replies for all questions: as texts of several lines, or JSON."""
+        path = self.folder / "answers"
+        if as_json:
+            units = dict.fromkeys(unit for unit, _ in self.asked)
+            replies = {unit: [reply for other, reply in self.asked if other == unit] for unit in units}
+            path.write_text(json.dumps(replies), encoding="utf-8")
+        else:
+            path.write_bytes("".join(answer_lines(unit, reply) for unit, reply in self.asked).encode())
+        return path
+
+    # --- What was done ------------------------------------------------------------------------------------------------
+
+    def lines(self) -> list[Json]:
+        """What was logged; a line that is torn by a kill is none."""
+        path = self.folder / "log"
+        text = path.read_text(encoding="ascii") if path.exists() else ""
+        return [json.loads(line) for line in text[: text.rfind("\n") + 1].splitlines()]
+
+    def check_calls(self, said: str = "") -> None:
+        """Compare what was called, and with what, with the calls of the walk."""
+        lines = self.lines()
+        expected = [call for visit in self.walk.visits for call in visit.calls]
+        same(
+            "the calls", [comparable(call_of(line)) for line in in_order(lines)], list(map(comparable, expected)), said
+        )
+        same("whether all calls are of one run", len({line["run"] for line in lines}) <= 1, True, said)
+        for line in lines:
+            unit = line["unit"] if line["entry"] is None else f"{line['unit']}_{line['entry']}"
+            if line["kind"] != "shell":  # for commands, not all targets set it
+                same("RDC_UNIT", line["named"], unit, said)
+
+        self._check_pauses(lines, said)
+
+    def _check_pauses(self, lines: list[Json], said: str) -> None:
+        """What is called after a pause is called so many seconds after all that was called before (I22)."""
+        began = {(line["unit"], line["number"]): line["time"] for line in lines}
+        numbers: dict[str, int] = {}
+        latest = 0.0
+        for visit, pause in zip(self.walk.visits, self.walk.pauses(self.case.program), strict=True):
+            number = numbers[visit.unit] = numbers.get(visit.unit, -1) + 1
+            time = began.get((visit.unit, number))
+            if time is not None:
+                same(f"whether {visit.unit} waits for {pause} s", time - latest >= pause - 0.05, True, said)
+                latest = time
+
+    @property
+    def end(self) -> str:
+        """How the run must end, and its message, on one line."""
+        return " ".join(" ".join(self.walk.end or ()).split())
+
+
+def answer_lines(unit: str, reply: str) -> str:
+    """The lines of a file of answers that give a reply to a unit."""
+    return f"{unit} {reply}\n" if is_plain(reply) else f"{unit}<<END_OF_REPLY\n{reply}\nEND_OF_REPLY\n"
+
+
+def is_plain(reply: str) -> bool:
+    """Whether a line of a file of answers can be this reply."""
+    return reply.isascii() and reply.isalpha() and len(reply) < 100
+
+
+def in_order(lines: list[Json]) -> list[Json]:
+    """The calls of a parallel step by their index: nobody knows which begins first."""
+    found: list[Json] = []
+    for _, group in groupby(lines, key=lambda line: (line["unit"], line["entry"] and line["number"])):
+        found += sorted(group, key=lambda line: int(line["entry"] or 0))
+    return found
+
+
+def call_of(line: Json) -> Call:
+    """The call that a line of the log is about."""
+    entry = None if line["entry"] is None else int(line["entry"])
+    callee = None if line["kind"] == "shell" else line["name"].removeprefix("-" if line["kind"] == "agent" else "")
+    attempt = int(line["attempt"] or 0)
+    arguments, variables = tuple(line["arguments"]), line["variables"]
+    return Call(line["unit"], attempt, line["given"], arguments, variables, line["keeps"], callee, entry)
+
+
+def comparable(call: Call) -> tuple[Any, ...]:
+    """What counts of a call: of what a tool is given, the JSON."""
+    given: Any = call.given
+    if given.startswith('{"tool": '):
+        given = json.loads(given)
+    return (call.unit, call.attempt, given, call.arguments, dict(call.variables), call.keeps, call.callee, call.entry)
+
+
+# --- Kills ------------------------------------------------------------------------------------------------------------
+
+
+def go_back_to(trial: Trial, finished: int) -> None:
+    """Let the script go on behind so many visits: what was cut off is called again as before."""
+    units = [visit.unit for visit in trial.walk.visits[:finished]]
+    for node in trial.case.program["nodes"]:
+        for entry in (None, *map(str, range(len(node["task"].get("entries", []))))):
+            counted = trial.folder / "calls" / stand_in.key(node["id"], entry)
+            counted.write_bytes(b"." * units.count(node["id"]))
+
+
+def drop_repeated(trial: Trial) -> None:
+    """Leave of each call only the last: those before were cut off, and must have been the same, and due."""
+    kept: list[Json] = []
+    for line in trial.lines():
+        places = [place for place, other in enumerate(kept) if _name(other) == _name(line)]
+        for place in reversed(places):
+            same("what is called again after a kill", {_name(other)[::2] for other in kept[place:]}, {_name(line)[::2]})
+            same("what is given again", {**kept[place], "time": 0}, {**line, "time": 0})
+            del kept[place]
+        kept.append(line)
+    text = "".join(json.dumps(line) + "\n" for line in kept)
+    (trial.folder / "log").write_text(text, encoding="ascii")
+
+
+def _name(line: Json) -> tuple[str, str | None, int]:
+    return line["unit"], line["entry"], line["number"]
+
+
+@contextmanager
+def trial(case: Case, walk: Walk, slow: float = 0.0) -> Iterator[Trial]:
+    """A case in a folder of its own, whose name is as hostile as people's are."""
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as root:
+        folder = Path(root, HOSTILE_FOLDER)
+        (folder / "calls").mkdir(parents=True)
+        prepared = Trial(case, walk, folder)
+        names = sorted({item["name"] for node in case.program["nodes"] for item in node.get("variables", [])})
+        script = {"replies": dict(case.replies), "variables": names, "slow": slow}
+        (folder / "script.json").write_text(json.dumps(script), encoding="ascii")
+        (folder / "rdc.toml").touch()
+        shutil.copy(stand_in.__file__, folder / "stand_in.py")
+        yield prepared

@@ -1,0 +1,121 @@
+"""Generated programs as processes, killed with everything that they have begun where that is asked for."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from tests.equivalence.difference import DifferenceError
+from tests.programs.trial import FOLDER, Trial
+
+PATIENCE = 90.0
+
+
+class Done(NamedTuple):
+    """What a process has said, and how it ended."""
+
+    code: int
+    output: str
+    errors: str
+
+    @property
+    def said(self) -> str:
+        """All of it."""
+        return self.output + self.errors
+
+    @property
+    def last(self) -> str:
+        """The last line on standard error."""
+        return (self.errors.splitlines() or [""])[-1]
+
+
+def run(trial: Trial, words: Sequence[str], extra: Mapping[str, str] | None = None, given: str = "") -> Done:
+    """Run a program to its end, without a terminal."""
+    try:
+        done = subprocess.run(
+            words,
+            cwd=trial.folder,
+            env={**trial.environment, **(extra or {})},
+            input=given.encode("utf-8", "surrogateescape"),
+            capture_output=True,
+            timeout=PATIENCE,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as late:
+        raise DifferenceError(f"{words[0]} after {PATIENCE} s", "still running", "an end") from late
+    output, errors = (text.decode(errors="backslashreplace") for text in (done.stdout, done.stderr))
+    trial.said.append(output + errors)
+    return Done(done.returncode, output, errors)
+
+
+def killed(
+    trial: Trial, words: Sequence[str], moments: random.Random, extra: Mapping[str, str] | None = None
+) -> Done | None:
+    """Begin a program and kill all of it at some moment; what it said if it has ended before."""
+    files = [(trial.folder / name).open("wb") for name in ("said.out", "said.err")]
+    process = subprocess.Popen(
+        words,
+        cwd=trial.folder,
+        env={**trial.environment, **(extra or {})},
+        stdin=subprocess.DEVNULL,
+        stdout=files[0],
+        stderr=files[1],
+    )
+    for file in files:
+        file.close()
+    _await_moment(trial, process, moments)
+    if process.poll() is None:
+        process.kill()
+        process.wait(PATIENCE)
+        kill_rest(trial.folder)
+        return None
+    output, errors = (
+        (trial.folder / name).read_bytes().decode(errors="backslashreplace") for name in ("said.out", "said.err")
+    )
+    return Done(process.returncode, output, errors)
+
+
+def _await_moment(trial: Trial, process: subprocess.Popen[bytes], moments: random.Random) -> None:
+    """Some time after the start, or after some more calls have begun, however slow the machine is."""
+    if moments.random() < 0.3:
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(moments.uniform(0.0, 0.3))
+        return
+    wanted = len(trial.lines()) + moments.choice((1, 1, 2))
+    deadline = time.monotonic() + PATIENCE
+    while len(trial.lines()) < wanted and process.poll() is None:
+        if time.monotonic() > deadline:
+            process.kill()
+            raise DifferenceError("a run", "stands still", "a call or an end")
+        time.sleep(0.003)
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(moments.uniform(0.0, 0.06))
+
+
+def kill_rest(folder: Path) -> None:
+    """Kill every process that knows of the folder, until there is none."""
+    mark = f"{FOLDER}={folder}".encode()
+    while found := [pid for pid in _processes() if _is_marked(pid, mark)]:
+        for pid in found:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        time.sleep(0.002)
+
+
+def _processes() -> list[int]:
+    return [int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit() and int(path.name) != os.getpid()]
+
+
+def _is_marked(pid: int, mark: bytes) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()[0]
+        return state not in "ZX" and mark in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+    except (FileNotFoundError, ProcessLookupError, PermissionError):
+        return False
