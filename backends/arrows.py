@@ -6,14 +6,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from backends.captions import Lines, Names, wrapped
-from backends.conditions import action, condition, has_condition, past_of_marks, retry_limit
-from compiler.ir.edges import Edge, words_of
+from backends.captions import Lines, wrapped
+from backends.conditions import PAST, action, condition, has_condition, past_of_marks, retry_limit
+from backends.names import Names, Said, between, one_line
+from backends.words import spoken, verdict_of
+from compiler.ir.edges import Edge, is_plain_for, words_of
 from compiler.ir.program import Node
-from compiler.ir.tasks import Ask, End, Verdict
+from compiler.ir.tasks import End, Verdict, alphabet
 
-WORDS = {Verdict.PASS.value: "PASS", Verdict.FAIL.value: "FAIL"}
-ANSWERS = {Verdict.PASS.value: "YES", Verdict.FAIL.value: "NO"}
+MOST_LISTED = 2
+"""Of the words that an edge without a guard is for."""
 
 Mark = Literal["", "added", "removed", "changed"]
 """What became of something from one version to another, in a picture of both; "" if nothing did."""
@@ -25,9 +27,14 @@ class Arrow:
 
     source: str
     target: str
-    says: str
+    said: Said
     verdict: Verdict | None
     mark: Mark = ""
+
+    @property
+    def says(self) -> str:
+        """The label on one line."""
+        return "".join(map(str, self.said))
 
     @property
     def lines(self) -> Lines:
@@ -40,27 +47,29 @@ class _Way:
     """Edges that lead to the same place and say the same."""
 
     target: str
-    said: str
+    said: Said
     edges: list[Edge] = field(default_factory=list)
 
 
 def arrows(node: Node, names: Names) -> Iterator[Arrow]:
     """The arrows that leave a node."""
-    ways = _merged(node.edges)
+    ways = _merged(node, names)
     for way in ways:
-        words = _rest(node) if len(ways) > 1 and not way.edges[0].guard else _when(node, way.edges, names)
+        words = _rest(node, names) if len(ways) > 1 and not way.edges[0].guard else _when(node, way.edges, names)
+        if len(ways) > 1 and way.edges[0].guard and not all(edge.guard for edge in way.edges):
+            words = between(" or ", (words, ("otherwise",)))
         if not (words or way.said) and len(words_of(way.edges)) > 1:
-            words = "then"
-        yield Arrow(node.id, way.target, " · ".join(filter(None, (words, way.said))), _verdict(node, way))
+            words = ("then",)
+        yield Arrow(node.id, way.target, between(" · ", (words, way.said)), _verdict(node, way, names))
 
 
-def _merged(edges: Iterable[Edge]) -> list[_Way]:
+def _merged(node: Node, names: Names) -> list[_Way]:
     """Neighbours among the edges that say the same are merged; a RETRY between two of them parts nothing."""
     ways: list[_Way] = []
     latest: dict[object, _Way] = {}
-    for edge in edges:
-        said = action(edge)
-        key = (said, words_of([edge]) if has_condition(edge) else None)
+    for edge in node.edges:
+        said = action(edge, names, node.group)
+        key = (said, words_of([edge]) if has_condition(edge, names) else None)
         way = latest.get(key)
         if way is None or way.target != edge.target:
             way = latest[key] = _Way(edge.target, said)
@@ -69,33 +78,55 @@ def _merged(edges: Iterable[Edge]) -> list[_Way]:
     return ways
 
 
-def _when(node: Node, edges: Sequence[Edge], names: Names) -> str:
-    """The one outcome that edges are for, if there is one, and their condition.
+def _when(node: Node, edges: Sequence[Edge], names: Names) -> Said:
+    """The outcomes that edges are for, unless these are all there are, and their condition.
 
     RETRY is nearly always for FAIL, and the label of so short an arrow should be short.
     """
-    is_yes_no = isinstance(node.task, Ask) and node.task.question == "yes_no"
-    outcomes = [(ANSWERS if is_yes_no else WORDS).get(word, word) for word in words_of(edges)]
-    is_plain_retry = retry_limit(edges[0]) is not None and words_of(edges) == (Verdict.FAIL.value,)
-    outcome = outcomes[0] if len(outcomes) == 1 and not is_plain_retry else ""
-    return " · ".join(filter(None, (outcome, condition(edges, lambda name: names.short(name, node.group)))))
+    words = words_of(edges)
+    is_plain_retry = retry_limit(edges[0], names) is not None and words == (Verdict.FAIL.value,)
+    is_all = set(words) == set(alphabet(node.task))
+    said = "" if is_plain_retry or is_all else ", ".join(_listed(node, words))
+    return between(" · ", ((said,) if said else (), condition(edges, names, node.group)))
 
 
-def _rest(node: Node) -> str:
+def _listed(node: Node, words: Iterable[str]) -> Iterator[str]:
+    return (one_line(spoken(node.task, word)) for word in words)
+
+
+def _rest(node: Node, names: Names) -> Said:
     """The edge that is taken if no other is."""
-    marks = [past for edge in node.edges for past in past_of_marks(edge)]
-    return f"none {marks[0]}" if len(marks) > 1 else "otherwise"
+    marks = [past for edge in node.edges for past in past_of_marks(edge, names)]
+    words = _left(node)
+    if words and len(words) <= MOST_LISTED:
+        return (", ".join(_listed(node, words)),)
+    return (f"none {marks[0]}" if len(marks) > 1 else "otherwise",)
 
 
-def _verdict(node: Node, way: _Way) -> Verdict | None:
+def _left(node: Node) -> tuple[str, ...]:
+    """The words for which a node has no edge but one without a guard; none, if others may come to it too."""
+    tested = words_of(node.edges)
+    if not all(any(is_plain_for(edge, word) for edge in node.edges if edge.guard) for word in tested):
+        return ()
+    return tuple(word for word in alphabet(node.task) if word not in tested)
+
+
+def _verdict(node: Node, way: _Way, names: Names) -> Verdict | None:
     """The outcome that a way is for: of the node, of the step that a branch decides, or of a nested runbook."""
-    found = words_of(way.edges)
-    if len(found) == 1:
-        return Verdict(found[0]) if found[0] in WORDS else None
+    if words := _words(node, way):
+        verdicts = {verdict_of(node.task, word) for word in words}
+        return verdicts.pop() if len(verdicts) == 1 else None
     if isinstance(node.task, End):
         return Verdict.PASS if node.task.result == "complete" else Verdict.FAIL
-    pasts = {past for edge in node.edges for past in past_of_marks(edge)}
-    if found or len(pasts) != 1:
+    pasts = {past for edge in node.edges for past in past_of_marks(edge, names)}
+    if len(pasts) != 1 or not pasts <= set(PAST.values()):
         return None
     is_failed = ("failed" in pasts) == bool(way.edges[0].guard)
     return Verdict.FAIL if is_failed else Verdict.PASS
+
+
+def _words(node: Node, way: _Way) -> tuple[str, ...]:
+    """The words that a way is for; none if they are not known."""
+    if all(words_of([edge]) for edge in way.edges):
+        return words_of(way.edges)
+    return _left(node) if len(way.edges) == 1 and not way.edges[0].guard else ()

@@ -1,58 +1,45 @@
-"""What a picture says of a unit: short names, and captions in lines of a bearable length."""
+"""What a picture says of a unit: captions in lines of a bearable length."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from textwrap import wrap
 from typing import assert_never
 
 from backends.conditions import past_of_marks, retry_limit
-from compiler.ir.program import Group, Node, Program
+from backends.names import LONGEST_SHOWN, Names, one_line, printable, shown
+from compiler.ir.edges import Clear, Keep
+from compiler.ir.program import Input, Node, Program, Settings, texts_of
 from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Task, Tool
 
 WIDTH = 24
 """In characters: what a box shows side by side."""
 
-LINES = 5
+LINES = LONGEST_SHOWN // (2 * WIDTH)
 """What a caption may have; the rest becomes `…`."""
 
-LONGEST_TITLE = 60
-"""In characters: a frame has its title on one line."""
+MOST_INPUTS = 12
+"""Of inputs in the notes of a picture."""
 
 Lines = tuple[str, ...]
 
 
-class Names:
-    """Short names: within the frame of a nested runbook its path need not be repeated."""
-
-    def __init__(self, program: Program) -> None:
-        self._groups = {group.id: group for group in program.groups}
-
-    def short(self, name: str, group: str) -> str:
-        """The name of a node, a group or a counter as it is shown in a group."""
-        while group and self._groups[group].kind != "runbook":
-            group = self._groups[group].parent
-        return name.removeprefix(f"{group}/")
-
-    def frame(self, group: Group) -> str:
-        """The title of a group's frame, on one line."""
-        name = self.short(group.id, group.parent) if group.kind == "step" else group.id.removeprefix(f"{group.parent}/")
-        if group.kind == "runbook":
-            return one_line(name if str(group.title) in ("", name) else f"{group.title} ({name})")
-        return one_line(f"{name} {group.title}")
-
-
 def caption(node: Node, names: Names) -> Lines:
     """What stands in a node's box."""
+    return (*_heading(node, names), *_settings(node.settings), *kept_texts(node, names))
+
+
+def _heading(node: Node, names: Names) -> Lines:
     name = names.short(node.id, node.group)
     match node.task:
         case End(result, message):
-            return (result.upper(), *wrapped(str(message)))
+            return (result.upper(), *wrapped(shown(message)))
         case Branch():
             return wrapped(_question(node, names))
         case Ask(prompt=prompt) if not node.title:
-            return wrapped(name) + wrapped(str(prompt).split("\n\n", 1)[0])
+            return wrapped(name) + wrapped(shown(prompt).split("\n\n", 1)[0])
         case Shell() | Ask() | Agent() | Tool() | Parallel() | Gate():
-            return wrapped(f"{name} {node.title}") + wrapped(_who(node.task))
+            return wrapped(f"{name} {shown(node.title)}") + wrapped(_who(node.task))
         case _:
             assert_never(node.task)
 
@@ -60,12 +47,12 @@ def caption(node: Node, names: Names) -> Lines:
 def _question(node: Node, names: Names) -> str:
     """What a branch asks. One that decides a step is drawn within the step's frame, which has its title."""
     step = names.short(node.group or node.id, node.group)
-    past = {word for edge in node.edges for word in past_of_marks(edge)}
+    past = {word for edge in node.edges for word in past_of_marks(edge, names)}
     if past:
         return f"{step}: any {past.pop()}?"
-    if any(retry_limit(edge) for edge in node.edges):
+    if any(retry_limit(edge, names) for edge in node.edges):
         return f"{step}: again?"
-    return f"{names.short(node.id, node.group)} {node.title}"
+    return f"{names.short(node.id, node.group)} {shown(node.title)}"
 
 
 def _who(task: Task) -> str:
@@ -74,7 +61,7 @@ def _who(task: Task) -> str:
         case Agent(agent):
             return f"agent {agent}"
         case Parallel(entries, check):
-            return f"{check} of {', '.join(entry.agent for entry in entries)}"
+            return f"{check} of {', '.join(entry.agent or 'agent' for entry in entries)}"
         case Tool(connection, tool):
             return f"tool {connection}.{tool}"
         case Gate(gate):
@@ -85,17 +72,55 @@ def _who(task: Task) -> str:
             assert_never(task)
 
 
+def _settings(settings: Settings) -> Iterator[str]:
+    if settings.timeout is not None:
+        yield from wrapped(f"at most {settings.timeout} s")
+    if settings.delay:
+        again = f", each time ×{settings.backoff}" if settings.backoff > 1 else ""
+        yield from wrapped(f"waits {settings.delay} s before another attempt{again}")
+
+
+def kept_texts(node: Node, names: Names) -> Iterator[str]:
+    """The slots that a node reads, writes and clears; what arrows ask of slots stands on them."""
+    if not names.slots:
+        return
+    referred = (reference.register for text in texts_of(node) for reference in text.references)
+    given = (variable.register for variable in node.variables)
+    effects = [effect for edge in node.edges for effect in edge.effects]
+    yield from _slots("reads", (name for name in (*referred, *given) if name in names.slots))
+    yield from _slots("writes", (_kept(effect) for effect in effects if isinstance(effect, Keep)))
+    yield from _slots("clears", (effect.slot for effect in effects if isinstance(effect, Clear)))
+
+
+def _kept(keep: Keep) -> str:
+    if keep.extract is not None:
+        return f"{keep.slot} (field {keep.extract})"
+    return keep.slot if keep.name in ("", keep.slot) else f"{keep.slot} (value {keep.name})"
+
+
+def _slots(verb: str, slots: Iterable[str]) -> Lines:
+    names = ", ".join(map(one_line, dict.fromkeys(slots)))
+    return wrapped(f"{verb} {names}") if names else ()
+
+
+def notes(program: Program) -> Lines:
+    """What a picture says of a whole program beneath its title: its inputs and its limit."""
+    found = [_input(declared) for declared in program.inputs[:MOST_INPUTS]]
+    if len(program.inputs) > MOST_INPUTS:
+        found.append(f"and {len(program.inputs) - MOST_INPUTS} more inputs")
+    if program.limit is not None:
+        found.append(f"at most {program.limit} units are run")
+    return tuple(found)
+
+
+def _input(declared: Input) -> str:
+    """`input env: choice of dev, prod = dev`, as long as a line may be."""
+    options = f" of {', '.join(declared.options)}" if declared.options else ""
+    if declared.default is not None:
+        return one_line(f"input {declared.name}: {declared.type}{options}, usually {declared.default or '(empty)'}")
+    return one_line(f"input {declared.name}: {declared.type}{options}{'' if declared.required else ', optional'}")
+
+
 def wrapped(text: str) -> Lines:
     """A text in lines, without what does not print; a long one is cut."""
-    return tuple(wrap(_printable(text), WIDTH, max_lines=LINES, placeholder="…"))
-
-
-def one_line(text: str) -> str:
-    """A text on one line, without what does not print; a long one is cut."""
-    shown = _printable(text)
-    return shown if len(shown) <= LONGEST_TITLE else shown[: LONGEST_TITLE - 1].rstrip() + "…"
-
-
-def _printable(text: str) -> str:
-    longest = WIDTH * LINES * 2  # more is never shown, and a title may have the size of its document
-    return " ".join("".join(c if c.isprintable() else " " for c in text[:longest]).split())
+    return tuple(wrap(printable(text), WIDTH, max_lines=LINES, placeholder="…"))

@@ -2,92 +2,164 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import assert_never
 
-from compiler.ir.edges import Add, CounterTest, Edge, OutcomeTest, SlotTest, Test
-
-Shorten = Callable[[str], str]
-"""Makes the name of a counter as short as the place allows."""
+from backends.names import Names, Said, between, one_line
+from compiler.ir.edges import (
+    Add,
+    AtLeast,
+    Clear,
+    CounterTest,
+    Edge,
+    Effect,
+    Keep,
+    OutcomeTest,
+    Reset,
+    Set,
+    SlotTest,
+    Test,
+)
+from compiler.ir.program import Register
+from compiler.ir.tasks import Verdict
 
 MOST_NAMED = 6
 """Of units in one condition; of more the first and the last are named."""
 
-_MARK = re.compile(r"(?P<unit>.+) (?P<past>failed|passed)(?: before)?", re.DOTALL)
+PAST = {Verdict.PASS.value: "passed", Verdict.FAIL.value: "failed"}
 
-_PLAIN = re.compile(r"CONTINUE|COMPLETE|STOP|GOTO (?!NEXT\b).*|RETRY \d+|\S+ (PASS|FAIL)", re.DOTALL)
-"""Parts of a label that a picture says otherwise: by where the arrow leads, or from the count of a RETRY."""
+_VERBS = ("GOTO ",)
+"""How actions begin that lead elsewhere: the arrow says that."""
 
 
-def retry_limit(edge: Edge) -> int | None:
-    """How often an edge may be taken, if it counts that; such an edge is a RETRY."""
-    counted = {effect.register for effect in edge.effects if isinstance(effect, Add) and effect.amount == 1}
+def retry_limit(edge: Edge, names: Names) -> int | None:
+    """How often an edge may be taken, if it is a RETRY: if it counts retries, and asks how many there were."""
+    added = {effect.register for effect in edge.effects if isinstance(effect, Add) and effect.amount == 1}
+    counted = {name for name in added if names.counter(name).role == "retries"}
     limits = (t.value for t in edge.guard if isinstance(t, CounterTest) and t.operator == "<" and t.register in counted)
     return next(limits, None)
 
 
-def action(edge: Edge) -> str:
-    """What an author wrote for an edge beyond where it leads: `RETRY 3`, `NEXT {N}`."""
-    limit = retry_limit(edge)
-    said = [] if limit is None else [f"RETRY {limit}"]
-    said += [part.removeprefix("GOTO ") for part in re.split(r"[:,] ", edge.label) if not _PLAIN.fullmatch(part)]
-    return " · ".join(filter(None, said))
+def action(edge: Edge, names: Names, group: str) -> Said:
+    """What an edge does beyond where it leads, as its author wrote it: `RETRY 3`, `NEXT {N}`."""
+    return between(" · ", (_own_action(edge, names, group), *(_counted(effect, names) for effect in edge.effects)))
 
 
-def has_condition(edge: Edge) -> bool:
+def _own_action(edge: Edge, names: Names, group: str) -> Said:
+    limit = retry_limit(edge, names)
+    if limit is not None:
+        return (f"RETRY {limit}",)
+    added = [names.counter(e.register) for e in edge.effects if isinstance(e, Add) and isinstance(e.amount, int)]
+    advanced = [counter for counter in added if counter.role == "instance"]
+    said = edge.written[-1].action if advanced and edge.written else ""  # what was written last is what leads there
+    for verb in _VERBS:
+        said = said.removeprefix(verb)
+    for counter in advanced:
+        unit = names.called(counter.unit, group)
+        if unit.shown and said.endswith(f" {unit}"):
+            return (said.removesuffix(unit.shown), unit)
+    return (said,) if said else ()
+
+
+def _counted(effect: Effect, names: Names) -> Said:
+    """What an effect does to a counter that is for nothing else that is shown; texts stand in boxes."""
+    match effect:
+        case Set(register, value) if not names.counter(register).role:
+            return (f"{one_line(register)} = {value}",)
+        case Add(register, amount) if not names.counter(register).role:
+            return (f"{one_line(register)} + {one_line(str(amount))}",)
+        case AtLeast(register, value) if not names.counter(register).role:
+            return (f"{one_line(register)} at least {value}",)
+        case Reset(scope) if names.is_plain_scope(scope):
+            return (f"reset {one_line(scope)}",)
+        case Set() | Add() | AtLeast() | Reset() | Keep() | Clear():
+            return ()
+        case _:
+            assert_never(effect)
+
+
+def has_condition(edge: Edge, names: Names) -> bool:
     """Whether more than the outcome decides if an edge is taken; the count of a RETRY is no more."""
-    return bool(_conditions(edge))
+    return bool(_conditions(edge, names))
 
 
-def past_of_marks(edge: Edge) -> set[str]:
+def past_of_marks(edge: Edge, names: Names) -> set[str]:
     """`failed` or `passed` if the edge asks only what became of earlier units, else nothing."""
-    found = [_mark(test) for test in _conditions(edge)]
-    return {mark["past"] for mark in found if mark} if all(found) else set()
+    found = [_mark(test, names) for test in _conditions(edge, names)]
+    return {_past(mark) for mark in found if mark} if all(found) else set()
 
 
-def condition(edges: Sequence[Edge], shorten: Shorten) -> str:
+def condition(edges: Sequence[Edge], names: Names, group: str) -> Said:
     """In words when one of the edges is taken, outcomes left aside; empty if one has no condition."""
-    guards = [_conditions(edge) for edge in edges]
+    guards = [_conditions(edge, names) for edge in edges]
     if not all(guards):
-        return ""
-    marks = [_mark(test) for guard in guards for test in guard]
+        return ()
+    marks = [_mark(test, names) for guard in guards for test in guard]
     if all(marks) and len(marks) == len(edges):
-        return _any_of([mark for mark in marks if mark], shorten)
-    return " or ".join(dict.fromkeys(" and ".join(_words(test, shorten) for test in guard) for guard in guards))
+        return _any_of([mark for mark in marks if mark], names, group)
+    said = (between(" and ", (_words(test, names, group) for test in guard)) for guard in guards)
+    return between(" or ", dict.fromkeys(said))
 
 
-def _conditions(edge: Edge) -> list[Test]:
-    is_retry = retry_limit(edge) is not None
+def _conditions(edge: Edge, names: Names) -> list[Test]:
+    is_retry = retry_limit(edge, names) is not None
     outside = (OutcomeTest, CounterTest) if is_retry else OutcomeTest
     return [test for test in edge.guard if not isinstance(test, outside)]
 
 
-def _mark(test: Test) -> re.Match[str] | None:
-    """The parts of a test whether a unit failed or passed before."""
+def _mark(test: Test, names: Names) -> Register | None:
+    """The counter of a test whether a unit had an outcome before."""
     if isinstance(test, CounterTest) and (test.operator, test.value) == (">=", 1):
-        return _MARK.fullmatch(test.register)
+        counter = names.counter(test.register)
+        return counter if counter.role == "mark" else None
     return None
 
 
-def _any_of(marks: Sequence[re.Match[str]], shorten: Shorten) -> str:
+def _past(mark: Register) -> str:
+    return PAST.get(mark.outcome, f"was {one_line(mark.outcome)}")
+
+
+def _any_of(marks: Sequence[Register], names: Names, group: str) -> Said:
     """Several marks in one phrase; the earlier instances of a unit are the same unit."""
-    units = list(dict.fromkeys(shorten(mark["unit"]) for mark in marks))
-    past = marks[0]["past"]
+    units = list(dict.fromkeys(names.called(mark.unit, group) for mark in marks))
+    past = _past(marks[0])
     if len(units) == 1:
-        return f"{units[0]} {past}" if len(marks) == 1 else f"any {units[0]} {past}"
-    shown = ", ".join(units) if len(units) <= MOST_NAMED else f"{units[0]} … {units[-1]}"
-    return f"any of {shown} {past}"
+        return (*(() if len(marks) == 1 else ("any ",)), units[0], f" {past}")
+    listed = between(", ", ((unit,) for unit in units))
+    return ("any of ", *(listed if len(units) <= MOST_NAMED else (units[0], " … ", units[-1])), f" {past}")
 
 
-def _words(test: Test, shorten: Shorten) -> str:
+def _words(test: Test, names: Names, group: str) -> Said:
     match test:
         case OutcomeTest(word):
-            return word
+            return (one_line(word),)
         case SlotTest(slot, operator, text):
-            return f"{shorten(slot)} {'=' if operator == '==' else '≠'} “{text}”"
+            return _of_slot(names.short(slot, group), operator, text)
         case CounterTest(register, operator, value):
-            name = shorten(register)
-            return name if _mark(test) else f"{name} {'≥' if operator == '>=' else operator} {value}"
+            if mark := _mark(test, names):
+                return (names.called(mark.unit, group), f" {_past(mark)}")
+            return (*_counter(register, names, group), f" {'≥' if operator == '>=' else operator} {value}")
         case _:
             assert_never(test)
+
+
+def _of_slot(slot: str, operator: str, text: str) -> Said:
+    if not text:
+        return (f"{slot} is {'' if operator == '==' else 'not '}empty",)
+    return (f"{slot} {'=' if operator == '==' else '≠'} “{one_line(text)}”",)
+
+
+def _counter(name: str, names: Names, group: str) -> Said:
+    """A counter by what it is for, else by its name."""
+    counter = names.counter(name)
+    match counter.role:
+        case "retries":
+            return (names.called(counter.unit, group), " retries")
+        case "instance":
+            return (names.called(counter.unit, group),)
+        case "mark":
+            return (names.called(counter.unit, group), f" {_past(counter)}")
+        case "":
+            return (names.short(name, group),)
+        case _:
+            assert_never(counter.role)

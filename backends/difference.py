@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 
 from backends.arrows import Arrow
+from backends.captions import Lines
 from backends.matching import Matching, match, said, units_of
+from backends.names import Called
 from backends.picture import Box, Frame, Picture, outline
 from compiler.ir.program import Group, Node
 from compiler.ir.tasks import End
@@ -35,8 +36,9 @@ class Redirection:
 class Difference:
     """All that changed, in document order.
 
-    `start` has the ids of the boxes where a run began and begins, if these are not the same. `matched` has for each old
-    box that is still there the new one, `frames` the same for frames.
+    `start` has the ids of the boxes where a run began and begins, if these are not the same, `notes` what was and what
+    is said of the whole program. `matched` has for each old box that is still there the new one, `frames` the same for
+    frames.
     """
 
     added: tuple[Node, ...]
@@ -44,6 +46,7 @@ class Difference:
     changed: tuple[Change, ...]
     renumbered: tuple[Change, ...]
     start: tuple[str, str] | None
+    notes: tuple[Lines, Lines]
     redirected: tuple[Redirection, ...]
     opened: tuple[End, ...]
     closed: tuple[End, ...]
@@ -52,13 +55,14 @@ class Difference:
 
     def __bool__(self) -> bool:
         """Whether anything changed."""
-        return any(getattr(self, item.name) for item in fields(self) if item.name not in {"matched", "frames"})
+        others = (getattr(self, item.name) for item in fields(self) if item.name not in {"matched", "frames", "notes"})
+        return any(others) or any(self.notes)
 
 
 def difference(old: Picture, new: Picture) -> Difference:
     """Compares two versions of a program by their pictures."""
     matching = match(old, new)
-    pairs = [Change(before, after, tuple(_parts(before, after))) for before, after in matching.units]
+    pairs = list(_pairs(old, new, matching))
     kept = {pair.new.id for pair in pairs}
     units = {pair.new.id: pair for pair in pairs if pair.parts}
     before, after = _reached_ends(old), _reached_ends(new)
@@ -71,12 +75,21 @@ def difference(old: Picture, new: Picture) -> Difference:
         ),
         renumbered=tuple(pair for pair in pairs if pair.old.id != pair.new.id),
         start=_start(old, new, matching),
+        notes=_one_sided(old.notes, new.notes),
         redirected=tuple(_redirected(old, new, matching)),
         opened=tuple(end for key, end in after.items() if key not in before),
         closed=tuple(end for key, end in before.items() if key not in after),
         matched=matching.boxes,
         frames=matching.frames,
     )
+
+
+def _pairs(old: Picture, new: Picture, matching: Matching) -> Iterator[Change]:
+    """The units that are in both versions."""
+    before, after = ({box.node.id: box.texts for box in drawn.boxes} for drawn in (old, new))
+    for unit, twin in matching.units:
+        texts = ("texts",) if before[unit.id] != after[twin.id] else ()
+        yield Change(unit, twin, (*_parts(unit, twin), *texts))
 
 
 def _parts(old: Node, new: Node) -> Iterator[str]:
@@ -89,6 +102,13 @@ def _parts(old: Node, new: Node) -> Iterator[str]:
     for item in fields(old.task):
         if getattr(old.task, item.name) != getattr(new.task, item.name):
             yield item.name
+    if old.settings != new.settings:
+        yield "settings"
+
+
+def _one_sided(old: Lines, new: Lines) -> tuple[Lines, Lines]:
+    """What stands in one version only."""
+    return tuple(line for line in old if line not in new), tuple(line for line in new if line not in old)
 
 
 # --- Groups -----------------------------------------------------------------------------------------------------------
@@ -173,7 +193,7 @@ def _redirected(old: Picture, new: Picture, matching: Matching) -> Iterator[Redi
     before, after = _leaving(old), _leaving(new)
     same = {box.node.id: said(box.node) for box in new.boxes}
     origin = {new_id: old_id for old_id, new_id in matching.boxes.items()}
-    labels = _Labels(old, new, matching)
+    labels = _Labels(new, matching)
     for box in new.boxes:
         if box.node.id not in origin:
             continue
@@ -195,21 +215,21 @@ def _redirected(old: Picture, new: Picture, matching: Matching) -> Iterator[Redi
 class _Labels:
     """The labels of old arrows as they would be in the new version, where units have other names."""
 
-    def __init__(self, old: Picture, new: Picture, matching: Matching) -> None:
+    def __init__(self, new: Picture, matching: Matching) -> None:
         self._matching = matching
-        self._old, self._new = _runbooks(old), _runbooks(new)
-        self._groups = {box.node.id: box.node.group for box in old.boxes}
+        self._new = _runbooks(new)
 
     def renamed(self, arrow: Arrow, source: Node) -> str:
         """The label of an arrow that leaves a node which is `source` now. The path of its runbook is left out in it."""
-        before, after = self._old[self._groups[arrow.source]], self._new[source.group]
+        after = self._new[source.group]
 
-        def name(found: re.Match[str]) -> str:
-            full = f"{before}/{found[0]}" if before else found[0]
-            new = self._matching.renamed(full)
-            return found[0] if new == full else new.removeprefix(f"{after}/")
+        def name(part: str | Called) -> str:
+            if isinstance(part, str):
+                return part
+            new = self._matching.renamed(part.full)
+            return part.shown if new == part.full else new.removeprefix(f"{after}/")
 
-        return re.sub(r"(?<!RETRY )[^\s,]+", name, arrow.says)
+        return "".join(map(name, arrow.said))
 
 
 def _runbooks(drawn: Picture) -> dict[str, str]:

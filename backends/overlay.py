@@ -115,7 +115,7 @@ def _new_arrows(new: Picture, found: Difference) -> Iterator[Arrow]:
     come = {move.after for move in found.redirected}
     for arrow in new.arrows:
         is_new = arrow.source not in kept or arrow in come
-        yield replace(arrow, says=f"{SIGNS['added']} {arrow.says}", mark="added") if is_new else arrow
+        yield replace(arrow, said=(f"{SIGNS['added']} ", *arrow.said), mark="added") if is_new else arrow
 
 
 def _old_arrows(old: Picture, found: Difference, names: Mapping[str, str]) -> Iterator[Arrow]:
@@ -124,4 +124,4 @@ def _old_arrows(old: Picture, found: Difference, names: Mapping[str, str]) -> It
     for arrow in old.arrows:
         if arrow.source not in found.matched or arrow in gone:
             source, target = names[arrow.source], names[arrow.target]
-            yield Arrow(source, target, f"{SIGNS['removed']} {arrow.says}", arrow.verdict, "removed")
+            yield Arrow(source, target, (f"{SIGNS['removed']} ", *arrow.said), arrow.verdict, "removed")

@@ -11,8 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from backends.arrows import Arrow, Mark, arrows
-from backends.captions import Lines, Names, caption
+from backends.captions import Lines, caption, kept_texts, notes
 from backends.loops import Placement, place
+from backends.names import Names
 from compiler.ir.program import Group, Node, Program
 from compiler.ir.tasks import Branch, End
 from compiler.passes.remove_impossible_edges import remove_impossible_edges
@@ -24,13 +25,18 @@ UNREACHABLE = "unreachable"
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A node with its caption, in a frame ("" for none). `is_in_loop` is for loops that have no frame."""
+    """A node with its caption, in a frame ("" for none).
+
+    `texts` are those lines of the caption that say which slots it reads, writes and clears; `is_in_loop` is for loops
+    that have no frame.
+    """
 
     node: Node
     lines: Lines
     frame: str
     is_reached: bool
     is_in_loop: bool
+    texts: Lines = ()
     mark: Mark = ""
 
 
@@ -48,12 +54,13 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """Boxes and frames in document order, and the box where a run begins."""
+    """Boxes and frames in document order, the box where a run begins, and what is to be said of the whole."""
 
     entry: str
     boxes: tuple[Box, ...]
     frames: tuple[Frame, ...]
     arrows: tuple[Arrow, ...]
+    notes: Lines = ()
 
 
 def picture(program: Program) -> Picture:
@@ -67,6 +74,7 @@ def picture(program: Program) -> Picture:
         tuple(_box(node, names, placement, node.id in reached) for node in program.nodes),
         tuple(_frames(program, names, placement)),
         tuple(arrow for node in program.nodes for arrow in arrows(node, names)),
+        notes(program),
     )
 
 
@@ -125,7 +133,8 @@ def _box(node: Node, names: Names, placement: Placement, is_reached: bool) -> Bo
     lines = caption(node, names)
     lines += (LOOP,) if node.id in placement.heads else ()
     lines += () if is_reached else (UNREACHABLE,)
-    return Box(node, lines, placement.nodes[node.id], is_reached, node.id in placement.boxes)
+    is_in_loop = node.id in placement.boxes
+    return Box(node, lines, placement.nodes[node.id], is_reached, is_in_loop, tuple(kept_texts(node, names)))
 
 
 def _frames(program: Program, names: Names, placement: Placement) -> Iterator[Frame]:

@@ -44,14 +44,15 @@ class Sheet:
 
 
 class PictureBackend(Backend[OptionsType]):
-    """A target that draws: every task and test; inputs, which have no box, are left to the targets that run."""
+    """A target that draws, which carries all that a program can have."""
 
-    features: ClassVar[frozenset[Feature]] = frozenset(Feature) - {Feature.INPUTS}
+    features: ClassVar[frozenset[Feature]] = frozenset(Feature)
 
     def render(self, program: Program, options: OptionsType) -> Emission:
         """The picture of the program."""
         title, document = program.title or program.name, program.sources[0].path
-        return self.draw(Sheet(picture(program), title, document, program.sources), options)
+        drawn = picture(program)
+        return self.draw(Sheet(drawn, title, document, program.sources, drawn.notes), options)
 
     @abstractmethod
     def draw(self, sheet: Sheet, options: OptionsType) -> Emission:

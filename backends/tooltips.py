@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from backends.captions import Lines
+from backends.names import shown
 from compiler.ir.program import Group, Node
 from compiler.ir.tasks import Ask, Shell, Task, task_texts
 from compiler.ir.texts import Text
@@ -12,10 +13,10 @@ WIDTH = 100
 """In characters; what is longer is cut."""
 
 
-def tooltip(shown: Node | Group) -> Lines:
+def tooltip(place: Node | Group) -> Lines:
     """The tooltip of a node or a group."""
-    text = str(shown.prompt) if isinstance(shown, Group) else "\n".join(map(str, filter(None, _texts(shown.task))))
-    return (_cut(f"{shown.origin.path}:{shown.origin.span.line}"), *_excerpt(text))
+    texts = [place.prompt] if isinstance(place, Group) else filter(None, _texts(place.task))
+    return (_cut(f"{place.origin.path}:{place.origin.span.line}"), *_excerpt("\n".join(map(shown, texts))))
 
 
 def _texts(task: Task) -> tuple[Text, ...]:

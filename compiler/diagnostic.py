@@ -96,6 +96,15 @@ CODES: dict[str, Code] = {
     "RD048": Code("unclosed-comment", _E, "D2"),
     "RD049": Code("swallowed-lines", _W, "D2"),
     "RD050": Code("language-not-run", _W, "M3"),
+    # Programs as JSON
+    "RD060": Code("invalid-json", _E, "I1"),
+    "RD061": Code("json-too-large", _E, "D1"),
+    "RD062": Code("duplicate-key", _E, "I1"),
+    "RD063": Code("unknown-key", _E, "I1"),
+    "RD064": Code("missing-key", _E, "I1"),
+    "RD065": Code("wrong-value", _E, "I1"),
+    "RD066": Code("unfit-name", _E, "I1"),
+    "RD067": Code("broken-program", _E, "I2"),
     # Structure
     "RD101": Code("no-steps", _E, "V1"),
     "RD102": Code("steps-out-of-sequence", _E, "V2"),

@@ -14,7 +14,7 @@ from compiler.ir.program import Group, Node, Program
 from compiler.ir.tasks import End
 from rdc.reporting.cells import visible
 
-_TEXTS = ("command", "prompt", "block", "description")
+_TEXTS = ("command", "prompt", "block", "description", "arguments", "reason")
 
 
 class Version:
@@ -47,6 +47,7 @@ def as_text(found: Difference, old: Version, new: Version) -> str:
     if not found:
         return visible(f"{old.path} and {new.path} flow the same")
     lines = [f"--- {old.path}", f"+++ {new.path}"]
+    lines += [f"- {line}" for line in found.notes[0]] + [f"+ {line}" for line in found.notes[1]]
     lines += [f"+ {_unit(node)}" for node in found.added]
     lines += [f"- {_unit(node)}" for node in found.removed]
     for change in found.changed:
@@ -72,6 +73,7 @@ def as_json(found: Difference, old: Version, new: Version, origin: str) -> str:
         "removed": [_named(node) for node in found.removed],
         "changed": [_named(pair.new) | {"was": pair.old.id, "parts": list(pair.parts)} for pair in found.changed],
         "renumbered": [{"old": pair.old.id, "new": pair.new.id} for pair in found.renumbered],
+        "notes": {"before": list(found.notes[0]), "after": list(found.notes[1])},
         "start": found.start and {"before": old.place(found.start[0]), "after": new.place(found.start[1])},
         "redirected": [_moved(move, old, new) for move in found.redirected],
         "ends": {"opened": _ends(found.opened), "closed": _ends(found.closed)},

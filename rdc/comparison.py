@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from backends.captions import one_line
 from backends.difference import difference
+from backends.names import one_line
 from backends.overlay import LEGEND, overlay
 from backends.picture import picture
 from backends.sheet import Sheet

@@ -144,7 +144,7 @@ def test_front_end_has_all_that_belongs_to_it(name: str) -> None:
     assert has_tests(name)
     page = ROOT / "docs" / "formats" / f"{name}.md"
     assert page.is_file(), f"there is no {shown(page)}"
-    documents = [path for suffix in form.suffixes for path in (ROOT / "examples").glob(f"*{suffix}")]
+    documents = [path for suffix in form.suffixes for path in (ROOT / "examples").rglob(f"*{suffix}")]
     assert documents
     stems = {path.name.split(".", 1)[0] for path in documents}
     assert stems & {path.name for path in (ROOT / "golden").iterdir()}, "no golden output"

@@ -51,7 +51,8 @@ def chart(program: Program, ids: Mapping[str, str]) -> str:
     Lines can be added, such as `class s1,s2 passed`: `ids` says how the nodes that matter for that are to be called,
     in letters and digits, not `end`, not `start`.
     """
-    return "\n".join(Chart(picture(program), ids).lines()) + "\n"
+    drawn = picture(program)
+    return "\n".join(Chart(drawn, ids, notes=drawn.notes).lines()) + "\n"
 
 
 class Chart:

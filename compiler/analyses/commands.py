@@ -22,7 +22,8 @@ def commands_too_long(program: Program, sources: Mapping[str, Source]) -> Iterat
     for node in found.values():  # a document that is included twice has its units twice
         problem = f"the command of {node.id} may have {_size(node):,} bytes when it runs; the limit is {LONGEST:,}"
         remedy = "put it into a script file of the repository, and call that file here"
-        yield Diagnostic("RD407", sources[node.origin.path].path, node.origin.span, problem, remedy)
+        source = sources.get(node.origin.path)  # none, if the program was made of a document that is elsewhere
+        yield Diagnostic("RD407", source.path if source else node.origin.path, node.origin.span, problem, remedy)
 
 
 def _size(node: Node) -> int:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from compiler.analyses.outcomes import outcomes_by_node
+from compiler.analyses.outcomes import beginnings, outcomes_by_node
 from compiler.analyses.states import StateSpace, cost, explore
 from compiler.ir.program import Program
 from compiler.ir.semantics import Machine, State
@@ -21,6 +21,10 @@ from compiler.ir.walks import LIMIT, Visit, Walk, visit
 
 EFFORT = 1_000_000
 """How many edges are looked at, and changed counters copied, before the search gives up."""
+
+
+Inputs = tuple[tuple[str, str], ...]
+"""The inputs that a run begins with; the others have their defaults."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +55,7 @@ class _Search:
     def __init__(self, program: Program, limit: int, space: StateSpace) -> None:
         self.machine = Machine(program)
         self.outcomes = outcomes_by_node(program)
+        self.starts = {space.view.of(start): (given, start) for given, start in _beginnings(self.machine)}
         self.distance = _exact(space) if space.is_complete else _least(program)
         self.limit = limit
         self.effort = EFFORT
@@ -60,23 +65,32 @@ class _Search:
 
     def walks(self) -> Iterator[Walk]:
         """The walks by length; among those of one length outcomes come in the order of their words."""
-        start = self.machine.start()
-        length = self.distance(start)
-        if length is None:
+        near = [
+            (found, given, start)
+            for given, start in self.starts.values()
+            if (found := self.distance(start)) is not None
+        ]
+        if not near:
             self.is_exhausted = True
             return
+        length = min(found for found, _, _ in near)
         while length <= self.limit:
-            self._next = self.limit + 1
-            yield from self._of_length(start, length)
-            if self.effort <= 0:
-                return
+            self._next, self._is_cut = self.limit + 1, False
+            for found, given, start in near:
+                if found <= length:
+                    yield from self._of_length(start, given, length)
+                elif found <= self.limit:
+                    self._next = min(self._next, found)
+                else:
+                    self._is_cut = True
+                if self.effort <= 0:
+                    return
             if self._next > self.limit:
                 break
             length = self._next
         self.is_exhausted = self._next > self.limit and not self._is_cut
 
-    def _of_length(self, start: State, length: int) -> Iterator[Walk]:
-        self._is_cut = False
+    def _of_length(self, start: State, inputs: Inputs, length: int) -> Iterator[Walk]:
         pending: list[tuple[int, Visit | None, State]] = [(0, None, start)]
         visits: list[Visit] = []
         while pending and self.effort > 0:
@@ -86,7 +100,7 @@ class _Search:
                 visits.append(made)
             if self.machine.end(state):
                 if depth == length:
-                    yield Walk(tuple(visits), state)
+                    yield Walk(tuple(visits), state, inputs=inputs)
                 continue
             pending += reversed(list(self._onward(state, depth, length)))
 
@@ -104,6 +118,12 @@ class _Search:
                 self._next = min(self._next, least)
             else:
                 self._is_cut = True
+
+
+def _beginnings(machine: Machine) -> Iterator[tuple[Inputs, State]]:
+    """The states in which runs begin, the one that says least of inputs last where several are the same."""
+    for given in reversed(list(beginnings(machine.program))):
+        yield tuple(given.items()), machine.start(given)
 
 
 Distance = Callable[[State], int | None]

@@ -10,15 +10,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice, product
 
 from compiler.ir.edges import Keep, SlotTest
-from compiler.ir.program import Node, Program
+from compiler.ir.program import Input, Node, Program
 from compiler.ir.semantics import Outcome
 from compiler.ir.tasks import Ask, alphabet
+from runtime_shim.fitting import unfit
 
 MOST = 256
 """How many outcomes of one node, and how many beginnings of a program, are tried."""
 
 OTHER = "another text"
 """Stands for every text that no test tells apart from others, unless some test asks for just this."""
+
+SIMPLE = ("0", "1", "true", "false", "x")
+"""Values of inputs that most types have one of."""
 
 Told = Mapping[str, Sequence[str]]
 """For each slot that is tested the texts that tests tell apart, one other among them."""
@@ -74,11 +78,22 @@ def _answer(keep: Keep, text: str) -> str:
     return text if keep.extract is None else json.dumps({keep.extract: text}, ensure_ascii=False)
 
 
+def _fitting(declared: Input, texts: Sequence[str]) -> list[str]:
+    """Those of some texts that an input can have; for the last one, which stands for all others, one that it can."""
+    known = [text for text in texts[:-1] if not _unfit(declared, text)]
+    others = (text for text in (texts[-1], *declared.options, *SIMPLE) if text not in texts[:-1])
+    return known + [text for text in others if not _unfit(declared, text)][:1]
+
+
+def _unfit(declared: Input, text: str) -> str:
+    return unfit(text, declared.type, declared.options, declared.pattern)
+
+
 def beginnings(program: Program) -> Iterator[dict[str, str]]:
     """Values of inputs with which runs begin that tests tell apart, those of the defaults first."""
     told = told_apart(program)
     tested = [declared for declared in program.inputs if declared.name in told]
     yield {}
-    choices = [[(declared.name, text) for text in told[declared.name]] for declared in tested]
+    choices = [[(declared.name, text) for text in _fitting(declared, told[declared.name])] for declared in tested]
     if tested:
         yield from (dict(values) for values in islice(product(*choices), MOST))

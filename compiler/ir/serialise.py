@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
 
@@ -10,6 +11,24 @@ from pydantic import TypeAdapter
 
 from compiler.ir.program import Program
 from compiler.ir.unseen import shown_json
+
+LARGEST_NUMBER = 2**31 - 1
+"""What every target can count to, and no program needs."""
+
+MAY_BE_MISSING: Mapping[str, Mapping[str, object]] = {
+    "Program": {"name": None, "title": None, "sources": None},
+    "Node": {"title": "", "origin": None, "edges": []},
+    "Group": {"title": "", "prompt": "", "kind": "step", "parent": "", "origin": None},
+    "Register": {"scope": ""},
+    "Edge": {"guard": [], "effects": []},
+    "Shell": {"interpreter": "bash"},
+    "Agent": {"agent": "", "kind": "agent"},
+    "Tool": {"arguments": "{}"},
+}
+"""What a program that is written by hand need not say, by class, besides what the model has defaults for.
+
+None stands for what the file and the place in it say.
+"""
 
 _VERSION = "https://json-schema.org/draft/2020-12/schema"
 
@@ -37,10 +56,42 @@ def from_json(text: str) -> Program:
 
 
 def schema() -> dict[str, Any]:
-    """The JSON Schema of the JSON form, published as `docs/program.schema.json`.
+    """The JSON Schema of programs as they may be written by hand, published as `docs/program.schema.json`.
 
-    The note that the json target adds is part of it.
+    What `to_json` writes follows it too. The notes that a file may have on itself are part of it.
     """
     form = _adapter().json_schema()
-    note = {"type": "string", "title": "Generated", "description": "Where a file comes from; no part of the program."}
-    return {"$schema": _VERSION, **form, "properties": {"generated": note, **form["properties"]}}
+    notes = {
+        "$schema": {
+            "type": "string",
+            "description": "The address of this schema, for editors.",
+        },
+        "generated": {"type": "string", "description": "Where a file comes from; no part of the program."},
+    }
+    for name, shape in (("Program", form), *form["$defs"].items()):
+        _loosen(name, shape)
+    task = form["$defs"]["Node"]["properties"]["task"]["anyOf"]
+    agent = task.index({"$ref": "#/$defs/Agent"})
+    task[agent] = {**task[agent], "required": ["kind"]}  # where nothing but agents can stand, they need not say so
+    for value in _values(form):
+        if value.get("type") == "integer":
+            value |= {"minimum": -LARGEST_NUMBER, "maximum": LARGEST_NUMBER}
+    return {"$schema": _VERSION, **form, "properties": {**notes, **form["properties"]}}
+
+
+def _loosen(name: str, shape: dict[str, Any]) -> None:
+    """Requires of an object what a person has to say; what is one of several things says which one it is."""
+    missing = MAY_BE_MISSING.get(name, {})
+    required = [key for key in shape.get("required", ()) if key not in missing]
+    is_tagged = "const" in shape["properties"].get("kind", {}) and "kind" not in missing
+    shape["required"] = [*(["kind"] if is_tagged else []), *required]
+
+
+def _values(form: object) -> Iterator[dict[str, Any]]:
+    """All objects in a schema."""
+    if isinstance(form, dict):
+        yield form
+        form = list(form.values())
+    if isinstance(form, list):
+        for inner in form:
+            yield from _values(inner)

@@ -58,7 +58,8 @@ def _input(declared: Input) -> str:
     options = f" of {_quoted(declared.options)}" if declared.options else ""
     pattern = f" like {_quoted(declared.pattern)}" if declared.pattern is not None else ""
     optional = "" if declared.required else " optional"
-    return f"input {declared.name} {declared.type}{options}{pattern}{default}{optional}"
+    about = f"  # {_quoted(declared.description)}" if declared.description else ""
+    return f"input {declared.name} {declared.type}{options}{pattern}{default}{optional}{about}"
 
 
 def _node(node: Node) -> Iterator[str]:

@@ -115,5 +115,5 @@ def _plain(value: Text) -> str | list[str | dict[str, str]]:
 
 def _sparse(reference: Reference) -> dict[str, str]:
     """A reference in JSON, without what is empty."""
-    fields = ("register", "written", "missing", "before", "after")
-    return {name: getattr(reference, name) for name in fields if getattr(reference, name)}
+    said = {name: getattr(reference, name) for name in ("written", "missing", "before", "after")}
+    return {"register": reference.register, **{name: value for name, value in said.items() if value}}

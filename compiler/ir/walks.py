@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from compiler.ir.edges import Edge
 from compiler.ir.program import Node, Program
 from compiler.ir.semantics import Machine, Outcome, State
+
+NO_INPUTS: Mapping[str, str] = MappingProxyType({})
 
 LIMIT = 1000
 """In visits: where a walk is cut off that does not end, unless the program has more units."""
@@ -39,12 +42,14 @@ class Visit:
 class Walk:
     """The visits of a run, and the state that they led to: an end, or where no outcome was to be had.
 
-    `jumps` are those of the operator: the number of visits before each, and the unit that it led to.
+    `jumps` are those of the operator: the number of visits before each, and the unit that it led to. `inputs` are those
+    that the run began with.
     """
 
     visits: tuple[Visit, ...]
     state: State
     jumps: tuple[tuple[int, str], ...] = ()
+    inputs: tuple[tuple[str, str], ...] = ()
 
 
 Decide = Callable[[Node, State], Outcome | None]
@@ -59,9 +64,9 @@ def visit(machine: Machine, state: State, outcome: Outcome) -> tuple[Visit, Stat
     return Visit(node.id, machine.attempt(state), machine.instances(state), outcome, move.edges, title), move.state
 
 
-def walk(machine: Machine, decide: Decide, limit: int = LIMIT) -> Walk:
+def walk(machine: Machine, decide: Decide, limit: int = LIMIT, inputs: Mapping[str, str] = NO_INPUTS) -> Walk:
     """The walk from the start to an end, to where there is no outcome, or to the limit in visits."""
-    state = machine.start()
+    state = machine.start(inputs)
     visits: list[Visit] = []
     while len(visits) < limit and machine.end(state) is None:
         outcome = decide(machine.nodes[state.node], state)
@@ -69,4 +74,4 @@ def walk(machine: Machine, decide: Decide, limit: int = LIMIT) -> Walk:
             break
         made, state = visit(machine, state, outcome)
         visits.append(made)
-    return Walk(tuple(visits), state)
+    return Walk(tuple(visits), state, inputs=tuple(inputs.items()))

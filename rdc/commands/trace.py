@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,6 +13,7 @@ from rdc.terminal import put
 if TYPE_CHECKING:
     from compiler.driver import Settings
     from compiler.ir.program import Program
+    from compiler.ir.walks import Decide
 
 MOST_WALKS = 100
 
@@ -30,6 +31,9 @@ MOST_WALKS = 100
     default="pass",
     show_default=True,
     help="The outcome of units that --outcomes does not name.",
+)
+@click.option(
+    "--input", "inputs", multiple=True, metavar="NAME=VALUE", help="What an input is; without it the input's default."
 )
 @click.option("--all", "every", is_flag=True, help="All walks, the shortest first, and which transitions none takes.")
 @click.option(
@@ -52,14 +56,15 @@ def command(
     reporter: Reporter,
     *,
     every: bool,
-    **given: str | None,
+    **given: Any,  # noqa: ANN401 (what click gives)
 ) -> int:
     """Show how a document is walked through. Nothing is run.
 
     Without --all it is one walk, in which each unit passes but those that --outcomes names.
     """
-    if every and given["outcomes"] is not None:
-        raise click.UsageError("--all tries all outcomes; leave --outcomes out", click.get_current_context())
+    if every and (given["outcomes"] is not None or given["inputs"]):
+        what = "--input" if given["inputs"] else "--outcomes"
+        raise click.UsageError(f"--all tries all outcomes and inputs; leave {what} out", click.get_current_context())
     from compiler.driver import compile_file  # noqa: PLC0415 (the compiler is slow to import)
 
     compilation = compile_file(file, settings)
@@ -71,33 +76,50 @@ def command(
     if every:
         shown = _every(compilation.program, walks, limit, output)
     else:
-        shown = _one(compilation.program, given["outcomes"] or "", given["otherwise"] or "pass", limit, output)
+        decide = _decide(given["outcomes"] or "", given["otherwise"] or "pass", compilation.program)
+        shown = _one(compilation.program, decide, _inputs(given["inputs"], compilation.program), limit, output)
     put(shown)
     return 0
 
 
-def _one(program: Program, outcomes: str, otherwise: str, limit: int, output: str) -> str:
+def _one(program: Program, decide: Decide, inputs: dict[str, str], limit: int, output: str) -> str:
     """The walk that outcomes lead to."""
     from compiler.ir.semantics import Machine  # noqa: PLC0415
     from compiler.ir.walks import walk  # noqa: PLC0415
     from rdc.walks import json, text  # noqa: PLC0415
-    from rdc.walks.outcomes import decided_by  # noqa: PLC0415
 
     machine = Machine(program)
-    decide = decided_by(_read(outcomes, program), otherwise)
-    found = walk(machine, decide, limit)
+    found = walk(machine, decide, limit, inputs)
     if output == "json":
         return json.write(program, [found], complete=False)
     return "\n".join([*text.show_visits(program, found), f"=> {text.show_end(machine, found)}"])
 
 
-def _read(outcomes: str, program: Program) -> dict[str, tuple[str, ...]]:
-    from rdc.walks.outcomes import OutcomesError, read_outcomes  # noqa: PLC0415 (the compiler is slow to import)
+def _decide(outcomes: str, otherwise: str, program: Program) -> Decide:
+    from rdc.walks.outcomes import OutcomesError, decided_by, read_outcomes  # noqa: PLC0415 (as above)
 
     try:
-        return read_outcomes(outcomes, program)
+        return decided_by(read_outcomes(outcomes, program), otherwise)
     except OutcomesError as error:
         raise click.UsageError(f"--outcomes: {error}", click.get_current_context()) from None
+
+
+def _inputs(words: tuple[str, ...], program: Program) -> dict[str, str]:
+    """The inputs that words of the command line give, which must fit (I8)."""
+    from runtime_shim.fitting import unfit  # noqa: PLC0415 (only where there are inputs)
+
+    known = {declared.name: declared for declared in program.inputs}
+    found: dict[str, str] = {}
+    for word in words:
+        name, equals, value = word.partition("=")
+        if not equals or name not in known:
+            listed = f"; the inputs are {', '.join(known)}" if known else "; the document has no inputs"
+            raise click.UsageError(f"--input: '{word}' is not NAME=VALUE{listed}", click.get_current_context())
+        declared = known[name]
+        if problem := unfit(value, declared.type, declared.options, declared.pattern):
+            raise click.UsageError(f"--input: {name}: {problem}", click.get_current_context())
+        found[name] = value
+    return found
 
 
 def _every(program: Program, most: int, limit: int, output: str) -> str:

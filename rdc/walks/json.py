@@ -26,7 +26,7 @@ def write(program: Program, walks: Sequence[Walk], *, complete: bool, found: Cov
         "complete": complete,
     }
     if found:
-        content["coverage"] = _coverage(found)
+        content["coverage"] = _coverage(found, program)
     return json.dumps(content, indent=2)
 
 
@@ -34,7 +34,8 @@ def plain_walk(machine: Machine, walk: Walk) -> dict[str, Any]:
     """A walk as plain data. Its result is null where it has no end, its outcomes where jumps led there."""
     end = machine.end(walk.state)
     return {
-        "outcomes": None if walk.jumps else write_outcomes(walk.visits),
+        **({"inputs": dict(walk.inputs)} if machine.program.inputs else {}),
+        "outcomes": None if walk.jumps else write_outcomes(walk.visits, machine.program),
         "jumps": [{"after": count, "unit": unit} for count, unit in walk.jumps],
         "visits": [_visit(made) for made in walk.visits],
         "at": walk.state.node,
@@ -54,7 +55,7 @@ def _visit(made: Visit) -> dict[str, Any]:
     }
 
 
-def _coverage(found: Coverage) -> dict[str, Any]:
+def _coverage(found: Coverage, program: Program) -> dict[str, Any]:
     return {
         "transitions": found.transitions,
         "untaken": [
@@ -63,7 +64,7 @@ def _coverage(found: Coverage) -> dict[str, Any]:
                 "outcome": item.transition.outcome,
                 "transition": item.transition.label,
                 "places": [f"{origin.path}:{origin.span.line}" for origin in item.transition.origins],
-                "outcomes": None if item.way is None else write_outcomes(item.way),
+                "outcomes": None if item.way is None else write_outcomes(item.way, program),
                 "visits": None if item.way is None else len(item.way),
                 "certain": item.is_certain,
             }

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 
 import click
 
-from backends.arrows import ANSWERS, WORDS
+from backends.words import WORDS, spoken
 from compiler.analyses.coverage import Coverage, Untaken
 from compiler.ir.program import Node, Program
 from compiler.ir.semantics import Machine
-from compiler.ir.tasks import Ask, Verdict
+from compiler.ir.tasks import Verdict
 from compiler.ir.walks import Visit, Walk, usual_limit
 from rdc.reporting.cells import cells, visible
 from rdc.walks.folding import Turns, folded
@@ -56,7 +56,8 @@ def show_walk(machine: Machine, walk: Walk) -> str:
     """A walk in one line. What is repeated is shown once: `1 fail ×3`, `(1 pass, 2 fail) ×3`."""
     said = [f"{made.unit} {word(machine.nodes[made.unit], made.outcome.word).lower()}" for made in walk.visits]
     turns = ", ".join(visible(_turns(found, walk)) for found in folded(said))
-    return f"{turns} => {show_end(machine, walk)}"
+    given = "".join(visible(f"{name}={value}: ") for name, value in walk.inputs)
+    return f"{given}{turns} => {show_end(machine, walk)}"
 
 
 def _turns(found: Turns, walk: Walk) -> str:
@@ -76,7 +77,7 @@ def _times(number: int) -> str:
 
 def word(node: Node, outcome: str) -> str:
     """An outcome as it is answered: PASS or FAIL, YES or NO where that is asked, else the word itself."""
-    return (ANSWERS if isinstance(node.task, Ask) and node.task.question == "yes_no" else WORDS).get(outcome, outcome)
+    return spoken(node.task, outcome)
 
 
 def show_coverage(program: Program, found: Coverage) -> Iterator[str]:
@@ -100,7 +101,7 @@ def _transition(program: Program, item: Untaken) -> str:
 
 def _advice(program: Program, item: Untaken) -> str:
     if item.way is not None:
-        outcomes = write_outcomes(item.way)
+        outcomes = write_outcomes(item.way, program)
         options = [f"--outcomes {shlex.quote(outcomes)}"] if outcomes else []
         options += [f"--visits {len(item.way)}"] if len(item.way) > usual_limit(program) else []
         given = f"with {' '.join(options)}" if options else "where all units pass"

@@ -124,4 +124,4 @@ def test_nothing_is_lost_and_nothing_leads_nowhere(pair: tuple[Case, Case]) -> N
 
 
 def unmarked(arrow: Arrow) -> Arrow:
-    return replace(arrow, says=arrow.says.removeprefix("+ "), mark="") if arrow.mark else arrow
+    return replace(arrow, said=arrow.said[1:], mark="") if arrow.mark else arrow

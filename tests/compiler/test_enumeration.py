@@ -25,7 +25,7 @@ _quick = settings(max_examples=30, deadline=None, suppress_health_check=[HealthC
 
 def by_outcomes(program: Program, visits: tuple[Visit, ...], limit: int) -> Walk:
     """The walk for the outcomes of these visits, written down and read again."""
-    given = read_outcomes(write_outcomes(visits), program)
+    given = read_outcomes(write_outcomes(visits, program), program)
     return walk(Machine(program), decided_by(given, Verdict.PASS), limit)
 
 

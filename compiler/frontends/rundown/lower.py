@@ -7,12 +7,12 @@ recursion.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from compiler.diagnostic import Diagnostic
+from compiler.frontends.naming import safe_name
 from compiler.frontends.rundown.jumps import enter_step
 from compiler.frontends.rundown.link import Document, references
 from compiler.frontends.rundown.names import Frame, Unit
@@ -26,9 +26,6 @@ from compiler.ir.texts import Text, text
 
 LARGEST_PROGRAM = 100_000
 """In units: what repeated inclusion can blow a small document up to before it is refused (RD304)."""
-
-LONGEST_NAME = 64
-"""In characters: the name becomes the name of files."""
 
 Part = Node | Group | Register | Frame
 
@@ -101,7 +98,7 @@ def _name(document: Document) -> str:
     file_name = PurePosixPath(document.source.name).name.removesuffix(".md").removesuffix(".runbook")
     given = document.runbook.metadata.get("name")
     plain = given if isinstance(given, str) and given.strip() else file_name
-    return re.sub(r"[^A-Za-z0-9._-]+", "-", plain).strip("-.")[:LONGEST_NAME] or "runbook"
+    return safe_name(plain, "runbook")
 
 
 def _main_first(main: Document, documents: Mapping[str, Document]) -> list[Document]:

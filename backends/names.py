@@ -1,0 +1,100 @@
+"""What a picture calls things: units by short names, counters by what they are for."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable
+from dataclasses import dataclass
+
+from compiler.ir.program import Group, Program, Register, scope_members
+from compiler.ir.texts import Text
+
+LONGEST_TITLE = 60
+"""In characters: a frame has its title on one line."""
+
+LONGEST_SHOWN = 240
+"""In characters: more of a text is never shown, and a title may have the size of its document."""
+
+
+@dataclass(frozen=True, slots=True)
+class Called:
+    """A unit, group or register by name, as it is shown in one place; other versions may call it otherwise."""
+
+    full: str
+    shown: str
+
+    def __str__(self) -> str:
+        """The name as it is shown."""
+        return self.shown
+
+
+Said = tuple[str | Called, ...]
+"""Words with names in them."""
+
+
+def between(separator: str, parts: Iterable[Said]) -> Said:
+    """Those of some parts that say anything, with a separator between them."""
+    found: list[str | Called] = []
+    for part in filter(None, parts):
+        found += [separator] if found else []
+        found += part
+    return tuple(found)
+
+
+class Names:
+    """Short names: within the frame of a nested runbook its path need not be repeated."""
+
+    def __init__(self, program: Program) -> None:
+        self._groups = {group.id: group for group in program.groups}
+        self._registers = {register.name: register for register in program.registers}
+        members = scope_members(program.registers)
+        self._plain_scopes = {name for name, found in members.items() if not all(item.role for item in found)}
+        self.slots = frozenset(slot.name for slot in program.slots)
+
+    def short(self, name: str, group: str) -> str:
+        """The name of a node, a group or a register as it is shown in a group."""
+        while group and self._groups[group].kind != "runbook":
+            group = self._groups[group].parent
+        return name.removeprefix(f"{group}/")
+
+    def called(self, name: str, group: str) -> Called:
+        """The same, with the whole name."""
+        return Called(name, self.short(name, group))
+
+    def frame(self, group: Group) -> str:
+        """The title of a group's frame, on one line."""
+        name = self.short(group.id, group.parent) if group.kind == "step" else group.id.removeprefix(f"{group.parent}/")
+        title = shown(group.title)
+        if group.kind == "runbook":
+            return one_line(name if title in ("", name) else f"{title} ({name})")
+        return one_line(f"{name} {title}")
+
+    def counter(self, name: str) -> Register:
+        """A counter, with what it is for."""
+        return self._registers.get(name) or Register(name, "")
+
+    def is_plain_scope(self, name: str) -> bool:
+        """Whether a scope has a counter that is for nothing that pictures know, so that a reset of it must be shown."""
+        return name in self._plain_scopes
+
+
+def free(name: str, taken: Container[str]) -> str:
+    """A name that is not taken, as near as possible to one that is wanted."""
+    while name in taken:
+        name += "'"
+    return name
+
+
+def shown(text: Text) -> str:
+    """A text with what its author wrote for references (I6), or their registers where nothing was written."""
+    return "".join(part if isinstance(part, str) else part.written or f"{{{part.register}}}" for part in text.parts)
+
+
+def one_line(text: str) -> str:
+    """A text on one line, without what does not print; a long one is cut."""
+    line = printable(text)
+    return line if len(line) <= LONGEST_TITLE else line[: LONGEST_TITLE - 1].rstrip() + "…"
+
+
+def printable(text: str) -> str:
+    """The beginning of a text, as much as could be shown, without what does not print."""
+    return " ".join("".join(c if c.isprintable() else " " for c in text[:LONGEST_SHOWN]).split())

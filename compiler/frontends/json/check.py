@@ -1,0 +1,175 @@
+"""What must hold for a program that has the right shape: names that can be used, and the rules of the verifier."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import NamedTuple
+
+from compiler.frontends.json.lower import MOST_SHOWN
+from compiler.frontends.json.syntax import Problem
+from compiler.ir.edges import Keep
+from compiler.ir.program import Node, Program
+from compiler.ir.tasks import Agent, Gate, Parallel, Tool, alphabet
+from compiler.ir.verify import problems
+from compiler.source import KeyPath
+
+LONGEST_NAME = 200
+"""In characters: names stand in messages, in files of answers and in paths."""
+
+MOST_COMPARED = 1000
+"""Of names, where one is looked for that may have been meant."""
+
+_HASH = re.compile(r"[0-9a-f]{64}")
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_PAGE = "docs/program.md has the rules of programs"
+
+
+class _Name(NamedTuple):
+    """A name, where it stands, and what it must be: a `variable` is one of a process, `kind` has each name once."""
+
+    name: str
+    path: KeyPath
+    kind: str = ""
+    is_variable: bool = False
+
+
+def check(program: Program) -> list[Problem]:
+    """All that is wrong with a program, the verifier's findings only where names can be trusted."""
+    names = list(islice((*_of_sources(program), *_of_names(program)), MOST_SHOWN))
+    return names or list(islice(_of_rules(program), MOST_SHOWN))
+
+
+# --- Names ------------------------------------------------------------------------------------------------------------
+
+
+def _of_sources(program: Program) -> Iterator[Problem]:
+    for position, source in enumerate(program.sources):
+        path = ("sources", str(position))
+        if not source.path.isprintable() or not source.path:
+            remedy = "use characters that print: it stands in comments of what is generated"
+            yield Problem("RD066", (*path, "path"), "this cannot be the path of a source", remedy)
+        if not _HASH.fullmatch(source.sha256):
+            yield Problem("RD065", (*path, "sha256"), "this is not a SHA-256", "write 64 digits, 0 to 9 and a to f")
+
+
+def _of_names(program: Program) -> Iterator[Problem]:
+    first: dict[tuple[str, str], KeyPath] = {}
+    for item in _names(program):
+        if unfit := _unfit(item):
+            yield Problem("RD066", item.path, *unfit)
+        elif item.kind and (before := first.setdefault((item.kind, item.name), item.path)) != item.path:
+            problem = f"two {item.kind} have the name `{item.name}`"
+            yield Problem("RD066", item.path, problem, "rename one of them", other=before, about="it stands here first")
+
+
+def _unfit(item: _Name) -> tuple[str, str] | None:
+    name = item.name
+    if item.is_variable and not _VARIABLE.fullmatch(name):
+        return (
+            f"`{name[:LONGEST_NAME]}` cannot be the name of a variable",
+            "use letters, digits and `_`, no digit first",
+        )
+    if not name or name != name.strip() or len(name) > LONGEST_NAME or not name.isprintable():
+        shown = f"`{name[:LONGEST_NAME]}`" if name else "an empty text"
+        remedy = f"use 1 to {LONGEST_NAME} characters that print, without blanks at the ends"
+        return f"{shown} cannot be a name", remedy
+    return None
+
+
+def _names(program: Program) -> Iterator[_Name]:
+    for position, node in enumerate(program.nodes):
+        yield _Name(node.id, ("nodes", str(position), "id"), "nodes")
+        yield from _names_in(node, ("nodes", str(position)))
+    for position, group in enumerate(program.groups):
+        yield _Name(group.id, ("groups", str(position), "id"), "groups")
+    for position, register in enumerate(program.registers):
+        yield _Name(register.name, ("registers", str(position), "name"), "registers and slots")
+    for position, slot in enumerate(program.slots):
+        yield _Name(slot.name, ("slots", str(position), "name"), "registers and slots")
+    for position, declared in enumerate(program.inputs):
+        yield _Name(declared.name, ("inputs", str(position), "name"), "inputs", is_variable=True)
+
+
+def _names_in(node: Node, path: KeyPath) -> Iterator[_Name]:
+    for position, variable in enumerate(node.variables):
+        yield _Name(variable.name, (*path, "variables", str(position), "name"), is_variable=True)
+    for place, edge in enumerate(node.edges):
+        for position, effect in enumerate(edge.effects):
+            if isinstance(effect, Keep) and effect.name:
+                at = (*path, "edges", str(place), "effects", str(position), "name")
+                yield _Name(effect.name, at, is_variable=True)
+    yield from _names_of_task(node, (*path, "task"))
+
+
+def _names_of_task(node: Node, path: KeyPath) -> Iterator[_Name]:
+    """Names that somebody outside knows: of agents, connections, tools and gates."""
+    task = node.task
+    if isinstance(task, Agent) and task.agent:
+        yield _Name(task.agent, (*path, "agent"))
+    elif isinstance(task, Parallel):
+        entries = enumerate(task.entries)
+        yield from (_Name(entry.agent, (*path, "entries", str(at), "agent")) for at, entry in entries if entry.agent)
+    elif isinstance(task, Tool):
+        yield _Name(task.connection, (*path, "connection"))
+        yield _Name(task.tool, (*path, "tool"))
+    elif isinstance(task, Gate):
+        yield _Name(task.gate, (*path, "gate"))
+
+
+# --- Rules ------------------------------------------------------------------------------------------------------------
+
+
+def _of_rules(program: Program) -> Iterator[Problem]:
+    positions = {node.id: position for position, node in enumerate(program.nodes)}
+    for name, problem in problems(program):
+        if name:
+            position = positions[name]
+            node = program.nodes[position]
+            path = _within(node, problem, ("nodes", str(position)))
+            yield Problem("RD067", path, f"node {name}: {problem}", _remedy(problem, node, program))
+        else:
+            yield Problem("RD067", _place(program, problem), problem, _remedy(problem, None, program))
+
+
+def _within(node: Node, problem: str, path: KeyPath) -> KeyPath:
+    """An edge that leads nowhere, else the node."""
+    for place, edge in enumerate(node.edges):
+        if problem == f"an edge leads to {edge.target}, which is no node":
+            return (*path, "edges", str(place), "target")
+    return path
+
+
+def _place(program: Program, problem: str) -> KeyPath:
+    """What a problem of no node is about, as far as the verifier's words say."""
+    for position, group in enumerate(program.groups):
+        if problem.startswith(f"the group {group.id}"):
+            return ("groups", str(position))
+    for position, declared in enumerate(program.inputs):
+        if problem.startswith(f"the input {declared.name}"):
+            return ("inputs", str(position))
+    return ("entry",) if problem.startswith("the entry") else ("limit",) if problem.startswith("the limit") else ()
+
+
+def _remedy(problem: str, node: Node | None, program: Program) -> str:
+    ids = [other.id for other in program.nodes]
+    if problem.endswith("which is no node"):
+        return f"add a node with this id{_close(problem, ids)}"
+    if problem.startswith("the entry"):
+        return f"let `entry` be the id of a node{_close(program.entry, ids)}"
+    if problem.startswith("there may be no edge to take"):
+        return "add an edge without a `guard` as the last one, or one for each outcome"
+    if problem.startswith("no outcome is") and node:
+        return f"the outcomes are {', '.join(f'`{word}`' for word in alphabet(node.task))}"
+    if problem.endswith("is not declared"):
+        return "declare it: counters under `registers`, texts under `slots`, groups under `groups`"
+    return _PAGE
+
+
+def _close(word: str, known: Iterable[str]) -> str:
+    from difflib import get_close_matches  # noqa: PLC0415 (only for a mistake)
+
+    wanted = word.removeprefix("an edge leads to ").removesuffix(", which is no node")
+    close = get_close_matches(wanted, list(islice(known, MOST_COMPARED)), 1)
+    return f"; did you mean `{close[0]}`?" if close else ""

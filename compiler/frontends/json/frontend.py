@@ -1,0 +1,99 @@
+"""The front end for programs as JSON, as `compiler/frontends/base.py` has it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import PurePosixPath
+
+from compiler.analyses.flow import flow_warnings
+from compiler.diagnostic import Diagnostic
+from compiler.frontends.base import Formatted, Job, Result
+from compiler.frontends.json import FORMAT
+from compiler.frontends.json.check import check
+from compiler.frontends.json.lower import Reader
+from compiler.frontends.json.parse import parse
+from compiler.frontends.json.syntax import Layout, Places, Stretch
+from compiler.frontends.naming import safe_name
+from compiler.ir.edges import Edge, Origin
+from compiler.ir.program import Node, Program, SourceFile
+from compiler.options import Options
+from compiler.source import KeyPath, Source
+
+__all__ = ["compile_document", "format_document", "recognises"]
+
+_KEYS = tuple(re.compile(rf'"{name}"[ \t\r\n]*:') for name in ("entry", "nodes"))
+
+
+def recognises(source: Source) -> bool:
+    """Whether it is an object that has an entry and nodes, as far as can be seen without reading it."""
+    return source.text.lstrip().startswith("{") and all(key.search(source.text) for key in _KEYS)
+
+
+def compile_document(job: Job) -> Result:
+    """Reads, checks and verifies a program."""
+    read = _Read(job.source)
+    sources = {job.source.name: job.source}
+    if read.program is None:
+        return Result(None, tuple(read.found), sources, Options())
+    placed = read.placed(read.program)
+    written = dict.fromkeys(origin for node in placed.nodes for edge in node.edges for origin in edge.origins)
+    return Result(read.program, tuple(flow_warnings(placed, written, sources)), sources, Options())
+
+
+def format_document(job: Job) -> Formatted:
+    """A program stays as it is: every editor formats JSON."""
+    read = _Read(job.source)
+    return Formatted(None, tuple(read.found)) if read.found else Formatted(job.source.text)
+
+
+class _Read:
+    """A program that was read, or what is wrong with it."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.program: Program | None = None
+        self._places = Places(source)
+        value, self._layout, found = parse(source, self._places)
+        self.found: list[Diagnostic] = list(found)
+        if found:
+            return
+        reader = Reader(self._origin)
+        name = safe_name(PurePosixPath(source.name).name.removesuffix(".json").removesuffix(".program"), FORMAT.noun)
+        program = reader.program(value, {"name": name, "title": name, "sources": []})
+        program = program and self._with_source(program)
+        wrong = reader.problems if program is None else check(program)
+        self.found += self._places.diagnostics(wrong)
+        if program and not wrong:
+            self.program = self._with_source(program)
+
+    def _with_source(self, program: Program) -> Program:
+        """The program with this file as the first of its sources."""
+        own = SourceFile(self.source.name, self.source.sha256)
+        others = (listed for listed in program.sources if listed.path != own.path)
+        return replace(program, name=safe_name(program.name, FORMAT.noun), sources=(own, *others))
+
+    def _origin(self, path: KeyPath) -> Origin:
+        return Origin(self.source.name, self._places.span(_stretch(self._layout, path)))
+
+    def placed(self, program: Program) -> Program:
+        """The program with everything where it stands in this file, for warnings about it."""
+        moved: dict[Origin, Origin] = {}
+        nodes = (self._placed(node, ("nodes", str(number)), moved) for number, node in enumerate(program.nodes))
+        return replace(program, nodes=tuple(nodes))
+
+    def _placed(self, node: Node, path: KeyPath, moved: dict[Origin, Origin]) -> Node:
+        edges = self._placed_edges(node.edges, path, moved)
+        return replace(node, origin=self._origin(path), edges=tuple(edges))
+
+    def _placed_edges(self, edges: Iterable[Edge], path: KeyPath, moved: dict[Origin, Origin]) -> Iterator[Edge]:
+        """What was written once elsewhere, and is carried out by several edges, stands where the first of them is."""
+        for number, edge in enumerate(edges):
+            here = self._origin((*path, "edges", str(number)))
+            yield replace(edge, origins=tuple(moved.setdefault(origin, here) for origin in edge.origins))
+
+
+def _stretch(layout: Layout, path: KeyPath) -> Stretch:
+    """Where a node or an edge stands: at its id, if it has one."""
+    return layout.values.get((*path, "id")) or layout.values.get(path, Stretch(0, 1))

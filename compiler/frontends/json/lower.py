@@ -1,0 +1,232 @@
+"""From a plain value to a program, with all that is wrong in it.
+
+The model's classes are the grammar, so that this reads what `compiler/ir/serialise.py` writes, and the published schema
+says the same. pydantic, which reads what rdc itself has written, has a message for every alternative of every union;
+people need the one that they meant, and its place.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from dataclasses import fields
+from types import NoneType, UnionType
+from typing import Any, Literal, cast, get_args, get_origin
+
+from compiler.frontends.json.shapes import NOTES, Shape, alternatives, shape
+from compiler.frontends.json.syntax import Problem
+from compiler.ir.edges import Edge, Origin, Written
+from compiler.ir.program import Group, Node, Program
+from compiler.ir.serialise import LARGEST_NUMBER
+from compiler.ir.texts import Part, Reference, Text, joined, text
+from compiler.source import KeyPath
+
+MOST_SHOWN = 100
+"""Problems of one file."""
+
+LONGEST_COMPARED = 100
+"""In characters: a longer key or word is not compared with those that there are."""
+
+_SHORT = 40
+_UNFIT = re.compile("[\0\ud800-\udfff]")
+_ORIGINS: dict[type, str] = {Node: "origin", Group: "origin", Edge: "origins"}
+_WRONG: Any = object()
+"""Stands for a value of which a problem was told."""
+
+
+class TooManyError(Exception):
+    """There are more problems than anybody reads."""
+
+
+class Reader:
+    """Reads plain values as parts of a program, and keeps what is wrong.
+
+    `place` gives the origin of what stands somewhere, for parts that say nothing of theirs.
+    """
+
+    def __init__(self, place: Callable[[KeyPath], Origin]) -> None:
+        self.problems: list[Problem] = []
+        self._place = place
+
+    def program(self, value: object, defaults: dict[str, object]) -> Program | None:
+        """The program in a value; None if there are problems. `defaults` are for keys that it does not have."""
+        if isinstance(value, dict):
+            for note in NOTES:
+                if note in value:
+                    self._read(str, value[note], (note,))
+            value = {**defaults, **{key: inner for key, inner in value.items() if key not in NOTES}}
+        try:
+            found = self._read(Program, value, ())
+        except TooManyError:
+            return None
+        return None if self.problems else cast("Program", found)
+
+    def _tell(self, problem: Problem) -> Any:  # noqa: ANN401 (it stands for any value)
+        self.problems.append(problem)
+        if len(self.problems) >= MOST_SHOWN:
+            raise TooManyError
+        return _WRONG
+
+    def _read(self, kind: Any, value: object, path: KeyPath) -> Any:  # noqa: ANN401 (any part of the model)
+        if kind is Text:
+            return self._text(value, path)
+        if isinstance(kind, type) and hasattr(kind, "__dataclass_fields__"):
+            return self._object(shape(kind), value, path)
+        if get_origin(kind) is tuple:
+            return self._list(get_args(kind)[0], value, path)
+        if isinstance(kind, UnionType):
+            return self._union(kind, value, path)
+        if get_origin(kind) is Literal:
+            return self._choice(get_args(kind), value, path)
+        return self._plain(kind, value, path)
+
+    # --- Plain values -------------------------------------------------------------------------------------------------
+
+    def _plain(self, kind: type, value: object, path: KeyPath) -> Any:  # noqa: ANN401
+        if kind is str and isinstance(value, str):
+            return self._string(value, path)
+        if kind is bool and isinstance(value, bool):
+            return value
+        if kind is int and (number := whole(value)) is not None:
+            if abs(number) <= LARGEST_NUMBER:
+                return number
+            remedy = f"write a number from -{LARGEST_NUMBER:,} to {LARGEST_NUMBER:,}"
+            return self._tell(Problem("RD065", path, f"{_named(path)} is a number that is too large", remedy))
+        return self._is_no({str: "a text", bool: "true or false", int: "a whole number"}[kind], value, path)
+
+    def _string(self, value: str, path: KeyPath) -> Any:  # noqa: ANN401
+        if not (unfit := _UNFIT.search(value)):
+            return value
+        what = "a NUL" if unfit[0] == "\0" else f"half of a surrogate pair (\\u{ord(unfit[0]):04x})"
+        remedy = "remove it: neither commands nor files can have it"
+        return self._tell(Problem("RD065", path, f"{_named(path)} has {what} in it", remedy))
+
+    def _choice(self, words: tuple[object, ...], value: object, path: KeyPath) -> Any:  # noqa: ANN401
+        if isinstance(value, str) and value in words:
+            return value
+        known = [str(word) for word in words]
+        listed = " or ".join(f'"{word}"' for word in known)
+        return self._is_no(listed, value, path, _did_you_mean(value, known))
+
+    def _is_no(self, wish: str, value: object, path: KeyPath, remedy: str = "") -> Any:  # noqa: ANN401
+        problem = f"{_named(path)} should be {wish}, not {_shown(value)}"
+        return self._tell(Problem("RD065", path, problem, remedy or f"write {wish} here"))
+
+    # --- Texts and collections ----------------------------------------------------------------------------------------
+
+    def _text(self, value: object, path: KeyPath) -> Any:  # noqa: ANN401
+        if isinstance(value, str):
+            read = self._string(value, path)
+            return read if read is _WRONG else text(read)
+        if not isinstance(value, list):
+            return self._is_no("a text, or a list of texts and references", value, path)
+        parts = [self._part(part, (*path, str(number))) for number, part in enumerate(value)]
+        return _WRONG if any(part is _WRONG for part in parts) else joined(parts)
+
+    def _part(self, value: object, path: KeyPath) -> Part:
+        read = self._string(value, path) if isinstance(value, str) else self._object(shape(Reference), value, path)
+        return cast("Part", read)
+
+    def _list(self, kind: Any, value: object, path: KeyPath) -> Any:  # noqa: ANN401
+        if not isinstance(value, list):
+            return self._is_no("a list", value, path)
+        items = tuple(self._read(kind, item, (*path, str(number))) for number, item in enumerate(value))
+        return _WRONG if any(item is _WRONG for item in items) else items
+
+    def _union(self, kind: UnionType, value: object, path: KeyPath) -> Any:  # noqa: ANN401
+        parts = get_args(kind)
+        if NoneType in parts and value is None:
+            return None
+        shapes = list(alternatives(kind))
+        if not shapes or Text in parts:
+            plain = [part for part in parts if part is not NoneType]
+            wanted = next((part for part in plain if part is str and isinstance(value, str)), plain[0])
+            return self._read(wanted, value, path)
+        if not isinstance(value, dict):
+            return self._is_no("an object", value, path)
+        return self._tagged(shapes, value, path)
+
+    def _tagged(self, shapes: list[Shape], value: dict[str, object], path: KeyPath) -> Any:  # noqa: ANN401
+        """One of several classes, by its `kind`."""
+        tags = [one.tag for one in shapes]
+        if "kind" not in value:
+            close = [one.tag for one in shapes if set(value) <= set(one.types) and set(one.required) <= set(value)]
+            remedy = f'add "kind": "{close[0]}"' if len(close) == 1 else f"`kind` is one of {', '.join(tags)}"
+            return self._tell(Problem("RD064", path, f"{_named(path)} has no `kind`", remedy))
+        found = next((one for one in shapes if one.tag == value["kind"]), None)
+        return self._object(found, value, path) if found else self._choice(tuple(tags), value["kind"], (*path, "kind"))
+
+    # --- Objects ------------------------------------------------------------------------------------------------------
+
+    def _object(self, wanted: Shape, value: object, path: KeyPath) -> Any:  # noqa: ANN401
+        if not isinstance(value, dict):
+            return self._is_no(f"{wanted.called} (an object)", value, path)
+        for key in value:
+            if key not in wanted.types:
+                remedy = _did_you_mean(key, wanted.types) or f"remove it; {wanted.called} has {wanted.keys}"
+                problem = f"{wanted.called} has no key `{_cut(key)}`"
+                self._tell(Problem("RD063", (*path, key), problem, remedy, is_key=True))
+        for name in wanted.required:
+            if name not in value:
+                self._tell(Problem("RD064", path, f"{wanted.called} needs the key `{name}`", f"add `{name}`"))
+        given = {name: inner for name, inner in value.items() if name in wanted.types}
+        read = {name: self._read(wanted.types[name], inner, (*path, name)) for name, inner in given.items()}
+        if any(part is _WRONG for part in read.values()) or any(name not in value for name in wanted.required):
+            return _WRONG
+        return wanted.kind(**self._defaults(wanted, value, path), **read)
+
+    def _defaults(self, wanted: Shape, value: dict[str, object], path: KeyPath) -> dict[str, Any]:
+        """What is not said: the model's own defaults are not among it."""
+        missing = {item.name for item in fields(wanted.kind)} - set(value)
+        found = {name: default for name, default in wanted.defaults.items() if name in missing}
+        read: dict[str, Any] = {name: self._read(wanted.types[name], item, path) for name, item in found.items()}
+        name = _ORIGINS.get(wanted.kind, "")
+        if name in missing:
+            origin = self._place(path)
+            read[name] = (origin,) if wanted.kind is Edge else origin
+        if wanted.kind is Edge and "written" in missing:
+            read["written"] = (Written(f"to {value['target']}"),)  # a transition has to be called something
+        return read
+
+
+def whole(value: object) -> int | None:
+    """A whole number, also where it is written as 1.0; JSON knows no difference."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        return None
+    return int(value) if value == int(value) else None
+
+
+def _named(path: KeyPath) -> str:
+    """What leads to a value, as people write it: `nodes[3].task`."""
+    if not path:
+        return "the program"
+    written = "".join(f"[{part}]" if part.isdigit() else f".{_cut(part)}" for part in path)
+    return f"`{written.removeprefix('.')}`"
+
+
+def _shown(value: object) -> str:
+    match value:
+        case str():
+            return f'"{value}"' if len(value) <= _SHORT else "a long text"
+        case None | bool():
+            return {None: "null", True: "true", False: "false"}[value]
+        case dict():
+            return "an object"
+        case list():
+            return "a list"
+        case _:
+            return str(value)
+
+
+def _cut(key: str) -> str:
+    return key if len(key) <= _SHORT else f"{key[:_SHORT]}…"
+
+
+def _did_you_mean(word: object, known: Any) -> str:  # noqa: ANN401 (any collection of words)
+    from difflib import get_close_matches  # noqa: PLC0415 (only for a mistake)
+
+    if not isinstance(word, str) or len(word) > LONGEST_COMPARED:
+        return ""
+    close = get_close_matches(word, list(known), 1)
+    return f"did you mean `{close[0]}`?" if close else ""

@@ -1,0 +1,78 @@
+"""The parts of a program in JSON: what they are called in messages, and what may be left out (docs/formats/json.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import MISSING, Field, fields
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+from compiler.ir.edges import Edge, Origin, Written
+from compiler.ir.program import Group, Input, Node, Program, Register, Settings, Slot, SourceFile, Variable
+from compiler.ir.serialise import MAY_BE_MISSING
+from compiler.ir.tasks import Reading
+from compiler.ir.texts import Reference
+from compiler.source import Span
+
+NOTES = ("generated", "$schema")
+"""Keys of a program that say something of the file, and nothing of the program."""
+
+_CALLED: Mapping[type, str] = {
+    Program: "a program",
+    SourceFile: "a source",
+    Node: "a node",
+    Group: "a group",
+    Register: "a register",
+    Slot: "a slot",
+    Input: "an input",
+    Edge: "an edge",
+    Written: "what was written",
+    Origin: "an origin",
+    Span: "a span",
+    Variable: "a variable",
+    Settings: "the settings",
+    Reading: "a reading",
+    Reference: "a reference",
+}
+
+
+class Shape:
+    """A class of the model: its fields with their types, and which of them an object must have."""
+
+    def __init__(self, kind: type[Any]) -> None:
+        hints = get_type_hints(kind)
+        self.kind = kind
+        self.types: dict[str, Any] = {item.name: hints[item.name] for item in fields(kind)}
+        left_out = MAY_BE_MISSING.get(kind.__name__, {})
+        self.required = tuple(item.name for item in fields(kind) if _is_required(item) and item.name not in left_out)
+        self.defaults = {name: default for name, default in left_out.items() if default is not None}
+        self.tag = str(get_args(self.types["kind"])[0]) if get_origin(self.types.get("kind")) is Literal else ""
+        self.tag = self.tag if kind is not Group else ""
+
+    @property
+    def called(self) -> str:
+        """What messages call it: `a node`, `a task of the kind shell`."""
+        return _CALLED.get(self.kind) or f"{'an' if self.tag[:1] in 'aeio' else 'a'} `{self.tag}`"
+
+    @property
+    def keys(self) -> str:
+        """Its keys, for people."""
+        return ", ".join(f"`{name}`" for name in self.types)
+
+
+_SHAPES: dict[type, Shape] = {}
+
+
+def shape(kind: type) -> Shape:
+    """The shape of a class."""
+    if kind not in _SHAPES:
+        _SHAPES[kind] = Shape(kind)
+    return _SHAPES[kind]
+
+
+def alternatives(kind: object) -> Iterator[Shape]:
+    """The shapes of a union of classes."""
+    return (shape(part) for part in get_args(kind) if hasattr(part, "__dataclass_fields__"))
+
+
+def _is_required(item: Field[Any]) -> bool:
+    return item.default is MISSING and item.default_factory is MISSING

@@ -1,0 +1,13 @@
+"""What programs are called."""
+
+from __future__ import annotations
+
+import re
+
+LONGEST_NAME = 64
+"""In characters: the name becomes the name of files."""
+
+
+def safe_name(wanted: str, otherwise: str) -> str:
+    """A name that is safe in paths, as near as possible to one that is wanted; another one if nothing of it is left."""
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", wanted).strip("-.")[:LONGEST_NAME] or otherwise
