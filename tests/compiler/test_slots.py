@@ -242,12 +242,27 @@ def test_a_problem_names_its_node() -> None:
     assert [where for where, _ in problems(unit(COMMAND, to("END", Keep("gone"))))] == ["1"]
 
 
-@pytest.mark.parametrize("fine", ["a+b*", "(ab)+", "(a{2,3})+", "(?:x|y)*z+", "[a+]*", r"\d+(\.\d+)?"])
+@pytest.mark.parametrize(
+    "fine", ["a+b*", "(ab)+", "(a{2})+", "(?:x|y)*z+", "(one|two)+", "[a+]*", r"\d+(\.\d+)?", "a|b+"]
+)
 def test_a_usual_pattern_is_fine(fine: str) -> None:
     assert pattern_problem(fine) == ""
 
 
-@pytest.mark.parametrize("nested", ["(a*)*", "((a|b+)c?)*", "(?:(?=a+)b)+", "(a+?)*?", "(?P<x>(y{1,}))+"])
+@pytest.mark.parametrize(
+    "nested",
+    [
+        "(a*)*",
+        "((a|b+)c?)*",
+        "(?:(?=a+)b)+",
+        "(a+?)*?",
+        "(?P<x>(y{1,}))+",
+        "(a|aa)+b",
+        "(xa|Xb)+",
+        "(a{1,3})+",
+        "(a?b?)*",
+    ],
+)
 def test_a_nested_repetition_is_found(nested: str) -> None:
     assert "repeats" in pattern_problem(nested)
 
