@@ -11,7 +11,7 @@ from compiler.analyses.enumeration import enumerate_walks
 from compiler.analyses.outcomes import beginnings, outcomes_by_node
 from compiler.analyses.states import explore
 from compiler.ir.answers import of_agent, of_parallel, of_reply, of_tool, usual
-from compiler.ir.edges import Add, Clear, Edge, Effect, Keep, OutcomeTest, SlotTest, Test
+from compiler.ir.edges import Add, Clear, CounterTest, Edge, Effect, Keep, OutcomeTest, Set, SlotTest, Test
 from compiler.ir.patterns import pattern_problem
 from compiler.ir.program import Input, Program, Register, Settings, Slot
 from compiler.ir.semantics import Machine, Outcome
@@ -159,6 +159,19 @@ def test_every_end_of_a_branch_on_a_text_is_found() -> None:
     found = enumerate_walks(made, 10, space=space)
     assert {walk.state.node for walk in found.walks} == {"bug", "other", "STOP"}
     assert coverage(made, found.walks, space).untaken == ()
+
+
+def test_counters_that_fall_are_told_apart_however_high_they_are() -> None:
+    down = Edge((OutcomeTest("pass"),), (Add("r", -1),), "1")
+    made = program(
+        node("0", COMMAND, to("1", Set("r", 5))),
+        node("1", COMMAND, to("END", on="pass", when=(CounterTest("r", "=", 1),)), down, to("STOP", on="fail")),
+        node("END", End("complete")),
+        node("STOP", End("stop")),
+    )
+    made = replace(made, registers=(Register("r", ""),))
+    ends = [(walk.state.node, len(walk.visits)) for walk in enumerate_walks(made, 20, 10).walks]
+    assert ("END", 6) in ends, "the walk down from 5 to 1"
 
 
 def test_the_passes_keep_what_slots_do() -> None:
