@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from backends.names import free
 from compiler.ir.graph import loop_regions, to_graph
 from compiler.ir.program import Node, Program
 
@@ -51,7 +52,7 @@ def _place(placement: Placement, members: list[Node], parents: Mapping[str, str]
     elif around and total[around] == len(members):
         placement.groups.add(around)
     else:
-        frame = f"loop of {members[0].id}"
+        frame = free(f"loop of {members[0].id}", placement.parents)
         placement.loops[frame] = around
         placement.parents.update(dict.fromkeys(inner, frame))
         placement.nodes.update((node.id, frame) for node in members if node.group == around)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 
 from compiler.ir.program import Group, Program, Register, scope_members
@@ -75,6 +75,13 @@ class Names:
     def is_plain_scope(self, name: str) -> bool:
         """Whether a scope has a counter that is for nothing that pictures know, so that a reset of it must be shown."""
         return name in self._plain_scopes
+
+
+def free(name: str, taken: Container[str]) -> str:
+    """A name that is not taken, as near as possible to one that is wanted."""
+    while name in taken:
+        name += "'"
+    return name
 
 
 def shown(text: Text) -> str:

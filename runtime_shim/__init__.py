@@ -56,7 +56,7 @@ MODULES: tuple[tuple[str, str], ...] = (
     ("cli", ""),
 )
 
-RUNNER = (
+RUNNER: tuple[str, ...] = (
     "program",
     "walk",
     "reading",
@@ -75,13 +75,19 @@ RUNNER = (
 )
 """The modules that the steps of a workflow need, in order."""
 
+BESIDE: tuple[str, ...] = ("json_lines", "calls")
+"""Modules that Makefiles carry for what sh cannot say exactly; no compiled program has them."""
+
 
 def features(program: dict[str, Any]) -> set[str]:
     """Return what a program needs modules for: the kinds of its tasks, the keys of its units, its own keys."""
     units = program["units"].values()
-    slots = [name for name, initial in program.get("registers", {}).items() if not isinstance(initial, int)]
+    filled = [*units, *program.get("groups", {}).values()]
+    places = (place for item in filled for place in item.get("placeholders", {}).values())
+    registers = program.get("registers", {}).values()
+    is_slotted = any(not isinstance(value, int) for value in registers) or any(isinstance(p, list) for p in places)
     keys = (key for unit in units for key in unit)
-    return {"", *program, *(unit["task"] for unit in units), *keys, *["slots"][: len(slots)]}
+    return {"", *program, *(unit["task"] for unit in units), *keys, *(["slots"] if is_slotted else [])}
 
 
 def modules(program: dict[str, Any]) -> list[str]:
@@ -97,4 +103,4 @@ def main(program: dict[str, Any], argv: Optional[list[str]] = None, prog: Option
     return code
 
 
-__all__ = ["MODULES", "main", "modules"]
+__all__ = ["BESIDE", "MODULES", "main", "modules"]

@@ -269,7 +269,12 @@ def build_parser(program: Table, prog: str) -> Parser:
         added[name].add_argument("--answers", metavar="FILE", help="RESULT or UNIT RESULT, a line each")
         how = added[name].add_mutually_exclusive_group()
         how.add_argument("--rerun-interrupted", action="store_true", help="run the interrupted command again")
-        how.add_argument("--assume", choices=choices, help="the outcome of the interrupted command")
+        how.add_argument(
+            "--assume",
+            choices=choices,
+            metavar=None if is_binary else "WORD",
+            help="the outcome of the interrupted command",
+        )
     for name in ("run", "resume", "answer"):
         added[name].add_argument("--events", metavar="FILE", help="append what happens, as JSON lines")
     added["run"].add_argument("--dry-run", action="store_true", help="show the walk; do and record nothing")

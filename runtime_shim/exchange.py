@@ -68,7 +68,7 @@ class Exchange(threading.Thread):
         self.join(GRACE_AFTER)
         if self.is_alive():
             signal_group(self._group, signal.SIGKILL)
-            self.join(2 * GRACE_AFTER)
+            self.join()  # who is shown the answer may hold it up, and nothing of it must be lost
 
     def run(self) -> None:
         """Give and take until the output ends."""
@@ -78,7 +78,10 @@ class Exchange(threading.Thread):
         poll.register(self._to, select.POLLOUT)
         is_giving, deadline = True, 0.0
         while not self.is_too_long:
-            ready = dict(poll.poll(LOOK))
+            if self._over.is_set() and not deadline:
+                deadline = time.monotonic() + GRACE_AFTER
+            is_late = deadline and time.monotonic() > deadline
+            ready = dict(poll.poll(0 if is_late else LOOK))
             if self._to in ready and not self._give():
                 poll.unregister(self._to)
                 os.close(self._to)
@@ -89,10 +92,8 @@ class Exchange(threading.Thread):
                     break
                 self.answer += data
                 lines.take(data)
-            elif self._over.is_set():
-                deadline = deadline or time.monotonic() + GRACE_AFTER
-                if time.monotonic() > deadline:
-                    break
+            elif is_late:
+                break
         lines.take(b"", is_last=True)
         os.close(self._from)
         if is_giving:
@@ -164,7 +165,8 @@ def exchange(
             groups.append(processes.spawn(SH, words, call.environment, exchanges[-1].files))
             exchanges[-1].begin(groups[-1])
     except OSError:
-        exchanges[-1].abandon()
+        for one in exchanges[len(groups) :]:
+            one.abandon()
         processes.end(groups)
         raise
 

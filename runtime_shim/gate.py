@@ -11,6 +11,7 @@ DECIDED = ("approved", "rejected")
 class Gates(Asking):
     """Waits at gates. A line of a file of answers that names no unit opens none."""
 
+    keys = ("reason",)
     asks = False
 
     def perform(self, name: str, unit: Table) -> Done:

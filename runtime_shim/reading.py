@@ -81,7 +81,7 @@ def joined_answer(answers: Iterable[Optional[str]]) -> str:
 
 def extracted(answer: str, field: str) -> str:
     """Return the field of the last JSON object in an answer that has it, else the whole answer (I19)."""
-    decoder = json.JSONDecoder()
+    decoder = json.JSONDecoder(parse_constant=_no_json)
     place = len(answer)
     for _ in range(MOST_OBJECTS):
         place = answer.rfind("{", 0, place)
@@ -94,6 +94,10 @@ def extracted(answer: str, field: str) -> str:
         if field in value:
             return _as_text(value[field])
     return answer
+
+
+def _no_json(name: str) -> None:
+    raise ValueError(f"{name} is no JSON, though Python takes it")
 
 
 def _as_text(value: Any) -> str:  # noqa: ANN401 (any JSON value)

@@ -13,7 +13,8 @@ def counters(program: Table) -> set[str]:
     """Return the registers that only number instances, and so do not make a place a new one."""
     used: set[str] = set()
     for unit in program["units"].values():
-        used.update(unit.get("variables", {}).values(), unit.get("placeholders", {}).values())
+        places = unit.get("placeholders", {}).values()
+        used.update(unit.get("variables", {}).values(), (place for place in places if isinstance(place, str)))
     return used
 
 
@@ -34,7 +35,7 @@ def rehearse(session: Session) -> list[str]:
         done = session.performer(state.node).rehearse(state.node, unit)
         move = advance(program, state.node, state.registers, done.outcome, done.verbs)
         lines.append(session.label(state.node))
-        for key in ("command",) if "command" in unit else ("prompt", "block"):
+        for key in session.performer(state.node).keys:
             lines += session.texts(unit, key)
         lines.append(f"  {word_of(unit, done.outcome)} ({done.how}): {one_line(move.says)}".rstrip())
         state.node, state.registers = move.node, dict(move.registers)

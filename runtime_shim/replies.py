@@ -14,6 +14,7 @@ from runtime_shim.signals import Interrupted, Signals
 
 LARGEST_REPLY = 1 << 20  # bytes
 WORDS = {"ask": ("pass", "fail", "yes", "no"), "confirm": ("yes", "no"), "gate": ("approved", "rejected")}
+OBJECT = re.compile(r'\s*\{\s*["}]')  # how JSON begins; the name of a unit may begin with a brace too
 FREE = ("input", "select")  # what asks for a text: then no line is a comment
 
 
@@ -72,7 +73,7 @@ class Script:
 
     def read(self, text: str) -> Iterator[Union[Answer, Mistake]]:
         """Return the answers in order, and what is wrong with some."""
-        found = self._json(text) if text.lstrip().startswith("{") else self._lines(text)
+        found = self._json(text) if OBJECT.match(text) else self._lines(text)
         for item in found:
             if isinstance(item, Answer) and self._problem(item):
                 yield item.line, self._problem(item)

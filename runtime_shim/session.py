@@ -59,6 +59,7 @@ class Waiting(BaseException):
 class Performer:
     """Does the units of one kind of task. A module that knows a kind adds its class to PERFORMERS."""
 
+    keys: tuple[str, ...] = ("prompt", "block")  # the texts that say what a unit does
     recovers = False  # whether a unit can be interrupted half done, so that somebody must decide (R2)
 
     def __init__(self, session: "Session") -> None:

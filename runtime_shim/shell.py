@@ -15,6 +15,8 @@ LINES = 6  # of what a prompt says, before its command runs
 class Commands(Calling):
     """Runs shell units."""
 
+    keys = ("command",)
+
     def __init__(self, session: Session) -> None:
         super().__init__(session)
         self._shells: dict[str, Optional[str]] = {}

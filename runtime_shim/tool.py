@@ -13,6 +13,7 @@ from runtime_shim.walk import filled
 class Tools(Speaking):
     """Calls tools."""
 
+    keys = ("tool", "arguments")
     noun = "tool"
     seconds = 30
 

@@ -38,9 +38,7 @@ def read_output(content: bytes, names: Iterable[str]) -> dict[str, str]:
         raise UnfitError("it is not UTF-8") from None
     lines = enumerate(text.removesuffix("\n").split("\n"), start=1)
     known, found = set(names), {}
-    for number, line in lines:
-        if not line:
-            continue
+    for number, line in lines if content else ():
         name, value = _pair(number, line, lines)
         if name not in known:
             raise UnfitError(f"line {number}: no value of this name is kept")

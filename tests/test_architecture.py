@@ -144,7 +144,7 @@ def test_front_end_has_all_that_belongs_to_it(name: str) -> None:
     assert has_tests(name)
     page = ROOT / "docs" / "formats" / f"{name}.md"
     assert page.is_file(), f"there is no {shown(page)}"
-    documents = [path for suffix in form.suffixes for path in (ROOT / "examples").glob(f"*{suffix}")]
+    documents = [path for suffix in form.suffixes for path in (ROOT / "examples").rglob(f"*{suffix}")]
     assert documents
     stems = {path.name.split(".", 1)[0] for path in documents}
     assert stems & {path.name for path in (ROOT / "golden").iterdir()}, "no golden output"
@@ -192,7 +192,7 @@ def test_options_of_formats_are_told_apart() -> None:
 
 
 def test_backends_and_their_folders_are_the_same() -> None:
-    assert packages(ROOT / "backends") == set(BACKENDS)
+    assert packages(ROOT / "backends") - {"shell"} == set(BACKENDS), "what targets share is no target"
 
 
 @pytest.mark.parametrize("name", BACKENDS)

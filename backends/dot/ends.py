@@ -6,10 +6,12 @@ Nearly every unit of a long document can lead to STOP: one box for that would dr
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Container
 from dataclasses import replace
 from math import inf
 
 from backends.arrows import Arrow, Mark
+from backends.names import free
 from backends.picture import UNREACHABLE, Box, Picture
 from compiler.ir.tasks import End
 
@@ -27,7 +29,7 @@ def spread_ends(drawn: Picture) -> Picture:
     arrows: list[Arrow] = []
     for arrow in drawn.arrows:
         if end := crowded.get(arrow.target):
-            copy = _copy(end, sources[arrow.source], arrow.mark)
+            copy = _copy(end, sources[arrow.source], arrow.mark, sources)
             own = copies.setdefault(arrow.source, {})
             is_other = copy.node.id in own and own[copy.node.id].mark != copy.mark
             own[copy.node.id] = replace(copy, mark="") if is_other else copy
@@ -48,8 +50,8 @@ def _most_shared(box: Box) -> float:
     return MOST_SHARED if task.message else 1
 
 
-def _copy(end: Box, source: Box, mark: Mark) -> Box:
+def _copy(end: Box, source: Box, mark: Mark, taken: Container[str]) -> Box:
     """The end of one unit: no run reaches it if none reaches that, and it comes and goes with the ways there."""
-    node = replace(end.node, id=f"{source.node.id} → {end.node.id}")
+    node = replace(end.node, id=free(f"{source.node.id} → {end.node.id}", taken))
     lost = (UNREACHABLE,) if end.is_reached and not source.is_reached else ()
     return replace(end, node=node, lines=end.lines + lost, is_reached=source.is_reached, mark=end.mark or mark)

@@ -11,14 +11,14 @@ from backends.captions import Lines
 from backends.dot.strings import attributes, label, name
 from backends.dot.styles import PALETTES, SHAPES, Colours, Theme, class_of
 from backends.links import source_link
-from backends.names import one_line
+from backends.names import free, one_line
 from backends.picture import Box, Frame, Picture, outline
 from backends.tooltips import tooltip
 from compiler.ir.program import Group, Node
 from compiler.ir.tasks import End, Verdict
 
 START = "start of the run"
-"""The name of the dot where a run begins."""
+"""The name of the dot where a run begins, unless a box has it."""
 
 DEEPEST_INDENT = 12
 """Frames can be nested without bound, but a file need not be as wide."""
@@ -47,7 +47,8 @@ class Graph:
         """All lines, from `digraph` to the last brace."""
         yield f"digraph {name(self.title)} {{"
         yield from self._defaults()
-        yield f"  {name(START)} {attributes(self._start())}"
+        start = free(START, self._order)
+        yield f"  {name(start)} {attributes(self._start())}"
         for depth, item in outline(self.drawn):
             indent = "  " * min(depth + 1, DEEPEST_INDENT)
             if isinstance(item, Box):
@@ -57,7 +58,7 @@ class Graph:
                 yield f"{indent}  graph {attributes(self._frame(item))}"
             else:
                 yield f"{indent}}}"
-        yield f"  {name(START)} -> {name(self.drawn.entry)} [weight=8]"
+        yield f"  {name(start)} -> {name(self.drawn.entry)} [weight=8]"
         for arrow in self.drawn.arrows:
             yield f"  {name(arrow.source)} -> {name(arrow.target)} {attributes(self._arrow(arrow))}"
         yield "}"

@@ -17,39 +17,26 @@ from backends.github.question import heading, question, verdict_words
 from backends.github.scalar import comment
 from backends.github.templating import render
 from backends.marks import Marks, marked
-from compiler.ir.edges import (
-    Add,
-    AtLeast,
-    Clear,
-    CounterTest,
-    Edge,
-    Effect,
-    Keep,
-    Reset,
-    Set,
-    counter_tests,
-    may_follow,
-)
+from backends.shell.registers import Registers
+from backends.shell.ways import INDENT, Ways
+from compiler.ir.edges import Edge
 from compiler.ir.program import Node, Register, texts_of
-from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Task, Tool, Verdict, task_texts
-
-_OPERATORS = {"<": "<", ">=": ">=", "=": "=="}
-_INDENT = "  "
+from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Task, Tool, task_texts
 
 
 @dataclass(frozen=True, slots=True)
 class Loop:
     """What a loop needs besides its nodes.
 
-    `counters` are those that it has to follow, `members` what each scope resets, `start` how each counter and the first
-    unit begin (a number, an identifier or an environment variable), `reports` the counters that later steps read,
+    `counters` are those that it has to follow, `registers` does what edges do to them, `start` how each counter and the
+    first unit begin (a number, an identifier or an environment variable), `reports` the counters that later steps read,
     `own` the variables that its step sets for all units.
     """
 
     place: Place
     names: Names
     counters: tuple[Register, ...]
-    members: Mapping[str, tuple[Register, ...]]
+    registers: Registers
     start: Mapping[str, str]
     reports: tuple[str, ...]
     asking: str
@@ -66,10 +53,10 @@ def script(loop: Loop) -> str:
         lines.append("rdc_message=")
     if loop.resumable:
         lines += _resumption(loop, step)
-    lines += ['while [ -z "$rdc_next" ]; do', f"{_INDENT}case $rdc_unit in"]
+    lines += ['while [ -z "$rdc_next" ]; do', f"{INDENT}case $rdc_unit in"]
     for node in loop.place.nodes:
-        lines += [_INDENT * 2 + line for line in _arm(loop, node)]
-    lines += [f"{_INDENT}esac", "done", *_farewell(loop)]
+        lines += [INDENT * 2 + line for line in _arm(loop, node)]
+    lines += [f"{INDENT}esac", "done", *_farewell(loop)]
     return "\n".join(lines) + "\n"
 
 
@@ -129,8 +116,8 @@ def _arm(loop: Loop, node: Node) -> Iterator[str]:
     """What the loop does when it stands at a node."""
     name = loop.names.nodes[node.id]
     yield f"{name}) # {comment(heading(node.id, str(node.title)), 100)}"
-    yield from (_INDENT + line for line in _done(loop, node, name))
-    yield f"{_INDENT};;"
+    yield from (INDENT + line for line in _done(loop, node, name))
+    yield f"{INDENT};;"
 
 
 def _done(loop: Loop, node: Node, name: str) -> Iterator[str]:
@@ -139,40 +126,22 @@ def _done(loop: Loop, node: Node, name: str) -> Iterator[str]:
         case Shell(interpreter):
             command = yield from _filled(loop, f"RDC_COMMAND_{name}", node)
             yield f"{_given(loop, node)}run {interpreter} {command}"
-            yield from _ways(loop, node)
+            yield from _ways(loop).lines(node)
         case Ask():
             prompt = yield from _filled(loop, f"RDC_PROMPT_{name}", node)
             words = " ".join(verdict_words(node))
             yield f'{_given(loop, node)}ask "$RDC_UNIT_{name}" {prompt} {words} || break'
-            yield from _ways(loop, node)
+            yield from _ways(loop).lines(node)
         case End():
             message = yield from _filled(loop, f"RDC_MESSAGE_{name}", node)
             yield f"rdc_message={message}"
             yield f"rdc_next={name}"
         case Branch():
-            yield from _choice(loop, node.edges)
+            yield from _ways(loop).lines(node)
         case Agent() | Tool() | Parallel() | Gate():
             raise ValueError(f"a task of the kind {node.task.kind} cannot be expressed")
         case _:
             assert_never(node.task)
-
-
-def _ways(loop: Loop, node: Node) -> Iterator[str]:
-    """How a loop goes on after a unit, by its outcome."""
-    ways = {verdict: [edge for edge in node.edges if may_follow(edge, verdict)] for verdict in Verdict}
-    if ways[Verdict.PASS] == ways[Verdict.FAIL]:
-        yield from _choice(loop, ways[Verdict.PASS])
-        return
-    yield "case $rdc_outcome in"
-    for verdict, edges in ways.items():
-        lines = list(_choice(loop, edges))
-        if len(lines) == 1:
-            yield f"{_INDENT}{verdict.value}) {lines[0]} ;;"
-            continue
-        yield f"{_INDENT}{verdict.value})"
-        yield from (_INDENT * 2 + line for line in lines)
-        yield f"{_INDENT * 2};;"
-    yield "esac"
 
 
 def _given(loop: Loop, node: Node) -> str:
@@ -202,64 +171,14 @@ def _placeholders(node: Node) -> dict[str, str]:
     return {mark: reference.register for mark, reference in references.items() if reference in used}
 
 
-def _choice(loop: Loop, edges: Iterable[Edge]) -> Iterator[str]:
-    """The lines that take the first edge whose counters are as its guard says."""
-    branches: list[tuple[str, list[str]]] = []
-    for edge in edges:
-        tests = counter_tests(edge)
-        condition = " && ".join(_test(loop, test) for test in tests)
-        lines = _way(loop, edge)
-        if branches and branches[-1][1] == lines and condition:
-            branches[-1] = (f"{branches[-1][0]} || {condition}", lines)
-        else:
-            branches.append((condition, lines))
-        if not condition:
-            break
-    if len(branches) == 1:
-        yield from branches[0][1]
-        return
-    for index, (condition, lines) in enumerate(branches):
-        word = (
-            "else"
-            if not condition or index == len(branches) - 1
-            else f"{'elif' if index else 'if'} (({condition})); then"
-        )
-        yield word
-        yield from (_INDENT + line for line in lines)
-    yield "fi"
-
-
-def _test(loop: Loop, test: CounterTest) -> str:
-    return f"{loop.names.counters[test.register]} {_OPERATORS[test.operator]} {test.value}"
-
-
-def _way(loop: Loop, edge: Edge) -> list[str]:
+def _ways(loop: Loop) -> Ways:
     own = {node.id for node in loop.place.nodes}
-    followed = {register.name for register in loop.counters}
-    lines = [line for effect in edge.effects for line in _effect(loop, effect, followed)]
-    return [*lines, f"{'rdc_unit' if edge.target in own else 'rdc_next'}={loop.names.nodes[edge.target]}"]
 
+    def way(edge: Edge) -> list[str]:
+        variable = "rdc_unit" if edge.target in own else "rdc_next"
+        return [*loop.registers.done(edge.effects), f"{variable}={loop.names.nodes[edge.target]}"]
 
-def _effect(loop: Loop, effect: Effect, followed: set[str]) -> list[str]:
-    counters = loop.names.counters
-    if isinstance(effect, Set | Add | AtLeast) and effect.register not in followed:
-        return []
-    match effect:
-        case Reset(scope):
-            found = [register for register in loop.members.get(scope, ()) if register.name in followed]
-            return [f"{counters[register.name]}={register.initial}" for register in found]
-        case Set(register, value):
-            return [f"{counters[register]}={value}"]
-        case Add(register, amount):
-            name = counters[register]
-            return [f"{name}=$(({name} + {counters[amount] if isinstance(amount, str) else amount}))"]
-        case AtLeast(register, value):
-            name = counters[register]
-            return [f"(({name} < {value})) && {name}={value}"]
-        case Keep() | Clear():
-            raise ValueError(f"an effect of the kind {effect.kind} cannot be expressed")
-        case _:
-            assert_never(effect)
+    return Ways(loop.registers, way, {})
 
 
 def _farewell(loop: Loop) -> Iterator[str]:

@@ -17,6 +17,8 @@ from backends.github.prompts import Prompts
 from backends.github.question import heading
 from backends.github.scalar import OPEN, Expression, comment, label
 from backends.github.step import Step
+from backends.shell.dialects import BASH
+from backends.shell.registers import Registers
 from compiler.ir.program import Group, Node, Register, map_texts, scope_members
 from compiler.ir.tasks import Ask, Branch, End, Shell
 
@@ -93,12 +95,12 @@ class Units:
     def _loop(self, place: Place) -> Step:
         plan = self.plan
         starts, env = self._starts(place)
-        program = plan.program
+        counters = tuple(r for r in plan.program.registers if r.name in plan.counters[place.name])
         loop = Loop(
             place=place,
             names=plan.names,
-            counters=tuple(r for r in program.registers if r.name in plan.counters[place.name]),
-            members=self._members,
+            counters=counters,
+            registers=Registers(self._members, plan.names.counters, plan.counters[place.name], BASH),
             start=starts,
             reports=tuple(plan.reports[place.name]),
             asking=self.prompts.in_loop,

@@ -2,29 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import assert_never
 
-from compiler.ir.edges import (
-    Add,
-    AtLeast,
-    Clear,
-    CounterTest,
-    Edge,
-    Effect,
-    Keep,
-    Reset,
-    Set,
-    counter_tests,
-    may_follow,
-)
-from compiler.ir.program import Node, Program, Register, scope_members
-from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Tool, Verdict
-
-_OPERATORS = {"<": "-lt", ">=": "-ge", "=": "-eq"}
-_INDENT = "  "
+from backends.shell.dialects import POSIX
+from backends.shell.registers import Registers
+from backends.shell.ways import INDENT, Ways
+from compiler.ir.edges import Edge
+from compiler.ir.program import Node, Program, scope_members
+from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Tool
 
 
 @dataclass(frozen=True)
@@ -61,11 +49,8 @@ class Arms:
             if not node.edges:
                 continue
             yield f"{self.nodes[node.id]})"
-            if isinstance(node.task, Shell | Ask):
-                yield from (_INDENT + line for line in self._by_outcome(node))
-            else:
-                yield from (_INDENT + line for line in self._choice(node.edges))
-            yield f"{_INDENT};;"
+            yield from (INDENT + line for line in self._ways.lines(node))
+            yield f"{INDENT};;"
 
     def _numbers(self, node: Node) -> str:
         """The attempt and the numbers of the instances, each as an argument (M4)."""
@@ -74,65 +59,13 @@ class Arms:
         numbers = [shown.get(name, '""') for name in ("RDC_STEP_INSTANCE", "RDC_SUBSTEP_INSTANCE")]
         return " ".join([attempt, *numbers])
 
-    def _by_outcome(self, node: Node) -> Iterator[str]:
-        ways = {verdict: [edge for edge in node.edges if may_follow(edge, verdict)] for verdict in Verdict}
-        if ways[Verdict.PASS] == ways[Verdict.FAIL]:
-            yield from self._choice(ways[Verdict.PASS])
-            return
-        yield "case $rdc_outcome in"
-        for verdict, edges in ways.items():
-            yield f"{_INDENT}{verdict.value})"
-            yield from (_INDENT * 2 + line for line in self._choice(edges))
-            yield f"{_INDENT * 2};;"
-        yield "esac"
-
-    def _choice(self, edges: Iterable[Edge]) -> Iterator[str]:
-        """The lines that take the first edge whose counters are as its guard says."""
-        word = "if"
-        for edge in edges:
-            tests = counter_tests(edge)
-            if not tests:
-                yield from self._last(word, edge)
-                return
-            condition = " && ".join(self._test(test) for test in tests)
-            yield f"{word} {condition}; then"
-            yield from (_INDENT + line for line in self._way(edge))
-            word = "elif"
-        yield "fi"
-
-    def _last(self, word: str, edge: Edge) -> Iterator[str]:
-        if word == "if":
-            yield from self._way(edge)
-            return
-        yield "else"
-        yield from (_INDENT + line for line in self._way(edge))
-        yield "fi"
-
-    def _test(self, test: CounterTest) -> str:
-        return f'[ "${self.counters[test.register]}" {_OPERATORS[test.operator]} {test.value} ]'
-
     def _way(self, edge: Edge) -> list[str]:
-        lines = [line for effect in edge.effects for line in self._effect(effect)]
-        return [*lines, f"rdc_unit={self.nodes[edge.target]}"]
-
-    def _effect(self, effect: Effect) -> list[str]:
-        match effect:
-            case Reset(scope):
-                members = self._members.get(scope, ())
-                return [f"{self.counters[register.name]}={register.initial}" for register in members]
-            case Set(register, value):
-                return [f"{self.counters[register]}={value}"]
-            case Add(register, amount):
-                name = self.counters[register]
-                return [f"{name}=$(({name} + {self.counters[amount] if isinstance(amount, str) else amount}))"]
-            case AtLeast(register, value):
-                name = self.counters[register]
-                return [f'[ "${name}" -ge {value} ] || {name}={value}']
-            case Keep() | Clear():
-                raise ValueError(f"an effect of the kind {effect.kind} cannot be expressed")
-            case _:
-                assert_never(effect)
+        return [*self._registers.done(edge.effects), f"rdc_unit={self.nodes[edge.target]}"]
 
     @cached_property
-    def _members(self) -> dict[str, tuple[Register, ...]]:
-        return scope_members(self.program.registers)
+    def _ways(self) -> Ways:
+        return Ways(self._registers, self._way, {})
+
+    @cached_property
+    def _registers(self) -> Registers:
+        return Registers(scope_members(self.program.registers), self.counters, self.counters.keys(), POSIX)

@@ -6,22 +6,21 @@ import hashlib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
 from shlex import quote
 from typing import assert_never
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
 from backends.base import MARK
 from backends.make.arms import Arms
+from backends.make.names import PLAIN_NAME
+from backends.make.program import Whole, is_runbook, is_unit
+from backends.make.templating import render
 from backends.make.texts import block, comment, visible
 from backends.marks import Marks, marked
+from backends.shell.tokens import identifiers
 from compiler.ir.edges import OutcomeTest
 from compiler.ir.program import Node, Program, texts_of
 from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Tool, Verdict
 from compiler.version import __version__
-
-_PLAIN_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +48,13 @@ class Texts:
 
 def makefile(program: Program) -> str:
     """The text of the Makefile of an optimised program."""
-    nodes = _identifiers([node.id for node in program.nodes], "u")
+    nodes = identifiers((node.id for node in program.nodes), "u")
     targets = _targets(program, nodes)
-    plain = _is_plain(program)
     state = f".rdc/{re.sub(r'[^A-Za-z0-9._-]', '-', program.name)}.make"
-    return _render(
+    whole = None if is_runbook(program) else Whole(program, state, _identity(program))
+    plain = whole is None and _is_plain(program)
+    driver = whole.driver if whole else _driver(program, nodes, state, plain)
+    return render(
         "makefile.mk.jinja",
         title=comment(visible(program.title or program.name)),
         mark=MARK,
@@ -63,18 +64,22 @@ def makefile(program: Program) -> str:
         state=state,
         plain=plain,
         targets=targets,
-        texts=list(_texts(program, nodes)),
-        lists=[*block("help", _help(targets)), *block("asks", _asking(program))],
-        driver=_driver(program, nodes, state, plain).splitlines(),
+        given=whole.given if whole else [],
+        needs=", a POSIX shell and python3 3.9" if whole and whole.needs_helper else " and a POSIX shell",
+        texts=list(_texts(program, whole, nodes)),
+        lists=[*block("help", _help(targets, whole)), *(whole.lists() if whole else block("asks", _asking(program)))],
+        driver=driver.splitlines(),
     )
 
 
 def _driver(program: Program, nodes: dict[str, str], state: str, plain: bool) -> str:
     """The shell script that takes one step after the other."""
-    counters = _identifiers([register.name for register in program.registers], "rdc_n")
+    counters = identifiers([register.name for register in program.registers], "rdc_n")
     arms = Arms(program, nodes, counters)
-    return _render(
+    return render(
         "driver.sh.jinja",
+        helper=False,
+        delays=[],
         state=f"'{state}'",
         identity=_identity(program),
         placeholders=list(_placeholders(program, nodes, counters)),
@@ -91,21 +96,13 @@ def _driver(program: Program, nodes: dict[str, str], state: str, plain: bool) ->
     )
 
 
-def _identifiers(names: list[str], prefix: str) -> dict[str, str]:
-    """A plain identifier for each name, which says something of the name and has a number of its own."""
-    return {
-        name: f"{prefix}{number}_{re.sub(r'[^A-Za-z0-9]+', '_', name)[:40].strip('_')}"
-        for number, name in enumerate(names, 1)
-    }
-
-
 def _targets(program: Program, nodes: dict[str, str]) -> list[Target]:
     """The units that have a task; those with plain ids are called by these."""
     found: list[Target] = []
     before = "begin"
     for node in program.nodes:
-        if isinstance(node.task, Shell | Ask):
-            name = node.id if _PLAIN_NAME.fullmatch(node.id) else nodes[node.id]
+        if is_unit(node):
+            name = node.id if PLAIN_NAME.fullmatch(node.id) else nodes[node.id]
             title = visible(f"{node.id} {node.title}")
             found.append(Target(f"step-{name}", nodes[node.id], _shown(title), title, f"done-{name}", before))
             before = f"done-{name}"
@@ -120,6 +117,8 @@ def _shown(title: str) -> str:
 def _is_plain(program: Program) -> bool:
     """Whether a program is commands one after the other, with defaults alone (M6)."""
     units = [node for node in program.nodes if not isinstance(node.task, End)]
+    if not units:
+        return False
     targets = [*(node.id for node in units[1:]), _only_end(program, "complete")]
     stop = _only_end(program, "stop")
     return program.entry == units[0].id and all(
@@ -138,11 +137,14 @@ def _only_end(program: Program, result: str) -> str:
     return ends[0].id if plain else ""
 
 
-def _texts(program: Program, nodes: dict[str, str]) -> Iterator[Texts]:
+def _texts(program: Program, whole: Whole | None, nodes: dict[str, str]) -> Iterator[Texts]:
     for node in program.nodes:
         place = comment(f"{node.origin.path}:{node.origin.span.line}")
-        lines = [line for name, text in _text_of(marked(node)[0], nodes[node.id]) for line in block(name, text)]
-        yield Texts(place, tuple(lines))
+        yield Texts(place, tuple(whole.texts(node) if whole else _blocks(node, nodes[node.id])))
+
+
+def _blocks(node: Node, name: str) -> Iterator[str]:
+    return (line for name_of_text, text in _text_of(marked(node)[0], name) for line in block(name_of_text, text))
 
 
 def _text_of(node: Node, name: str) -> Iterator[tuple[str, str]]:
@@ -170,15 +172,17 @@ def visible_line(line: str) -> str:
     return "".join(character if character.isprintable() else "?" for character in line.replace("\t", "    "))
 
 
-def _help(targets: list[Target]) -> str:
+def _help(targets: list[Target], whole: Whole | None) -> str:
     """What `make help` shows: a line for each target."""
+    assumed, result = ("WORD", "REPLY") if whole else ("pass|fail", "pass")
     known = [
         ("make", "run the whole"),
-        ("make resume", "resume a run; RERUN=1 or ASSUME=pass|fail decide about a unit that was interrupted"),
-        ("make answer UNIT=ID RESULT=pass", "answer the question that the run waits with"),
+        ("make resume", f"resume a run; RERUN=1 or ASSUME={assumed} decide about a unit that was interrupted"),
+        (f"make answer UNIT=ID RESULT={result}", "answer the question that the run waits with"),
         ("make status", "what was done, and where the run stands"),
         ("make clean", "archive the run"),
         ("make … ANSWERS=FILE", "take answers from a file, in a run or when it goes on"),
+        *(whole.help() if whole else ()),
         *((f"make {unit.target}", unit.help) for unit in targets),
     ]
     width = min(32, max(len(words) for words, _ in known))
@@ -206,21 +210,3 @@ def _identity(program: Program) -> str:
     """What tells programs apart: a digest of all their sources (R4)."""
     parts = [__version__, *(source.sha256 for source in program.sources)]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:32]
-
-
-def _render(template: str, **values: object) -> str:
-    return _environment().get_template(template).render(values)
-
-
-@cache
-def _environment() -> Environment:
-    environment = Environment(
-        loader=PackageLoader("backends.make"),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        autoescape=False,  # noqa: S701 (the output is a Makefile; `block` and `comment` are what makes texts safe)
-    )
-    environment.filters["comment"] = comment
-    return environment

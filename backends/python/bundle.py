@@ -38,16 +38,21 @@ class _Module:
 
 def bundle(program: Table) -> Runtime:
     """The runtime for the table of a program: the modules that it needs."""
-    return _bundle_of(runtime_shim.modules(program))
+    return _runtime(runtime_shim.modules(program))
 
 
 def runner_bundle() -> Runtime:
     """The runtime for the steps of a workflow."""
-    return _bundle_of(runtime_shim.RUNNER)
+    return _runtime(runtime_shim.RUNNER)
 
 
-def _bundle_of(names: Iterable[str]) -> Runtime:
-    """Some modules of the runtime, each after those that it imports from."""
+def bundled(names: Iterable[str]) -> str:
+    """These modules as one text, each after those that it imports."""
+    runtime = _runtime(names)
+    return "\n".join(runtime.imports) + "".join(f"\n\n{section.code}" for section in runtime.sections)
+
+
+def _runtime(names: Iterable[str]) -> Runtime:
     modules = [_module(name) for name in names]
     plain = {name for module in modules for name in module.plain}
     named: dict[str, set[str]] = {}

@@ -76,8 +76,9 @@ def _placeholders(marks: Marks, slots: Container[str]) -> Table:
 
 def _place(reference: Reference, slots: Container[str]) -> str | list[str]:
     """The counter of a reference; for others also what stands before and behind its value, and what without one."""
-    texts = [reference.before, reference.after, reference.missing]
-    return [reference.register, *texts] if reference.register in slots or any(texts) else reference.register
+    is_slot = reference.register in slots
+    texts = [reference.before, reference.after, reference.missing if is_slot else ""]
+    return [reference.register, *texts] if is_slot or any(texts) else reference.register
 
 
 def _unit(node: Node, groups: Container[str], slots: Container[str]) -> Table:

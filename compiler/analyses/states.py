@@ -7,11 +7,12 @@ counter is beyond every number it is compared with. So even a program that count
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from math import inf
 
 from compiler.analyses.outcomes import beginnings, outcomes_by_node, told_apart
-from compiler.ir.edges import Add, CounterTest, Edge, counter_effects
+from compiler.ir.edges import Add, CounterEffect, CounterTest, Edge, Reset, counter_effects
 from compiler.ir.program import Program
 from compiler.ir.semantics import Machine, State
 from compiler.ir.walks import Visit, visit
@@ -117,14 +118,25 @@ class View:
             read |= more
         self.read = frozenset(read)
         self.told = told_apart(program)
-        self.most = max((test.value for test in tests), default=0) + 1
+        self.most = inf if _can_fall(program, effects) else max((test.value for test in tests), default=0) + 1
 
     def of(self, state: State) -> Key:
-        """The state as guards see it. Counters never fall but to a fixed value, so that beyond `most` all are alike."""
+        """The state as guards see it. Counters that only rise, or start anew, are alike beyond `most`."""
         changed = state.counters.changed.items()
         seen = frozenset((name, min(value, self.most)) for name, value in changed if name in self.read)
         told = [_seen(state.slots[slot] or "", texts) for slot, texts in self.told.items()]
         return (state.node, state.done, seen, *told)
+
+
+def _can_fall(program: Program, effects: Iterable[CounterEffect]) -> bool:
+    """Whether a counter can fall other than to a fixed value: something negative is added, or may be."""
+    numbers = [
+        effect.amount if isinstance(effect, Add) else effect.value
+        for effect in effects
+        if not isinstance(effect, Reset)
+    ]
+    numbers += [register.initial for register in program.registers]
+    return any(isinstance(number, int) and number < 0 for number in numbers)
 
 
 def _seen(text: str, texts: Sequence[str]) -> str:

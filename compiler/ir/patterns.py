@@ -14,7 +14,8 @@ _REPETITIONS = (_constants.MAX_REPEAT, _constants.MIN_REPEAT)
 def pattern_problem(pattern: str) -> str:
     """What is wrong with a pattern in the dialect of Python's `re`, in words; "" if nothing is.
 
-    A repetition without bound inside of another one can take exponential time, so that a run could hang.
+    What can match the same text in several ways takes exponential time if it is repeated without bound. So such a
+    repetition may hold no other one of a varying number, and only alternatives that begin with different characters.
     """
     try:
         with warnings.catch_warnings(action="ignore"):
@@ -22,18 +23,31 @@ def pattern_problem(pattern: str) -> str:
             re.compile(pattern)
     except (re.error, OverflowError, RecursionError) as error:
         return f"does not compile: {error}"
-    return "repeats without bound what itself repeats without bound" if _nests(parsed, inside=False) else ""
+    if _is_slow(parsed, inside=False):
+        return "repeats without bound what can match in more than one way"
+    return ""
 
 
-def _nests(parsed: Iterable[Any], *, inside: bool) -> bool:
-    """Whether an unbounded repetition stands in another; `parsed` is what Python's own parser makes of a pattern."""
+def _is_slow(parsed: Iterable[Any], *, inside: bool) -> bool:
+    """Whether an unbounded repetition holds what varies; `parsed` is what Python's own parser makes of a pattern."""
     for operation, argument in parsed:
-        is_repetition = operation in _REPETITIONS and argument[1] == _constants.MAXREPEAT
-        if is_repetition and inside:
+        if inside and _varies(operation, argument):
             return True
-        if any(_nests(part, inside=inside or is_repetition) for part in _parts(argument)):
+        is_unbounded = operation in _REPETITIONS and argument[1] == _constants.MAXREPEAT
+        if any(_is_slow(part, inside=inside or is_unbounded) for part in _parts(argument)):
             return True
     return False
+
+
+def _varies(operation: object, argument: Any) -> bool:  # noqa: ANN401 (the parser has no types)
+    """Whether an operation itself can match in more than one way."""
+    if operation in _REPETITIONS:
+        return bool(argument[0] != argument[1])
+    if operation is not _constants.BRANCH:
+        return False
+    beginnings = [alternative[0] if len(alternative) else None for alternative in argument[1]]
+    letters = [chr(item[1]).casefold() if item and item[0] is _constants.LITERAL else "" for item in beginnings]
+    return "" in letters or len(letters) != len(set(letters))
 
 
 def _parts(argument: object) -> list[Any]:

@@ -57,7 +57,7 @@ class Text:
 
         Args:
             values: The value of each register that the text refers to; None for an unset slot.
-            escape: What is done to a value before it is put in, as where the text is JSON (I13).
+            escape: What is done to what stands for a reference, as where the text is JSON (I13).
         """
         return "".join(part if isinstance(part, str) else _value(part, values, escape) for part in self.parts)
 
@@ -78,8 +78,7 @@ class Text:
 
 
 def _value(reference: Reference, values: Mapping[str, str | None], escape: Callable[[str], str]) -> str:
-    value = values[reference.register]
-    return reference.filled(None if value is None else escape(value))
+    return escape(reference.filled(values[reference.register]))
 
 
 def _known(part: Part, values: Mapping[str, str]) -> Part:

@@ -46,8 +46,8 @@ def _reading(reading: Reading) -> Iterator[str]:
             yield f"the keyword {keyword!r} is empty, has white space at an end, or more than one line"
         if keyword in UNREAD:
             yield f"the keyword {keyword} is the word of an answer that gives none"
-    if len(reading.keywords) != len(set(reading.keywords)):
-        yield "two keywords are the same"
+    if len(reading.keywords) != len({keyword.casefold() for keyword in reading.keywords}):
+        yield "two keywords are the same but for their case"
     if not set(reading.excused) <= set(reading.keywords):
         yield "an excused word is no keyword"
     if reading.validation is None:

@@ -1005,6 +1005,7 @@ class Waiting(BaseException):
 class Performer:
     """Does the units of one kind of task. A module that knows a kind adds its class to PERFORMERS."""
 
+    keys: tuple[str, ...] = ("prompt", "block")  # the texts that say what a unit does
     recovers = False  # whether a unit can be interrupted half done, so that somebody must decide (R2)
 
     def __init__(self, session: "Session") -> None:
@@ -1693,6 +1694,8 @@ LINES = 6  # of what a prompt says, before its command runs
 class Commands(Calling):
     """Runs shell units."""
 
+    keys = ("command",)
+
     def __init__(self, session: Session) -> None:
         super().__init__(session)
         self._shells: dict[str, Optional[str]] = {}
@@ -1739,7 +1742,8 @@ def counters(program: Table) -> set[str]:
     """Return the registers that only number instances, and so do not make a place a new one."""
     used: set[str] = set()
     for unit in program["units"].values():
-        used.update(unit.get("variables", {}).values(), unit.get("placeholders", {}).values())
+        places = unit.get("placeholders", {}).values()
+        used.update(unit.get("variables", {}).values(), (place for place in places if isinstance(place, str)))
     return used
 
 
@@ -1760,7 +1764,7 @@ def rehearse(session: Session) -> list[str]:
         done = session.performer(state.node).rehearse(state.node, unit)
         move = advance(program, state.node, state.registers, done.outcome, done.verbs)
         lines.append(session.label(state.node))
-        for key in ("command",) if "command" in unit else ("prompt", "block"):
+        for key in session.performer(state.node).keys:
             lines += session.texts(unit, key)
         lines.append(f"  {word_of(unit, done.outcome)} ({done.how}): {one_line(move.says)}".rstrip())
         state.node, state.registers = move.node, dict(move.registers)
@@ -2127,7 +2131,12 @@ def build_parser(program: Table, prog: str) -> Parser:
         added[name].add_argument("--answers", metavar="FILE", help="RESULT or UNIT RESULT, a line each")
         how = added[name].add_mutually_exclusive_group()
         how.add_argument("--rerun-interrupted", action="store_true", help="run the interrupted command again")
-        how.add_argument("--assume", choices=choices, help="the outcome of the interrupted command")
+        how.add_argument(
+            "--assume",
+            choices=choices,
+            metavar=None if is_binary else "WORD",
+            help="the outcome of the interrupted command",
+        )
     for name in ("run", "resume", "answer"):
         added[name].add_argument("--events", metavar="FILE", help="append what happens, as JSON lines")
     added["run"].add_argument("--dry-run", action="store_true", help="show the walk; do and record nothing")

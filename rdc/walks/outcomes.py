@@ -89,15 +89,12 @@ def usual_text(node: Node, word: str) -> str:
 
 def _parts(text: str, sign: str, most: int = 0) -> list[str]:
     """A text parted at a sign, but not where a backslash stands before it."""
-    parts, rest = [""], text
-    while rest:
-        if rest[0] == sign and (not most or len(parts) <= most):
+    parts = [""]
+    for one in re.findall(r"\\.|.", text, re.DOTALL):
+        if one == sign and (not most or len(parts) <= most):
             parts.append("")
-            rest = rest[1:]
-            continue
-        taken = re.match(r"\\.|.", rest, re.DOTALL)
-        parts[-1] += taken[0] if taken else rest[0]
-        rest = rest[len(taken[0]) if taken else 1 :]
+        else:
+            parts[-1] += one
     return parts
 
 

@@ -75,9 +75,9 @@ def test_a_feature_is_carried_or_refused_by_name(target: str, feature: Feature) 
     assert any("unit 1" in item.message or feature in {Feature.INPUTS, Feature.LIMITS} for item in named)
 
 
-@pytest.mark.parametrize("target", ["make", "github"])
+@pytest.mark.parametrize("target", ["github"])
 def test_a_branch_on_a_kept_text_is_refused(target: str) -> None:
-    """The Makefile took the wrong arm of such a branch, without a word."""
+    """A target that does not carry slots would take the wrong arm of such a branch, without a word."""
     asked = node("1", Ask("input", text("Which version?")), replace(to("2"), effects=(Keep("version"),)))
     chosen = node("2", Branch(), to("COMPLETE", SlotTest("version", "==", "1")), to("STOP"))
     ends = (node("COMPLETE", End("complete")), node("STOP", End("stop")))

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from hypothesis import HealthCheck, given, settings
 
 from backends.captions import LINES, WIDTH, wrapped
 from backends.picture import LOOP, UNREACHABLE, Box, Frame, Picture, outline, picture
-from compiler.ir.tasks import Branch, End, Verdict
+from compiler.driver import compile_file
+from compiler.ir.edges import CounterTest, OutcomeTest, Set
+from compiler.ir.program import Register
+from compiler.ir.tasks import Agent, Ask, Branch, End, Reading, Shell, Verdict
+from compiler.ir.texts import Text, text
 from tests.compiler.documents import compiled
+from tests.conftest import ROOT
 from tests.equivalence.cases import Case
 from tests.equivalence.compiled import compiled as compiled_case
 from tests.equivalence.strategies import cases
@@ -200,3 +206,114 @@ def test_a_run_begins_behind_a_branch_that_chooses_nothing() -> None:
     seen = picture(program(node("1", Branch(), to("2")), node("2", End("stop"))))
     assert seen.entry == "2"
     assert nesting(seen) == ["STOP"]
+
+
+# --- What runbooks do not have --------------------------------------------------------------------------------------
+
+
+def example(name: str) -> Picture:
+    found = compile_file(str(ROOT / "examples" / "programs" / f"{name}.program.json")).program
+    assert found
+    return picture(found)
+
+
+def boxes(seen: Picture) -> dict[str, str]:
+    return {box.node.id: " · ".join(box.lines) for box in seen.boxes}
+
+
+def test_words_of_agents_stand_on_arrows() -> None:
+    assert arrows(example("review-loop"))[:5] == [
+        "write + PASS -> review",
+        "write - FAIL -> nothing",
+        "review . GOOD, AGAIN -> count",
+        "review . AGAIN · rounds < 3 · rounds + 1 -> write",
+        "review - otherwise -> nothing",
+    ]
+
+
+def test_words_of_a_parallel_step_and_a_gate_stand_on_arrows() -> None:
+    assert arrows(example("parallel-review")) == [
+        "review . TRIVIAL -> merge",
+        "review . APPROVE -> gate",
+        "review - REJECT -> rejected",
+        "review - otherwise -> unclear",
+        "gate + APPROVED -> merge",
+        "gate - REJECTED -> rejected",
+        "merge + PASS -> merged",
+        "merge - RETRY 3 -> merge",
+        "merge . otherwise -> unclear",
+    ]
+
+
+def test_boxes_say_who_does_it_and_which_texts_go_through_it() -> None:
+    seen = boxes(example("parallel-review"))
+    assert seen["review"] == (
+        "review Review the change · all of security, style · reads change · writes findings, summary · (field summary)"
+    )
+    assert seen["gate"] == "gate A person approves · gate merge · reads summary · clears findings"
+    assert seen["merge"] == (
+        "merge Merge it · tool github.merge · at most 60 s"
+        " · waits 5 s before another · attempt, each time ×2 · reads change"
+    )
+    assert boxes(example("review-loop"))["count"] == "count Count the words · reads draft · writes words"
+
+
+def test_conditions_on_texts_and_options_stand_on_arrows() -> None:
+    seen = example("choose-region")
+    assert arrows(seen)[:3] == [
+        "is it given . region ≠ “ask” -> deploy",
+        "is it given . otherwise -> choose",
+        "choose .  -> deploy",
+    ]
+    asked = Ask("select", text("Where?"), options=(text("eu"), text("us"), text("no")))
+    eu, rest = to("a", OutcomeTest("eu")), to("b")
+    ends = (node("a", End("complete")), node("b", End("stop")))
+    assert arrows(picture(program(node("1", asked, eu, rest), *ends))) == ["1 . eu -> a", "1 . us, no -> b"]
+
+
+def test_an_edge_without_a_guard_says_what_is_left_for_it() -> None:
+    ends = (node("a", End("complete")), node("b", End("stop")))
+    shell = Shell("sh", text("true"))
+    seen = program(node("1", shell, to("a", OutcomeTest("pass")), to("b")), *ends)
+    assert arrows(picture(seen)) == ["1 + PASS -> a", "1 - FAIL -> b"]
+    counted = to("a", OutcomeTest("fail"), CounterTest("n", "<", 2))
+    seen = program(node("1", shell, to("a", OutcomeTest("pass")), counted, to("b")), *ends)
+    assert arrows(picture(seen))[-1] == "1 . otherwise -> b"
+    seen = program(node("1", shell, to("b", OutcomeTest("fail")), to("a", OutcomeTest("pass")), to("a")), *ends)
+    assert arrows(picture(seen)) == ["1 - FAIL -> b", "1 . PASS or otherwise -> a"]
+
+
+def test_words_that_an_author_chose_stay_as_they_are() -> None:
+    reviewer = Agent("", Text(), Reading(("pass", "Done")))
+    ends = (node("a", End("complete")), node("b", End("stop")))
+    edges = (to("a", OutcomeTest("pass")), to("a", OutcomeTest("Done")), to("b", OutcomeTest("failed")), to("b"))
+    assert arrows(picture(program(node("1", reviewer, *edges), *ends))) == [
+        "1 . pass, Done -> a",
+        "1 . failed or otherwise -> b",
+    ]
+
+
+def test_inputs_and_the_limit_stand_in_the_notes() -> None:
+    assert example("review-loop").notes == (
+        "input task: text, usually Announce the new version",
+        "at most 20 units are run",
+    )
+    assert example("choose-region").notes[1] == "input region: choice of eu, us, ask, usually ask"
+
+
+def test_a_name_that_looks_like_a_mark_is_none() -> None:
+    """Only the role of a counter says that it is one."""
+    ends = (node("a", End("complete")), node("b", End("stop")))
+    noted = to("1", OutcomeTest("fail"), effects=(Set("2 failed", 1),))
+    first = node("0", Shell("sh", text("true")), noted, to("1"))
+    seen = program(first, node("1", Branch(), to("a", CounterTest("2 failed", ">=", 1)), to("b")), *ends)
+    plain, marked = Register("2 failed", ""), Register("2 failed", "", 0, "mark", "9", "fail")
+    assert "1 . 2 failed ≥ 1 -> a" in arrows(picture(replace(seen, registers=(plain,))))
+    assert "1 - 9 failed -> a" in arrows(picture(replace(seen, registers=(marked,))))
+
+
+def test_a_label_is_not_read() -> None:
+    """What an author wrote is shown where the next instance begins, and is never taken apart for more."""
+    ends = (node("a", End("complete")), node("b", End("stop")))
+    seen = program(node("1", Shell("sh", text("true")), to("a", label="NEXT: x, y")), *ends)
+    assert arrows(picture(seen)) == ["1 .  -> a"]

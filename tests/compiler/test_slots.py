@@ -11,7 +11,7 @@ from compiler.analyses.enumeration import enumerate_walks
 from compiler.analyses.outcomes import beginnings, outcomes_by_node
 from compiler.analyses.states import explore
 from compiler.ir.answers import of_agent, of_parallel, of_reply, of_tool, usual
-from compiler.ir.edges import Add, Clear, Edge, Effect, Keep, OutcomeTest, SlotTest, Test
+from compiler.ir.edges import Add, Clear, CounterTest, Edge, Effect, Keep, OutcomeTest, Set, SlotTest, Test
 from compiler.ir.patterns import pattern_problem
 from compiler.ir.program import Input, Program, Register, Settings, Slot
 from compiler.ir.semantics import Machine, Outcome
@@ -161,6 +161,19 @@ def test_every_end_of_a_branch_on_a_text_is_found() -> None:
     assert coverage(made, found.walks, space).untaken == ()
 
 
+def test_counters_that_fall_are_told_apart_however_high_they_are() -> None:
+    down = Edge((OutcomeTest("pass"),), (Add("r", -1),), "1")
+    made = program(
+        node("0", COMMAND, to("1", Set("r", 5))),
+        node("1", COMMAND, to("END", on="pass", when=(CounterTest("r", "=", 1),)), down, to("STOP", on="fail")),
+        node("END", End("complete")),
+        node("STOP", End("stop")),
+    )
+    made = replace(made, registers=(Register("r", ""),))
+    ends = [(walk.state.node, len(walk.visits)) for walk in enumerate_walks(made, 20, 10).walks]
+    assert ("END", 6) in ends, "the walk down from 5 to 1"
+
+
 def test_the_passes_keep_what_slots_do() -> None:
     made = triage()
     verify(optimise(made))
@@ -206,7 +219,7 @@ COMMAND = Shell("sh", text("true"))
         (unit(COMMAND, settings=Settings(backoff=0)), "at least 1"),
         (reading("none"), "the word of an answer that gives none"),
         (reading(" GOOD"), "white space"),
-        (reading("GOOD", "GOOD"), "two keywords are the same"),
+        (reading("GOOD", "Good"), "two keywords are the same"),
         (reading("GOOD", excused=("BAD",)), "excused word is no keyword"),
         (reading(validation="x"), "a validation needs keywords"),
         (reading("GOOD", validation="("), "does not compile"),
@@ -242,12 +255,27 @@ def test_a_problem_names_its_node() -> None:
     assert [where for where, _ in problems(unit(COMMAND, to("END", Keep("gone"))))] == ["1"]
 
 
-@pytest.mark.parametrize("fine", ["a+b*", "(ab)+", "(a{2,3})+", "(?:x|y)*z+", "[a+]*", r"\d+(\.\d+)?"])
+@pytest.mark.parametrize(
+    "fine", ["a+b*", "(ab)+", "(a{2})+", "(?:x|y)*z+", "(one|two)+", "[a+]*", r"\d+(\.\d+)?", "a|b+"]
+)
 def test_a_usual_pattern_is_fine(fine: str) -> None:
     assert pattern_problem(fine) == ""
 
 
-@pytest.mark.parametrize("nested", ["(a*)*", "((a|b+)c?)*", "(?:(?=a+)b)+", "(a+?)*?", "(?P<x>(y{1,}))+"])
+@pytest.mark.parametrize(
+    "nested",
+    [
+        "(a*)*",
+        "((a|b+)c?)*",
+        "(?:(?=a+)b)+",
+        "(a+?)*?",
+        "(?P<x>(y{1,}))+",
+        "(a|aa)+b",
+        "(xa|Xb)+",
+        "(a{1,3})+",
+        "(a?b?)*",
+    ],
+)
 def test_a_nested_repetition_is_found(nested: str) -> None:
     assert "repeats" in pattern_problem(nested)
 

@@ -231,3 +231,13 @@ def test_the_themes_differ_in_nothing_but_colours() -> None:
     light, dark = (emitted(every_kind(), theme=theme) for theme in PALETTES)
     assert light != dark
     assert re.sub("#[0-9a-f]{6}", "", light) == re.sub("#[0-9a-f]{6}", "", dark)
+
+
+def test_boxes_that_are_called_as_rdc_calls_things_are_drawn_all_the_same() -> None:
+    shell = Shell("sh", text("true"))
+    names = (START, f"loop of {START}", "2", f"{START} → STOP")
+    units = [node(one, shell, to(after, PASS), to("STOP", FAIL)) for one, after in pairwise((*names, START))]
+    frame = group(f"loop of {START}", "A group")
+    ends = (node("STOP", End("stop")), node("other", shell, to("STOP"), group=frame.id))
+    shown = program(*units, *ends, groups=(frame,))
+    assert_same(drawn(emitted(shown)), picture(shown))

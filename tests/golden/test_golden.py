@@ -24,6 +24,7 @@ from backends.base import Emission
 from backends.registry import BACKENDS, load
 from tests.interpreters import interpreter
 from compiler.driver import compile_file
+from compiler.ir.features import Feature, features_of
 from compiler.ir.program import Program
 from compiler.ir.text import to_text
 from rdc.layout import beside
@@ -33,6 +34,9 @@ from tests.rdc.cli_support import call
 GOLDEN = ROOT / "golden"
 EXAMPLES = sorted((ROOT / "examples").glob("*.runbook.md"))
 NAMES = [path.name.removesuffix(".runbook.md") for path in EXAMPLES]
+
+# Programs as JSON. They are no runbooks: each becomes a file of the targets that carry all that it uses.
+PROGRAMS = [path.name.removesuffix(".program.json") for path in sorted(ROOT.glob("examples/programs/*.program.json"))]
 
 VERSIONS = [f"3.{minor}" for minor in range(9, 15)]
 OLDEST = (3, 9)
@@ -73,10 +77,21 @@ class GoldenFiles(SingleFileSnapshotExtension):
         return path.read_bytes().decode() if path.is_file() else None
 
 
+def document(name: str) -> str:
+    """The path of an example."""
+    return f"examples/programs/{name}.program.json" if name in PROGRAMS else f"examples/{name}.runbook.md"
+
+
+@cache
+def carrying(name: str) -> list[str]:
+    """The targets that carry all that an example uses."""
+    return [target for target in BACKENDS if features_of(program(name)) <= load(target).features]
+
+
 @cache
 def program(name: str) -> Program:
     """The program of an example, compiled as from the root of the project."""
-    compiled = compile_file(f"examples/{name}.runbook.md").program
+    compiled = compile_file(document(name)).program
     assert compiled
     return compiled
 
@@ -84,7 +99,7 @@ def program(name: str) -> Program:
 @cache
 def emissions(name: str) -> Mapping[str, Emission]:
     """What targets make of an example, by the path of the main file in `golden`."""
-    made = {f"{name}/{name}{load(target).suffix}": load(target).emit(program(name), NO_OPTIONS) for target in BACKENDS}
+    made = {f"{name}/{name}{load(target).suffix}": load(target).emit(program(name), NO_OPTIONS) for target in carrying(name)}
     for variant, options in VARIANTS.get(name, {}).items():
         made[f"{name}/{name}.{variant}.yml"] = load("github").emit(program(name), options)
     return made
@@ -112,14 +127,14 @@ def golden(snapshot: SnapshotAssertion) -> SnapshotAssertion:
     return snapshot.use_extension(GoldenFiles)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", NAMES + PROGRAMS)
 def test_golden_files(name: str, golden: SnapshotAssertion) -> None:
     for path, text in outputs(name).items():
         assert text == golden(name=path)
 
 
 def test_nothing_else_is_golden(pytestconfig: pytest.Config) -> None:
-    wanted = {GOLDEN / path for name in NAMES for path in outputs(name)}
+    wanted = {GOLDEN / path for name in NAMES + PROGRAMS for path in outputs(name)}
     if pytestconfig.option.update_snapshots:
         for path in sorted(GOLDEN.rglob("*"), reverse=True):
             if path.is_dir() and not any(path.iterdir()):
@@ -129,7 +144,12 @@ def test_nothing_else_is_golden(pytestconfig: pytest.Config) -> None:
     assert {path for path in GOLDEN.rglob("*") if not path.is_dir()} == wanted
 
 
+def test_all_that_runbooks_use_is_carried_by_every_target() -> None:
+    assert all(carrying(name) == list(BACKENDS) for name in NAMES)
+
+
 def test_there_are_examples_enough() -> None:
+    assert set.union(*(set(features_of(program(name))) for name in PROGRAMS)) >= set(Feature) - {Feature.QUESTIONS}
     assert len(NAMES) >= 12
     assert {"deploy-with-rollback", "flaky-test", "process-inbox", "code-review", "release"} <= set(NAMES)
 
@@ -137,9 +157,9 @@ def test_there_are_examples_enough() -> None:
 @pytest.mark.parametrize("target", BACKENDS)
 def test_golden_files_are_what_the_command_line_gives(target: str) -> None:
     suffix = load(target).suffix
-    for name in NAMES:
+    for name in (found for found in NAMES + PROGRAMS if target in carrying(found)):
         out = f"golden/{name}/{name}{suffix}"
-        result = call("compile", f"examples/{name}.runbook.md", "--to", target, "-o", out, "--check", cwd=ROOT)
+        result = call("compile", document(name), "--to", target, "-o", out, "--check", cwd=ROOT)
         assert result.code == 0, result.out + result.err
 
 

@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import strategies as st
 
-from compiler.ir.edges import Edge, Origin, OutcomeTest, SlotTest, Test, Written
-from compiler.ir.program import Group, Node, Program, SourceFile
+from compiler.ir.edges import (
+    Add,
+    Clear,
+    CounterTest,
+    Edge,
+    Effect,
+    Keep,
+    Origin,
+    OutcomeTest,
+    Reset,
+    SlotTest,
+    Test,
+    Written,
+)
+from compiler.ir.program import Group, Input, Node, Program, Register, Slot, SourceFile
 from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Reading, Shell, Tool, Verdict
-from compiler.ir.texts import Text, text
+from compiler.ir.texts import Reference, Text, text
 from compiler.source import Span
 
 PASS, FAIL = OutcomeTest(Verdict.PASS), OutcomeTest(Verdict.FAIL)
@@ -54,9 +69,9 @@ def node(name: str, task: object, *edges: Edge, title: str = "", group: str = ""
     return Node(name, text(title), Origin("a.runbook.md", Span(7, 1, 7, 2)), task, edges, group)  # type: ignore[arg-type]
 
 
-def to(target: str, *guard: Test, label: str = "") -> Edge:
-    """An edge without effects."""
-    return Edge(guard, (), target, (Written(label),) if label else ())
+def to(target: str, *guard: Test, label: str = "", effects: tuple[Effect, ...] = ()) -> Edge:
+    """An edge."""
+    return Edge(guard, effects, target, (Written(label),) if label else ())
 
 
 def program(*nodes: Node, groups: tuple[Group, ...] = ()) -> Program:
@@ -92,8 +107,8 @@ def every_kind() -> Program:
 @st.composite
 def hostile_programs(draw: st.DrawFn) -> Program:
     """A program in which every text is hostile, those that a front end would refuse included."""
-    said = [draw(hostile_texts) for _ in range(12)]
-    return program(
+    said = [draw(hostile_texts) for _ in range(24)]
+    made = program(
         node(
             f"a{said[0]}",
             Shell("bash", text("true")),
@@ -108,9 +123,30 @@ def hostile_programs(draw: st.DrawFn) -> Program:
             Agent(said[4], Text(), Reading((said[5],))),
             to("e", OutcomeTest(said[5])),
             to("s", SlotTest(said[6], "!=", said[7])),
-            to("c"),
+            to("d"),
+        ),
+        node(
+            "d",
+            Parallel((Agent(said[12], Text((Reference(said[6]),))), Agent("", text(said[13]), Reading((said[14],))))),
+            to("f", OutcomeTest(said[14]), CounterTest(said[15], ">=", 1), effects=(Keep(said[6], extract=said[16]),)),
+            to("f", effects=(Add(said[15], 1), Clear(said[6]), Reset(said[15]))),
+        ),
+        node("f", Gate(said[17], text(said[18])), to("h", OutcomeTest("approved")), to("s")),
+        node("h", Tool(said[19], said[20], Text((Reference(said[6], said[21]),))), to("i")),
+        node(
+            "i",
+            Ask("select", text(said[3]), options=(text(said[22]), text("x"))),
+            to("e", OutcomeTest(said[22])),
+            to("s"),
         ),
         node("e", End("complete", text(said[8]))),
         node("s", End("stop", text(said[9]))),
         groups=(group("g", said[10]), group("g/r", said[11], "runbook", "g")),
+    )
+    return replace(
+        made,
+        registers=(Register(said[15], said[15], 0, draw(st.sampled_from(["", "mark", "retries"])), said[1], said[2]),),
+        slots=(Slot(said[6]),),
+        inputs=(Input(said[6], "choice", said[8], said[9], (said[23],)),),
+        limit=3,
     )

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from backends.base import MARK
-from backends.mermaid.chart import MOST_ARROWS, MOST_CHARACTERS, SHAPES, chart, is_too_big
+from backends.mermaid.chart import LEGEND, MOST_ARROWS, MOST_CHARACTERS, SHAPES, chart, is_too_big
 from backends.mermaid.styles import CLASSES, COLOURS
 from backends.mistakes import OptionsError
 from backends.picture import Picture, picture
@@ -43,8 +43,11 @@ def words(text: str) -> str:
 
 def assert_same(seen: Seen, drawn: Picture) -> None:
     """What Mermaid sees is the picture: so many boxes, frames and arrows, with these labels, and nothing else."""
+    notes = [box.label for box in seen.boxes if box.id == LEGEND]
+    assert [words(note) for note in notes] == ([words(" ".join(drawn.notes))] if drawn.notes else [])
     start, *boxes = sorted(
-        seen.boxes, key=lambda box: (box.id != "start", int(box.id[1:]) if box.id[1:].isdigit() else 0)
+        (box for box in seen.boxes if box.id != LEGEND),
+        key=lambda box: (box.id != "start", int(box.id[1:]) if box.id[1:].isdigit() else 0),
     )
     assert [words(box.label) for box in boxes] == [words(" ".join(box.lines)) for box in drawn.boxes]
     assert start.id == "start"

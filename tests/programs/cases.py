@@ -110,6 +110,12 @@ class Walk:
     end: tuple[str, str] | None
     held: Mapping[str, int | str | None] = field(default_factory=dict)
 
+    def pauses(self, program: Json) -> list[int]:
+        """How many seconds a run waits before each visit (I22)."""
+        settings = {node["id"]: node.get("settings", {}) for node in program["nodes"]}
+        found = [(settings[visit.unit], visit.attempt) for visit in self.visits]
+        return [each.get("delay", 0) * each.get("backoff", 1) ** (n - 2) if n > 1 else 0 for each, n in found]
+
     def __str__(self) -> str:
         """The walk on a line."""
         visits = [f"{visit.unit}#{visit.attempt}={visit.word}" for visit in self.visits]

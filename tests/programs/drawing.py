@@ -2,20 +2,35 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
 from functools import cache
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from hypothesis import strategies as st
 
 Some = TypeVar("Some")
 
-_FLAGS = st.booleans()
+_NUMBERS: dict[int, int] = {}
+"""How many values a strategy has, by its identity."""
 
 
 @cache
 def _below(number: int) -> st.SearchStrategy[int]:
-    return st.integers(0, number - 1)
+    found = st.integers(0, number - 1)
+    _NUMBERS[id(found)] = number
+    return found
+
+
+class Chance:
+    """Draws evenly, without hypothesis, which likes simple cases and those that are like others."""
+
+    def __init__(self, seed: int) -> None:
+        self._random = random.Random(seed)
+
+    def __call__(self, strategy: st.SearchStrategy[Any], label: object = None) -> Any:
+        """One of the values of a strategy of this module."""
+        return self._random.randrange(_NUMBERS[id(strategy)])
 
 
 def below(draw: st.DrawFn, number: int) -> int:
@@ -30,7 +45,7 @@ def number(draw: st.DrawFn, least: int, most: int) -> int:
 
 def flag(draw: st.DrawFn) -> bool:
     """True half of the time."""
-    return draw(_FLAGS)
+    return draw(_below(2)) == 1
 
 
 def rarely(draw: st.DrawFn, share: int = 8) -> bool:

@@ -30,7 +30,7 @@ def filled(text: Any, held: Held, escape: Callable[[str], str] = str) -> str:
         if isinstance(part, str):
             found += part
         elif (value := held[part["register"]]) is None:
-            found += part.get("missing", "")
+            found += escape(part.get("missing", ""))
         else:
             found += part.get("before", "") + escape(str(value)) + part.get("after", "")
     return found

@@ -14,7 +14,7 @@ from .texts import LINES, NASTY, OBJECTS, PATTERNS
 BROKEN_BYTES = ("\udcff\udcfe bytes", "cut off \udce2\udc82", "\udcc3(")
 """Bytes that are no UTF-8, as `surrogateescape` has them."""
 
-EXITS = (*[0] * 20, 1, 3, 255)
+EXITS = (0, 0, 0, 0, 0, 0, 1, 3, 255, 0, 0, 0)
 LINE_ENDS = (*["\n"] * 4, "\r\n", "\n\n", "\r", " ")
 
 
@@ -58,7 +58,8 @@ def line(draw: st.DrawFn, keywords: list[str]) -> str:
     pools: dict[str, tuple[str, ...]] = {"nasty": NASTY, "object": OBJECTS, "broken": BROKEN_BYTES}
     if kind != "keyword":
         return pick(draw, pools[kind])
-    word, other = pick(draw, keywords), pick(draw, keywords)
+    word = pick(draw, keywords)
+    other = pick(draw, [keyword for keyword in keywords if keyword != word] or keywords)
     forms = (
         word,
         word.lower(),
@@ -66,6 +67,7 @@ def line(draw: st.DrawFn, keywords: list[str]) -> str:
         f"I say: {word}.",
         f"{word} or {other}",
         f"{word}, {other}",
+        f"{other} {word}.",
         f"{other} {word}",
         f"{word}{other}",
         f"x{word}",

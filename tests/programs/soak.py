@@ -11,11 +11,12 @@ from dataclasses import dataclass, field, replace
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis.errors import Flaky
 
+from compiler.ir.features import Feature
 from tests.equivalence.difference import DifferenceError
 
 from .cases import Case
 from .smaller import made_smaller
-from .strategies import cases
+from .strategies import cases, random_case
 from .ways import WAYS, carried, try_way
 
 PREFIX = "programs-"
@@ -87,6 +88,9 @@ class Soak:
         kinds = sorted({carried(name) for name in self.ways}, key=lambda each: (len(each), sorted(each)))
         known = kinds[number % len(kinds)]
 
+        if number // len(kinds) % 2:
+            return self._batch_by_chance(number, known)
+
         @BOUNDED
         @seed(number)
         @given(cases(known))
@@ -103,6 +107,20 @@ class Soak:
             if self.finding is None:
                 raise
             made_smaller(self.finding.case, self._shows, SHRINKING)
+        return self.finding
+
+    def _batch_by_chance(self, number: int, known: frozenset[Feature]) -> Finding | None:
+        """Cases that hypothesis has no hand in."""
+        for count in range(BATCH):
+            if self.is_over:
+                break
+            try:
+                self._try_case(random_case(number * BATCH + count, known), number)
+            except Exception:
+                if self.finding is None:
+                    raise
+                made_smaller(self.finding.case, self._shows, SHRINKING)
+                break
         return self.finding
 
     def _try_case(self, case: Case, number: int) -> None:

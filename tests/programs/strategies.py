@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from hypothesis import strategies as st
 
@@ -16,7 +16,7 @@ from compiler.ir.features import Feature
 
 from .alphabet import keywords_of, words_of
 from .cases import Case, Json
-from .drawing import flag, number, pick, picks, rarely
+from .drawing import Chance, flag, number, pick, picks, rarely
 from .replies import replies
 from .texts import FIELDS, IDS, KEYWORDS, LINES, NASTY, PATTERNS
 
@@ -141,12 +141,11 @@ def agents(draw: st.DrawFn, names: Names, *, has_keywords: bool) -> Json:
 def tools(draw: st.DrawFn, names: Names) -> Json:
     """A call whose arguments hold references within strings."""
     arguments: list[Any] = ['{"n": [1, null], "text": "']
-    for _ in range(number(draw, 0, 2)):
+    for count in range(number(draw, 0, 2)):
         if names.counters or names.slots:
-            # No text stands around the value, and what stands for a missing one must be JSON's: it is not escaped.
             register = pick(draw, [*names.slots, *names.counters])
-            arguments += [{"register": register, "written": "{{x}}", "missing": pick(draw, ("", "~", "\\n"))}]
-            arguments += [pick(draw, (" ", "\\n", "é", '", "more": "', "$(x) ${{ y }}"))]
+            arguments += [{"register": register, "written": "{{x}}", "missing": pick(draw, ("", "~", '"\n'))}]
+            arguments += [pick(draw, (" ", "\\n", "é", f'", "more {count}": "', "$(x) ${{ y }}"))]
     arguments = [*arguments, '"}'] if isinstance(arguments[-1], dict) else [*arguments[:-1], arguments[-1] + '"}']
     return {
         "kind": "tool",
@@ -170,7 +169,7 @@ def parallels(draw: st.DrawFn, names: Names) -> Json:
 
 def tasks(draw: st.DrawFn, names: Names, unit: str) -> Json:
     """A task of any kind."""
-    weights = {"shell": 4, "agent": 4, "ask": 5, "tool": 2, "parallel": 2, "branch": 2, "gate": 1, "end": 1}
+    weights = {"shell": 4, "agent": 4, "ask": 5, "tool": 3, "parallel": 3, "branch": 2, "gate": 1, "end": 1}
     kind = one(draw, {kind: weight for kind, weight in weights.items() if NEEDS.get(kind, set()) <= names.carried})
     if kind == "shell":
         return shells(draw, names, unit)
@@ -288,7 +287,7 @@ def add_settings(draw: st.DrawFn, names: Names, node: Json) -> None:
         chosen = picks(draw, VARIABLES, 0, 2)
         node["variables"] = [{"name": name, "register": pick(draw, registers)} for name in chosen]
     # What becomes of a parallel step of which one entry is late is not settled (I14, I21).
-    if node["task"]["kind"] != "parallel" and Feature.TIMEOUTS in names.carried and rarely(draw, 40):
+    if node["task"]["kind"] != "parallel" and Feature.TIMEOUTS in names.carried and rarely(draw, 25):
         node["settings"] = {"timeout": TIMEOUT}
     elif Feature.DELAYS in names.carried and rarely(draw, 40):
         node["settings"] = {"delay": 1, "backoff": number(draw, 1, 2)}
@@ -320,9 +319,18 @@ def inputs(draw: st.DrawFn, name: str) -> tuple[Json, str | None]:
     return found, None if may_lack and flag(draw) else pick(draw, values)
 
 
+def random_case(seed: int, carried: frozenset[Feature] = ALL) -> Case:
+    """A case by chance alone."""
+    return _case(cast("st.DrawFn", Chance(seed)), carried)
+
+
 @st.composite
 def cases(draw: st.DrawFn, carried: frozenset[Feature] = ALL, most: int = 8) -> Case:
     """Whole cases for a target that carries so much."""
+    return _case(draw, carried, most)
+
+
+def _case(draw: st.DrawFn, carried: frozenset[Feature] = ALL, most: int = 8) -> Case:
     ids = picks(draw, IDS, 2, most)
     counters = tuple(f"c {count}" for count in range(number(draw, 0, 3)))
     scopes = {counter: pick(draw, SCOPES) for counter in counters}

@@ -324,9 +324,9 @@ def test_the_words_of_yes_and_no(question: str, word: str, text: str) -> None:
 
 
 def test_a_tool_gets_values_as_json_needs_them() -> None:
-    arguments = ['{"q": "', {"register": "s"}, '"}']
+    arguments = ['{"q": "', {"register": "s"}, {"register": "t", "missing": '"'}, '"}']
     tool = {"kind": "tool", "connection": "c", "tool": "t", "arguments": arguments}
-    found = program(node("1", tool, edge("end")), slots=[{"name": "s", "initial": 'a"\n\\'}])
+    found = program(node("1", tool, edge("end")), slots=[{"name": "s", "initial": 'a"\n\\'}, {"name": "t"}])
     (visit,) = walk(Case(found, {}, {"1": [{"exit": 0, "answer": ""}]})).visits
-    assert visit.calls[0].given == '{"tool": "t", "arguments": {"q": "a\\"\\n\\\\"}}'
+    assert visit.calls[0].given == '{"tool": "t", "arguments": {"q": "a\\"\\n\\\\\\""}}'
     assert (visit.word, visit.text) == ("pass", "")

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from compiler.ir.serialise import from_json
@@ -25,6 +26,9 @@ from . import stand_in
 from .cases import Call, Case, Json, Walk
 
 FOLDER = "YARDSTICK"
+EMITTING = Lock()
+"""Python 3.11 cannot parse Python in two threads at once (python/cpython#106905), as the bundling of runtimes does."""
+
 STAND_IN = f'"$YARDSTICK_PYTHON" -I -S "${FOLDER}/stand_in.py"'
 
 
@@ -42,7 +46,8 @@ class Trial:
         """What a target makes of the program; it must not refuse what it says that it carries."""
         from backends.registry import load  # noqa: PLC0415 (the semantics need no target)
 
-        emission = load(backend).emit(from_json(self.case.text), options or {})
+        with EMITTING:
+            emission = load(backend).emit(from_json(self.case.text), options or {})
         same(f"why the {backend} target refuses", [found.message for found in emission.diagnostics], [])
         assert emission.text
         return emission.text
@@ -51,7 +56,12 @@ class Trial:
     def environment(self) -> dict[str, str]:
         """The environment to run in: without what another run may have left."""
         clean = {name: value for name, value in os.environ.items() if not name.startswith(("RDC_", "MAKE", "MFLAGS"))}
-        return clean | {FOLDER: str(self.folder), "YARDSTICK_PYTHON": sys.executable}
+        return clean | self.yardstick
+
+    @property
+    def yardstick(self) -> dict[str, str]:
+        """What the stand-in needs to know."""
+        return {FOLDER: str(self.folder), "YARDSTICK_PYTHON": sys.executable}
 
     @property
     def agents(self) -> dict[str, str]:
@@ -108,6 +118,20 @@ class Trial:
             if line["kind"] != "shell":  # for commands, not all targets set it
                 same("RDC_UNIT", line["named"], unit, said)
 
+        self._check_pauses(lines, said)
+
+    def _check_pauses(self, lines: list[Json], said: str) -> None:
+        """What is called after a pause is called so many seconds after all that was called before (I22)."""
+        began = {(line["unit"], line["number"]): line["time"] for line in lines}
+        numbers: dict[str, int] = {}
+        latest = 0.0
+        for visit, pause in zip(self.walk.visits, self.walk.pauses(self.case.program), strict=True):
+            number = numbers[visit.unit] = numbers.get(visit.unit, -1) + 1
+            time = began.get((visit.unit, number))
+            if time is not None:
+                same(f"whether {visit.unit} waits for {pause} s", time - latest >= pause - 0.05, True, said)
+                latest = time
+
     @property
     def end(self) -> str:
         """How the run must end, and its message, on one line."""
@@ -121,7 +145,7 @@ def answer_lines(unit: str, reply: str) -> str:
 
 def is_plain(reply: str) -> bool:
     """Whether a line of a file of answers can be this reply."""
-    return reply.isascii() and reply.isalpha()
+    return reply.isascii() and reply.isalpha() and len(reply) < 100
 
 
 def in_order(lines: list[Json]) -> list[Json]:

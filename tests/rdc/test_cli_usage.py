@@ -74,7 +74,7 @@ HEAVY = {
         ),
         (
             ["check", "a", "--from", "yaml"],
-            "rdc: no source format 'yaml': rdc reads rundown (see 'rdc check --help')",
+            "rdc: no source format 'yaml': rdc reads rundown, json (see 'rdc check --help')",
         ),
         (["explain"], "rdc: missing argument 'CODE' (see 'rdc explain --help')"),
         (["chec\x1bk"], "rdc: no such command 'chec␛k'; did you mean check? (see 'rdc --help')"),

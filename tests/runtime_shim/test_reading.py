@@ -108,6 +108,7 @@ def test_entries_without_keywords_pass_all_or_some() -> None:
         ('{"more": {"kind": "inner"}, "kind": "outer"}', "inner"),
         ('```json\n{"kind": {"a": [1, true, null], "b": "ü"}}\n```', '{"a":[1,true,null],"b":"ü"}'),
         ('{"kind": "broken', '{"kind": "broken'),
+        ('{"kind": NaN} no, {"other": 1}', '{"kind": NaN} no, {"other": 1}'),
         ("no object", "no object"),
         ('["kind"]', '["kind"]'),
         ('{"kind": "a\\u0000b\\ud800"}', "a\ufffdb\ufffd"),

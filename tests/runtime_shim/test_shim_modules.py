@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from runtime_shim import MODULES, RUNNER, modules
+from runtime_shim import BESIDE, MODULES, RUNNER, modules
 from tests.interpreters import interpreter
 from tests.runtime_shim.shim_process import ROOT, Place, Table, ask, program, shell
 
@@ -53,7 +53,9 @@ def bundle(table: Table) -> str:
 
 
 def test_every_module_is_named() -> None:
-    assert sorted({*NAMES, *RUNNER}) == sorted(path.stem for path in FOLDER.glob("*.py") if path.stem != "__init__")
+    assert sorted({*NAMES, *BESIDE, *RUNNER}) == sorted(
+        path.stem for path in FOLDER.glob("*.py") if path.stem != "__init__"
+    )
 
 
 def test_names_are_unique() -> None:

@@ -18,6 +18,7 @@ from tests.runtime_shim.shim_programs import (
     Gate,
     Keep,
     Parallel,
+    Program,
     Tool,
     agent,
     edge,
@@ -210,7 +211,7 @@ def test_questions_take_their_replies(
         ("i<<E\nx\n", "answers:1: E does not follow"),
         ('{"c": 1}', "answers:1: c: expected a string"),
         ('{"d": "yes"}', "answers:1: d is not a unit that asks"),
-        ("{", "answers:1: not JSON"),
+        ('{"c": ', "answers:1: not JSON"),
         ("sh pass\n", "answers:1: sh is not a unit that asks"),
     ],
 )
@@ -285,3 +286,28 @@ def test_run_that_is_killed_at_any_time_ends_as_if_it_had_not_been(tmp_path: Pat
         "a": "oneOK", "b": "First?OK\n\nSecond?OK\n\nThird?OK", "c": '{"tool": "x", "arguments": {"a": "oneOK"}}',
         "d": "1",
     }  # fmt: skip
+
+
+def test_dry_run_shows_the_walk_and_does_nothing(tmp_path: Path) -> None:
+    place = Compiled(tmp_path, EVERYTHING)
+    result = place.run("run", "--dry-run", "--agent", "touch called")
+    assert result.code == 0, result.err
+    assert [line for line in result.out.splitlines() if not line.startswith(" ")] == [
+        "1 Unit 1", "2 Unit 2", "3 Unit 3", "4 Unit 4", "The run would end: COMPLETE all done"
+    ]  # fmt: skip
+    assert '    {"a": ""}' in result.out, "what an agent would have said is not known"
+    assert not (tmp_path / "called").exists()
+    assert not place.journal.exists()
+
+
+@pytest.mark.parametrize("made", [PARALLEL, program(node("review", agent("x")))])
+def test_key_of_the_terminal_ends_agents_and_interrupts_the_run(tmp_path: Path, made: Program) -> None:
+    place = Compiled(tmp_path, made)
+    command = "sleep 1000 & echo $! > child${RDC_ENTRY-0}; wait; echo OK"
+    screen = Screen([str(place.script), "run", "--agent", command], tmp_path, place.environment())
+    children = [int(place.wait_for(f"child{index}")) for index in range(3 if made is PARALLEL else 1)]
+    screen.type("\x03")
+    screen.expect("rdc: INTERRUPTED review Unit review")
+    assert screen.close() == 130
+    wait_until(lambda: all(map(is_gone, children)))
+    assert "INTERRUPTED at review" in place.run("status").out

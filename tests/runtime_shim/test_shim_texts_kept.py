@@ -220,8 +220,11 @@ def test_status_tells_slots(tmp_path: Path) -> None:
     assert facts["slots"] == {"name": "Ann", "note": None, "count": "3", "kind": "a"}
 
 
-@pytest.mark.parametrize("content", [b"A=\0\n", b"A=\xff\n", b"A", b"A <<E\nE\n", b"=1\n", b"A<<E\nx\nF"])
+@pytest.mark.parametrize(
+    "content", [b"\n", b"A=x\n\n", b"A=\0\n", b"A=\xff\n", b"A", b"A <<E\nE\n", b"=1\n", b"A<<E\nx\nF"]
+)
 def test_malformed_values_are_refused(content: bytes) -> None:
     assert read_output(b"A=x\nA<<E\nE", ["A"]) == {"A": ""}
+    assert read_output(b"", ["A"]) == {}
     with pytest.raises(ValueError):  # noqa: PT011 (each has its own words)
         read_output(content, ["A"])

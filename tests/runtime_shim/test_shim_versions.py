@@ -159,3 +159,11 @@ def test_end_of_another_version_is_told_again(tmp_path: Path) -> None:
     assert (again.code, again.err) == (1, "rdc: STOP gave up\n")
     assert place.journal.read_bytes() == before
     assert place.run("run").code == 0
+
+
+def test_adopting_takes_no_text_for_a_counter(tmp_path: Path) -> None:
+    place = Place(tmp_path, program({"1": ask("COMPLETE")}, {"a": 5, "b": 1}))
+    place.run("run")
+    place.write(program({"1": ask("COMPLETE", title="New")}, {"a": "text", "b": 0}))  # type: ignore[dict-item]
+    assert place.run("resume", "--adopt").code == 75
+    assert place.records()[-1]["registers"] == {"a": "text", "b": 1}

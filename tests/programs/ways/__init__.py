@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from backends.registry import load
 from compiler.ir.features import Feature, features_of
@@ -11,10 +12,14 @@ from compiler.ir.serialise import from_json
 from tests.programs.cases import Case, Walk
 from tests.programs.oracle import walk
 from tests.programs.trial import Trial, trial
-from tests.programs.ways import make, python, semantics
+from tests.programs.ways import github, make, python, semantics
+from tests.workflows.engine import missing as node
 
 LONGEST = 25
 """Each call is a process; longer walks show little that short ones do not."""
+
+LONGEST_PAUSES = 8
+"""Seconds of a whole walk."""
 
 
 @dataclass(frozen=True)
@@ -41,16 +46,28 @@ class Way:
         asks = any(visit.question for visit in taken.visits)
         if taken.end is None or len(taken.visits) > LONGEST or (self.needs_questions and not asks):
             return False
+        if sum(taken.pauses(case.program)) > LONGEST_PAUSES:
+            return False
         return features_of(from_json(case.text)) <= self.carries
 
+
+def unready(backend: str) -> str:
+    """Targets that are made for runbooks alone know names of ends and of variables that are no matter of programs."""
+    ready = Feature.AGENTS in load(backend).features
+    return "" if ready else f"the {backend} target takes no programs but those of runbooks"
+
+
+NOT_MAKE, NOT_GITHUB = partial(unready, "make"), partial(unready, "github")
 
 WAYS = {
     "python": Way(python.compare, "python"),
     "python-waiting": Way(python.compare_in_pieces, "python", needs_questions=True),
     "python-killed": Way(python.compare_killed, "python", slow=0.03, every=3),
-    "make": Way(make.compare, "make"),
-    "make-waiting": Way(make.compare_in_pieces, "make", needs_questions=True),
-    "make-killed": Way(make.compare_killed, "make", slow=0.03, every=3),
+    "make": Way(make.compare, "make", missing=NOT_MAKE),
+    "make-waiting": Way(make.compare_in_pieces, "make", needs_questions=True, missing=NOT_MAKE),
+    "make-killed": Way(make.compare_killed, "make", slow=0.03, every=3, missing=NOT_MAKE),
+    "github": Way(github.compare, "github", every=2, missing=NOT_GITHUB),
+    "engine": Way(github.compare_by_engine, "github", missing=lambda: NOT_GITHUB() or node()),
 }
 SEMANTICS = "semantics"
 """The way that runs nothing."""

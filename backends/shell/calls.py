@@ -1,0 +1,83 @@
+"""What a shell cannot say exactly: a helper for python3, and what it is told about a call (I11 to I14, I21)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from backends.python.bundle import bundled
+from compiler.ir.program import Node, Program
+from compiler.ir.tasks import Agent, Parallel, Tool
+from compiler.ir.texts import Text
+
+_USUAL = {"agent": 1800, "parallel": 1800, "tool": 30}
+"""The time limits where a program says nothing (I21)."""
+
+
+def helper() -> str:
+    """The helper: it calls agents and tools, and reads their answers by the very code of the Python target."""
+    return bundled(["fitting", "reading", "calls"]) + "\n\nmain(sys.argv[1:])"
+
+
+def json_lines() -> str:
+    """What makes lines of JSON, for a shell to read."""
+    return bundled(["json_lines"]) + "\n\nconvert(*sys.argv[1:])"
+
+
+def call_of(node: Node, registers: Mapping[str, str], tokens: Mapping[str, str]) -> str:
+    """The call of a node as a line of JSON, "" if it calls neither agent nor tool."""
+    task = node.task
+    if not isinstance(task, Agent | Parallel | Tool):
+        return ""
+    timeout = _USUAL[task.kind] if node.settings.timeout is None else node.settings.timeout
+    call: dict[str, Any] = {"timeout": timeout, "tokens": dict(tokens)}
+    if isinstance(task, Tool):
+        call |= {"connection": task.connection, "tool": task.tool, "arguments": _arguments(task, registers)}
+    elif isinstance(task, Agent):
+        call["entries"] = [_entry(node.id, task)]
+    else:
+        call["entries"] = [_entry(f"{node.id}_{index}", entry) for index, entry in enumerate(task.entries)]
+        call |= {"check": task.check, "failing": task.failing, "unanimous": task.unanimous}
+    return json.dumps(call)
+
+
+def wanted(program: Program) -> str:
+    """The agents and connections that a program needs commands for, as JSON."""
+    found: dict[tuple[str, str], None] = {}
+    for task in (node.task for node in program.nodes):
+        if isinstance(task, Tool):
+            found["tool", task.connection] = None
+        elif isinstance(task, Agent | Parallel):
+            entries = task.entries if isinstance(task, Parallel) else (task,)
+            found |= {("agent", entry.agent): None for entry in entries}
+    return json.dumps(list(found))
+
+
+def _entry(name: str, agent: Agent) -> dict[str, Any]:
+    reading = agent.reading
+    return {
+        "name": name,
+        "agent": agent.agent,
+        "keywords": reading.keywords,
+        "validation": reading.validation,
+        "excused": reading.excused,
+    }
+
+
+def _arguments(task: Tool, registers: Mapping[str, str]) -> list[object]:
+    return [
+        part
+        if isinstance(part, str)
+        else {
+            "register": registers[part.register],
+            "missing": part.missing,
+            "before": part.before,
+            "after": part.after,
+        }
+        for part in task.arguments.parts
+    ]
+
+
+QUESTION = json.dumps({"timeout": _USUAL["agent"], "tokens": {}, "entries": [_entry("question", Agent("", Text()))]})
+"""The call of an agent that answers a question."""

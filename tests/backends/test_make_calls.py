@@ -1,0 +1,375 @@
+"""Makefiles of programs that call agents and tools, put questions, and wait at gates; killed and resumed."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from compiler.ir.answers import of_agent, of_tool
+from compiler.ir.edges import Add, Keep
+from compiler.ir.program import Input, Program, Register, Settings, Slot, Variable
+from compiler.ir.tasks import Parallel, Reading, Tool
+from compiler.ir.texts import text
+from tests.backends.makefiles import PATIENCE, environment
+from tests.backends.programs import Made, agent, always, ask, gate, node, program, ref, shell, slots, when, words
+from tests.workflows import lint
+
+READING = Reading(("DONE", "not done", "É"), r"d\w+e|done", ("É",))
+
+
+def rich() -> Program:
+    """A program with everything that a driver can have."""
+    return program(
+        node("in", ask("input", prompt=words("About ", ref("topic"))), always("pick", Keep("reply"))),
+        node("pick", ask("select", words("one ", ref("reply")), text("two")), when("two", "stop"), always("sure")),
+        node("sure", ask("confirm"), when("yes", "agent"), when("no", "stop")),
+        node("agent", agent(words("Do ", ref("reply")), "writer", reading=READING), always("both", Keep("answer"))),
+        node("both", Parallel((agent("a"), agent("b"))), always("tool", Keep("joined", extract="x"))),
+        node("tool", Tool("web", "get", words('{"a": "', ref("joined"), '"}')), always("command")),
+        node("command", shell("echo v=1 > $RDC_OUTPUT"), always("again", Keep("v", of="value", name="v")),
+             settings=Settings(timeout=9), variables=(Variable("V", "reply"), Variable("N", "n"))),
+        node("again", shell("false", "bash"), when("pass", "gate"), when("fail", "again", Add("n", 1)), retries="n",
+             settings=Settings(delay=1, backoff=2)),
+        node("gate", gate("Really?")),
+        message=words(ref("v", before="v", missing="none")),
+        slots=(*slots("reply", "answer", "joined", "v"), Slot("topic"), Slot("other", "x")),
+        inputs=(Input("topic", type="choice", options=("a", "b"), default="a"), ),
+        registers=(Register("n", ""),),
+        limit=99,
+    )  # fmt: skip
+
+
+def gates_only() -> Program:
+    """A program with as little as a driver of this kind can have."""
+    return program(node("g", gate()))
+
+
+def delayed() -> Program:
+    """A program that needs nothing but delays."""
+    edges = when("pass", "done"), when("fail", "1", Add("n", 1))
+    return program(node("1", shell("false"), *edges, retries="n", settings=Settings(delay=1)),
+                   registers=(Register("n", ""),))  # fmt: skip
+
+
+@pytest.mark.parametrize("whole", [rich, gates_only, delayed])
+def test_shellcheck_finds_nothing_and_dash_can_read_it(whole: object, tmp_path: Path) -> None:
+    Made(tmp_path, whole())  # type: ignore[operator]
+    (tmp_path / "driver.sh").write_bytes(
+        subprocess.run(
+            ["sed", "-n", r"s/^#: \{0,1\}//p", "Makefile"], cwd=tmp_path, capture_output=True, check=True
+        ).stdout
+    )
+    for command in ([lint.program("shellcheck"), "--norc", "-s", "sh"], [shutil.which("dash") or "sh", "-n"]):
+        checked = subprocess.run([*command, str(tmp_path / "driver.sh")], capture_output=True, check=False)
+        assert (checked.returncode, checked.stdout) == (0, b"")
+
+
+# --- Questions and gates ----------------------------------------------------------------------------------------------
+
+
+def questions() -> Program:
+    """A program that asks in every form; its replies are shown at the end."""
+    kept = [Keep(name) for name in "abcde"]
+    return program(
+        node("pf", ask("pass_fail"), when("pass", "yn", kept[0]), when("fail", "stop")),
+        node("yn", ask("yes_no"), when("pass", "co", kept[1]), when("fail", "stop")),
+        node("co", ask("confirm"), when("no", "in", kept[2]), when("yes", "stop")),
+        node("in", ask("input"), always("se", kept[3])),
+        node("se", ask("select", words("<", ref("d"), ">"), text("other")), when("<{d}>", "g", kept[4]),
+             when("other", "stop")),
+        node("g", gate("why"), when("approved", "h"), when("rejected", "stop")),
+        node("h", gate(), when("approved", "stop"), when("rejected", "done")),
+        message=words(*(part for name in "abcde" for part in (ref(name), ";"))),
+        slots=slots(*"abcde"),
+    )  # fmt: skip
+
+
+def test_answers_are_given_one_by_one(tmp_path: Path) -> None:
+    made = Made(tmp_path, questions())
+    last = made.end()
+    assert last == "rdc: WAITING pf"
+    replies = [("pf", "PASS"), ("yn", "yes"), ("co", "no"), ("in", " a # b=c "), ("se", "<a # b=c >"),
+               ("g", "approved"), ("h", "rejected")]  # fmt: skip
+    for unit, reply in replies:
+        assert (
+            made.end("answer", f"UNIT={unit}x", f"RESULT={reply}")
+            == f"rdc: error: unit '{unit}x' does not wait for an answer"
+        )
+        if unit != "in":
+            assert "this is no answer of unit" in made.end("answer", f"UNIT={unit}", "RESULT=wrong")
+        done = made.make("answer", f"UNIT={unit}", f"RESULT={reply}")
+        assert done.returncode == 0, done.stdout
+        last = made.end("resume")
+    assert last == "rdc: COMPLETE PASS;yes;no;a # b=c ;<a # b=c >;"
+    assert made.make("status").stdout.decode().splitlines() == [
+        "pass pf", "yes yn", "no co", "pass in", "<{d}> se", "approved g", "rejected h", "over: COMPLETE",
+    ]  # fmt: skip
+
+
+def test_answers_come_from_a_file_and_a_gate_is_opened_by_name_only(tmp_path: Path) -> None:
+    made = Made(tmp_path, questions())
+    lines = [
+        "co no",
+        "pass",
+        "in<<END",
+        " two",
+        "lines # x",
+        "END",
+        "yes",
+        "approved",
+        "se<<END",
+        "< two",
+        "lines # x>",
+        "END",
+    ]
+    (tmp_path / "answers").write_text("\ufeff" + "\r\n".join([*lines, "h rejected", ""]), encoding="utf-8")
+    assert made.end("ANSWERS=answers") == "rdc: error: ./answers:9: this is no answer of unit se: < two? lines # x>?"
+    (tmp_path / "answers").write_text("\n".join([*lines, "h rejected", ""]), encoding="utf-8")
+    made.make("clean")
+    assert made.end("ANSWERS=answers") == "rdc: WAITING g"
+    assert (
+        made.end("resume", "ANSWERS=answers", "HUMAN=1") == "rdc: COMPLETE pass;yes;no; two lines # x;< two lines # x>;"
+    )
+
+
+def test_the_flag_for_a_person_opens_one_gate(tmp_path: Path) -> None:
+    made = Made(tmp_path, program(node("g", gate(), always("h")), node("h", gate())))
+    assert made.end("HUMAN=1") == "rdc: WAITING h"
+    assert made.end("resume", "HUMAN=1") == "rdc: COMPLETE"
+
+
+# --- Agents and tools -------------------------------------------------------------------------------------------------
+
+ANSWERS = [b"it is NOT DONE, or Done\n\n", b"DONE\0\x00x\xff d\xffe", b" \t\v\f\n", b"DONE" + b" " * 1_048_573]
+
+
+def test_answers_are_read_as_the_graph_says(tmp_path: Path) -> None:
+    reader = agent("x", reading=READING)
+    whole = program(
+        node("1", reader, always("show", Keep("a"), Add("n", 1))),
+        node("show", shell('cp .rdc/main.make/answers/1."$N" kept."$N"; [ "$N" = "$ALL" ]'),
+             when("pass", "done"), when("fail", "1"), variables=(Variable("N", "n"),)),
+        slots=slots("a"),
+        registers=(Register("n", ""),),
+    )  # fmt: skip
+    made = Made(tmp_path, whole)
+    for number, answer in enumerate(ANSWERS):
+        (tmp_path / f"says.{number}").write_bytes(answer)
+    command = made.script("agent", 'n=$(cat n 2> /dev/null || echo 0); echo $((n + 1)) > n; cat "says.$n"')
+    assert made.end(f"AGENT={command}", ALL=str(len(ANSWERS))) == "rdc: COMPLETE"
+    expected = [of_agent(reader, None if len(answer) > 1_048_576 else answer) for answer in ANSWERS]
+    said = made.make("status").stdout.decode().splitlines()
+    shown = [line.removesuffix(" 1") for line in said if line.endswith(" 1")]
+    assert shown == [outcome.word for outcome in expected]
+    for number, outcome in enumerate(expected, 1):
+        assert made.read(f"kept.{number}").decode() == outcome.text
+
+
+def test_entries_run_at_the_same_time_and_are_joined_by_index(tmp_path: Path) -> None:
+    entries = tuple(agent(f"{index}", f"type{index}", reading=Reading(("OK", "BAD"))) for index in range(3))
+    whole = program(
+        node("all", Parallel(entries, failing=("BAD",)), when("OK", "done", Keep("a")), always("stop")),
+        message=words(ref("a")),
+        slots=slots("a"),
+    )
+    made = Made(tmp_path, whole)
+    # Each waits for the other two, and the first one is done last.
+    command = made.script(
+        "agent",
+        'read -r n; echo "$RDC_UNIT $RDC_AGENT_TYPE $RDC_ENTRY $RDC_ATTEMPT" > "on.$n"\n'
+        'while ! { [ -e on.0 ] && [ -e on.1 ] && [ -e on.2 ]; }; do sleep 0.05; done\n'
+        '[ "$n" != 0 ] || sleep 0.3; echo "says $n" >&2; echo "$n OK"',
+    )  # fmt: skip
+    done = made.make(f"AGENT={command}")
+    assert done.stdout.decode().splitlines()[-1] == "rdc: COMPLETE 0 OK 1 OK 2 OK"
+    assert made.read("on.1") == b"all_1 type1 1 1\n"
+    shown = re.findall(r"\| all_(\d): (.*)", done.stderr.decode())
+    assert shown == [(index, f"{said}") for index in "012" for said in (f"says {index}", f"{index} OK")]
+
+
+def test_a_tool_gets_json_whatever_a_slot_holds(tmp_path: Path) -> None:
+    call = Tool(
+        "web", "get it", words('{"a": ["', ref("a"), '", "', ref("u", missing='"no"'), '"], "n": "', ref("n"), '"}')
+    )
+    whole = program(
+        node("1", call, when("pass", "done", Keep("r", extract="x")), when("fail", "stop")),
+        message=words(ref("r")),
+        slots=slots("a", "u", "r"),
+        registers=(Register("n", "", 5),),
+        inputs=(Input("a", type="text"),),
+    )
+    made = Made(tmp_path, whole)
+    tool = made.script("tool", """cat > given; echo 'x {"x": 1} {"x": {"y": [ "\\u00e9"] }} {"z": 1} '""")
+    (tmp_path / "tools").write_text(f"# them\nweb={tool}\n", encoding="utf-8")
+    value = "\"}\\\n\x07\u2028é'$(touch x)"
+    assert made.end(f"a={value}", "TOOLS=tools") == 'rdc: COMPLETE {"y":["é"]}'
+    assert json.loads(made.read("given")) == {"tool": "get it", "arguments": {"a": [value, '"no"'], "n": "5"}}
+    assert of_tool(b"").text == ""
+    made.script("tool", "exit 3")
+    assert made.end("a=b", "TOOLS=tools") == "rdc: STOP"
+
+
+def test_a_missing_command_is_said_before_anything_runs(tmp_path: Path) -> None:
+    made = Made(tmp_path, rich())
+    says = "there is no command for the agent writer: give AGENT=COMMAND, or set RDC_AGENT or RDC_AGENTS"
+    assert made.end() == f"rdc: error: {says}"
+    (tmp_path / "agents").write_text("writer=true\n=true\n", encoding="utf-8")
+    assert made.end(RDC_AGENTS="agents") == (
+        "rdc: error: there is no command for the connection web: give TOOLS=FILE with a line web=COMMAND"
+    )
+    assert not (made.state / "journal").exists()
+
+
+def test_which_agent_is_called(tmp_path: Path) -> None:
+    whole = program(
+        node("1", agent("x", "one"), always("2", Keep("a"))),
+        node("2", agent("x", "two"), always("done", Keep("b"))),
+        message=words(ref("a"), ",", ref("b")),
+        slots=slots("a", "b"),
+    )
+    made = Made(tmp_path, whole)
+    (tmp_path / "agents").write_text("one=echo listed\n", encoding="utf-8")
+    assert made.end(RDC_AGENT="echo common", RDC_AGENTS="agents") == "rdc: COMPLETE listed,common"
+    assert made.end("AGENT=echo $RDC_AGENT_TYPE", RDC_AGENTS="agents") == "rdc: COMPLETE one,two"
+
+
+def test_an_agent_decides_only_if_it_was_named_on_the_command_line(tmp_path: Path) -> None:
+    whole = program(
+        node("1", agent("x"), when("pass", "2"), when("fail", "stop")),
+        node("2", ask("yes_no", prompt="Is it so?"), when("pass", "stop"), when("fail", "3", Keep("a"))),
+        node("3", ask("pass_fail"), when("pass", "done"), when("fail", "stop")),
+        message=words(ref("a")),
+        slots=slots("a"),
+    )
+    made = Made(tmp_path, whole)
+    command = made.script("agent", 'read -r q; echo "$q"; [ "$RDC_UNIT" = 2 ] && echo NO || echo pass')
+    assert made.end(RDC_AGENT=command) == "rdc: WAITING 2"
+    assert made.end("resume", f"AGENT={command}") == "rdc: COMPLETE Is it so? NO"
+
+
+# --- Time limits, kills and resumes -----------------------------------------------------------------------------------
+
+
+def slow(made: Made, ended: list[subprocess.Popen[str]], *given: str) -> subprocess.Popen[bytes]:
+    """Start make, and wait until what it calls runs."""
+    process = subprocess.Popen(["make", *given], cwd=made.folder, env=environment({}), stdin=subprocess.DEVNULL,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)  # fmt: skip
+    ended.append(process)  # type: ignore[arg-type]
+    deadline = time.monotonic() + PATIENCE
+    while not made.read("began").endswith(b"\n"):
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    return process
+
+
+def is_gone(pid: int) -> bool:
+    """Whether a process has ended, within a while."""
+    deadline = time.monotonic() + PATIENCE
+    while time.monotonic() < deadline:
+        try:
+            if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
+                return True
+        except OSError:
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def calls() -> Program:
+    """A program that calls two slow agents between two commands."""
+    both = Parallel((agent("a", reading=Reading(("OK", "go on"))), agent("b", reading=Reading(("OK",)))))
+    return program(
+        node("1", shell("echo first >> log"), when("pass", "2"), when("fail", "stop")),
+        node("2", both, when("go on", "3", Keep("a")), when("OK", "3", Keep("a")), always("stop")),
+        node("3", shell("echo third >> log"), when("pass", "done"), when("fail", "stop")),
+        message=words("<", ref("a"), ">"),
+        slots=slots("a"),
+    )
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_a_kill_ends_all_that_is_called_and_the_run_is_resumed(
+    number: signal.Signals, tmp_path: Path, ended: list[subprocess.Popen[str]]
+) -> None:
+    made = Made(tmp_path, calls())
+    command = made.script("agent", '[ -e quick ] || { sleep 60 & echo "$$ $!" >> began.part; '
+                          '[ "$RDC_ENTRY" = 0 ] || { sleep 0.2; mv began.part began; }; wait; }; echo OK')  # fmt: skip
+    process = slow(made, ended, f"AGENT={command}")
+    if number == signal.SIGKILL:
+        driver = int((made.state / "lock").read_text())
+        os.kill(driver, number)
+    else:
+        os.kill(process.pid, number)
+    said, _ = process.communicate(timeout=PATIENCE)
+    assert number == signal.SIGKILL or b"rdc: INTERRUPTED 2" in said
+    for pid in made.read("began").split():
+        assert is_gone(int(pid))
+    assert made.end("resume", f"AGENT={command}") == "rdc: WAITING 2"
+    assert "ASSUME is none of the words" in made.end("resume", f"AGENT={command}", "ASSUME=pass")
+    (tmp_path / "quick").touch()
+    if number == signal.SIGKILL:
+        assert made.end("resume", f"AGENT={command}", "RERUN=1") == "rdc: COMPLETE <OK OK>"
+    else:
+        assert made.end("resume", f"AGENT={command}", "ASSUME=go on") == "rdc: COMPLETE <>"
+    assert made.read("log") == b"first\nthird\n"
+
+
+def test_what_takes_too_long_is_ended(tmp_path: Path) -> None:
+    whole = program(
+        node("1", shell("echo $$ >> pids; sleep 60"), when("pass", "stop"), when("fail", "2"),
+             settings=Settings(timeout=1)),
+        node("2", shell("cat; exit 7"), when("pass", "stop"), when("fail", "3"), settings=Settings(timeout=60)),
+        node("3", agent("x", reading=Reading(("OK",))), when("failed", "done"), always("stop"),
+             settings=Settings(timeout=1)),
+    )  # fmt: skip
+    made = Made(tmp_path, whole)
+    command = made.script("agent", "echo $$ >> pids; echo OK; sleep 60")
+    done = made.make(f"AGENT={command}")
+    assert done.stdout.decode().splitlines()[-1] == "rdc: COMPLETE", done.stderr
+    assert done.stderr.decode().count("timeout") == 2
+    assert all(is_gone(int(pid)) for pid in made.read("pids").split())
+
+
+def test_further_attempts_are_delayed(tmp_path: Path) -> None:
+    whole = program(
+        node("1", shell('echo "$RDC_ATTEMPT" >> n; [ "$RDC_ATTEMPT" = 3 ]'), when("pass", "done"),
+             when("fail", "1", Add("n", 1)), retries="n", settings=Settings(delay=60, backoff=2)),
+        registers=(Register("n", ""),),
+    )  # fmt: skip
+    made = Made(tmp_path, whole)
+    sleeps = tmp_path / "bin"
+    sleeps.mkdir()
+    (sleeps / "sleep").write_text('#!/bin/sh\necho "$1" >> slept\n', encoding="utf-8")
+    (sleeps / "sleep").chmod(0o755)
+    assert made.end(PATH=f"{sleeps}:{os.environ['PATH']}") == "rdc: COMPLETE"
+    assert (made.read("n"), made.read("slept")) == (b"1\n2\n3\n", b"60\n120\n")
+
+
+def test_a_run_that_is_killed_anywhere_goes_on_as_if_it_had_not_been(tmp_path: Path) -> None:
+    """A command that kills the driver, before and after it has given its value, and once the run has been resumed."""
+    kill = 'echo "$N" >> log; echo "v=$N" > "$RDC_OUTPUT"; [ -e "done.$N" ] || { : > "done.$N"; kill -9 "$PPID"; }'
+    keeps = (Keep("v", of="value", name="v"), Add("n", 1))
+    whole = program(
+        node("1", shell(kill), when("pass", "2", *keeps), when("fail", "stop"), variables=(Variable("N", "n"),)),
+        node("2", shell('[ "$V" = "$((N - 1))" ] && [ "$N" = 3 ]'), when("pass", "done"), when("fail", "1"),
+             variables=(Variable("N", "n"), Variable("V", "v"))),
+        message=words(ref("v")),
+        slots=slots("v"),
+        registers=(Register("n", ""),),
+    )  # fmt: skip
+    made = Made(tmp_path, whole)
+    last = made.end()
+    for _ in range(3):
+        assert not last.startswith("rdc: COMPLETE")
+        last = made.end("resume", "RERUN=1")
+    assert last == "rdc: COMPLETE 2"
+    assert made.read("log") == b"0\n0\n1\n1\n2\n2\n"

@@ -1,0 +1,426 @@
+"""Makefiles of programs with slots, texts, values and inputs, in which nothing that anybody says is ever evaluated."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from backends.make import MakeBackend
+from compiler.ir.edges import Add, Clear, CounterTest, Keep, SlotTest, Test
+from compiler.ir.program import Input, Program, Register, Slot, Variable
+from compiler.ir.semantics import Machine
+from compiler.ir.tasks import Branch, Gate, Shell
+from compiler.ir.texts import Text, text
+from tests.backends.programs import Made, agent, always, ask, gate, node, program, ref, shell, slots, when, words
+
+# What somebody may say to an input, a question, or by a command, and what might be taken for something to obey.
+HOSTILE = [
+    "$(touch x)",
+    "'; rm -rf . '",
+    "${{ github.token }}",
+    "a\nb=c",
+    "::set-output name=x::y",
+    "]]]",
+    "$(shell touch x)",
+    "`touch x`",
+    '"; touch x; "',
+    "#<\n#> name_u1_1\n#| other",
+    "\\\n\\",
+    "%s%n\\0\\x41",
+    "{a}{b}",
+    "-n",
+    "*",
+    "a \u202e b \u2066 c",
+    "\x1b]0;title\x07\x1b[31m",
+    "end\n",
+    "\n\nend",
+    "1 = 1 ] || touch x #",
+    "rdc_s1_a=7",
+    "é🚀\u2028",
+]
+NUMBERS = range(len(HOSTILE))
+
+
+def said() -> Program:
+    """A program that shows its input, keeps a reply, and gives both to a command, which gives the input back."""
+    command = 'printf %s "$A" > a; printf %s "$B" > b; printf \'v<<EOF\\n%s\\nEOF\\n\' "$A" > "$RDC_OUTPUT"'
+    return program(
+        node("ask", ask("input", prompt=words("<", ref("a"), ">")), always("show", Keep("b"))),
+        node("show", shell(command), when("pass", "done", Keep("c", of="value", name="v")), when("fail", "stop"),
+             variables=(Variable("A", "a"), Variable("B", "b"))),
+        message=words(ref("b"), "|", ref("c")),
+        slots=slots("a", "b", "c"),
+        inputs=(Input("a", type="text"),),
+    )  # fmt: skip
+
+
+def said_at_once() -> Program:
+    """The same for all that is hostile, in one run, with tests on each value."""
+    shows = [f'printf %s "$A{n}" > a{n}; printf %s "$B{n}" > b{n}' for n in NUMBERS]
+    gives = [f'printf \'v{n}<<EOF\\n%s\\nEOF\\n\' "$A{n}" >> "$RDC_OUTPUT"' for n in NUMBERS]
+    asks = [
+        node(f"ask{n}", ask("input", prompt=words("<", ref(f"a{n}"), ">")),
+             always(f"ask{n + 1}" if n + 1 < len(HOSTILE) else "show", Keep(f"b{n}")))
+        for n in NUMBERS
+    ]  # fmt: skip
+    kept = [Keep(f"c{n}", of="value", name=f"v{n}") for n in NUMBERS]
+    same = [
+        node(f"same{n}", Branch(),
+             always("stop", tests=[SlotTest(f"c{n}", "!=", value)]),
+             always(f"same{n + 1}" if n + 1 < len(HOSTILE) else "done", tests=[SlotTest(f"a{n}", "==", value)]),
+             always("stop"))
+        for n, value in enumerate(HOSTILE)
+    ]  # fmt: skip
+    return program(
+        *asks,
+        node("show", shell("\n".join([*shows, *gives])), when("pass", "same0", *kept), when("fail", "stop"),
+             variables=tuple(Variable(f"{name.upper()}{n}", f"{name}{n}") for n in NUMBERS for name in "ab")),
+        *same,
+        message=words(*(ref(f"c{n}") for n in NUMBERS)),
+        slots=slots(*(f"{name}{n}" for n in NUMBERS for name in "abc")),
+        inputs=tuple(Input(f"a{n}", type="text") for n in NUMBERS),
+    )  # fmt: skip
+
+
+def test_what_anybody_says_stays_text(tmp_path: Path) -> None:
+    made = Made(tmp_path, said_at_once())
+    replies = "".join(f"ask{n}<<EOF\n{value}\nEOF\n" for n, value in enumerate(HOSTILE))
+    (tmp_path / "answers").write_text(replies, encoding="utf-8")
+    # Make takes away blanks before a value: such a one is given by a file.
+    given = {f"a{n}": value for n, value in enumerate(HOSTILE)}
+    listed = "".join(f"{name}<<EOF\n{value}\nEOF\n" for name, value in given.items() if value[0].isspace())
+    (tmp_path / "inputs").write_text(listed, encoding="utf-8")
+    words_of_make = [f"{name}={value}" for name, value in given.items() if not value[0].isspace()]
+    done = made.make(*words_of_make, "INPUTS=inputs", "ANSWERS=answers")
+    assert done.stdout.decode().splitlines()[-1].startswith("rdc: COMPLETE"), done.stderr.decode()
+    for n, value in enumerate(HOSTILE):
+        assert (made.read(f"a{n}").decode(), made.read(f"b{n}").decode()) == (value, value)
+    names = {"Makefile", ".rdc", "answers", "inputs", *(f"{name}{n}" for n in NUMBERS for name in "ab")}
+    assert {path.name for path in tmp_path.iterdir()} == names
+    shown = (done.stdout + done.stderr).decode()
+    assert not [character for character in shown if not character.isprintable() and character not in "\n\t"]
+
+
+def test_a_reply_on_the_command_line_stays_text(tmp_path: Path) -> None:
+    made = Made(tmp_path, said())
+    value = "$(shell touch x) $(touch x) ${{ x }} 'q' \"d\" \\ `touch x` %s"
+    assert made.end("a=x") == "rdc: WAITING ask"
+    assert made.make("answer", "UNIT=ask", f"RESULT={value}").returncode == 0
+    assert made.end("resume") == f"rdc: COMPLETE {value}|x"
+    assert made.read("b").decode() == value
+    assert not (tmp_path / "x").exists()
+
+
+@pytest.mark.parametrize(
+    ("value", "says"),
+    [
+        (b"a\0b", b"the inputs cannot be read"),
+        (b"\xff", b"UTF-8"),
+        (b"x" * 1_048_577, b"longer than 1048576 bytes"),
+    ],
+    ids=["NUL", "no UTF-8", "too long"],
+)
+def test_what_is_no_text_is_refused_before_anything_runs(value: bytes, says: bytes, tmp_path: Path) -> None:
+    made = Made(tmp_path, said())
+    (tmp_path / "inputs").write_bytes(b"a<<EOF\n" + value + b"\nEOF\n")
+    done = made.make("INPUTS=inputs")
+    assert b"rdc: error: inputs: " in done.stdout
+    assert says in done.stdout or b"NUL" in done.stdout
+    assert not (made.state / "journal").exists()
+
+
+def test_a_megabyte_is_kept_and_compared_byte_for_byte(tmp_path: Path) -> None:
+    value = ("é\n" * 349_525)[:-1]
+    whole = program(
+        node("same", Branch(), always("other", tests=[SlotTest("a", "==", value)]), always("stop")),
+        node("other", Branch(), always("stop", tests=[SlotTest("a", "==", f"{value}\n")]), always("done")),
+        slots=slots("a"),
+        inputs=(Input("a", type="text"),),
+    )
+    made = Made(tmp_path, whole)
+    (tmp_path / "inputs").write_text(f"a<<EOF\n{value}\nEOF\n", encoding="utf-8")
+    assert made.end("INPUTS=inputs") == "rdc: COMPLETE"
+
+
+# --- Texts ------------------------------------------------------------------------------------------------------------
+
+
+def filled_by(whole: Program, item: Text, values: dict[str, str]) -> str:
+    """A text as the semantics fills it in when a run begins."""
+    machine = Machine(whole)
+    return machine.text(machine.start(values), item)
+
+
+def test_texts_are_filled_in_once_and_exactly(tmp_path: Path) -> None:
+    item = words(
+        "\n {b}\n", ref("a"), ref("a", before="<\n", after="\n>"), ref("n"), "$N\\\n", ref("u", missing="no\nu\n"),
+        ref("u", before="b", after="a"), "\n", ref("count", before="(", after=")"), "end\n\n",
+    )  # fmt: skip
+    question = ask("input", prompt=item)
+    whole = program(
+        node("1", question, always("done")),
+        slots=(*slots("a", "b", "u"), Slot("n", "")),
+        registers=(Register("count", "", 7),),
+        inputs=(Input("a", type="text"), Input("b", default="B")),
+    )
+    value = "x {b} &\\1\n"
+    made = Made(tmp_path, whole)
+    assert made.end(f"a={value}") == "rdc: WAITING 1"
+    assert (made.state / "prompts" / "1.1").read_text(encoding="utf-8") == filled_by(whole, item, {"a": value})
+
+
+def test_counters_stand_in_commands(tmp_path: Path) -> None:
+    command = words("printf %s '", ref("n"), "' >> out; [ ", ref("n"), " = 3 ]\n\n")
+    whole = program(
+        node("1", Shell("bash", command), when("pass", "done"), when("fail", "1", Add("n", 1))),
+        registers=(Register("n", "", 1),),
+        slots=slots("a"),
+    )
+    made = Made(tmp_path, whole)
+    assert made.end() == "rdc: COMPLETE"
+    assert made.read("out") == b"123"
+
+
+def test_a_slot_is_cleared_and_kept_anew(tmp_path: Path) -> None:
+    seen = "printf '[%s]' \"${A-unset}\" >> out"
+    variables = (Variable("A", "a"),)
+    whole = program(
+        node("1", shell(seen), always("2", Clear("a")), variables=variables),
+        node("2", shell(seen), always("3"), variables=variables),
+        node("3", ask("input"), always("4", Clear("a"), Keep("a"))),
+        node("4", shell(seen), always("empty"), variables=variables),
+        node("empty", Branch(), always("stop", tests=[SlotTest("a", "==", "")]), always("done")),
+        slots=(Slot("a", "first"),),
+    )
+    made = Made(tmp_path, whole)
+    (tmp_path / "answers").write_text("3 second\n", encoding="utf-8")
+    assert made.end("ANSWERS=answers", A="of the environment") == "rdc: COMPLETE"
+    assert made.read("out") == b"[first][unset][second]"
+
+
+# --- Values (I9) ------------------------------------------------------------------------------------------------------
+
+
+def giving(output: str, code: int = 0) -> Program:
+    """A program of a command that writes this to RDC_OUTPUT and ends so; its values are shown at the end."""
+    command = f"printf '{output}' >> \"$RDC_OUTPUT\"; exit {code}"
+    keeps = (Keep("a", of="value", name="one"), Keep("b", of="value", name="two"))
+    return program(
+        node("1", shell(command), when("pass", "end", *keeps), when("fail", "end", *keeps)),
+        node("end", shell('[ -z "${RDC_OUTPUT-}" ]'), when("pass", "done"), when("fail", "stop")),
+        message=words(ref("a"), ",", ref("b")),
+        slots=(Slot("a", "A"), Slot("b", "B")),
+    )
+
+
+@pytest.mark.parametrize(
+    ("output", "word", "values"),
+    [
+        ("one=1\\n", "PASS", "1,B"),
+        ("one=1", "PASS", "1,B"),
+        ("one=1\\none=2=3\\ntwo=<<x\\n", "PASS", "2=3,<<x"),
+        ("two<<X\\na\\nX \\nX\\none=\\n", "PASS", ",a X"),
+        ("two<<X\\nX\\n", "PASS", "A,"),
+        ("", "PASS", "A,B"),
+        ("three=3\\none=1\\n", "FAIL", "A,B"),
+        ("one=1\\nnothing\\n", "FAIL", "A,B"),
+        ("one=1\\ntwo<<X\\na\\n", "FAIL", "A,B"),
+        ("one=1\\0\\n", "FAIL", "A,B"),
+        ("one=\\377\\n", "FAIL", "A,B"),
+    ],
+)
+def test_a_command_gives_values(output: str, word: str, values: str, tmp_path: Path) -> None:
+    done = Made(tmp_path, giving(output)).make()
+    assert done.stdout.decode().splitlines()[-1] == f"rdc: COMPLETE {values}"
+    assert f"    {word}\n" in done.stderr.decode()
+
+
+def test_what_a_failing_command_gave_counts_too(tmp_path: Path) -> None:
+    assert Made(tmp_path, giving("one=1\\n", 3)).end() == "rdc: COMPLETE 1,B"
+
+
+@pytest.mark.parametrize(("size", "end"), [(65_536, "rdc: COMPLETE"), (65_537, "rdc: STOP")])
+def test_a_value_that_fits_no_environment_fails_the_task(size: int, end: str, tmp_path: Path) -> None:
+    whole = program(
+        node("1", shell('printf %s "$A" | wc -c > size'), variables=(Variable("A", "a"),)),
+        slots=slots("a"),
+        inputs=(Input("a", type="text"),),
+    )
+    made = Made(tmp_path, whole)
+    (tmp_path / "inputs").write_text(f"a={'x' * size}\n", encoding="utf-8")
+    assert made.end("INPUTS=inputs") == end
+    assert made.read("size").strip() == (b"65536" if size == 65_536 else b"")
+
+
+# --- Inputs (I8) ------------------------------------------------------------------------------------------------------
+
+INPUTS = (
+    Input("text", type="text", required=False),
+    Input("number", type="number", default="1"),
+    Input("flag", type="boolean", default="false"),
+    Input("kind", type="choice", options=("a b", "c"), default="c"),
+    Input("name", pattern="[a-z]+|[0-9]{2}", default="x"),
+    Input("needed"),
+)
+
+
+def shows_inputs() -> Program:
+    """A program that shows its inputs at its end."""
+    parts = [part for item in INPUTS for part in (ref(item.name, missing="-"), ";")]
+    return program(
+        node("1", shell(": ")),
+        message=words(*parts),
+        slots=slots(*(item.name for item in INPUTS)),
+        inputs=INPUTS,
+    )
+
+
+def test_inputs_have_their_values_from_make_a_file_or_their_defaults(tmp_path: Path) -> None:
+    made = Made(tmp_path, shows_inputs())
+    hidden = {"RDC_GIVEN_input_2": "7", "RDC_GIVEN_INPUTS": "none"}
+    assert made.end("needed=n", text="of the environment", **hidden) == "rdc: COMPLETE -;1;false;c;x;n;"
+    (tmp_path / "inputs").write_text("needed=file\nnumber=-2.5\ntext<<X\nseveral\nlines\nX\n", encoding="utf-8")
+    assert made.end("INPUTS=inputs", "flag=true", "number=3") == "rdc: COMPLETE several lines;3;true;c;x;file;"
+    assert made.end("needed=", "kind=a b", "name=42") == "rdc: COMPLETE -;1;false;a b;42;;"
+
+
+UNFIT = [
+    ([], "the input needed is missing: make needed=VALUE"),
+    (["needed=a\nb"], "the input needed has more than one line"),
+    (["needed=a", "number=1."], "the input number is not a decimal number"),
+    (["needed=a", "number=1\n"], "the input number is not a decimal number"),
+    (["needed=a", "flag=yes"], "the input flag is neither true nor false"),
+    (["needed=a", "kind=b"], "the input kind is none of its options: make help lists them"),
+    (["needed=a", "name=x1"], "the input name is unfit: it does not match [a-z]+|[0-9]{2}"),
+    (["INPUTS=none"], "the inputs cannot be read: none"),
+    (["INPUTS=wrong"], "wrong: line 2: this name is not declared"),
+    (["INPUTS=wrong.json"], "wrong.json: 'other' is not known"),
+]
+
+
+def test_unfit_inputs_leave_everything_as_it_was(tmp_path: Path) -> None:
+    made = Made(tmp_path, shows_inputs())
+    (tmp_path / "wrong").write_text("needed=a\nother=b\n", encoding="utf-8")
+    (tmp_path / "wrong.json").write_text('{"other": "b"}', encoding="utf-8")
+    assert made.end("needed=before").startswith("rdc: COMPLETE")
+    journal = (made.state / "journal").read_bytes()
+    for given, says in UNFIT:
+        assert made.end(*given) == f"rdc: error: {says}"
+        assert (made.state / "journal").read_bytes() == journal
+    assert made.end("resume") == "rdc: COMPLETE -;1;false;c;x;before;"
+
+
+def test_inputs_and_answers_may_be_json(tmp_path: Path) -> None:
+    whole = program(
+        node("1", ask("input"), always("2", Keep("r"))),
+        node("2", ask("confirm"), when("yes", "1"), when("no", "done")),
+        message=words(ref("a"), "|", ref("n"), "|", ref("r")),
+        slots=slots("a", "n", "r"),
+        inputs=(Input("a", type="text"), Input("n", type="number")),
+    )
+    made = Made(tmp_path, whole)
+    (tmp_path / "inputs").write_text(' {"a": "END0\\n$(touch x)\\u0027", "n": 1.5}', encoding="utf-8")
+    (tmp_path / "answers").write_text('{"1": ["x", "é\\ny"], "2": ["yes", "no"]}', encoding="utf-8")
+    assert made.end("INPUTS=inputs", "ANSWERS=answers") == "rdc: COMPLETE END0 $(touch x)'|1.5|é y"
+
+
+def test_a_new_run_archives_all_of_the_last_one(tmp_path: Path) -> None:
+    made = Made(tmp_path, shows_inputs())
+    made.make("needed=one")
+    made.make("needed=two")
+    old = made.state / "history" / "1"
+    assert sorted(path.name for path in old.iterdir()) == ["answers", "journal", "outputs", "prompts", "values"]
+    assert [path.read_text() for path in (old / "values").glob("*needed*")] == ["one"]
+
+
+def test_help_lists_the_inputs(tmp_path: Path) -> None:
+    said = Made(tmp_path, shows_inputs()).make("help").stdout.decode()
+    assert "make needed=VALUE" in said
+    assert "one of a b, c; c if it is not given" in said
+    assert "(needs python3)" in said
+
+
+@pytest.mark.parametrize("name", ["PATH", "SHELL", "MAKEFLAGS", "RDC_UNIT", "ANSWERS", "a.b", "1a", "ä", "a b"])
+def test_an_input_that_make_would_misunderstand_is_refused(name: str) -> None:
+    whole = program(node("1", gate()), slots=slots(name), inputs=(Input(name),))
+    found = MakeBackend().emit(whole, {})
+    assert [item.code for item in found.diagnostics] == ["RD530"]
+    assert found.text is None
+
+
+def test_a_text_with_nul_is_refused() -> None:
+    whole = program(node("1", Gate("g", text("a\0b"))), slots=slots("a"))
+    assert [item.code for item in MakeBackend().emit(whole, {}).diagnostics] == ["RD531"]
+
+
+def test_a_guard_asks_for_counters_and_slots(tmp_path: Path) -> None:
+    tests: list[Test] = [CounterTest("n", ">=", 2), SlotTest("a", "==", "x"), SlotTest("b", "!=", "")]
+    whole = program(
+        node("1", shell(":"), always("done", tests=tests), always("1", Add("n", 1)), retries="n"),
+        slots=(Slot("a", "x"), Slot("b", "y")),
+        registers=(Register("n", ""),),
+        limit=3,
+    )
+    assert Made(tmp_path, whole).end() == "rdc: COMPLETE"
+
+
+def test_the_limit_ends_the_run(tmp_path: Path) -> None:
+    whole = program(node("1", shell("echo >> n"), always("g")), node("g", gate(), always("1")), limit=2)
+    made = Made(tmp_path, whole)
+    (tmp_path / "answers").write_text("g approved\ng rejected\n", encoding="utf-8")
+    assert made.end("ANSWERS=answers") == "rdc: STOP 1: the limit of 2 units was reached"
+    assert made.end("resume") == "rdc: STOP 1: the limit of 2 units was reached"
+    assert made.read("n") == b"\n\n"
+    assert "over: STOP" in made.make("status").stdout.decode()
+
+
+# --- Damage -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("line", "changed"),
+    [
+        ("begin u1_1", "begin u1_1/;e touch x;/"),
+        ("rdc_s1_a=0", "rdc_s1_a=$(touch x)"),
+        ("rdc_s1_a=0", "rdc_n=a[$(touch x)]"),
+        ("rdc_s1_a=0", "rdc_s1_a=0';>x;'"),
+        ("begin u1_1", "begin u9_1"),
+    ],
+)
+def test_nothing_of_a_journal_is_evaluated(line: str, changed: str, tmp_path: Path) -> None:
+    made = Made(tmp_path, program(node("1", ask("input", prompt=words(ref("a")))), slots=slots("a")))
+    assert made.end() == "rdc: WAITING 1"
+    path = made.state / "journal"
+    path.write_text(path.read_text().replace(line, changed), encoding="utf-8")
+    for given in (["resume"], ["status"], ["answer", "UNIT=1", "RESULT=x"]):
+        assert "damaged" in made.end(*given)
+    assert not (tmp_path / "x").exists()
+
+
+def test_a_missing_value_is_said(tmp_path: Path) -> None:
+    whole = program(node("1", ask("input"), when("pass", "2", Keep("a"))), node("2", gate()), slots=slots("a"),
+                    message=words(ref("a")))  # fmt: skip
+    made = Made(tmp_path, whole)
+    (tmp_path / "answers").write_text("1 x\n", encoding="utf-8")
+    assert made.end("ANSWERS=answers") == "rdc: WAITING 2"
+    for path in (made.state / "values").iterdir():
+        path.unlink()
+    made.make("answer", "UNIT=2", "RESULT=approved")
+    assert made.end("resume").startswith("rdc: error: ")
+
+
+TOOLS = "sh bash sed awk grep cat cp mv rm mkdir ln tr wc cmp tail head date ps kill sleep env cksum make"
+
+
+def test_python3_is_asked_for_only_where_it_is_needed(tmp_path: Path) -> None:
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    for name in TOOLS.split():
+        if found := shutil.which(name):
+            (tools / name).symlink_to(Path(found).resolve())
+    without = Made(tmp_path, program(node("1", shell("echo $A"), variables=(Variable("A", "a"),)), slots=slots("a")))
+    assert without.end(PATH=str(tools)) == "rdc: COMPLETE"
+    needs = Made(tmp_path, program(node("1", agent("x")), slots=slots("a")))
+    assert needs.end(PATH=str(tools)) == "rdc: error: there is no python3 on PATH, which this needs"
