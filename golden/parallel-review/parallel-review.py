@@ -1528,11 +1528,10 @@ def in_json(text: str) -> str:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Slots: texts that a run keeps, tests and shows (I5, I6, I17, I19).
+# Texts that a run keeps, tests and shows: what slots add to the walk (I5, I6, I17, I19).
 # ---------------------------------------------------------------------------------------------------------------------
 
 Slot = Optional[str]
-LARGEST_VARIABLE = 65_536  # bytes of a value that reaches a command, or comes from one (I7, I9)
 
 
 def keeping(text: str, values: Mapping[str, str]) -> Verbs:
@@ -1546,11 +1545,6 @@ def keeping(text: str, values: Mapping[str, str]) -> Verbs:
     return {**VERBS, "keep": keep}
 
 
-def keeping_text(done: Done, text: str) -> Done:
-    """Return an outcome with its text."""
-    return done._replace(verbs=keeping(text, {}))
-
-
 def reference(place: list[str], registers: Registers) -> str:
     """Return what stands for a reference that has texts around it, or another one where the slot is unset (I6)."""
     register, before, after, missing = place
@@ -1558,27 +1552,38 @@ def reference(place: list[str], registers: Registers) -> str:
     return missing if value is None else f"{before}{value}{after}"
 
 
-def slots_of(_program: Table, state: State) -> Table:
-    """Return the slots of a run as its status tells them."""
-    return {"slots": {name: value for name, value in state.registers.items() if not isinstance(value, int)}}
-
-
 def _equal(slot: Slot, text: str) -> bool:
     return (slot or "") == text
-
-
-def _clear(_slot: Slot, _what: list[str]) -> Slot:
-    return None
 
 
 def _differ(slot: Slot, text: str) -> bool:
     return not _equal(slot, text)
 
 
+def _clear(_slot: Slot, _what: list[str]) -> Slot:
+    return None
+
+
 TESTS.update({"==": _equal, "!=": _differ})
 VERBS["clear"] = _clear
 VERBS.update(keeping("", {}))
 VALUES[list] = reference
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# What a journal and a status know of the texts that a run keeps (I5, I19).
+# ---------------------------------------------------------------------------------------------------------------------
+
+def keeping_text(done: Done, text: str) -> Done:
+    """Return an outcome with its text."""
+    return done._replace(verbs=keeping(text, {}))
+
+
+def slots_of(_program: Table, state: State) -> Table:
+    """Return the slots of a run as its status tells them."""
+    return {"slots": {name: value for name, value in state.registers.items() if not isinstance(value, int)}}
+
+
 TELLS.append(keeping_text)
 FACTS.append(slots_of)
 

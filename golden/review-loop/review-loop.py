@@ -1561,11 +1561,10 @@ def in_json(text: str) -> str:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Slots: texts that a run keeps, tests and shows (I5, I6, I17, I19).
+# Texts that a run keeps, tests and shows: what slots add to the walk (I5, I6, I17, I19).
 # ---------------------------------------------------------------------------------------------------------------------
 
 Slot = Optional[str]
-LARGEST_VARIABLE = 65_536  # bytes of a value that reaches a command, or comes from one (I7, I9)
 
 
 def keeping(text: str, values: Mapping[str, str]) -> Verbs:
@@ -1579,11 +1578,6 @@ def keeping(text: str, values: Mapping[str, str]) -> Verbs:
     return {**VERBS, "keep": keep}
 
 
-def keeping_text(done: Done, text: str) -> Done:
-    """Return an outcome with its text."""
-    return done._replace(verbs=keeping(text, {}))
-
-
 def reference(place: list[str], registers: Registers) -> str:
     """Return what stands for a reference that has texts around it, or another one where the slot is unset (I6)."""
     register, before, after, missing = place
@@ -1591,27 +1585,38 @@ def reference(place: list[str], registers: Registers) -> str:
     return missing if value is None else f"{before}{value}{after}"
 
 
-def slots_of(_program: Table, state: State) -> Table:
-    """Return the slots of a run as its status tells them."""
-    return {"slots": {name: value for name, value in state.registers.items() if not isinstance(value, int)}}
-
-
 def _equal(slot: Slot, text: str) -> bool:
     return (slot or "") == text
-
-
-def _clear(_slot: Slot, _what: list[str]) -> Slot:
-    return None
 
 
 def _differ(slot: Slot, text: str) -> bool:
     return not _equal(slot, text)
 
 
+def _clear(_slot: Slot, _what: list[str]) -> Slot:
+    return None
+
+
 TESTS.update({"==": _equal, "!=": _differ})
 VERBS["clear"] = _clear
 VERBS.update(keeping("", {}))
 VALUES[list] = reference
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# What a journal and a status know of the texts that a run keeps (I5, I19).
+# ---------------------------------------------------------------------------------------------------------------------
+
+def keeping_text(done: Done, text: str) -> Done:
+    """Return an outcome with its text."""
+    return done._replace(verbs=keeping(text, {}))
+
+
+def slots_of(_program: Table, state: State) -> Table:
+    """Return the slots of a run as its status tells them."""
+    return {"slots": {name: value for name, value in state.registers.items() if not isinstance(value, int)}}
+
+
 TELLS.append(keeping_text)
 FACTS.append(slots_of)
 
@@ -1986,14 +1991,81 @@ class Calling(Performer):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Slots as environment variables of what a unit calls (I7).
+# Values: what commands get as environment variables and give by the file that RDC_OUTPUT names (I7, I9).
 # ---------------------------------------------------------------------------------------------------------------------
+
+LARGEST_VARIABLE = 65_536  # bytes
+LARGEST_OUTPUT = 16 * 1024 * 1024  # bytes
+
+
+class UnfitError(ValueError):
+    """A value that no environment variable can have, or a file of values that is malformed."""
+
+
+def check_value(name: str, value: str) -> None:
+    """Refuse a value that no environment variable can have."""
+    if "\0" in value:
+        raise UnfitError(f"{name} has a NUL character, which no environment variable can have")
+    if len(value.encode("utf-8", "surrogatepass")) > LARGEST_VARIABLE:
+        raise UnfitError(f"{name} is longer than {LARGEST_VARIABLE:,} bytes")
+
 
 def texts_of(unit: Table, registers: Registers) -> dict[str, str]:
     """Return the environment variables that slots give a unit; one that is unset gives none."""
     places = unit.get("texts", {}).items()
     return {variable: registers[slot] for variable, slot in places if registers[slot] is not None}
 
+
+def read_output(content: bytes, names: Iterable[str]) -> dict[str, str]:
+    """Read `NAME=value` and `NAME<<WORD` lines, and refuse all of them where one is not as it should be."""
+    try:
+        text = content.decode()
+    except UnicodeDecodeError:
+        raise UnfitError("it is not UTF-8") from None
+    lines = enumerate(text.removesuffix("\n").split("\n"), start=1)
+    known, found = set(names), {}
+    for number, line in lines if content else ():
+        name, value = _pair(number, line, lines)
+        if name not in known:
+            raise UnfitError(f"line {number}: no value of this name is kept")
+        check_value(f"line {number}: {name}", value)
+        found[name] = value
+    return found
+
+
+def _pair(number: int, line: str, lines: Iterator[tuple[int, str]]) -> tuple[str, str]:
+    name, equals, value = line.partition("=")
+    other, opens, word = line.partition("<<")
+    if opens and len(other) < len(name):
+        inner: list[str] = []
+        for _, text in lines:
+            if text == word:
+                return other, "\n".join(inner)
+            inner.append(text)
+        raise UnfitError(f"line {number}: {word} does not follow")
+    if not equals:
+        raise UnfitError(f"line {number}: neither NAME=value nor NAME<<WORD")
+    return name, value
+
+
+def read_regular(path: Path) -> bytes:
+    """Read a file that a command may have replaced by anything; one that is gone holds nothing."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
+    except FileNotFoundError:
+        return b""
+    with os.fdopen(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise UnfitError("it is not a regular file")
+        content = file.read(LARGEST_OUTPUT + 1)
+    if len(content) > LARGEST_OUTPUT:
+        raise UnfitError(f"it is larger than {LARGEST_OUTPUT:,} bytes")
+    return content
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Slots as environment variables of what a unit calls (I7).
+# ---------------------------------------------------------------------------------------------------------------------
 
 def no_answer(unit: Table) -> str:
     """Return the word of a unit that could not be done."""
@@ -2004,10 +2076,10 @@ def check_texts(session: Session, name: str) -> Optional[Done]:
     """Fail a unit whose variables do not fit into an environment, instead of beginning it."""
     unit = session.program["units"][name]
     for variable, value in texts_of(unit, session.state.registers).items():
-        if "\0" in value:
-            return Done(no_answer(unit), f"{variable} has a NUL character, which no environment variable can have")
-        if len(value.encode()) > LARGEST_VARIABLE:
-            return Done(no_answer(unit), f"{variable} is longer than {LARGEST_VARIABLE:,} bytes")
+        try:
+            check_value(variable, value)
+        except UnfitError as error:
+            return Done(no_answer(unit), str(error))
     return None
 
 
@@ -2065,61 +2137,6 @@ PERFORMERS["shell"] = Commands
 # ---------------------------------------------------------------------------------------------------------------------
 # Values that commands give by the file that RDC_OUTPUT names (I9).
 # ---------------------------------------------------------------------------------------------------------------------
-
-LARGEST_OUTPUT = 16 * 1024 * 1024  # bytes
-
-
-def read_output(content: bytes, names: Iterable[str]) -> dict[str, str]:
-    """Read `NAME=value` and `NAME<<WORD` lines; raises ValueError where anything is not as it should be."""
-    try:
-        lines = iter(enumerate(content.decode().removesuffix("\n").split("\n"), start=1))
-    except UnicodeDecodeError:
-        raise ValueError("it is not UTF-8") from None
-    known, found = set(names), {}
-    for number, line in lines if content else ():
-        name, value = _pair(number, line, lines)
-        if name not in known:
-            raise ValueError(f"line {number}: no value of this name is kept")
-        check_value(name, value)
-        found[name] = value
-    return found
-
-
-def check_value(name: str, value: str) -> None:
-    """Raise ValueError where a value could not be a variable of another command (I7)."""
-    if "\0" in value or len(value.encode()) > LARGEST_VARIABLE:  # what is not UTF-8 is a ValueError too
-        raise ValueError(f"{name} has a NUL character, or more than {LARGEST_VARIABLE:,} bytes")
-
-
-def _pair(number: int, line: str, lines: Iterable[tuple[int, str]]) -> tuple[str, str]:
-    name, equals, value = line.partition("=")
-    other, opens, word = line.partition("<<")
-    if opens and len(other) < len(name):
-        inner: list[str] = []
-        for _, text in lines:
-            if text == word:
-                return other, "\n".join(inner)
-            inner.append(text)
-        raise ValueError(f"line {number}: {word} does not follow")
-    if not equals:
-        raise ValueError(f"line {number}: neither NAME=value nor NAME<<WORD")
-    return name, value
-
-
-def read_regular(path: Path) -> bytes:
-    """Read a file that a command may have replaced by anything; one that is gone holds nothing."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
-    except FileNotFoundError:
-        return b""
-    with os.fdopen(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise ValueError("it is not a regular file")
-        content = file.read(LARGEST_OUTPUT + 1)
-    if len(content) > LARGEST_OUTPUT:
-        raise ValueError(f"it is larger than {LARGEST_OUTPUT:,} bytes")
-    return content
-
 
 class ValuedCommands(Commands):
     """Runs shell units, some of which give values."""

@@ -47,6 +47,15 @@ STOPS = {"preflight-checks"}
 
 NO_OPTIONS: Mapping[str, object] = {}
 
+# What workflows of programs call has to be named.
+CALLS: Mapping[str, object] = {"agent": "claude -p --output-format text", "tools": {"github": ".github/call-github.sh"}}
+
+
+def given(name: str, target: str) -> Mapping[str, object]:
+    """The options that an example is compiled with."""
+    return CALLS if name in PROGRAMS and target == "github" else NO_OPTIONS
+
+
 # Workflows with other than the default options.
 VARIANTS: Mapping[str, Mapping[str, Mapping[str, object]]] = {
     "database-migration": {
@@ -99,7 +108,10 @@ def program(name: str) -> Program:
 @cache
 def emissions(name: str) -> Mapping[str, Emission]:
     """What targets make of an example, by the path of the main file in `golden`."""
-    made = {f"{name}/{name}{load(target).suffix}": load(target).emit(program(name), NO_OPTIONS) for target in carrying(name)}
+    made = {
+        f"{name}/{name}{load(target).suffix}": load(target).emit(program(name), given(name, target))
+        for target in carrying(name)
+    }
     for variant, options in VARIANTS.get(name, {}).items():
         made[f"{name}/{name}.{variant}.yml"] = load("github").emit(program(name), options)
     return made
@@ -159,7 +171,8 @@ def test_golden_files_are_what_the_command_line_gives(target: str) -> None:
     suffix = load(target).suffix
     for name in (found for found in NAMES + PROGRAMS if target in carrying(found)):
         out = f"golden/{name}/{name}{suffix}"
-        result = call("compile", document(name), "--to", target, "-o", out, "--check", cwd=ROOT)
+        words = [word for key, value in given(name, target).items() for word in ("-O", f"{key}={value}")]
+        result = call("compile", document(name), "--to", target, "-o", out, "--check", *words, cwd=ROOT)
         assert result.code == 0, result.out + result.err
 
 
