@@ -14,7 +14,7 @@ from runtime_shim.fitting import unfit
 from runtime_shim.reading import BLANKS
 
 _INSIDE = "\ue000"
-"""Stands for a reference while arguments are parsed; two of these stand for one that is written so."""
+"""Stands for a reference while arguments are parsed; where the author wrote one, another character does."""
 
 
 def task_problems(task: Task) -> Iterator[str]:
@@ -73,7 +73,7 @@ def _arguments(arguments: Text) -> Iterator[str]:
     """The arguments are a JSON object, and every reference in them stands inside of a string (I13)."""
     parts = arguments.parts
     references = sum(not isinstance(part, str) for part in parts)
-    marked = "".join(part.replace(_INSIDE, _INSIDE * 2) if isinstance(part, str) else _INSIDE for part in parts)
+    marked = "".join(part.replace(_INSIDE, " ") if isinstance(part, str) else _INSIDE for part in parts)
     try:
         found = json.loads(marked)
     except (ValueError, RecursionError):
@@ -88,7 +88,7 @@ def _arguments(arguments: Text) -> Iterator[str]:
 def _marks(value: object) -> int:
     """How many references stand in the strings of a JSON value; not in the names of its fields."""
     if isinstance(value, str):
-        return value.replace(_INSIDE * 2, "").count(_INSIDE)
+        return value.count(_INSIDE)
     if isinstance(value, list):
         return sum(map(_marks, value))
     return sum(map(_marks, value.values())) if isinstance(value, dict) else 0

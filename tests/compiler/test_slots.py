@@ -246,7 +246,7 @@ def test_the_verifier_names_what_is_broken(broken: Program, problem: str) -> Non
 
 
 def test_what_is_well_formed_passes() -> None:
-    verify(tool('{"a": ["x ', VALUE, '"], "', "b", '": 1}'))
+    verify(tool('{"a": ["x ', VALUE, VALUE, '\ue000"], "', "b", '": 1}'))
     verify(unit(Shell("sh", joined(["echo ", Reference("r", "{N}")])), to("END", Keep("s", "value", "v"), on="fail")))
     verify(reading("GOOD", "DONE", validation="(GOOD|DONE)+", excused=("DONE",)))
 
