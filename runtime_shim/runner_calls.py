@@ -133,8 +133,7 @@ class Caller:
     def tool(self) -> Outcome:
         """Call a tool (I13)."""
         unit, registers = self.run.unit, self.run.registers
-        escaped = {name: in_json(value) if isinstance(value, str) else value for name, value in registers.items()}
-        arguments = filled(unit, self.written("arguments"), escaped)
+        arguments = filled(unit, self.written("arguments"), registers, in_json)
         given = f'{{"tool": "{in_json(unit["tool"])}", "arguments": {arguments}}}\n'
         variable, names = self.run.program["tools"][unit["connection"]]
         environment = self.environment(names)
