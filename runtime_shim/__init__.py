@@ -25,7 +25,7 @@ MODULES: tuple[tuple[str, str], ...] = (
     ("events", ""),
     ("session", ""),
     ("fitting", "inputs"),
-    ("files", "inputs agent parallel"),
+    ("files", "inputs agent tool parallel"),
     ("inputs", "inputs"),
     ("reading", "slots agent tool parallel"),
     ("slots", "slots"),
@@ -54,7 +54,7 @@ MODULES: tuple[tuple[str, str], ...] = (
     ("cli", ""),
 )
 
-BESIDE: tuple[str, ...] = ("json_lines", "calls")
+BESIDE: tuple[str, ...] = ("json_lines", "helper", "calls")
 """Modules that Makefiles carry for what sh cannot say exactly; no compiled program has them."""
 
 
