@@ -44,6 +44,7 @@ MODULES: tuple[tuple[str, str], ...] = (
     ("gate", "gate"),
     ("exchange", SPEAKS),
     ("speaking", SPEAKS),
+    ("pairs", SPEAKS),
     ("agents", "agent parallel"),
     ("agent", "agent"),
     ("prompted", "agent+ask parallel+ask"),

@@ -4,7 +4,7 @@ import argparse
 import os
 from typing import Optional
 
-from runtime_shim.files import pairs, read_pairs
+from runtime_shim.pairs import pairs, read_pairs
 from runtime_shim.program import Table
 from runtime_shim.reading import read_word
 from runtime_shim.session import OPTIONS, Session

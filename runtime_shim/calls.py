@@ -14,9 +14,9 @@ from typing import Optional
 
 from runtime_shim.display import Display, clean
 from runtime_shim.exchange import Answered, Call, exchange
-from runtime_shim.files import read_pairs
 from runtime_shim.helper import REQUESTS, keep
 from runtime_shim.leftover import end_groups, is_alive, ticks
+from runtime_shim.pairs import read_pairs
 from runtime_shim.process import Processes, in_words
 from runtime_shim.program import EXIT_INTERRUPTED, RefusedError, Table
 from runtime_shim.reading import decoded, in_json, joined_answer, joined_verdict, joined_word, read_word

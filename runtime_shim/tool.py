@@ -3,7 +3,7 @@
 import argparse
 import json
 
-from runtime_shim.files import pairs
+from runtime_shim.pairs import pairs
 from runtime_shim.program import Table
 from runtime_shim.reading import cleaned, in_json
 from runtime_shim.session import OPTIONS, PERFORMERS, Done, Session, told

@@ -14,9 +14,9 @@ from compiler.ir.texts import Text
 _USUAL = {"agent": 1800, "parallel": 1800, "tool": 30}
 """The time limits where a program says nothing (I21)."""
 
-
 _READ = ["fitting", "reading", "helper"]
-_CALL = ["program", "signals", "output", "display", "files", "foreground", "leftover", "process"]
+_CALL = ["program", "signals", "output", "display", "files", "pairs", "foreground", "leftover", "process"]
+"""The modules of the helper: those that it always has, and those for calls."""
 
 
 def helper(calls: bool) -> str:

@@ -178,6 +178,19 @@ def test_answers_come_from_a_file_and_a_gate_is_opened_by_name_only(tmp_path: Pa
     )
 
 
+def test_answers_are_not_taken_where_nothing_could_tell_them_apart(tmp_path: Path) -> None:
+    """Without a sum of the file the next run of the unit would take the same answer again."""
+    made = Made(tmp_path, program(node("1", ask("pass_fail"))))
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    for tool in ("sh", "awk", "sed", "tr", "cat", "cut", "mv", "cp", "rm", "ln", "mkdir", "date", "wc", "grep", "env"):
+        (tools / tool).symlink_to(str(shutil.which(tool)))
+    (tools / "make").symlink_to(str(shutil.which("make")))
+    (tmp_path / "answers").write_text("pass\n", encoding="utf-8")
+    said = made.make("ANSWERS=answers", PATH=str(tools))
+    assert said.stdout == b"rdc: error: the answers cannot be read: ./answers; is cksum on PATH?\n"
+
+
 def test_the_flag_for_a_person_opens_one_gate(tmp_path: Path) -> None:
     made = Made(tmp_path, program(node("g", gate(), always("h")), node("h", gate())))
     assert made.end("HUMAN=1") == "rdc: WAITING h"
