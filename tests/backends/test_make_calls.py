@@ -178,6 +178,26 @@ def test_answers_come_from_a_file_and_a_gate_is_opened_by_name_only(tmp_path: Pa
     )
 
 
+def test_links_in_the_state_lead_nowhere(tmp_path: Path) -> None:
+    made = Made(tmp_path, program(node("1", ask("input"), always("done", Keep("a"))), slots=slots("a")))
+    victim, folder = tmp_path / "victim", tmp_path / "folder"
+    victim.write_text("mine", encoding="utf-8")
+    folder.mkdir()
+    made.state.mkdir(parents=True)
+    for name in ("new", "reply", "message", "asks", "journal.whole"):
+        (made.state / name).symlink_to(victim)
+    for name in ("values", "prompts", "answers", "outputs"):
+        (made.state / name).symlink_to(folder)
+    assert made.end() == "rdc: WAITING 1"
+    for name in ("new", "reply"):
+        (made.state / name).unlink(missing_ok=True)
+        (made.state / name).symlink_to(victim)
+    made.make("answer", "UNIT=1", "RESULT=yours")
+    assert made.end("resume") == "rdc: COMPLETE"
+    assert victim.read_text() == "mine"
+    assert list(folder.iterdir()) == []
+
+
 def test_answers_are_not_taken_where_nothing_could_tell_them_apart(tmp_path: Path) -> None:
     """Without a sum of the file the next run of the unit would take the same answer again."""
     made = Made(tmp_path, program(node("1", ask("pass_fail"))))
