@@ -25,7 +25,7 @@ MODULES: tuple[tuple[str, str], ...] = (
     ("events", ""),
     ("session", ""),
     ("fitting", "inputs"),
-    ("files", "inputs agent parallel"),
+    ("files", "inputs agent tool parallel"),
     ("inputs", "inputs"),
     ("reading", "slots agent tool parallel"),
     ("kept", "slots"),
@@ -46,6 +46,7 @@ MODULES: tuple[tuple[str, str], ...] = (
     ("gate", "gate"),
     ("exchange", SPEAKS),
     ("speaking", SPEAKS),
+    ("pairs", SPEAKS),
     ("agents", "agent parallel"),
     ("agent", "agent"),
     ("prompted", "agent+ask parallel+ask"),
@@ -75,7 +76,7 @@ RUNNER: tuple[str, ...] = (
 )
 """The modules that the steps of a workflow need, in order."""
 
-BESIDE: tuple[str, ...] = ("json_lines", "calls")
+BESIDE: tuple[str, ...] = ("json_lines", "helper", "calls")
 """Modules that Makefiles carry for what sh cannot say exactly; no compiled program has them."""
 
 

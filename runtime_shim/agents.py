@@ -4,11 +4,11 @@ import argparse
 import os
 from typing import Optional
 
-from runtime_shim.files import read_text
+from runtime_shim.pairs import pairs, read_pairs
 from runtime_shim.program import Table
 from runtime_shim.reading import read_word
 from runtime_shim.session import OPTIONS, Session
-from runtime_shim.speaking import Speaking, pairs
+from runtime_shim.speaking import Speaking
 
 
 class Commanded(Speaking):
@@ -20,11 +20,9 @@ class Commanded(Speaking):
     def __init__(self, session: Session) -> None:
         super().__init__(session)
         options, path = session.options, os.environ.get("RDC_AGENTS")
-        lines = read_text(path).splitlines() if path else []
-        listed = [line for line in lines if line.strip() and not line.lstrip().startswith("#")]
         self._common = getattr(options, "agent", None) or os.environ.get("RDC_AGENT") or None
         self._given = pairs("--agent-for", getattr(options, "agent_for", []))
-        self._listed = pairs(f"RDC_AGENTS {path}", listed)
+        self._listed = read_pairs(f"RDC_AGENTS {path}", path) if path else {}
         if getattr(options, "agent", None):
             self._listed = {}  # a flag beats the environment
 

@@ -1,237 +1,180 @@
-"""Calls of agents and tools for a Makefile, whose shell cannot say exactly what their answers mean (I11 to I14).
-
-The Makefile carries this module, and its driver calls `main`. A file that is written has its name once it is whole.
-"""
+"""Calls for the script of a Makefile: agents and tools, and commands with a time limit (I11 to I14, I21)."""
 
 import json
 import os
-import re
+import shutil
 import signal
-import subprocess
 import sys
-import tempfile
 import threading
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any, NoReturn, Optional
+from typing import Optional
 
-from runtime_shim.fitting import unfit
-from runtime_shim.reading import (
-    LARGEST_ANSWER,
-    decoded,
-    extracted,
-    in_json,
-    joined_answer,
-    joined_verdict,
-    joined_word,
-    read_word,
-)
+from runtime_shim.display import Display, clean
+from runtime_shim.exchange import Answered, Call, exchange
+from runtime_shim.helper import REQUESTS, keep
+from runtime_shim.leftover import end_groups, is_alive, ticks
+from runtime_shim.pairs import read_pairs
+from runtime_shim.process import Processes, in_words
+from runtime_shim.program import EXIT_INTERRUPTED, RefusedError, Table
+from runtime_shim.reading import decoded, in_json, joined_answer, joined_verdict, joined_word, read_word
+from runtime_shim.signals import Interrupted, Signals
 
-TICK = 0.05  # seconds between two looks at what runs
-PATIENCE = 10.0  # seconds from SIGTERM to SIGKILL (I21)
-GRACE = 1.0  # seconds that what a process has left behind may still write
-INTERRUPTED = 130
-SHOWN_LINES = 40
-UNSEEN = re.compile("[^\\x20-\\x7e\u00a0-\U0010ffff]|[\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
-
-Table = dict[str, Any]
-stopped: list[int] = []  # the signals that told this process to end
+TICK = 0.05  # seconds between two looks at whether the script still lives
+LATE, NOT_BEGUN, NOT_FOUND = 124, 126, 127  # exit codes by which the script knows how a command ended
+OURS = ("RDC_AGENT_GIVEN", "RDC_TOOLS_FILE")  # how the script says what make was given
 
 
-class Process(threading.Thread):
-    """A command that runs in a group of its own: it gets a text, and what it says on its standard output is kept."""
-
-    def __init__(self, command: str, given: bytes, environment: Mapping[str, str], errors: Optional[IO[bytes]]) -> None:
-        super().__init__(daemon=True)
-        self.answer = b""
-        self.is_late = False
-        self._given = given
-        self.process = subprocess.Popen(  # noqa: S603 (it is the operator's command)
-            ["/bin/sh", "-c", command],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=errors,
-            env=dict(environment),
-            start_new_session=True,
-        )
-        self._writer = threading.Thread(target=self._write, daemon=True)
-        self._writer.start()
-        self.start()
-
-    def _write(self) -> None:
-        """Give the text; a process need not read all of it."""
-        if self.process.stdin is not None:
-            with suppress(OSError):
-                self.process.stdin.write(self._given)
-                self.process.stdin.close()
-
-    def run(self) -> None:
-        """Read until the output ends or is too long."""
-        while self.process.stdout is not None and len(self.answer) <= LARGEST_ANSWER:
-            data = os.read(self.process.stdout.fileno(), 65536)
-            if not data:
-                return
-            self.answer += data
-        self.tell(signal.SIGTERM)
-
-    def tell(self, number: int) -> None:
-        """Send a signal to the whole group."""
-        with suppress(OSError):
-            os.killpg(self.process.pid, number)
-
-    def finish(self) -> Optional[str]:
-        """Return the answer once the process has ended; None if it gave none (I11)."""
-        self.join(GRACE)
-        self.tell(signal.SIGKILL)
-        self.join(GRACE)
-        if self.process.returncode or self.is_late or len(self.answer) > LARGEST_ANSWER:
-            return None
-        return decoded(self.answer)
-
-    def trouble(self) -> str:
-        """Return why there is no answer, "" if nothing went wrong."""
-        if self.is_late:
-            return "timeout"
-        if len(self.answer) > LARGEST_ANSWER:
-            return f"the answer is longer than {LARGEST_ANSWER:,} bytes"
-        code = self.process.returncode
-        return "" if not code else f"exit code {code}" if code > 0 else f"killed by signal {-code}"
-
-
-def watch(processes: Sequence[Process], timeout: float) -> None:
-    """Wait until all have ended; end them when their time is up, when told to, or when the driver is gone (I21)."""
-    parent, began, ending = os.getppid(), time.monotonic(), 0.0
-    while any(process.process.poll() is None for process in processes):
-        time.sleep(TICK)
-        now = time.monotonic()
-        is_over = bool(stopped) or os.getppid() != parent
-        is_late = bool(timeout) and now - began >= timeout
-        for process in processes:
-            if process.process.poll() is not None or not (is_over or is_late):
-                continue
-            process.is_late = process.is_late or (is_late and not is_over)
-            process.tell(signal.SIGKILL if ending and now - ending >= PATIENCE else signal.SIGTERM)
-        if (is_over or is_late) and not ending:
-            ending = now
-        if is_over and os.getppid() != parent:
-            stopped.append(signal.SIGHUP)
-    if stopped:
-        for process in processes:
-            process.tell(signal.SIGKILL)
-        sys.exit(INTERRUPTED)
-
-
-def called(
-    entries: Sequence[Table], prompts: Sequence[bytes], variables: Sequence[Mapping[str, str]], timeout: float
-) -> list[Optional[str]]:
-    """Return the answers of commands that run at the same time; what they say of themselves is shown by index."""
-    is_one = len(entries) == 1
-    errors: list[Optional[IO[bytes]]] = [None if is_one else tempfile.TemporaryFile() for _ in entries]  # noqa: SIM115
-    processes: list[Process] = []
-    for entry, prompt, given, said in zip(entries, prompts, variables, errors):  # noqa: B905 - Python 3.9 has no `strict`
-        processes.append(Process(entry["command"], prompt, {**os.environ, **given}, said))
-    watch(processes, timeout)
-    answers = [process.finish() for process in processes]
-    for entry, process, answer, said in zip(entries, processes, answers, errors):  # noqa: B905
-        label = "" if is_one else f"{entry['name']}: "
-        if said is not None:
-            said.seek(0)
-            show(label, said.read(1 << 20).decode("utf-8", "replace"))
-        if process.trouble():
-            show(label, process.trouble())
-        elif answer is not None:
-            show(label, answer)
-    return answers
-
-
-def show(label: str, text: str) -> None:
-    """Show lines of a text on standard error, nothing in them that a terminal would obey."""
-    lines = text.strip("\n").split("\n") if text.strip() else []
-    more = [f"… {len(lines) - SHOWN_LINES} more lines"] if len(lines) > SHOWN_LINES else []
-    shown = [f"    | {label}{UNSEEN.sub('?', line.expandtabs(4))}\n" for line in lines[:SHOWN_LINES] + more]
-    with suppress(OSError):
-        sys.stderr.buffer.write("".join(shown).encode("utf-8", "replace"))
-        sys.stderr.buffer.flush()
-
-
-def keep(path: str, text: str) -> None:
-    """Write a file that has its name once it is whole."""
-    Path(f"{path}.new").write_bytes(text.encode("utf-8"))
-    Path(f"{path}.new").replace(path)
-
-
-def commands_of(path: str) -> dict[str, str]:
-    """Return the commands of a file of lines `NAME=COMMAND`; one that begins with `#` is a comment."""
-    found: dict[str, str] = {}
-    if not path:
-        return found
-    try:
-        text = Path(path).read_text(encoding="utf-8-sig")
-    except (OSError, ValueError) as error:
-        refuse(f"{path} cannot be read: {getattr(error, 'strerror', None) or 'it is not UTF-8'}")
-    for number, line in enumerate(text.split("\n"), start=1):
-        name, equals, command = line.strip().partition("=")
-        if (not name and not equals) or name.startswith("#"):
-            continue
-        if not equals or not command.strip():
-            refuse(f"{path}:{number}: expected NAME=COMMAND")
-        found[name.strip()] = command.strip()
-    return found
-
-
-def refuse(says: str) -> NoReturn:
-    """End with what is wrong, for the driver to say."""
-    sys.stdout.buffer.write(says.encode("utf-8", "replace"))
-    sys.stdout.flush()
-    sys.exit(2)
+# --- Which command is called ------------------------------------------------------------------------------------------
 
 
 def command_for(kind: str, name: str) -> str:
-    """Return the command of an agent type or a connection, "" if there is none. The driver has set what was given."""
+    """Return the command of an agent type or a connection, "" if there is none."""
     if kind == "tool":
-        return commands_of(os.environ.get("RDC_TOOLS_FILE", "")).get(name, "")
+        return listed("RDC_TOOLS_FILE").get(name, "")
     given = os.environ.get("RDC_AGENT_GIVEN")
-    return given or commands_of(os.environ.get("RDC_AGENTS", "")).get(name) or os.environ.get("RDC_AGENT", "")
+    return given or listed("RDC_AGENTS").get(name) or os.environ.get("RDC_AGENT", "")
 
 
-def check(wanted: Sequence[Sequence[str]]) -> None:
-    """Refuse a run that would come to an agent or a tool without a command, before anything is run."""
-    for kind, name in wanted:
-        if command_for(kind, name):
-            continue
-        if kind == "tool":
-            refuse(f"there is no command for the connection {name}: give TOOLS=FILE with a line {name}=COMMAND")
-        which = f"the agent {name}" if name else "the agents"
-        refuse(f"there is no command for {which}: give AGENT=COMMAND, or set RDC_AGENT or RDC_AGENTS")
+def listed(variable: str) -> dict[str, str]:
+    """Return the commands of the file that a variable names."""
+    path = os.environ.get(variable)
+    try:
+        return read_pairs(path, path) if path else {}
+    except OSError as error:
+        raise RefusedError(f"{path} cannot be read: {error.strerror}") from None
 
 
-def environment() -> dict[str, str]:
-    """Return what the commands are not told: how they were given."""
-    for name in ("RDC_AGENT_GIVEN", "RDC_TOOLS_FILE"):
-        os.environ.pop(name, None)
-    return {}
+def check(wanted: str) -> str:
+    """Say what is missing for a run that would come to an agent or a tool without a command."""
+    try:
+        for kind, name in json.loads(wanted):
+            if command_for(kind, name):
+                continue
+            if kind == "tool":
+                return f"there is no command for the connection {name}: give TOOLS=FILE with a line {name}=COMMAND"
+            which = f"the agent {name}" if name else "the agents"
+            return f"there is no command for {which}: give AGENT=COMMAND, or set RDC_AGENT or RDC_AGENTS"
+    except RefusedError as error:
+        return str(error)
+    return ""
 
 
-def call_agents(call: Table, prompts: Sequence[str], answers: Sequence[str]) -> tuple[str, str]:
-    """Call the agents of a unit, and return its word and its text."""
-    entries = call["entries"]
-    is_parallel = "check" in call
-    for entry in entries:
-        entry["command"] = command_for("agent", entry["agent"])
-    environment()
-    own: list[dict[str, str]] = [{"RDC_AGENT_TYPE": entry["agent"]} for entry in entries]
-    if is_parallel:
-        for index, variables in enumerate(own):
-            variables |= {"RDC_ENTRY": str(index), "RDC_UNIT": entries[index]["name"]}
-    texts = [Path(path).read_bytes() for path in prompts]
-    found = called(entries, texts, own, call["timeout"])
+# --- Processes --------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def running(driver: str, left: str, display: Display) -> Iterator[Processes]:
+    """Let processes run until this one is told to end, or the script that drives it is gone.
+
+    `driver` is the process of the script, and `left` the file of what it has begun: what was left behind there by one
+    that was killed is ended first.
+    """
+    end_left(left)
+    for number in (signal.SIGINT, signal.SIGQUIT):  # a shell has what runs beside it ignore them
+        signal.signal(number, signal.SIG_DFL)
+    with Signals() as signals:
+        display.gives_up = signals.has_come
+        threading.Thread(target=end_with, args=(int(driver),), daemon=True).start()
+        try:
+            yield Processes(signals, os.isatty(0) and os.isatty(2), lambda group: begun(left, group))
+        except Interrupted:
+            sys.exit(EXIT_INTERRUPTED)
+
+
+def end_with(driver: int) -> None:
+    """End this process, and so all that it has begun, as soon as the script is gone."""
+    while os.getppid() == driver:
+        time.sleep(TICK)
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+def begun(left: str, group: int) -> None:
+    """Note a process, to be found again if this one is killed."""
+    with suppress(OSError), Path(left).open("a", encoding="utf-8") as file:
+        file.write(json.dumps({"pid": group, "since": ticks()}) + "\n")
+
+
+def end_left(left: str) -> str:
+    """End the processes of a file that still run."""
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        end_groups(found for found in map(json.loads, Path(left).read_text().splitlines()) if is_alive(found))
+    with suppress(OSError):
+        Path(left).unlink()
+    return ""
+
+
+def limited(driver: str, left: str, seconds: str, *words: str) -> str:
+    """Run a command with a time limit and end as it ends."""
+    path = shutil.which(words[0])
+    if path is None:
+        sys.exit(NOT_FOUND)
+    with running(driver, left, Display(None)) as processes:
+        try:
+            group = processes.spawn(path, list(map(os.fsencode, words)), os.environb)
+        except OSError:
+            sys.exit(NOT_BEGUN)
+        (ended,) = processes.watch([group], int(seconds))
+    end_left(left)
+    if ended.is_late:
+        Display(sys.stderr).line(f"    {in_words(ended)}")
+        sys.exit(LATE)
+    sys.exit(0 if ended.code == 0 else 1)
+
+
+# --- Agents and tools -------------------------------------------------------------------------------------------------
+
+Given = tuple[str, str, bytes, Mapping[str, str]]  # a name, its command, what it is given and its own variables
+
+
+def converse(driver: str, left: str, seconds: int, calls: Sequence[Given]) -> list[Optional[str]]:
+    """Return the answers of commands that run at the same time, None for one that gave none (I11)."""
+    is_one, display = len(calls) == 1, Display(sys.stderr)
+    heard: list[list[str]] = [[] for _ in calls]
+    common = {name: value for name, value in os.environ.items() if name not in OURS}
+
+    def show(lines: str) -> None:
+        for line in clean(lines).split("\n"):
+            display.line(f"    {line}".rstrip())
+
+    made = []
+    for (_, command, given, own), lines in zip(calls, heard):  # noqa: B905 - Python 3.9 has no `strict`
+        variables = {os.fsencode(name): os.fsencode(value) for name, value in {**common, **own}.items()}
+        made.append(Call(command, variables, given, show if is_one else lines.append))
+    with running(driver, left, display) as processes:
+        answers = exchange(processes, made, seconds)
+    end_left(left)
+    for (name, *_), answered, lines in zip(calls, answers, heard):  # noqa: B905
+        if not is_one:
+            display.line(f"    {clean(name)}:")
+        for line in [*lines, *([answered.trouble] if answered.trouble else [])]:
+            show(line)
+    return list(map(_answer, answers))
+
+
+def _answer(answered: Answered) -> Optional[str]:
+    return None if answered.trouble else decoded(answered.answer)
+
+
+def call_agents(driver: str, left: str, call: Table, paths: Sequence[str]) -> tuple[str, str]:
+    """Call the agents of a unit, and return its word and its text. `paths` are those of prompts, then of answers."""
+    entries, is_parallel = call["entries"], "check" in call
+    prompts, kept = paths[: len(entries)], paths[len(entries) :]
+    calls: list[Given] = []
+    for index, entry in enumerate(entries):
+        own = {"RDC_AGENT_TYPE": entry["agent"]}
+        if is_parallel:
+            own |= {"RDC_ENTRY": str(index), "RDC_UNIT": entry["name"]}
+        command = command_for("agent", entry["agent"])
+        calls.append((entry["name"], command, Path(prompts[index]).read_bytes(), own))
+    found = converse(driver, left, call["timeout"], calls)
     words = [
         read_word(answer, entry["keywords"], entry["validation"], entry["excused"])
         for answer, entry in zip(found, entries)  # noqa: B905
     ]
-    for path, answer in zip(answers, found):  # noqa: B905
+    for path, answer in zip(kept, found):  # noqa: B905
         keep(path, answer or "")
     if not is_parallel:
         return words[0], found[0] or ""
@@ -241,7 +184,7 @@ def call_agents(call: Table, prompts: Sequence[str], answers: Sequence[str]) -> 
     return joined_verdict(words, call["check"]), text
 
 
-def call_tool(call: Table, values: Mapping[str, Optional[str]]) -> tuple[str, str]:
+def call_tool(driver: str, left: str, call: Table, values: Mapping[str, Optional[str]]) -> tuple[str, str]:
     """Call the tool of a unit, and return its word and its result (I13)."""
     arguments = ""
     for part in call["arguments"]:
@@ -250,15 +193,14 @@ def call_tool(call: Table, values: Mapping[str, Optional[str]]) -> tuple[str, st
             continue
         value = values[part["register"]]
         arguments += in_json(part["missing"] if value is None else part["before"] + value + part["after"])
-    given = f'{{"tool": {json.dumps(call["tool"], ensure_ascii=False)}, "arguments": {arguments}}}\n'
-    entry = {"command": command_for("tool", call["connection"]), "name": call["tool"]}
-    environment()
-    (result,) = called([entry], [given.encode("utf-8", "surrogateescape")], [{}], call["timeout"])
+    given = f'{{"tool": {json.dumps(call["tool"])}, "arguments": {arguments}}}\n'.encode("utf-8", "replace")
+    command = command_for("tool", call["connection"])
+    (result,) = converse(driver, left, call["timeout"], [(call["tool"], command, given, {})])
     return ("fail", "") if result is None else ("pass", result)
 
 
 def values_of(registers: str, folder: str) -> dict[str, Optional[str]]:
-    """Return what registers hold, from their variables in the driver: `rdc_n1_a=3 rdc_s1_b=7`."""
+    """Return what registers hold, from their variables in the script: `rdc_n1_a=3 rdc_s1_b=7`."""
     found: dict[str, Optional[str]] = {}
     for pair in registers.split():
         name, _, value = pair.partition("=")
@@ -271,79 +213,20 @@ def values_of(registers: str, folder: str) -> dict[str, Optional[str]]:
     return found
 
 
-def limited(seconds: int, words: Sequence[str]) -> None:
-    """Run a command with a time limit and end as it ends; the terminal is lent to it while it runs."""
-    process = subprocess.Popen(words, preexec_fn=os.setpgrp)  # noqa: S603, PLW1509 (there is one thread)
-    has_terminal = lend(process.pid)
-    code, is_late = None, False
-    parent, began, ending = os.getppid(), time.monotonic(), 0.0
-    while code is None:
-        time.sleep(TICK)
-        code = process.poll()
-        now = time.monotonic()
-        is_over = bool(stopped) or os.getppid() != parent
-        if code is None and (is_over or now - began >= seconds):
-            is_late = is_late or not is_over
-            tell(process.pid, signal.SIGKILL if ending and now - ending >= PATIENCE else signal.SIGTERM)
-            ending = ending or now
-    if ending:
-        tell(process.pid, signal.SIGKILL)
-    if has_terminal:
-        lend(os.getpgrp())
-    if stopped or (has_terminal and code in (-signal.SIGINT, 128 + signal.SIGINT)):
-        sys.exit(INTERRUPTED)
-    if is_late:
-        sys.exit(124)
-    sys.exit(code if 0 <= code < 124 or code > 130 else 1)
-
-
-def tell(group: int, number: int) -> None:
-    """Send a signal to a group, if there still is one."""
-    with suppress(OSError):
-        os.killpg(group, number)
-        os.killpg(group, signal.SIGCONT)
-
-
-def lend(group: int) -> bool:
-    """Make a group that which the terminal listens to, if this process has it to give."""
+def call_out(driver: str, left: str, order: str, registers: str, folder: str, outcome: str, *paths: str) -> str:
+    """Make the call that is described in a file; its word and its text are files too. Of no outcome nothing is kept."""
+    call, (answer, *others) = json.loads(Path(order).read_bytes()), paths
     try:
-        signal.signal(signal.SIGTTOU, signal.SIG_IGN)
-        os.tcsetpgrp(0, group)
-    except OSError:
-        return False
-    return True
-
-
-def stop(number: int, _frame: object) -> None:
-    """Remember that this process was told to end."""
-    stopped.append(number)
-
-
-def main(words: Sequence[str]) -> None:
-    """Do what the driver of a Makefile asks for."""
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, stop)
-    verb, rest = words[0], words[1:]
-    if verb == "check":
-        check(json.loads(rest[0]))
-    elif verb == "limited":
-        limited(int(rest[0]), rest[1:])
-    elif verb == "extract":
-        answer, field, target = rest
-        text = Path(answer).read_bytes().decode("utf-8", "replace")
-        keep(target, extracted(text, Path(field).read_bytes().decode("utf-8")))
-    elif verb == "fits":
-        rule = json.loads(Path(rest[0]).read_bytes())
-        says = unfit(Path(rest[1]).read_bytes().decode("utf-8", "surrogateescape"), *rule)
-        if says:
-            refuse(says)
-    else:
-        order, registers, folder, outcome, answer, *paths = rest
-        call = json.loads(Path(order).read_bytes())
-        half = len(paths) // 2
-        if verb == "tool":
-            word, text = call_tool(call, values_of(registers, folder))
+        if "tool" in call:
+            word, text = call_tool(driver, left, call, values_of(registers, folder))
         else:
-            word, text = call_agents(call, paths[:half], paths[half:])
-        keep(answer, text)
-        keep(outcome, call["tokens"].get(word, word) + "\n")
+            word, text = call_agents(driver, left, call, others)
+    except (OSError, RefusedError) as error:
+        Display(sys.stderr).rule(str(error))
+        sys.exit(1)
+    keep(answer, text)
+    keep(outcome, call["tokens"].get(word, word) + "\n")
+    return ""
+
+
+REQUESTS.update({"check": check, "limited": limited, "end": end_left, "call": call_out})

@@ -7,7 +7,7 @@ from runtime_shim.ask import Asking
 from runtime_shim.display import clean, one_line
 from runtime_shim.exchange import Answered, Call, exchange
 from runtime_shim.interrupted import Calling
-from runtime_shim.program import RefusedError, Table
+from runtime_shim.program import Table
 from runtime_shim.reading import decoded
 from runtime_shim.replies import typed
 from runtime_shim.session import Done, Waiting
@@ -114,17 +114,6 @@ class Speaking(Asking, Calling):
     def replies(_unit: Table) -> list[str]:
         """Return `-`: an answer comes on standard input, or as a word of its own."""
         return ["-"]
-
-
-def pairs(place: str, words: list[str]) -> dict[str, str]:
-    """Read `KEY=COMMAND` words."""
-    found: dict[str, str] = {}
-    for word in words:
-        key, equals, command = word.partition("=")
-        if not equals or not command.strip() or "\0" in command:
-            raise RefusedError(f"{place}: {one_line(word)}: expected NAME=COMMAND")
-        found[key.strip()] = command
-    return found
 
 
 def answer_of(answered: Answered) -> Optional[str]:

@@ -3,10 +3,11 @@
 import argparse
 import json
 
+from runtime_shim.pairs import pairs
 from runtime_shim.program import Table
 from runtime_shim.reading import cleaned, in_json
 from runtime_shim.session import OPTIONS, PERFORMERS, Done, Session, told
-from runtime_shim.speaking import Speaking, answer_of, pairs
+from runtime_shim.speaking import Speaking, answer_of
 from runtime_shim.walk import filled
 
 

@@ -57,13 +57,12 @@ class Whole:
     @cached_property
     def needs_helper(self) -> bool:
         """Whether the Makefile needs python3: for what sh cannot say exactly."""
-        nodes = self.program.nodes
-        return (
-            any(isinstance(node.task, Agent | Tool | Parallel) for node in nodes)
-            or self._has_timeouts
-            or self._has_extracts
-            or any(declared.pattern is not None for declared in self.program.inputs)
-        )
+        patterns = any(declared.pattern is not None for declared in self.program.inputs)
+        return self._calls or self._has_extracts or patterns
+
+    @cached_property
+    def _calls(self) -> bool:
+        return self._has_timeouts or self._has(Agent, Tool, Parallel)
 
     @cached_property
     def _has_timeouts(self) -> bool:
@@ -129,7 +128,7 @@ class Whole:
         if self.needs_helper:
             yield from block("wanted", wanted(self.program))
             yield from block("call_question", QUESTION)
-            yield from block("helper", helper())
+            yield from block("helper", helper(self._calls))
 
     @cached_property
     def _initial_texts(self) -> dict[str, str]:
@@ -214,6 +213,7 @@ class Whole:
         return {
             "helper": self.needs_helper,
             "timeouts": self._has_timeouts,
+            "helper_calls": self._calls,
             "extracts": self._has_extracts,
             "values": any(values_of(node) for node in self.program.nodes),
             "commands": self._has(Shell),

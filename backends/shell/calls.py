@@ -14,10 +14,15 @@ from compiler.ir.texts import Text
 _USUAL = {"agent": 1800, "parallel": 1800, "tool": 30}
 """The time limits where a program says nothing (I21)."""
 
+_READ = ["fitting", "reading", "helper"]
+_CALL = ["program", "signals", "output", "display", "files", "pairs", "foreground", "leftover", "process"]
+"""The modules of the helper: those that it always has, and those for calls."""
 
-def helper() -> str:
-    """The helper: it calls agents and tools, and reads their answers by the very code of the Python target."""
-    return bundled(["fitting", "reading", "calls"]) + "\n\nmain(sys.argv[1:])"
+
+def helper(calls: bool) -> str:
+    """The helper. It is the very code of the Python target; that for calls is left out where nothing is called."""
+    modules = [*_CALL, "fitting", "reading", "exchange", "helper", "calls"] if calls else _READ
+    return bundled(modules) + "\n\nmain(sys.argv[1:])"
 
 
 def json_lines() -> str:

@@ -14,6 +14,9 @@ SHELL = /bin/sh
 .PHONY: step-choose step-deploy
 
 RDC_MAKEFILE := $(lastword $(MAKEFILE_LIST))
+# What is given as NAME=VALUE is a text, and make expands nothing in it.
+RDC_TEXT = $(eval override $(1) := $$(value $(1)))$(eval export $(1))
+$(foreach RDC_NAME,$(.VARIABLES),$(if $(filter command%,$(origin $(RDC_NAME))),$(call RDC_TEXT,$(RDC_NAME))))
 RDC_HASH := \#
 # A descriptor that is closed would be taken by the next file that is opened.
 RDC_OPEN = command : 3>&2 || exec 2> /dev/null; command : 2> /dev/null 3>&1 || exec > /dev/null; \
@@ -23,73 +26,20 @@ RDC_ERROR = rdc: error: $$RDC_MAKEFILE cannot be read: is there a blank in its n
 RDC_DRIVER = $(SHELL) -c '$(RDC_OPEN); s=$$($(RDC_READ)) || { echo "$(RDC_ERROR)"; exit 2; }; eval "$$s"' rdc
 export RDC_MAKEFILE
 
-# What is given as NAME=VALUE stays the text that it is: make does not expand it, and commands do not get it.
-ifneq ($(filter command%,$(origin AGENT)),)
-unexport AGENT
-export RDC_GIVEN_AGENT := $(value AGENT)
-else
-unexport RDC_GIVEN_AGENT
-endif
-ifneq ($(filter command%,$(origin ANSWERS)),)
-unexport ANSWERS
-export RDC_GIVEN_ANSWERS := $(value ANSWERS)
-else
-unexport RDC_GIVEN_ANSWERS
-endif
-ifneq ($(filter command%,$(origin ASSUME)),)
-unexport ASSUME
-export RDC_GIVEN_ASSUME := $(value ASSUME)
-else
-unexport RDC_GIVEN_ASSUME
-endif
-ifneq ($(filter command%,$(origin HUMAN)),)
-unexport HUMAN
-export RDC_GIVEN_HUMAN := $(value HUMAN)
-else
-unexport RDC_GIVEN_HUMAN
-endif
-ifneq ($(filter command%,$(origin INPUTS)),)
-unexport INPUTS
-export RDC_GIVEN_INPUTS := $(value INPUTS)
-else
-unexport RDC_GIVEN_INPUTS
-endif
-ifneq ($(filter command%,$(origin RERUN)),)
-unexport RERUN
-export RDC_GIVEN_RERUN := $(value RERUN)
-else
-unexport RDC_GIVEN_RERUN
-endif
-ifneq ($(filter command%,$(origin RESULT)),)
-unexport RESULT
-export RDC_GIVEN_RESULT := $(value RESULT)
-else
-unexport RDC_GIVEN_RESULT
-endif
-ifneq ($(filter command%,$(origin TOOLS)),)
-unexport TOOLS
-export RDC_GIVEN_TOOLS := $(value TOOLS)
-else
-unexport RDC_GIVEN_TOOLS
-endif
-ifneq ($(filter command%,$(origin UNIT)),)
-unexport UNIT
-export RDC_GIVEN_UNIT := $(value UNIT)
-else
-unexport RDC_GIVEN_UNIT
-endif
-ifneq ($(filter command%,$(origin version)),)
-unexport version
-export RDC_GIVEN_input_1 := $(value version)
-else
-unexport RDC_GIVEN_input_1
-endif
-ifneq ($(filter command%,$(origin region)),)
-unexport region
-export RDC_GIVEN_input_2 := $(value region)
-else
-unexport RDC_GIVEN_input_2
-endif
+# The script gets what it knows, $(1), by a name of its own, $(2); commands do not.
+RDC_PASS = $(if $(filter override,$(origin $(1))),$(eval unexport $(1))$(eval export RDC_GIVEN_$(2) := $$($(1))), \
+  $(eval unexport RDC_GIVEN_$(2)))
+$(call RDC_PASS,AGENT,AGENT)
+$(call RDC_PASS,ANSWERS,ANSWERS)
+$(call RDC_PASS,ASSUME,ASSUME)
+$(call RDC_PASS,HUMAN,HUMAN)
+$(call RDC_PASS,INPUTS,INPUTS)
+$(call RDC_PASS,RERUN,RERUN)
+$(call RDC_PASS,RESULT,RESULT)
+$(call RDC_PASS,TOOLS,TOOLS)
+$(call RDC_PASS,UNIT,UNIT)
+$(call RDC_PASS,version,input_1)
+$(call RDC_PASS,region,input_2)
 
 # What `make -n` shows in place of what the script would do.
 define RDC_UNITS
@@ -278,18 +228,11 @@ step-deploy:
 #<
 #> helper
 #| import json
-#| import os
 #| import re
-#| import signal
-#| import subprocess
 #| import sys
-#| import tempfile
-#| import threading
-#| import time
-#| from collections.abc import Iterable, Mapping, Sequence
-#| from contextlib import suppress
+#| from collections.abc import Iterable, Sequence
 #| from pathlib import Path
-#| from typing import Any, IO, NoReturn, Optional
+#| from typing import Any, Callable, Optional
 #| 
 #| NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 #| 
@@ -413,324 +356,36 @@ step-deploy:
 #|     """Return a text as it stands inside of a JSON string (I13)."""
 #|     return json.dumps(text, ensure_ascii=False)[1:-1]
 #| 
-#| TICK = 0.05  # seconds between two looks at what runs
-#| PATIENCE = 10.0  # seconds from SIGTERM to SIGKILL (I21)
-#| GRACE = 1.0  # seconds that what a process has left behind may still write
-#| INTERRUPTED = 130
-#| SHOWN_LINES = 40
-#| UNSEEN = re.compile("[^\\x20-\\x7e\u00a0-\U0010ffff]|[\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
-#| 
-#| Table = dict[str, Any]
-#| stopped: list[int] = []  # the signals that told this process to end
-#| 
-#| 
-#| class Process(threading.Thread):
-#|     """A command that runs in a group of its own: it gets a text, and what it says on its standard output is kept."""
-#| 
-#|     def __init__(self, command: str, given: bytes, environment: Mapping[str, str], errors: Optional[IO[bytes]]) -> None:
-#|         super().__init__(daemon=True)
-#|         self.answer = b""
-#|         self.is_late = False
-#|         self._given = given
-#|         self.process = subprocess.Popen(  # noqa: S603 (it is the operator's command)
-#|             ["/bin/sh", "-c", command],
-#|             stdin=subprocess.PIPE,
-#|             stdout=subprocess.PIPE,
-#|             stderr=errors,
-#|             env=dict(environment),
-#|             start_new_session=True,
-#|         )
-#|         self._writer = threading.Thread(target=self._write, daemon=True)
-#|         self._writer.start()
-#|         self.start()
-#| 
-#|     def _write(self) -> None:
-#|         """Give the text; a process need not read all of it."""
-#|         if self.process.stdin is not None:
-#|             with suppress(OSError):
-#|                 self.process.stdin.write(self._given)
-#|                 self.process.stdin.close()
-#| 
-#|     def run(self) -> None:
-#|         """Read until the output ends or is too long."""
-#|         while self.process.stdout is not None and len(self.answer) <= LARGEST_ANSWER:
-#|             data = os.read(self.process.stdout.fileno(), 65536)
-#|             if not data:
-#|                 return
-#|             self.answer += data
-#|         self.tell(signal.SIGTERM)
-#| 
-#|     def tell(self, number: int) -> None:
-#|         """Send a signal to the whole group."""
-#|         with suppress(OSError):
-#|             os.killpg(self.process.pid, number)
-#| 
-#|     def finish(self) -> Optional[str]:
-#|         """Return the answer once the process has ended; None if it gave none (I11)."""
-#|         self.join(GRACE)
-#|         self.tell(signal.SIGKILL)
-#|         self.join(GRACE)
-#|         if self.process.returncode or self.is_late or len(self.answer) > LARGEST_ANSWER:
-#|             return None
-#|         return decoded(self.answer)
-#| 
-#|     def trouble(self) -> str:
-#|         """Return why there is no answer, "" if nothing went wrong."""
-#|         if self.is_late:
-#|             return "timeout"
-#|         if len(self.answer) > LARGEST_ANSWER:
-#|             return f"the answer is longer than {LARGEST_ANSWER:,} bytes"
-#|         code = self.process.returncode
-#|         return "" if not code else f"exit code {code}" if code > 0 else f"killed by signal {-code}"
-#| 
-#| 
-#| def watch(processes: Sequence[Process], timeout: float) -> None:
-#|     """Wait until all have ended; end them when their time is up, when told to, or when the driver is gone (I21)."""
-#|     parent, began, ending = os.getppid(), time.monotonic(), 0.0
-#|     while any(process.process.poll() is None for process in processes):
-#|         time.sleep(TICK)
-#|         now = time.monotonic()
-#|         is_over = bool(stopped) or os.getppid() != parent
-#|         is_late = bool(timeout) and now - began >= timeout
-#|         for process in processes:
-#|             if process.process.poll() is not None or not (is_over or is_late):
-#|                 continue
-#|             process.is_late = process.is_late or (is_late and not is_over)
-#|             process.tell(signal.SIGKILL if ending and now - ending >= PATIENCE else signal.SIGTERM)
-#|         if (is_over or is_late) and not ending:
-#|             ending = now
-#|         if is_over and os.getppid() != parent:
-#|             stopped.append(signal.SIGHUP)
-#|     if stopped:
-#|         for process in processes:
-#|             process.tell(signal.SIGKILL)
-#|         sys.exit(INTERRUPTED)
-#| 
-#| 
-#| def called(
-#|     entries: Sequence[Table], prompts: Sequence[bytes], variables: Sequence[Mapping[str, str]], timeout: float
-#| ) -> list[Optional[str]]:
-#|     """Return the answers of commands that run at the same time; what they say of themselves is shown by index."""
-#|     is_one = len(entries) == 1
-#|     errors: list[Optional[IO[bytes]]] = [None if is_one else tempfile.TemporaryFile() for _ in entries]  # noqa: SIM115
-#|     processes: list[Process] = []
-#|     for entry, prompt, given, said in zip(entries, prompts, variables, errors):  # noqa: B905 - Python 3.9 has no `strict`
-#|         processes.append(Process(entry["command"], prompt, {**os.environ, **given}, said))
-#|     watch(processes, timeout)
-#|     answers = [process.finish() for process in processes]
-#|     for entry, process, answer, said in zip(entries, processes, answers, errors):  # noqa: B905
-#|         label = "" if is_one else f"{entry['name']}: "
-#|         if said is not None:
-#|             said.seek(0)
-#|             show(label, said.read(1 << 20).decode("utf-8", "replace"))
-#|         if process.trouble():
-#|             show(label, process.trouble())
-#|         elif answer is not None:
-#|             show(label, answer)
-#|     return answers
-#| 
-#| 
-#| def show(label: str, text: str) -> None:
-#|     """Show lines of a text on standard error, nothing in them that a terminal would obey."""
-#|     lines = text.strip("\n").split("\n") if text.strip() else []
-#|     more = [f"… {len(lines) - SHOWN_LINES} more lines"] if len(lines) > SHOWN_LINES else []
-#|     shown = [f"    | {label}{UNSEEN.sub('?', line.expandtabs(4))}\n" for line in lines[:SHOWN_LINES] + more]
-#|     with suppress(OSError):
-#|         sys.stderr.buffer.write("".join(shown).encode("utf-8", "replace"))
-#|         sys.stderr.buffer.flush()
-#| 
-#| 
 #| def keep(path: str, text: str) -> None:
 #|     """Write a file that has its name once it is whole."""
-#|     Path(f"{path}.new").write_bytes(text.encode("utf-8"))
+#|     Path(f"{path}.new").write_bytes(text.encode("utf-8", "replace"))
 #|     Path(f"{path}.new").replace(path)
 #| 
 #| 
-#| def commands_of(path: str) -> dict[str, str]:
-#|     """Return the commands of a file of lines `NAME=COMMAND`; one that begins with `#` is a comment."""
-#|     found: dict[str, str] = {}
-#|     if not path:
-#|         return found
-#|     try:
-#|         text = Path(path).read_text(encoding="utf-8-sig")
-#|     except (OSError, ValueError) as error:
-#|         refuse(f"{path} cannot be read: {getattr(error, 'strerror', None) or 'it is not UTF-8'}")
-#|     for number, line in enumerate(text.split("\n"), start=1):
-#|         name, equals, command = line.strip().partition("=")
-#|         if (not name and not equals) or name.startswith("#"):
-#|             continue
-#|         if not equals or not command.strip():
-#|             refuse(f"{path}:{number}: expected NAME=COMMAND")
-#|         found[name.strip()] = command.strip()
-#|     return found
+#| def extract(answer: str, field: str, target: str) -> str:
+#|     """Keep a field of an answer; all three are files."""
+#|     text = Path(answer).read_bytes().decode("utf-8", "replace")
+#|     keep(target, extracted(text, Path(field).read_bytes().decode("utf-8")))
+#|     return ""
 #| 
 #| 
-#| def refuse(says: str) -> NoReturn:
-#|     """End with what is wrong, for the driver to say."""
-#|     sys.stdout.buffer.write(says.encode("utf-8", "replace"))
-#|     sys.stdout.flush()
-#|     sys.exit(2)
+#| def fits(rule: str, value: str) -> str:
+#|     """Return why a value breaks a rule; both are files."""
+#|     text = Path(value).read_bytes().decode("utf-8", "surrogateescape")
+#|     return unfit(text, *json.loads(Path(rule).read_bytes()))
 #| 
 #| 
-#| def command_for(kind: str, name: str) -> str:
-#|     """Return the command of an agent type or a connection, "" if there is none. The driver has set what was given."""
-#|     if kind == "tool":
-#|         return commands_of(os.environ.get("RDC_TOOLS_FILE", "")).get(name, "")
-#|     given = os.environ.get("RDC_AGENT_GIVEN")
-#|     return given or commands_of(os.environ.get("RDC_AGENTS", "")).get(name) or os.environ.get("RDC_AGENT", "")
-#| 
-#| 
-#| def check(wanted: Sequence[Sequence[str]]) -> None:
-#|     """Refuse a run that would come to an agent or a tool without a command, before anything is run."""
-#|     for kind, name in wanted:
-#|         if command_for(kind, name):
-#|             continue
-#|         if kind == "tool":
-#|             refuse(f"there is no command for the connection {name}: give TOOLS=FILE with a line {name}=COMMAND")
-#|         which = f"the agent {name}" if name else "the agents"
-#|         refuse(f"there is no command for {which}: give AGENT=COMMAND, or set RDC_AGENT or RDC_AGENTS")
-#| 
-#| 
-#| def environment() -> dict[str, str]:
-#|     """Return what the commands are not told: how they were given."""
-#|     for name in ("RDC_AGENT_GIVEN", "RDC_TOOLS_FILE"):
-#|         os.environ.pop(name, None)
-#|     return {}
-#| 
-#| 
-#| def call_agents(call: Table, prompts: Sequence[str], answers: Sequence[str]) -> tuple[str, str]:
-#|     """Call the agents of a unit, and return its word and its text."""
-#|     entries = call["entries"]
-#|     is_parallel = "check" in call
-#|     for entry in entries:
-#|         entry["command"] = command_for("agent", entry["agent"])
-#|     environment()
-#|     own: list[dict[str, str]] = [{"RDC_AGENT_TYPE": entry["agent"]} for entry in entries]
-#|     if is_parallel:
-#|         for index, variables in enumerate(own):
-#|             variables |= {"RDC_ENTRY": str(index), "RDC_UNIT": entries[index]["name"]}
-#|     texts = [Path(path).read_bytes() for path in prompts]
-#|     found = called(entries, texts, own, call["timeout"])
-#|     words = [
-#|         read_word(answer, entry["keywords"], entry["validation"], entry["excused"])
-#|         for answer, entry in zip(found, entries)  # noqa: B905
-#|     ]
-#|     for path, answer in zip(answers, found):  # noqa: B905
-#|         keep(path, answer or "")
-#|     if not is_parallel:
-#|         return words[0], found[0] or ""
-#|     text = joined_answer(found)
-#|     if any(entry["keywords"] for entry in entries):
-#|         return joined_word(words, call["check"], call["failing"], call["unanimous"]), text
-#|     return joined_verdict(words, call["check"]), text
-#| 
-#| 
-#| def call_tool(call: Table, values: Mapping[str, Optional[str]]) -> tuple[str, str]:
-#|     """Call the tool of a unit, and return its word and its result (I13)."""
-#|     arguments = ""
-#|     for part in call["arguments"]:
-#|         if isinstance(part, str):
-#|             arguments += part
-#|             continue
-#|         value = values[part["register"]]
-#|         arguments += in_json(part["missing"] if value is None else part["before"] + value + part["after"])
-#|     given = f'{{"tool": {json.dumps(call["tool"], ensure_ascii=False)}, "arguments": {arguments}}}\n'
-#|     entry = {"command": command_for("tool", call["connection"]), "name": call["tool"]}
-#|     environment()
-#|     (result,) = called([entry], [given.encode("utf-8", "surrogateescape")], [{}], call["timeout"])
-#|     return ("fail", "") if result is None else ("pass", result)
-#| 
-#| 
-#| def values_of(registers: str, folder: str) -> dict[str, Optional[str]]:
-#|     """Return what registers hold, from their variables in the driver: `rdc_n1_a=3 rdc_s1_b=7`."""
-#|     found: dict[str, Optional[str]] = {}
-#|     for pair in registers.split():
-#|         name, _, value = pair.partition("=")
-#|         if not name.startswith("rdc_s"):
-#|             found[name] = value
-#|         elif value == "0":
-#|             found[name] = None
-#|         else:
-#|             found[name] = Path(folder, f"{name}.{value}").read_bytes().decode("utf-8", "replace")
-#|     return found
-#| 
-#| 
-#| def limited(seconds: int, words: Sequence[str]) -> None:
-#|     """Run a command with a time limit and end as it ends; the terminal is lent to it while it runs."""
-#|     process = subprocess.Popen(words, preexec_fn=os.setpgrp)  # noqa: S603, PLW1509 (there is one thread)
-#|     has_terminal = lend(process.pid)
-#|     code, is_late = None, False
-#|     parent, began, ending = os.getppid(), time.monotonic(), 0.0
-#|     while code is None:
-#|         time.sleep(TICK)
-#|         code = process.poll()
-#|         now = time.monotonic()
-#|         is_over = bool(stopped) or os.getppid() != parent
-#|         if code is None and (is_over or now - began >= seconds):
-#|             is_late = is_late or not is_over
-#|             tell(process.pid, signal.SIGKILL if ending and now - ending >= PATIENCE else signal.SIGTERM)
-#|             ending = ending or now
-#|     if ending:
-#|         tell(process.pid, signal.SIGKILL)
-#|     if has_terminal:
-#|         lend(os.getpgrp())
-#|     if stopped or (has_terminal and code in (-signal.SIGINT, 128 + signal.SIGINT)):
-#|         sys.exit(INTERRUPTED)
-#|     if is_late:
-#|         sys.exit(124)
-#|     sys.exit(code if 0 <= code < 124 or code > 130 else 1)
-#| 
-#| 
-#| def tell(group: int, number: int) -> None:
-#|     """Send a signal to a group, if there still is one."""
-#|     with suppress(OSError):
-#|         os.killpg(group, number)
-#|         os.killpg(group, signal.SIGCONT)
-#| 
-#| 
-#| def lend(group: int) -> bool:
-#|     """Make a group that which the terminal listens to, if this process has it to give."""
-#|     try:
-#|         signal.signal(signal.SIGTTOU, signal.SIG_IGN)
-#|         os.tcsetpgrp(0, group)
-#|     except OSError:
-#|         return False
-#|     return True
-#| 
-#| 
-#| def stop(number: int, _frame: object) -> None:
-#|     """Remember that this process was told to end."""
-#|     stopped.append(number)
+#| REQUESTS: dict[str, Callable[..., str]] = {"extract": extract, "fits": fits}
+#| """What the script may ask for; each returns what is wrong, "" if nothing is. Other modules add to it."""
 #| 
 #| 
 #| def main(words: Sequence[str]) -> None:
-#|     """Do what the driver of a Makefile asks for."""
-#|     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-#|         signal.signal(number, stop)
-#|     verb, rest = words[0], words[1:]
-#|     if verb == "check":
-#|         check(json.loads(rest[0]))
-#|     elif verb == "limited":
-#|         limited(int(rest[0]), rest[1:])
-#|     elif verb == "extract":
-#|         answer, field, target = rest
-#|         text = Path(answer).read_bytes().decode("utf-8", "replace")
-#|         keep(target, extracted(text, Path(field).read_bytes().decode("utf-8")))
-#|     elif verb == "fits":
-#|         rule = json.loads(Path(rest[0]).read_bytes())
-#|         says = unfit(Path(rest[1]).read_bytes().decode("utf-8", "surrogateescape"), *rule)
-#|         if says:
-#|             refuse(says)
-#|     else:
-#|         order, registers, folder, outcome, answer, *paths = rest
-#|         call = json.loads(Path(order).read_bytes())
-#|         half = len(paths) // 2
-#|         if verb == "tool":
-#|             word, text = call_tool(call, values_of(registers, folder))
-#|         else:
-#|             word, text = call_agents(call, paths[:half], paths[half:])
-#|         keep(answer, text)
-#|         keep(outcome, call["tokens"].get(word, word) + "\n")
+#|     """Do what the script asks for."""
+#|     says = REQUESTS[words[0]](*words[1:])
+#|     if says:
+#|         sys.stdout.buffer.write(says.encode("utf-8", "replace"))
+#|         sys.stdout.flush()
+#|         sys.exit(2)
 #| 
 #| main(sys.argv[1:])
 #<
@@ -785,6 +440,19 @@ step-deploy:
 #:
 #: # The text of the block $1.
 #: text() { LC_ALL=C sed -n "/^#> $1\$/,/^#<\$/s/^#| //p" "$rdc_file"; }
+#:
+#: # A word as it can be pasted into a shell.
+#: quoted() { printf "'%s'" "$(printf '%s\n' "$1" | LC_ALL=C sed "s/'/'\\\\''/g")"; }
+#:
+#: # How make is called on this file again.
+#: case $rdc_file in
+#:   Makefile | makefile | GNUmakefile) rdc_again='make' ;;
+#:   *[!A-Za-z0-9_./-]*) rdc_again="make -f $(quoted "$rdc_file")" ;;
+#:   *) rdc_again="make -f $rdc_file" ;;
+#: esac
+#:
+#: # Says it in lines that begin with `make`.
+#: again() { RDC_AGAIN=$rdc_again awk '/^make/ { $0 = ENVIRON["RDC_AGAIN"] substr($0, 5) } { print }'; }
 #:
 #: # --- Texts -------------------------------------------------------------------------------------------------------------
 #: # A block of the Makefile's comments is a text: `#|` begins a line of it, `#+` goes on with one, `#=` is the value of a
@@ -867,19 +535,19 @@ step-deploy:
 #:   trap - EXIT
 #:   rdc_done=''
 #:   case $rdc_last in end\ *) rdc_done="unit $rdc_shown ended with $rdc_says, and this is lost: " ;; esac
-#:   say "rdc: if the folder was moved, put it back, then: make resume"
-#:   say "rdc: if it is lost, begin anew:                  make"
+#:   say "rdc: if the folder was moved, put it back, then: $rdc_again resume"
+#:   say "rdc: if it is lost, begin anew:                  $rdc_again"
 #:   fail "$rdc_done$rdc_state was removed or replaced during the run"
 #: }
 #:
-#: note() { record "$@" || fail "the state cannot be written: $rdc_journal; make room for it, then: make resume"; }
+#: note() { record "$@" || fail "the state cannot be written: $rdc_journal; make room for it, then: $rdc_again resume"; }
 #:
 #: # Reads the journal without changing it: how many lines are whole, the first, the last, and the last that begins a unit.
 #: # A write that was interrupted leaves the beginning of a line at the end. All else that is not as it was written is damage.
 #: read_journal() {
 #:   rdc_tail='' rdc_count=0 rdc_first='' rdc_begun='' rdc_last=''
 #:   [ -e "$rdc_journal" ] || return 0
-#:   [ -f "$rdc_journal" ] && [ -r "$rdc_journal" ] || fail "the state cannot be read: $rdc_journal; make clean archives it"
+#:   [ -f "$rdc_journal" ] && [ -r "$rdc_journal" ] || fail "the state cannot be read: $rdc_journal; $rdc_again clean archives it"
 #:   # The dot shows whether the last line has an end.
 #:   rdc_read=$({ LC_ALL=C tr -c '\n -~' '?' < "$rdc_journal"; echo .; } 2> /dev/null | LC_ALL=C awk '
 #:     function starts(line) { return index(line, count + 1 " ") == 1 }
@@ -915,7 +583,7 @@ step-deploy:
 #:   rdc_first=${rdc_read%%|*} rdc_read=${rdc_read#*|}
 #:   rdc_begun=${rdc_read%%|*} rdc_last=${rdc_read#*|}
 #:   [ "$rdc_tail" != damaged ] ||
-#:     fail "$rdc_journal:$((rdc_count + 1)): the journal is damaged, or of another rdc; make clean archives it"
+#:     fail "$rdc_journal:$((rdc_count + 1)): the journal is damaged, or of another rdc; $rdc_again clean archives it"
 #: }
 #:
 #: # Ends a last line that has no end, or takes it away if it is not whole.
@@ -934,7 +602,7 @@ step-deploy:
 #:   [ "$rdc_count" -gt 0 ] || fail "there is no run to go on with"
 #:   rdc_run=${rdc_first#run * }
 #:   [ "$rdc_first" = "run $rdc_program $rdc_run" ] ||
-#:     fail "this run was started with a different version of the Makefile; make clean archives it"
+#:     fail "this run was started with a different version of the Makefile; $rdc_again clean archives it"
 #: }
 #:
 #: is_there() { [ -e "$rdc_journal" ]; }
@@ -1018,13 +686,21 @@ step-deploy:
 #: # `values/SLOT.N` is what a slot holds since line N of the journal; a slot's variable is N, 0 if it is unset. A file has
 #: # its name only once it is whole, and that before the line of the journal that refers to it.
 #:
-#: unkept() { fail "the state cannot be read or written: $rdc_files; make room for it, then: make resume"; }
+#: unkept() { fail "the state cannot be read or written: $rdc_files; make room for it, then: $rdc_again resume"; }
 #:
 #: # Keeps the text of the block $1 as the file $2.
 #: keep_text() { { fill "$1" > "$rdc_files/new" && mv "$rdc_files/new" "$rdc_files/$2"; } 2> /dev/null || unkept; }
 #:
 #: # Keeps a copy of the file $1 as the file $2.
 #: copy() { { cp "$rdc_files/$1" "$rdc_files/new" && mv "$rdc_files/new" "$rdc_files/$2"; } 2> /dev/null || unkept; }
+#:
+#: # Removes what is written anew each time: a link that stands in its place would lead out of the folder.
+#: tidy() {
+#:   for rdc_word in new reply message asks rule field call outcome output helper.py journal.whole; do
+#:     set -- "$@" "$rdc_files/$rdc_word"
+#:   done
+#:   rm -rf "$@" "$rdc_state/answers.lines" "$rdc_state/incoming.lines" 2> /dev/null || unkept
+#: }
 #:
 #: folders() {
 #:   for rdc_folder in values prompts answers outputs; do
@@ -1038,7 +714,7 @@ step-deploy:
 #:   rdc_history=$rdc_state/history/$rdc_number
 #:   mkdir -p "$rdc_history" 2> /dev/null || fail "the run cannot be archived: $rdc_history"
 #:   for rdc_folder in journal values prompts answers outputs; do
-#:     [ ! -e "$rdc_state/$rdc_folder" ] || mv "$rdc_state/$rdc_folder" "$rdc_history/$rdc_folder" 2> /dev/null ||
+#:     [ ! -e "$rdc_state/$rdc_folder" ] && [ ! -h "$rdc_state/$rdc_folder" ] || mv "$rdc_state/$rdc_folder" "$rdc_history/$rdc_folder" 2> /dev/null ||
 #:       fail "the run cannot be archived: $rdc_history"
 #:   done
 #: }
@@ -1117,7 +793,7 @@ step-deploy:
 #:   elif [ "$6" = yes ]; then
 #:     fill "default_$1" 2> /dev/null > "$rdc_value" || unkept
 #:   elif [ "$7" = required ]; then
-#:     fail "the input $2 is missing: make $2=VALUE"
+#:     fail "the input $2 is missing: $rdc_again $2=VALUE"
 #:   else
 #:     return
 #:   fi
@@ -1152,7 +828,7 @@ step-deploy:
 #:   for rdc_option in "$@"; do
 #:     fill "$rdc_option" | cmp -s - "$rdc_value" && return
 #:   done
-#:   fail "the input $rdc_name is none of its options: make help lists them"
+#:   fail "the input $rdc_name is none of its options: $rdc_again help lists them"
 #: }
 #:
 #: # Whether the value of the input called $1 matches its pattern, which is in the block $2.
@@ -1277,7 +953,7 @@ step-deploy:
 #:
 #: unrecorded() {
 #:   rdc_says="unit $rdc_shown ended with $rdc_says, but this cannot be recorded: $rdc_journal"
-#:   fail "$rdc_says; make room for it, then: make resume"
+#:   fail "$rdc_says; make room for it, then: $rdc_again resume"
 #: }
 #:
 #: # Reads the word $1 that a person has given the outcome.
@@ -1334,7 +1010,7 @@ step-deploy:
 #: # A unit whose shell $1 the system cannot start has not failed: its command never ran.
 #: no_outcome() {
 #:   rdc_says="is the environment too large, or are there too many processes?"
-#:   [ "$rdc_verb" = step ] || rdc_says="$rdc_says Mend this, then: make resume RERUN=1"
+#:   [ "$rdc_verb" = step ] || rdc_says="$rdc_says Mend this, then: $rdc_again resume RERUN=1"
 #:   say "rdc: $rdc_says"
 #:   fail "unit $rdc_shown has no outcome: $1 cannot be started"
 #: }
@@ -1356,23 +1032,34 @@ step-deploy:
 #:   fi
 #:   rdc_says=$(name "$rdc_unit")
 #:   [ "$rdc_verb" != step ] || end 75 "WAITING $rdc_says"
-#:   rdc_quoted=$(printf '%s\n' "$rdc_says" | sed "s/'/'\\\\''/g")
-#:   say "rdc: to answer: make answer UNIT='$rdc_quoted' RESULT=$(hint)"
-#:   say "rdc: to go on:  make resume"
+#:   hint | while IFS= read -r rdc_word; do
+#:     say "rdc: to answer: $rdc_again answer UNIT=$(quoted "$rdc_says") RESULT=$rdc_word"
+#:   done
+#:   say "rdc: to go on:  $rdc_again resume"
 #:   end 75 "WAITING $rdc_says"
 #: }
 #:
 #: is_yes() { case $1 in '' | 0 | no) return 1 ;; esac; }
 #:
+#: # What can be replied, as words that can be pasted into a shell, a line each.
 #: hint() {
 #:   case $rdc_kind in
-#:     yes_no | confirm) printf '%s' 'yes   (or no)' ;;
-#:     gate) printf '%s' 'approved   (or rejected)' ;;
-#:     input) printf '%s' "'TEXT'" ;;
-#:     select) printf '%s' "'OPTION'" ;;
-#:     *) printf '%s' 'pass   (or fail)' ;;
+#:     yes_no | confirm) printf 'yes\nno\n' ;;
+#:     gate) printf 'approved\nrejected\n' ;;
+#:     input) echo "'TEXT'" ;;
+#:     select)
+#:       rdc_number=0
+#:       for rdc_word in $rdc_words; do
+#:         rdc_number=$((rdc_number + 1))
+#:         quoted "$(fill "option_${rdc_unit}_$rdc_number" | line)"
+#:         echo
+#:       done
+#:       ;;
+#:     *) printf 'pass\nfail\n' ;;
 #:   esac
 #: }
+#:
+#: hints() { hint | awk 'NR > 1 { printf " or " } { printf "%s", $0 }'; }
 #:
 #: # Shows the options of a select.
 #: options() {
@@ -1435,7 +1122,8 @@ step-deploy:
 #:
 #: # Takes the next answer of the file: one for the unit itself before a common one, each once.
 #: from_file() {
-#:   rdc_sum=$(cksum < "$rdc_given_ANSWERS" | tr ' ' -) || fail "the answers cannot be read: $rdc_given_ANSWERS"
+#:   rdc_sum=$(cksum < "$rdc_given_ANSWERS" | tr ' ' -)
+#:   [ -n "$rdc_sum" ] || fail "the answers cannot be read: $rdc_given_ANSWERS; is cksum on PATH?"
 #:   text asks > "$rdc_files/asks" 2> /dev/null || unkept
 #:   rdc_found=$(RDC_NAME=$(name "$rdc_unit") RDC_SUM=$rdc_sum RDC_KIND=$rdc_kind LC_ALL=C awk '
 #:     FILENAME == ARGV[1] { if ($2 == "end" && $5 == ENVIRON["RDC_SUM"]) used[$6] = 1; next }
@@ -1479,7 +1167,7 @@ step-deploy:
 #:
 #: from_terminal() {
 #:   while :; do
-#:     printf '%s [%s] ' "$(name "$rdc_unit")" "$(hint)" >&2
+#:     printf '%s [%s] ' "$(name "$rdc_unit")" "$(hints)" >&2
 #:     IFS= read -r rdc_word || end 75 "WAITING $(name "$rdc_unit")"
 #:     printf '%s' "$rdc_word" > "$rdc_files/reply" || unkept
 #:     ! reads "$rdc_files/reply" || break
@@ -1590,7 +1278,7 @@ step-deploy:
 #:       *)
 #:         # Texts are read where they are needed, and a command may have replaced the file, as `git pull` does.
 #:         LC_ALL=C grep -q "^#: rdc_program=$rdc_program\$" "$rdc_file" 2> /dev/null ||
-#:           fail "the Makefile was changed during the run: $rdc_file; put it back, or make clean archives the run"
+#:           fail "the Makefile was changed during the run: $rdc_file; put it back, or $rdc_again clean archives the run"
 #:         note "begin $rdc_unit$(registers)"
 #:         rdc_replay=no
 #:         do_unit
@@ -1600,7 +1288,7 @@ step-deploy:
 #:   done
 #: }
 #:
-#: damaged() { fail "$rdc_journal: the journal is damaged, or of another rdc; make clean archives it"; }
+#: damaged() { fail "$rdc_journal: the journal is damaged, or of another rdc; $rdc_again clean archives it"; }
 #:
 #: # Goes to where the run stands: the unit that the last line which begins one names, with the registers as they were.
 #: recall() {
@@ -1648,7 +1336,7 @@ step-deploy:
 #:     decide_at_terminal
 #:     [ -n "$rdc_outcome" ] || return 0
 #:   else
-#:     say "rdc: unit $rdc_shown was interrupted: make resume RERUN=1 runs it again, ASSUME=WORD decides ($(words))"
+#:     say "rdc: unit $rdc_shown was interrupted: $rdc_again resume RERUN=1 runs it again, ASSUME=WORD decides ($(words))"
 #:     end 75 "WAITING $rdc_shown"
 #:   fi
 #:   assumed
@@ -1680,15 +1368,15 @@ step-deploy:
 #: begin() {
 #:   read_journal
 #:   [ "$rdc_count" -eq 0 ] || is_over ||
-#:     fail "an unfinished run is there: make resume continues it, make clean archives it"
+#:     fail "an unfinished run is there: $rdc_again resume continues it, $rdc_again clean archives it"
 #:   take_inputs
-#:   if [ "$rdc_count" -gt 0 ] || [ -e "$rdc_state/values" ]; then
-#:     mend_journal
+#:   mend_journal
+#:   for rdc_folder in journal values prompts answers outputs; do
+#:     [ -e "$rdc_state/$rdc_folder" ] || [ -h "$rdc_state/$rdc_folder" ] || continue
 #:     archive
-#:     rdc_count=0
-#:   else
-#:     mend_journal
-#:   fi
+#:     break
+#:   done
+#:   rdc_count=0
 #:   begin_slots
 #:   rdc_run=$(date +%Y%m%d-%H%M%S | tr -cd '0-9-')-$$
 #:   note "run $rdc_program $rdc_run"
@@ -1713,6 +1401,7 @@ step-deploy:
 #: # What a run needs, before anything of it is done.
 #: ready() {
 #:   lock $$
+#:   tidy
 #:   prepare_helper
 #:   check_answers
 #: }
@@ -1744,6 +1433,7 @@ step-deploy:
 #:   answer)
 #:     is_there || fail "no run waits for an answer"
 #:     lock $$
+#:     tidy
 #:     own_journal
 #:     mend_journal
 #:     recall
@@ -1752,11 +1442,11 @@ step-deploy:
 #:     do_unit
 #:     case $rdc_kind in run | call | none) fail "no unit waits for an answer" ;; esac
 #:     [ "$(name "$rdc_unit")" = "$rdc_given_UNIT" ] || fail "unit '$(printf '%s' "$rdc_given_UNIT" | line)' does not wait for an answer"
-#:     [ -n "$rdc_has_result" ] || fail "RESULT is missing: make answer UNIT=… RESULT=$(hint)"
+#:     [ -n "$rdc_has_result" ] || fail "RESULT is missing: $rdc_again answer UNIT=$(quoted "$rdc_given_UNIT") RESULT=$(hints)"
 #:     printf '%s' "$rdc_given_RESULT" > "$rdc_files/reply" || unkept
-#:     reads "$rdc_files/reply" || fail "this is no answer of unit $rdc_shown: $(line < "$rdc_files/reply"); RESULT=$(hint)"
+#:     reads "$rdc_files/reply" || fail "this is no answer of unit $rdc_shown: $(line < "$rdc_files/reply"); RESULT=$(hints)"
 #:     replied "$rdc_outcome" ''
-#:     say "rdc: to go on:  make resume"
+#:     say "rdc: to go on:  $rdc_again resume"
 #:     ;;
 #:   status)
 #:     read_journal
@@ -1798,5 +1488,5 @@ step-deploy:
 #:     archive
 #:     say "the run was archived in $rdc_state/history"
 #:     ;;
-#:   help) text help ;;
+#:   help) text help | again ;;
 #: esac

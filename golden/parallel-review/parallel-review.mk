@@ -14,6 +14,9 @@ SHELL = /bin/sh
 .PHONY: step-review step-gate step-merge
 
 RDC_MAKEFILE := $(lastword $(MAKEFILE_LIST))
+# What is given as NAME=VALUE is a text, and make expands nothing in it.
+RDC_TEXT = $(eval override $(1) := $$(value $(1)))$(eval export $(1))
+$(foreach RDC_NAME,$(.VARIABLES),$(if $(filter command%,$(origin $(RDC_NAME))),$(call RDC_TEXT,$(RDC_NAME))))
 RDC_HASH := \#
 # A descriptor that is closed would be taken by the next file that is opened.
 RDC_OPEN = command : 3>&2 || exec 2> /dev/null; command : 2> /dev/null 3>&1 || exec > /dev/null; \
@@ -23,67 +26,19 @@ RDC_ERROR = rdc: error: $$RDC_MAKEFILE cannot be read: is there a blank in its n
 RDC_DRIVER = $(SHELL) -c '$(RDC_OPEN); s=$$($(RDC_READ)) || { echo "$(RDC_ERROR)"; exit 2; }; eval "$$s"' rdc
 export RDC_MAKEFILE
 
-# What is given as NAME=VALUE stays the text that it is: make does not expand it, and commands do not get it.
-ifneq ($(filter command%,$(origin AGENT)),)
-unexport AGENT
-export RDC_GIVEN_AGENT := $(value AGENT)
-else
-unexport RDC_GIVEN_AGENT
-endif
-ifneq ($(filter command%,$(origin ANSWERS)),)
-unexport ANSWERS
-export RDC_GIVEN_ANSWERS := $(value ANSWERS)
-else
-unexport RDC_GIVEN_ANSWERS
-endif
-ifneq ($(filter command%,$(origin ASSUME)),)
-unexport ASSUME
-export RDC_GIVEN_ASSUME := $(value ASSUME)
-else
-unexport RDC_GIVEN_ASSUME
-endif
-ifneq ($(filter command%,$(origin HUMAN)),)
-unexport HUMAN
-export RDC_GIVEN_HUMAN := $(value HUMAN)
-else
-unexport RDC_GIVEN_HUMAN
-endif
-ifneq ($(filter command%,$(origin INPUTS)),)
-unexport INPUTS
-export RDC_GIVEN_INPUTS := $(value INPUTS)
-else
-unexport RDC_GIVEN_INPUTS
-endif
-ifneq ($(filter command%,$(origin RERUN)),)
-unexport RERUN
-export RDC_GIVEN_RERUN := $(value RERUN)
-else
-unexport RDC_GIVEN_RERUN
-endif
-ifneq ($(filter command%,$(origin RESULT)),)
-unexport RESULT
-export RDC_GIVEN_RESULT := $(value RESULT)
-else
-unexport RDC_GIVEN_RESULT
-endif
-ifneq ($(filter command%,$(origin TOOLS)),)
-unexport TOOLS
-export RDC_GIVEN_TOOLS := $(value TOOLS)
-else
-unexport RDC_GIVEN_TOOLS
-endif
-ifneq ($(filter command%,$(origin UNIT)),)
-unexport UNIT
-export RDC_GIVEN_UNIT := $(value UNIT)
-else
-unexport RDC_GIVEN_UNIT
-endif
-ifneq ($(filter command%,$(origin change)),)
-unexport change
-export RDC_GIVEN_input_1 := $(value change)
-else
-unexport RDC_GIVEN_input_1
-endif
+# The script gets what it knows, $(1), by a name of its own, $(2); commands do not.
+RDC_PASS = $(if $(filter override,$(origin $(1))),$(eval unexport $(1))$(eval export RDC_GIVEN_$(2) := $$($(1))), \
+  $(eval unexport RDC_GIVEN_$(2)))
+$(call RDC_PASS,AGENT,AGENT)
+$(call RDC_PASS,ANSWERS,ANSWERS)
+$(call RDC_PASS,ASSUME,ASSUME)
+$(call RDC_PASS,HUMAN,HUMAN)
+$(call RDC_PASS,INPUTS,INPUTS)
+$(call RDC_PASS,RERUN,RERUN)
+$(call RDC_PASS,RESULT,RESULT)
+$(call RDC_PASS,TOOLS,TOOLS)
+$(call RDC_PASS,UNIT,UNIT)
+$(call RDC_PASS,change,input_1)
 
 # What `make -n` shows in place of what the script would do.
 define RDC_UNITS
@@ -286,19 +241,514 @@ step-merge:
 #| {"timeout": 1800, "tokens": {}, "entries": [{"name": "question", "agent": "", "keywords": [], "validation": null, "excused": []}]}
 #<
 #> helper
+#| import codecs
+#| import hashlib
 #| import json
 #| import os
 #| import re
+#| import select
+#| import shutil
 #| import signal
-#| import subprocess
+#| import stat
 #| import sys
-#| import tempfile
+#| import termios
 #| import threading
 #| import time
-#| from collections.abc import Iterable, Mapping, Sequence
-#| from contextlib import suppress
+#| from collections.abc import Iterable, Iterator, Mapping, Sequence
+#| from contextlib import contextmanager, suppress
 #| from pathlib import Path
-#| from typing import Any, IO, NoReturn, Optional
+#| from types import FrameType
+#| from typing import Any, Callable, NamedTuple, Optional, TextIO
+#| 
+#| Table = dict[str, Any]
+#| 
+#| EXIT_COMPLETE, EXIT_STOP, EXIT_REFUSED, EXIT_WAITING, EXIT_INTERRUPTED = 0, 1, 2, 75, 130  # R3
+#| 
+#| 
+#| class RefusedError(Exception):
+#|     """A reason to go no further, after lines with details, for the operator; the exit code is 2 (R3)."""
+#| 
+#| 
+#| @contextmanager
+#| def naming(path: object) -> Iterator[None]:
+#|     """See to it that an error of the system names the file that it is about."""
+#|     try:
+#|         yield
+#|     except OSError as error:
+#|         if error.filename is None:
+#|             error.filename = str(path)
+#|         raise
+#| 
+#| 
+#| def canonical(value: object) -> str:
+#|     """Write a value as JSON that is the same wherever and whenever it is written."""
+#|     return json.dumps(value, sort_keys=True, separators=(",", ":"))
+#| 
+#| 
+#| def digest(text: str) -> str:
+#|     """Return the SHA-256 of a text in hexadecimal."""
+#|     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
+#| 
+#| 
+#| def identity(unit: Table) -> Table:
+#|     """Return what makes a unit what it is: all but its place, so that a line may shift (R4)."""
+#|     return {key: value for key, value in unit.items() if key != "at"}
+#| 
+#| 
+#| def program_hash(program: Table) -> str:
+#|     """Return the hash by which a state knows its program."""
+#|     whole = {key: program.get(key, {}) for key in ("entry", "registers", "scopes")}
+#|     whole["units"] = {name: identity(unit) for name, unit in program["units"].items()}
+#|     return digest(canonical(whole))
+#| 
+#| 
+#| def unit_digests(program: Table) -> dict[str, str]:
+#|     """Return a short digest of each unit, by which two programs are compared."""
+#|     return {name: digest(canonical(identity(unit)))[:12] for name, unit in program["units"].items()}
+#| 
+#| 
+#| def differences(recorded: dict[str, str], program: Table) -> list[str]:
+#|     """Say which units were added, removed and changed since their digests were recorded."""
+#|     now = unit_digests(program)
+#|     groups = {
+#|         "added": [name for name in now if name not in recorded],
+#|         "removed": [name for name in recorded if name not in now],
+#|         "changed": [name for name in now if recorded.get(name, now[name]) != now[name]],
+#|     }
+#|     told = [f"{word}: {', '.join(names)}" for word, names in groups.items() if names]
+#|     return told or ["no unit differs, only where the program begins or what it counts"]
+#| 
+#| STOPS = ("INT", "TERM", "HUP", "QUIT", "USR1", "USR2", "XCPU", "ALRM", "VTALRM", "PROF", "POLL", "PWR", "STKFLT")
+#| FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)  # commands get the others as TERM
+#| 
+#| 
+#| class Interrupted(KeyboardInterrupt):
+#|     """The operator, or the system, told the run to end."""
+#| 
+#| 
+#| class Signals:
+#|     """The stop signals of a run: all that would end it, but those that were ignored stay so (nohup).
+#| 
+#|     They are blocked from beginning to end. Who waits for a command receives them with `wait`, who
+#|     waits for a person or for the other end of a pipe opens the gate with `listening`, and between
+#|     units and while a line is not taken `has_come` is asked. A plain handler would lose the signal
+#|     that comes just before a system call begins to wait.
+#|     """
+#| 
+#|     def __enter__(self) -> "Signals":  # noqa: PYI034 - Python 3.11 has Self
+#|         wanted = [signal.Signals[f"SIG{name}"] for name in STOPS if hasattr(signal, f"SIG{name}")]
+#|         self.stops = {number for number in wanted if signal.getsignal(number) is not signal.SIG_IGN}
+#|         self._has_received = False
+#|         self.has_timer = False  # an alarm that is not the run's own is a stop signal like any other
+#|         self._watched = {*self.stops, signal.SIGCHLD, signal.SIGALRM}
+#|         self.before = signal.pthread_sigmask(signal.SIG_BLOCK, self._watched)
+#|         self._handlers: dict[int, Any] = {n: signal.signal(n, self._received) for n in self._watched}
+#|         # The terminal is handed to commands and taken back from the background.
+#|         self._handlers[signal.SIGTTOU] = signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+#|         return self
+#| 
+#|     def __exit__(self, *_exception: object) -> None:
+#|         signal.alarm(0)
+#|         while self._watched & signal.sigpending():  # too late: the run has its end
+#|             self.wait()
+#|         for number, handler in self._handlers.items():
+#|             signal.signal(number, handler if handler is not None else signal.SIG_DFL)
+#|         signal.pthread_sigmask(signal.SIG_SETMASK, self.before)
+#| 
+#|     def _received(self, number: int, _frame: Optional[FrameType]) -> None:
+#|         if number in self.stops:
+#|             self._has_received = True
+#|             raise Interrupted
+#| 
+#|     def wait(self) -> int:
+#|         """Wait for a stop signal, the end of a child or an alarm; returns its number."""
+#|         number = signal.sigwait(self._watched)
+#|         self._has_received |= number in self.stops and not (number == signal.SIGALRM and self.has_timer)
+#|         return number
+#| 
+#|     def wake_after(self, seconds: int) -> None:
+#|         """Have `wait` return SIGALRM after a time."""
+#|         self.has_timer = True
+#|         signal.alarm(seconds)
+#| 
+#|     def sleep_on(self) -> None:
+#|         """Take `wake_after` back."""
+#|         signal.alarm(0)
+#|         if signal.SIGALRM in signal.sigpending():
+#|             signal.sigwait({signal.SIGALRM})
+#|         self.has_timer = False
+#| 
+#|     def has_come(self) -> bool:
+#|         """Tell whether a stop signal has come, be it received or still held back."""
+#|         return self._has_received or bool(self.stops & signal.sigpending())
+#| 
+#|     @contextmanager
+#|     def listening(self) -> Iterator[None]:
+#|         """Let stop signals raise Interrupted inside the block."""
+#|         signal.pthread_sigmask(signal.SIG_UNBLOCK, self.stops)
+#|         try:
+#|             yield
+#|         finally:
+#|             signal.pthread_sigmask(signal.SIG_BLOCK, self.stops)
+#| 
+#| TICK = 100  # milliseconds until a writer that waits looks again whether it was told to end
+#| 
+#| 
+#| def send(descriptor: int, data: bytes, gives_up: Callable[[], bool]) -> bool:
+#|     """Write bytes and return True; where nobody takes them and `gives_up` says so, leave the rest and return False."""
+#|     # A pipe that is ready takes this much without waiting. A line in a file is written at once, and so never torn.
+#|     step = len(data) if stat.S_ISREG(os.fstat(descriptor).st_mode) else select.PIPE_BUF
+#|     poll = select.poll()
+#|     poll.register(descriptor, select.POLLOUT)
+#|     while data:
+#|         while not poll.poll(TICK):
+#|             if gives_up():
+#|                 return False
+#|         data = data[os.write(descriptor, data[:step]) :]
+#|     return True
+#| 
+#| 
+#| def put(stream: TextIO, text: str, gives_up: Callable[[], bool]) -> None:
+#|     """Write a text to a stream by its descriptor: what is held in a buffer would be waited for at the exit."""
+#|     try:
+#|         descriptor = stream.fileno()
+#|     except (OSError, ValueError):  # there is none behind it
+#|         stream.write(text)
+#|         stream.flush()
+#|         return
+#|     send(descriptor, text.encode(stream.encoding, stream.errors or "strict"), gives_up)
+#| 
+#| # Texts of a document must not steer the terminal or hide what they say (C0, C1, bidi controls).
+#| CONTROLS = re.compile(
+#|     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]"
+#| )
+#| STYLES = {"bold": "1", "dim": "2", "pass": "32", "fail": "1;31"}
+#| 
+#| 
+#| def clean(text: str) -> str:
+#|     """Take the control characters out of a text; newlines and tabs stay."""
+#|     return CONTROLS.sub("?", text.replace("\r\n", "\n"))
+#| 
+#| 
+#| def one_line(text: str) -> str:
+#|     """Take the control characters out of a text that belongs on one line."""
+#|     return clean(" ".join(text.split()))
+#| 
+#| 
+#| def duration(seconds: float) -> str:
+#|     """Write a time as a person says it."""
+#|     if seconds < 60:
+#|         return f"{seconds:.1f} s"
+#|     minutes, rest = divmod(int(seconds), 60)
+#|     return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
+#| 
+#| 
+#| class Display:
+#|     """Lines on a stream, in colour where it is a terminal that wants it."""
+#| 
+#|     def __init__(self, stream: Optional[TextIO]) -> None:
+#|         self._stream = stream
+#|         self.gives_up: Callable[[], bool] = lambda: False  # whether a line that nobody takes is not waited for
+#|         self.is_terminal = stream is not None and stream.isatty()
+#|         plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+#|         self._colour = self.is_terminal and not plain
+#|         self.dash, self.more = "—", "…"
+#|         try:
+#|             (self.dash + self.more).encode(getattr(stream, "encoding", None) or "ascii")
+#|         except UnicodeEncodeError:
+#|             self.dash, self.more = "-", "..."
+#| 
+#|     def paint(self, text: str, style: str) -> str:
+#|         """Give a text a style."""
+#|         return f"\033[{STYLES.get(style, '1')}m{text}\033[0m" if self._colour else text
+#| 
+#|     def line(self, text: str = "", end: str = "\n") -> None:
+#|         """Write a line; a log that nobody reads any more does not stop a run."""
+#|         if self._stream is not None:
+#|             with suppress(OSError, ValueError):
+#|                 put(self._stream, text + end, self.gives_up)
+#| 
+#|     def started(self, place: str, name: str, details: list[str]) -> None:
+#|         """Say which unit begins."""
+#|         extra = f" {self.dash} {', '.join(details)}" if details else ""
+#|         self.line(f"[{place}] " + self.paint(name, "bold") + extra)
+#| 
+#|     def finished(self, word: str, outcome: str, details: list[str]) -> None:
+#|         """Say how it ended, in a word."""
+#|         self.line(f"    {self.paint(word, outcome)}  {self.paint(', '.join(details), 'dim')}")
+#| 
+#|     def rule(self, text: str) -> None:
+#|         """Write one of the lines by which a run says where it stands (R3)."""
+#|         self.line("rdc: " + clean(text).replace("\n", "?"))
+#| 
+#| LARGEST_INPUT = 1 << 20  # bytes
+#| 
+#| 
+#| def read_text(path: str) -> str:
+#|     """Read a text file that is given as an input, or holds several."""
+#|     with Path(path).open("rb") as file:
+#|         content = file.read(LARGEST_INPUT + 1)
+#|     if len(content) > LARGEST_INPUT:
+#|         raise RefusedError(f"{path}: larger than {LARGEST_INPUT:,} bytes")
+#|     try:
+#|         return content.decode("utf-8-sig")
+#|     except UnicodeDecodeError:
+#|         raise RefusedError(f"{path}: not UTF-8") from None
+#| 
+#| def pairs(place: str, words: list[str]) -> dict[str, str]:
+#|     """Read `KEY=COMMAND` words."""
+#|     found: dict[str, str] = {}
+#|     for word in words:
+#|         key, equals, command = word.partition("=")
+#|         if not equals or not command.strip() or "\0" in command:
+#|             raise RefusedError(f"{place}: {one_line(word)}: expected NAME=COMMAND")
+#|         found[key.strip()] = command
+#|     return found
+#| 
+#| 
+#| def read_pairs(place: str, path: str) -> dict[str, str]:
+#|     """Read a file of `KEY=COMMAND` lines; one that begins with `#` is a comment."""
+#|     lines = read_text(path).splitlines()
+#|     return pairs(place, [line for line in lines if line.strip() and not line.lstrip().startswith("#")])
+#| 
+#| Modes = list[Any]
+#| 
+#| 
+#| class Foreground:
+#|     """The controlling terminal, if there is one. SIGTTOU is ignored while it is used."""
+#| 
+#|     def __init__(self) -> None:
+#|         try:
+#|             self._terminal = os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY)
+#|         except OSError:
+#|             self._terminal = -1
+#|         self._is_lent = False
+#|         self._ours: Optional[Modes] = None
+#|         self._theirs: Optional[Modes] = None
+#| 
+#|     def is_ours(self) -> bool:
+#|         """Tell whether this process is in the foreground."""
+#|         try:
+#|             return self._terminal >= 0 and os.tcgetpgrp(self._terminal) == os.getpgrp()
+#|         except OSError:
+#|             return False
+#| 
+#|     def exists(self) -> bool:
+#|         """Tell whether there is a terminal at all."""
+#|         return self._terminal >= 0
+#| 
+#|     def lend(self, group: int, again: bool = False) -> None:
+#|         """Give the foreground to a process group, unless this process is in the background itself."""
+#|         if self.is_ours():
+#|             self._ours = self._modes()
+#|             if again:
+#|                 self._set(self._theirs)
+#|             with suppress(OSError):  # the command may have ended already
+#|                 os.tcsetpgrp(self._terminal, group)
+#|                 self._is_lent = True
+#| 
+#|     def take_back(self) -> bool:
+#|         """Take it back, with the modes that it had (a `stty -echo` may be left behind); tells whether it was lent."""
+#|         if not self._is_lent:
+#|             return False
+#|         self._is_lent = False
+#|         with suppress(OSError):  # the terminal may be gone
+#|             os.tcsetpgrp(self._terminal, os.getpgrp())
+#|         self._theirs = self._modes()
+#|         self._set(self._ours)
+#|         return True
+#| 
+#|     def _modes(self) -> Optional[Modes]:
+#|         try:
+#|             return termios.tcgetattr(self._terminal)
+#|         except (OSError, termios.error):
+#|             return None
+#| 
+#|     def _set(self, modes: Optional[Modes]) -> None:
+#|         if modes is not None:
+#|             with suppress(OSError, termios.error):
+#|                 termios.tcsetattr(self._terminal, termios.TCSANOW, modes)
+#| 
+#| GRACE = 5.0
+#| TOLERANCE = 5  # ticks; a number is not given again that fast
+#| 
+#| 
+#| def ticks() -> Optional[int]:
+#|     """Return the time as /proc counts it, in ticks since the machine started; None where there is no /proc.
+#| 
+#|     A command's start is known by this: to look it up in /proc would wait for the shell to be loaded.
+#|     """
+#|     if not hasattr(time, "CLOCK_BOOTTIME"):
+#|         return None
+#|     return int(time.clock_gettime(time.CLOCK_BOOTTIME) * os.sysconf("SC_CLK_TCK"))
+#| 
+#| 
+#| def is_alive(process: Table) -> bool:
+#|     """Tell whether a recorded process still lives (another one may have its number by now)."""
+#|     if process["since"] is None:
+#|         return False
+#|     try:
+#|         stat = Path(f"/proc/{process['pid']}/stat").read_bytes()
+#|     except OSError:
+#|         return False
+#|     fields = stat[stat.rindex(b")") + 2 :].split()
+#|     return fields[0] not in (b"Z", b"X") and abs(int(fields[19]) - int(process["since"])) <= TOLERANCE
+#| 
+#| 
+#| def signal_group(group: int, number: int) -> None:
+#|     """Send a signal to a process group that may be gone."""
+#|     with suppress(ProcessLookupError, PermissionError):
+#|         os.killpg(group, number)
+#| 
+#| 
+#| def end_groups(processes: Iterable[Table]) -> None:
+#|     """End the process groups of processes that were left behind."""
+#|     left = list(processes)
+#|     for number in (signal.SIGTERM, signal.SIGCONT):
+#|         for process in left:
+#|             signal_group(process["pid"], number)
+#|     deadline = time.monotonic() + GRACE
+#|     while any(map(is_alive, left)) and time.monotonic() < deadline:
+#|         time.sleep(0.02)
+#|     for process in left:
+#|         signal_group(process["pid"], signal.SIGKILL)
+#| 
+#| PATIENCE = 10  # seconds from a stop signal, or from the end of a time limit (I21), to SIGKILL
+#| IGNORED_HERE = (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGTTOU)  # by Python and by this runner
+#| KEYS = (-signal.SIGINT, -signal.SIGQUIT, 128 + signal.SIGINT)
+#| 
+#| 
+#| class Ended(NamedTuple):
+#|     """How a process ended: its exit code, negative for a signal, and whether its time was up."""
+#| 
+#|     code: int
+#|     is_late: bool = False
+#| 
+#| 
+#| def in_words(ended: Ended) -> str:
+#|     """Say how a process ended."""
+#|     if ended.is_late:
+#|         return "out of time"
+#|     if ended.code >= 0:
+#|         return f"exit code {ended.code}" if ended.code else ""
+#|     try:
+#|         return f"killed by {signal.Signals(-ended.code).name}"
+#|     except ValueError:
+#|         return f"killed by signal {-ended.code}"
+#| 
+#| 
+#| class Processes:
+#|     """Begins processes and waits for them: for one with the terminal, or for several at the same time."""
+#| 
+#|     def __init__(self, signals: Signals, lends: bool, began: Callable[[int], None]) -> None:
+#|         """`lends` tells whether one gets the terminal; `began` is told the number of each as soon as it runs."""
+#|         self._signals = signals
+#|         self._lends = lends
+#|         self._began = began
+#|         self._foreground = Foreground()
+#|         self._is_stopping = False
+#|         self._left: list[int] = []
+#|         self._late: set[int] = set()
+#| 
+#|     def spawn(
+#|         self, path: str, words: list[bytes], environment: Mapping[bytes, bytes], files: Sequence[Any] = ()
+#|     ) -> int:
+#|         """Begin a process and return its number, which is that of its group too."""
+#|         group = os.posix_spawn(
+#|             path,
+#|             words,
+#|             environment,
+#|             file_actions=files,
+#|             setpgroup=0,
+#|             setsigmask=self._signals.before,
+#|             setsigdef=IGNORED_HERE,
+#|         )
+#|         self._began(group)
+#|         return group
+#| 
+#|     @staticmethod
+#|     def end(groups: Iterable[int]) -> None:
+#|         """End processes at once, with all of their groups."""
+#|         for group in groups:
+#|             signal_group(group, signal.SIGKILL)
+#|             os.waitpid(group, 0)
+#| 
+#|     def watch(
+#|         self, groups: Sequence[int], seconds: int = 0, ended: Callable[[int], None] = lambda _index: None
+#|     ) -> list[Ended]:
+#|         """Wait for processes; one that was told to end, or ended by a key, interrupts the run.
+#| 
+#|         `seconds` is the time limit, 0 for none; `ended` is told the index of each that has ended.
+#|         """
+#|         codes: dict[int, int] = {}
+#|         self._left, self._late = list(groups), set()
+#|         try:
+#|             if self._lends and len(groups) == 1:
+#|                 self._foreground.lend(groups[0])
+#|             if seconds:
+#|                 self._signals.wake_after(seconds)
+#|             while self._left:
+#|                 for group, code in self._wait():
+#|                     codes[group] = code
+#|                     self._left.remove(group)
+#|                     ended(groups.index(group))
+#|         finally:
+#|             had_keys = self._foreground.take_back()
+#|             self.end(self._left)
+#|         is_stopped = self._is_stopping or (had_keys and not set(KEYS).isdisjoint(codes.values()))
+#|         for group in groups if is_stopped else self._late:
+#|             signal_group(group, signal.SIGKILL)  # R5: what of the group has outlived its leader
+#|         if is_stopped:
+#|             raise Interrupted
+#|         if seconds:
+#|             self._signals.sleep_on()
+#|         return [Ended(codes[group], group in self._late) for group in groups]
+#| 
+#|     def _wait(self) -> list[tuple[int, int]]:
+#|         """Wait for one signal and return the groups that have ended since, with their exit codes."""
+#|         number = self._signals.wait()
+#|         if number == signal.SIGALRM and self._signals.has_timer:
+#|             self._tell_late()
+#|         elif number in self._signals.stops:
+#|             if not self._is_stopping:
+#|                 self._signals.wake_after(PATIENCE)
+#|             self._is_stopping = True
+#|             self._tell(number if number in FORWARDED else signal.SIGTERM)
+#|         elif number == signal.SIGCHLD:
+#|             return self._collect()
+#|         return []
+#| 
+#|     def _tell(self, number: int) -> None:
+#|         for group in self._left:
+#|             signal_group(group, number)
+#|             signal_group(group, signal.SIGCONT)
+#| 
+#|     def _tell_late(self) -> None:
+#|         """End what runs when the time is up (I21), at last by SIGKILL."""
+#|         if self._is_stopping or self._late:
+#|             self._tell(signal.SIGKILL)
+#|             return
+#|         self._late = set(self._left)
+#|         self._tell(signal.SIGTERM)
+#|         self._signals.wake_after(PATIENCE)
+#| 
+#|     def _collect(self) -> list[tuple[int, int]]:
+#|         found: list[tuple[int, int]] = []
+#|         for group in self._left:
+#|             pid, status = os.waitpid(group, os.WNOHANG | os.WUNTRACED)
+#|             if pid and not os.WIFSTOPPED(status):
+#|                 found.append((group, os.waitstatus_to_exitcode(status)))
+#|             elif pid and self._foreground.exists():
+#|                 self._stopped(group, os.WSTOPSIG(status))
+#|         return found
+#| 
+#|     def _stopped(self, group: int, number: int) -> None:
+#|         """Stop with the process (Ctrl-Z) and go on with it; one that asked for the terminal gets it."""
+#|         self._foreground.take_back()
+#|         if number not in (signal.SIGTTIN, signal.SIGTTOU) or not self._foreground.is_ours():
+#|             signal_group(os.getpgrp(), signal.SIGTSTP)
+#|         self._foreground.lend(group, again=True)
+#|         signal_group(group, signal.SIGCONT)
 #| 
 #| NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 #| 
@@ -422,209 +872,359 @@ step-merge:
 #|     """Return a text as it stands inside of a JSON string (I13)."""
 #|     return json.dumps(text, ensure_ascii=False)[1:-1]
 #| 
-#| TICK = 0.05  # seconds between two looks at what runs
-#| PATIENCE = 10.0  # seconds from SIGTERM to SIGKILL (I21)
-#| GRACE = 1.0  # seconds that what a process has left behind may still write
-#| INTERRUPTED = 130
-#| SHOWN_LINES = 40
-#| UNSEEN = re.compile("[^\\x20-\\x7e\u00a0-\U0010ffff]|[\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
+#| SH = "/bin/sh"
+#| PIECE = 65536
+#| LOOK = 100  # milliseconds until an exchange looks again whether its process has ended
+#| GRACE_AFTER = 1.0  # seconds that what a process has left behind may still write
 #| 
-#| Table = dict[str, Any]
-#| stopped: list[int] = []  # the signals that told this process to end
+#| Show = Callable[[str], None]
 #| 
 #| 
-#| class Process(threading.Thread):
-#|     """A command that runs in a group of its own: it gets a text, and what it says on its standard output is kept."""
+#| class Exchange(threading.Thread):
+#|     """One exchange, by a thread: the runner itself waits for signals. `shown` is told the lines of the answer.
 #| 
-#|     def __init__(self, command: str, given: bytes, environment: Mapping[str, str], errors: Optional[IO[bytes]]) -> None:
+#|     A thread for each keeps a process that reads nothing, or never ends its output, from holding up another one.
+#|     """
+#| 
+#|     def __init__(self, given: bytes, shown: Show) -> None:
 #|         super().__init__(daemon=True)
-#|         self.answer = b""
-#|         self.is_late = False
-#|         self._given = given
-#|         self.process = subprocess.Popen(  # noqa: S603 (it is the operator's command)
-#|             ["/bin/sh", "-c", command],
-#|             stdin=subprocess.PIPE,
-#|             stdout=subprocess.PIPE,
-#|             stderr=errors,
-#|             env=dict(environment),
-#|             start_new_session=True,
-#|         )
-#|         self._writer = threading.Thread(target=self._write, daemon=True)
-#|         self._writer.start()
+#|         self.answer = bytearray()
+#|         self._given = memoryview(given)
+#|         self._shown = shown
+#|         self._group = 0
+#|         self._over = threading.Event()
+#|         self._theirs, self._to = os.pipe()
+#|         self._from, self._back = os.pipe()
+#|         for descriptor in (self._to, self._from):
+#|             os.set_blocking(descriptor, False)
+#| 
+#|     @property
+#|     def files(self) -> list[Any]:
+#|         """What the process is to find as its standard input and output."""
+#|         return [(os.POSIX_SPAWN_DUP2, self._theirs, 0), (os.POSIX_SPAWN_DUP2, self._back, 1)]
+#| 
+#|     @property
+#|     def is_too_long(self) -> bool:
+#|         """Whether more was said than an answer may have."""
+#|         return len(self.answer) > LARGEST_ANSWER
+#| 
+#|     def begin(self, group: int) -> None:
+#|         """Exchange with this process, which has been begun with `files`."""
+#|         self._group = group
+#|         os.close(self._theirs)
+#|         os.close(self._back)
 #|         self.start()
 #| 
-#|     def _write(self) -> None:
-#|         """Give the text; a process need not read all of it."""
-#|         if self.process.stdin is not None:
-#|             with suppress(OSError):
-#|                 self.process.stdin.write(self._given)
-#|                 self.process.stdin.close()
+#|     def abandon(self) -> None:
+#|         """Close everything: the process could not be begun."""
+#|         for descriptor in (self._theirs, self._back, self._to, self._from):
+#|             os.close(descriptor)
+#| 
+#|     def finish(self) -> None:
+#|         """Take what is there once the process has ended; one that it left behind does not write for long."""
+#|         self._over.set()
+#|         self.join(GRACE_AFTER)
+#|         if self.is_alive():
+#|             signal_group(self._group, signal.SIGKILL)
+#|             self.join()  # who is shown the answer may hold it up, and nothing of it must be lost
 #| 
 #|     def run(self) -> None:
-#|         """Read until the output ends or is too long."""
-#|         while self.process.stdout is not None and len(self.answer) <= LARGEST_ANSWER:
-#|             data = os.read(self.process.stdout.fileno(), 65536)
-#|             if not data:
-#|                 return
-#|             self.answer += data
-#|         self.tell(signal.SIGTERM)
+#|         """Give and take until the output ends."""
+#|         lines = Lines(self._shown)
+#|         poll = select.poll()
+#|         poll.register(self._from, select.POLLIN)
+#|         poll.register(self._to, select.POLLOUT)
+#|         is_giving, deadline = True, 0.0
+#|         while not self.is_too_long:
+#|             if self._over.is_set() and not deadline:
+#|                 deadline = time.monotonic() + GRACE_AFTER
+#|             is_late = deadline and time.monotonic() > deadline
+#|             ready = dict(poll.poll(0 if is_late else LOOK))
+#|             if self._to in ready and not self._give():
+#|                 poll.unregister(self._to)
+#|                 os.close(self._to)
+#|                 is_giving = False
+#|             if self._from in ready:
+#|                 data = os.read(self._from, PIECE)
+#|                 if not data:
+#|                     break
+#|                 self.answer += data
+#|                 lines.take(data)
+#|             elif is_late:
+#|                 break
+#|         lines.take(b"", is_last=True)
+#|         os.close(self._from)
+#|         if is_giving:
+#|             os.close(self._to)
+#|         if self.is_too_long:
+#|             self._end()
 #| 
-#|     def tell(self, number: int) -> None:
-#|         """Send a signal to the whole group."""
-#|         with suppress(OSError):
-#|             os.killpg(self.process.pid, number)
+#|     def _give(self) -> bool:
+#|         """Write a piece; tells whether there is more that somebody reads."""
+#|         if self._given:
+#|             with suppress(BlockingIOError):
+#|                 try:
+#|                     self._given = self._given[os.write(self._to, self._given[:PIECE]) :]
+#|                 except BrokenPipeError:  # it does not read all of it, and need not
+#|                     return False
+#|         return bool(self._given)
 #| 
-#|     def finish(self) -> Optional[str]:
-#|         """Return the answer once the process has ended; None if it gave none (I11)."""
-#|         self.join(GRACE)
-#|         self.tell(signal.SIGKILL)
-#|         self.join(GRACE)
-#|         if self.process.returncode or self.is_late or len(self.answer) > LARGEST_ANSWER:
-#|             return None
-#|         return decoded(self.answer)
-#| 
-#|     def trouble(self) -> str:
-#|         """Return why there is no answer, "" if nothing went wrong."""
-#|         if self.is_late:
-#|             return "timeout"
-#|         if len(self.answer) > LARGEST_ANSWER:
-#|             return f"the answer is longer than {LARGEST_ANSWER:,} bytes"
-#|         code = self.process.returncode
-#|         return "" if not code else f"exit code {code}" if code > 0 else f"killed by signal {-code}"
-#| 
-#| 
-#| def watch(processes: Sequence[Process], timeout: float) -> None:
-#|     """Wait until all have ended; end them when their time is up, when told to, or when the driver is gone (I21)."""
-#|     parent, began, ending = os.getppid(), time.monotonic(), 0.0
-#|     while any(process.process.poll() is None for process in processes):
-#|         time.sleep(TICK)
-#|         now = time.monotonic()
-#|         is_over = bool(stopped) or os.getppid() != parent
-#|         is_late = bool(timeout) and now - began >= timeout
-#|         for process in processes:
-#|             if process.process.poll() is not None or not (is_over or is_late):
-#|                 continue
-#|             process.is_late = process.is_late or (is_late and not is_over)
-#|             process.tell(signal.SIGKILL if ending and now - ending >= PATIENCE else signal.SIGTERM)
-#|         if (is_over or is_late) and not ending:
-#|             ending = now
-#|         if is_over and os.getppid() != parent:
-#|             stopped.append(signal.SIGHUP)
-#|     if stopped:
-#|         for process in processes:
-#|             process.tell(signal.SIGKILL)
-#|         sys.exit(INTERRUPTED)
+#|     def _end(self) -> None:
+#|         signal_group(self._group, signal.SIGTERM)
+#|         signal_group(self._group, signal.SIGCONT)
+#|         if not self._over.wait(PATIENCE):
+#|             signal_group(self._group, signal.SIGKILL)
 #| 
 #| 
-#| def called(
-#|     entries: Sequence[Table], prompts: Sequence[bytes], variables: Sequence[Mapping[str, str]], timeout: float
-#| ) -> list[Optional[str]]:
-#|     """Return the answers of commands that run at the same time; what they say of themselves is shown by index."""
-#|     is_one = len(entries) == 1
-#|     errors: list[Optional[IO[bytes]]] = [None if is_one else tempfile.TemporaryFile() for _ in entries]  # noqa: SIM115
-#|     processes: list[Process] = []
-#|     for entry, prompt, given, said in zip(entries, prompts, variables, errors):  # noqa: B905 - Python 3.9 has no `strict`
-#|         processes.append(Process(entry["command"], prompt, {**os.environ, **given}, said))
-#|     watch(processes, timeout)
-#|     answers = [process.finish() for process in processes]
-#|     for entry, process, answer, said in zip(entries, processes, answers, errors):  # noqa: B905
-#|         label = "" if is_one else f"{entry['name']}: "
-#|         if said is not None:
-#|             said.seek(0)
-#|             show(label, said.read(1 << 20).decode("utf-8", "replace"))
-#|         if process.trouble():
-#|             show(label, process.trouble())
-#|         elif answer is not None:
-#|             show(label, answer)
-#|     return answers
+#| class Lines:
+#|     """Cuts what arrives in pieces into lines."""
+#| 
+#|     def __init__(self, shown: Show) -> None:
+#|         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+#|         self._shown = shown
+#|         self._rest = ""
+#| 
+#|     def take(self, data: bytes, is_last: bool = False) -> None:
+#|         """Pass on the lines that are whole, all that came together at once."""
+#|         *whole, self._rest = (self._rest + self._decoder.decode(data, is_last)).split("\n")
+#|         if self._rest and (is_last or len(self._rest) > PIECE):
+#|             whole.append(self._rest)
+#|             self._rest = ""
+#|         if whole:
+#|             self._shown("\n".join(whole))
 #| 
 #| 
-#| def show(label: str, text: str) -> None:
-#|     """Show lines of a text on standard error, nothing in them that a terminal would obey."""
-#|     lines = text.strip("\n").split("\n") if text.strip() else []
-#|     more = [f"… {len(lines) - SHOWN_LINES} more lines"] if len(lines) > SHOWN_LINES else []
-#|     shown = [f"    | {label}{UNSEEN.sub('?', line.expandtabs(4))}\n" for line in lines[:SHOWN_LINES] + more]
-#|     with suppress(OSError):
-#|         sys.stderr.buffer.write("".join(shown).encode("utf-8", "replace"))
-#|         sys.stderr.buffer.flush()
+#| class Call(NamedTuple):
+#|     """A command for `sh -c`, its environment, what it gets on standard input, and who is shown its answer."""
 #| 
+#|     command: str
+#|     environment: Mapping[bytes, bytes]
+#|     given: bytes
+#|     shown: Show
+#| 
+#| 
+#| class Answered(NamedTuple):
+#|     """What a called command said, and why that is no answer (I11), "" if it is one."""
+#| 
+#|     answer: bytes
+#|     trouble: str
+#| 
+#| 
+#| def exchange(
+#|     processes: Processes, calls: Sequence[Call], seconds: int, ended: Callable[[int], None] = lambda _index: None
+#| ) -> list[Answered]:
+#|     """Call commands, all at the same time, each to its end; `seconds` is the limit for all of them (I21)."""
+#|     exchanges: list[Exchange] = []
+#|     groups: list[int] = []
+#|     try:
+#|         for call in calls:
+#|             exchanges.append(Exchange(call.given, call.shown))
+#|             words = [b"sh", b"-c", os.fsencode(call.command)]
+#|             groups.append(processes.spawn(SH, words, call.environment, exchanges[-1].files))
+#|             exchanges[-1].begin(groups[-1])
+#|     except OSError:
+#|         for one in exchanges[len(groups) :]:
+#|             one.abandon()
+#|         processes.end(groups)
+#|         raise
+#| 
+#|     def finished(index: int) -> None:
+#|         exchanges[index].finish()
+#|         ended(index)
+#| 
+#|     how = processes.watch(groups, seconds, finished)
+#|     return list(map(_answered, exchanges, how))
+#| 
+#| 
+#| def _answered(one: Exchange, end: Ended) -> Answered:
+#|     if one.is_too_long:
+#|         return Answered(b"", f"more than {LARGEST_ANSWER:,} bytes")
+#|     return Answered(bytes(one.answer), in_words(end))
 #| 
 #| def keep(path: str, text: str) -> None:
 #|     """Write a file that has its name once it is whole."""
-#|     Path(f"{path}.new").write_bytes(text.encode("utf-8"))
+#|     Path(f"{path}.new").write_bytes(text.encode("utf-8", "replace"))
 #|     Path(f"{path}.new").replace(path)
 #| 
 #| 
-#| def commands_of(path: str) -> dict[str, str]:
-#|     """Return the commands of a file of lines `NAME=COMMAND`; one that begins with `#` is a comment."""
-#|     found: dict[str, str] = {}
-#|     if not path:
-#|         return found
-#|     try:
-#|         text = Path(path).read_text(encoding="utf-8-sig")
-#|     except (OSError, ValueError) as error:
-#|         refuse(f"{path} cannot be read: {getattr(error, 'strerror', None) or 'it is not UTF-8'}")
-#|     for number, line in enumerate(text.split("\n"), start=1):
-#|         name, equals, command = line.strip().partition("=")
-#|         if (not name and not equals) or name.startswith("#"):
-#|             continue
-#|         if not equals or not command.strip():
-#|             refuse(f"{path}:{number}: expected NAME=COMMAND")
-#|         found[name.strip()] = command.strip()
-#|     return found
+#| def extract(answer: str, field: str, target: str) -> str:
+#|     """Keep a field of an answer; all three are files."""
+#|     text = Path(answer).read_bytes().decode("utf-8", "replace")
+#|     keep(target, extracted(text, Path(field).read_bytes().decode("utf-8")))
+#|     return ""
 #| 
 #| 
-#| def refuse(says: str) -> NoReturn:
-#|     """End with what is wrong, for the driver to say."""
-#|     sys.stdout.buffer.write(says.encode("utf-8", "replace"))
-#|     sys.stdout.flush()
-#|     sys.exit(2)
+#| def fits(rule: str, value: str) -> str:
+#|     """Return why a value breaks a rule; both are files."""
+#|     text = Path(value).read_bytes().decode("utf-8", "surrogateescape")
+#|     return unfit(text, *json.loads(Path(rule).read_bytes()))
+#| 
+#| 
+#| REQUESTS: dict[str, Callable[..., str]] = {"extract": extract, "fits": fits}
+#| """What the script may ask for; each returns what is wrong, "" if nothing is. Other modules add to it."""
+#| 
+#| 
+#| def main(words: Sequence[str]) -> None:
+#|     """Do what the script asks for."""
+#|     says = REQUESTS[words[0]](*words[1:])
+#|     if says:
+#|         sys.stdout.buffer.write(says.encode("utf-8", "replace"))
+#|         sys.stdout.flush()
+#|         sys.exit(2)
+#| 
+#| TICK = 0.05  # seconds between two looks at whether the script still lives
+#| LATE, NOT_BEGUN, NOT_FOUND = 124, 126, 127  # exit codes by which the script knows how a command ended
+#| OURS = ("RDC_AGENT_GIVEN", "RDC_TOOLS_FILE")  # how the script says what make was given
+#| 
+#| 
+#| # --- Which command is called ------------------------------------------------------------------------------------------
 #| 
 #| 
 #| def command_for(kind: str, name: str) -> str:
-#|     """Return the command of an agent type or a connection, "" if there is none. The driver has set what was given."""
+#|     """Return the command of an agent type or a connection, "" if there is none."""
 #|     if kind == "tool":
-#|         return commands_of(os.environ.get("RDC_TOOLS_FILE", "")).get(name, "")
+#|         return listed("RDC_TOOLS_FILE").get(name, "")
 #|     given = os.environ.get("RDC_AGENT_GIVEN")
-#|     return given or commands_of(os.environ.get("RDC_AGENTS", "")).get(name) or os.environ.get("RDC_AGENT", "")
+#|     return given or listed("RDC_AGENTS").get(name) or os.environ.get("RDC_AGENT", "")
 #| 
 #| 
-#| def check(wanted: Sequence[Sequence[str]]) -> None:
-#|     """Refuse a run that would come to an agent or a tool without a command, before anything is run."""
-#|     for kind, name in wanted:
-#|         if command_for(kind, name):
-#|             continue
-#|         if kind == "tool":
-#|             refuse(f"there is no command for the connection {name}: give TOOLS=FILE with a line {name}=COMMAND")
-#|         which = f"the agent {name}" if name else "the agents"
-#|         refuse(f"there is no command for {which}: give AGENT=COMMAND, or set RDC_AGENT or RDC_AGENTS")
+#| def listed(variable: str) -> dict[str, str]:
+#|     """Return the commands of the file that a variable names."""
+#|     path = os.environ.get(variable)
+#|     try:
+#|         return read_pairs(path, path) if path else {}
+#|     except OSError as error:
+#|         raise RefusedError(f"{path} cannot be read: {error.strerror}") from None
 #| 
 #| 
-#| def environment() -> dict[str, str]:
-#|     """Return what the commands are not told: how they were given."""
-#|     for name in ("RDC_AGENT_GIVEN", "RDC_TOOLS_FILE"):
-#|         os.environ.pop(name, None)
-#|     return {}
+#| def check(wanted: str) -> str:
+#|     """Say what is missing for a run that would come to an agent or a tool without a command."""
+#|     try:
+#|         for kind, name in json.loads(wanted):
+#|             if command_for(kind, name):
+#|                 continue
+#|             if kind == "tool":
+#|                 return f"there is no command for the connection {name}: give TOOLS=FILE with a line {name}=COMMAND"
+#|             which = f"the agent {name}" if name else "the agents"
+#|             return f"there is no command for {which}: give AGENT=COMMAND, or set RDC_AGENT or RDC_AGENTS"
+#|     except RefusedError as error:
+#|         return str(error)
+#|     return ""
 #| 
 #| 
-#| def call_agents(call: Table, prompts: Sequence[str], answers: Sequence[str]) -> tuple[str, str]:
-#|     """Call the agents of a unit, and return its word and its text."""
-#|     entries = call["entries"]
-#|     is_parallel = "check" in call
-#|     for entry in entries:
-#|         entry["command"] = command_for("agent", entry["agent"])
-#|     environment()
-#|     own: list[dict[str, str]] = [{"RDC_AGENT_TYPE": entry["agent"]} for entry in entries]
-#|     if is_parallel:
-#|         for index, variables in enumerate(own):
-#|             variables |= {"RDC_ENTRY": str(index), "RDC_UNIT": entries[index]["name"]}
-#|     texts = [Path(path).read_bytes() for path in prompts]
-#|     found = called(entries, texts, own, call["timeout"])
+#| # --- Processes --------------------------------------------------------------------------------------------------------
+#| 
+#| 
+#| @contextmanager
+#| def running(driver: str, left: str, display: Display) -> Iterator[Processes]:
+#|     """Let processes run until this one is told to end, or the script that drives it is gone.
+#| 
+#|     `driver` is the process of the script, and `left` the file of what it has begun: what was left behind there by one
+#|     that was killed is ended first.
+#|     """
+#|     end_left(left)
+#|     for number in (signal.SIGINT, signal.SIGQUIT):  # a shell has what runs beside it ignore them
+#|         signal.signal(number, signal.SIG_DFL)
+#|     with Signals() as signals:
+#|         display.gives_up = signals.has_come
+#|         threading.Thread(target=end_with, args=(int(driver),), daemon=True).start()
+#|         try:
+#|             yield Processes(signals, os.isatty(0) and os.isatty(2), lambda group: begun(left, group))
+#|         except Interrupted:
+#|             sys.exit(EXIT_INTERRUPTED)
+#| 
+#| 
+#| def end_with(driver: int) -> None:
+#|     """End this process, and so all that it has begun, as soon as the script is gone."""
+#|     while os.getppid() == driver:
+#|         time.sleep(TICK)
+#|     os.kill(os.getpid(), signal.SIGTERM)
+#| 
+#| 
+#| def begun(left: str, group: int) -> None:
+#|     """Note a process, to be found again if this one is killed."""
+#|     with suppress(OSError), Path(left).open("a", encoding="utf-8") as file:
+#|         file.write(json.dumps({"pid": group, "since": ticks()}) + "\n")
+#| 
+#| 
+#| def end_left(left: str) -> str:
+#|     """End the processes of a file that still run."""
+#|     with suppress(OSError, ValueError, KeyError, TypeError):
+#|         end_groups(found for found in map(json.loads, Path(left).read_text().splitlines()) if is_alive(found))
+#|     with suppress(OSError):
+#|         Path(left).unlink()
+#|     return ""
+#| 
+#| 
+#| def limited(driver: str, left: str, seconds: str, *words: str) -> str:
+#|     """Run a command with a time limit and end as it ends."""
+#|     path = shutil.which(words[0])
+#|     if path is None:
+#|         sys.exit(NOT_FOUND)
+#|     with running(driver, left, Display(None)) as processes:
+#|         try:
+#|             group = processes.spawn(path, list(map(os.fsencode, words)), os.environb)
+#|         except OSError:
+#|             sys.exit(NOT_BEGUN)
+#|         (ended,) = processes.watch([group], int(seconds))
+#|     end_left(left)
+#|     if ended.is_late:
+#|         Display(sys.stderr).line(f"    {in_words(ended)}")
+#|         sys.exit(LATE)
+#|     sys.exit(0 if ended.code == 0 else 1)
+#| 
+#| 
+#| # --- Agents and tools -------------------------------------------------------------------------------------------------
+#| 
+#| Given = tuple[str, str, bytes, Mapping[str, str]]  # a name, its command, what it is given and its own variables
+#| 
+#| 
+#| def converse(driver: str, left: str, seconds: int, calls: Sequence[Given]) -> list[Optional[str]]:
+#|     """Return the answers of commands that run at the same time, None for one that gave none (I11)."""
+#|     is_one, display = len(calls) == 1, Display(sys.stderr)
+#|     heard: list[list[str]] = [[] for _ in calls]
+#|     common = {name: value for name, value in os.environ.items() if name not in OURS}
+#| 
+#|     def show(lines: str) -> None:
+#|         for line in clean(lines).split("\n"):
+#|             display.line(f"    {line}".rstrip())
+#| 
+#|     made = []
+#|     for (_, command, given, own), lines in zip(calls, heard):  # noqa: B905 - Python 3.9 has no `strict`
+#|         variables = {os.fsencode(name): os.fsencode(value) for name, value in {**common, **own}.items()}
+#|         made.append(Call(command, variables, given, show if is_one else lines.append))
+#|     with running(driver, left, display) as processes:
+#|         answers = exchange(processes, made, seconds)
+#|     end_left(left)
+#|     for (name, *_), answered, lines in zip(calls, answers, heard):  # noqa: B905
+#|         if not is_one:
+#|             display.line(f"    {clean(name)}:")
+#|         for line in [*lines, *([answered.trouble] if answered.trouble else [])]:
+#|             show(line)
+#|     return list(map(_answer, answers))
+#| 
+#| 
+#| def _answer(answered: Answered) -> Optional[str]:
+#|     return None if answered.trouble else decoded(answered.answer)
+#| 
+#| 
+#| def call_agents(driver: str, left: str, call: Table, paths: Sequence[str]) -> tuple[str, str]:
+#|     """Call the agents of a unit, and return its word and its text. `paths` are those of prompts, then of answers."""
+#|     entries, is_parallel = call["entries"], "check" in call
+#|     prompts, kept = paths[: len(entries)], paths[len(entries) :]
+#|     calls: list[Given] = []
+#|     for index, entry in enumerate(entries):
+#|         own = {"RDC_AGENT_TYPE": entry["agent"]}
+#|         if is_parallel:
+#|             own |= {"RDC_ENTRY": str(index), "RDC_UNIT": entry["name"]}
+#|         command = command_for("agent", entry["agent"])
+#|         calls.append((entry["name"], command, Path(prompts[index]).read_bytes(), own))
+#|     found = converse(driver, left, call["timeout"], calls)
 #|     words = [
 #|         read_word(answer, entry["keywords"], entry["validation"], entry["excused"])
 #|         for answer, entry in zip(found, entries)  # noqa: B905
 #|     ]
-#|     for path, answer in zip(answers, found):  # noqa: B905
+#|     for path, answer in zip(kept, found):  # noqa: B905
 #|         keep(path, answer or "")
 #|     if not is_parallel:
 #|         return words[0], found[0] or ""
@@ -634,7 +1234,7 @@ step-merge:
 #|     return joined_verdict(words, call["check"]), text
 #| 
 #| 
-#| def call_tool(call: Table, values: Mapping[str, Optional[str]]) -> tuple[str, str]:
+#| def call_tool(driver: str, left: str, call: Table, values: Mapping[str, Optional[str]]) -> tuple[str, str]:
 #|     """Call the tool of a unit, and return its word and its result (I13)."""
 #|     arguments = ""
 #|     for part in call["arguments"]:
@@ -643,15 +1243,14 @@ step-merge:
 #|             continue
 #|         value = values[part["register"]]
 #|         arguments += in_json(part["missing"] if value is None else part["before"] + value + part["after"])
-#|     given = f'{{"tool": {json.dumps(call["tool"], ensure_ascii=False)}, "arguments": {arguments}}}\n'
-#|     entry = {"command": command_for("tool", call["connection"]), "name": call["tool"]}
-#|     environment()
-#|     (result,) = called([entry], [given.encode("utf-8", "surrogateescape")], [{}], call["timeout"])
+#|     given = f'{{"tool": {json.dumps(call["tool"])}, "arguments": {arguments}}}\n'.encode("utf-8", "replace")
+#|     command = command_for("tool", call["connection"])
+#|     (result,) = converse(driver, left, call["timeout"], [(call["tool"], command, given, {})])
 #|     return ("fail", "") if result is None else ("pass", result)
 #| 
 #| 
 #| def values_of(registers: str, folder: str) -> dict[str, Optional[str]]:
-#|     """Return what registers hold, from their variables in the driver: `rdc_n1_a=3 rdc_s1_b=7`."""
+#|     """Return what registers hold, from their variables in the script: `rdc_n1_a=3 rdc_s1_b=7`."""
 #|     found: dict[str, Optional[str]] = {}
 #|     for pair in registers.split():
 #|         name, _, value = pair.partition("=")
@@ -664,82 +1263,23 @@ step-merge:
 #|     return found
 #| 
 #| 
-#| def limited(seconds: int, words: Sequence[str]) -> None:
-#|     """Run a command with a time limit and end as it ends; the terminal is lent to it while it runs."""
-#|     process = subprocess.Popen(words, preexec_fn=os.setpgrp)  # noqa: S603, PLW1509 (there is one thread)
-#|     has_terminal = lend(process.pid)
-#|     code, is_late = None, False
-#|     parent, began, ending = os.getppid(), time.monotonic(), 0.0
-#|     while code is None:
-#|         time.sleep(TICK)
-#|         code = process.poll()
-#|         now = time.monotonic()
-#|         is_over = bool(stopped) or os.getppid() != parent
-#|         if code is None and (is_over or now - began >= seconds):
-#|             is_late = is_late or not is_over
-#|             tell(process.pid, signal.SIGKILL if ending and now - ending >= PATIENCE else signal.SIGTERM)
-#|             ending = ending or now
-#|     if ending:
-#|         tell(process.pid, signal.SIGKILL)
-#|     if has_terminal:
-#|         lend(os.getpgrp())
-#|     if stopped or (has_terminal and code in (-signal.SIGINT, 128 + signal.SIGINT)):
-#|         sys.exit(INTERRUPTED)
-#|     if is_late:
-#|         sys.exit(124)
-#|     sys.exit(code if 0 <= code < 124 or code > 130 else 1)
-#| 
-#| 
-#| def tell(group: int, number: int) -> None:
-#|     """Send a signal to a group, if there still is one."""
-#|     with suppress(OSError):
-#|         os.killpg(group, number)
-#|         os.killpg(group, signal.SIGCONT)
-#| 
-#| 
-#| def lend(group: int) -> bool:
-#|     """Make a group that which the terminal listens to, if this process has it to give."""
+#| def call_out(driver: str, left: str, order: str, registers: str, folder: str, outcome: str, *paths: str) -> str:
+#|     """Make the call that is described in a file; its word and its text are files too. Of no outcome nothing is kept."""
+#|     call, (answer, *others) = json.loads(Path(order).read_bytes()), paths
 #|     try:
-#|         signal.signal(signal.SIGTTOU, signal.SIG_IGN)
-#|         os.tcsetpgrp(0, group)
-#|     except OSError:
-#|         return False
-#|     return True
-#| 
-#| 
-#| def stop(number: int, _frame: object) -> None:
-#|     """Remember that this process was told to end."""
-#|     stopped.append(number)
-#| 
-#| 
-#| def main(words: Sequence[str]) -> None:
-#|     """Do what the driver of a Makefile asks for."""
-#|     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-#|         signal.signal(number, stop)
-#|     verb, rest = words[0], words[1:]
-#|     if verb == "check":
-#|         check(json.loads(rest[0]))
-#|     elif verb == "limited":
-#|         limited(int(rest[0]), rest[1:])
-#|     elif verb == "extract":
-#|         answer, field, target = rest
-#|         text = Path(answer).read_bytes().decode("utf-8", "replace")
-#|         keep(target, extracted(text, Path(field).read_bytes().decode("utf-8")))
-#|     elif verb == "fits":
-#|         rule = json.loads(Path(rest[0]).read_bytes())
-#|         says = unfit(Path(rest[1]).read_bytes().decode("utf-8", "surrogateescape"), *rule)
-#|         if says:
-#|             refuse(says)
-#|     else:
-#|         order, registers, folder, outcome, answer, *paths = rest
-#|         call = json.loads(Path(order).read_bytes())
-#|         half = len(paths) // 2
-#|         if verb == "tool":
-#|             word, text = call_tool(call, values_of(registers, folder))
+#|         if "tool" in call:
+#|             word, text = call_tool(driver, left, call, values_of(registers, folder))
 #|         else:
-#|             word, text = call_agents(call, paths[:half], paths[half:])
-#|         keep(answer, text)
-#|         keep(outcome, call["tokens"].get(word, word) + "\n")
+#|             word, text = call_agents(driver, left, call, others)
+#|     except (OSError, RefusedError) as error:
+#|         Display(sys.stderr).rule(str(error))
+#|         sys.exit(1)
+#|     keep(answer, text)
+#|     keep(outcome, call["tokens"].get(word, word) + "\n")
+#|     return ""
+#| 
+#| 
+#| REQUESTS.update({"check": check, "limited": limited, "end": end_left, "call": call_out})
 #| 
 #| main(sys.argv[1:])
 #<
@@ -795,6 +1335,19 @@ step-merge:
 #:
 #: # The text of the block $1.
 #: text() { LC_ALL=C sed -n "/^#> $1\$/,/^#<\$/s/^#| //p" "$rdc_file"; }
+#:
+#: # A word as it can be pasted into a shell.
+#: quoted() { printf "'%s'" "$(printf '%s\n' "$1" | LC_ALL=C sed "s/'/'\\\\''/g")"; }
+#:
+#: # How make is called on this file again.
+#: case $rdc_file in
+#:   Makefile | makefile | GNUmakefile) rdc_again='make' ;;
+#:   *[!A-Za-z0-9_./-]*) rdc_again="make -f $(quoted "$rdc_file")" ;;
+#:   *) rdc_again="make -f $rdc_file" ;;
+#: esac
+#:
+#: # Says it in lines that begin with `make`.
+#: again() { RDC_AGAIN=$rdc_again awk '/^make/ { $0 = ENVIRON["RDC_AGAIN"] substr($0, 5) } { print }'; }
 #:
 #: # --- Texts -------------------------------------------------------------------------------------------------------------
 #: # A block of the Makefile's comments is a text: `#|` begins a line of it, `#+` goes on with one, `#=` is the value of a
@@ -877,19 +1430,19 @@ step-merge:
 #:   trap - EXIT
 #:   rdc_done=''
 #:   case $rdc_last in end\ *) rdc_done="unit $rdc_shown ended with $rdc_says, and this is lost: " ;; esac
-#:   say "rdc: if the folder was moved, put it back, then: make resume"
-#:   say "rdc: if it is lost, begin anew:                  make"
+#:   say "rdc: if the folder was moved, put it back, then: $rdc_again resume"
+#:   say "rdc: if it is lost, begin anew:                  $rdc_again"
 #:   fail "$rdc_done$rdc_state was removed or replaced during the run"
 #: }
 #:
-#: note() { record "$@" || fail "the state cannot be written: $rdc_journal; make room for it, then: make resume"; }
+#: note() { record "$@" || fail "the state cannot be written: $rdc_journal; make room for it, then: $rdc_again resume"; }
 #:
 #: # Reads the journal without changing it: how many lines are whole, the first, the last, and the last that begins a unit.
 #: # A write that was interrupted leaves the beginning of a line at the end. All else that is not as it was written is damage.
 #: read_journal() {
 #:   rdc_tail='' rdc_count=0 rdc_first='' rdc_begun='' rdc_last=''
 #:   [ -e "$rdc_journal" ] || return 0
-#:   [ -f "$rdc_journal" ] && [ -r "$rdc_journal" ] || fail "the state cannot be read: $rdc_journal; make clean archives it"
+#:   [ -f "$rdc_journal" ] && [ -r "$rdc_journal" ] || fail "the state cannot be read: $rdc_journal; $rdc_again clean archives it"
 #:   # The dot shows whether the last line has an end.
 #:   rdc_read=$({ LC_ALL=C tr -c '\n -~' '?' < "$rdc_journal"; echo .; } 2> /dev/null | LC_ALL=C awk '
 #:     function starts(line) { return index(line, count + 1 " ") == 1 }
@@ -925,7 +1478,7 @@ step-merge:
 #:   rdc_first=${rdc_read%%|*} rdc_read=${rdc_read#*|}
 #:   rdc_begun=${rdc_read%%|*} rdc_last=${rdc_read#*|}
 #:   [ "$rdc_tail" != damaged ] ||
-#:     fail "$rdc_journal:$((rdc_count + 1)): the journal is damaged, or of another rdc; make clean archives it"
+#:     fail "$rdc_journal:$((rdc_count + 1)): the journal is damaged, or of another rdc; $rdc_again clean archives it"
 #: }
 #:
 #: # Ends a last line that has no end, or takes it away if it is not whole.
@@ -944,7 +1497,7 @@ step-merge:
 #:   [ "$rdc_count" -gt 0 ] || fail "there is no run to go on with"
 #:   rdc_run=${rdc_first#run * }
 #:   [ "$rdc_first" = "run $rdc_program $rdc_run" ] ||
-#:     fail "this run was started with a different version of the Makefile; make clean archives it"
+#:     fail "this run was started with a different version of the Makefile; $rdc_again clean archives it"
 #: }
 #:
 #: is_there() { [ -e "$rdc_journal" ]; }
@@ -1028,13 +1581,21 @@ step-merge:
 #: # `values/SLOT.N` is what a slot holds since line N of the journal; a slot's variable is N, 0 if it is unset. A file has
 #: # its name only once it is whole, and that before the line of the journal that refers to it.
 #:
-#: unkept() { fail "the state cannot be read or written: $rdc_files; make room for it, then: make resume"; }
+#: unkept() { fail "the state cannot be read or written: $rdc_files; make room for it, then: $rdc_again resume"; }
 #:
 #: # Keeps the text of the block $1 as the file $2.
 #: keep_text() { { fill "$1" > "$rdc_files/new" && mv "$rdc_files/new" "$rdc_files/$2"; } 2> /dev/null || unkept; }
 #:
 #: # Keeps a copy of the file $1 as the file $2.
 #: copy() { { cp "$rdc_files/$1" "$rdc_files/new" && mv "$rdc_files/new" "$rdc_files/$2"; } 2> /dev/null || unkept; }
+#:
+#: # Removes what is written anew each time: a link that stands in its place would lead out of the folder.
+#: tidy() {
+#:   for rdc_word in new reply message asks rule field call outcome output helper.py journal.whole; do
+#:     set -- "$@" "$rdc_files/$rdc_word"
+#:   done
+#:   rm -rf "$@" "$rdc_state/answers.lines" "$rdc_state/incoming.lines" 2> /dev/null || unkept
+#: }
 #:
 #: folders() {
 #:   for rdc_folder in values prompts answers outputs; do
@@ -1048,7 +1609,7 @@ step-merge:
 #:   rdc_history=$rdc_state/history/$rdc_number
 #:   mkdir -p "$rdc_history" 2> /dev/null || fail "the run cannot be archived: $rdc_history"
 #:   for rdc_folder in journal values prompts answers outputs; do
-#:     [ ! -e "$rdc_state/$rdc_folder" ] || mv "$rdc_state/$rdc_folder" "$rdc_history/$rdc_folder" 2> /dev/null ||
+#:     [ ! -e "$rdc_state/$rdc_folder" ] && [ ! -h "$rdc_state/$rdc_folder" ] || mv "$rdc_state/$rdc_folder" "$rdc_history/$rdc_folder" 2> /dev/null ||
 #:       fail "the run cannot be archived: $rdc_history"
 #:   done
 #: }
@@ -1134,7 +1695,7 @@ step-merge:
 #:   elif [ "$6" = yes ]; then
 #:     fill "default_$1" 2> /dev/null > "$rdc_value" || unkept
 #:   elif [ "$7" = required ]; then
-#:     fail "the input $2 is missing: make $2=VALUE"
+#:     fail "the input $2 is missing: $rdc_again $2=VALUE"
 #:   else
 #:     return
 #:   fi
@@ -1269,7 +1830,7 @@ step-merge:
 #:
 #: unrecorded() {
 #:   rdc_says="unit $rdc_shown ended with $rdc_says, but this cannot be recorded: $rdc_journal"
-#:   fail "$rdc_says; make room for it, then: make resume"
+#:   fail "$rdc_says; make room for it, then: $rdc_again resume"
 #: }
 #:
 #: # Reads the word $1 that a person has given the outcome.
@@ -1339,9 +1900,10 @@ step-merge:
 #:   fi
 #:   rdc_says=$(name "$rdc_unit")
 #:   [ "$rdc_verb" != step ] || end 75 "WAITING $rdc_says"
-#:   rdc_quoted=$(printf '%s\n' "$rdc_says" | sed "s/'/'\\\\''/g")
-#:   say "rdc: to answer: make answer UNIT='$rdc_quoted' RESULT=$(hint)"
-#:   say "rdc: to go on:  make resume"
+#:   hint | while IFS= read -r rdc_word; do
+#:     say "rdc: to answer: $rdc_again answer UNIT=$(quoted "$rdc_says") RESULT=$rdc_word"
+#:   done
+#:   say "rdc: to go on:  $rdc_again resume"
 #:   end 75 "WAITING $rdc_says"
 #: }
 #:
@@ -1350,7 +1912,7 @@ step-merge:
 #:   case $rdc_kind in pass_fail | yes_no) ;; *) return 1 ;; esac
 #:   rdc_entries=-
 #:   tell
-#:   call_out agents question
+#:   call_out question
 #:   tail -n 1 "$rdc_files/answers/$rdc_as.$rdc_call" > "$rdc_files/reply" || unkept
 #:   reads "$rdc_files/reply" || rdc_outcome=fail
 #:   has_ended ''
@@ -1358,15 +1920,17 @@ step-merge:
 #:
 #: is_yes() { case $1 in '' | 0 | no) return 1 ;; esac; }
 #:
+#: # What can be replied, as words that can be pasted into a shell, a line each.
 #: hint() {
 #:   case $rdc_kind in
-#:     yes_no | confirm) printf '%s' 'yes   (or no)' ;;
-#:     gate) printf '%s' 'approved   (or rejected)' ;;
-#:     input) printf '%s' "'TEXT'" ;;
-#:     select) printf '%s' "'OPTION'" ;;
-#:     *) printf '%s' 'pass   (or fail)' ;;
+#:     yes_no | confirm) printf 'yes\nno\n' ;;
+#:     gate) printf 'approved\nrejected\n' ;;
+#:     input) echo "'TEXT'" ;;
+#:     *) printf 'pass\nfail\n' ;;
 #:   esac
 #: }
+#:
+#: hints() { hint | awk 'NR > 1 { printf " or " } { printf "%s", $0 }'; }
 #:
 #: # Reads the reply in the file $1; fails if it is none that this unit takes (I10, I15).
 #: reads() {
@@ -1412,7 +1976,8 @@ step-merge:
 #:
 #: # Takes the next answer of the file: one for the unit itself before a common one, each once.
 #: from_file() {
-#:   rdc_sum=$(cksum < "$rdc_given_ANSWERS" | tr ' ' -) || fail "the answers cannot be read: $rdc_given_ANSWERS"
+#:   rdc_sum=$(cksum < "$rdc_given_ANSWERS" | tr ' ' -)
+#:   [ -n "$rdc_sum" ] || fail "the answers cannot be read: $rdc_given_ANSWERS; is cksum on PATH?"
 #:   text asks > "$rdc_files/asks" 2> /dev/null || unkept
 #:   rdc_found=$(RDC_NAME=$(name "$rdc_unit") RDC_SUM=$rdc_sum RDC_KIND=$rdc_kind LC_ALL=C awk '
 #:     FILENAME == ARGV[1] { if ($2 == "end" && $5 == ENVIRON["RDC_SUM"]) used[$6] = 1; next }
@@ -1457,7 +2022,7 @@ step-merge:
 #:
 #: from_terminal() {
 #:   while :; do
-#:     printf '%s [%s] ' "$(name "$rdc_unit")" "$(hint)" >&2
+#:     printf '%s [%s] ' "$(name "$rdc_unit")" "$(hints)" >&2
 #:     IFS= read -r rdc_word || end 75 "WAITING $(name "$rdc_unit")"
 #:     printf '%s' "$rdc_word" > "$rdc_files/reply" || unkept
 #:     ! reads "$rdc_files/reply" || break
@@ -1490,6 +2055,9 @@ step-merge:
 #:   [ "$rdc_code" -ne 130 ] || interrupt
 #: }
 #:
+#: # Ends what was called and still runs although the helper was killed.
+#: end_left() { [ ! -e "$rdc_files/left" ] || helper end "$rdc_files/left"; }
+#:
 #: # Refuses a run that would come to an agent or a tool without a command.
 #: check_commands() {
 #:   RDC_AGENT_GIVEN=$rdc_given_AGENT RDC_TOOLS_FILE=$rdc_given_TOOLS
@@ -1498,24 +2066,31 @@ step-merge:
 #:   unset RDC_AGENT_GIVEN RDC_TOOLS_FILE
 #: }
 #:
-#: # Calls the agents of the unit, or its tool: $1 says which.
+#: # Calls the agents of the unit, or its tool.
 #: call() {
 #:   [ "$rdc_replay" = yes ] && return
 #:   shown
 #:   tell
 #:   rdc_outcome=$rdc_none
 #:   if fits; then
-#:     call_out "$1" "$rdc_unit"
+#:     call_out "$rdc_unit"
 #:   else
 #:     : > "$rdc_files/answers/$rdc_as.$rdc_call"
 #:   fi
 #:   has_ended ''
 #: }
 #:
-#: # Calls by what the block `call_` and $2 says.
+#: # A call without an outcome leaves the unit to be resumed.
+#: no_call() {
+#:   end_left
+#:   [ "$rdc_verb" = step ] || say "rdc: when the cause is removed: $rdc_again resume RERUN=1"
+#:   fail "unit $rdc_shown has no outcome: the call ended with exit code $rdc_code"
+#: }
+#:
+#: # Calls by what the block `call_` and $1 says.
 #: call_out() {
-#:   keep_text "call_$2" call
-#:   set -- "$1" "$rdc_files/call" "$(registers)" "$rdc_files/values" "$rdc_files/outcome" "$rdc_files/answers/$rdc_as.$rdc_call"
+#:   keep_text "call_$1" call
+#:   set -- "$rdc_files/call" "$(registers)" "$rdc_files/values" "$rdc_files/outcome" "$rdc_files/answers/$rdc_as.$rdc_call"
 #:   for rdc_entry in $rdc_entries; do
 #:     keep_text "prompt_$rdc_unit${rdc_entry#-}" "prompts/$rdc_as${rdc_entry#-}.$rdc_call"
 #:     set -- "$@" "$rdc_files/prompts/$rdc_as${rdc_entry#-}.$rdc_call"
@@ -1526,9 +2101,9 @@ step-merge:
 #:   rm -f "$rdc_files/outcome"
 #:   RDC_AGENT_GIVEN=$rdc_given_AGENT RDC_TOOLS_FILE=$rdc_given_TOOLS
 #:   export RDC_AGENT_GIVEN RDC_TOOLS_FILE
-#:   waits_for python3 -I -B "$rdc_files/helper.py" "$@"
+#:   waits_for python3 -I -B "$rdc_files/helper.py" call $$ "$rdc_files/left" "$@"
 #:   unset RDC_AGENT_GIVEN RDC_TOOLS_FILE
-#:   { read -r rdc_outcome < "$rdc_files/outcome"; } 2> /dev/null || fail "unit $rdc_shown has no outcome: python3 ended with $rdc_code"
+#:   { read -r rdc_outcome < "$rdc_files/outcome"; } 2> /dev/null || no_call
 #: }
 #:
 #: # --- The flow ----------------------------------------------------------------------------------------------------------
@@ -1642,7 +2217,7 @@ step-merge:
 #:       *)
 #:         # Texts are read where they are needed, and a command may have replaced the file, as `git pull` does.
 #:         LC_ALL=C grep -q "^#: rdc_program=$rdc_program\$" "$rdc_file" 2> /dev/null ||
-#:           fail "the Makefile was changed during the run: $rdc_file; put it back, or make clean archives the run"
+#:           fail "the Makefile was changed during the run: $rdc_file; put it back, or $rdc_again clean archives the run"
 #:         before
 #:         note "begin $rdc_unit$(registers)"
 #:         rdc_replay=no
@@ -1660,7 +2235,7 @@ step-merge:
 #:   esac
 #: }
 #:
-#: damaged() { fail "$rdc_journal: the journal is damaged, or of another rdc; make clean archives it"; }
+#: damaged() { fail "$rdc_journal: the journal is damaged, or of another rdc; $rdc_again clean archives it"; }
 #:
 #: # Goes to where the run stands: the unit that the last line which begins one names, with the registers as they were.
 #: recall() {
@@ -1710,7 +2285,7 @@ step-merge:
 #:     decide_at_terminal
 #:     [ -n "$rdc_outcome" ] || return 0
 #:   else
-#:     say "rdc: unit $rdc_shown was interrupted: make resume RERUN=1 runs it again, ASSUME=WORD decides ($(words))"
+#:     say "rdc: unit $rdc_shown was interrupted: $rdc_again resume RERUN=1 runs it again, ASSUME=WORD decides ($(words))"
 #:     end 75 "WAITING $rdc_shown"
 #:   fi
 #:   assumed
@@ -1719,6 +2294,7 @@ step-merge:
 #:
 #: # An outcome that a person gave has neither text nor values (I16).
 #: assumed() {
+#:   end_left
 #:   : > "$rdc_files/answers/$rdc_as.$rdc_call" || unkept
 #:   no_values
 #:   has_ended ''
@@ -1742,15 +2318,15 @@ step-merge:
 #: begin() {
 #:   read_journal
 #:   [ "$rdc_count" -eq 0 ] || is_over ||
-#:     fail "an unfinished run is there: make resume continues it, make clean archives it"
+#:     fail "an unfinished run is there: $rdc_again resume continues it, $rdc_again clean archives it"
 #:   take_inputs
-#:   if [ "$rdc_count" -gt 0 ] || [ -e "$rdc_state/values" ]; then
-#:     mend_journal
+#:   mend_journal
+#:   for rdc_folder in journal values prompts answers outputs; do
+#:     [ -e "$rdc_state/$rdc_folder" ] || [ -h "$rdc_state/$rdc_folder" ] || continue
 #:     archive
-#:     rdc_count=0
-#:   else
-#:     mend_journal
-#:   fi
+#:     break
+#:   done
+#:   rdc_count=0
 #:   begin_slots
 #:   rdc_run=$(date +%Y%m%d-%H%M%S | tr -cd '0-9-')-$$
 #:   note "run $rdc_program $rdc_run"
@@ -1775,6 +2351,7 @@ step-merge:
 #: # What a run needs, before anything of it is done.
 #: ready() {
 #:   lock $$
+#:   tidy
 #:   prepare_helper
 #:   check_commands
 #:   check_answers
@@ -1807,6 +2384,7 @@ step-merge:
 #:   answer)
 #:     is_there || fail "no run waits for an answer"
 #:     lock $$
+#:     tidy
 #:     own_journal
 #:     mend_journal
 #:     recall
@@ -1815,11 +2393,11 @@ step-merge:
 #:     do_unit
 #:     case $rdc_kind in run | call | none) fail "no unit waits for an answer" ;; esac
 #:     [ "$(name "$rdc_unit")" = "$rdc_given_UNIT" ] || fail "unit '$(printf '%s' "$rdc_given_UNIT" | line)' does not wait for an answer"
-#:     [ -n "$rdc_has_result" ] || fail "RESULT is missing: make answer UNIT=… RESULT=$(hint)"
+#:     [ -n "$rdc_has_result" ] || fail "RESULT is missing: $rdc_again answer UNIT=$(quoted "$rdc_given_UNIT") RESULT=$(hints)"
 #:     printf '%s' "$rdc_given_RESULT" > "$rdc_files/reply" || unkept
-#:     reads "$rdc_files/reply" || fail "this is no answer of unit $rdc_shown: $(line < "$rdc_files/reply"); RESULT=$(hint)"
+#:     reads "$rdc_files/reply" || fail "this is no answer of unit $rdc_shown: $(line < "$rdc_files/reply"); RESULT=$(hints)"
 #:     replied "$rdc_outcome" ''
-#:     say "rdc: to go on:  make resume"
+#:     say "rdc: to go on:  $rdc_again resume"
 #:     ;;
 #:   status)
 #:     read_journal
@@ -1861,5 +2439,5 @@ step-merge:
 #:     archive
 #:     say "the run was archived in $rdc_state/history"
 #:     ;;
-#:   help) text help ;;
+#:   help) text help | again ;;
 #: esac

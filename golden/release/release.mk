@@ -22,7 +22,10 @@ SHELL = /bin/sh
 .PHONY: step-u1_1_release_lint_runbook_md_1 step-u4_1_release_unit_tests_runbook_md_1 step-u7_1_release_licenses_runbook_md_1 step-u8_1_release_licenses_runbook_md_2 step-2 step-u13_3_1_release_upload_runbook_md_1 step-u14_3_1_release_upload_runbook_md_2 step-3.2 step-4 step-Withdraw
 
 RDC_MAKEFILE := $(lastword $(MAKEFILE_LIST))
-RDC_GIVEN := $(foreach name,ANSWERS ASSUME RERUN RESULT UNIT,$(if $(filter command%,$(origin $(name))),$(name)))
+# What is given as NAME=VALUE is a text, and make expands nothing in it.
+RDC_TEXT = $(eval override $(1) := $$(value $(1)))$(eval export $(1))
+$(foreach RDC_NAME,$(.VARIABLES),$(if $(filter command%,$(origin $(RDC_NAME))),$(call RDC_TEXT,$(RDC_NAME))))
+RDC_GIVEN := $(foreach RDC_NAME,ANSWERS ASSUME RERUN RESULT UNIT,$(if $(filter override,$(origin $(RDC_NAME))),$(RDC_NAME)))
 RDC_HASH := \#
 # A descriptor that is closed would be taken by the next file that is opened.
 RDC_OPEN = command : 3>&2 || exec 2> /dev/null; command : 2> /dev/null 3>&1 || exec > /dev/null; \
@@ -393,6 +396,19 @@ step-Withdraw:
 #: # The text of the block $1.
 #: text() { LC_ALL=C sed -n "/^#> $1\$/,/^#<\$/s/^#| //p" "$rdc_file"; }
 #:
+#: # A word as it can be pasted into a shell.
+#: quoted() { printf "'%s'" "$(printf '%s\n' "$1" | LC_ALL=C sed "s/'/'\\\\''/g")"; }
+#:
+#: # How make is called on this file again.
+#: case $rdc_file in
+#:   Makefile | makefile | GNUmakefile) rdc_again='make' ;;
+#:   *[!A-Za-z0-9_./-]*) rdc_again="make -f $(quoted "$rdc_file")" ;;
+#:   *) rdc_again="make -f $rdc_file" ;;
+#: esac
+#:
+#: # Says it in lines that begin with `make`.
+#: again() { RDC_AGAIN=$rdc_again awk '/^make/ { $0 = ENVIRON["RDC_AGAIN"] substr($0, 5) } { print }'; }
+#:
 #: title() { text "title_$1"; }
 #:
 #: # A text of the unit with the numbers of its instances.
@@ -424,19 +440,19 @@ step-Withdraw:
 #:   trap - EXIT
 #:   rdc_done=''
 #:   case $rdc_last in end\ *) rdc_done="unit $rdc_shown ended with $rdc_says, and this is lost: " ;; esac
-#:   say "rdc: if the folder was moved, put it back, then: make resume"
-#:   say "rdc: if it is lost, begin anew:                  make"
+#:   say "rdc: if the folder was moved, put it back, then: $rdc_again resume"
+#:   say "rdc: if it is lost, begin anew:                  $rdc_again"
 #:   fail "$rdc_done$rdc_state was removed or replaced during the run"
 #: }
 #:
-#: note() { record "$@" || fail "the state cannot be written: $rdc_journal; make room for it, then: make resume"; }
+#: note() { record "$@" || fail "the state cannot be written: $rdc_journal; make room for it, then: $rdc_again resume"; }
 #:
 #: # Reads the journal without changing it: how many lines are whole, the first, the last, and the last that begins a unit.
 #: # A write that was interrupted leaves the beginning of a line at the end. All else that is not as it was written is damage.
 #: read_journal() {
 #:   rdc_tail='' rdc_count=0 rdc_first='' rdc_begun='' rdc_last=''
 #:   [ -e "$rdc_journal" ] || return 0
-#:   [ -f "$rdc_journal" ] && [ -r "$rdc_journal" ] || fail "the state cannot be read: $rdc_journal; make clean archives it"
+#:   [ -f "$rdc_journal" ] && [ -r "$rdc_journal" ] || fail "the state cannot be read: $rdc_journal; $rdc_again clean archives it"
 #:   # The dot shows whether the last line has an end.
 #:   rdc_read=$({ LC_ALL=C tr -c '\n -~' '?' < "$rdc_journal"; echo .; } 2> /dev/null | LC_ALL=C awk '
 #:     function starts(line) { return index(line, count + 1 " ") == 1 }
@@ -472,7 +488,7 @@ step-Withdraw:
 #:   rdc_first=${rdc_read%%|*} rdc_read=${rdc_read#*|}
 #:   rdc_begun=${rdc_read%%|*} rdc_last=${rdc_read#*|}
 #:   [ "$rdc_tail" != damaged ] ||
-#:     fail "$rdc_journal:$((rdc_count + 1)): the journal is damaged, or of another rdc; make clean archives it"
+#:     fail "$rdc_journal:$((rdc_count + 1)): the journal is damaged, or of another rdc; $rdc_again clean archives it"
 #: }
 #:
 #: # Ends a last line that has no end, or takes it away if it is not whole.
@@ -491,7 +507,7 @@ step-Withdraw:
 #:   [ "$rdc_count" -gt 0 ] || fail "there is no run to go on with"
 #:   rdc_run=${rdc_first#run * }
 #:   [ "$rdc_first" = "run $rdc_program $rdc_run" ] ||
-#:     fail "this run was started with a different version of the Makefile; make clean archives it"
+#:     fail "this run was started with a different version of the Makefile; $rdc_again clean archives it"
 #: }
 #:
 #: is_there() { [ -e "$rdc_journal" ]; }
@@ -608,7 +624,7 @@ step-Withdraw:
 #: # A unit whose shell $1 the system cannot start has not failed: its command never ran.
 #: no_outcome() {
 #:   rdc_says="is the environment too large, or are there too many processes?"
-#:   [ "$rdc_verb" = step ] || rdc_says="$rdc_says Mend this, then: make resume RERUN=1"
+#:   [ "$rdc_verb" = step ] || rdc_says="$rdc_says Mend this, then: $rdc_again resume RERUN=1"
 #:   say "rdc: $rdc_says"
 #:   fail "unit $rdc_shown has no outcome: $1 cannot be started"
 #: }
@@ -632,8 +648,8 @@ step-Withdraw:
 #:
 #: unrecorded() {
 #:   rdc_says="unit $rdc_shown ended with $rdc_says, but this cannot be recorded: $rdc_journal"
-#:   rdc_next='make resume, and answer again'
-#:   [ "$rdc_kind" = ask ] || rdc_next="make resume ASSUME=$rdc_outcome"
+#:   rdc_next="$rdc_again resume, and answer again"
+#:   [ "$rdc_kind" = ask ] || rdc_next="$rdc_again resume ASSUME=$rdc_outcome"
 #:   fail "$rdc_says; make room for it, then: $rdc_next"
 #: }
 #:
@@ -848,7 +864,7 @@ step-Withdraw:
 #:       *)
 #:         # Texts are read where they are needed, and a command may have replaced the file, as `git pull` does.
 #:         LC_ALL=C grep -q "^#: rdc_program=$rdc_program\$" "$rdc_file" 2> /dev/null ||
-#:           fail "the Makefile was changed during the run: $rdc_file; put it back, or make clean archives the run"
+#:           fail "the Makefile was changed during the run: $rdc_file; put it back, or $rdc_again clean archives the run"
 #:         note "begin $rdc_unit$(counters)"
 #:         rdc_replay=no
 #:         do_unit
@@ -898,7 +914,7 @@ step-Withdraw:
 #:     [ -n "$rdc_outcome" ] || return 0
 #:   else
 #:     rdc_says=$(name "$rdc_unit")
-#:     say "rdc: unit $rdc_says was interrupted: make resume RERUN=1 runs it again, ASSUME=pass or ASSUME=fail decides"
+#:     say "rdc: unit $rdc_says was interrupted: $rdc_again resume RERUN=1 runs it again, ASSUME=pass or ASSUME=fail decides"
 #:     end 75 "WAITING $rdc_says"
 #:   fi
 #:   has_ended ''
@@ -922,7 +938,7 @@ step-Withdraw:
 #: begin() {
 #:   read_journal
 #:   if [ "$rdc_count" -gt 0 ]; then
-#:     is_over || fail "an unfinished run is there: make resume continues it, make clean archives it"
+#:     is_over || fail "an unfinished run is there: $rdc_again resume continues it, $rdc_again clean archives it"
 #:     archive
 #:     rdc_count=0
 #:   else
@@ -979,7 +995,7 @@ step-Withdraw:
 #:     [ "$rdc_kind:$(name "$rdc_unit")" = "ask:$rdc_name" ] || fail "unit '$rdc_name' does not wait for an answer"
 #:     outcome "$rdc_result" || fail "RESULT is pass, fail, yes or no"
 #:     has_ended ''
-#:     say "rdc: to go on:  make resume"
+#:     say "rdc: to go on:  $rdc_again resume"
 #:     ;;
 #:   status)
 #:     read_journal
@@ -1010,5 +1026,5 @@ step-Withdraw:
 #:     archive
 #:     say "the run was archived in $rdc_state/history"
 #:     ;;
-#:   help) text help ;;
+#:   help) text help | again ;;
 #: esac

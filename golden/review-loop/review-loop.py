@@ -2779,6 +2779,18 @@ class Speaking(Asking, Calling):
         return ["-"]
 
 
+def answer_of(answered: Answered) -> Optional[str]:
+    """Return the answer of what was called; None if it gave none."""
+    return None if answered.trouble else decoded(answered.answer)
+
+
+KEPT.extend((PROMPTS, ANSWERS))
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Commands by name, as options and files of the operator give them.
+# ---------------------------------------------------------------------------------------------------------------------
+
 def pairs(place: str, words: list[str]) -> dict[str, str]:
     """Read `KEY=COMMAND` words."""
     found: dict[str, str] = {}
@@ -2790,12 +2802,10 @@ def pairs(place: str, words: list[str]) -> dict[str, str]:
     return found
 
 
-def answer_of(answered: Answered) -> Optional[str]:
-    """Return the answer of what was called; None if it gave none."""
-    return None if answered.trouble else decoded(answered.answer)
-
-
-KEPT.extend((PROMPTS, ANSWERS))
+def read_pairs(place: str, path: str) -> dict[str, str]:
+    """Read a file of `KEY=COMMAND` lines; one that begins with `#` is a comment."""
+    lines = read_text(path).splitlines()
+    return pairs(place, [line for line in lines if line.strip() and not line.lstrip().startswith("#")])
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -2811,11 +2821,9 @@ class Commanded(Speaking):
     def __init__(self, session: Session) -> None:
         super().__init__(session)
         options, path = session.options, os.environ.get("RDC_AGENTS")
-        lines = read_text(path).splitlines() if path else []
-        listed = [line for line in lines if line.strip() and not line.lstrip().startswith("#")]
         self._common = getattr(options, "agent", None) or os.environ.get("RDC_AGENT") or None
         self._given = pairs("--agent-for", getattr(options, "agent_for", []))
-        self._listed = pairs(f"RDC_AGENTS {path}", listed)
+        self._listed = read_pairs(f"RDC_AGENTS {path}", path) if path else {}
         if getattr(options, "agent", None):
             self._listed = {}  # a flag beats the environment
 

@@ -454,6 +454,17 @@ def test_commands_of_instances_see_their_numbers(tmp_path: Path) -> None:
 # --- Limits and names -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("name", ["ANSWERS", "UNIT", "other"])
+def test_make_expands_nothing_that_it_is_given(name: str, tmp_path: Path) -> None:
+    document = '# D\n\n## 1. A\n\n```sh\nprintf %s "${other-}" > got\n```\n\n## 2. B\n\nIs it so?\n'
+    place = Place(tmp_path, document)
+    for value in ("$(shell touch canary)", "${shell touch canary}$", "'; touch canary; '"):
+        place.make(f"{name}={value}", "step-1")
+        assert place.lines("got") == ([value] if name == "other" else [])
+        place.make(f"{name}={value}", "status")
+    assert not (tmp_path / "canary").exists()
+
+
 def test_the_hint_for_an_answer_can_be_pasted(tmp_path: Path) -> None:
     """The name of a unit may hold what the shell or make would expand."""
     name = "a';touch${IFS}canary;'$(x).runbook.md"

@@ -19,7 +19,21 @@ from compiler.ir.program import Input, Program, Register, Settings, Slot, Variab
 from compiler.ir.tasks import Parallel, Reading, Tool
 from compiler.ir.texts import text
 from tests.backends.makefiles import PATIENCE, environment
-from tests.backends.programs import Made, agent, always, ask, gate, node, program, ref, shell, slots, when, words
+from tests.backends.programs import (
+    PYTHON_FIRST,
+    Made,
+    agent,
+    always,
+    ask,
+    gate,
+    node,
+    program,
+    ref,
+    shell,
+    slots,
+    when,
+    words,
+)
 from tests.workflows import lint
 
 READING = Reading(("DONE", "not done", "É"), r"d\w+e|done", ("É",))
@@ -114,6 +128,30 @@ def test_answers_are_given_one_by_one(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
+def test_what_is_printed_for_a_unit_that_waits_can_be_pasted(tmp_path: Path) -> None:
+    """Under any name of the Makefile, for each form of question; the first reply that is offered is given."""
+    made = Made(tmp_path, questions())
+    name = "it's.mk"
+    (tmp_path / "Makefile").rename(tmp_path / name)
+    given = {"in": "< x'$(touch pwned)`touch pwned`"}
+    said = made.make("-f", name)
+    for _ in range(6):
+        lines = re.findall("^rdc: to (?:answer|go on): *(.*)$", said.stderr.decode(), re.MULTILINE)
+        answer, *_, resume = lines
+        assert len(lines) == (2 if "TEXT" in answer else 3)
+        unit = said.stdout.decode().split()[-1]
+        if unit in given:
+            answer = answer.replace("TEXT", given[unit].replace("'", "'\\''"))
+        for command in (answer if unit != "co" else lines[1], resume):
+            said = subprocess.run(["sh", "-c", command], cwd=tmp_path, env=environment({"PATH": PYTHON_FIRST}),
+                                  stdin=subprocess.DEVNULL, capture_output=True, check=False)  # fmt: skip
+        if unit == "g":
+            break
+    assert said.stdout.decode() == "rdc: WAITING h\n"
+    assert (made.state / "answers" / "se.1").read_text() == f"<{given['in']}>"
+    assert not (tmp_path / "pwned").exists()
+
+
 def test_answers_come_from_a_file_and_a_gate_is_opened_by_name_only(tmp_path: Path) -> None:
     made = Made(tmp_path, questions())
     lines = [
@@ -138,6 +176,39 @@ def test_answers_come_from_a_file_and_a_gate_is_opened_by_name_only(tmp_path: Pa
     assert (
         made.end("resume", "ANSWERS=answers", "HUMAN=1") == "rdc: COMPLETE pass;yes;no; two lines # x;< two lines # x>;"
     )
+
+
+def test_links_in_the_state_lead_nowhere(tmp_path: Path) -> None:
+    made = Made(tmp_path, program(node("1", ask("input"), always("done", Keep("a"))), slots=slots("a")))
+    victim, folder = tmp_path / "victim", tmp_path / "folder"
+    victim.write_text("mine", encoding="utf-8")
+    folder.mkdir()
+    made.state.mkdir(parents=True)
+    for name in ("new", "reply", "message", "asks", "journal.whole"):
+        (made.state / name).symlink_to(victim)
+    for name in ("values", "prompts", "answers", "outputs"):
+        (made.state / name).symlink_to(folder)
+    assert made.end() == "rdc: WAITING 1"
+    for name in ("new", "reply"):
+        (made.state / name).unlink(missing_ok=True)
+        (made.state / name).symlink_to(victim)
+    made.make("answer", "UNIT=1", "RESULT=yours")
+    assert made.end("resume") == "rdc: COMPLETE"
+    assert victim.read_text() == "mine"
+    assert list(folder.iterdir()) == []
+
+
+def test_answers_are_not_taken_where_nothing_could_tell_them_apart(tmp_path: Path) -> None:
+    """Without a sum of the file the next run of the unit would take the same answer again."""
+    made = Made(tmp_path, program(node("1", ask("pass_fail"))))
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    for tool in ("sh", "awk", "sed", "tr", "cat", "cut", "mv", "cp", "rm", "ln", "mkdir", "date", "wc", "grep", "env"):
+        (tools / tool).symlink_to(str(shutil.which(tool)))
+    (tools / "make").symlink_to(str(shutil.which("make")))
+    (tmp_path / "answers").write_text("pass\n", encoding="utf-8")
+    said = made.make("ANSWERS=answers", PATH=str(tools))
+    assert said.stdout == b"rdc: error: the answers cannot be read: ./answers; is cksum on PATH?\n"
 
 
 def test_the_flag_for_a_person_opens_one_gate(tmp_path: Path) -> None:
@@ -191,8 +262,8 @@ def test_entries_run_at_the_same_time_and_are_joined_by_index(tmp_path: Path) ->
     done = made.make(f"AGENT={command}")
     assert done.stdout.decode().splitlines()[-1] == "rdc: COMPLETE 0 OK 1 OK 2 OK"
     assert made.read("on.1") == b"all_1 type1 1 1\n"
-    shown = re.findall(r"\| all_(\d): (.*)", done.stderr.decode())
-    assert shown == [(index, f"{said}") for index in "012" for said in (f"says {index}", f"{index} OK")]
+    shown = re.findall(r"^    (all_\d:|\d OK)$", done.stderr.decode(), re.MULTILINE)
+    assert shown == [line for index in "012" for line in (f"all_{index}:", f"{index} OK")]
 
 
 def test_a_tool_gets_json_whatever_a_slot_holds(tmp_path: Path) -> None:
@@ -323,6 +394,41 @@ def test_a_kill_ends_all_that_is_called_and_the_run_is_resumed(
     assert made.read("log") == b"first\nthird\n"
 
 
+def test_a_call_of_which_nothing_is_left_but_the_agent_is_ended_when_it_is_made_again(
+    tmp_path: Path, ended: list[subprocess.Popen[str]]
+) -> None:
+    """All that make has begun is killed at once, and so is what would end the agents."""
+    made = Made(tmp_path, calls())
+    command = made.script("agent", '[ -e quick ] && echo OK && exit; echo "$$" >> began.part; '
+                          '[ "$RDC_ENTRY" = 0 ] || { sleep 0.2; mv began.part began; }; sleep 60')  # fmt: skip
+    process = slow(made, ended, f"AGENT={command}")
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait(timeout=PATIENCE)
+    agents = [int(pid) for pid in made.read("began").split()]
+    assert len(agents) == 2
+    assert all(Path(f"/proc/{pid}").exists() for pid in agents)
+    (tmp_path / "quick").touch()
+    assert made.end("resume", f"AGENT={command}", "RERUN=1") == "rdc: COMPLETE <OK OK>"
+    assert all(is_gone(pid) for pid in agents)
+    assert made.read("log") == b"first\nthird\n"
+
+
+def test_a_helper_that_is_killed_leaves_nothing_running_and_no_outcome(
+    tmp_path: Path, ended: list[subprocess.Popen[str]]
+) -> None:
+    made = Made(tmp_path, program(node("1", agent("x"))))
+    script = "[ -e quick ] || { ps -o ppid= -p $$ > helper; echo $$ > began; sleep 60; }; echo OK"
+    command = f"exec {made.script('agent', script)}"
+    process = slow(made, ended, f"AGENT={command}")
+    os.kill(int(made.read("helper")), signal.SIGKILL)
+    said, errors = process.communicate(timeout=PATIENCE)
+    assert said.decode().splitlines()[-1] == "rdc: error: unit 1 has no outcome: the call ended with exit code 137"
+    assert b"make resume RERUN=1" in errors
+    assert is_gone(int(made.read("began")))
+    (tmp_path / "quick").touch()
+    assert made.end("resume", "RERUN=1", f"AGENT={command}") == "rdc: COMPLETE"
+
+
 def test_what_takes_too_long_is_ended(tmp_path: Path) -> None:
     whole = program(
         node("1", shell("echo $$ >> pids; sleep 60"), when("pass", "stop"), when("fail", "2"),
@@ -335,7 +441,7 @@ def test_what_takes_too_long_is_ended(tmp_path: Path) -> None:
     command = made.script("agent", "echo $$ >> pids; echo OK; sleep 60")
     done = made.make(f"AGENT={command}")
     assert done.stdout.decode().splitlines()[-1] == "rdc: COMPLETE", done.stderr
-    assert done.stderr.decode().count("timeout") == 2
+    assert done.stderr.decode().count("    out of time\n") == 2
     assert all(is_gone(int(pid)) for pid in made.read("pids").split())
 
 
