@@ -256,7 +256,19 @@ def test_a_problem_names_its_node() -> None:
 
 
 @pytest.mark.parametrize(
-    "fine", ["a+b*", "(ab)+", "(a{2})+", "(?:x|y)*z+", "(one|two)+", "[a+]*", r"\d+(\.\d+)?", "a|b+"]
+    "fine",
+    [
+        "a+b*",
+        "(ab)+",
+        "(a{2})+",
+        "(?:x|y)*z+",
+        "(one|two)+",
+        "[a+]*",
+        r"\d+(\.\d+)?",
+        "a|b+",
+        r"(\d{1,3}\.){3}\d{1,3}",
+        "(one|two){99}",
+    ],
 )
 def test_a_usual_pattern_is_fine(fine: str) -> None:
     assert pattern_problem(fine) == ""
@@ -274,6 +286,10 @@ def test_a_usual_pattern_is_fine(fine: str) -> None:
         "(xa|Xb)+",
         "(a{1,3})+",
         "(a?b?)*",
+        "(a?){60}b",
+        "((a|aa){9}){9}",
+        "(a*){9}b",
+        "(a{1,20}){1,10}b",
     ],
 )
 def test_a_nested_repetition_is_found(nested: str) -> None:
