@@ -154,6 +154,7 @@ REFUSED = [
     ('"id": "failed"', '"id": "done"', "RD066 9:12", "two nodes have the name `done`", "rename one"),
     ('"id": "failed"', '"id": " "', "RD066 9:12", "cannot be a name", "characters that print"),
     ('"id": "failed"', '"id": "\u202ex"', "RD066 9:12", "cannot be a name", "characters that print"),
+    ('"task"', '"variables": [{"name": "BASH_ENV", "register": "x"}], "task"', "RD066 4:44", "gives the name", "another"),
     ('"entry"', '"inputs": [{"name": "a=b"}], "entry"', "RD066 2:23", "cannot be the name of a variable", "letters"),
     # rules
     ('"target": "failed"', '"target": "fialed"', "RD067 6:18", "which is no node", "did you mean `failed`?"),

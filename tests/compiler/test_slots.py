@@ -13,10 +13,10 @@ from compiler.analyses.states import explore
 from compiler.ir.answers import of_agent, of_parallel, of_reply, of_tool, usual
 from compiler.ir.edges import Add, Clear, CounterTest, Edge, Effect, Keep, OutcomeTest, Set, SlotTest, Test
 from compiler.ir.patterns import pattern_problem
-from compiler.ir.program import Input, Program, Register, Settings, Slot
+from compiler.ir.program import Input, Program, Register, Settings, Slot, Variable
 from compiler.ir.semantics import Machine, Outcome
 from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Reading, Shell, Task, Tool, alphabet
-from compiler.ir.texts import Reference, joined, text
+from compiler.ir.texts import Reference, Text, joined, text
 from compiler.ir.verify import InvalidProgramError, problems, verify
 from compiler.passes import optimise
 from compiler.scenarios import Reply, Scenario
@@ -200,6 +200,13 @@ def tool(*parts: str | Reference) -> Program:
 
 VALUE = Reference("s", "{{s}}")
 COMMAND = Shell("sh", text("true"))
+STRICTER = Agent("", text("Look"), Reading(("GOOD", "VERY BAD")))
+
+
+def with_variables(*names: str) -> Program:
+    made = unit(COMMAND)
+    first = replace(made.nodes[0], variables=tuple(Variable(name, "s") for name in names))
+    return replace(made, nodes=(first, *made.nodes[1:]))
 
 
 @pytest.mark.parametrize(
@@ -237,7 +244,23 @@ COMMAND = Shell("sh", text("true"))
         (replace(unit(COMMAND), inputs=(Input("s", "number", default="x"),)), "default does not fit"),
         (replace(unit(COMMAND), inputs=(Input("s", "choice"),)), "options do not fit"),
         (replace(unit(COMMAND), inputs=(Input("s", pattern="["),)), "does not compile"),
+        (replace(unit(COMMAND), inputs=(Input("s", "choice", options=("a", "")),)), "option is empty"),
+        (replace(unit(COMMAND), inputs=(Input("s", "choice", options=("a", "a")),)), "there twice"),
         (replace(unit(COMMAND), limit=0), "limit is below 1"),
+        (replace(unit(COMMAND), inputs=(Input("a-b"),), slots=(Slot("a-b"),)), "a-b has a name that no variable"),
+        (with_variables("1a"), "1a cannot be the name"),
+        (with_variables("PATH"), "gives the name PATH a meaning"),
+        (with_variables("LD_PRELOAD"), "gives the name LD_PRELOAD a meaning"),
+        (with_variables("RDC_OUTPUT"), "gives the name RDC_OUTPUT a meaning"),
+        (with_variables("a", "a"), "two variables share a name"),
+        (unit(COMMAND, to("END", Keep("s", "value", "a b"))), "a b cannot be the name"),
+        (unit(COMMAND, to("END", Keep("s", "value", "IFS"))), "gives the name IFS a meaning"),
+        (unit(Parallel((REVIEW, STRICTER), unanimous=("BAD",))), "does not have a unanimous word"),
+        (unit(Gate("g"), settings=Settings(timeout=1)), "no process that a timeout could end"),
+        (unit(Ask("input", text("?")), settings=Settings(timeout=1)), "no process that a timeout could end"),
+        (unit(Agent("", Text(("a", "b")))), "two beside each other"),
+        (unit(Ask("input", Text(("",)))), "an empty string"),
+        (tool('{"a": NaN}'), "no JSON"),
     ],
 )
 def test_the_verifier_names_what_is_broken(broken: Program, problem: str) -> None:
@@ -248,6 +271,8 @@ def test_the_verifier_names_what_is_broken(broken: Program, problem: str) -> Non
 def test_what_is_well_formed_passes() -> None:
     verify(tool('{"a": ["x ', VALUE, '"], "', "b", '": 1}'))
     verify(unit(Shell("sh", joined(["echo ", Reference("r", "{N}")])), to("END", Keep("s", "value", "v"), on="fail")))
+    verify(with_variables("RDC_STEP_INSTANCE", "RDC_SUBSTEP_INSTANCE", "DRAFT_1"))
+    verify(unit(Parallel((REVIEW, STRICTER), unanimous=("GOOD",))))
     verify(reading("GOOD", "DONE", validation="(GOOD|DONE)+", excused=("DONE",)))
 
 
