@@ -143,7 +143,7 @@ def test_the_usual_outcome_is_a_word_of_the_task(task: Task) -> None:
 
 
 def test_only_outcomes_that_tests_tell_apart_are_tried() -> None:
-    outcomes = outcomes_by_node(triage())["1"]
+    outcomes = outcomes_by_node(triage()).by_node["1"]
     assert [(found.word, found.text) for found in outcomes] == [
         ("pass", '{"kind": "bug"}'),
         ("pass", '{"kind": "another text"}'),
@@ -159,6 +159,31 @@ def test_every_end_of_a_branch_on_a_text_is_found() -> None:
     found = enumerate_walks(made, 10, space=space)
     assert {walk.state.node for walk in found.walks} == {"bug", "other", "STOP"}
     assert coverage(made, found.walks, space).untaken == ()
+
+
+def test_each_of_many_options_is_tried() -> None:
+    options = tuple(text(f"option {number}") for number in range(300))
+    ask = Ask("select", text("?"), options=options)
+    made = program(
+        node("1", ask, to("END", on="option 299"), to("STOP")), node("END", End("complete")), node("STOP", End("stop"))
+    )
+    space = explore(made)
+    assert space.is_complete
+    found = enumerate_walks(made, 1000, space=space)
+    assert (len(found.walks), found.is_complete) == (300, True)
+
+
+def test_of_too_many_texts_some_are_not_tried_and_that_is_said() -> None:
+    ways = [to("END", when=(SlotTest("kind", "==", f"bug {number}"),)) for number in range(300)]
+    ask = node("1", Ask("input", text("?")), to("2", Keep("kind")))
+    made = program(ask, node("2", Branch(), *ways, to("STOP")), node("END", End("complete")), node("STOP", End("stop")))
+    made = replace(made, slots=(Slot("kind"),))
+    space = explore(made)
+    assert not space.is_complete
+    assert not enumerate_walks(made, 1000, space=space).is_complete
+    given = replace(made, entry="2", inputs=(Input("kind"),))
+    assert not explore(given).is_complete
+    assert not enumerate_walks(given, 1000).is_complete
 
 
 def test_counters_that_fall_are_told_apart_however_high_they_are() -> None:
