@@ -12,7 +12,7 @@ from heapq import heappop, heappush
 from typing import NamedTuple, TypeGuard
 
 from compiler.analyses.tracks import Tracks, find_tracks
-from compiler.ir.edges import CounterTest, Edge, OutcomeTest, Test, is_plain_for, may_follow
+from compiler.ir.edges import CounterTest, Edge, OutcomeTest, Test, may_follow, register_tests
 from compiler.ir.program import Node, Program
 from compiler.ir.tasks import alphabet
 
@@ -51,13 +51,18 @@ def _unshadowed(node: Node) -> tuple[Way, ...]:
     """The edges of a node before which none is always taken; nothing, if these are all."""
     if len(node.edges) < 2:
         return ()
-    open_words = set(alphabet(node.task) or (None,))
-    found: list[Way] = []
+    left: set[str | None] = {*(alphabet(node.task) or (None,))}
+    found: list[int] = []
     for place, edge in enumerate(node.edges):
-        if any(may_follow(edge, word) for word in open_words):
-            found.append(Way(place, frozenset(test for test in edge.guard if not isinstance(test, OutcomeTest))))
-        open_words -= {word for word in open_words if is_plain_for(edge, word)}
-    return tuple(found) if len(found) < len(node.edges) else ()
+        asked = [test.word for test in edge.guard if isinstance(test, OutcomeTest)]
+        words = left.intersection(asked[:1]) if asked else left
+        if words and asked.count(asked[0] if asked else "") == len(asked):
+            found.append(place)
+            if len(asked) == len(edge.guard):
+                left = left - words
+    if len(found) == len(node.edges):
+        return ()
+    return tuple(Way(place, frozenset(register_tests(node.edges[place]))) for place in found)
 
 
 class _Search:
