@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from compiler.analyses.outcomes import beginnings, outcomes_by_node
+from compiler.analyses.outcomes import beginnings, has_few_beginnings, outcomes_by_node
 from compiler.analyses.states import StateSpace, cost, explore
 from compiler.ir.program import Program
 from compiler.ir.semantics import Machine, State
@@ -54,7 +54,8 @@ class _Search:
 
     def __init__(self, program: Program, limit: int, space: StateSpace) -> None:
         self.machine = Machine(program)
-        self.outcomes = outcomes_by_node(program)
+        self.outcomes, has_all_outcomes = outcomes_by_node(program)
+        self.tries_all = has_all_outcomes and has_few_beginnings(program)
         self.starts = {space.view.of(start): (given, start) for given, start in _beginnings(self.machine)}
         self.distance = _exact(space) if space.is_complete else _least(program)
         self.limit = limit
@@ -71,7 +72,7 @@ class _Search:
             if (found := self.distance(start)) is not None
         ]
         if not near:
-            self.is_exhausted = True
+            self.is_exhausted = self.tries_all
             return
         length = min(found for found, _, _ in near)
         while length <= self.limit:
@@ -88,7 +89,7 @@ class _Search:
             if self._next > self.limit:
                 break
             length = self._next
-        self.is_exhausted = self._next > self.limit and not self._is_cut
+        self.is_exhausted = self._next > self.limit and not self._is_cut and self.tries_all
 
     def _of_length(self, start: State, inputs: Inputs, length: int) -> Iterator[Walk]:
         pending: list[tuple[int, Visit | None, State]] = [(0, None, start)]

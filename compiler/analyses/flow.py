@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from typing import NamedTuple
 
 from compiler.analyses.possible import possible_ways
 from compiler.diagnostic import Diagnostic
@@ -12,14 +13,28 @@ from compiler.ir.program import Node, Program
 from compiler.ir.tasks import Branch, End
 from compiler.source import Source, Span
 
+Said = tuple[str, str]
+"""What is wrong, and what to do."""
 
-def flow_warnings(program: Program, written: Iterable[Origin], sources: Mapping[str, Source]) -> Iterator[Diagnostic]:
+
+class Wording(NamedTuple):
+    """What the warnings say in the words of a format; the first two with `{}` for the id of a node."""
+
+    unreachable: Said
+    no_way_out: Said
+    never_completes: Said
+    never_fires: Said
+
+
+def flow_warnings(
+    program: Program, written: Iterable[Origin], sources: Mapping[str, Source], wording: Wording
+) -> Iterator[Diagnostic]:
     """The warnings for a program; `written` is the place of every transition, `sources` are by the names in it."""
     program = _without_impossible(program)
     reached, leaving = _reach(program)
     shown: set[tuple[str, Span]] = set()
     for node in program.nodes:
-        problem = _unit_problem(node, reached, leaving)
+        problem = _unit_problem(node, reached, leaving, wording)
         place = (node.origin.path, node.origin.span)
         if problem and place not in shown:
             shown.add(place)
@@ -27,13 +42,9 @@ def flow_warnings(program: Program, written: Iterable[Origin], sources: Mapping[
     live = [node for node in program.nodes if node.id in reached]
     if not any(isinstance(node.task, End) and node.task.result == "complete" and not node.edges for node in live):
         entry = program.index()[program.entry].origin
-        problem = (
-            "RD403",
-            "no run of this document can COMPLETE",
-            "let some transition COMPLETE, or CONTINUE past the last step",
-        )
-        yield Diagnostic(problem[0], sources[entry.path].path, entry.span, *problem[1:])
-    yield from _never_firing(program, reached, written, sources)
+        yield Diagnostic("RD403", sources[entry.path].path, entry.span, *wording.never_completes)
+    for origin in _never_firing(program, reached, written):
+        yield Diagnostic("RD404", sources[origin.path].path, origin.span, *wording.never_fires)
 
 
 def _without_impossible(program: Program) -> Program:
@@ -76,20 +87,17 @@ def _is_plainly_connected(program: Program) -> bool:
     return True
 
 
-def _unit_problem(node: Node, reached: set[str], leaving: set[str]) -> tuple[str, str, str] | None:
+def _unit_problem(node: Node, reached: set[str], leaving: set[str], wording: Wording) -> tuple[str, str, str] | None:
     if isinstance(node.task, Branch | End):
         return None
     if node.id not in reached:
-        return "RD401", f"step {node.id} is unreachable", "jump to it with a GOTO, or remove it"
+        return "RD401", wording.unreachable[0].format(node.id), wording.unreachable[1]
     if node.id not in leaving:
-        problem = f"a run that reaches step {node.id} can never COMPLETE or STOP"
-        return "RD402", problem, "let one of its transitions, or one that follows, COMPLETE or STOP"
+        return "RD402", wording.no_way_out[0].format(node.id), wording.no_way_out[1]
     return None
 
 
-def _never_firing(
-    program: Program, reached: set[str], written: Iterable[Origin], sources: Mapping[str, Source]
-) -> Iterator[Diagnostic]:
+def _never_firing(program: Program, reached: set[str], written: Iterable[Origin]) -> list[Origin]:
     """Transitions that no reachable edge carries out; those of units that are not reached are not named again."""
     fired = {origin for node in program.nodes if node.id in reached for edge in node.edges for origin in edge.origins}
     live_groups = {node.group for node in program.nodes if node.id in reached}
@@ -100,9 +108,4 @@ def _never_firing(
         for edge in node.edges
         for origin in edge.origins
     }
-    for origin in written:
-        if origin in fired or origin in unreached:
-            continue
-        problem = "this transition can never fire: no outcome of the units it waits for leads to it"
-        remedy = "remove it, or let one of the unit's children pass its outcome on (by having no transition for it)"
-        yield Diagnostic("RD404", sources[origin.path].path, origin.span, problem, remedy)
+    return [origin for origin in written if origin not in fired and origin not in unreached]

@@ -8,6 +8,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice, product
+from math import prod
+from typing import NamedTuple
 
 from compiler.ir.edges import Keep, SlotTest
 from compiler.ir.program import Input, Node, Program
@@ -44,20 +46,40 @@ def _other(texts: Mapping[str, None]) -> str:
     return other
 
 
-def outcomes_by_node(program: Program) -> dict[str, tuple[Outcome, ...]]:
-    """For each node with a task its outcomes that can be told apart, in the order of its words."""
+class Tried(NamedTuple):
+    """For each node with a task the outcomes that are tried; `is_complete` says whether that leaves none out."""
+
+    by_node: Mapping[str, Sequence[Outcome]]
+    is_complete: bool
+
+
+def outcomes_by_node(program: Program) -> Tried:
+    """For each node with a task its outcomes that can be told apart, in the order of its words; each word has some."""
     told = told_apart(program)
-    return {node.id: tuple(islice(_outcomes(node, told), MOST)) for node in program.nodes if alphabet(node.task)}
+    found: dict[str, list[Outcome]] = {}
+    is_complete = True
+    for node in (node for node in program.nodes if alphabet(node.task)):
+        most = max(1, MOST // len(alphabet(node.task)))
+        of_words = [list(islice(outcomes, most + 1)) for outcomes in _outcomes(node, told)]
+        found[node.id] = [outcome for outcomes in of_words for outcome in outcomes[:most]]
+        is_complete = is_complete and all(len(outcomes) <= most for outcomes in of_words)
+    return Tried(found, is_complete)
 
 
-def _outcomes(node: Node, told: Told) -> Iterator[Outcome]:
+def _outcomes(node: Node, told: Told) -> Iterator[Iterator[Outcome]]:
+    """The outcomes of a node, word by word."""
     keeps = [e for edge in node.edges for e in edge.effects if isinstance(e, Keep) and e.slot in told] if told else []
     names = dict.fromkeys(keep.name for keep in keeps if keep.of == "value")
     choices = [_values(name, keeps, told) for name in names]
     for word in alphabet(node.task):
-        for text in _texts(node, word, keeps, told):
-            for values in product(*choices):
-                yield Outcome(word, text, tuple(value for value in values if value))
+        texts = _texts(node, word, keeps, told)
+        yield _of_word(word, texts, choices)
+
+
+def _of_word(word: str, texts: list[str], choices: list[list[tuple[str, str] | None]]) -> Iterator[Outcome]:
+    for text in texts:
+        for values in product(*choices):
+            yield Outcome(word, text, tuple(value for value in values if value))
 
 
 def _values(name: str, keeps: list[Keep], told: Told) -> list[tuple[str, str] | None]:
@@ -91,9 +113,18 @@ def _unfit(declared: Input, text: str) -> str:
 
 def beginnings(program: Program) -> Iterator[dict[str, str]]:
     """Values of inputs with which runs begin that tests tell apart, those of the defaults first."""
+    yield {}
+    if choices := _choices_of_inputs(program):
+        yield from (dict(values) for values in islice(product(*choices), MOST))
+
+
+def has_few_beginnings(program: Program) -> bool:
+    """Whether `beginnings` leaves none out."""
+    return prod(map(len, _choices_of_inputs(program))) <= MOST
+
+
+def _choices_of_inputs(program: Program) -> list[list[tuple[str, str]]]:
+    """For each input that is tested its values that tests tell apart."""
     told = told_apart(program)
     tested = [declared for declared in program.inputs if declared.name in told]
-    yield {}
-    choices = [[(declared.name, text) for text in _fitting(declared, told[declared.name])] for declared in tested]
-    if tested:
-        yield from (dict(values) for values in islice(product(*choices), MOST))
+    return [[(declared.name, text) for text in _fitting(declared, told[declared.name])] for declared in tested]

@@ -1,4 +1,4 @@
-"""Which edges a run can take, by the values that counters can have at each node.
+"""Which edges a run can take, by the edges before them, and by the values that counters can have at each node.
 
 All runs are followed at once from the start, along the edges that can be taken, until nothing new comes of it. Of a
 counter it is known only whether it can be zero, and whether it can be more. What is found is sound: an edge that it
@@ -12,7 +12,7 @@ from heapq import heappop, heappush
 from typing import NamedTuple, TypeGuard
 
 from compiler.analyses.tracks import Tracks, find_tracks
-from compiler.ir.edges import CounterTest, Edge, OutcomeTest, Test, may_follow
+from compiler.ir.edges import CounterTest, Edge, OutcomeTest, Test, may_follow, register_tests
 from compiler.ir.program import Node, Program
 from compiler.ir.tasks import alphabet
 
@@ -35,15 +35,34 @@ class Way(NamedTuple):
 
 
 def possible_ways(program: Program) -> Mapping[str, tuple[Way, ...]]:
-    """For each node that tests counters, and that a run can reach, the edges that can be taken.
+    """The edges that can be taken, for each node that tests counters and is reached, or has edges behind others.
 
     A node that is not named may take all of its edges.
     """
+    shadowed = {node.id: ways for node in program.nodes if (ways := _unshadowed(node))}
     tracks = find_tracks(program)
     if not tracks.every:
-        return {}
+        return shadowed
     search = _Search(program, tracks)
-    return dict(search.ways()) if search.run() else {}
+    return shadowed | dict(search.ways()) if search.run() else shadowed
+
+
+def _unshadowed(node: Node) -> tuple[Way, ...]:
+    """The edges of a node before which none is always taken; nothing, if these are all."""
+    if len(node.edges) < 2:
+        return ()
+    left: set[str | None] = {*(alphabet(node.task) or (None,))}
+    found: list[int] = []
+    for place, edge in enumerate(node.edges):
+        asked = [test.word for test in edge.guard if isinstance(test, OutcomeTest)]
+        words = left.intersection(asked[:1]) if asked else left
+        if words and asked.count(asked[0] if asked else "") == len(asked):
+            found.append(place)
+            if len(asked) == len(edge.guard):
+                left = left - words
+    if len(found) == len(node.edges):
+        return ()
+    return tuple(Way(place, frozenset(register_tests(node.edges[place]))) for place in found)
 
 
 class _Search:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from math import inf
 
-from compiler.analyses.outcomes import beginnings, outcomes_by_node, told_apart
+from compiler.analyses.outcomes import beginnings, has_few_beginnings, outcomes_by_node, told_apart
 from compiler.ir.edges import Add, CounterEffect, CounterTest, Edge, Reset, counter_effects
 from compiler.ir.program import Program
 from compiler.ir.semantics import Machine, State
@@ -63,7 +63,7 @@ class StateSpace:
 def explore(program: Program) -> StateSpace:
     """The states of a program, as far as the effort allows."""
     machine, space = Machine(program), StateSpace(View(program))
-    outcomes = outcomes_by_node(program)
+    outcomes, has_all_outcomes = outcomes_by_node(program)
     starts = {space.view.of(start): start for start in map(machine.start, beginnings(program))}
     before: dict[Key, list[Key]] = {key: [] for key in starts}
     ends: list[Key] = []
@@ -88,7 +88,7 @@ def explore(program: Program) -> StateSpace:
             space.first |= dict.fromkeys(new, len(space.steps) - 1)
             if not is_known:
                 pending.append((after, len(space.steps) - 1))
-    space.is_complete = not pending
+    space.is_complete = not pending and has_all_outcomes and has_few_beginnings(program)
     space.distances = _distances(before, ends)
     return space
 

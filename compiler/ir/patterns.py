@@ -5,8 +5,15 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Iterable
+from math import inf, log10
 from re import _constants, _parser
 from typing import Any
+
+MOST_WAYS = 6
+"""As a power of ten: in how many ways a bounded repetition may match the same text."""
+
+_WAYS_WITHOUT_BOUND = 2
+"""As a power of ten: how many ways count for a repetition without bound within a bounded one."""
 
 _REPETITIONS = (_constants.MAX_REPEAT, _constants.MIN_REPEAT)
 
@@ -14,8 +21,9 @@ _REPETITIONS = (_constants.MAX_REPEAT, _constants.MIN_REPEAT)
 def pattern_problem(pattern: str) -> str:
     """What is wrong with a pattern in the dialect of Python's `re`, in words; "" if nothing is.
 
-    What can match the same text in several ways takes exponential time if it is repeated without bound. So such a
-    repetition may hold no other one of a varying number, and only alternatives that begin with different characters.
+    What can match the same text in several ways takes exponential time if it is repeated. So a repetition without bound
+    may hold no other one of a varying number, and only alternatives that begin with different characters; one with a
+    bound may hold these only as long as the ways remain few.
     """
     try:
         with warnings.catch_warnings(action="ignore"):
@@ -25,6 +33,8 @@ def pattern_problem(pattern: str) -> str:
         return f"does not compile: {error}"
     if _is_slow(parsed, inside=False):
         return "repeats without bound what can match in more than one way"
+    if _nested_ways(parsed) > MOST_WAYS:
+        return "repeats too often what can match in more than one way"
     return ""
 
 
@@ -37,6 +47,33 @@ def _is_slow(parsed: Iterable[Any], *, inside: bool) -> bool:
         if any(_is_slow(part, inside=inside or is_unbounded) for part in _parts(argument)):
             return True
     return False
+
+
+def _nested_ways(parsed: Iterable[Any]) -> float:
+    """The most ways, as a power of ten, of a repetition that holds what varies; 0 if there is none."""
+    found = 0.0
+    for operation, argument in parsed:
+        inner = _parts(argument)
+        if operation in _REPETITIONS and argument[1] != _constants.MAXREPEAT and sum(map(_ways, inner)):
+            found = max(found, _ways([(operation, argument)]))
+        found = max([found, *map(_nested_ways, inner)])
+    return found
+
+
+def _ways(parsed: Iterable[Any]) -> float:
+    """In how many ways a pattern can match the same text at most, as a power of ten; roughly, and never too few."""
+    found = 0.0
+    for operation, argument in parsed:
+        inner = sum(map(_ways, _parts(argument)))
+        if operation in _REPETITIONS:
+            least, most = argument[:2]
+            is_bounded = most != _constants.MAXREPEAT
+            own = log10(most - least + 1) if is_bounded else _WAYS_WITHOUT_BOUND
+            inner = own + (inner * most if is_bounded else inner and inf)
+        elif _varies(operation, argument):
+            inner += log10(len(argument[1]))
+        found += inner
+    return found
 
 
 def _varies(operation: object, argument: Any) -> bool:  # noqa: ANN401 (the parser has no types)

@@ -20,9 +20,10 @@ from compiler.ir.edges import (
     is_plain_for,
     words_of,
 )
+from compiler.ir.names import is_identifier, is_reserved
 from compiler.ir.program import Node, Program, scope_members, texts_of
-from compiler.ir.tasks import Branch, End, Shell, alphabet
-from compiler.ir.texts import Text
+from compiler.ir.tasks import Agent, Branch, End, Parallel, Shell, Tool, alphabet
+from compiler.ir.texts import Text, joined
 from compiler.ir.wellformed import input_problems, task_problems
 
 
@@ -39,7 +40,10 @@ def verify(program: Program) -> None:
 
 def problems(program: Program) -> list[tuple[str, str]]:
     """Every invariant that a program breaks, with the id of the node that breaks it, "" for the whole program."""
-    rules = (_names, _groups, _references, _registers, _inputs, _tasks, _commands, _words, _totality, _idle_cycles)
+    rules = (
+        *(_names, _variables, _groups, _references, _texts, _registers, _inputs),
+        *(_tasks, _commands, _words, _totality, _idle_cycles),
+    )
     return [problem for rule in rules for problem in rule(program)]
 
 
@@ -57,6 +61,41 @@ def _names(program: Program) -> Problems:
             yield "", f"two {kind}s share a name"
         if not all(names):
             yield "", f"a {kind} has an empty name"
+
+
+def _variables(program: Program) -> Problems:
+    """Inputs, variables and values have names that shells know, the last two none with a meaning (I7 to I9)."""
+    for declared in program.inputs:
+        if not is_identifier(declared.name):
+            yield "", f"the input {declared.name} has a name that no variable can have"
+    for node in program.nodes:
+        variables = [variable.name for variable in node.variables]
+        for name in dict.fromkeys((*variables, *_value_names(node))):
+            if not is_identifier(name):
+                yield node.id, f"{name} cannot be the name of a variable or value"
+            elif is_reserved(name):
+                yield node.id, f"a shell, the loader or rdc gives the name {name} a meaning"
+        if len(variables) != len(set(variables)):
+            yield node.id, "two variables share a name"
+
+
+def _value_names(node: Node) -> Iterator[str]:
+    effects = (effect for edge in node.edges for effect in edge.effects)
+    return (effect.name for effect in effects if isinstance(effect, Keep) and effect.of == "value" and effect.name)
+
+
+def _texts(program: Program) -> Problems:
+    """No string of a text is empty, and none stands beside another: equal texts look the same (I6)."""
+    for node in program.nodes:
+        if any(map(_is_divided, texts_of(node))):
+            yield node.id, "a text has an empty string, or two beside each other"
+    for group in program.groups:
+        if _is_divided(group.title) or _is_divided(group.prompt):
+            yield "", f"the group {group.id}: a text has an empty string, or two beside each other"
+
+
+def _is_divided(text: Text) -> bool:
+    return text != joined(text.parts)
 
 
 def _groups(program: Program) -> Problems:
@@ -169,6 +208,8 @@ def _tasks(program: Program) -> Problems:
         settings = node.settings
         if settings.delay < 0 or settings.backoff < 1 or (settings.timeout is not None and settings.timeout < 1):
             yield node.id, "a timeout and a backoff are at least 1, a delay at least 0"
+        if settings.timeout is not None and not isinstance(node.task, Shell | Agent | Tool | Parallel):
+            yield node.id, f"a node of the kind {node.task.kind} calls no process that a timeout could end"
 
 
 def _commands(program: Program) -> Problems:

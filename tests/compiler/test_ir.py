@@ -33,7 +33,7 @@ from compiler.ir.program import Group, Input, Node, Program, Register, Slot, Sou
 from compiler.ir.semantics import Machine, Outcome
 from compiler.ir.serialise import from_json, schema, to_json
 from compiler.ir.tasks import Ask, Branch, End, Shell, Task, Verdict
-from compiler.ir.text import to_text
+from compiler.ir.text_form import to_text_form
 from compiler.ir.texts import Text, text
 from compiler.ir.verify import InvalidProgramError, verify
 from compiler.passes.fold_effects import fold_effects
@@ -97,7 +97,7 @@ def test_the_text_form_says_everything_of_an_edge() -> None:
     edge = Edge(
         (OutcomeTest(Verdict.FAIL), CounterTest("r", "<", 2)), (Add("r", 1), Reset("1")), "a", (Written("RETRY 2"),)
     )
-    shown = to_text(program(node("a", edge, to("COMPLETE")), DONE, registers=(Register("r", "1"),)))
+    shown = to_text_form(program(node("a", edge, to("COMPLETE")), DONE, registers=(Register("r", "1"),)))
     assert 'fail and "r" < 2 -> a do "r" += 1, reset 1  # RETRY 2\n' in shown
     assert 'register "r" = 0 in 1\n' in shown
 
@@ -148,7 +148,7 @@ def test_a_program_that_keeps_texts_is_valid() -> None:
 
 
 def test_the_text_form_has_slots_and_inputs() -> None:
-    shown = to_text(replace(WITH_SLOT, inputs=(Input("env", "choice", default="a", options=("a", "b")),)))
+    shown = to_text_form(replace(WITH_SLOT, inputs=(Input("env", "choice", default="a", options=("a", "b")),)))
     assert 'slot "s"\n' in shown
     assert 'input env choice of ["a", "b"] = "a"\n' in shown
 

@@ -154,6 +154,13 @@ REFUSED = [
     ('"id": "failed"', '"id": "done"', "RD066 9:12", "two nodes have the name `done`", "rename one"),
     ('"id": "failed"', '"id": " "', "RD066 9:12", "cannot be a name", "characters that print"),
     ('"id": "failed"', '"id": "\u202ex"', "RD066 9:12", "cannot be a name", "characters that print"),
+    (
+        '"task"',
+        '"variables": [{"name": "BASH_ENV", "register": "x"}], "task"',
+        "RD066 4:44",
+        "gives the name",
+        "another",
+    ),
     ('"entry"', '"inputs": [{"name": "a=b"}], "entry"', "RD066 2:23", "cannot be the name of a variable", "letters"),
     # rules
     ('"target": "failed"', '"target": "fialed"', "RD067 6:18", "which is no node", "did you mean `failed`?"),
@@ -246,3 +253,16 @@ def test_a_program_does_not_overwrite_itself(tmp_path: Path) -> None:
     result = call("compile", "x.json", "--to", "json", cwd=tmp_path)
     assert result.code == 1
     assert "RD510" in result.err
+
+
+def test_warnings_are_in_the_words_of_programs(tmp_path: Path) -> None:
+    """Who writes JSON knows nodes and edges; a GOTO or a step is nothing that they could mend."""
+    loop = BUILD.replace('"target": "done"', '"target": "build"', 1)
+    loop = loop.replace('{"target": "failed"}', '{"target": "build"}, {"target": "done"}')
+    alone = (
+        '{"id": "alone", "task": {"kind": "shell", "command": "true"}, "edges": [{"target": "done"}]}, {"id": "done"'
+    )
+    found = compiled(tmp_path, loop.replace('{"id": "done"', alone)).diagnostics
+    assert [finding(item) for item in found] == ["RD402 4:12", "RD403 4:12", "RD404 6:28", "RD401 8:12"]
+    for item in found:
+        assert not re.search(r"step|GOTO|COMPLETE|CONTINUE|transition|document", item.message + item.help)

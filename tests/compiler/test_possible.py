@@ -31,7 +31,7 @@ from .documents import findings
 PLACE = Origin("x.runbook.md", Span(1, 1, 1, 2))
 PASS, FAIL = OutcomeTest(Verdict.PASS), OutcomeTest(Verdict.FAIL)
 
-_many = settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+_many = settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 # --- Programs of all kinds -------------------------------------------------------------------------------------------

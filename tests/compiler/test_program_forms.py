@@ -20,7 +20,7 @@ from compiler.ir.edges import Edge, Effect, Origin, Test
 from compiler.ir.program import Input, Node, Program, Settings, Slot, Variable
 from compiler.ir.serialise import from_json, schema, to_json
 from compiler.ir.tasks import Branch, Task
-from compiler.ir.text import to_text
+from compiler.ir.text_form import to_text_form
 from compiler.ir.texts import Text
 from compiler.source import Span
 
@@ -58,7 +58,7 @@ def changes(draw: st.DrawFn) -> tuple[Any, Any]:
 @settings(max_examples=300, suppress_health_check=SLOW)
 @given(parts=changes())
 def test_the_text_form_says_everything_but_what_was_written(parts: tuple[Any, Any]) -> None:
-    one, other = (to_text(program_of(part)) for part in parts)
+    one, other = (to_text_form(program_of(part)) for part in parts)
     assert one != other or said(parts[0]) == said(parts[1]), one
 
 

@@ -10,7 +10,7 @@ import pytest
 from compiler.driver import Compilation, compile_file
 from compiler.frontends.rundown.parse import parse
 from compiler.frontends.rundown.print import print_runbook
-from compiler.ir.text import to_text
+from compiler.ir.text_form import to_text_form
 from compiler.source import Source
 from tests.compiler.documents import compiled, finding, findings
 
@@ -62,7 +62,7 @@ def test_a_program_is_the_same_with_and_without_sections_of_prose(tmp_path: Path
     def printed(text: str) -> str:
         program = compiled(tmp_path, text).program
         assert program
-        return "\n".join(line for line in to_text(program).splitlines() if "source" not in line)
+        return "\n".join(line for line in to_text_form(program).splitlines() if "source" not in line)
 
     with_prose = document("[Prerequisites]", BUILD, TEST, SECTION)
     without = document("[]", BUILD, TEST, "")

@@ -13,10 +13,10 @@ from compiler.analyses.states import explore
 from compiler.ir.answers import of_agent, of_parallel, of_reply, of_tool, usual
 from compiler.ir.edges import Add, Clear, CounterTest, Edge, Effect, Keep, OutcomeTest, Set, SlotTest, Test
 from compiler.ir.patterns import pattern_problem
-from compiler.ir.program import Input, Program, Register, Settings, Slot
+from compiler.ir.program import Input, Program, Register, Settings, Slot, Variable
 from compiler.ir.semantics import Machine, Outcome
 from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Reading, Shell, Task, Tool, alphabet
-from compiler.ir.texts import Reference, joined, text
+from compiler.ir.texts import Reference, Text, joined, text
 from compiler.ir.verify import InvalidProgramError, problems, verify
 from compiler.passes import optimise
 from compiler.scenarios import Reply, Scenario
@@ -143,7 +143,7 @@ def test_the_usual_outcome_is_a_word_of_the_task(task: Task) -> None:
 
 
 def test_only_outcomes_that_tests_tell_apart_are_tried() -> None:
-    outcomes = outcomes_by_node(triage())["1"]
+    outcomes = outcomes_by_node(triage()).by_node["1"]
     assert [(found.word, found.text) for found in outcomes] == [
         ("pass", '{"kind": "bug"}'),
         ("pass", '{"kind": "another text"}'),
@@ -159,6 +159,31 @@ def test_every_end_of_a_branch_on_a_text_is_found() -> None:
     found = enumerate_walks(made, 10, space=space)
     assert {walk.state.node for walk in found.walks} == {"bug", "other", "STOP"}
     assert coverage(made, found.walks, space).untaken == ()
+
+
+def test_each_of_many_options_is_tried() -> None:
+    options = tuple(text(f"option {number}") for number in range(300))
+    ask = Ask("select", text("?"), options=options)
+    made = program(
+        node("1", ask, to("END", on="option 299"), to("STOP")), node("END", End("complete")), node("STOP", End("stop"))
+    )
+    space = explore(made)
+    assert space.is_complete
+    found = enumerate_walks(made, 1000, space=space)
+    assert (len(found.walks), found.is_complete) == (300, True)
+
+
+def test_of_too_many_texts_some_are_not_tried_and_that_is_said() -> None:
+    ways = [to("END", when=(SlotTest("kind", "==", f"bug {number}"),)) for number in range(300)]
+    ask = node("1", Ask("input", text("?")), to("2", Keep("kind")))
+    made = program(ask, node("2", Branch(), *ways, to("STOP")), node("END", End("complete")), node("STOP", End("stop")))
+    made = replace(made, slots=(Slot("kind"),))
+    space = explore(made)
+    assert not space.is_complete
+    assert not enumerate_walks(made, 1000, space=space).is_complete
+    given = replace(made, entry="2", inputs=(Input("kind"),))
+    assert not explore(given).is_complete
+    assert not enumerate_walks(given, 1000).is_complete
 
 
 def test_counters_that_fall_are_told_apart_however_high_they_are() -> None:
@@ -200,6 +225,13 @@ def tool(*parts: str | Reference) -> Program:
 
 VALUE = Reference("s", "{{s}}")
 COMMAND = Shell("sh", text("true"))
+STRICTER = Agent("", text("Look"), Reading(("GOOD", "VERY BAD")))
+
+
+def with_variables(*names: str) -> Program:
+    made = unit(COMMAND)
+    first = replace(made.nodes[0], variables=tuple(Variable(name, "s") for name in names))
+    return replace(made, nodes=(first, *made.nodes[1:]))
 
 
 @pytest.mark.parametrize(
@@ -237,7 +269,23 @@ COMMAND = Shell("sh", text("true"))
         (replace(unit(COMMAND), inputs=(Input("s", "number", default="x"),)), "default does not fit"),
         (replace(unit(COMMAND), inputs=(Input("s", "choice"),)), "options do not fit"),
         (replace(unit(COMMAND), inputs=(Input("s", pattern="["),)), "does not compile"),
+        (replace(unit(COMMAND), inputs=(Input("s", "choice", options=("a", "")),)), "option is empty"),
+        (replace(unit(COMMAND), inputs=(Input("s", "choice", options=("a", "a")),)), "there twice"),
         (replace(unit(COMMAND), limit=0), "limit is below 1"),
+        (replace(unit(COMMAND), inputs=(Input("a-b"),), slots=(Slot("a-b"),)), "a-b has a name that no variable"),
+        (with_variables("1a"), "1a cannot be the name"),
+        (with_variables("PATH"), "gives the name PATH a meaning"),
+        (with_variables("LD_PRELOAD"), "gives the name LD_PRELOAD a meaning"),
+        (with_variables("RDC_OUTPUT"), "gives the name RDC_OUTPUT a meaning"),
+        (with_variables("a", "a"), "two variables share a name"),
+        (unit(COMMAND, to("END", Keep("s", "value", "a b"))), "a b cannot be the name"),
+        (unit(COMMAND, to("END", Keep("s", "value", "IFS"))), "gives the name IFS a meaning"),
+        (unit(Parallel((REVIEW, STRICTER), unanimous=("BAD",))), "does not have a unanimous word"),
+        (unit(Gate("g"), settings=Settings(timeout=1)), "no process that a timeout could end"),
+        (unit(Ask("input", text("?")), settings=Settings(timeout=1)), "no process that a timeout could end"),
+        (unit(Agent("", Text(("a", "b")))), "two beside each other"),
+        (unit(Ask("input", Text(("",)))), "an empty string"),
+        (tool('{"a": NaN}'), "no JSON"),
     ],
 )
 def test_the_verifier_names_what_is_broken(broken: Program, problem: str) -> None:
@@ -248,6 +296,8 @@ def test_the_verifier_names_what_is_broken(broken: Program, problem: str) -> Non
 def test_what_is_well_formed_passes() -> None:
     verify(tool('{"a": ["x ', VALUE, VALUE, '\ue000"], "', "b", '": 1}'))
     verify(unit(Shell("sh", joined(["echo ", Reference("r", "{N}")])), to("END", Keep("s", "value", "v"), on="fail")))
+    verify(with_variables("RDC_STEP_INSTANCE", "RDC_SUBSTEP_INSTANCE", "DRAFT_1"))
+    verify(unit(Parallel((REVIEW, STRICTER), unanimous=("GOOD",))))
     verify(reading("GOOD", "DONE", validation="(GOOD|DONE)+", excused=("DONE",)))
 
 
@@ -256,7 +306,19 @@ def test_a_problem_names_its_node() -> None:
 
 
 @pytest.mark.parametrize(
-    "fine", ["a+b*", "(ab)+", "(a{2})+", "(?:x|y)*z+", "(one|two)+", "[a+]*", r"\d+(\.\d+)?", "a|b+"]
+    "fine",
+    [
+        "a+b*",
+        "(ab)+",
+        "(a{2})+",
+        "(?:x|y)*z+",
+        "(one|two)+",
+        "[a+]*",
+        r"\d+(\.\d+)?",
+        "a|b+",
+        r"(\d{1,3}\.){3}\d{1,3}",
+        "(one|two){99}",
+    ],
 )
 def test_a_usual_pattern_is_fine(fine: str) -> None:
     assert pattern_problem(fine) == ""
@@ -274,6 +336,10 @@ def test_a_usual_pattern_is_fine(fine: str) -> None:
         "(xa|Xb)+",
         "(a{1,3})+",
         "(a?b?)*",
+        "(a?){60}b",
+        "((a|aa){9}){9}",
+        "(a*){9}b",
+        "(a{1,20}){1,10}b",
     ],
 )
 def test_a_nested_repetition_is_found(nested: str) -> None:

@@ -26,7 +26,7 @@ from tests.interpreters import interpreter
 from compiler.driver import compile_file
 from compiler.ir.features import Feature, features_of
 from compiler.ir.program import Program
-from compiler.ir.text import to_text
+from compiler.ir.text_form import to_text_form
 from rdc.layout import beside
 from tests.conftest import ROOT
 from tests.rdc.cli_support import call
@@ -119,7 +119,7 @@ def emissions(name: str) -> Mapping[str, Emission]:
 
 def outputs(name: str) -> dict[str, str]:
     """What is made of an example, by path in `golden`; companions lie beside the main files."""
-    made = {f"{name}/{name}.txt": to_text(program(name))}
+    made = {f"{name}/{name}.txt": to_text_form(program(name))}
     for path, emission in emissions(name).items():
         assert emission.text
         files = {path: emission.text, **{beside(path, other.path): other.text for other in emission.companions}}

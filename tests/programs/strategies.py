@@ -163,7 +163,8 @@ def parallels(draw: st.DrawFn, names: Names) -> Json:
     if has_keywords:
         keywords = keywords_of(task)
         task["failing"] = [keyword for keyword in keywords if flag(draw)]
-        task["unanimous"] = [keyword for keyword in keywords if rarely(draw)]
+        shared = set(keywords).intersection(*(entry["reading"]["keywords"] for entry in entries))
+        task["unanimous"] = [keyword for keyword in keywords if keyword in shared and rarely(draw)]
     return task
 
 

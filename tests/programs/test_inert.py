@@ -13,7 +13,7 @@ from backends.registry import load
 from compiler.ir.features import Feature
 from compiler.ir.program import Program
 from compiler.ir.serialise import from_json
-from compiler.ir.text import to_text
+from compiler.ir.text_form import to_text_form
 from tests.dot import test_dot as dot
 from tests.dot.real import drawn
 from tests.mermaid import test_mermaid as mermaids
@@ -178,5 +178,5 @@ def test_listings_say_texts_as_they_are(name: str) -> None:
     shown = evil(TEXTS[name])
     text = load("json").emit(shown, {}).text
     assert text
-    listings = [text, to_text(shown), *(load(target).emit(shown, {}).text or "" for target in ("mermaid", "dot"))]
+    listings = [text, to_text_form(shown), *(load(target).emit(shown, {}).text or "" for target in ("mermaid", "dot"))]
     assert sorted(character for listing in listings for character in set(listing) if is_unsafe(character)) == []

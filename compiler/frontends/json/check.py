@@ -10,6 +10,7 @@ from typing import NamedTuple
 from compiler.frontends.json.lower import MOST_SHOWN
 from compiler.frontends.json.syntax import Problem
 from compiler.ir.edges import Keep
+from compiler.ir.names import is_identifier, is_reserved
 from compiler.ir.program import Node, Program
 from compiler.ir.tasks import Agent, Gate, Parallel, Tool, alphabet
 from compiler.ir.verify import problems
@@ -22,16 +23,19 @@ MOST_COMPARED = 1000
 """Of names, where one is looked for that may have been meant."""
 
 _HASH = re.compile(r"[0-9a-f]{64}")
-_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _PAGE = "docs/program.md has the rules of programs"
 
 
 class _Name(NamedTuple):
-    """A name, where it stands, and what it must be: a `variable` is one of a process, `kind` has each name once."""
+    """A name, where it stands, and what it must be: `kind` has each name once, an identifier shells can have.
+
+    What `is_variable` stands in the environment, or is given by a command, and takes no name that has a meaning.
+    """
 
     name: str
     path: KeyPath
     kind: str = ""
+    is_identifier: bool = False
     is_variable: bool = False
 
 
@@ -66,11 +70,13 @@ def _of_names(program: Program) -> Iterator[Problem]:
 
 def _unfit(item: _Name) -> tuple[str, str] | None:
     name = item.name
-    if item.is_variable and not _VARIABLE.fullmatch(name):
+    if (item.is_identifier or item.is_variable) and not is_identifier(name):
         return (
             f"`{name[:LONGEST_NAME]}` cannot be the name of a variable",
             "use letters, digits and `_`, no digit first",
         )
+    if item.is_variable and is_reserved(name):
+        return f"a shell, the loader or rdc gives the name `{name[:LONGEST_NAME]}` a meaning", "use another name"
     if not name or name != name.strip() or len(name) > LONGEST_NAME or not name.isprintable():
         shown = f"`{name[:LONGEST_NAME]}`" if name else "an empty text"
         remedy = f"use 1 to {LONGEST_NAME} characters that print, without blanks at the ends"
@@ -89,7 +95,7 @@ def _names(program: Program) -> Iterator[_Name]:
     for position, slot in enumerate(program.slots):
         yield _Name(slot.name, ("slots", str(position), "name"), "registers and slots")
     for position, declared in enumerate(program.inputs):
-        yield _Name(declared.name, ("inputs", str(position), "name"), "inputs", is_variable=True)
+        yield _Name(declared.name, ("inputs", str(position), "name"), "inputs", is_identifier=True)
 
 
 def _names_in(node: Node, path: KeyPath) -> Iterator[_Name]:

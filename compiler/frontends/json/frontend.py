@@ -15,6 +15,7 @@ from compiler.frontends.json.check import check
 from compiler.frontends.json.lower import Reader
 from compiler.frontends.json.parse import parse
 from compiler.frontends.json.syntax import Layout, Places, Stretch
+from compiler.frontends.json.wording import WORDING
 from compiler.frontends.naming import safe_name
 from compiler.ir.edges import Edge, Origin
 from compiler.ir.program import Node, Program, SourceFile
@@ -39,7 +40,7 @@ def compile_document(job: Job) -> Result:
         return Result(None, tuple(read.found), sources, Options())
     placed = read.placed(read.program)
     written = dict.fromkeys(origin for node in placed.nodes for edge in node.edges for origin in edge.origins)
-    return Result(read.program, tuple(flow_warnings(placed, written, sources)), sources, Options())
+    return Result(read.program, tuple(flow_warnings(placed, written, sources, WORDING)), sources, Options())
 
 
 def format_document(job: Job) -> Formatted:

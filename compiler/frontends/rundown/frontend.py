@@ -18,6 +18,7 @@ from compiler.frontends.rundown.parse import Parsed, parse
 from compiler.frontends.rundown.prose import advise_prose
 from compiler.frontends.rundown.scenarios import operator_jumps
 from compiler.frontends.rundown.unreachable import advise_unreachable
+from compiler.frontends.rundown.wording import WORDING
 from compiler.source import Source
 
 __all__ = ["compile_document", "format_document", "recognises"]
@@ -40,7 +41,7 @@ def compile_document(job: Job) -> Result:
     lowered = lower(main, linked.documents)
     if isinstance(lowered, Diagnostic):
         return Result(None, (*found, lowered), linked.sources, linked.options)
-    warnings = flow_warnings(lowered.program, lowered.written, linked.sources)
+    warnings = flow_warnings(lowered.program, lowered.written, linked.sources, WORDING)
     found += advise_unreachable(warnings, linked.documents.values())
     scenarios = main.runbook.scenarios
     return Result(lowered.program, tuple(found), linked.sources, linked.options, scenarios, operator_jumps(main))

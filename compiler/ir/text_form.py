@@ -27,7 +27,7 @@ from compiler.ir.texts import Reference, Text
 from compiler.ir.unseen import shown_json
 
 
-def to_text(program: Program) -> str:
+def to_text_form(program: Program) -> str:
     """The text form of a program, ending in a newline."""
     return "\n".join(_lines(program)) + "\n"
 
