@@ -113,6 +113,36 @@ def test_how_an_answer_becomes_a_word(tmp_path: Path, command: str, word: str) -
     assert time.monotonic() - started < 8
 
 
+DIGITS = "head -c 60000 /dev/zero | tr '\\0' 9; echo ' OK'"
+
+
+def test_search_for_a_pattern_that_takes_too_long_is_given_up(tmp_path: Path) -> None:
+    place = Compiled(tmp_path, program(node("1", agent("x", "OK", validation=r"\d+:"))))
+    short = "from runtime_shim import agents, main\nagents.LONGEST_SEARCH = 1"
+    place.script.write_text(place.script.read_text().replace("from runtime_shim import main", short))
+    result = place.run("run", "--agent", DIGITS)
+    assert place.walk() == ["1 failed"], result.err
+    assert "looking for its validation pattern: out of time" in result.err
+
+
+def test_search_for_a_pattern_is_interrupted(tmp_path: Path) -> None:
+    place = Compiled(tmp_path, program(node("1", agent("x", "OK", validation=r"\d+:"))))
+    runner = place.start("run", "--agent", DIGITS)
+    wait_until(lambda: place.text(".rdc/deploy/journal").count('"process"') == 2)
+    runner.send_signal(signal.SIGTERM)
+    _, err = runner.communicate(timeout=10)
+    assert (runner.returncode, err.splitlines()[-1]) == (130, "rdc: INTERRUPTED 1 Unit 1")
+    assert is_gone(place.records()[-1]["pid"])
+
+
+def test_a_pattern_is_looked_for_in_the_whole_answer(tmp_path: Path) -> None:
+    place = Compiled(tmp_path, program(node("1", agent("x", "OK", "NO", validation="^SCORE: [[]\\d+"))))
+    assert place.run("run", "--agent", "printf 'score: [7\\n\\303\\251\\nOK\\n'").err.count("Warning") == 0
+    assert place.walk() == ["1 OK"]
+    assert place.run("run", "--agent", "echo 'a score: [7'; echo OK").code == 0
+    assert place.walk() == ["1 invalid"]
+
+
 def test_time_limit_ends_the_group_of_an_agent(tmp_path: Path) -> None:
     place = Compiled(tmp_path, program(node("1", agent("x", "OK"), settings=Settings(timeout=1))))
     result = place.run("run", "--agent", "sleep 1000 & echo $! > pid; echo OK; wait")
