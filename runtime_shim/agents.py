@@ -5,6 +5,7 @@ import json
 import os
 import shlex
 import sys
+from functools import cached_property
 from typing import Optional
 
 from runtime_shim.exchange import Call, exchange
@@ -31,14 +32,17 @@ class Commanded(Speaking):
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)
-        options, path = session.options, os.environ.get("RDC_AGENTS")
+        self._agent = getattr(session.options, "agent", None)
+        self._common = self._agent or os.environ.get("RDC_AGENT") or None
+        self._given = pairs("--agent-for", getattr(session.options, "agent_for", []))
+
+    @cached_property
+    def _listed(self) -> dict[str, str]:
+        """The commands of the file that RDC_AGENTS names, which is not read where a flag beats it."""
+        path = "" if self._agent else os.environ.get("RDC_AGENTS")
         lines = read_text(path).splitlines() if path else []
-        listed = [line for line in lines if line.strip() and not line.lstrip().startswith("#")]
-        self._common = getattr(options, "agent", None) or os.environ.get("RDC_AGENT") or None
-        self._given = pairs("--agent-for", getattr(options, "agent_for", []))
-        self._listed = pairs(f"RDC_AGENTS {path}", listed)
-        if getattr(options, "agent", None):
-            self._listed = {}  # a flag beats the environment
+        said = [line for line in lines if line.strip() and not line.lstrip().startswith("#")]
+        return pairs(f"RDC_AGENTS {path}", said)
 
     def command_of(self, kind: str) -> Optional[str]:
         """Return the command of a type of agent."""

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from runtime_shim.state import State
 from tests.runtime_shim.shim_process import Screen, is_gone, kill, wait_until
 from tests.runtime_shim.shim_programs import (
     Ask,
@@ -73,6 +74,7 @@ def test_agent_gets_prompt_and_environment_and_its_answer_is_kept(tmp_path: Path
         ((), {"RDC_AGENT": "echo e"}, "e e"),
         ((), {"RDC_AGENT": "echo e", "RDC_AGENTS": "agents"}, "e listed"),
         (("--agent", "echo a"), {"RDC_AGENT": "echo e", "RDC_AGENTS": "agents"}, "a a"),
+        (("--agent", "echo a"), {"RDC_AGENTS": "gone"}, "a a"),
     ],
 )
 def test_which_command_is_called(
@@ -170,6 +172,29 @@ def test_without_an_agent_the_run_waits_and_is_answered(tmp_path: Path) -> None:
     assert answered.returncode == 0, "an empty answer is an answer that fails"
     place.run("resume")
     assert place.walk() == ["write fail"]
+
+
+def test_archiving_that_was_cut_short_is_done_again(tmp_path: Path) -> None:
+    place = Compiled(tmp_path, REVIEW)
+    assert place.run("run", "--agent-for", "=echo plan").code == 75
+    folder, name = tmp_path / ".rdc/deploy", place.records()[0]["run"]
+    (folder / "history" / f"{name}.prompts").mkdir(parents=True)
+    (folder / "history" / f"{name}.prompts" / "write.1").write_text("kept before")
+    assert place.run("reset").code == 0
+    assert {path.name for path in (folder / "history").iterdir()} == {
+        f"{name}.prompts", f"{name}-2", f"{name}-2.prompts", f"{name}-2.answers",
+    }  # fmt: skip
+
+
+def test_a_state_does_not_hold_the_texts_of_every_round(tmp_path: Path) -> None:
+    place = Compiled(tmp_path, REVIEW)
+    assert place.run("run", "--agent", "echo; echo 'a long answer, OK'").code == 0
+    first, *others = place.records()
+    state = State(first)
+    for record in others:
+        state.apply(record)
+    assert "a long answer" not in str(state.finished[:-1])
+    assert "a long answer" in str(state.registers["plan"])
 
 
 def test_answers_by_hand_are_read_as_those_of_agents(tmp_path: Path) -> None:
