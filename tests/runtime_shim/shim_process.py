@@ -120,7 +120,7 @@ class Place:
 
     def start(self, *words: str, cwd: Path | None = None, **more: str) -> subprocess.Popen[str]:
         return subprocess.Popen(
-            [sys.executable, str(self.script), *words],
+            [sys.executable, "-S", str(self.script), *words],
             cwd=cwd or self.path, env=self.environment(**more), text=True, encoding="utf-8",
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         )  # fmt: skip
