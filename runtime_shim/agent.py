@@ -1,6 +1,6 @@
 """Units that an agent answers (I11)."""
 
-from runtime_shim.agents import Commanded, word_from
+from runtime_shim.agents import Commanded
 from runtime_shim.program import Table
 from runtime_shim.reading import LARGEST_ANSWER, cleaned
 from runtime_shim.session import PERFORMERS, Done, told
@@ -21,15 +21,16 @@ class Agents(Commanded):
             return self.by_hand(name, prompt)
         (answered,) = self.converse(unit, [(name, unit, command, prompt)])
         answer = answer_of(answered)
-        how = answered.trouble or ("" if answer else "an empty answer")
-        return told(Done(word_from(unit, answer), how), answer or "")
+        word, trouble = self.read(unit, answer)
+        return told(Done(word, answered.trouble or trouble or ("" if answer else "an empty answer")), answer or "")
 
     def given(self, name: str, reply: str, how: str) -> Done:
         """Read an answer that a person gives."""
-        answer = cleaned(reply)
+        unit, answer = self.session.program["units"][name], cleaned(reply)
         if len(answer.encode()) > LARGEST_ANSWER:
-            return Done(word_from(self.session.program["units"][name], None), "the answer is too long")
-        return told(Done(word_from(self.session.program["units"][name], answer or None), how), answer)
+            return Done(self.read(unit, None)[0], "the answer is too long")
+        word, trouble = self.read(unit, answer or None)
+        return told(Done(word, trouble or how), answer)
 
 
 PERFORMERS["agent"] = Agents

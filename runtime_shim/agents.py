@@ -2,11 +2,12 @@
 
 import argparse
 import os
+from functools import cached_property
 from typing import Optional
 
 from runtime_shim.pairs import pairs, read_pairs
 from runtime_shim.program import Table
-from runtime_shim.reading import read_word
+from runtime_shim.search import searched_word
 from runtime_shim.session import OPTIONS, Session
 from runtime_shim.speaking import Speaking
 
@@ -19,12 +20,15 @@ class Commanded(Speaking):
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)
-        options, path = session.options, os.environ.get("RDC_AGENTS")
-        self._common = getattr(options, "agent", None) or os.environ.get("RDC_AGENT") or None
-        self._given = pairs("--agent-for", getattr(options, "agent_for", []))
-        self._listed = read_pairs(f"RDC_AGENTS {path}", path) if path else {}
-        if getattr(options, "agent", None):
-            self._listed = {}  # a flag beats the environment
+        self._agent = getattr(session.options, "agent", None)
+        self._common = self._agent or os.environ.get("RDC_AGENT") or None
+        self._given = pairs("--agent-for", getattr(session.options, "agent_for", []))
+
+    @cached_property
+    def _listed(self) -> dict[str, str]:
+        """The commands of the file that RDC_AGENTS names, which is not read where a flag beats it."""
+        path = "" if self._agent else os.environ.get("RDC_AGENTS")
+        return read_pairs(f"RDC_AGENTS {path}", path) if path else {}
 
     def command_of(self, kind: str) -> Optional[str]:
         """Return the command of a type of agent."""
@@ -34,10 +38,9 @@ class Commanded(Speaking):
         """Add the type of the agent."""
         return {**super().variables(name, what), "RDC_AGENT_TYPE": what["agent"]}
 
-
-def word_from(what: Table, answer: Optional[str]) -> str:
-    """Return the word of an answer as an agent unit, or an entry of a parallel one, reads it."""
-    return read_word(answer, what.get("keywords", ()), what.get("validation"), what.get("excused", ()))
+    def read(self, what: Table, answer: Optional[str]) -> tuple[str, str]:
+        """Return the word of an answer to an agent unit, or an entry of a parallel one, and what went wrong."""
+        return searched_word(self.processes, what, answer)
 
 
 def add_agents(_program: Table, parsers: dict[str, argparse.ArgumentParser]) -> None:

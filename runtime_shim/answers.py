@@ -1,12 +1,11 @@
 """A file of answers to prompts: a line each, `RESULT` or `UNIT RESULT`."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import NamedTuple, Optional, Union
 
 from runtime_shim.dialog import outcome_of
-from runtime_shim.journal import Record
 from runtime_shim.program import RefusedError, Table, digest
 
 LARGEST = 16 * 1024 * 1024  # bytes of a file of answers; a pipe may have no end
@@ -42,9 +41,9 @@ READERS = [read_lines]  # the last one reads; a module that knows more forms tha
 
 
 class Answers:
-    """The answers of a file that are still to be given, in order: not those that the run has used."""
+    """The answers of a file that are still to be given, in order: not those of the lines that the run has used."""
 
-    def __init__(self, path: str, units: dict[str, Table], finished: Iterable[Record]) -> None:
+    def __init__(self, path: str, units: dict[str, Table], used: Collection[tuple[str, int]]) -> None:
         with Path(path).open("rb") as file:
             content = file.read(LARGEST + 1)
         if len(content) > LARGEST:
@@ -54,7 +53,6 @@ class Answers:
         except UnicodeDecodeError:
             raise RefusedError(f"{path}: not UTF-8") from None
         self.digest = digest(text)
-        used = {(record["answers"], record["line"]) for record in finished if "answers" in record}
         self.is_another = bool(used) and self.digest not in dict(used)
         self._left: list[Answer] = []
         wrong: list[str] = []

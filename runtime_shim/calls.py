@@ -19,7 +19,8 @@ from runtime_shim.leftover import end_groups, is_alive, ticks
 from runtime_shim.pairs import read_pairs
 from runtime_shim.process import Processes, in_words
 from runtime_shim.program import EXIT_INTERRUPTED, RefusedError, Table
-from runtime_shim.reading import decoded, in_json, joined_answer, joined_verdict, joined_word, read_word
+from runtime_shim.reading import decoded, in_json, joined_answer, joined_verdict, joined_word
+from runtime_shim.search import searched_word
 from runtime_shim.signals import Interrupted, Signals
 
 TICK = 0.05  # seconds between two looks at whether the script still lives
@@ -170,10 +171,7 @@ def call_agents(driver: str, left: str, call: Table, paths: Sequence[str]) -> tu
         command = command_for("agent", entry["agent"])
         calls.append((entry["name"], command, Path(prompts[index]).read_bytes(), own))
     found = converse(driver, left, call["timeout"], calls)
-    words = [
-        read_word(answer, entry["keywords"], entry["validation"], entry["excused"])
-        for answer, entry in zip(found, entries)  # noqa: B905
-    ]
+    words = read_words(driver, left, entries, found)
     for path, answer in zip(kept, found):  # noqa: B905
         keep(path, answer or "")
     if not is_parallel:
@@ -182,6 +180,19 @@ def call_agents(driver: str, left: str, call: Table, paths: Sequence[str]) -> tu
     if any(entry["keywords"] for entry in entries):
         return joined_word(words, call["check"], call["failing"], call["unanimous"]), text
     return joined_verdict(words, call["check"]), text
+
+
+def read_words(driver: str, left: str, entries: Sequence[Table], found: Sequence[Optional[str]]) -> list[str]:
+    """Return the word of each answer (I12)."""
+    words, display = [], Display(sys.stderr)
+    with running(driver, left, display) as processes:
+        for entry, answer in zip(entries, found):  # noqa: B905
+            word, trouble = searched_word(processes, entry, answer)
+            words.append(word)
+            if trouble:
+                display.line(f"    {trouble}")
+    end_left(left)
+    return words
 
 
 def call_tool(driver: str, left: str, call: Table, values: Mapping[str, Optional[str]]) -> tuple[str, str]:

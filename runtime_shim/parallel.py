@@ -2,7 +2,7 @@
 
 from typing import Optional
 
-from runtime_shim.agents import Commanded, word_from
+from runtime_shim.agents import Commanded
 from runtime_shim.display import clean
 from runtime_shim.program import RefusedError, Table
 from runtime_shim.reading import cleaned, joined_answer, joined_verdict, joined_word
@@ -38,7 +38,7 @@ class Parallels(Commanded):
             said[index] = answer_of(answered)
             if answered.trouble:
                 troubles.append(f"{names[index]}: {answered.trouble}")
-        return self._joined(unit, said, ", ".join(troubles))
+        return self._joined(name, said, ", ".join(troubles))
 
     def _prompt(self, unit: Table, index: int) -> str:
         return filled(unit, unit["entries"][index]["prompt"], self.session.state.registers)
@@ -82,12 +82,15 @@ class Parallels(Commanded):
             raise RefusedError(f"{name} was answered before")
         said[index] = cleaned(reply)
         self._note(index, said[index])
-        return self._joined(unit, said, how) if len(said) == len(unit["entries"]) else None
+        return self._joined(node, said, how) if len(said) == len(unit["entries"]) else None
 
-    @staticmethod
-    def _joined(unit: Table, said: Given, how: str) -> Done:
+    def _joined(self, name: str, said: Given, how: str) -> Done:
+        unit = self.session.program["units"][name]
         answers = [said[index] or None for index in range(len(unit["entries"]))]
-        words = [word_from(entry, answer) for entry, answer in zip(unit["entries"], answers)]  # noqa: B905
+        found = [self.read(entry, answer) for entry, answer in zip(unit["entries"], answers)]  # noqa: B905
+        words = [word for word, _trouble in found]
+        troubles = [f"{one}: {trouble}" for one, (_word, trouble) in zip(entry_names(name, unit), found) if trouble]  # noqa: B905
+        how = ", ".join(filter(None, [how, *troubles]))
         if "words" in unit:
             word = joined_word(words, unit["check"], unit["failing"], unit["unanimous"])
         else:

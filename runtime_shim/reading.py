@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any, Optional
+from typing import Any, Callable, Optional
 
 LARGEST_ANSWER = 1 << 20  # bytes
 MOST_OBJECTS = 10_000  # places where a JSON object may begin: more are not tried, so that no answer takes for ever
@@ -34,17 +34,26 @@ def keywords_in(answer: str, keywords: Iterable[str]) -> set[str]:
     return set()
 
 
+def is_found(pattern: str, answer: str) -> bool:
+    """Tell whether a validation pattern matches somewhere in an answer (I12)."""
+    return re.search(pattern, answer, re.IGNORECASE) is not None
+
+
 def read_word(
-    answer: Optional[str], keywords: Sequence[str], validation: Optional[str] = None, excused: Iterable[str] = ()
+    answer: Optional[str],
+    keywords: Sequence[str],
+    validation: Optional[str] = None,
+    excused: Iterable[str] = (),
+    search: Callable[[str, str], bool] = is_found,
 ) -> str:
-    """Return the word of an agent's answer; None is no answer (I11, I12)."""
+    """Return the word of an agent's answer; None is no answer (I11, I12). `search` looks for the pattern."""
     if not keywords:
         return "pass" if answer else "fail"
     if not answer:
         return "failed"
     found = keywords_in(answer, keywords)
     is_excused = len(found) == 1 and bool(found & set(excused))
-    if validation is not None and not is_excused and not re.search(validation, answer, re.IGNORECASE):
+    if validation is not None and not is_excused and not search(validation, answer):
         return "invalid"
     if len(found) > 1:
         return "ambiguous"

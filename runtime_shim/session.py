@@ -171,7 +171,7 @@ class Session:
         self.answers: Optional[Answers] = None
         with signals.listening():  # a pipe is waited for until its other end is opened
             if options.answers is not None:
-                self.answers = Answers(options.answers, program["units"], state.finished)
+                self.answers = Answers(options.answers, program["units"], state.used)
             self.events = Events(options.events, state.begin["run"], signals.has_come)
         if self.answers is not None and self.answers.is_another:
             display.rule(f"{options.answers}: not the answers used before; all of its lines count as unused")

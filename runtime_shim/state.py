@@ -42,10 +42,13 @@ class State:
         self.message: str = begin.get("message", "")
         self.notes: list[Record] = []  # what the unit has left so far, such as the processes that it has called
         self.finished: list[Record] = []
+        self.used: set[tuple[str, int]] = set()  # the lines of files of answers, each with the digest of its file
 
     def apply(self, record: Record) -> None:
         """Go on by one record."""
         kind = record["kind"]
+        if "answers" in record:
+            self.used.add((record["answers"], record["line"]))
         if "condition" not in record:
             self.notes.append(record)
             return
@@ -53,7 +56,8 @@ class State:
         if kind == "resume":
             self.notes = [note for note in self.notes if note["kind"] != "process"]
         elif kind == "done":
-            self.finished.append(record)
+            about = record.items()
+            self.finished.append({key: value for key, value in about if key != "changed"})  # texts may be long
             self.node, self.message = record["next"], record.get("message", "")
             self.registers.update(record["changed"])
             self.notes = []
@@ -157,13 +161,14 @@ class Store:
         """Archive the journal under a name of its own; nothing is ever deleted."""
         history = self.directory / "history"
         history.mkdir(exist_ok=True)
-        target, count = history / name, 1
-        while target.exists():
+        title, count = name, 1
+        while any((history / f"{title}{suffix}").exists() for suffix in ("", *(f".{kept}" for kept in KEPT))):
             count += 1
-            target = history / f"{name}-{count}"
+            title = f"{name}-{count}"
+        target = history / title
         for kept in KEPT:
             with suppress(FileNotFoundError):
-                (self.directory / kept).rename(target.with_name(f"{target.name}.{kept}"))
+                (self.directory / kept).rename(history / f"{title}.{kept}")
         self.path.rename(target)
         sync_directory(history)
         sync_directory(self.directory)

@@ -21,7 +21,7 @@ _CALL = ["program", "signals", "output", "display", "files", "pairs", "foregroun
 
 def helper(calls: bool) -> str:
     """The helper. It is the very code of the Python target; that for calls is left out where nothing is called."""
-    modules = [*_CALL, "fitting", "reading", "exchange", "helper", "calls"] if calls else _READ
+    modules = [*_CALL, "fitting", "reading", "exchange", "search", "helper", "calls"] if calls else _READ
     return bundled(modules) + "\n\nmain(sys.argv[1:])"
 
 

@@ -37,7 +37,7 @@ import termios
 import time
 import zlib
 from collections import ChainMap
-from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime, timezone
 from functools import cached_property, partial
@@ -661,10 +661,13 @@ class State:
         self.message: str = begin.get("message", "")
         self.notes: list[Record] = []  # what the unit has left so far, such as the processes that it has called
         self.finished: list[Record] = []
+        self.used: set[tuple[str, int]] = set()  # the lines of files of answers, each with the digest of its file
 
     def apply(self, record: Record) -> None:
         """Go on by one record."""
         kind = record["kind"]
+        if "answers" in record:
+            self.used.add((record["answers"], record["line"]))
         if "condition" not in record:
             self.notes.append(record)
             return
@@ -672,7 +675,8 @@ class State:
         if kind == "resume":
             self.notes = [note for note in self.notes if note["kind"] != "process"]
         elif kind == "done":
-            self.finished.append(record)
+            about = record.items()
+            self.finished.append({key: value for key, value in about if key != "changed"})  # texts may be long
             self.node, self.message = record["next"], record.get("message", "")
             self.registers.update(record["changed"])
             self.notes = []
@@ -776,13 +780,14 @@ class Store:
         """Archive the journal under a name of its own; nothing is ever deleted."""
         history = self.directory / "history"
         history.mkdir(exist_ok=True)
-        target, count = history / name, 1
-        while target.exists():
+        title, count = name, 1
+        while any((history / f"{title}{suffix}").exists() for suffix in ("", *(f".{kept}" for kept in KEPT))):
             count += 1
-            target = history / f"{name}-{count}"
+            title = f"{name}-{count}"
+        target = history / title
         for kept in KEPT:
             with suppress(FileNotFoundError):
-                (self.directory / kept).rename(target.with_name(f"{target.name}.{kept}"))
+                (self.directory / kept).rename(history / f"{title}.{kept}")
         self.path.rename(target)
         sync_directory(history)
         sync_directory(self.directory)
@@ -1067,9 +1072,9 @@ READERS = [read_lines]  # the last one reads; a module that knows more forms tha
 
 
 class Answers:
-    """The answers of a file that are still to be given, in order: not those that the run has used."""
+    """The answers of a file that are still to be given, in order: not those of the lines that the run has used."""
 
-    def __init__(self, path: str, units: dict[str, Table], finished: Iterable[Record]) -> None:
+    def __init__(self, path: str, units: dict[str, Table], used: Collection[tuple[str, int]]) -> None:
         with Path(path).open("rb") as file:
             content = file.read(LARGEST + 1)
         if len(content) > LARGEST:
@@ -1079,7 +1084,6 @@ class Answers:
         except UnicodeDecodeError:
             raise RefusedError(f"{path}: not UTF-8") from None
         self.digest = digest(text)
-        used = {(record["answers"], record["line"]) for record in finished if "answers" in record}
         self.is_another = bool(used) and self.digest not in dict(used)
         self._left: list[Answer] = []
         wrong: list[str] = []
@@ -1262,7 +1266,7 @@ class Session:
         self.answers: Optional[Answers] = None
         with signals.listening():  # a pipe is waited for until its other end is opened
             if options.answers is not None:
-                self.answers = Answers(options.answers, program["units"], state.finished)
+                self.answers = Answers(options.answers, program["units"], state.used)
             self.events = Events(options.events, state.begin["run"], signals.has_come)
         if self.answers is not None and self.answers.is_another:
             display.rule(f"{options.answers}: not the answers used before; all of its lines count as unused")

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import pty
 import re
 import select
+import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,6 +25,9 @@ if __name__ == "__main__":
     sys.exit(main(PROGRAM))
 """
 Table = dict[str, Any]
+BYTECODE = tempfile.mkdtemp(prefix="rdc-shim-")
+"""The runtime, compiled once for all processes of the tests: that takes longer than most of them run."""
+atexit.register(shutil.rmtree, BYTECODE, ignore_errors=True)
 
 
 def shell(command: str, good: str, bad: str = "STOP", **more: object) -> Table:
@@ -109,18 +115,24 @@ class Place:
 
     def environment(self, **more: str) -> dict[str, str]:
         kept = {key: value for key, value in os.environ.items() if not key.startswith("RDC_")}
-        return {**kept, "PYTHONPATH": str(ROOT), "PYTHONUTF8": "1", **more}
+        cached = {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": BYTECODE}
+        cached["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"  # no launcher before it
+        return {**kept, "PYTHONPATH": str(ROOT), "PYTHONUTF8": "1", **cached, **more}
 
     def start(self, *words: str, cwd: Path | None = None, **more: str) -> subprocess.Popen[str]:
         return subprocess.Popen(
-            [sys.executable, str(self.script), *words],
+            [sys.executable, "-S", str(self.script), *words],
             cwd=cwd or self.path, env=self.environment(**more), text=True, encoding="utf-8",
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         )  # fmt: skip
 
     def run(self, *words: str, cwd: Path | None = None, **more: str) -> Result:
         process = self.start(*words, cwd=cwd, **more)
-        out, err = process.communicate(timeout=30)
+        try:
+            out, err = process.communicate(timeout=30)
+        except BaseException:  # none is left behind, however a test ends
+            kill(process)
+            raise
         return Result(process.returncode, out, err)
 
     def records(self) -> list[Table]:

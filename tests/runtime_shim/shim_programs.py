@@ -5,11 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from backends.python import PythonBackend
+from backends.python.table import table
 from compiler.ir.edges import Clear, Edge, Effect, Keep, Origin, OutcomeTest, SlotTest, Test, Written
 from compiler.ir.program import Input, Node, Program, Register, Settings, Slot, SourceFile, Variable
 from compiler.ir.tasks import Agent, Ask, End, Gate, Parallel, Reading, Shell, Task, Tool
 from compiler.ir.texts import Reference, Text, joined, text
 from compiler.ir.verify import verify
+from compiler.passes import optimise
 from compiler.source import Span
 from tests.runtime_shim.shim_process import Place
 
@@ -75,22 +77,22 @@ def program(*nodes: Node, slots: tuple[str, ...] = (), message: Text | None = No
 
 
 class Compiled(Place):
-    """A directory with the Python file that a program becomes."""
+    """A directory with a program and the runtime that it needs.
+
+    The runtime is imported, as by `rdc run`, which is a third of the work of a file that carries it; `bundle` makes
+    that file.
+    """
 
     def __init__(self, path: Path, made: Program) -> None:
         self.made = made
-        super().__init__(path, {})
+        super().__init__(path, table(optimise(made)))
 
-    def write(self, _table: dict[str, object]) -> None:
+    def bundle(self) -> None:
+        """Put the Python file that the program becomes in its place."""
         emitted = PythonBackend().emit(self.made, {}).text
         assert emitted
         self.script.write_text(emitted, encoding="utf-8")
         self.script.chmod(0o755)
-
-    @property
-    def code(self) -> str:
-        """The text of the file."""
-        return self.script.read_text(encoding="utf-8")
 
     def slots(self) -> dict[str, str | None]:
         """What the slots hold by the records of the journal."""

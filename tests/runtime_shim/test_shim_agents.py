@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from runtime_shim.state import State
 from tests.runtime_shim.shim_process import Screen, is_gone, kill, wait_until
 from tests.runtime_shim.shim_programs import (
     Ask,
@@ -73,6 +74,7 @@ def test_agent_gets_prompt_and_environment_and_its_answer_is_kept(tmp_path: Path
         ((), {"RDC_AGENT": "echo e"}, "e e"),
         ((), {"RDC_AGENT": "echo e", "RDC_AGENTS": "agents"}, "e listed"),
         (("--agent", "echo a"), {"RDC_AGENT": "echo e", "RDC_AGENTS": "agents"}, "a a"),
+        (("--agent", "echo a"), {"RDC_AGENTS": "gone"}, "a a"),
     ],
 )
 def test_which_command_is_called(
@@ -113,6 +115,36 @@ def test_how_an_answer_becomes_a_word(tmp_path: Path, command: str, word: str) -
     assert time.monotonic() - started < 8
 
 
+DIGITS = "head -c 60000 /dev/zero | tr '\\0' 9; echo ' OK'"
+
+
+def test_search_for_a_pattern_that_takes_too_long_is_given_up(tmp_path: Path) -> None:
+    place = Compiled(tmp_path, program(node("1", agent("x", "OK", validation=r"\d+:"))))
+    short = "from runtime_shim import agents, main\nagents.LONGEST_SEARCH = 1"
+    place.script.write_text(place.script.read_text().replace("from runtime_shim import main", short))
+    result = place.run("run", "--agent", DIGITS)
+    assert place.walk() == ["1 failed"], result.err
+    assert "looking for its validation pattern: out of time" in result.err
+
+
+def test_search_for_a_pattern_is_interrupted(tmp_path: Path) -> None:
+    place = Compiled(tmp_path, program(node("1", agent("x", "OK", validation=r"\d+:"))))
+    runner = place.start("run", "--agent", DIGITS)
+    wait_until(lambda: place.text(".rdc/deploy/journal").count('"process"') == 2)
+    runner.send_signal(signal.SIGTERM)
+    _, err = runner.communicate(timeout=10)
+    assert (runner.returncode, err.splitlines()[-1]) == (130, "rdc: INTERRUPTED 1 Unit 1")
+    assert is_gone(place.records()[-1]["pid"])
+
+
+def test_a_pattern_is_looked_for_in_the_whole_answer(tmp_path: Path) -> None:
+    place = Compiled(tmp_path, program(node("1", agent("x", "OK", "NO", validation="^SCORE: [[]\\d+"))))
+    assert place.run("run", "--agent", "printf 'score: [7\\n\\303\\251\\nOK\\n'").err.count("Warning") == 0
+    assert place.walk() == ["1 OK"]
+    assert place.run("run", "--agent", "echo 'a score: [7'; echo OK").code == 0
+    assert place.walk() == ["1 invalid"]
+
+
 def test_time_limit_ends_the_group_of_an_agent(tmp_path: Path) -> None:
     place = Compiled(tmp_path, program(node("1", agent("x", "OK"), settings=Settings(timeout=1))))
     result = place.run("run", "--agent", "sleep 1000 & echo $! > pid; echo OK; wait")
@@ -140,6 +172,29 @@ def test_without_an_agent_the_run_waits_and_is_answered(tmp_path: Path) -> None:
     assert answered.returncode == 0, "an empty answer is an answer that fails"
     place.run("resume")
     assert place.walk() == ["write fail"]
+
+
+def test_archiving_that_was_cut_short_is_done_again(tmp_path: Path) -> None:
+    place = Compiled(tmp_path, REVIEW)
+    assert place.run("run", "--agent-for", "=echo plan").code == 75
+    folder, name = tmp_path / ".rdc/deploy", place.records()[0]["run"]
+    (folder / "history" / f"{name}.prompts").mkdir(parents=True)
+    (folder / "history" / f"{name}.prompts" / "write.1").write_text("kept before")
+    assert place.run("reset").code == 0
+    assert {path.name for path in (folder / "history").iterdir()} == {
+        f"{name}.prompts", f"{name}-2", f"{name}-2.prompts", f"{name}-2.answers",
+    }  # fmt: skip
+
+
+def test_a_state_does_not_hold_the_texts_of_every_round(tmp_path: Path) -> None:
+    place = Compiled(tmp_path, REVIEW)
+    assert place.run("run", "--agent", "echo; echo 'a long answer, OK'").code == 0
+    first, *others = place.records()
+    state = State(first)
+    for record in others:
+        state.apply(record)
+    assert "a long answer" not in str(state.finished[:-1])
+    assert "a long answer" in str(state.registers["plan"])
 
 
 def test_answers_by_hand_are_read_as_those_of_agents(tmp_path: Path) -> None:

@@ -150,6 +150,7 @@ def test_everything_runs_on_other_versions_of_python(tmp_path: Path, version: st
     if python is None:
         pytest.skip(f"no Python {version} here")
     place = Compiled(tmp_path, whole())
+    place.bundle()
     (tmp_path / "answers").write_text("6 approved\n7 no\n8 x\n")
     words = ["--answers", "answers", "--agent", "cat", "--tool", "t=cat", "--input", "input=x"]
     done = subprocess.run(

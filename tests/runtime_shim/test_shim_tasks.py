@@ -150,6 +150,17 @@ def test_entries_are_answered_by_hand_one_by_one(tmp_path: Path) -> None:
     assert place.slots()["all"] == "OK review_0\n\nOK\n\nOK review_2"
 
 
+def test_line_for_an_entry_is_used_once_across_a_resume(tmp_path: Path) -> None:
+    both = Parallel((agent("a", "OK", "NO"), agent("b", "OK", "NO")), check="all")
+    again = node("1", both, edge("2", "OK"), edge("STOP"))
+    place = Compiled(tmp_path, program(again, node("2", Gate("g", text("")), edge("1", "approved"), edge("COMPLETE"))))
+    (tmp_path / "answers").write_text("1_0 OK\n1_1 OK\n1_0 NO\n1_1 NO\n")
+    assert place.run("run", "--answers", "answers").last == "rdc: WAITING 2 Unit 2"
+    assert place.run("answer", "2", "approved").code == 0
+    assert place.run("resume", "--answers", "answers").code == 1
+    assert place.walk() == ["1 OK", "2 approved", "1 NO"]
+
+
 def test_gate_waits_for_a_person(tmp_path: Path) -> None:
     place = Compiled(
         tmp_path, program(node("1", Gate("release", text("Look first.")), edge("COMPLETE", "approved"), edge("STOP")))
