@@ -148,7 +148,7 @@ class Caller:
         logs: list[list[str]] = [[] for _ in entries]
         calls: list[Call] = []
         for index, entry in enumerate(entries):
-            name = f"RDC_PROMPT{self.suffix}_{index}"
+            name = f"RDC_PROMPT_{index}{self.suffix}"
             prompt = os.environ[name] if name in os.environ else entry["prompt"]
             calls.append(
                 self._agent(

@@ -189,6 +189,8 @@ def _stands_alone(node: Node) -> bool:
 
 
 def _variable(key: str, step: str) -> str:
-    """The variable of a text: `RDC_PROMPT`, in a loop `RDC_PROMPT_review`, of an entry `RDC_PROMPT_review_1`."""
-    kind, _, index = key.partition("_")
-    return "_".join(filter(None, ("RDC", kind, step, index)))
+    """The variable of a text: `RDC_PROMPT`, in a loop `RDC_PROMPT_review`, there of an entry `RDC_PROMPT_1_review`.
+
+    The id of a step begins with a letter, so that no unit has the variable of another one's entry.
+    """
+    return "_".join(filter(None, ("RDC", key, step)))

@@ -78,7 +78,7 @@ class RoutedWorkflow(Workflow[RoutedParts]):
                 yield from fetched(self.options)
                 env["RDC_ANSWERS"] = Expression("${{ inputs.answers }}")
                 env["RESUME"] = Expression("${{ inputs.resume }}")
-            env |= given(self.program.inputs)
+            env |= given(self.program.inputs, super().events)
         if self.prompts.waits:
             env["PROGRAM"] = identity(self.program, self.options)
         script = render(

@@ -338,6 +338,61 @@ def test_unfit_inputs_are_refused_before_anything_runs(tmp_path: Path) -> None:
     assert done.jobs["runbook"].outcomes == {"begin": "failure", "s1": "skipped", "result": "skipped"}
 
 
+def test_inputs_keep_apart_from_those_of_rdc_and_of_the_options() -> None:
+    asked = program(node("1", Ask("input", text("?")), to(COMPLETE)), inputs=[Input("Answers"), Input("resume")])
+    options = {"on": {"workflow_dispatch": {"inputs": {"Resume_2": {"type": "string"}}}}}
+    workflow = parsed(compiled(asked, options))
+    declared = workflow["on"]["workflow_dispatch"]["inputs"]
+    assert list(declared) == ["Resume_2", "answers", "resume", "Answers_2", "resume_3"]
+    (begin,) = (step for step in workflow["jobs"]["runbook"]["steps"] if step.get("id") == "begin")
+    assert begin["env"]["RDC_INPUT_resume"] == "${{ inputs.resume_3 }}"
+
+
+@pytest.mark.parametrize(("task", "is_asked"), [(Ask("input", text("?")), None), (Shell("sh", text("true")), True)])
+def test_whoever_continues_a_run_gives_no_inputs(task: Any, is_asked: bool | None) -> None:
+    made = program(node("1", task, to(COMPLETE)), inputs=[Input("issue")])
+    declared = parsed(compiled(made))["on"]["workflow_dispatch"]["inputs"]["issue"]
+    assert declared.get("required") is is_asked
+
+
+def test_a_choice_that_need_not_be_made_is_not_made_by_the_form() -> None:
+    options = ("a", "b")
+    inputs = [Input("x", "choice", options=options, required=False), Input("y", "choice", options=options)]
+    made = program(node("1", Shell("sh", text("true")), to(COMPLETE)), inputs=inputs)
+    declared = parsed(compiled(made))["on"]["workflow_dispatch"]["inputs"]
+    assert {name: said["type"] for name, said in declared.items()} == {"x": "string", "y": "choice"}
+
+
+# --- Names -----------------------------------------------------------------------------------------------------------
+
+
+def test_an_entry_of_a_loop_and_a_unit_have_prompts_of_their_own() -> None:
+    entries = (Agent("", text("zero")), Agent("", text("one")))
+    made = program(
+        node("review", Parallel(entries), to("review_1", "pass"), to(STOP)),
+        node("review_1", Agent("", text("own")), to("review", "fail"), to(COMPLETE)),
+    )
+    (loop,) = (step for step in parsed(compiled(made, OPTIONS))["jobs"]["runbook"]["steps"] if step["id"] == "review")
+    assert sorted(loop["env"].values()) == ["one", "own", "zero"]
+
+
+NAMES = ("result", "begin", "handed", "saved", "kept", "reviews", "Done", "done", "STOP", "...", "é", "1.2", "1 2", "_")
+LONG = ("x" * 200, "x" * 199 + "y", "X" * 199 + "z")
+
+
+def test_no_two_steps_have_the_same_id() -> None:
+    names = (*NAMES, *LONG)
+    following = {**dict(zip(names, names[1:], strict=False)), names[-1]: "gate"}
+    made = program(
+        *(node(name, Agent("", text("?")), to(following[name])) for name in names),
+        node("gate", Gate("p", text("?")), to("ask", "approved"), to(COMPLETE)),
+        node("ask", Ask("input", text("?")), to(COMPLETE)),
+    )
+    for job in parsed(compiled(made, OPTIONS))["jobs"].values():
+        found = [step["id"].lower() for step in job["steps"] if "id" in step]
+        assert len(found) == len(set(found))
+
+
 # --- Answers ---------------------------------------------------------------------------------------------------------
 
 
