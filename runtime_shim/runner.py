@@ -36,6 +36,7 @@ from runtime_shim.walk import attempt_of
 LONGEST_PAUSE = 10**8  # seconds
 MOST_ROWS = 2000  # of the summary
 SHOWN = 100_000  # characters of a text in the summary, which GitHub takes 1 MiB of
+SHOWN_REPLY = 200  # characters of one that does not fit
 SPECIAL = str.maketrans({character: f"\\{character}" for character in "\\`*_[]<>|#&~!"})
 GOOD = ("pass", "yes", "approved")
 BAD = ("fail", "failed", "no", "rejected", "none", "invalid", "ambiguous")
@@ -178,26 +179,33 @@ class Runner:
             return Outcome(failed(caller.run.unit))
 
     def _answer(self, caller: Caller) -> Outcome:
-        """Get the answer to a question: of an agent, or of people, for whom the run waits where there is none yet."""
+        """Get the answer to a question: of an agent, or of people, for whom the run waits if none fits."""
         run = caller.run
         if run.unit["task"] != "gate" and self.program.get("asked") == "agent":
-            answer = caller.reply(f"{self._question(caller)}\nEnd your answer with a line that is just the reply.\n")
-            found = None if answer is None else of_agent(run, answer)
-            if found is None and run.unit["task"] == "ask":
-                annotate(
-                    "warning", "No verdict", "The last line of the answer is none of those asked for; it counts as FAIL"
-                )
-                return Outcome("fail", answer or "")
+            found = self._of_agent(caller)
         else:
             reply = take_reply(run)
-            if reply is None:
-                self._wait(caller)
-                raise Waiting
-            found = outcome_of_reply(run, reply)
+            found = None if reply is None else outcome_of_reply(run, reply)
+            if reply is not None and found is None:
+                said = f"{run.node}: {one_line(reply)[:SHOWN_REPLY]} is none of: {', '.join(expected(run))}"
+                annotate("warning", "Not an answer", said)
         if found is None:
-            raise RefusedError(f"{run.node}: the answer is none of: {', '.join(expected(run)) or 'a text'}")
+            self._wait(caller)
+            raise Waiting
         print(f"Answer: {one_line(found.word)}", flush=True)
         return found
+
+    def _of_agent(self, caller: Caller) -> Outcome:
+        """Put a question to the agent; where the answer is none, a person must not be asked in its place."""
+        run = caller.run
+        answer = caller.reply(f"{self._question(caller)}\nEnd your answer with a line that is just the reply.\n")
+        found = None if answer is None else of_agent(run, answer)
+        if found is not None:
+            return found
+        if run.unit["task"] != "ask":
+            raise RefusedError(f"{run.node}: the agent answered none of: {', '.join(expected(run)) or 'a text'}")
+        annotate("warning", "No verdict", "The last line of the answer is none of those asked for; it counts as FAIL")
+        return Outcome("fail", answer or "")
 
     @staticmethod
     def _question(caller: Caller) -> str:
@@ -264,7 +272,7 @@ class Runner:
             output("next", run.token)
             return EXIT_COMPLETE
         elif not word or (word == "COMPLETE" and os.environ["RDC_JOB"] != "success"):
-            says = "No end of the program was reached, since a step failed that is none of its units"
+            says = "No end of the program was reached, since a step failed before"
             annotate("error", "rdc", says)
             print(f"rdc: error {says}")
             return EXIT_STOP
@@ -336,6 +344,8 @@ def run_step(program: Table, words: Iterable[str]) -> int:
         print(f"rdc: error {one_line('; '.join(map(str, error.args)))}", flush=True)
         return EXIT_REFUSED
     except OSError as error:
-        annotate("error", "rdc", f"{error.strerror}: {error.filename or 'a process could not be started'}")
+        says = f"{error.strerror}: {error.filename or 'a process could not be started'}"
+        annotate("error", "rdc", says)
+        print(f"rdc: error {one_line(says)}", flush=True)
         return EXIT_REFUSED
     return code

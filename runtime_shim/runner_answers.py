@@ -11,6 +11,8 @@ from runtime_shim.walk import filled
 
 ASKING = ("ask", "confirm", "input", "select", "gate")
 MEANINGS = {"pass": "pass", "yes": "pass", "fail": "fail", "no": "fail"}
+WORDS = {"ask": tuple(MEANINGS), "confirm": ("yes", "no"), "gate": ("approved", "rejected")}
+OBJECT = re.compile(r'\s*\{\s*["}]')  # how JSON begins; the name of a unit may begin with a brace too
 OPENING = re.compile(r"(.*\S)<<(\S+)")
 
 
@@ -19,31 +21,39 @@ def asking(program: Table) -> list[str]:
     return [name for name, unit in program["units"].items() if unit["task"] in ASKING]
 
 
-def is_binary(program: Table) -> bool:
-    """Tell whether every question is answered with pass, fail, yes or no, so that nothing else is a reply."""
-    return all(program["units"][name]["task"] == "ask" for name in asking(program))
+def takes_words(program: Table) -> bool:
+    """Tell whether every question is answered with a word that is known before, so that no text is a reply."""
+    return all(program["units"][name]["task"] in WORDS for name in asking(program))
 
 
 def read_replies(program: Table, text: str) -> list[list[str]]:
     """Return the replies of a text, each with the unit that it is for, "" for whichever asks next."""
-    given = _from_json(text) if text.lstrip().startswith("{") else None
-    found = given if given is not None else list(_from_lines(program, text))
-    known = set(asking(program))
-    wrong = [f"no unit of this name asks anything: {name}" for name, _ in found if name and name not in known]
-    if is_binary(program):
-        for name, reply in found:
-            if reply.lower() not in MEANINGS:
-                wrong.append(f"an answer ends in pass, fail, yes or no: {f'{name} {reply}'.strip()}")
+    found = _from_json(text) if OBJECT.match(text) else list(_from_lines(program, text))
+    wrong = list(filter(None, (_problem(program, name, reply) for name, reply in found)))
     if wrong:
         raise RefusedError(*wrong)
     return found
 
 
-def _from_json(text: str) -> Optional[list[list[str]]]:
+def _problem(program: Table, name: str, reply: str) -> str:
+    """Return what is wrong with a reply as far as that is known before it is asked for, "" if nothing is."""
+    if name and name not in asking(program):
+        return f"no unit of this name asks anything: {name}"
+    unit = program["units"].get(name, {"task": ""})
+    known: Iterable[str] = WORDS.get(unit["task"], ())
+    if not name and takes_words(program):
+        known = WORDS["ask"]
+    elif unit["task"] == "select" and "placeholders" not in unit:
+        known = unit["words"]
+    is_known = not known or reply in known or (unit["task"] != "select" and reply.strip().lower() in known)
+    return "" if is_known else f"expected {' or '.join(known)}: {f'{name} {reply}'.strip()}"
+
+
+def _from_json(text: str) -> list[list[str]]:
     try:
         values = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
+    except (ValueError, RecursionError) as error:
+        raise RefusedError(f"the answers begin like JSON, and are none: {error}") from None
     found: list[list[str]] = []
     for name, value in values.items():
         replies = value if isinstance(value, list) else [value]
@@ -55,7 +65,7 @@ def _from_json(text: str) -> Optional[list[list[str]]]:
 
 def _from_lines(program: Table, text: str) -> Iterator[list[str]]:
     names = sorted(asking(program), key=len, reverse=True)
-    if is_binary(program):
+    if takes_words(program):
         for line in re.split(r"[,;](?:[ \t]|$)|[\r\n]", text, flags=re.MULTILINE):
             words = re.sub(r"(^|[ \t])#.*", "", line).split()
             if words:
@@ -87,8 +97,11 @@ def _until(word: str, lines: Iterator[str]) -> Iterator[str]:
 
 
 def take_reply(run: Run) -> Optional[str]:
-    """Take the next reply to the unit where the run stands, its own before a common one, and use it up."""
-    for owner in (run.node, ""):
+    """Take the next reply to the unit where the run stands, its own before a common one, and use it up.
+
+    A reply that names no unit opens no gate.
+    """
+    for owner in (run.node,) if run.unit["task"] == "gate" else (run.node, ""):
         for index, (name, reply) in enumerate(run.replies):
             if name == owner:
                 del run.replies[index]
@@ -106,13 +119,10 @@ def options_of(run: Run) -> list[str]:
 def outcome_of_reply(run: Run, reply: str) -> Optional[Outcome]:
     """Return the outcome of a reply; None if it is none of those that the question takes."""
     task = run.unit["task"]
-    if task == "gate":
-        return Outcome(reply) if reply in ("approved", "rejected") else None
-    if task == "ask":
-        word = MEANINGS.get(reply.lower())
-        return Outcome(word, reply) if word else None
-    if task == "confirm":
-        return Outcome(reply, reply) if reply in ("yes", "no") else None
+    if task in WORDS:
+        word = reply.strip().lower()
+        kept = "" if task == "gate" else word if task == "confirm" else reply
+        return Outcome(MEANINGS[word] if task == "ask" else word, kept) if word in WORDS[task] else None
     if task == "input":
         return Outcome("pass", reply)
     options = options_of(run)
@@ -125,8 +135,9 @@ def expected(run: Run) -> list[str]:
     if unit["task"] == "ask":
         words: list[str] = unit["question"].upper().split("/")
         return words
-    fixed = {"gate": ["approved", "rejected"], "confirm": ["yes", "no"], "input": []}
-    return fixed[unit["task"]] if unit["task"] in fixed else options_of(run)
+    if unit["task"] in WORDS:
+        return list(WORDS[unit["task"]])
+    return [] if unit["task"] == "input" else options_of(run)
 
 
 def of_agent(run: Run, answer: str) -> Optional[Outcome]:

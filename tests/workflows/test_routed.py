@@ -460,16 +460,54 @@ def test_a_run_waits_for_each_answer_and_goes_on_in_another_run(tmp_path: Path) 
     ("given", "replies"),
     [
         ("a yes; b two words ;c x", [["a", "yes"], ["b", "two words"], ["c", "x"]]),
-        ("a yes; no unit", [["a", "yes; no unit"]]),
+        ("b yes; no unit", [["b", "yes; no unit"]]),
         ("yes\n\nb  # text", [["", "yes"], ["b", " # text"]]),
         ("b<<E\n1\n\n2\nE\nc x", [["b", "1\n\n2"], ["c", "x"]]),
         ('{"b": ["1", "2"], "a": "yes"}', [["b", "1"], ["b", "2"], ["a", "yes"]]),
-        ('{"b": broken', [["", '{"b": broken']]),
     ],
 )
 def test_the_forms_of_answers(given: str, replies: list[list[str]]) -> None:
-    kinds = {"a": "confirm", "b": "input", "c": "select", "d": "shell"}
-    assert read_replies({"units": {name: {"task": kind} for name, kind in kinds.items()}}, given) == replies
+    assert read_replies(_asked(a="confirm", b="input", c="select", d="shell"), given) == replies
+
+
+def _asked(**kinds: str) -> dict[str, Any]:
+    return {"units": {name: {"task": kind, "words": ["x", "Y"]} for name, kind in kinds.items()}}
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ('{"b": broken', "the answers begin like JSON, and are none"),
+        ('{"d": "yes"}', "no unit of this name asks anything: d"),
+        ("a maybe", "expected yes or no: a maybe"),
+        ("g yes", "expected approved or rejected: g yes"),
+        ("c y", "expected x or Y: c y"),
+        ('{"a": ["yes", 3]}', "the answers of a are neither a text nor a list of texts"),
+    ],
+)
+def test_answers_that_fit_no_question_are_refused_before_anything_runs(given: str, says: str) -> None:
+    with pytest.raises(RefusedError, match=says):
+        read_replies(_asked(a="confirm", b="input", c="select", d="shell", g="gate"), given)
+
+
+def test_answers_by_words_alone_may_have_comments_and_any_case() -> None:
+    replies = read_replies(_asked(a="confirm", g="gate", q="ask"), "YES # sure\ng Approved; a no")
+    assert replies == [["", "YES"], ["g", "Approved"], ["a", "no"]]
+
+
+def test_an_answer_that_does_not_fit_leaves_the_run_waiting(tmp_path: Path) -> None:
+    """What agents have done until then is not lost, and no gate is opened by an answer without its name."""
+    made = program(
+        node("1", Ask("select", text("?"), options=(words("for ", ref("x")), text("o"))), to("2", "o"), to(STOP)),
+        node("2", Gate("p", text("?")), to(COMPLETE, "approved"), to("1", "rejected")),
+        slots={"x": "you"},
+    )
+    workflow = compiled(made)
+    done = run(tmp_path, workflow, {}, inputs={"answers": "1 for me"})
+    assert (ended(done), done.jobs["runbook"].annotations[0][0]) == ("WAITING 1", "warning"), done.log
+    assert "1: for me is none of: for you, o" in done.log
+    done = run(tmp_path, workflow, {}, 2, inputs={"answers": "o\napproved", "resume": "1"})
+    assert ended(done) == "WAITING 2", done.log
 
 
 @pytest.mark.parametrize(
