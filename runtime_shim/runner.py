@@ -181,6 +181,7 @@ class Runner:
     def _answer(self, caller: Caller) -> Outcome:
         """Get the answer to a question: of an agent, or of people, for whom the run waits if none fits."""
         run = caller.run
+        found: Optional[Outcome]
         if run.unit["task"] != "gate" and self.program.get("asked") == "agent":
             found = self._of_agent(caller)
         else:

@@ -20,6 +20,7 @@ from runtime_shim.walk import attempt_of, filled, instances_of
 
 TOOL_TIMEOUT, AGENT_TIMEOUT = 30, 1800  # seconds (I21)
 SHORTEST_SECRET = 4  # characters; a shorter one is in too many words
+SHORTEST_LINE = 8  # characters of a line of a secret that has several
 # What the runner believes, or gives to whoever has it; and what rdc itself keeps in the environment of a step.
 KEPT_BACK = re.compile(r"GITHUB_(TOKEN|OUTPUT|ENV|PATH|STEP_SUMMARY|STATE)|ACTIONS_.*|RDC_.*")
 
@@ -30,11 +31,15 @@ def failed(unit: Table) -> str:
 
 
 def masked(text: str) -> str:
-    """Return a text without the values of secrets: what is kept may not show them."""
+    """Return a text without the values of secrets, and without the lines of those that have several."""
+    found: set[str] = set()
     for name in os.environ.get("RDC_SECRETS", "").split():
         value = os.environ.get(name, "")
-        if len(value) >= SHORTEST_SECRET:
-            text = text.replace(value, "***")
+        found |= {value} if len(value) >= SHORTEST_SECRET else set()
+        lines = [line.strip() for line in value.splitlines()]
+        found |= {line for line in lines if len(line) >= SHORTEST_LINE} if len(lines) > 1 else set()
+    for part in sorted(found, key=len, reverse=True):  # one may stand in another
+        text = text.replace(part, "***")
     return text
 
 

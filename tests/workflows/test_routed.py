@@ -6,6 +6,7 @@ import json
 import re
 import sys
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from compiler.ir.program import Program
 from compiler.ir.tasks import End
 from runtime_shim.program import RefusedError
 from runtime_shim.runner_answers import read_replies
+from runtime_shim.runner_calls import masked
 from runtime_shim.runner_state import Run, read_state
 from tests.workflows import act, engine, lint
 from tests.workflows.compiling import parsed
@@ -382,7 +384,7 @@ LONG = ("x" * 200, "x" * 199 + "y", "X" * 199 + "z")
 
 def test_no_two_steps_have_the_same_id() -> None:
     names = (*NAMES, *LONG)
-    following = {**dict(zip(names, names[1:], strict=False)), names[-1]: "gate"}
+    following = {**dict(pairwise(names)), names[-1]: "gate"}
     made = program(
         *(node(name, Agent("", text("?")), to(following[name])) for name in names),
         node("gate", Gate("p", text("?")), to("ask", "approved"), to(COMPLETE)),
@@ -665,6 +667,13 @@ def test_secrets_are_masked_in_answers_and_never_saved(tmp_path: Path) -> None:
     assert (steps["saved"], steps["kept"]) == ("failure", "skipped"), done.log
     assert "the text v holds a secret" in done.log
     assert "the text x" not in done.log
+
+
+def test_lines_of_a_secret_and_secrets_inside_of_others_are_masked(monkeypatch: pytest.MonkeyPatch) -> None:
+    values = {"A": "sesame", "B": "sesame-open", "C": "{\n  key: long enough\n}", "RDC_SECRETS": "A B C"}
+    for name, value in values.items():
+        monkeypatch.setenv(name, value)
+    assert masked("x sesame-open {\nkey: long enough }") == "x *** {\n*** }"
 
 
 # --- What cannot be --------------------------------------------------------------------------------------------------
