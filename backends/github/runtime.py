@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from backends.github.calls import texts
 from backends.github.inputs import variable_names
@@ -23,15 +23,29 @@ from compiler.ir.tasks import Agent, Ask, Branch, End, Parallel, Tool
 _DEEPEST = 3
 
 
-def runtime(routes: Routes, options: GithubOptions, asked_by: str) -> str:
-    """The whole file.
+class Runtime(NamedTuple):
+    """The file in two parts: the modules, in which nothing of a document is, and the table, which is the program."""
+
+    modules: str
+    table: str
+
+    @property
+    def digest(self) -> str:
+        """The SHA-256 of the whole file."""
+        return digest(self.modules + self.table)
+
+
+def runtime(routes: Routes, options: GithubOptions, asked_by: str) -> Runtime:
+    """The file.
 
     It holds no expression, and no command to the runner: what would begin one in a text is written with an escape.
     """
     modules = runner_bundle()
     program = _shown(_program(routes, options, asked_by)).replace(OPEN, "$\\x7b{").replace("::", ":\\x3a")
-    text = render("rdc.py.jinja", imports=modules.imports, sections=modules.sections, program=program)
-    return text.rstrip("\n") + "\n"
+    return Runtime(
+        render("modules.py.jinja", imports=modules.imports, sections=modules.sections),
+        render("table.py.jinja", program=program),
+    )
 
 
 def delimiter(text: str) -> str:
