@@ -1,11 +1,14 @@
 """Replies of people: read from an input of the workflow, and held against what was asked (I10, I15, I16)."""
 
 import json
+import os
 import re
 from collections.abc import Iterable, Iterator
-from typing import Optional
+from typing import Callable, Optional
 
 from runtime_shim.program import RefusedError, Table
+from runtime_shim.runner_calls import ANSWERING, BEGINNING, DOING, Caller, Waiting
+from runtime_shim.runner_says import annotate, one_line
 from runtime_shim.runner_state import Outcome, Run
 from runtime_shim.walk import filled
 
@@ -13,6 +16,7 @@ ASKING = ("ask", "confirm", "input", "select", "gate")
 MEANINGS = {"pass": "pass", "yes": "pass", "fail": "fail", "no": "fail"}
 WORDS = {"ask": tuple(MEANINGS), "confirm": ("yes", "no"), "gate": ("approved", "rejected")}
 OBJECT = re.compile(r'\s*\{\s*["}]')  # how JSON begins; the name of a unit may begin with a brace too
+SHOWN_REPLY = 200  # characters of one that does not fit
 OPENING = re.compile(r"(.*\S)<<(\S+)")
 
 
@@ -156,3 +160,67 @@ def choices_in_words(replies: Iterable[str]) -> str:
     if not words:
         return "Answer with a text."
     return f"Answer {' or '.join(words)}." if len(words) < 4 else "Answer one of:\n\n" + "\n".join(words)
+
+
+def answered(caller: Caller, _script: Optional[str] = None) -> Outcome:
+    """Get the answer to a question: of an agent, or of people, for whom the run waits if none fits."""
+    run = caller.run
+    found: Optional[Outcome]
+    asked = ANSWERING.get(run.program.get("asked", "")) if run.unit["task"] != "gate" else None
+    if asked is not None:
+        found = _answered_by(asked, caller)
+    else:
+        reply = take_reply(run)
+        found = None if reply is None else outcome_of_reply(run, reply)
+        if reply is not None and found is None:
+            said = f"{run.node}: {one_line(reply)[:SHOWN_REPLY]} is none of: {', '.join(expected(run))}"
+            annotate("warning", "Not an answer", said)
+    if found is None:
+        _wait(caller)
+        raise Waiting
+    print(f"Answer: {one_line(found.word)}", flush=True)
+    return found
+
+
+def _answered_by(asked: Callable[[Caller, str], Optional[str]], caller: Caller) -> Outcome:
+    """Put a question to the agent; where the answer is none, a person must not be asked in its place."""
+    run = caller.run
+    answer = asked(caller, f"{_question(caller)}\nEnd your answer with a line that is just the reply.\n")
+    found = None if answer is None else of_agent(run, answer)
+    if found is not None:
+        return found
+    if run.unit["task"] != "ask":
+        raise RefusedError(f"{run.node}: the agent answered none of: {', '.join(expected(run)) or 'a text'}")
+    annotate("warning", "No verdict", "The last line of the answer is none of those asked for; it counts as FAIL")
+    return Outcome("fail", answer or "")
+
+
+def _question(caller: Caller) -> str:
+    """Return a question as Markdown: what is asked, the block below it, and what may be answered."""
+    unit = caller.run.unit
+    parts = [caller.text("reason" if unit["task"] == "gate" else "prompt")]
+    block = caller.text("block")
+    if block:
+        fence = "```"
+        while fence in block:
+            fence += "`"
+        parts.append(f"{fence}{unit.get('language', '')}\n{block}\n{fence}")
+    parts.append(choices_in_words(expected(caller.run)))
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _wait(caller: Caller) -> None:
+    caller.run.save(caller.folder / "state")
+    replies = expected(caller.run)
+    first = replies[0] if replies else "TEXT"
+    lines = [one_line(caller.run.node), one_line(first), _question(caller)]
+    (caller.folder / "waiting").write_text("\n".join(lines), encoding="utf-8", errors="replace")
+
+
+def take_answers(run: Run) -> None:
+    """Add the answers that were given with this run to those that are not used yet."""
+    run.replies = read_replies(run.program, os.environ.get("RDC_ANSWERS", "")) + run.replies
+
+
+DOING.update(dict.fromkeys(ASKING, answered))
+BEGINNING.append(take_answers)

@@ -45,7 +45,9 @@ class RoutedWorkflow(Workflow[RoutedParts]):
 
     @property
     def _guide(self) -> str:
-        return "The program begins at the step `Prepare`. What stands before is the runtime of rdc, which its steps call."
+        return (
+            "The program begins at the step `Prepare`. The step before it is the runtime of rdc, which all others call."
+        )
 
     @property
     def _shell_says(self) -> str:
@@ -103,7 +105,7 @@ class RoutedWorkflow(Workflow[RoutedParts]):
     def _written(self) -> Step:
         """The step that writes the runtime, by itself, so that whoever reads the program can pass over it."""
         modules = self._runtime.modules
-        says = f"The runtime of rdc {__version__}, with nothing of the program in it. That follows in the step `Prepare`."
+        says = f"The runtime of rdc {__version__}. Nothing of the program is in it: that begins at the step `Prepare`."
         script = render("modules.sh.jinja", modules=modules, delimiter=delimiter(modules))
         return Step("Write the runtime", comments=(says,), shell=PLAIN_SHELL, run=script)
 
