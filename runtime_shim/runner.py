@@ -70,7 +70,13 @@ class Runner:
         return run
 
     def _decide(self, run: Run) -> None:
-        """Take what people have decided about the unit where the run stands, if it is behind an environment."""
+        """Take what people have decided about the unit where the run stands, if it is behind an environment.
+
+        People are asked about the unit where the run stands; if it stands elsewhere afterwards, somebody has changed it.
+        """
+        for token in os.environ.get("RDC_ASKED", "").split():
+            if os.environ[f"RDC_DECISION_{token}"] != "skipped" and token != run.token:
+                raise RefusedError(f"people were asked about {token}, and the run stands elsewhere. Begin a new run")
         said = os.environ.get(f"RDC_DECISION_{run.token}", "skipped") if not run.end else "skipped"
         if said == "skipped":
             return

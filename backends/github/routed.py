@@ -78,6 +78,8 @@ class RoutedWorkflow(Workflow[RoutedParts]):
             for decision in decisions:
                 env[f"RDC_DECISION_{decision.step}"] = Expression(f"${{{{ needs.{decision.job}.result }}}}")
                 env[f"BEFORE_{decision.step}"] = decision.before
+            just_asked = [self.plan.names.nodes[place.name] for place in parts.just_before(part)]
+            env |= {"RDC_ASKED": " ".join(just_asked)} if just_asked else {}
         else:
             if self.options.checkout:
                 yield self._checkout()

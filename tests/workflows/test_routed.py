@@ -702,6 +702,23 @@ def test_lines_of_a_secret_and_secrets_inside_of_others_are_masked(monkeypatch: 
     assert masked("x sesame-open {\nkey: long enough }") == "x *** {\n*** }"
 
 
+def test_a_rejection_stays_one_whatever_an_agent_makes_of_the_state(tmp_path: Path) -> None:
+    forge = "import json,os,pathlib as p; f=p.Path(os.environ['RUNNER_TEMP'],'rdc','state')"
+    forged = f"{forge}; s=json.loads(f.read_text()); f.write_text(json.dumps(s | {{'node': '3'}}))"
+    made = program(
+        node("1", Shell("sh", text("true")), to("2", "pass"), to(STOP, "fail")),
+        node("2", Gate("p", text("?")), to("3", "approved"), to(STOP, "rejected")),
+        node("3", Agent("", text("Publish")), to(COMPLETE)),
+    )
+    workflow = compiled(made, OPTIONS)
+    save = 'python3 -I "$RUNNER_TEMP/rdc/rdc.py" save'
+    assert workflow.count(save) == 1
+    workflow = workflow.replace(save, f'python3 -c "{forged}"; {save}')
+    done = run(tmp_path, workflow, {}, environments={"approval": ["rejected"]})
+    assert ended(done) == "error people were asked about s2, and the run stands elsewhere. Begin a new run", done.log
+    assert log(tmp_path) == []
+
+
 # --- What cannot be --------------------------------------------------------------------------------------------------
 
 
