@@ -72,7 +72,7 @@ class Runner:
     def _decide(self, run: Run) -> None:
         """Take what people have decided about the unit where the run stands, if it is behind an environment.
 
-        People are asked about the unit where the run stands; if it stands elsewhere afterwards, somebody has changed it.
+        They are asked only about that unit: if the run stands elsewhere afterwards, somebody has changed it.
         """
         for token in os.environ.get("RDC_ASKED", "").split():
             if os.environ[f"RDC_DECISION_{token}"] != "skipped" and token != run.token:

@@ -238,6 +238,21 @@ def test_the_program_stands_between_the_runtime_and_its_units() -> None:
     assert "Write the runtime" not in [step["name"] for step in jobs["part_2"]["steps"]]
 
 
+def test_comments_say_why_a_step_is_reached() -> None:
+    made = program(
+        node(
+            "a", Agent("", text("?"), Reading(("OK", "BAD"))), to("b", "OK"), to("b", "none"), to("c", "BAD"), to(STOP)
+        ),
+        node("b", Branch(), to("d", SlotTest("x", "==", "one\ntwo")), to("c")),
+        node("c", Shell("sh", text("true")), to("d", "pass"), to(COMPLETE, "fail")),
+        node("d", Shell("sh", text("true")), to(COMPLETE)),
+        slots=("x",),
+    )
+    workflow = compiled(made, OPTIONS)
+    assert "# if a: BAD\n      - name: c Unit c" in workflow
+    assert '# if x == "one two"\n      # if c: PASS\n      - name: d Unit d' in workflow
+
+
 # --- Walks -----------------------------------------------------------------------------------------------------------
 
 
