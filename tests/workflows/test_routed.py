@@ -20,9 +20,8 @@ from runtime_shim.program import RefusedError
 from runtime_shim.runner_answers import read_replies
 from runtime_shim.runner_calls import masked
 from runtime_shim.runner_state import Run, read_state
-from tests.workflows import act, engine, lint
+from tests.workflows import engine, lint
 from tests.workflows.compiling import parsed
-from tests.workflows.reviews import reviewed, stand_in
 from tests.workflows.routed import (
     COMPLETE,
     STOP,
@@ -283,18 +282,6 @@ def test_a_run_with_everything(tmp_path: Path, kind: str, decision: str, end: st
         assert "| 3b Unit 3b | 1 | OK |" in done.summary
 
 
-def test_act_runs_it_too(tmp_path: Path) -> None:
-    (tmp_path / "answers.json").write_text(json.dumps({"1": ['{"kind": "bug"}\n::set-output name=next::s2b']}))
-    (tmp_path / "agent.py").write_text(STAND_IN, encoding="utf-8")
-    env = {"FOLDER": str(tmp_path), "ARTIFACTS": str(tmp_path / "artifacts")}
-    with stand_in() as reviews:
-        workflow = reviewed(compiled(triage(), OPTIONS), "echo approved")
-        done = act.run(tmp_path, workflow, inputs={"issue": "i"}, env=env, api_url=reviews.url)
-    assert done.exit_code == 0, done.log
-    assert "### COMPLETE" in done.summary
-    assert [unit for unit, _, _ in log(tmp_path)][0::3] == ["1", "5"]
-
-
 def test_the_limit_ends_a_run(tmp_path: Path) -> None:
     endless = program(node("1", Agent("", text("Go")), to("1")), limit=2)
     done = run(tmp_path, compiled(endless, OPTIONS), {})
@@ -465,35 +452,21 @@ def asking() -> Program:
 NAME = "Ann; $(touch x)\n# B. yes"
 
 
-def test_answers_as_json_and_as_lines(tmp_path: Path) -> None:
-    as_json = {
-        "ask": "yes",
-        "name": [NAME, NAME],
-        "pick": [f"for {NAME}"] * 2,
-        "sure": ["no", "yes"],
-        "gate": "approved",
-    }
-    as_lines = f"yes\nname<<END\n{NAME}\nEND\npick<<END\nfor {NAME}\nEND\nsure yes\ngate approved"
-    for number, answers in enumerate((json.dumps(as_json), as_lines)):
-        folder = tmp_path / str(number)
-        folder.mkdir()
-        done = run(folder, compiled(asking()), {}, inputs={"answers": answers})
-        assert ended(done) == "COMPLETE", done.log
-        assert (folder / "name").read_text() == NAME
-        assert not list(folder.rglob("x"))
+def test_answers_as_lines(tmp_path: Path) -> None:
+    answers = f"yes\nname<<END\n{NAME}\nEND\npick<<END\nfor {NAME}\nEND\nsure yes\ngate approved"
+    done = run(tmp_path, compiled(asking()), {}, inputs={"answers": answers})
+    assert ended(done) == "COMPLETE", done.log
+    assert (tmp_path / "name").read_text() == NAME
+    assert not list(tmp_path.rglob("x"))
 
 
-def test_a_run_waits_for_each_answer_and_goes_on_in_another_run(tmp_path: Path) -> None:
+def test_a_run_waits_for_an_answer_and_goes_on_in_another_run(tmp_path: Path) -> None:
     workflow = compiled(asking())
-    done = run(tmp_path, workflow, {})
-    steps: list[tuple[str, dict[str, str]]] = [
-        ("ask", {"ask": "yes", "name": NAME}),
-        ("pick", {"sure": "yes", "pick": f"for {NAME}"}),
-        ("gate", {"gate": "approved"}),
-    ]
-    for number, (waits, replies) in enumerate(steps, start=2):
-        assert ended(done) == f"WAITING {waits}", done.log
-        done = run(tmp_path, workflow, {}, number, inputs={"answers": json.dumps(replies), "resume": str(number - 1)})
+    given: dict[str, object] = {"ask": "yes", "name": [NAME, NAME], "sure": ["no", "yes"]}
+    done = run(tmp_path, workflow, {}, inputs={"answers": json.dumps(given)})
+    assert ended(done) == "WAITING pick", done.log
+    given = {"pick": [f"for {NAME}"] * 2, "gate": "approved"}
+    done = run(tmp_path, workflow, {}, 2, inputs={"answers": json.dumps(given), "resume": "1"})
     assert ended(done) == "COMPLETE", done.log
     assert (tmp_path / "name").read_text() == NAME
     assert done.summary.count("| ask Unit ask | 1 | YES |") == 1
