@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from backends.github.names import identifiers
@@ -12,9 +13,10 @@ from compiler.ir.program import Input
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 _GIVING = ("workflow_dispatch", "workflow_call")
+_NO_EVENTS: Mapping[str, Any] = MappingProxyType({})
 
 
-def input_names(inputs: Sequence[Input], events: Mapping[str, Any]) -> dict[str, str]:
+def input_names(inputs: Sequence[Input], events: Mapping[str, Any] = _NO_EVENTS) -> dict[str, str]:
     """What GitHub calls each input: by its name, if GitHub takes that and the events have no other input of it."""
     taken = {name for event in _GIVING for name in (events.get(event) or {}).get("inputs") or {}}
     others = [name.lower() for name in taken] + [declared.name.lower() for declared in inputs]
