@@ -28,8 +28,7 @@ def reply(caller: Caller, prompt: str) -> Optional[str]:
 def tool(caller: Caller, _script: Optional[str]) -> Outcome:
     """Call a tool (I13)."""
     unit, registers = caller.run.unit, caller.run.registers
-    escaped = {name: in_json(value) if isinstance(value, str) else value for name, value in registers.items()}
-    arguments = filled(unit, caller.written("arguments"), escaped)
+    arguments = filled(unit, caller.written("arguments"), registers, in_json)
     given = f'{{"tool": "{in_json(unit["tool"])}", "arguments": {arguments}}}\n'
     variable, names = caller.run.program["tools"][unit["connection"]]
     environment = caller.environment(names)

@@ -1,6 +1,6 @@
 """Cases made smaller in the terms of programs, where taking away what was drawn at random leaves too much.
 
-Not all that is proposed is a valid program; who asks for it finds out by the verifier.
+What would be no valid program is not tried.
 """
 
 from __future__ import annotations
@@ -11,6 +11,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
+from compiler.ir.serialise import from_json
+from compiler.ir.verify import problems
+
 from .cases import Case, Json
 
 
@@ -20,9 +23,16 @@ def made_smaller(case: Case, still: Callable[[Case], bool], seconds: float) -> C
     found: Case | None = case
     while found:
         case = found
-        candidates = (smaller for smaller in _smaller(case) if time.monotonic() < until)
+        candidates = (smaller for smaller in _smaller(case) if time.monotonic() < until and _is_valid(smaller))
         found = next((smaller for smaller in candidates if still(smaller)), None)
     return case
+
+
+def _is_valid(case: Case) -> bool:
+    try:
+        return not problems(from_json(case.text))
+    except ValueError:
+        return False
 
 
 def _smaller(case: Case) -> Iterator[Case]:

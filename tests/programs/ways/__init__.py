@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 
 from backends.registry import load
 from compiler.ir.features import Feature, features_of
@@ -51,23 +50,16 @@ class Way:
         return features_of(from_json(case.text)) <= self.carries
 
 
-def unready(backend: str) -> str:
-    """Targets that are made for runbooks alone know names of ends and of variables that are no matter of programs."""
-    ready = Feature.AGENTS in load(backend).features
-    return "" if ready else f"the {backend} target takes no programs but those of runbooks"
-
-
-NOT_MAKE, NOT_GITHUB = partial(unready, "make"), partial(unready, "github")
-
 WAYS = {
     "python": Way(python.compare, "python"),
     "python-waiting": Way(python.compare_in_pieces, "python", needs_questions=True),
     "python-killed": Way(python.compare_killed, "python", slow=0.03, every=3),
-    "make": Way(make.compare, "make", missing=NOT_MAKE),
-    "make-waiting": Way(make.compare_in_pieces, "make", needs_questions=True, missing=NOT_MAKE),
-    "make-killed": Way(make.compare_killed, "make", slow=0.03, every=3, missing=NOT_MAKE),
-    "github": Way(github.compare, "github", every=2, missing=NOT_GITHUB),
-    "engine": Way(github.compare_by_engine, "github", missing=lambda: NOT_GITHUB() or node()),
+    "make": Way(make.compare, "make"),
+    "make-waiting": Way(make.compare_in_pieces, "make", needs_questions=True),
+    "make-killed": Way(make.compare_killed, "make", slow=0.03, every=3),
+    "github": Way(github.compare, "github", every=2),
+    "engine": Way(github.compare_by_engine, "github", missing=node),
+    "engine-waiting": Way(github.compare_in_pieces, "github", needs_questions=True, every=2, missing=node),
 }
 SEMANTICS = "semantics"
 """The way that runs nothing."""
