@@ -16,6 +16,7 @@ from runtime_shim.runner_state import Outcome, Run
 from runtime_shim.values import UnfitError, check_value, read_output, read_regular, texts_of
 from runtime_shim.walk import attempt_of, instances_of
 
+LONGEST_TITLE = 16_384  # characters: a variable has 128 KiB at most
 SHORTEST_SECRET = 4  # characters; a shorter one is in too many words
 SHORTEST_LINE = 8  # characters of a line of a secret that has several
 # What the runner believes, or gives to whoever has it; and what rdc itself keeps in the environment of a step.
@@ -91,7 +92,7 @@ class Caller:
         }
         found |= {
             "RDC_UNIT": run.node,
-            "RDC_TITLE": run.text(unit["title"]).replace("\0", "\ufffd"),
+            "RDC_TITLE": run.text(unit["title"]).replace("\0", "\ufffd")[:LONGEST_TITLE],
             "RDC_RUN_ID": run.number,
             "RDC_ATTEMPT": str(attempt_of(unit, run.registers)),
         }
