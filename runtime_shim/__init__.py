@@ -58,25 +58,27 @@ MODULES: tuple[tuple[str, str], ...] = (
     ("cli", ""),
 )
 
-RUNNER: tuple[str, ...] = (
-    "program",
-    "walk",
-    "reading",
-    "fitting",
-    "signals",
-    "foreground",
-    "leftover",
-    "process",
-    "exchange",
-    "search",
-    "kept",
-    "values",
-    "runner_state",
-    "runner_answers",
-    "runner_calls",
-    "runner",
+RUNNER: tuple[tuple[str, str], ...] = (
+    ("program", ""),
+    ("walk", ""),
+    ("reading", ""),
+    ("fitting", ""),
+    ("signals", ""),
+    ("foreground", ""),
+    ("leftover", ""),
+    ("process", ""),
+    ("exchange", "agents tools"),
+    ("search", "agents tools"),
+    ("kept", ""),
+    ("values", ""),
+    ("runner_says", ""),
+    ("runner_state", ""),
+    ("runner_calls", ""),
+    ("runner_agents", "agents tools"),
+    ("runner_answers", "ask confirm input select gate"),
+    ("runner", ""),
 )
-"""The modules that the steps of a workflow need, in order."""
+"""The modules that the steps of a workflow need, in order, each with the features that need it."""
 
 BESIDE: tuple[str, ...] = ("json_lines", "helper", "calls")
 """Modules that Makefiles carry for what sh cannot say exactly; no compiled program has them."""
@@ -93,10 +95,10 @@ def features(program: dict[str, Any]) -> set[str]:
     return {"", *program, *(unit["task"] for unit in units), *keys, *(["slots"] if is_slotted else [])}
 
 
-def modules(program: dict[str, Any]) -> list[str]:
+def modules(program: dict[str, Any], among: tuple[tuple[str, str], ...] = MODULES) -> list[str]:
     """Return the names of the modules that a program needs, in order."""
     found = features(program)
-    return [name for name, needs in MODULES if any(found.issuperset(need.split("+")) for need in needs.split(" "))]
+    return [name for name, needs in among if any(found.issuperset(need.split("+")) for need in needs.split(" "))]
 
 
 def main(program: dict[str, Any], argv: Optional[list[str]] = None, prog: Optional[str] = None) -> int:

@@ -1,7 +1,6 @@
 """What the steps of a workflow call: `begin`, `unit` and `loop`, `ask` before an approval, and `result`."""
 
 import os
-import re
 import time
 from collections.abc import Iterable
 from pathlib import Path
@@ -18,16 +17,8 @@ from runtime_shim.program import (
     RefusedError,
     Table,
 )
-from runtime_shim.runner_answers import (
-    ASKING,
-    choices_in_words,
-    expected,
-    of_agent,
-    outcome_of_reply,
-    read_replies,
-    take_reply,
-)
-from runtime_shim.runner_calls import Caller, failed, masked
+from runtime_shim.runner_calls import BEGINNING, DOING, Caller, Waiting, failed, masked
+from runtime_shim.runner_says import SHOWN, annotate, as_block, one_line, output, tell
 from runtime_shim.runner_state import Outcome, Run, read_state
 from runtime_shim.signals import Interrupted, Signals
 from runtime_shim.values import UnfitError
@@ -35,50 +26,10 @@ from runtime_shim.walk import attempt_of
 
 LONGEST_PAUSE = 10**8  # seconds
 MOST_ROWS = 2000  # of the summary
-SHOWN = 100_000  # characters of a text in the summary, which GitHub takes 1 MiB of
 SPECIAL = str.maketrans({character: f"\\{character}" for character in "\\`*_[]<>|#&~!"})
 GOOD = ("pass", "yes", "approved")
 BAD = ("fail", "failed", "no", "rejected", "none", "invalid", "ambiguous")
 DECISIONS = ("success", "failure")  # how the job of an approval ends
-
-
-class Waiting(Exception):  # noqa: N818 (it is no error)
-    """A question that nobody has answered yet."""
-
-
-def tell(variable: str, line: str) -> None:
-    """Write a line to a file of the runner."""
-    with Path(os.environ[variable]).open("a", encoding="utf-8", errors="replace") as file:
-        file.write(f"{line}\n")
-
-
-def output(name: str, token: str) -> None:
-    """Say a name that rdc has made to conditions of later steps; no other text gets there."""
-    if not re.fullmatch(r"[A-Za-z0-9_.-]+", token):
-        raise RefusedError(f"{name} is no name of a place")
-    tell("GITHUB_OUTPUT", f"{name}={token}")
-
-
-def one_line(text: str) -> str:
-    """Return a text on one line, without what does not print, and without what could be a command to the runner."""
-    shown = "".join(character if character.isprintable() else " " for character in " ".join(text.split()))
-    return shown.replace("##[", "# # [")
-
-
-def annotate(level: str, title: str, message: str) -> None:
-    """Put a line on the page of the run."""
-    print(f"::{level} title={title}::{one_line(message).replace('%', '%25')}", flush=True)
-
-
-def as_block(text: str) -> str:
-    """Return a text that Markdown shows as it is."""
-    lines = re.split(r"[\r\n]", text[:SHOWN])
-    return "".join(f"    {one_visible(line)}\n" for line in lines)
-
-
-def one_visible(line: str) -> str:
-    """Return a line in which nothing is hidden, such as marks that reverse the direction of a text."""
-    return "".join(c if c.isprintable() or c == "\t" else repr(c)[1:-1] for c in line)
 
 
 class Runner:
@@ -94,7 +45,8 @@ class Runner:
     def begin(self, part: str, *_others: str) -> int:
         """Begin a run, or go on with one that another job or run has left."""
         run = read_state(self.program, self.path) if self.path.exists() else self._new()
-        run.replies = read_replies(self.program, os.environ.get("RDC_ANSWERS", "")) + run.replies
+        for begin in BEGINNING:
+            begin(run)
         self._decide(run)
         return self._leave(run, part)
 
@@ -118,7 +70,13 @@ class Runner:
         return run
 
     def _decide(self, run: Run) -> None:
-        """Take what people have decided about the unit where the run stands, if it is behind an environment."""
+        """Take what people have decided about the unit where the run stands, if it is behind an environment.
+
+        They are asked only about that unit: if the run stands elsewhere afterwards, somebody has changed it.
+        """
+        for token in os.environ.get("RDC_ASKED", "").split():
+            if os.environ[f"RDC_DECISION_{token}"] != "skipped" and token != run.token:
+                raise RefusedError(f"people were asked about {token}, and the run stands elsewhere. Begin a new run")
         said = os.environ.get(f"RDC_DECISION_{run.token}", "skipped") if not run.end else "skipped"
         if said == "skipped":
             return
@@ -165,60 +123,11 @@ class Runner:
                 time.sleep(seconds)
 
     def _outcome(self, caller: Caller, script: Optional[str]) -> Outcome:
-        task = caller.run.unit["task"]
         try:
-            if task == "shell":
-                return caller.command(script)
-            if task in ASKING:
-                return self._answer(caller)
-            calls = {"agent": caller.agent, "tool": caller.tool, "parallel": caller.parallel}
-            return calls[task]()
+            return DOING[caller.run.unit["task"]](caller, script)
         except UnfitError as error:
             annotate("error", "Unit", f"{caller.run.token} failed: {error}")
             return Outcome(failed(caller.run.unit))
-
-    def _answer(self, caller: Caller) -> Outcome:
-        """Get the answer to a question: of an agent, or of people, for whom the run waits where there is none yet."""
-        run = caller.run
-        if run.unit["task"] != "gate" and self.program.get("asked") == "agent":
-            answer = caller.reply(f"{self._question(caller)}\nEnd your answer with a line that is just the reply.\n")
-            found = None if answer is None else of_agent(run, answer)
-            if found is None and run.unit["task"] == "ask":
-                annotate(
-                    "warning", "No verdict", "The last line of the answer is none of those asked for; it counts as FAIL"
-                )
-                return Outcome("fail", answer or "")
-        else:
-            reply = take_reply(run)
-            if reply is None:
-                self._wait(caller)
-                raise Waiting
-            found = outcome_of_reply(run, reply)
-        if found is None:
-            raise RefusedError(f"{run.node}: the answer is none of: {', '.join(expected(run)) or 'a text'}")
-        print(f"Answer: {one_line(found.word)}", flush=True)
-        return found
-
-    @staticmethod
-    def _question(caller: Caller) -> str:
-        """Return a question as Markdown: what is asked, the block below it, and what may be answered."""
-        unit = caller.run.unit
-        parts = [caller.text("reason" if unit["task"] == "gate" else "prompt")]
-        block = caller.text("block")
-        if block:
-            fence = "```"
-            while fence in block:
-                fence += "`"
-            parts.append(f"{fence}{unit.get('language', '')}\n{block}\n{fence}")
-        parts.append(choices_in_words(expected(caller.run)))
-        return "\n\n".join(part for part in parts if part) + "\n"
-
-    def _wait(self, caller: Caller) -> None:
-        caller.run.save(self.path)
-        replies = expected(caller.run)
-        first = replies[0] if replies else "TEXT"
-        lines = [one_line(caller.run.node), one_line(first), self._question(caller)]
-        (self.folder / "waiting").write_text("\n".join(lines), encoding="utf-8", errors="replace")
 
     def _leave(self, run: Run, place: str) -> int:
         """Say where the run goes on. An end by STOP fails the step, so that GitHub skips the others."""
@@ -264,7 +173,7 @@ class Runner:
             output("next", run.token)
             return EXIT_COMPLETE
         elif not word or (word == "COMPLETE" and os.environ["RDC_JOB"] != "success"):
-            says = "No end of the program was reached, since a step failed that is none of its units"
+            says = "No end of the program was reached, since a step failed before"
             annotate("error", "rdc", says)
             print(f"rdc: error {says}")
             return EXIT_STOP
@@ -336,6 +245,8 @@ def run_step(program: Table, words: Iterable[str]) -> int:
         print(f"rdc: error {one_line('; '.join(map(str, error.args)))}", flush=True)
         return EXIT_REFUSED
     except OSError as error:
-        annotate("error", "rdc", f"{error.strerror}: {error.filename or 'a process could not be started'}")
+        says = f"{error.strerror}: {error.filename or 'a process could not be started'}"
+        annotate("error", "rdc", says)
+        print(f"rdc: error {one_line(says)}", flush=True)
         return EXIT_REFUSED
     return code

@@ -8,18 +8,17 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Callable, Optional
+from typing import Callable, Optional
 
-from runtime_shim.exchange import Call, exchange
 from runtime_shim.process import Processes, in_words
 from runtime_shim.program import Table
-from runtime_shim.reading import decoded, in_json, joined_answer, joined_verdict, joined_word, read_word
 from runtime_shim.runner_state import Outcome, Run
 from runtime_shim.values import UnfitError, check_value, read_output, read_regular, texts_of
-from runtime_shim.walk import attempt_of, filled, instances_of
+from runtime_shim.walk import attempt_of, instances_of
 
-TOOL_TIMEOUT, AGENT_TIMEOUT = 30, 1800  # seconds (I21)
+LONGEST_TITLE = 16_384  # characters: a variable has 128 KiB at most
 SHORTEST_SECRET = 4  # characters; a shorter one is in too many words
+SHORTEST_LINE = 8  # characters of a line of a secret that has several
 # What the runner believes, or gives to whoever has it; and what rdc itself keeps in the environment of a step.
 KEPT_BACK = re.compile(r"GITHUB_(TOKEN|OUTPUT|ENV|PATH|STEP_SUMMARY|STATE)|ACTIONS_.*|RDC_.*")
 
@@ -30,12 +29,20 @@ def failed(unit: Table) -> str:
 
 
 def masked(text: str) -> str:
-    """Return a text without the values of secrets: what is kept may not show them."""
+    """Return a text without the values of secrets, and without the lines of those that have several."""
+    found: set[str] = set()
     for name in os.environ.get("RDC_SECRETS", "").split():
         value = os.environ.get(name, "")
-        if len(value) >= SHORTEST_SECRET:
-            text = text.replace(value, "***")
+        found |= {value} if len(value) >= SHORTEST_SECRET else set()
+        lines = [line.strip() for line in value.splitlines()]
+        found |= {line for line in lines if len(line) >= SHORTEST_LINE} if len(lines) > 1 else set()
+    for part in sorted(found, key=len, reverse=True):  # one may stand in another
+        text = text.replace(part, "***")
     return text
+
+
+class Waiting(Exception):  # noqa: N818 (it is no error)
+    """A question that nobody has answered yet."""
 
 
 @contextmanager
@@ -85,7 +92,7 @@ class Caller:
         }
         found |= {
             "RDC_UNIT": run.node,
-            "RDC_TITLE": run.text(unit["title"]).replace("\0", "\ufffd"),
+            "RDC_TITLE": run.text(unit["title"]).replace("\0", "\ufffd")[:LONGEST_TITLE],
             "RDC_RUN_ID": run.number,
             "RDC_ATTEMPT": str(attempt_of(unit, run.registers)),
         }
@@ -94,7 +101,7 @@ class Caller:
         for name, value in texts.items():
             check_value(name, value)
         found |= {**texts, **more}
-        return {name.encode("utf-8", "surrogateescape"): _bytes(value) for name, value in found.items()}
+        return {name.encode("utf-8", "surrogateescape"): in_bytes(value) for name, value in found.items()}
 
     def command(self, script: Optional[str]) -> Outcome:
         """Run a command (I9). `script` is the file that it stands in, if it has one."""
@@ -111,7 +118,7 @@ class Caller:
             environment[b"GITHUB_STEP_SUMMARY"] = os.fsencode(summary)
         with suppress(OSError):
             path.unlink()
-        words = [unit["shell"].encode(), b"-c", _bytes(run.text(written))]
+        words = [unit["shell"].encode(), b"-c", in_bytes(run.text(written))]
         with stopped_commands():
             group = self.processes.spawn(shell, words, environment)
             (ended,) = self.processes.watch([group], unit.get("timeout", 0))
@@ -120,82 +127,16 @@ class Caller:
         values = read_output(read_regular(path), unit["values"]) if given else {}
         return Outcome("pass" if ended == (0, False) else "fail", "", values)
 
-    def agent(self) -> Outcome:
-        """Call an agent (I11, I12)."""
-        unit = self.run.unit
-        answer = self._call([self._agent(unit, self.text("prompt"), say)])[0]
-        return Outcome(_word(unit, answer), answer or "")
 
-    def reply(self, prompt: str) -> Optional[str]:
-        """Put a question to the common agent."""
-        return self._call([self._agent({"agent": ""}, prompt, say)])[0]
-
-    def tool(self) -> Outcome:
-        """Call a tool (I13)."""
-        unit, registers = self.run.unit, self.run.registers
-        arguments = filled(unit, self.written("arguments"), registers, in_json)
-        given = f'{{"tool": "{in_json(unit["tool"])}", "arguments": {arguments}}}\n'
-        variable, names = self.run.program["tools"][unit["connection"]]
-        environment = self.environment(names)
-        answer = self._call([Call(os.environ[variable], environment, _bytes(given), say)])[0]
-        return Outcome("fail") if answer is None else Outcome("pass", answer)
-
-    def parallel(self) -> Outcome:
-        """Call all agents at the same time; what each says is shown together at the end (I14)."""
-        unit = self.run.unit
-        entries: list[Table] = unit["entries"]
-        logs: list[list[str]] = [[] for _ in entries]
-        calls: list[Call] = []
-        for index, entry in enumerate(entries):
-            name = f"RDC_PROMPT{self.suffix}_{index}"
-            prompt = os.environ[name] if name in os.environ else entry["prompt"]
-            calls.append(
-                self._agent(
-                    entry,
-                    self.run.text(prompt),
-                    logs[index].append,
-                    RDC_ENTRY=str(index),
-                    RDC_UNIT=f"{self.run.node}_{index}",
-                )
-            )
-        answers = self._call(calls, logs)
-        words = list(map(_word, entries, answers))
-        if "words" in unit:
-            word = joined_word(words, unit["check"], unit.get("failing", ()), unit.get("unanimous", ()))
-        else:
-            word = joined_verdict(words, unit["check"])
-        return Outcome(word, joined_answer(answers))
-
-    def _agent(self, entry: Table, prompt: str, shown: Callable[[str], Any], **more: str) -> Call:
-        variable, names = self.run.program["agents"][entry["agent"]]
-        environment = self.environment(names, RDC_AGENT_TYPE=entry["agent"], **more)
-        return Call(os.environ[variable], environment, _bytes(prompt), shown)
-
-    def _call(self, calls: list[Call], logs: Optional[list[list[str]]] = None) -> list[Optional[str]]:
-        unit = self.run.unit
-        with stopped_commands():
-            found = exchange(
-                self.processes, calls, unit.get("timeout", TOOL_TIMEOUT if unit["task"] == "tool" else AGENT_TIMEOUT)
-            )
-        for index, log in enumerate(logs or []):
-            print(f"::group::{self.run.token} {index}", flush=True)
-            with stopped_commands():
-                for line in log:
-                    say(line)
-            print("::endgroup::", flush=True)
-        for index, one in enumerate(found):
-            if one.trouble:
-                who = self.run.token if logs is None else f"{self.run.token} {index}"
-                print(f"{who} has no answer: {one.trouble}", flush=True)
-        return [None if one.trouble else masked(decoded(one.answer)) for one in found]
-
-
-def _word(entry: Table, answer: Optional[str]) -> str:
-    return read_word(answer, entry.get("keywords", ()), entry.get("validation"), entry.get("excused", ()))
-
-
-def _bytes(text: str) -> bytes:
+def in_bytes(text: str) -> bytes:
+    """Return a text as a process gets it, which may be no Unicode."""
     try:
         return text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:
         return text.encode("utf-8", "replace")
+
+
+Do = Callable[[Caller, Optional[str]], Outcome]
+DOING: dict[str, Do] = {"shell": Caller.command}  # who does a kind of task; the script is the file of a command
+ANSWERING: dict[str, Callable[[Caller, str], Optional[str]]] = {}  # who is asked in place of people
+BEGINNING: list[Callable[[Run], None]] = []  # what is done with a run before the first step of a job leaves it

@@ -15,7 +15,7 @@ from backends.github.scalar import OPEN, comment, label
 from backends.github.step import PLAIN_SHELL, Step
 from backends.github.units import about, as_file, fits_file, headings, title
 from backends.marks import marked
-from compiler.ir.edges import SlotTest
+from compiler.ir.edges import Edge, OutcomeTest, SlotTest
 from compiler.ir.program import Node
 from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Tool
 
@@ -29,6 +29,7 @@ LONGEST_TEXT = 100_000
 LONGEST_ESCAPED = 15_000
 """The same for one with what would open an expression: it becomes one, of which GitHub takes 21,000 characters."""
 
+_MOST_REASONS = 5
 _MINUTE = 60
 _PATIENCE = 60
 """Seconds in which a process that is out of time is ended, and the step with it."""
@@ -114,7 +115,7 @@ class Calls:
         step = replace(
             step,
             name=title(node),
-            comments=(*about(node), *self._when(node)),
+            comments=(*about(node), *(self._when(node) if step.condition else ())),
             timeout=minutes(node),
             env=env,
             run=f"{RUNTIME} unit {step.id}\n",
@@ -138,19 +139,27 @@ class Calls:
         return replace(step, name=label(shown), comments=comments, env=env, run=f"{RUNTIME} loop {step.id}\n")
 
     def _when(self, node: Node) -> Iterator[str]:
-        """What texts must be so that a unit is reached, as a reader wants it: `if issue_type is "bug"`."""
-        for name in self._leading.get(node.id, ()):
-            yield comment(f"if {name}")
+        """What leads to a unit, as a reader wants it: `if review: REJECT`, `if issue_type == "bug"`."""
+        found = list(self._leading.get(node.id, ()))
+        for said in found[:_MOST_REASONS]:
+            yield comment(f"if {said}")
+        if found[_MOST_REASONS:]:
+            yield f"or in one of {len(found) - _MOST_REASONS} more cases"
 
     @cached_property
     def _leading(self) -> Mapping[str, Iterable[str]]:
         found: dict[str, dict[str, None]] = {}
         for node in self.parts.routes.nodes.values():
+            words: dict[str, list[str]] = {}
             for edge in node.edges:
                 tests = [test for test in edge.guard if isinstance(test, SlotTest)]
                 said = " and ".join(f'{test.slot} {test.operator} "{test.text}"' for test in tests)
                 if said:
                     found.setdefault(edge.target, {})[said] = None
+                words.setdefault(edge.target, []).extend(_word(edge))
+            for target, several in words.items():
+                if several and len(words) > 1:
+                    found.setdefault(target, {})[f"{node.id}: {', '.join(dict.fromkeys(several))}"] = None
         return found
 
     # --- Secrets ------------------------------------------------------------------------------------------------------
@@ -180,6 +189,13 @@ class Calls:
                 assert_never(node.task)
 
 
+def _word(edge: Edge) -> Iterator[str]:
+    """The outcome that an edge asks for, as people read it."""
+    for test in edge.guard:
+        if isinstance(test, OutcomeTest):
+            yield test.word.upper() if test.word in {"pass", "fail"} else test.word
+
+
 def _stands_alone(node: Node) -> bool:
     """Whether a unit is a command that can stand in its step: nothing is filled in, and a file holds it as it is."""
     if not isinstance(node.task, Shell) or any(node.task.command.references):
@@ -189,6 +205,8 @@ def _stands_alone(node: Node) -> bool:
 
 
 def _variable(key: str, step: str) -> str:
-    """The variable of a text: `RDC_PROMPT`, in a loop `RDC_PROMPT_review`, of an entry `RDC_PROMPT_review_1`."""
-    kind, _, index = key.partition("_")
-    return "_".join(filter(None, ("RDC", kind, step, index)))
+    """The variable of a text: `RDC_PROMPT`, in a loop `RDC_PROMPT_review`, there of an entry `RDC_PROMPT_1_review`.
+
+    The id of a step begins with a letter, so that no unit has the variable of another one's entry.
+    """
+    return "_".join(filter(None, ("RDC", key, step)))

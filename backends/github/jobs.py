@@ -69,6 +69,10 @@ class Jobs(ABC):
         earlier = self.parts[:level]
         return [other.id for other in earlier], [place for other in earlier for place in other.questions]
 
+    def just_before(self, part: Part) -> tuple[Place, ...]:
+        """The decisions between a part and the one before it."""
+        return self.parts[self.parts.index(part) - 1].questions if part is not self.parts[0] else ()
+
     def handed_on(self, job: str, step: str, name: str) -> str:
         """A property of a step as later jobs see it."""
         output = f"{step}_{name.removeprefix('outputs.')}"

@@ -15,13 +15,14 @@ from backends.github.names import BEGIN, HANDED, RESULT
 from backends.github.prompts import TOKEN, Approvals
 from backends.github.question import question
 from backends.github.routes import RoutedParts, Routes
-from backends.github.runtime import callers, delimiter, digest, runtime
+from backends.github.runtime import Runtime, callers, delimiter, runtime
 from backends.github.scalar import Expression
 from backends.github.step import PLAIN_SHELL, Step
 from backends.github.templating import render
 from backends.github.workflow import Workflow
 from compiler.ir.program import Node
 from compiler.ir.tasks import Gate, Shell
+from compiler.version import __version__
 
 
 @dataclass(frozen=True)
@@ -36,11 +37,17 @@ class RoutedWorkflow(Workflow[RoutedParts]):
         return with_declared(super().events, self.program.inputs)
 
     @cached_property
-    def _runtime(self) -> str:
+    def _runtime(self) -> Runtime:
         return runtime(self.plan, self.options, self.options.prompts)
 
     def _cut(self) -> RoutedParts:
         return RoutedParts(self.plan, approvals=isinstance(self.prompts, Approvals), waits=self.prompts.waits)
+
+    @property
+    def _guide(self) -> str:
+        return (
+            "The program begins at the step `Prepare`. The step before it is the runtime of rdc, which all others call."
+        )
 
     @property
     def _shell_says(self) -> str:
@@ -71,6 +78,8 @@ class RoutedWorkflow(Workflow[RoutedParts]):
             for decision in decisions:
                 env[f"RDC_DECISION_{decision.step}"] = Expression(f"${{{{ needs.{decision.job}.result }}}}")
                 env[f"BEFORE_{decision.step}"] = decision.before
+            just_asked = [self.plan.names.nodes[place.name] for place in parts.just_before(part)]
+            env |= {"RDC_ASKED": " ".join(just_asked)} if just_asked else {}
         else:
             if self.options.checkout:
                 yield self._checkout()
@@ -78,7 +87,8 @@ class RoutedWorkflow(Workflow[RoutedParts]):
                 yield from fetched(self.options)
                 env["RDC_ANSWERS"] = Expression("${{ inputs.answers }}")
                 env["RESUME"] = Expression("${{ inputs.resume }}")
-            env |= given(self.program.inputs)
+            env |= given(self.program.inputs, super().events)
+            yield self._written()
         if self.prompts.waits:
             env["PROGRAM"] = identity(self.program, self.options)
         script = render(
@@ -88,11 +98,18 @@ class RoutedWorkflow(Workflow[RoutedParts]):
             decisions=[decision.step for decision in decisions],
             waits=self.prompts.waits,
             part=part.id,
-            runtime=self._runtime.rstrip("\n"),
-            delimiter=delimiter(self._runtime),
-            digest=digest(self._runtime),
+            table=self._runtime.table,
+            delimiter=delimiter(self._runtime.table),
+            digest=self._runtime.digest,
         )
         yield Step("Prepare", BEGIN, shell=PLAIN_SHELL, env=env, run=script)
+
+    def _written(self) -> Step:
+        """The step that writes the runtime, by itself, so that whoever reads the program can pass over it."""
+        modules = self._runtime.modules
+        says = f"The runtime of rdc {__version__}. Nothing of the program is in it: that begins at the step `Prepare`."
+        script = render("modules.sh.jinja", modules=modules, delimiter=delimiter(modules))
+        return Step("Write the runtime", comments=(says,), shell=PLAIN_SHELL, run=script)
 
     def _walked(self, parts: RoutedParts, part: Part) -> Iterator[Step]:
         yield from Calls(parts, part, self.options, self._secrets(), self.options.prompts).steps()

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from backends.github.condition import TRUE, Condition, Literal, expression, some
 from backends.github.jobs import Jobs, Part
-from backends.github.names import BEGIN, RESULT, Names, names_of
+from backends.github.names import BEGIN, HANDED, RESULT, Names, names_of
 from backends.github.places import Place, find_places
 from compiler.ir.program import Node, Program
 from compiler.ir.tasks import Ask, Branch, End, Gate
@@ -52,7 +52,7 @@ def make_routes(program: Program) -> Routes:
         own = {node.id for node in place.nodes}
         targets = {edge.target for node in place.nodes for edge in node.edges}
         exits[place.name] = frozenset(settled.of(targets - own)) - own
-    return Routes(program, names_of(program, [BEGIN]), found, settled.of({program.entry}), exits, home, index)
+    return Routes(program, names_of(program, [BEGIN, HANDED]), found, settled.of({program.entry}), exits, home, index)
 
 
 class _Settled:

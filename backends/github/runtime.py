@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from backends.github.calls import texts
 from backends.github.inputs import variable_names
@@ -23,15 +23,30 @@ from compiler.ir.tasks import Agent, Ask, Branch, End, Parallel, Tool
 _DEEPEST = 3
 
 
-def runtime(routes: Routes, options: GithubOptions, asked_by: str) -> str:
-    """The whole file.
+class Runtime(NamedTuple):
+    """The file in two parts: the modules, in which nothing of a document is, and the table, which is the program."""
+
+    modules: str
+    table: str
+
+    @property
+    def digest(self) -> str:
+        """The SHA-256 of the whole file."""
+        return digest(self.modules + self.table)
+
+
+def runtime(routes: Routes, options: GithubOptions, asked_by: str) -> Runtime:
+    """The file.
 
     It holds no expression, and no command to the runner: what would begin one in a text is written with an escape.
     """
-    modules = runner_bundle()
-    program = _shown(_program(routes, options, asked_by)).replace(OPEN, "$\\x7b{").replace("::", ":\\x3a")
-    text = render("rdc.py.jinja", imports=modules.imports, sections=modules.sections, program=program)
-    return text.rstrip("\n") + "\n"
+    whole = _program(routes, options, asked_by)
+    modules = runner_bundle(whole)
+    program = _shown(whole).replace(OPEN, "$\\x7b{").replace("::", ":\\x3a")
+    return Runtime(
+        render("modules.py.jinja", imports=modules.imports, sections=modules.sections),
+        render("table.py.jinja", program=program),
+    )
 
 
 def delimiter(text: str) -> str:
@@ -74,7 +89,7 @@ def _program(routes: Routes, options: GithubOptions, asked_by: str) -> Table:
         **({"inputs": inputs} if inputs else {}),
         "registers": whole["registers"],
         "scopes": whole["scopes"],
-        **_callers(routes, options),
+        **_callers(routes, options, asked_by),
         "asked": asked_by,
         "summary": options.summary,
         "steps": dict(steps),
@@ -110,12 +125,12 @@ def _unit(unit: Table, node: Node) -> Table:
     return found
 
 
-def _callers(routes: Routes, options: GithubOptions) -> Table:
+def _callers(routes: Routes, options: GithubOptions, asked_by: str) -> Table:
     """The variable with the command of each agent type and connection, and the secrets it gets; None for all."""
     agents, tools = callers(options)
     nodes = routes.program.nodes
     types = list(dict.fromkeys(name for node in nodes for name in agent_types(node)))
-    if any(isinstance(node.task, Ask) for node in nodes):
+    if asked_by == "agent" and any(isinstance(node.task, Ask) for node in nodes):
         types.append("")
     connections = dict.fromkeys(node.task.connection for node in nodes if isinstance(node.task, Tool))
     found: Table = {"agents": {}, "tools": {}}

@@ -78,6 +78,7 @@ class Workflow(ABC, Generic[JobsType]):
             runs_on=flow(options.runs_on),
             timeout=options.timeout_minutes,
             jobs=self.jobs,
+            guide=self._guide,
             shell_says=self._shell_says,
         )
 
@@ -112,6 +113,11 @@ class Workflow(ABC, Generic[JobsType]):
     @abstractmethod
     def _kept(self, parts: JobsType, part: Part) -> Iterator[Step]:
         """The steps by which a job keeps the run for another."""
+
+    @property
+    def _guide(self) -> str:
+        """What whoever opens the file is told of its order, if that needs a word."""
+        return ""
 
     @property
     def _shell_says(self) -> str:

@@ -41,9 +41,9 @@ def bundle(program: Table) -> Runtime:
     return _runtime(runtime_shim.modules(program))
 
 
-def runner_bundle() -> Runtime:
-    """The runtime for the steps of a workflow."""
-    return _runtime(runtime_shim.RUNNER)
+def runner_bundle(program: Table) -> Runtime:
+    """The runtime for the steps of a workflow with this table."""
+    return _runtime(runtime_shim.modules(program, runtime_shim.RUNNER))
 
 
 def bundled(names: Iterable[str]) -> str:

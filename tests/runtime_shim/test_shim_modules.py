@@ -16,7 +16,8 @@ from tests.runtime_shim.shim_process import ROOT, Place, Table, ask, program, sh
 
 FOLDER = ROOT / "runtime_shim"
 NAMES = [name for name, _ in MODULES]
-TREES = {name: ast.parse((FOLDER / f"{name}.py").read_text(), feature_version=(3, 9)) for name in {*NAMES, *RUNNER}}
+STEPS = [name for name, _ in RUNNER]
+TREES = {name: ast.parse((FOLDER / f"{name}.py").read_text(), feature_version=(3, 9)) for name in {*NAMES, *STEPS}}
 """Those of the Python target, and those that the steps of a workflow need."""
 
 
@@ -53,7 +54,7 @@ def bundle(table: Table) -> str:
 
 
 def test_every_module_is_named() -> None:
-    assert sorted({*NAMES, *BESIDE, *RUNNER}) == sorted(
+    assert sorted({*NAMES, *BESIDE, *STEPS}) == sorted(
         path.stem for path in FOLDER.glob("*.py") if path.stem != "__init__"
     )
 
@@ -61,15 +62,13 @@ def test_every_module_is_named() -> None:
 def test_names_are_unique() -> None:
     foreign = (node for tree in TREES.values() for node in imports_of(tree) if not is_ours(node))
     imported = {alias.name for node in foreign for alias in node.names}
-    for together in (NAMES, RUNNER):
+    for together in (NAMES, STEPS):
         counts = Counter(name for module in together for name in own_names(TREES[module]))
         assert [name for name, count in counts.items() if count > 1] == []
         assert imported & set(counts) == set()
 
 
-@pytest.mark.parametrize(
-    ("order", "name"), [*((NAMES, name) for name in NAMES), *((list(RUNNER), name) for name in RUNNER)]
-)
+@pytest.mark.parametrize(("order", "name"), [*((NAMES, name) for name in NAMES), *((STEPS, name) for name in STEPS)])
 def test_module_is_fit_for_bundling(order: list[str], name: str) -> None:
     tree = TREES[name]
     assert ast.get_docstring(tree)
@@ -91,8 +90,9 @@ def test_module_is_fit_for_bundling(order: list[str], name: str) -> None:
     assert "__file__" not in {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
 
 
-def test_core_does_not_need_the_modules_of_tasks() -> None:
-    always = [name for name, task in MODULES if not task]
+@pytest.mark.parametrize("order", [MODULES, RUNNER])
+def test_core_does_not_need_the_modules_of_tasks(order: tuple[tuple[str, str], ...]) -> None:
+    always = [name for name, task in order if not task]
     for name in always:
         for node in imports_of(TREES[name]):
             if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("runtime_shim."):

@@ -6,6 +6,7 @@ import json
 import re
 import sys
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +18,10 @@ from compiler.ir.program import Program
 from compiler.ir.tasks import End
 from runtime_shim.program import RefusedError
 from runtime_shim.runner_answers import read_replies
+from runtime_shim.runner_calls import masked
 from runtime_shim.runner_state import Run, read_state
-from tests.workflows import act, engine, lint
+from tests.workflows import engine, lint
 from tests.workflows.compiling import parsed
-from tests.workflows.reviews import reviewed, stand_in
 from tests.workflows.routed import (
     COMPLETE,
     STOP,
@@ -212,6 +213,45 @@ def test_steps_get_the_secrets_of_what_they_call() -> None:
     assert not any({"KEY", "DEPLOY"} & set(step["env"]) for step in jobs["approve_s4"]["steps"])
 
 
+@pytest.mark.parametrize(
+    ("task", "options", "carried"),
+    [
+        (Shell("sh", text("true")), {}, set()),
+        (Ask("input", text("?")), {"agent": AGENT}, {"read_replies"}),
+        (Ask("input", text("?")), {"agent": AGENT, "prompts": "agent"}, {"read_replies", "exchange"}),
+        (Tool("tracker", "x", text("{}")), OPTIONS, {"exchange"}),
+    ],
+)
+def test_a_workflow_carries_what_its_program_needs(task: Any, options: dict[str, Any], carried: set[str]) -> None:
+    workflow = compiled(program(node("1", task, to(COMPLETE)), slots=("x",), limit=5), options)
+    assert {name for name in ("read_replies", "exchange") if f"def {name}(" in workflow} == carried
+
+
+def test_the_program_stands_between_the_runtime_and_its_units() -> None:
+    jobs = parsed(compiled(triage(), OPTIONS))["jobs"]
+    names = [step["name"] for step in jobs["part_1"]["steps"]]
+    assert names[:4] == ["Note the reviews until now", "Write the runtime", "Prepare", "1. Unit 1"]
+    _, runtime, prepare, *_ = jobs["part_1"]["steps"]
+    assert "Classify" not in runtime["run"]
+    assert "PROGRAM = {" in prepare["run"]
+    assert "Write the runtime" not in [step["name"] for step in jobs["part_2"]["steps"]]
+
+
+def test_comments_say_why_a_step_is_reached() -> None:
+    made = program(
+        node(
+            "a", Agent("", text("?"), Reading(("OK", "BAD"))), to("b", "OK"), to("b", "none"), to("c", "BAD"), to(STOP)
+        ),
+        node("b", Branch(), to("d", SlotTest("x", "==", "one\ntwo")), to("c")),
+        node("c", Shell("sh", text("true")), to("d", "pass"), to(COMPLETE, "fail")),
+        node("d", Shell("sh", text("true")), to(COMPLETE)),
+        slots=("x",),
+    )
+    workflow = compiled(made, OPTIONS)
+    assert "# if a: BAD\n      - name: c Unit c" in workflow
+    assert '# if x == "one two"\n      # if c: PASS\n      - name: d Unit d' in workflow
+
+
 # --- Walks -----------------------------------------------------------------------------------------------------------
 
 
@@ -240,18 +280,6 @@ def test_a_run_with_everything(tmp_path: Path, kind: str, decision: str, end: st
     if decision == "approved":
         assert prompts[-1] == ("5", "Publish done\n\nfine")
         assert "| 3b Unit 3b | 1 | OK |" in done.summary
-
-
-def test_act_runs_it_too(tmp_path: Path) -> None:
-    (tmp_path / "answers.json").write_text(json.dumps({"1": ['{"kind": "bug"}\n::set-output name=next::s2b']}))
-    (tmp_path / "agent.py").write_text(STAND_IN, encoding="utf-8")
-    env = {"FOLDER": str(tmp_path), "ARTIFACTS": str(tmp_path / "artifacts")}
-    with stand_in() as reviews:
-        workflow = reviewed(compiled(triage(), OPTIONS), "echo approved")
-        done = act.run(tmp_path, workflow, inputs={"issue": "i"}, env=env, api_url=reviews.url)
-    assert done.exit_code == 0, done.log
-    assert "### COMPLETE" in done.summary
-    assert [unit for unit, _, _ in log(tmp_path)][0::3] == ["1", "5"]
 
 
 def test_the_limit_ends_a_run(tmp_path: Path) -> None:
@@ -335,7 +363,64 @@ def test_unfit_inputs_are_refused_before_anything_runs(tmp_path: Path) -> None:
     assert (done.conclusion, ended(done)) == ("failure", f"error {'; '.join(said)}")
     assert not (tmp_path / "values").exists()
     assert done.jobs["runbook"].annotations[:3] == tuple(("error", "rdc", reason) for reason in said)
-    assert done.jobs["runbook"].outcomes == {"begin": "failure", "s1": "skipped", "result": "skipped"}
+    assert done.jobs["runbook"].outcomes["begin"] == "failure"
+    assert {done.jobs["runbook"].outcomes[name] for name in ("s1", "result")} == {"skipped"}
+
+
+def test_inputs_keep_apart_from_those_of_rdc_and_of_the_options() -> None:
+    asked = program(node("1", Ask("input", text("?")), to(COMPLETE)), inputs=[Input("Answers"), Input("resume")])
+    options = {"on": {"workflow_dispatch": {"inputs": {"Resume_2": {"type": "string"}}}}}
+    workflow = parsed(compiled(asked, options))
+    declared = workflow["on"]["workflow_dispatch"]["inputs"]
+    assert list(declared) == ["Resume_2", "answers", "resume", "Answers_2", "resume_3"]
+    (begin,) = (step for step in workflow["jobs"]["runbook"]["steps"] if step.get("id") == "begin")
+    assert begin["env"]["RDC_INPUT_resume"] == "${{ inputs.resume_3 }}"
+
+
+@pytest.mark.parametrize(("task", "is_asked"), [(Ask("input", text("?")), None), (Shell("sh", text("true")), True)])
+def test_whoever_continues_a_run_gives_no_inputs(task: Any, is_asked: bool | None) -> None:
+    made = program(node("1", task, to(COMPLETE)), inputs=[Input("issue")])
+    declared = parsed(compiled(made))["on"]["workflow_dispatch"]["inputs"]["issue"]
+    assert declared.get("required") is is_asked
+
+
+def test_a_choice_that_need_not_be_made_is_not_made_by_the_form() -> None:
+    options = ("a", "b")
+    inputs = [Input("x", "choice", options=options, required=False), Input("y", "choice", options=options)]
+    made = program(node("1", Shell("sh", text("true")), to(COMPLETE)), inputs=inputs)
+    declared = parsed(compiled(made))["on"]["workflow_dispatch"]["inputs"]
+    assert {name: said["type"] for name, said in declared.items()} == {"x": "string", "y": "choice"}
+
+
+# --- Names -----------------------------------------------------------------------------------------------------------
+
+
+def test_an_entry_of_a_loop_and_a_unit_have_prompts_of_their_own() -> None:
+    entries = (Agent("", text("zero")), Agent("", text("one")))
+    made = program(
+        node("review", Parallel(entries), to("review_1", "pass"), to(STOP)),
+        node("review_1", Agent("", text("own")), to("review", "fail"), to(COMPLETE)),
+    )
+    steps = parsed(compiled(made, OPTIONS))["jobs"]["runbook"]["steps"]
+    (loop,) = (step for step in steps if step.get("id") == "review")
+    assert sorted(loop["env"].values()) == ["one", "own", "zero"]
+
+
+NAMES = ("result", "begin", "handed", "saved", "kept", "reviews", "Done", "done", "STOP", "...", "é", "1.2", "1 2", "_")
+LONG = ("x" * 200, "x" * 199 + "y", "X" * 199 + "z")
+
+
+def test_no_two_steps_have_the_same_id() -> None:
+    names = (*NAMES, *LONG)
+    following = {**dict(pairwise(names)), names[-1]: "gate"}
+    made = program(
+        *(node(name, Agent("", text("?")), to(following[name])) for name in names),
+        node("gate", Gate("p", text("?")), to("ask", "approved"), to(COMPLETE)),
+        node("ask", Ask("input", text("?")), to(COMPLETE)),
+    )
+    for job in parsed(compiled(made, OPTIONS))["jobs"].values():
+        found = [step["id"].lower() for step in job["steps"] if "id" in step]
+        assert len(found) == len(set(found))
 
 
 # --- Answers ---------------------------------------------------------------------------------------------------------
@@ -367,35 +452,21 @@ def asking() -> Program:
 NAME = "Ann; $(touch x)\n# B. yes"
 
 
-def test_answers_as_json_and_as_lines(tmp_path: Path) -> None:
-    as_json = {
-        "ask": "yes",
-        "name": [NAME, NAME],
-        "pick": [f"for {NAME}"] * 2,
-        "sure": ["no", "yes"],
-        "gate": "approved",
-    }
-    as_lines = f"yes\nname<<END\n{NAME}\nEND\npick<<END\nfor {NAME}\nEND\nsure yes\ngate approved"
-    for number, answers in enumerate((json.dumps(as_json), as_lines)):
-        folder = tmp_path / str(number)
-        folder.mkdir()
-        done = run(folder, compiled(asking()), {}, inputs={"answers": answers})
-        assert ended(done) == "COMPLETE", done.log
-        assert (folder / "name").read_text() == NAME
-        assert not list(folder.rglob("x"))
+def test_answers_as_lines(tmp_path: Path) -> None:
+    answers = f"yes\nname<<END\n{NAME}\nEND\npick<<END\nfor {NAME}\nEND\nsure yes\ngate approved"
+    done = run(tmp_path, compiled(asking()), {}, inputs={"answers": answers})
+    assert ended(done) == "COMPLETE", done.log
+    assert (tmp_path / "name").read_text() == NAME
+    assert not list(tmp_path.rglob("x"))
 
 
-def test_a_run_waits_for_each_answer_and_goes_on_in_another_run(tmp_path: Path) -> None:
+def test_a_run_waits_for_an_answer_and_goes_on_in_another_run(tmp_path: Path) -> None:
     workflow = compiled(asking())
-    done = run(tmp_path, workflow, {})
-    steps: list[tuple[str, dict[str, str]]] = [
-        ("ask", {"ask": "yes", "name": NAME}),
-        ("pick", {"sure": "yes", "pick": f"for {NAME}"}),
-        ("gate", {"gate": "approved"}),
-    ]
-    for number, (waits, replies) in enumerate(steps, start=2):
-        assert ended(done) == f"WAITING {waits}", done.log
-        done = run(tmp_path, workflow, {}, number, inputs={"answers": json.dumps(replies), "resume": str(number - 1)})
+    given: dict[str, object] = {"ask": "yes", "name": [NAME, NAME], "sure": ["no", "yes"]}
+    done = run(tmp_path, workflow, {}, inputs={"answers": json.dumps(given)})
+    assert ended(done) == "WAITING pick", done.log
+    given = {"pick": [f"for {NAME}"] * 2, "gate": "approved"}
+    done = run(tmp_path, workflow, {}, 2, inputs={"answers": json.dumps(given), "resume": "1"})
     assert ended(done) == "COMPLETE", done.log
     assert (tmp_path / "name").read_text() == NAME
     assert done.summary.count("| ask Unit ask | 1 | YES |") == 1
@@ -405,16 +476,54 @@ def test_a_run_waits_for_each_answer_and_goes_on_in_another_run(tmp_path: Path) 
     ("given", "replies"),
     [
         ("a yes; b two words ;c x", [["a", "yes"], ["b", "two words"], ["c", "x"]]),
-        ("a yes; no unit", [["a", "yes; no unit"]]),
+        ("b yes; no unit", [["b", "yes; no unit"]]),
         ("yes\n\nb  # text", [["", "yes"], ["b", " # text"]]),
         ("b<<E\n1\n\n2\nE\nc x", [["b", "1\n\n2"], ["c", "x"]]),
         ('{"b": ["1", "2"], "a": "yes"}', [["b", "1"], ["b", "2"], ["a", "yes"]]),
-        ('{"b": broken', [["", '{"b": broken']]),
     ],
 )
 def test_the_forms_of_answers(given: str, replies: list[list[str]]) -> None:
-    kinds = {"a": "confirm", "b": "input", "c": "select", "d": "shell"}
-    assert read_replies({"units": {name: {"task": kind} for name, kind in kinds.items()}}, given) == replies
+    assert read_replies(_asked(a="confirm", b="input", c="select", d="shell"), given) == replies
+
+
+def _asked(**kinds: str) -> dict[str, Any]:
+    return {"units": {name: {"task": kind, "words": ["x", "Y"]} for name, kind in kinds.items()}}
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ('{"b": broken', "the answers begin like JSON, and are none"),
+        ('{"d": "yes"}', "no unit of this name asks anything: d"),
+        ("a maybe", "expected yes or no: a maybe"),
+        ("g yes", "expected approved or rejected: g yes"),
+        ("c y", "expected x or Y: c y"),
+        ('{"a": ["yes", 3]}', "the answers of a are neither a text nor a list of texts"),
+    ],
+)
+def test_answers_that_fit_no_question_are_refused_before_anything_runs(given: str, says: str) -> None:
+    with pytest.raises(RefusedError, match=says):
+        read_replies(_asked(a="confirm", b="input", c="select", d="shell", g="gate"), given)
+
+
+def test_answers_by_words_alone_may_have_comments_and_any_case() -> None:
+    replies = read_replies(_asked(a="confirm", g="gate", q="ask"), "YES # sure\ng Approved; a no")
+    assert replies == [["", "YES"], ["g", "Approved"], ["a", "no"]]
+
+
+def test_an_answer_that_does_not_fit_leaves_the_run_waiting(tmp_path: Path) -> None:
+    """What agents have done until then is not lost, and no gate is opened by an answer without its name."""
+    made = program(
+        node("1", Ask("select", text("?"), options=(words("for ", ref("x")), text("o"))), to("2", "o"), to(STOP)),
+        node("2", Gate("p", text("?")), to(COMPLETE, "approved"), to("1", "rejected")),
+        slots={"x": "you"},
+    )
+    workflow = compiled(made)
+    done = run(tmp_path, workflow, {}, inputs={"answers": "1 for me"})
+    assert (ended(done), done.jobs["runbook"].annotations[0][0]) == ("WAITING 1", "warning"), done.log
+    assert "1: for me is none of: for you, o" in done.log
+    done = run(tmp_path, workflow, {}, 2, inputs={"answers": "o\napproved", "resume": "1"})
+    assert ended(done) == "WAITING 2", done.log
 
 
 @pytest.mark.parametrize(
@@ -572,6 +681,30 @@ def test_secrets_are_masked_in_answers_and_never_saved(tmp_path: Path) -> None:
     assert (steps["saved"], steps["kept"]) == ("failure", "skipped"), done.log
     assert "the text v holds a secret" in done.log
     assert "the text x" not in done.log
+
+
+def test_lines_of_a_secret_and_secrets_inside_of_others_are_masked(monkeypatch: pytest.MonkeyPatch) -> None:
+    values = {"A": "sesame", "B": "sesame-open", "C": "{\n  key: long enough\n}", "RDC_SECRETS": "A B C"}
+    for name, value in values.items():
+        monkeypatch.setenv(name, value)
+    assert masked("x sesame-open {\nkey: long enough }") == "x *** {\n*** }"
+
+
+def test_a_rejection_stays_one_whatever_an_agent_makes_of_the_state(tmp_path: Path) -> None:
+    forge = "import json,os,pathlib as p; f=p.Path(os.environ['RUNNER_TEMP'],'rdc','state')"
+    forged = f"{forge}; s=json.loads(f.read_text()); f.write_text(json.dumps(s | {{'node': '3'}}))"
+    made = program(
+        node("1", Shell("sh", text("true")), to("2", "pass"), to(STOP, "fail")),
+        node("2", Gate("p", text("?")), to("3", "approved"), to(STOP, "rejected")),
+        node("3", Agent("", text("Publish")), to(COMPLETE)),
+    )
+    workflow = compiled(made, OPTIONS)
+    save = 'python3 -I "$RUNNER_TEMP/rdc/rdc.py" save'
+    assert workflow.count(save) == 1
+    workflow = workflow.replace(save, f'python3 -c "{forged}"; {save}')
+    done = run(tmp_path, workflow, {}, environments={"approval": ["rejected"]})
+    assert ended(done) == "error people were asked about s2, and the run stands elsewhere. Begin a new run", done.log
+    assert log(tmp_path) == []
 
 
 # --- What cannot be --------------------------------------------------------------------------------------------------

@@ -88,7 +88,7 @@ def _in_pieces(trial: Trial, prepared: Prepared, run: Run) -> bool:
             continue
         same("what a run waits for", _ended(ran.summary), f"WAITING {unit}", ran.log)
         number += 1
-        inputs = {**prepared.inputs, "resume": str(number - 1), "answers": json.dumps({unit: reply})}
+        inputs = {**prepared.inputs, "resume": str(number - 1), "answers": _written([(unit, reply)])}
         ran = run(trial, prepared.text, inputs, prepared.decisions(trial.asked[place:]), number)
     return _check(trial, prepared, ran)
 
