@@ -282,17 +282,26 @@ step-deploy:
 #|     return set()
 #| 
 #| 
+#| def is_found(pattern: str, answer: str) -> bool:
+#|     """Tell whether a validation pattern matches somewhere in an answer (I12)."""
+#|     return re.search(pattern, answer, re.IGNORECASE) is not None
+#| 
+#| 
 #| def read_word(
-#|     answer: Optional[str], keywords: Sequence[str], validation: Optional[str] = None, excused: Iterable[str] = ()
+#|     answer: Optional[str],
+#|     keywords: Sequence[str],
+#|     validation: Optional[str] = None,
+#|     excused: Iterable[str] = (),
+#|     search: Callable[[str, str], bool] = is_found,
 #| ) -> str:
-#|     """Return the word of an agent's answer; None is no answer (I11, I12)."""
+#|     """Return the word of an agent's answer; None is no answer (I11, I12). `search` looks for the pattern."""
 #|     if not keywords:
 #|         return "pass" if answer else "fail"
 #|     if not answer:
 #|         return "failed"
 #|     found = keywords_in(answer, keywords)
 #|     is_excused = len(found) == 1 and bool(found & set(excused))
-#|     if validation is not None and not is_excused and not re.search(validation, answer, re.IGNORECASE):
+#|     if validation is not None and not is_excused and not search(validation, answer):
 #|         return "invalid"
 #|     if len(found) > 1:
 #|         return "ambiguous"

@@ -273,6 +273,7 @@ step-ask:
 #| import os
 #| import re
 #| import select
+#| import shlex
 #| import shutil
 #| import signal
 #| import stat
@@ -824,17 +825,26 @@ step-ask:
 #|     return set()
 #| 
 #| 
+#| def is_found(pattern: str, answer: str) -> bool:
+#|     """Tell whether a validation pattern matches somewhere in an answer (I12)."""
+#|     return re.search(pattern, answer, re.IGNORECASE) is not None
+#| 
+#| 
 #| def read_word(
-#|     answer: Optional[str], keywords: Sequence[str], validation: Optional[str] = None, excused: Iterable[str] = ()
+#|     answer: Optional[str],
+#|     keywords: Sequence[str],
+#|     validation: Optional[str] = None,
+#|     excused: Iterable[str] = (),
+#|     search: Callable[[str, str], bool] = is_found,
 #| ) -> str:
-#|     """Return the word of an agent's answer; None is no answer (I11, I12)."""
+#|     """Return the word of an agent's answer; None is no answer (I11, I12). `search` looks for the pattern."""
 #|     if not keywords:
 #|         return "pass" if answer else "fail"
 #|     if not answer:
 #|         return "failed"
 #|     found = keywords_in(answer, keywords)
 #|     is_excused = len(found) == 1 and bool(found & set(excused))
-#|     if validation is not None and not is_excused and not re.search(validation, answer, re.IGNORECASE):
+#|     if validation is not None and not is_excused and not search(validation, answer):
 #|         return "invalid"
 #|     if len(found) > 1:
 #|         return "ambiguous"
@@ -1067,6 +1077,37 @@ step-ask:
 #|         return Answered(b"", f"more than {LARGEST_ANSWER:,} bytes")
 #|     return Answered(bytes(one.answer), in_words(end))
 #| 
+#| LONGEST_SEARCH = 60  # seconds: an hour may not be enough for `\\d+:` in a megabyte of digits
+#| SEARCH = """
+#| import json, re, signal, sys
+#| signal.alarm(int(sys.argv[1]))
+#| pattern, answer = json.load(sys.stdin)
+#| print(re.search(pattern, answer, re.IGNORECASE) is not None)
+#| """
+#| 
+#| 
+#| class SearchError(Exception):
+#|     """What kept a process from looking for a pattern."""
+#| 
+#| 
+#| def searched_word(processes: Processes, what: Table, answer: Optional[str]) -> tuple[str, str]:
+#|     """Return the word of an answer to an agent unit, or an entry of a parallel one, and what went wrong."""
+#|     settings = what.get("keywords", ()), what.get("validation"), what.get("excused", ())
+#|     try:
+#|         return read_word(answer, *settings, search=lambda pattern, text: _is_found(processes, pattern, text)), ""
+#|     except SearchError as error:
+#|         return read_word(None, *settings), f"looking for its validation pattern: {error}"
+#| 
+#| 
+#| def _is_found(processes: Processes, pattern: str, answer: str) -> bool:
+#|     words = [sys.executable, "-I", "-S", "-W", "ignore", "-c", SEARCH, str(LONGEST_SEARCH)]
+#|     given = json.dumps([pattern, answer]).encode()
+#|     call = Call(f"exec {shlex.join(words)}", os.environb, given, lambda _lines: None)
+#|     (answered,) = exchange(processes, [call], LONGEST_SEARCH)
+#|     if answered.trouble:
+#|         raise SearchError(answered.trouble)
+#|     return answered.answer == b"True\n"
+#| 
 #| def keep(path: str, text: str) -> None:
 #|     """Write a file that has its name once it is whole."""
 #|     Path(f"{path}.new").write_bytes(text.encode("utf-8", "replace"))
@@ -1246,10 +1287,7 @@ step-ask:
 #|         command = command_for("agent", entry["agent"])
 #|         calls.append((entry["name"], command, Path(prompts[index]).read_bytes(), own))
 #|     found = converse(driver, left, call["timeout"], calls)
-#|     words = [
-#|         read_word(answer, entry["keywords"], entry["validation"], entry["excused"])
-#|         for answer, entry in zip(found, entries)  # noqa: B905
-#|     ]
+#|     words = read_words(driver, left, entries, found)
 #|     for path, answer in zip(kept, found):  # noqa: B905
 #|         keep(path, answer or "")
 #|     if not is_parallel:
@@ -1258,6 +1296,19 @@ step-ask:
 #|     if any(entry["keywords"] for entry in entries):
 #|         return joined_word(words, call["check"], call["failing"], call["unanimous"]), text
 #|     return joined_verdict(words, call["check"]), text
+#| 
+#| 
+#| def read_words(driver: str, left: str, entries: Sequence[Table], found: Sequence[Optional[str]]) -> list[str]:
+#|     """Return the word of each answer (I12)."""
+#|     words, display = [], Display(sys.stderr)
+#|     with running(driver, left, display) as processes:
+#|         for entry, answer in zip(entries, found):  # noqa: B905
+#|             word, trouble = searched_word(processes, entry, answer)
+#|             words.append(word)
+#|             if trouble:
+#|                 display.line(f"    {trouble}")
+#|     end_left(left)
+#|     return words
 #| 
 #| 
 #| def call_tool(driver: str, left: str, call: Table, values: Mapping[str, Optional[str]]) -> tuple[str, str]:

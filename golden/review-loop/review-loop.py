@@ -31,7 +31,7 @@ import threading
 import time
 import zlib
 from collections import ChainMap
-from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime, timezone
 from functools import cached_property, partial
@@ -517,10 +517,13 @@ class State:
         self.message: str = begin.get("message", "")
         self.notes: list[Record] = []  # what the unit has left so far, such as the processes that it has called
         self.finished: list[Record] = []
+        self.used: set[tuple[str, int]] = set()  # the lines of files of answers, each with the digest of its file
 
     def apply(self, record: Record) -> None:
         """Go on by one record."""
         kind = record["kind"]
+        if "answers" in record:
+            self.used.add((record["answers"], record["line"]))
         if "condition" not in record:
             self.notes.append(record)
             return
@@ -528,7 +531,8 @@ class State:
         if kind == "resume":
             self.notes = [note for note in self.notes if note["kind"] != "process"]
         elif kind == "done":
-            self.finished.append(record)
+            about = record.items()
+            self.finished.append({key: value for key, value in about if key != "changed"})  # texts may be long
             self.node, self.message = record["next"], record.get("message", "")
             self.registers.update(record["changed"])
             self.notes = []
@@ -632,13 +636,14 @@ class Store:
         """Archive the journal under a name of its own; nothing is ever deleted."""
         history = self.directory / "history"
         history.mkdir(exist_ok=True)
-        target, count = history / name, 1
-        while target.exists():
+        title, count = name, 1
+        while any((history / f"{title}{suffix}").exists() for suffix in ("", *(f".{kept}" for kept in KEPT))):
             count += 1
-            target = history / f"{name}-{count}"
+            title = f"{name}-{count}"
+        target = history / title
         for kept in KEPT:
             with suppress(FileNotFoundError):
-                (self.directory / kept).rename(target.with_name(f"{target.name}.{kept}"))
+                (self.directory / kept).rename(history / f"{title}.{kept}")
         self.path.rename(target)
         sync_directory(history)
         sync_directory(self.directory)
@@ -923,9 +928,9 @@ READERS = [read_lines]  # the last one reads; a module that knows more forms tha
 
 
 class Answers:
-    """The answers of a file that are still to be given, in order: not those that the run has used."""
+    """The answers of a file that are still to be given, in order: not those of the lines that the run has used."""
 
-    def __init__(self, path: str, units: dict[str, Table], finished: Iterable[Record]) -> None:
+    def __init__(self, path: str, units: dict[str, Table], used: Collection[tuple[str, int]]) -> None:
         with Path(path).open("rb") as file:
             content = file.read(LARGEST + 1)
         if len(content) > LARGEST:
@@ -935,7 +940,6 @@ class Answers:
         except UnicodeDecodeError:
             raise RefusedError(f"{path}: not UTF-8") from None
         self.digest = digest(text)
-        used = {(record["answers"], record["line"]) for record in finished if "answers" in record}
         self.is_another = bool(used) and self.digest not in dict(used)
         self._left: list[Answer] = []
         wrong: list[str] = []
@@ -1118,7 +1122,7 @@ class Session:
         self.answers: Optional[Answers] = None
         with signals.listening():  # a pipe is waited for until its other end is opened
             if options.answers is not None:
-                self.answers = Answers(options.answers, program["units"], state.finished)
+                self.answers = Answers(options.answers, program["units"], state.used)
             self.events = Events(options.events, state.begin["run"], signals.has_come)
         if self.answers is not None and self.answers.is_another:
             display.rule(f"{options.answers}: not the answers used before; all of its lines count as unused")
@@ -1485,17 +1489,26 @@ def keywords_in(answer: str, keywords: Iterable[str]) -> set[str]:
     return set()
 
 
+def is_found(pattern: str, answer: str) -> bool:
+    """Tell whether a validation pattern matches somewhere in an answer (I12)."""
+    return re.search(pattern, answer, re.IGNORECASE) is not None
+
+
 def read_word(
-    answer: Optional[str], keywords: Sequence[str], validation: Optional[str] = None, excused: Iterable[str] = ()
+    answer: Optional[str],
+    keywords: Sequence[str],
+    validation: Optional[str] = None,
+    excused: Iterable[str] = (),
+    search: Callable[[str, str], bool] = is_found,
 ) -> str:
-    """Return the word of an agent's answer; None is no answer (I11, I12)."""
+    """Return the word of an agent's answer; None is no answer (I11, I12). `search` looks for the pattern."""
     if not keywords:
         return "pass" if answer else "fail"
     if not answer:
         return "failed"
     found = keywords_in(answer, keywords)
     is_excused = len(found) == 1 and bool(found & set(excused))
-    if validation is not None and not is_excused and not re.search(validation, answer, re.IGNORECASE):
+    if validation is not None and not is_excused and not search(validation, answer):
         return "invalid"
     if len(found) > 1:
         return "ambiguous"
@@ -2673,6 +2686,42 @@ def _answered(one: Exchange, end: Ended) -> Answered:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
+# The search for a validation pattern: in a process of its own, where it can be interrupted and has a limit (I12).
+# ---------------------------------------------------------------------------------------------------------------------
+
+LONGEST_SEARCH = 60  # seconds: an hour may not be enough for `\\d+:` in a megabyte of digits
+SEARCH = """
+import json, re, signal, sys
+signal.alarm(int(sys.argv[1]))
+pattern, answer = json.load(sys.stdin)
+print(re.search(pattern, answer, re.IGNORECASE) is not None)
+"""
+
+
+class SearchError(Exception):
+    """What kept a process from looking for a pattern."""
+
+
+def searched_word(processes: Processes, what: Table, answer: Optional[str]) -> tuple[str, str]:
+    """Return the word of an answer to an agent unit, or an entry of a parallel one, and what went wrong."""
+    settings = what.get("keywords", ()), what.get("validation"), what.get("excused", ())
+    try:
+        return read_word(answer, *settings, search=lambda pattern, text: _is_found(processes, pattern, text)), ""
+    except SearchError as error:
+        return read_word(None, *settings), f"looking for its validation pattern: {error}"
+
+
+def _is_found(processes: Processes, pattern: str, answer: str) -> bool:
+    words = [sys.executable, "-I", "-S", "-W", "ignore", "-c", SEARCH, str(LONGEST_SEARCH)]
+    given = json.dumps([pattern, answer]).encode()
+    call = Call(f"exec {shlex.join(words)}", os.environb, given, lambda _lines: None)
+    (answered,) = exchange(processes, [call], LONGEST_SEARCH)
+    if answered.trouble:
+        raise SearchError(answered.trouble)
+    return answered.answer == b"True\n"
+
+
+# ---------------------------------------------------------------------------------------------------------------------
 # Units that give a text to a process and take its answer, or to a person where there is no process to call (I11).
 # ---------------------------------------------------------------------------------------------------------------------
 
@@ -2820,12 +2869,15 @@ class Commanded(Speaking):
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)
-        options, path = session.options, os.environ.get("RDC_AGENTS")
-        self._common = getattr(options, "agent", None) or os.environ.get("RDC_AGENT") or None
-        self._given = pairs("--agent-for", getattr(options, "agent_for", []))
-        self._listed = read_pairs(f"RDC_AGENTS {path}", path) if path else {}
-        if getattr(options, "agent", None):
-            self._listed = {}  # a flag beats the environment
+        self._agent = getattr(session.options, "agent", None)
+        self._common = self._agent or os.environ.get("RDC_AGENT") or None
+        self._given = pairs("--agent-for", getattr(session.options, "agent_for", []))
+
+    @cached_property
+    def _listed(self) -> dict[str, str]:
+        """The commands of the file that RDC_AGENTS names, which is not read where a flag beats it."""
+        path = "" if self._agent else os.environ.get("RDC_AGENTS")
+        return read_pairs(f"RDC_AGENTS {path}", path) if path else {}
 
     def command_of(self, kind: str) -> Optional[str]:
         """Return the command of a type of agent."""
@@ -2835,10 +2887,9 @@ class Commanded(Speaking):
         """Add the type of the agent."""
         return {**super().variables(name, what), "RDC_AGENT_TYPE": what["agent"]}
 
-
-def word_from(what: Table, answer: Optional[str]) -> str:
-    """Return the word of an answer as an agent unit, or an entry of a parallel one, reads it."""
-    return read_word(answer, what.get("keywords", ()), what.get("validation"), what.get("excused", ()))
+    def read(self, what: Table, answer: Optional[str]) -> tuple[str, str]:
+        """Return the word of an answer to an agent unit, or an entry of a parallel one, and what went wrong."""
+        return searched_word(self.processes, what, answer)
 
 
 def add_agents(_program: Table, parsers: dict[str, argparse.ArgumentParser]) -> None:
@@ -2874,15 +2925,16 @@ class Agents(Commanded):
             return self.by_hand(name, prompt)
         (answered,) = self.converse(unit, [(name, unit, command, prompt)])
         answer = answer_of(answered)
-        how = answered.trouble or ("" if answer else "an empty answer")
-        return told(Done(word_from(unit, answer), how), answer or "")
+        word, trouble = self.read(unit, answer)
+        return told(Done(word, answered.trouble or trouble or ("" if answer else "an empty answer")), answer or "")
 
     def given(self, name: str, reply: str, how: str) -> Done:
         """Read an answer that a person gives."""
-        answer = cleaned(reply)
+        unit, answer = self.session.program["units"][name], cleaned(reply)
         if len(answer.encode()) > LARGEST_ANSWER:
-            return Done(word_from(self.session.program["units"][name], None), "the answer is too long")
-        return told(Done(word_from(self.session.program["units"][name], answer or None), how), answer)
+            return Done(self.read(unit, None)[0], "the answer is too long")
+        word, trouble = self.read(unit, answer or None)
+        return told(Done(word, trouble or how), answer)
 
 
 PERFORMERS["agent"] = Agents
