@@ -163,7 +163,6 @@ CODES: dict[str, Code] = {
     "RD525": Code("companion-collision", _E, "architecture"),
     "RD526": Code("several-files", _E, "architecture"),
     "RD530": Code("reserved-input", _E, "architecture"),
-    "RD531": Code("not-for-a-makefile", _E, "architecture"),
     "RD532": Code("no-command-for-call", _E, "architecture"),
     "RD533": Code("approval-says-too-little", _E, "architecture"),
     "RD534": Code("input-without-source", _E, "architecture"),

@@ -12,6 +12,7 @@ from typing import Callable, Optional
 
 from runtime_shim.process import Processes, in_words
 from runtime_shim.program import Table
+from runtime_shim.runner_says import one_visible
 from runtime_shim.runner_state import Outcome, Run
 from runtime_shim.values import UnfitError, check_value, read_output, read_regular, texts_of
 from runtime_shim.walk import attempt_of, instances_of
@@ -56,9 +57,10 @@ def stopped_commands() -> Iterator[None]:
         print(f"\n::{token}::", flush=True)
 
 
-def say(line: str) -> None:
-    """Show a line of an answer; the log is UTF-8 whatever the locale."""
-    sys.stdout.buffer.write(line.encode("utf-8", "replace") + b"\n")
+def say(lines: str) -> None:
+    """Show lines of an answer, in which nothing steers a terminal; the log is UTF-8 whatever the locale."""
+    shown = "\n".join(one_visible(line.rstrip("\r")) for line in lines.split("\n"))
+    sys.stdout.buffer.write(shown.encode("utf-8", "replace") + b"\n")
     sys.stdout.buffer.flush()
 
 

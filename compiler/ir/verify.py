@@ -85,10 +85,12 @@ def _value_names(node: Node) -> Iterator[str]:
 
 
 def _texts(program: Program) -> Problems:
-    """No string of a text is empty, and none stands beside another: equal texts look the same (I6)."""
+    """No string of a text is empty or holds NUL, none stands beside another: equal texts look the same (I6)."""
     for node in program.nodes:
         if any(map(_is_divided, texts_of(node))):
             yield node.id, "a text has an empty string, or two beside each other"
+        if any("\0" in part for text in texts_of(node) for part in text.parts if isinstance(part, str)):
+            yield node.id, "a text holds a NUL character, which no target can carry"
     for group in program.groups:
         if _is_divided(group.title) or _is_divided(group.prompt):
             yield "", f"the group {group.id}: a text has an empty string, or two beside each other"

@@ -11,8 +11,8 @@ from backends.make import MakeBackend
 from compiler.ir.edges import Add, Clear, CounterTest, Keep, SlotTest, Test
 from compiler.ir.program import Input, Program, Register, Slot, Variable
 from compiler.ir.semantics import Machine
-from compiler.ir.tasks import Branch, Gate, Shell
-from compiler.ir.texts import Text, text
+from compiler.ir.tasks import Branch, Shell
+from compiler.ir.texts import Text
 from tests.backends.programs import Made, agent, always, ask, gate, node, program, ref, shell, slots, when, words
 
 # What somebody may say to an input, a question, or by a command, and what might be taken for something to obey.
@@ -348,11 +348,6 @@ def test_an_input_that_make_would_misunderstand_is_refused(name: str) -> None:
     found = MakeBackend().emit(whole, {})
     assert [item.code for item in found.diagnostics] == ["RD530"]
     assert found.text is None
-
-
-def test_a_text_with_nul_is_refused() -> None:
-    whole = program(node("1", Gate("g", text("a\0b"))), slots=slots("a"))
-    assert [item.code for item in MakeBackend().emit(whole, {}).diagnostics] == ["RD531"]
 
 
 def test_a_guard_asks_for_counters_and_slots(tmp_path: Path) -> None:

@@ -249,6 +249,7 @@ def with_variables(*names: str) -> Program:
         (unit(COMMAND, to("END", on="GOOD")), "no outcome is GOOD"),
         (unit(COMMAND, settings=Settings(timeout=0)), "at least 1"),
         (unit(COMMAND, settings=Settings(backoff=0)), "at least 1"),
+        (unit(Shell("sh", text("a\0b"))), "NUL"),
         (reading("none"), "the word of an answer that gives none"),
         (reading(" GOOD"), "white space"),
         (reading("GOOD", "Good"), "two keywords are the same"),

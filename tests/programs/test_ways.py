@@ -21,15 +21,16 @@ from .trial import STAND_IN
 from .ways import NAMES, carried, missing, try_way
 
 SHARES = {
-    "semantics": 150,
-    "python": 6,
-    "python-waiting": 2,
-    "python-killed": 2,
-    "make": 4,
-    "make-waiting": 2,
-    "make-killed": 2,
-    "github": 2,
-    "engine": 4,
+    "semantics": 100,
+    "python": 3,
+    "python-waiting": 1,
+    "python-killed": 1,
+    "make": 2,
+    "make-waiting": 1,
+    "make-killed": 1,
+    "github": 1,
+    "engine": 2,
+    "engine-waiting": 1,
 }
 """How many programs."""
 
@@ -58,7 +59,7 @@ def test_it_walks_as_the_oracle(way: str) -> None:
 # --- What was found once ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("way", NAMES)
+@pytest.mark.parametrize("way", ["semantics", "python", "make", "engine"])
 @pytest.mark.parametrize("path", sorted(FOUND.glob("*.json")), ids=lambda path: path.stem)
 def test_what_was_found_once_is_mended(path: Path, way: str) -> None:
     if lacking := missing(way):

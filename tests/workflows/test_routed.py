@@ -324,7 +324,7 @@ def test_entries_of_a_parallel_step_run_at_the_same_time(tmp_path: Path) -> None
 # --- Inputs ----------------------------------------------------------------------------------------------------------
 
 INPUTS = (
-    Input("one line", "string", default="x"),
+    Input("one_line", "string", default="x"),
     Input("number", "number", default="1.50"),
     Input("flag", "boolean", default="true"),
     Input("kind", "choice", options=("a", "b"), default="b"),
@@ -356,7 +356,7 @@ def test_unfit_inputs_are_refused_before_anything_runs(tmp_path: Path) -> None:
     given = {"number": "1,5", "one_line": "a\nb", "code": "A"}
     done = run(tmp_path, compiled(shown_inputs()), {}, inputs=given)
     said = [
-        "the input one line: it has more than one line",
+        "the input one_line: it has more than one line",
         "the input number: it is not a decimal number",
         "the input code: it does not match [a-z]+",
     ]
