@@ -44,7 +44,8 @@ format: $(READY) ## Format the code and mend what ruff can mend
 bench: $(READY) ## Measure the speed against yardsticks of the same run
 	$(BIN)/python -m benchmarks
 
-soak: $(READY) ## Compare random runbooks and programs on all targets (MINUTES=10)
+soak: $(READY) ## Run the cases that `make test` leaves out, then compare random runbooks and programs (MINUTES=10)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -q --whole -m share
 	$(BIN)/python -m tests.equivalence --minutes $(MINUTES)
 
 fuzz: $(READY) ## Fuzz the compiler, guided by coverage (MINUTES=10)

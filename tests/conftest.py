@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -24,6 +25,25 @@ settings.load_profile("rdc")
 for _ignored in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
     if signal.getsignal(_ignored) is signal.SIG_IGN:
         signal.signal(_ignored, signal.default_int_handler if _ignored is signal.SIGINT else signal.SIG_DFL)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--whole` runs all cases of tests of which usually a share is run."""
+    parser.addoption("--whole", action="store_true", help="run all cases of all tests, as `make soak` does")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what `share(n)` leaves to `make soak`: of the cases of such a test each n-th is run."""
+    seen: Counter[str] = Counter()
+    left: list[pytest.Item] = []
+    for item in items:
+        mark = item.get_closest_marker("share")
+        name = item.nodeid.split("[", 1)[0]
+        if mark and not config.getoption("whole") and seen[name] % mark.args[0]:
+            left.append(item)
+        seen[name] += 1
+    config.hook.pytest_deselected(items=left)
+    items[:] = [item for item in items if item not in set(left)]
 
 
 @pytest.fixture(scope="session")

@@ -126,6 +126,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Hostile:
 # --- As Python sees it ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("name", COMMANDS)
 def test_no_command_runs_or_reads_what_it_should_not(name: str, project: Hostile) -> None:
     words, output = COMMANDS[name]

@@ -6,7 +6,7 @@ import pytest
 
 from .shares import compare_random_cases
 
-SHARES = {"github": 24, "github-waiting": 6, "github-agent": 8, "github-environment": 4}
+SHARES = {"github": 14, "github-waiting": 4, "github-agent": 5, "github-environment": 3}
 
 
 @pytest.mark.parametrize("way", SHARES)

@@ -6,7 +6,7 @@ import pytest
 
 from .shares import compare_random_cases
 
-SHARES = {"make": 26, "make-waiting": 8}
+SHARES = {"make": 16, "make-waiting": 5}
 
 
 @pytest.mark.parametrize("way", SHARES)

@@ -35,10 +35,11 @@ TEXTS = {
     "a megabyte": "it's $(x) é " * 80_000,
 }
 RUNS = [
-    *((way, name) for way in ("python", "make", "engine") for name in TEXTS),
+    *((way, name) for way in ("python", "make") for name in TEXTS),
+    *(("engine", name) for name in TEXTS if name != "a megabyte"),
     *((way, "everything") for way in ("python-waiting", "make-waiting", "engine-waiting")),
 ]
-"""Act has no protected environments, and the gate is one."""
+"""Act has no protected environments, and the gate is one. GitHub itself takes no inputs of a megabyte."""
 
 
 def reference(slot: str) -> Json:

@@ -79,6 +79,7 @@ def test_a_state_as_it_was_saved_goes_on(run: Run) -> None:
     assert run.done() == [*DONE, "install hello 1"]
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize(
     ("name", "content"),
     [
@@ -111,6 +112,7 @@ def test_what_does_not_belong_there_is_refused_before_anything_runs(
     assert "is damaged or incomplete; nothing was run" in refused(run, canary, answers="no").summary
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize(
     "content",
     [
@@ -132,6 +134,7 @@ def test_the_place_of_a_loop_is_data(run: Run, tmp_path: Path, content: str) -> 
     assert "The saved state of this loop is damaged" in refused(run, canary, answers="no").log
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("counter", ["a[$(touch {canary})]", "08", "1e3", "rdc_next", "-1", "9" * 19])
 def test_the_counters_of_a_loop_are_numbers(tmp_path: Path, counter: str) -> None:
     (tmp_path / "repository").mkdir()

@@ -54,6 +54,7 @@ def test_a_run_of_the_same_workflow_goes_on(run: Run, other: dict[str, object]) 
     assert api.asked == [("/repos/owner/repository/actions/runs/1", f"Bearer {act.TOKEN['GITHUB_TOKEN']}")]
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize(
     ("other", "problem"),
     [
@@ -76,6 +77,7 @@ def test_another_run_is_refused_before_it_is_fetched(run: Run, other: dict[str, 
         refused(run, run(resume="1", answers="yes"), f"Run 1 cannot be continued: {problem}", done)
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize(
     ("status", "body", "problem"),
     [
@@ -109,6 +111,7 @@ def test_a_run_of_an_earlier_commit_of_the_branch_goes_on(run: Run, status: str)
     assert api.asked[1][0] == f"/repos/owner/repository/compare/{EARLIER}...{COMMIT}?per_page=1"
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize(
     ("compared", "problem"),
     [
@@ -149,6 +152,7 @@ def test_without_a_connection_nothing_is_fetched(run: Run) -> None:
         refused(run, run(resume="1", answers="yes"), "can be continued (HTTP 000). Try again later", done)
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize("resume", ["1/../2", "1?x", "-1", "01", "abc", "$(id)", "1 ", "9" * 20])
 def test_what_is_no_number_is_not_asked_for(run: Run, resume: str) -> None:
     done = waiting(run)

@@ -195,6 +195,7 @@ Anyway?
 """
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize(
     ("rejected", "end"),
     [
@@ -217,6 +218,7 @@ def test_an_environment_without_reviewers_approves_nothing(tmp_path: Path, githu
     assert done(tmp_path) == ["build"]
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("before", [["approved"], ["rejected"], ["approved", "rejected"]])
 def test_an_earlier_review_is_no_answer(before: list[str], tmp_path: Path, github: Reviews) -> None:
     """The reviews of earlier questions, and of earlier attempts of the run."""
