@@ -171,6 +171,7 @@ def is_innocent(command: str, name: str) -> bool:
 CALL = re.compile(r'^\d+ +(execve|execveat|open|openat|openat2|creat)\((?:AT_FDCWD, |\d+, )?"([^"]*)", (.*)\) += (\d+)')
 
 
+@pytest.mark.share(2)
 @pytest.mark.skipif(not STRACE, reason="strace is not here")
 @pytest.mark.parametrize("name", ["check", "compile-github", "test", "trace-all", "graph-svg", "diff-svg"])
 def test_no_system_call_runs_or_reads_what_it_should_not(name: str, project: Hostile) -> None:

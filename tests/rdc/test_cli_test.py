@@ -346,6 +346,7 @@ def test_a_run_that_is_killed_says_so(folder: Path, target: str) -> None:
     assert "signal 9" in result.out or "exit code" in result.out
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_a_test_that_is_ended_ends_what_it_has_begun(folder: Path, target: str, number: int) -> None:

@@ -181,6 +181,7 @@ MEMBERS: list[Callable[[Path], list[tuple[tarfile.TarInfo, bytes]]]] = [
 ]
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("members", MEMBERS)
 def test_the_workspace_holds_all_that_is_unpacked(
     run: Run, tmp_path: Path, members: Callable[[Path], list[tuple[tarfile.TarInfo, bytes]]]

@@ -84,6 +84,7 @@ ARGUMENTS = st.lists(
 ).map("".join)
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("tag", ["bash", "sh"])
 @pytest.mark.parametrize("shape", SHAPES)
 @settings(max_examples=6, suppress_health_check=list(HealthCheck))

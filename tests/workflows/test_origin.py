@@ -36,6 +36,7 @@ def refused(run: Run, ran: act.ActRun, problem: str, done: list[str]) -> None:
     assert run.done() == done
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize(
     "other",
     [
