@@ -57,7 +57,12 @@ def _taken_apart(pattern: re.Pattern[str], marked: str) -> list[_Part]:
     return [(part, place % 2 == 1) for place, part in enumerate(pattern.split(marked)) if part]
 
 
+NO_MARKS = Marks(())
+
+
 def marked(node: Node) -> tuple[Node, Marks]:
     """A node whose texts have marks in place of references, and the marks."""
+    if all(item.is_plain for item in texts_of(node)):
+        return node, NO_MARKS
     marks = Marks(texts_of(node))
     return (map_texts(node, lambda item: text(marks.text(item))), marks) if marks.references else (node, marks)

@@ -49,7 +49,7 @@ def possible_ways(program: Program) -> Mapping[str, tuple[Way, ...]]:
 
 def _unshadowed(node: Node) -> tuple[Way, ...]:
     """The edges of a node before which none is always taken; nothing, if these are all."""
-    if len(node.edges) < 2:
+    if len(node.edges) < 2 or _are_plain_ways(node):
         return ()
     left: set[str | None] = {*(alphabet(node.task) or (None,))}
     found: list[int] = []
@@ -63,6 +63,20 @@ def _unshadowed(node: Node) -> tuple[Way, ...]:
     if len(found) == len(node.edges):
         return ()
     return tuple(Way(place, frozenset(register_tests(node.edges[place]))) for place in found)
+
+
+def _are_plain_ways(node: Node) -> bool:
+    """Whether each edge asks first for a word that no edge before it has settled, as nearly all do."""
+    settled: set[str] = set()
+    for edge in node.edges:
+        first = edge.guard[0] if edge.guard else None
+        if not isinstance(first, OutcomeTest) or first.word in settled:
+            return False
+        if len(edge.guard) == 1:
+            settled.add(first.word)
+        elif any(isinstance(test, OutcomeTest) for test in edge.guard[1:]):
+            return False
+    return True
 
 
 class _Search:

@@ -170,6 +170,8 @@ class Edge:
     @property
     def label(self) -> str:
         """What the author wrote, as a reader sees it: `CONTINUE, 1 FAIL: STOP`."""
+        if len(self.written) < 2 and not any(part.unit for part in self.written):  # nearly all are so
+            return self.written[0].action if self.written else ""
         said = "".join(f"{part}{', ' if part.action else ': '}" for part in self.written)
         return said[:-2]
 

@@ -45,7 +45,14 @@ class Text:
 
     def __str__(self) -> str:
         """The text with its references as their authors wrote them."""
+        if self.is_plain:
+            return "".join(self.parts)  # type: ignore[arg-type]  # strings alone
         return "".join(part if isinstance(part, str) else part.written for part in self.parts)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether there is no reference in it: it is one string at most."""
+        return not self.parts or (len(self.parts) == 1 and isinstance(self.parts[0], str))
 
     @property
     def references(self) -> Iterator[Reference]:
