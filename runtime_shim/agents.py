@@ -7,6 +7,7 @@ from typing import Optional
 
 from runtime_shim.pairs import pairs, read_pairs
 from runtime_shim.program import Table
+from runtime_shim.reading import AGENT_SECONDS
 from runtime_shim.search import searched_word
 from runtime_shim.session import OPTIONS, Session
 from runtime_shim.speaking import Speaking
@@ -16,7 +17,7 @@ class Commanded(Speaking):
     """Calls agents."""
 
     noun = "agent"
-    seconds = 1800
+    seconds = AGENT_SECONDS
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)

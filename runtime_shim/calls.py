@@ -19,7 +19,7 @@ from runtime_shim.leftover import end_groups, is_alive, ticks
 from runtime_shim.pairs import read_pairs
 from runtime_shim.process import Processes, in_words
 from runtime_shim.program import EXIT_INTERRUPTED, RefusedError, Table
-from runtime_shim.reading import decoded, in_json, joined_answer, joined_verdict, joined_word
+from runtime_shim.reading import decoded, in_json, joined_answer, joined_word
 from runtime_shim.search import searched_word
 from runtime_shim.signals import Interrupted, Signals
 
@@ -176,10 +176,7 @@ def call_agents(driver: str, left: str, call: Table, paths: Sequence[str]) -> tu
         keep(path, answer or "")
     if not is_parallel:
         return words[0], found[0] or ""
-    text = joined_answer(found)
-    if any(entry["keywords"] for entry in entries):
-        return joined_word(words, call["check"], call["failing"], call["unanimous"]), text
-    return joined_verdict(words, call["check"]), text
+    return joined_word(words, call["check"], call["failing"], call["unanimous"]), joined_answer(found)
 
 
 def read_words(driver: str, left: str, entries: Sequence[Table], found: Sequence[Optional[str]]) -> list[str]:

@@ -5,7 +5,7 @@ from typing import Optional
 from runtime_shim.agents import Commanded
 from runtime_shim.display import clean
 from runtime_shim.program import RefusedError, Table
-from runtime_shim.reading import cleaned, joined_answer, joined_verdict, joined_word
+from runtime_shim.reading import cleaned, joined_answer, joined_word
 from runtime_shim.replies import typed
 from runtime_shim.session import PERFORMERS, Done, told
 from runtime_shim.speaking import answer_of
@@ -91,10 +91,7 @@ class Parallels(Commanded):
         words = [word for word, _trouble in found]
         troubles = [f"{one}: {trouble}" for one, (_word, trouble) in zip(entry_names(name, unit), found) if trouble]  # noqa: B905
         how = ", ".join(filter(None, [how, *troubles]))
-        if "words" in unit:
-            word = joined_word(words, unit["check"], unit["failing"], unit["unanimous"])
-        else:
-            word = joined_verdict(words, unit["check"])
+        word = joined_word(words, unit["check"], unit["failing"], unit["unanimous"])
         return told(Done(word, how), joined_answer(answers))
 
     @staticmethod

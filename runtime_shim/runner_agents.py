@@ -5,13 +5,11 @@ from typing import Any, Callable, Optional
 
 from runtime_shim.exchange import Call, exchange
 from runtime_shim.program import Table
-from runtime_shim.reading import decoded, in_json, joined_answer, joined_verdict, joined_word
+from runtime_shim.reading import AGENT_SECONDS, TOOL_SECONDS, decoded, in_json, joined_answer, joined_word
 from runtime_shim.runner_calls import ANSWERING, DOING, Caller, in_bytes, masked, say, stopped_commands
 from runtime_shim.runner_state import Outcome
 from runtime_shim.search import searched_word
 from runtime_shim.walk import filled
-
-TOOL_TIMEOUT, AGENT_TIMEOUT = 30, 1800  # seconds (I21)
 
 
 def agent(caller: Caller, _script: Optional[str]) -> Outcome:
@@ -58,11 +56,7 @@ def parallel(caller: Caller, _script: Optional[str]) -> Outcome:
         )
     answers = _call(caller, calls, logs)
     words = [_word(caller, entry, answer) for entry, answer in zip(entries, answers)]  # noqa: B905
-    if "words" in unit:
-        word = joined_word(words, unit["check"], unit.get("failing", ()), unit.get("unanimous", ()))
-    else:
-        word = joined_verdict(words, unit["check"])
-    return Outcome(word, joined_answer(answers))
+    return Outcome(joined_word(words, unit["check"], unit["failing"], unit["unanimous"]), joined_answer(answers))
 
 
 def _agent(caller: Caller, entry: Table, prompt: str, shown: Callable[[str], Any], **more: str) -> Call:
@@ -75,7 +69,7 @@ def _call(caller: Caller, calls: list[Call], logs: Optional[list[list[str]]] = N
     unit = caller.run.unit
     with stopped_commands():
         found = exchange(
-            caller.processes, calls, unit.get("timeout", TOOL_TIMEOUT if unit["task"] == "tool" else AGENT_TIMEOUT)
+            caller.processes, calls, unit.get("timeout", TOOL_SECONDS if unit["task"] == "tool" else AGENT_SECONDS)
         )
     for index, log in enumerate(logs or []):
         print(f"::group::{caller.run.token} {index}", flush=True)

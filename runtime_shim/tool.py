@@ -5,7 +5,7 @@ import json
 
 from runtime_shim.pairs import pairs
 from runtime_shim.program import Table
-from runtime_shim.reading import cleaned, in_json
+from runtime_shim.reading import TOOL_SECONDS, cleaned, in_json
 from runtime_shim.session import OPTIONS, PERFORMERS, Done, Session, told
 from runtime_shim.speaking import Speaking, answer_of
 from runtime_shim.walk import filled
@@ -16,7 +16,7 @@ class Tools(Speaking):
 
     keys = ("tool", "arguments")
     noun = "tool"
-    seconds = 30
+    seconds = TOOL_SECONDS
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)

@@ -15,6 +15,7 @@ from backends.github.scalar import OPEN, comment, label
 from backends.github.step import PLAIN_SHELL, Step
 from backends.github.units import about, as_file, fits_file, headings, title
 from backends.marks import marked
+from compiler.ir.answers import usual_seconds
 from compiler.ir.edges import Edge, OutcomeTest, SlotTest
 from compiler.ir.program import Node
 from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Tool
@@ -70,8 +71,7 @@ def texts(written: Node) -> dict[str, str]:
 
 def minutes(node: Node) -> int:
     """After how many minutes GitHub is to end a unit, a little later than the runtime does; 0 for never."""
-    usual = {"agent": 1800, "parallel": 1800, "tool": 30}.get(node.task.kind, 0)
-    seconds = node.settings.timeout or usual
+    seconds = node.settings.timeout or usual_seconds(node.task)
     return -(-(seconds + _PATIENCE) // _MINUTE) if seconds else 0
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from functools import cache
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment
 
 from backends.github.scalar import comment, folded, scalar
+from backends.templating import environment
 
 
 def render(template: str, **values: object) -> str:
@@ -21,13 +22,4 @@ def _shell(template: str) -> str:
 
 @cache
 def _environment() -> Environment:
-    environment = Environment(
-        loader=PackageLoader("backends.github"),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        autoescape=False,  # noqa: S701 (the output is YAML; `scalar` and `comment` are what makes texts safe)
-    )
-    environment.filters |= {"scalar": scalar, "folded": folded, "comment": comment, "shell": _shell}
-    return environment
+    return environment("backends.github", scalar=scalar, folded=folded, comment=comment, shell=_shell)

@@ -12,18 +12,17 @@ from backends.make.names import Names, names_of
 from backends.make.slots import FileSlots
 from backends.make.templating import render
 from backends.make.texts import block, filled_block, visible
-from backends.make.units import Units, values_of
+from backends.make.units import Units
 from backends.shell.calls import QUESTION, call_of, helper, json_lines, wanted
 from backends.shell.dialects import POSIX
 from backends.shell.registers import Registers
 from backends.shell.ways import INDENT, Ways
-from compiler.ir.edges import Edge, Keep
+from compiler.ir.edges import Edge, Keep, value_names
 from compiler.ir.features import Feature, features_of
+from compiler.ir.names import INSTANCES
 from compiler.ir.program import Node, Program, scope_members, texts_of
 from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Tool
 from compiler.ir.texts import Text, joined
-
-_INSTANCES = {"RDC_STEP_INSTANCE", "RDC_SUBSTEP_INSTANCE"}
 
 
 def is_runbook(program: Program) -> bool:
@@ -31,7 +30,7 @@ def is_runbook(program: Program) -> bool:
     references = (reference for node in program.nodes for item in texts_of(node) for reference in item.references)
     return (
         features_of(program) <= {Feature.COMMANDS, Feature.QUESTIONS}
-        and all(item.name in _INSTANCES for node in program.nodes for item in node.variables)
+        and all(item.name in INSTANCES for node in program.nodes for item in node.variables)
         and not any(reference.before or reference.after for reference in references)
     )
 
@@ -215,7 +214,7 @@ class Whole:
             "timeouts": self._has_timeouts,
             "helper_calls": self._calls,
             "extracts": self._has_extracts,
-            "values": any(values_of(node) for node in self.program.nodes),
+            "values": any(value_names(node.edges) for node in self.program.nodes),
             "commands": self._has(Shell),
             "calls": self._has(Shell, Agent, Parallel, Tool),
             "agents": self._has(Agent, Parallel),

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from functools import cache
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment
 
 from backends.make.texts import comment
+from backends.templating import environment
 
 
 def render(template: str, **values: object) -> str:
@@ -16,13 +17,4 @@ def render(template: str, **values: object) -> str:
 
 @cache
 def _environment() -> Environment:
-    environment = Environment(
-        loader=PackageLoader("backends.make"),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        autoescape=False,  # noqa: S701 (the output is a Makefile; `block` and `comment` are what makes texts safe)
-    )
-    environment.filters["comment"] = comment
-    return environment
+    return environment("backends.make", comment=comment)

@@ -8,7 +8,7 @@ from typing import assert_never
 
 from backends.make.names import Names
 from backends.shell.ways import INDENT
-from compiler.ir.edges import Keep
+from compiler.ir.edges import value_names
 from compiler.ir.program import Node, Program
 from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Tool, alphabet, no_answer
 
@@ -40,7 +40,7 @@ class Units:
         words = f"rdc_words='{' '.join(self.names.tokens.get(word, word) for word in alphabet(node.task))}'"
         match node.task:
             case Shell(interpreter):
-                values = " ".join(values_of(node))
+                values = " ".join(value_names(node.edges))
                 timeout = f" rdc_timeout={node.settings.timeout or 0}" if self.has_timeouts else ""
                 yield f"rdc_kind=run {words} rdc_names='{values}'{timeout}"
                 yield from self._begin(node)
@@ -81,12 +81,6 @@ class Units:
             if node.settings.delay and node.retries:
                 waits = f"wait_before {self._attempt(node)} {node.settings.delay} {node.settings.backoff}"
                 yield f"{self.names.nodes[node.id]}) {waits} ;;"
-
-
-def values_of(node: Node) -> tuple[str, ...]:
-    """The names of the values that the edges of a node keep (I9)."""
-    effects = (effect for edge in node.edges for effect in edge.effects)
-    return tuple(dict.fromkeys(item.name for item in effects if isinstance(item, Keep) and item.of == "value"))
 
 
 def entries_of(task: Agent | Parallel | Tool) -> tuple[str, ...]:

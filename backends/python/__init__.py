@@ -5,12 +5,13 @@ from __future__ import annotations
 from functools import cache
 from typing import ClassVar
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+from jinja2 import Template
 
 from backends.base import MARK, Backend, Emission, NoOptions
 from backends.python.bundle import bundle
 from backends.python.literals import comment, literal
 from backends.python.table import table
+from backends.templating import environment
 from compiler.ir.features import Feature
 from compiler.ir.program import Program
 from compiler.passes import optimise
@@ -45,17 +46,7 @@ class PythonBackend(Backend[NoOptions]):
 
 @cache
 def _template() -> Template:
-    environment = Environment(
-        loader=PackageLoader("backends.python"),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        autoescape=False,  # noqa: S701 (the output is Python; `literal` and `comment` are what makes texts safe)
-    )
-    environment.filters["literal"] = literal
-    environment.filters["comment"] = comment
-    return environment.get_template("program.py.jinja")
+    return environment("backends.python", literal=literal, comment=comment).get_template("program.py.jinja")
 
 
 def _headings(program: Program) -> dict[str, str]:

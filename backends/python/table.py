@@ -20,6 +20,7 @@ from compiler.ir.edges import (
     Set,
     SlotTest,
     register_tests,
+    value_names,
     words_of,
 )
 from compiler.ir.program import Group, Input, Node, Program, scope_members
@@ -91,7 +92,7 @@ def _unit(node: Node, groups: Container[str], slots: Container[str]) -> Table:
     if node.retries:
         unit["attempt"] = node.retries
     unit |= _variables(node, slots) | _placeholders(marks, slots)
-    values = sorted({e.name for edge in node.edges for e in edge.effects if isinstance(e, Keep) and e.of == "value"})
+    values = sorted(value_names(node.edges))
     if values and isinstance(node.task, Shell):
         unit["values"] = values
     unit["edges"] = [_edge(edge) for edge in node.edges if len(words_of([edge])) < 2]  # no outcome has two words

@@ -25,9 +25,9 @@ def task_table(task: Task, original: Task) -> dict[str, Any]:
             return {"task": "agent"} | _agent(task) | _given(words=kept)
         case Tool(connection, tool, arguments):
             return {"task": "tool", "connection": connection, "tool": tool, "arguments": str(arguments)}
-        case Parallel(entries, check, failing, unanimous):
+        case Parallel(entries, check, unanimous=unanimous):
             called = {"task": "parallel", "entries": [_agent(entry) for entry in entries], "check": check}
-            return called | {"failing": list(failing), "unanimous": list(unanimous)} | _given(words=kept)
+            return called | {"failing": list(task.failing_words), "unanimous": list(unanimous)} | _given(words=kept)
         case Gate(gate, reason):
             return {"task": "gate", "gate": gate} | _given(reason=str(reason), words=kept)
         case End(result, message):

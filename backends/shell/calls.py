@@ -7,12 +7,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from backends.python.bundle import bundled
+from compiler.ir.answers import usual_seconds
 from compiler.ir.program import Node, Program
 from compiler.ir.tasks import Agent, Parallel, Tool
 from compiler.ir.texts import Text
-
-_USUAL = {"agent": 1800, "parallel": 1800, "tool": 30}
-"""The time limits where a program says nothing (I21)."""
 
 _READ = ["fitting", "reading", "helper"]
 _CALL = ["program", "signals", "output", "display", "files", "pairs", "foreground", "leftover", "process"]
@@ -35,7 +33,7 @@ def call_of(node: Node, registers: Mapping[str, str], tokens: Mapping[str, str])
     task = node.task
     if not isinstance(task, Agent | Parallel | Tool):
         return ""
-    timeout = _USUAL[task.kind] if node.settings.timeout is None else node.settings.timeout
+    timeout = usual_seconds(task) if node.settings.timeout is None else node.settings.timeout
     call: dict[str, Any] = {"timeout": timeout, "tokens": dict(tokens)}
     if isinstance(task, Tool):
         call |= {"connection": task.connection, "tool": task.tool, "arguments": _arguments(task, registers)}
@@ -43,7 +41,7 @@ def call_of(node: Node, registers: Mapping[str, str], tokens: Mapping[str, str])
         call["entries"] = [_entry(node.id, task)]
     else:
         call["entries"] = [_entry(f"{node.id}_{index}", entry) for index, entry in enumerate(task.entries)]
-        call |= {"check": task.check, "failing": task.failing, "unanimous": task.unanimous}
+        call |= {"check": task.check, "failing": task.failing_words, "unanimous": task.unanimous}
     return json.dumps(call)
 
 
@@ -84,5 +82,6 @@ def _arguments(task: Tool, registers: Mapping[str, str]) -> list[object]:
     ]
 
 
-QUESTION = json.dumps({"timeout": _USUAL["agent"], "tokens": {}, "entries": [_entry("question", Agent("", Text()))]})
+_ANY = Agent("", Text())
+QUESTION = json.dumps({"timeout": usual_seconds(_ANY), "tokens": {}, "entries": [_entry("question", _ANY)]})
 """The call of an agent that answers a question."""

@@ -49,34 +49,25 @@ def possible_ways(program: Program) -> Mapping[str, tuple[Way, ...]]:
 
 def _unshadowed(node: Node) -> tuple[Way, ...]:
     """The edges of a node before which none is always taken; nothing, if these are all."""
-    if len(node.edges) < 2 or _are_plain_ways(node):
+    if len(node.edges) < 2:
         return ()
-    left: set[str | None] = {*(alphabet(node.task) or (None,))}
+    settled: set[str] = set()
     found: list[int] = []
     for place, edge in enumerate(node.edges):
-        asked = [test.word for test in edge.guard if isinstance(test, OutcomeTest)]
-        words = left.intersection(asked[:1]) if asked else left
-        if words and asked.count(asked[0] if asked else "") == len(asked):
-            found.append(place)
-            if len(asked) == len(edge.guard):
-                left = left - words
+        asked = {test.word for test in edge.guard if isinstance(test, OutcomeTest)}
+        if len(asked) > 1 or (asked or _every_word(node)) <= settled:
+            continue
+        found.append(place)
+        if len(asked) == len(edge.guard):
+            settled |= asked or _every_word(node)
     if len(found) == len(node.edges):
         return ()
     return tuple(Way(place, frozenset(register_tests(node.edges[place]))) for place in found)
 
 
-def _are_plain_ways(node: Node) -> bool:
-    """Whether each edge asks first for a word that no edge before it has settled, as nearly all do."""
-    settled: set[str] = set()
-    for edge in node.edges:
-        first = edge.guard[0] if edge.guard else None
-        if not isinstance(first, OutcomeTest) or first.word in settled:
-            return False
-        if len(edge.guard) == 1:
-            settled.add(first.word)
-        elif any(isinstance(test, OutcomeTest) for test in edge.guard[1:]):
-            return False
-    return True
+def _every_word(node: Node) -> set[str]:
+    """The words of a node; one without a task, which has none, is left as if it had a word of its own."""
+    return {*(alphabet(node.task) or ("",))}
 
 
 class _Search:

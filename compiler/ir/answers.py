@@ -7,7 +7,7 @@ from typing import assert_never
 
 from compiler.ir.semantics import Outcome
 from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Task, Tool, alphabet
-from runtime_shim.reading import decoded, joined_answer, joined_verdict, joined_word, read_word
+from runtime_shim.reading import AGENT_SECONDS, TOOL_SECONDS, decoded, joined_answer, joined_word, read_word
 
 Answer = bytes | None
 """What a process wrote to its standard output; None if it failed or wrote too much."""
@@ -28,11 +28,7 @@ def of_parallel(task: Parallel, answers: Sequence[Answer]) -> Outcome:
     """The outcome of the calls of a parallel step, their answers in order (I14)."""
     said = [None if answer is None else decoded(answer) for answer in answers]
     words = [_word(entry, one) for entry, one in zip(task.entries, said, strict=True)]
-    if task.keywords:
-        word = joined_word(words, task.check, task.failing, task.unanimous)
-    else:
-        word = joined_verdict(words, task.check)
-    return Outcome(word, joined_answer(said))
+    return Outcome(joined_word(words, task.check, task.failing_words, task.unanimous), joined_answer(said))
 
 
 def of_reply(task: Ask | Gate, reply: str, options: Sequence[str] = ()) -> Outcome | None:
@@ -75,6 +71,13 @@ def of_text(task: Task, said: str, options: Sequence[str] = ()) -> Outcome | Non
             return None
         case _:
             assert_never(task)
+
+
+def usual_seconds(task: Task) -> int:
+    """The time limit of a task where its node has none, 0 for no limit (I21)."""
+    if isinstance(task, Tool):
+        return TOOL_SECONDS
+    return AGENT_SECONDS if isinstance(task, Agent | Parallel) else 0
 
 
 def usual(task: Task) -> Outcome:

@@ -191,6 +191,12 @@ def words_of(edges: Iterable[Edge]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(test.word for edge in edges for test in edge.guard if isinstance(test, OutcomeTest)))
 
 
+def value_names(edges: Iterable[Edge]) -> tuple[str, ...]:
+    """The names of the values that edges keep, each once: those that a command may give (I9)."""
+    effects = (effect for edge in edges for effect in edge.effects)
+    return tuple(dict.fromkeys(item.name for item in effects if isinstance(item, Keep) and item.of == "value"))
+
+
 def register_tests(edge: Edge) -> list[CounterTest | SlotTest]:
     """What an edge asks of registers."""
     found: list[CounterTest | SlotTest] = []

@@ -108,6 +108,11 @@ class Parallel:
         """The keywords of all entries, each once."""
         return tuple(dict.fromkeys(keyword for entry in self.entries for keyword in entry.reading.keywords))
 
+    @property
+    def failing_words(self) -> tuple[str, ...]:
+        """The words of entries that are failing: `fail` where no entry has keywords."""
+        return self.failing if self.keywords else (Verdict.FAIL.value,)
+
 
 @dataclass(frozen=True, slots=True)
 class Gate:

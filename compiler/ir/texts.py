@@ -45,8 +45,6 @@ class Text:
 
     def __str__(self) -> str:
         """The text with its references as their authors wrote them."""
-        if self.is_plain:
-            return "".join(self.parts)  # type: ignore[arg-type]  # strings alone
         return "".join(part if isinstance(part, str) else part.written for part in self.parts)
 
     @property

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from compiler.analyses.possible import Way, possible_ways
-from compiler.ir.edges import Edge, Keep, OutcomeTest, is_plain_for
+from compiler.ir.edges import Edge, OutcomeTest, is_plain_for, value_names
 from compiler.ir.program import Node, Program
 from compiler.ir.tasks import alphabet
 
@@ -34,16 +34,10 @@ def _narrowed(node: Node, ways: Iterable[Way]) -> Node:
         if any(is_plain_for(edge, word) for word in words if word not in total):
             kept.setdefault(place, edge)
     for place, edge in enumerate(node.edges):
-        if not _values([edge]) <= _values(kept.values()):
+        if not {*value_names([edge])} <= {*value_names(kept.values())}:
             kept[place] = edge
     edges = tuple(kept[place] for place in sorted(kept))
     return node if edges == node.edges else replace(node, edges=edges)
-
-
-def _values(edges: Iterable[Edge]) -> set[str]:
-    """The names of the values that edges keep."""
-    effects = (effect for edge in edges for effect in edge.effects)
-    return {effect.name for effect in effects if isinstance(effect, Keep) and effect.of == "value"}
 
 
 def _relaxed(edge: Edge, way: Way) -> Edge:

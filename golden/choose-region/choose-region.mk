@@ -254,6 +254,7 @@ step-deploy:
 #|     return ""
 #| 
 #| LARGEST_ANSWER = 1 << 20  # bytes
+#| AGENT_SECONDS, TOOL_SECONDS = 1800, 30  # the time limits where a program says nothing (I21)
 #| MOST_OBJECTS = 10_000  # places where a JSON object may begin: more are not tried, so that no answer takes for ever
 #| BLANKS = " \t\n\r\v\f"
 #| NO_TEXT = re.compile("[\0\ud800-\udfff]")
@@ -309,7 +310,7 @@ step-deploy:
 #| 
 #| 
 #| def joined_word(words: Sequence[str], check: str, failing: Iterable[str] = (), unanimous: Iterable[str] = ()) -> str:
-#|     """Return the word of a parallel step from those of its entries with keywords, in order (I14)."""
+#|     """Return the word of a parallel step from those of its entries, in order; `fail` is a failing one (I14)."""
 #|     for trouble in ("failed", "invalid", "ambiguous"):
 #|         if trouble in words:
 #|             return trouble
@@ -323,12 +324,6 @@ step-deploy:
 #|     if bad:
 #|         return bad[0]
 #|     return "ambiguous" if len(set(good)) > 1 else (good or ["none"])[0]
-#| 
-#| 
-#| def joined_verdict(words: Sequence[str], check: str) -> str:
-#|     """Return the word of a parallel step whose entries have no keywords (I14)."""
-#|     passed = [word == "pass" for word in words]
-#|     return "pass" if (all(passed) if check == "all" else any(passed)) else "fail"
 #| 
 #| 
 #| def joined_answer(answers: Iterable[Optional[str]]) -> str:

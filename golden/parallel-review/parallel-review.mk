@@ -771,6 +771,7 @@ step-merge:
 #|     return ""
 #| 
 #| LARGEST_ANSWER = 1 << 20  # bytes
+#| AGENT_SECONDS, TOOL_SECONDS = 1800, 30  # the time limits where a program says nothing (I21)
 #| MOST_OBJECTS = 10_000  # places where a JSON object may begin: more are not tried, so that no answer takes for ever
 #| BLANKS = " \t\n\r\v\f"
 #| NO_TEXT = re.compile("[\0\ud800-\udfff]")
@@ -826,7 +827,7 @@ step-merge:
 #| 
 #| 
 #| def joined_word(words: Sequence[str], check: str, failing: Iterable[str] = (), unanimous: Iterable[str] = ()) -> str:
-#|     """Return the word of a parallel step from those of its entries with keywords, in order (I14)."""
+#|     """Return the word of a parallel step from those of its entries, in order; `fail` is a failing one (I14)."""
 #|     for trouble in ("failed", "invalid", "ambiguous"):
 #|         if trouble in words:
 #|             return trouble
@@ -840,12 +841,6 @@ step-merge:
 #|     if bad:
 #|         return bad[0]
 #|     return "ambiguous" if len(set(good)) > 1 else (good or ["none"])[0]
-#| 
-#| 
-#| def joined_verdict(words: Sequence[str], check: str) -> str:
-#|     """Return the word of a parallel step whose entries have no keywords (I14)."""
-#|     passed = [word == "pass" for word in words]
-#|     return "pass" if (all(passed) if check == "all" else any(passed)) else "fail"
 #| 
 #| 
 #| def joined_answer(answers: Iterable[Optional[str]]) -> str:
@@ -1266,10 +1261,7 @@ step-merge:
 #|         keep(path, answer or "")
 #|     if not is_parallel:
 #|         return words[0], found[0] or ""
-#|     text = joined_answer(found)
-#|     if any(entry["keywords"] for entry in entries):
-#|         return joined_word(words, call["check"], call["failing"], call["unanimous"]), text
-#|     return joined_verdict(words, call["check"]), text
+#|     return joined_word(words, call["check"], call["failing"], call["unanimous"]), joined_answer(found)
 #| 
 #| 
 #| def read_words(driver: str, left: str, entries: Sequence[Table], found: Sequence[Optional[str]]) -> list[str]:

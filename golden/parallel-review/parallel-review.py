@@ -1428,6 +1428,7 @@ BEGINNINGS.append(check_inputs)
 # ---------------------------------------------------------------------------------------------------------------------
 
 LARGEST_ANSWER = 1 << 20  # bytes
+AGENT_SECONDS, TOOL_SECONDS = 1800, 30  # the time limits where a program says nothing (I21)
 MOST_OBJECTS = 10_000  # places where a JSON object may begin: more are not tried, so that no answer takes for ever
 BLANKS = " \t\n\r\v\f"
 NO_TEXT = re.compile("[\0\ud800-\udfff]")
@@ -1483,7 +1484,7 @@ def read_word(
 
 
 def joined_word(words: Sequence[str], check: str, failing: Iterable[str] = (), unanimous: Iterable[str] = ()) -> str:
-    """Return the word of a parallel step from those of its entries with keywords, in order (I14)."""
+    """Return the word of a parallel step from those of its entries, in order; `fail` is a failing one (I14)."""
     for trouble in ("failed", "invalid", "ambiguous"):
         if trouble in words:
             return trouble
@@ -1497,12 +1498,6 @@ def joined_word(words: Sequence[str], check: str, failing: Iterable[str] = (), u
     if bad:
         return bad[0]
     return "ambiguous" if len(set(good)) > 1 else (good or ["none"])[0]
-
-
-def joined_verdict(words: Sequence[str], check: str) -> str:
-    """Return the word of a parallel step whose entries have no keywords (I14)."""
-    passed = [word == "pass" for word in words]
-    return "pass" if (all(passed) if check == "all" else any(passed)) else "fail"
 
 
 def joined_answer(answers: Iterable[Optional[str]]) -> str:
@@ -2620,7 +2615,7 @@ class Commanded(Speaking):
     """Calls agents."""
 
     noun = "agent"
-    seconds = 1800
+    seconds = AGENT_SECONDS
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)
@@ -2671,7 +2666,7 @@ class Tools(Speaking):
 
     keys = ("tool", "arguments")
     noun = "tool"
-    seconds = 30
+    seconds = TOOL_SECONDS
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)
@@ -2795,10 +2790,7 @@ class Parallels(Commanded):
         words = [word for word, _trouble in found]
         troubles = [f"{one}: {trouble}" for one, (_word, trouble) in zip(entry_names(name, unit), found) if trouble]  # noqa: B905
         how = ", ".join(filter(None, [how, *troubles]))
-        if "words" in unit:
-            word = joined_word(words, unit["check"], unit["failing"], unit["unanimous"])
-        else:
-            word = joined_verdict(words, unit["check"])
+        word = joined_word(words, unit["check"], unit["failing"], unit["unanimous"])
         return told(Done(word, how), joined_answer(answers))
 
     @staticmethod

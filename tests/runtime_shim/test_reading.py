@@ -16,7 +16,6 @@ from runtime_shim.reading import (
     extracted,
     in_json,
     joined_answer,
-    joined_verdict,
     joined_word,
     read_word,
 )
@@ -95,7 +94,7 @@ def test_the_words_of_entries_are_joined_by_index(words: list[str], check: str, 
 
 
 def test_entries_without_keywords_pass_all_or_some() -> None:
-    assert [joined_verdict(["pass", "fail"], check) for check in ("all", "any")] == ["fail", "pass"]
+    assert [joined_word(["pass", "fail"], check, ("fail",)) for check in ("all", "any")] == ["fail", "pass"]
     assert joined_answer(["a", None, "", "b"]) == "a\n\nb"
 
 
