@@ -10,7 +10,7 @@ from typing import ClassVar, Generic, TypeVar
 from pydantic import BaseModel, ConfigDict
 
 from backends.companions import Companion
-from backends.options import read_words, validate
+from backends.options.reading import read_words, validate
 from compiler.diagnostic import Diagnostic
 from compiler.ir.features import IN_WORDS, Feature, Use, uses
 from compiler.ir.program import Program

@@ -8,8 +8,9 @@ from difflib import unified_diff
 from itertools import islice
 from typing import Any
 
-from backends.arrows import Arrow
-from backends.difference import Change, Difference, Redirection
+from backends.picture.arrows import Arrow
+from backends.picture.difference import Difference, Redirection
+from compiler.analyses.changes import Change
 from compiler.ir.program import Group, Node, Program
 from compiler.ir.tasks import End
 from rdc.reporting.cells import visible

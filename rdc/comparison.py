@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from backends.difference import difference
-from backends.names import one_line
-from backends.overlay import LEGEND, overlay
-from backends.picture import picture
-from backends.sheet import Sheet
+from backends.picture.difference import difference
+from backends.picture.naming import one_line
+from backends.picture.overlay import LEGEND, overlay
+from backends.picture.picture import picture
+from backends.picture.sheet import Sheet
 from compiler.ir.program import SourceFile
 from rdc.changes import Version, as_json, as_text
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from backends.base import Backend, Emission, OptionFinding
 from backends.companions import Companion
-from backends.mistakes import OptionsError
+from backends.options.mistakes import OptionsError
 from compiler.diagnostic import Diagnostic
 from compiler.driver import Compilation, Settings, compile_file
 from compiler.ir.program import Program

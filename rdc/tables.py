@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from backends.base import Backend
-from backends.mistakes import Mistake, OptionsError
+from backends.options.mistakes import Mistake, OptionsError
 from backends.registry import load, names
 from compiler.diagnostic import Diagnostic
 from compiler.frontends import all_options

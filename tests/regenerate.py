@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from backends.listing import listed
+from backends.options.listing import listed
 from backends.registry import BACKENDS, load
 from compiler.diagnostic import CODES
 from compiler.ir.serialise import schema

@@ -11,8 +11,8 @@ from backends.dot.ends import spread_ends
 from backends.dot.graph import Graph
 from backends.dot.strings import comment
 from backends.dot.styles import Theme
-from backends.links import LinkOptions
-from backends.sheet import PictureBackend, Sheet
+from backends.picture.links import LinkOptions
+from backends.picture.sheet import PictureBackend, Sheet
 
 
 class DotOptions(LinkOptions):

@@ -10,9 +10,9 @@ from collections.abc import Container
 from dataclasses import replace
 from math import inf
 
-from backends.arrows import Arrow, Mark
-from backends.names import free
-from backends.picture import UNREACHABLE, Box, Picture
+from backends.picture.arrows import Arrow, Mark
+from backends.picture.naming import free
+from backends.picture.picture import UNREACHABLE, Box, Picture
 from compiler.ir.tasks import End
 
 MOST_SHARED = 4

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from backends.arrows import Arrow
-from backends.captions import Lines
 from backends.dot.strings import attributes, label, name
 from backends.dot.styles import PALETTES, SHAPES, Colours, Theme, class_of
-from backends.links import source_link
-from backends.names import free, one_line
-from backends.picture import Box, Frame, Picture, outline
-from backends.tooltips import tooltip
+from backends.picture.arrows import Arrow
+from backends.picture.captions import Lines
+from backends.picture.links import source_link
+from backends.picture.naming import free, one_line
+from backends.picture.picture import Box, Frame, Picture, outline
+from backends.picture.tooltips import tooltip
 from compiler.ir.program import Group, Node
 from compiler.ir.tasks import End, Verdict
 

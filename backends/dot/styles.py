@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Literal, NamedTuple
 
-from backends.arrows import Arrow
-from backends.picture import Box, Frame
+from backends.picture.arrows import Arrow
+from backends.picture.picture import Box, Frame
 from compiler.ir.tasks import End, Verdict
 
 Theme = Literal["light", "dark"]

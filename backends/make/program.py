@@ -19,10 +19,10 @@ from backends.shell.registers import Registers
 from backends.shell.ways import INDENT, Ways
 from compiler.ir.edges import Edge, Keep, value_names
 from compiler.ir.features import Feature, features_of
-from compiler.ir.names import INSTANCES
 from compiler.ir.program import Node, Program, scope_members, texts_of
 from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Tool
 from compiler.ir.texts import Text, joined
+from compiler.ir.variables import INSTANCES
 
 
 def is_runbook(program: Program) -> bool:

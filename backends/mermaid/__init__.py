@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import ClassVar
 
 from backends.base import Emission
-from backends.links import LinkOptions
 from backends.mermaid.chart import MOST_ARROWS, MOST_CHARACTERS, Chart, is_too_big
 from backends.mermaid.labels import escaped
-from backends.sheet import PictureBackend, Sheet
+from backends.picture.links import LinkOptions
+from backends.picture.sheet import PictureBackend, Sheet
 
 
 class MermaidBackend(PictureBackend[LinkOptions]):

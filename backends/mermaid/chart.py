@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import count
 
-from backends.arrows import Arrow
-from backends.captions import Lines
-from backends.links import source_link
 from backends.mermaid import styles
 from backends.mermaid.labels import escaped, label
-from backends.picture import Box, Frame, Picture, outline, picture
+from backends.picture.arrows import Arrow
+from backends.picture.captions import Lines
+from backends.picture.links import source_link
+from backends.picture.picture import Box, Frame, Picture, outline, picture
 from compiler.ir.edges import Origin
 from compiler.ir.program import Program
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from backends.arrows import Arrow, Mark
-from backends.picture import Box, Frame
+from backends.picture.arrows import Arrow, Mark
+from backends.picture.picture import Box, Frame
 from compiler.ir.tasks import End, Verdict
 
 ARROWS: Mapping[Verdict | None, str] = {Verdict.PASS: "-->", Verdict.FAIL: "-.->", None: "-->"}

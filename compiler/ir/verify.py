@@ -20,10 +20,10 @@ from compiler.ir.edges import (
     is_plain_for,
     words_of,
 )
-from compiler.ir.names import is_identifier, is_reserved
 from compiler.ir.program import Node, Program, scope_members, texts_of
 from compiler.ir.tasks import Agent, Branch, End, Parallel, Shell, Tool, alphabet
 from compiler.ir.texts import Text, joined
+from compiler.ir.variables import is_identifier, is_reserved
 from compiler.ir.wellformed import input_problems, task_problems
 
 

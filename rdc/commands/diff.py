@@ -141,7 +141,7 @@ def _misuse_told(word: str) -> Iterator[None]:
 
 def _generated(compared: Comparison, compiled: Sequence[Compilation], wish: Wish) -> Generation:
     """What is to be written."""
-    from backends.sheet import PictureBackend  # noqa: PLC0415 (the backends are slow to import)
+    from backends.picture.sheet import PictureBackend  # noqa: PLC0415 (the backends are slow to import)
     from rdc.generation import Generation, Product, emitted  # noqa: PLC0415
 
     sources = {path: source for one in compiled for path, source in one.sources.items()}

@@ -62,7 +62,7 @@ def target_options(command: Command) -> Command:
 @contextmanager
 def misuse_told(backend: Backend[Any]) -> Iterator[None]:
     """Make wrong use of an `OptionsError`."""
-    from backends.mistakes import OptionsError  # noqa: PLC0415 (the backends are slow to import)
+    from backends.options.mistakes import OptionsError  # noqa: PLC0415 (the backends are slow to import)
 
     try:
         yield

@@ -16,7 +16,7 @@ from rdc.terminal import put
 
 if TYPE_CHECKING:
     from backends.base import Backend
-    from backends.listing import Option
+    from backends.options.listing import Option
 
 WIDEST = 100
 
@@ -33,7 +33,7 @@ def command(name: str | None, form: str) -> int:
     from backends.registry import load, names  # noqa: PLC0415 (the backends are slow to import)
 
     if name is not None:
-        from backends.listing import listed  # noqa: PLC0415 (as above)
+        from backends.options.listing import listed  # noqa: PLC0415 (as above)
 
         backend = load(name)
         options = listed(backend.options)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import click
 
-from backends.words import WORDS, spoken
+from backends.picture.words import WORDS, spoken
 from compiler.analyses.coverage import Coverage, Untaken
 from compiler.ir.program import Node, Program
 from compiler.ir.semantics import Machine

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 
-from backends.arrows import Arrow
-from backends.difference import Difference, difference
-from backends.matching import MOST_ALIKE
-from backends.picture import Picture, picture
+from backends.picture.arrows import Arrow
+from backends.picture.difference import Difference, difference
+from backends.picture.picture import Picture, picture
+from compiler.analyses.matching import MOST_ALIKE
 from compiler.driver import compile_file
 from compiler.ir.tasks import End, Shell
 from compiler.ir.texts import text

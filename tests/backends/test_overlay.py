@@ -7,9 +7,9 @@ from pathlib import Path
 
 from hypothesis import HealthCheck, given, settings
 
-from backends.arrows import Arrow
-from backends.difference import difference
-from backends.picture import Box, Picture, outline
+from backends.picture.arrows import Arrow
+from backends.picture.difference import difference
+from backends.picture.picture import Box, Picture, outline
 from tests.equivalence.cases import Case
 from tests.equivalence.strategies import cases
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from hypothesis import HealthCheck, given, settings
 
-from backends.captions import LINES, WIDTH, wrapped
-from backends.picture import LOOP, UNREACHABLE, Box, Frame, Picture, outline, picture
+from backends.picture.captions import LINES, WIDTH, wrapped
+from backends.picture.picture import LOOP, UNREACHABLE, Box, Frame, Picture, outline, picture
 from compiler.driver import compile_file
 from compiler.ir.edges import CounterTest, OutcomeTest, Set
 from compiler.ir.program import Register

@@ -17,8 +17,8 @@ from backends.dot.ends import MOST_SHARED, spread_ends
 from backends.dot.graph import START
 from backends.dot.strings import label, name
 from backends.dot.styles import PALETTES, SHAPES, Theme
-from backends.mistakes import OptionsError
-from backends.picture import Picture, picture
+from backends.options.mistakes import OptionsError
+from backends.picture.picture import Picture, picture
 from backends.registry import load
 from compiler.ir.program import Program
 from compiler.ir.tasks import Ask, End, Shell

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from backends.dot.ends import spread_ends
 from backends.dot.graph import Graph
 from backends.dot.styles import PALETTES, Theme, stylesheet
-from backends.picture import Picture, picture
+from backends.picture.picture import Picture, picture
 from compiler.ir.program import Program
 from compiler.ir.tasks import End, Shell
 from compiler.ir.texts import text

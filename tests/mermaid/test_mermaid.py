@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from backends.base import MARK
 from backends.mermaid.chart import LEGEND, MOST_ARROWS, MOST_CHARACTERS, SHAPES, chart, is_too_big
 from backends.mermaid.styles import CLASSES, COLOURS
-from backends.mistakes import OptionsError
-from backends.picture import Picture, picture
+from backends.options.mistakes import OptionsError
+from backends.picture.picture import Picture, picture
 from backends.registry import load
 from compiler.ir.program import Program
 from compiler.ir.tasks import End, Shell, Verdict

@@ -7,7 +7,7 @@ from dataclasses import replace
 from hypothesis import HealthCheck, given, settings
 
 from backends.mermaid.chart import LEGEND, Chart
-from backends.picture import Picture, picture
+from backends.picture.picture import Picture, picture
 from compiler.ir.program import Program
 from tests.backends.pictures import both, of_case, pairs
 from tests.equivalence.cases import Case

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from backends.picture import picture
+from backends.picture.picture import picture
 from backends.registry import load
 from compiler.ir.features import Feature
 from compiler.ir.program import Program

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from backends.github import GithubBackend
-from backends.mistakes import OptionsError
+from backends.options.mistakes import OptionsError
 from tests.workflows import act
 from tests.workflows.compiling import emission, parsed, steps, text_of
 from tests.workflows.lint import findings

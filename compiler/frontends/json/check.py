@@ -10,9 +10,9 @@ from typing import NamedTuple
 from compiler.frontends.json.lower import MOST_SHOWN
 from compiler.frontends.json.syntax import Problem
 from compiler.ir.edges import Keep
-from compiler.ir.names import is_identifier, is_reserved
 from compiler.ir.program import Node, Program
 from compiler.ir.tasks import Agent, Gate, Parallel, Tool, alphabet
+from compiler.ir.variables import is_identifier, is_reserved
 from compiler.ir.verify import problems
 from compiler.source import KeyPath
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import assert_never
 
-from backends.names import Names, Said, between, one_line
+from backends.picture.naming import Naming, Said, between, one_line
 from compiler.ir.edges import (
     Add,
     AtLeast,
@@ -32,7 +32,7 @@ _VERBS = ("GOTO ",)
 """How actions begin that lead elsewhere: the arrow says that."""
 
 
-def retry_limit(edge: Edge, names: Names) -> int | None:
+def retry_limit(edge: Edge, names: Naming) -> int | None:
     """How often an edge may be taken, if it is a RETRY: if it counts retries, and asks how many there were."""
     added = {effect.register for effect in edge.effects if isinstance(effect, Add) and effect.amount == 1}
     counted = {name for name in added if names.counter(name).role == "retries"}
@@ -40,12 +40,12 @@ def retry_limit(edge: Edge, names: Names) -> int | None:
     return next(limits, None)
 
 
-def action(edge: Edge, names: Names, group: str) -> Said:
+def action(edge: Edge, names: Naming, group: str) -> Said:
     """What an edge does beyond where it leads, as its author wrote it: `RETRY 3`, `NEXT {N}`."""
     return between(" · ", (_own_action(edge, names, group), *(_counted(effect, names) for effect in edge.effects)))
 
 
-def _own_action(edge: Edge, names: Names, group: str) -> Said:
+def _own_action(edge: Edge, names: Naming, group: str) -> Said:
     limit = retry_limit(edge, names)
     if limit is not None:
         return (f"RETRY {limit}",)
@@ -61,7 +61,7 @@ def _own_action(edge: Edge, names: Names, group: str) -> Said:
     return (said,) if said else ()
 
 
-def _counted(effect: Effect, names: Names) -> Said:
+def _counted(effect: Effect, names: Naming) -> Said:
     """What an effect does to a counter that is for nothing else that is shown; texts stand in boxes."""
     match effect:
         case Set(register, value) if not names.counter(register).role:
@@ -78,18 +78,18 @@ def _counted(effect: Effect, names: Names) -> Said:
             assert_never(effect)
 
 
-def has_condition(edge: Edge, names: Names) -> bool:
+def has_condition(edge: Edge, names: Naming) -> bool:
     """Whether more than the outcome decides if an edge is taken; the count of a RETRY is no more."""
     return bool(_conditions(edge, names))
 
 
-def past_of_marks(edge: Edge, names: Names) -> set[str]:
+def past_of_marks(edge: Edge, names: Naming) -> set[str]:
     """`failed` or `passed` if the edge asks only what became of earlier units, else nothing."""
     found = [_mark(test, names) for test in _conditions(edge, names)]
     return {_past(mark) for mark in found if mark} if all(found) else set()
 
 
-def condition(edges: Sequence[Edge], names: Names, group: str) -> Said:
+def condition(edges: Sequence[Edge], names: Naming, group: str) -> Said:
     """In words when one of the edges is taken, outcomes left aside; empty if one has no condition."""
     guards = [_conditions(edge, names) for edge in edges]
     if not all(guards):
@@ -101,13 +101,13 @@ def condition(edges: Sequence[Edge], names: Names, group: str) -> Said:
     return between(" or ", dict.fromkeys(said))
 
 
-def _conditions(edge: Edge, names: Names) -> list[Test]:
+def _conditions(edge: Edge, names: Naming) -> list[Test]:
     is_retry = retry_limit(edge, names) is not None
     outside = (OutcomeTest, CounterTest) if is_retry else OutcomeTest
     return [test for test in edge.guard if not isinstance(test, outside)]
 
 
-def _mark(test: Test, names: Names) -> Register | None:
+def _mark(test: Test, names: Naming) -> Register | None:
     """The counter of a test whether a unit had an outcome before."""
     if isinstance(test, CounterTest) and (test.operator, test.value) == (">=", 1):
         counter = names.counter(test.register)
@@ -119,7 +119,7 @@ def _past(mark: Register) -> str:
     return PAST.get(mark.outcome, f"was {one_line(mark.outcome)}")
 
 
-def _any_of(marks: Sequence[Register], names: Names, group: str) -> Said:
+def _any_of(marks: Sequence[Register], names: Naming, group: str) -> Said:
     """Several marks in one phrase; the earlier instances of a unit are the same unit."""
     units = list(dict.fromkeys(names.called(mark.unit, group) for mark in marks))
     past = _past(marks[0])
@@ -129,7 +129,7 @@ def _any_of(marks: Sequence[Register], names: Names, group: str) -> Said:
     return ("any of ", *(listed if len(units) <= MOST_NAMED else (units[0], " … ", units[-1])), f" {past}")
 
 
-def _words(test: Test, names: Names, group: str) -> Said:
+def _words(test: Test, names: Naming, group: str) -> Said:
     match test:
         case OutcomeTest(word):
             return (one_line(word),)
@@ -149,7 +149,7 @@ def _of_slot(slot: str, operator: str, text: str) -> Said:
     return (f"{slot} {'=' if operator == '==' else '≠'} “{one_line(text)}”",)
 
 
-def _counter(name: str, names: Names, group: str) -> Said:
+def _counter(name: str, names: Naming, group: str) -> Said:
     """A counter by what it is for, else by its name."""
     counter = names.counter(name)
     match counter.role:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from backends.mistakes import fields
+from backends.options.mistakes import fields
 
 _KINDS = {"string": "text", "boolean": "true/false", "number": "number", "object": "mapping"}
 

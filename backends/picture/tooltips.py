@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from backends.captions import Lines
-from backends.names import shown
+from backends.picture.captions import Lines
+from backends.picture.naming import shown
 from compiler.ir.program import Group, Node
 from compiler.ir.tasks import Ask, Shell, Task, task_texts
 from compiler.ir.texts import Text

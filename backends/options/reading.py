@@ -8,7 +8,7 @@ from typing import Annotated, TypeVar, Union, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
-from backends.mistakes import Mistake, OptionsError, fields, mistakes
+from backends.options.mistakes import Mistake, OptionsError, fields, mistakes
 from compiler.yaml_text import UnreadableError, load_value
 
 ModelType = TypeVar("ModelType", bound=BaseModel)

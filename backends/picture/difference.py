@@ -5,22 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 
-from backends.arrows import Arrow
-from backends.captions import Lines
-from backends.matching import Matching, match, said, units_of
-from backends.names import Called
-from backends.picture import Box, Frame, Picture, outline
+from backends.picture.arrows import Arrow
+from backends.picture.captions import Lines
+from backends.picture.matching import Matching, match, said, units_of
+from backends.picture.naming import Called
+from backends.picture.picture import Box, Frame, Picture, outline
+from compiler.analyses.changes import Change, group_parts, node_parts, told
 from compiler.ir.program import Group, Node
 from compiler.ir.tasks import End
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """A node or group that is in both versions, and what of it is another (`title`, `command`, `prompt` …)."""
-
-    old: Node | Group
-    new: Node | Group
-    parts: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,21 +81,7 @@ def _pairs(old: Picture, new: Picture, matching: Matching) -> Iterator[Change]:
     before, after = ({box.node.id: box.texts for box in drawn.boxes} for drawn in (old, new))
     for unit, twin in matching.units:
         texts = ("texts",) if before[unit.id] != after[twin.id] else ()
-        yield Change(unit, twin, (*_parts(unit, twin), *texts))
-
-
-def _parts(old: Node, new: Node) -> Iterator[str]:
-    """The names of what is another in a node."""
-    if old.title != new.title:
-        yield "title"
-    if type(old.task) is not type(new.task):
-        yield "kind"
-        return
-    for item in fields(old.task):
-        if getattr(old.task, item.name) != getattr(new.task, item.name):
-            yield item.name
-    if old.settings != new.settings:
-        yield "settings"
+        yield Change(unit, twin, (*node_parts(unit, twin), *texts))
 
 
 def _one_sided(old: Lines, new: Lines) -> tuple[Lines, Lines]:
@@ -125,34 +103,18 @@ def _changed_groups(old: Picture, new: Picture, matching: Matching) -> dict[str,
     for name, group in olds.items():
         if (after := matching.frames.get(name, "")) in news:
             before.setdefault(after, []).append(group)
-    alone = {_told(group) for name, group in news.items() if name not in before}
+    alone = {told(group) for name, group in news.items() if name not in before}
     found = {}
     for name, candidates in before.items():
         first, group = candidates[0], news[name]
-        parts = tuple(_group_parts(first, group))
-        if parts and _told(group) not in map(_told, candidates) and _told(first) not in alone:
+        parts = tuple(group_parts(first, group))
+        if parts and told(group) not in map(told, candidates) and told(first) not in alone:
             found[name] = Change(first, group, parts)
     return found
 
 
 def _groups(drawn: Picture) -> dict[str, Group]:
     return {frame.id: frame.group for frame in drawn.frames if frame.group}
-
-
-def _group_parts(old: Group, new: Group) -> Iterator[str]:
-    if _title(old) != _title(new):
-        yield "title"
-    if old.prompt != new.prompt:
-        yield "prompt" if new.kind == "step" else "description"
-
-
-def _told(group: Group) -> object:
-    return _title(group), group.prompt
-
-
-def _title(group: Group) -> str:
-    """The title of a group; a runbook that has none is called by its path, which is no change of its own."""
-    return "" if group.kind == "runbook" and group.id.endswith(f"/{group.title}") else str(group.title)
 
 
 def _in_order(new: Picture, units: Mapping[str, Change], groups: Mapping[str, Change]) -> Iterator[Change]:
@@ -173,7 +135,7 @@ def _changed_messages(old: Picture, new: Picture, matching: Matching) -> Iterato
     for box in old.boxes:
         if isinstance(box.node.task, End) and box.node.id in matching.boxes:
             after = nodes[matching.boxes[box.node.id]]
-            if parts := tuple(_parts(box.node, after)):
+            if parts := tuple(node_parts(box.node, after)):
                 yield Change(box.node, after, parts)
 
 

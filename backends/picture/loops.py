@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from backends.names import free
+from backends.picture.naming import free
 from compiler.ir.graph import loop_regions, to_graph
 from compiler.ir.program import Node, Program
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from backends.base import MARK, Backend, Emission, OptionsType
-from backends.captions import Lines
-from backends.picture import Picture, picture
+from backends.picture.captions import Lines
+from backends.picture.picture import Picture, picture
 from compiler.ir.features import Feature
 from compiler.ir.program import Program, SourceFile
 from compiler.version import __version__

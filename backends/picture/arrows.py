@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from backends.captions import Lines, wrapped
-from backends.conditions import PAST, action, condition, has_condition, past_of_marks, retry_limit
-from backends.names import Names, Said, between, one_line
-from backends.words import spoken, verdict_of
+from backends.picture.captions import Lines, wrapped
+from backends.picture.conditions import PAST, action, condition, has_condition, past_of_marks, retry_limit
+from backends.picture.naming import Naming, Said, between, one_line
+from backends.picture.words import spoken, verdict_of
 from compiler.ir.edges import Edge, is_plain_for, words_of
 from compiler.ir.program import Node
 from compiler.ir.tasks import End, Verdict, alphabet
@@ -51,7 +51,7 @@ class _Way:
     edges: list[Edge] = field(default_factory=list)
 
 
-def arrows(node: Node, names: Names) -> Iterator[Arrow]:
+def arrows(node: Node, names: Naming) -> Iterator[Arrow]:
     """The arrows that leave a node."""
     ways = _merged(node, names)
     for way in ways:
@@ -63,7 +63,7 @@ def arrows(node: Node, names: Names) -> Iterator[Arrow]:
         yield Arrow(node.id, way.target, between(" · ", (words, way.said)), _verdict(node, way, names))
 
 
-def _merged(node: Node, names: Names) -> list[_Way]:
+def _merged(node: Node, names: Naming) -> list[_Way]:
     """Neighbours among the edges that say the same are merged; a RETRY between two of them parts nothing."""
     ways: list[_Way] = []
     latest: dict[object, _Way] = {}
@@ -78,7 +78,7 @@ def _merged(node: Node, names: Names) -> list[_Way]:
     return ways
 
 
-def _when(node: Node, edges: Sequence[Edge], names: Names) -> Said:
+def _when(node: Node, edges: Sequence[Edge], names: Naming) -> Said:
     """The outcomes that edges are for, unless these are all there are, and their condition.
 
     RETRY is nearly always for FAIL, and the label of so short an arrow should be short.
@@ -94,7 +94,7 @@ def _listed(node: Node, words: Iterable[str]) -> Iterator[str]:
     return (one_line(spoken(node.task, word)) for word in words)
 
 
-def _rest(node: Node, names: Names) -> Said:
+def _rest(node: Node, names: Naming) -> Said:
     """The edge that is taken if no other is."""
     marks = [past for edge in node.edges for past in past_of_marks(edge, names)]
     words = _left(node)
@@ -111,7 +111,7 @@ def _left(node: Node) -> tuple[str, ...]:
     return tuple(word for word in alphabet(node.task) if word not in tested)
 
 
-def _verdict(node: Node, way: _Way, names: Names) -> Verdict | None:
+def _verdict(node: Node, way: _Way, names: Naming) -> Verdict | None:
     """The outcome that a way is for: of the node, of the step that a branch decides, or of a nested runbook."""
     if words := _words(node, way):
         verdicts = {verdict_of(node.task, word) for word in words}

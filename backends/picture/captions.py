@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from textwrap import wrap
 from typing import assert_never
 
-from backends.conditions import past_of_marks, retry_limit
-from backends.names import LONGEST_SHOWN, Names, one_line, printable, shown
+from backends.picture.conditions import past_of_marks, retry_limit
+from backends.picture.naming import LONGEST_SHOWN, Naming, one_line, printable, shown
 from compiler.ir.edges import Clear, Keep
 from compiler.ir.program import Input, Node, Program, Settings, texts_of
 from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Task, Tool
@@ -24,12 +24,12 @@ MOST_INPUTS = 12
 Lines = tuple[str, ...]
 
 
-def caption(node: Node, names: Names) -> Lines:
+def caption(node: Node, names: Naming) -> Lines:
     """What stands in a node's box."""
     return (*_heading(node, names), *_settings(node.settings), *kept_texts(node, names))
 
 
-def _heading(node: Node, names: Names) -> Lines:
+def _heading(node: Node, names: Naming) -> Lines:
     name = names.short(node.id, node.group)
     match node.task:
         case End(result, message):
@@ -44,7 +44,7 @@ def _heading(node: Node, names: Names) -> Lines:
             assert_never(node.task)
 
 
-def _question(node: Node, names: Names) -> str:
+def _question(node: Node, names: Naming) -> str:
     """What a branch asks. One that decides a step is drawn within the step's frame, which has its title."""
     step = names.short(node.group or node.id, node.group)
     past = {word for edge in node.edges for word in past_of_marks(edge, names)}
@@ -80,7 +80,7 @@ def _settings(settings: Settings) -> Iterator[str]:
         yield from wrapped(f"waits {settings.delay} s before another attempt{again}")
 
 
-def kept_texts(node: Node, names: Names) -> Iterator[str]:
+def kept_texts(node: Node, names: Naming) -> Iterator[str]:
     """The slots that a node reads, writes and clears; what arrows ask of slots stands on them."""
     if not names.slots:
         return

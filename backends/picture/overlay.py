@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from backends.arrows import Arrow, Mark
-from backends.captions import wrapped
-from backends.difference import Change, Difference
-from backends.matching import said
-from backends.picture import Box, Frame, Picture
+from backends.picture.arrows import Arrow, Mark
+from backends.picture.captions import wrapped
+from backends.picture.difference import Difference
+from backends.picture.matching import said
+from backends.picture.picture import Box, Frame, Picture
+from compiler.analyses.changes import Change
 from compiler.ir.program import Group, Node
 
 SIGNS: Mapping[Mark, str] = {"added": "+", "removed": "−", "changed": "~"}

@@ -40,7 +40,7 @@ def between(separator: str, parts: Iterable[Said]) -> Said:
     return tuple(found)
 
 
-class Names:
+class Naming:
     """Short names: within the frame of a nested runbook its path need not be repeated."""
 
     def __init__(self, program: Program) -> None:

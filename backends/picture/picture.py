@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from backends.arrows import Arrow, Mark, arrows
-from backends.captions import Lines, caption, kept_texts, notes
-from backends.loops import Placement, place
-from backends.names import Names
+from backends.picture.arrows import Arrow, Mark, arrows
+from backends.picture.captions import Lines, caption, kept_texts, notes
+from backends.picture.loops import Placement, place
+from backends.picture.naming import Naming
 from compiler.ir.program import Group, Node, Program
 from compiler.ir.tasks import Branch, End
 from compiler.passes.remove_impossible_edges import remove_impossible_edges
@@ -65,7 +65,7 @@ class Picture:
 
 def picture(program: Program) -> Picture:
     """The picture of a program."""
-    names = Names(program)
+    names = Naming(program)
     program = _drawn(program)
     reached = _led_to(program, [program.entry])
     placement = place(program)
@@ -129,7 +129,7 @@ def _led_to(program: Program, starts: Iterable[str]) -> set[str]:
     return found
 
 
-def _box(node: Node, names: Names, placement: Placement, is_reached: bool) -> Box:
+def _box(node: Node, names: Naming, placement: Placement, is_reached: bool) -> Box:
     lines = caption(node, names)
     lines += (LOOP,) if node.id in placement.heads else ()
     lines += () if is_reached else (UNREACHABLE,)
@@ -137,7 +137,7 @@ def _box(node: Node, names: Names, placement: Placement, is_reached: bool) -> Bo
     return Box(node, lines, placement.nodes[node.id], is_reached, is_in_loop, tuple(kept_texts(node, names)))
 
 
-def _frames(program: Program, names: Names, placement: Placement) -> Iterator[Frame]:
+def _frames(program: Program, names: Naming, placement: Placement) -> Iterator[Frame]:
     for group in program.groups:
         is_loop = group.id in placement.groups
         title = names.frame(group) + f" · {LOOP}" * is_loop

@@ -1,0 +1,107 @@
+"""Which box of the picture of one version of a program is which of another."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from backends.picture.picture import Frame, Picture
+from compiler.analyses.matching import match_units
+from compiler.ir.program import Node
+from compiler.ir.tasks import Branch, End
+
+
+@dataclass(frozen=True, slots=True)
+class Matching:
+    """The units, boxes (by id) and frames (by id) that are in both versions."""
+
+    units: tuple[tuple[Node, Node], ...]
+    boxes: Mapping[str, str]
+    frames: Mapping[str, str]
+
+    def renamed(self, name: str) -> str:
+        """A name of the old version with the longest part of it that has a new name replaced by that."""
+        begin, rest = name, ""
+        while begin:
+            if new := self.boxes.get(begin) or self.frames.get(begin):
+                return new + rest
+            begin, slash, last = begin.rpartition("/")
+            rest = f"{slash}{last}{rest}"
+        return name
+
+
+def match(old: Picture, new: Picture) -> Matching:
+    """What is in both versions."""
+    units = match_units(units_of(old), units_of(new))
+    ids = {before.id: after.id for before, after in units}
+    found = Matching(units, ids, _frames(old, new, ids))
+    return Matching(units, ids | _between(old, new, found) | _ends(old, new, found), found.frames)
+
+
+def units_of(drawn: Picture) -> list[Node]:
+    """The nodes that do something."""
+    return [box.node for box in drawn.boxes if not isinstance(box.node.task, Branch | End)]
+
+
+def said(node: Node) -> object:
+    """What makes an end one that another version has too; for all other nodes the id does."""
+    return (node.task.result, node.task.message) if isinstance(node.task, End) and not node.edges else node.id
+
+
+# --- What is between and around the units -----------------------------------------------------------------------------
+
+
+def _frames(old: Picture, new: Picture, ids: Mapping[str, str]) -> dict[str, str]:
+    """A frame is the one that the first of its units that is in both stands in."""
+    olds, news = ({frame.id: frame for frame in drawn.frames} for drawn in (old, new))
+    homes = {box.node.id: box.frame for box in new.boxes}
+    found: dict[str, str] = {}
+    for box in old.boxes:
+        before = olds.get(box.frame)
+        after = news.get(homes[ids[box.node.id]]) if box.node.id in ids else None
+        while before and after and before.id not in found:
+            is_same = _kind(before) == _kind(after)
+            if is_same:
+                found[before.id] = after.id
+            elif before.group and after.group:
+                break
+            # Where they are not the same, one is the frame of a loop that has come or gone around the same units.
+            before, after = (
+                olds.get(before.parent) if is_same or not before.group else before,
+                news.get(after.parent) if is_same or not after.group else after,
+            )
+    return found
+
+
+def _kind(frame: Frame) -> str:
+    return frame.group.kind if frame.group else "loop"
+
+
+def _between(old: Picture, new: Picture, found: Matching) -> dict[str, str]:
+    """The decisions of steps, and the ends of nested runbooks, that are in both."""
+    free = {box.node.id for box in new.boxes if _is_between(box.node)}
+    pairs = {}
+    for box in old.boxes:
+        name = found.renamed(box.node.id)
+        if _is_between(box.node) and name in free:
+            pairs[box.node.id] = name
+            free.remove(name)
+    return pairs
+
+
+def _is_between(node: Node) -> bool:
+    """Whether a run passes through a node without doing anything."""
+    return isinstance(node.task, Branch) or (isinstance(node.task, End) and bool(node.edges))
+
+
+def _ends(old: Picture, new: Picture, found: Matching) -> dict[str, str]:
+    """Ends that say the same; of several that at the same place is taken, else the first."""
+    olds, news = ([box.node for box in drawn.boxes if said(box.node) != box.node.id] for drawn in (old, new))
+    present = {said(node): node.id for node in reversed(news)}
+    at = {node.id: said(node) for node in news}
+    pairs = {}
+    for node in olds:
+        if said(node) in present:
+            name = found.renamed(node.id)
+            pairs[node.id] = name if at.get(name) == said(node) else present[said(node)]
+    return pairs
