@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from backends.github.calls import RUNTIME, UNIT_SHELL, Calls
-from backends.github.continuation import fetched, handed_over, identity, of_earlier, waiting_saved
+from backends.github import matrix
+from backends.github.calls import RUNTIME, UNIT_SHELL, Calls, agent_types
+from backends.github.continuation import entries_taken, fetched, handed_over, identity, of_earlier, waiting_saved
 from backends.github.inputs import given, with_declared
 from backends.github.jobs import Part, all_of
 from backends.github.names import BEGIN, HANDED, RESULT
+from backends.github.places import Place
 from backends.github.prompts import TOKEN, Approvals
 from backends.github.question import question
 from backends.github.routes import RoutedParts, Routes
@@ -19,7 +21,7 @@ from backends.github.runtime import Runtime, callers, delimiter, runtime
 from backends.github.scalar import Expression
 from backends.github.step import PLAIN_SHELL, Step
 from backends.github.templating import render
-from backends.github.workflow import Workflow
+from backends.github.workflow import Job, Workflow
 from compiler.ir.program import Node
 from compiler.ir.tasks import Gate, Shell
 from compiler.version import __version__
@@ -38,10 +40,17 @@ class RoutedWorkflow(Workflow[RoutedParts]):
 
     @cached_property
     def _runtime(self) -> Runtime:
-        return runtime(self.plan, self.options, self.options.prompts)
+        parts = self._cut()
+        matrices = [parts.names.nodes[place.name] for part in parts.parts for place in part.matrices]
+        return runtime(self.plan, self.options, self.options.prompts, matrices)
 
     def _cut(self) -> RoutedParts:
-        return RoutedParts(self.plan, approvals=isinstance(self.prompts, Approvals), waits=self.prompts.waits)
+        return RoutedParts(
+            self.plan,
+            approvals=isinstance(self.prompts, Approvals),
+            waits=self.prompts.waits,
+            matrices=self.options.parallel == "matrix",
+        )
 
     @property
     def _guide(self) -> str:
@@ -72,14 +81,21 @@ class RoutedWorkflow(Workflow[RoutedParts]):
         earlier, places = parts.before(part)
         decisions = [parts.decision(place) for place in places]
         env: dict[str, str] = {}
-        if earlier:
+        before = parts.just_before(part)
+        joined = [self.plan.names.nodes[place.name] for place in before.matrices] if before else []
+        if before:
             yield of_earlier(earlier)
             env |= {"TOKEN": TOKEN, "ENVIRONMENT": self.options.approval_environment} if decisions else {}
             for decision in decisions:
                 env[f"RDC_DECISION_{decision.step}"] = Expression(f"${{{{ needs.{decision.job}.result }}}}")
                 env[f"BEFORE_{decision.step}"] = decision.before
-            just_asked = [self.plan.names.nodes[place.name] for place in parts.just_before(part)]
+            just_asked = [self.plan.names.nodes[place.name] for place in before.questions]
             env |= {"RDC_ASKED": " ".join(just_asked)} if just_asked else {}
+            for place in before.matrices:
+                job, name = parts.entries(place), self.plan.names.nodes[place.name]
+                yield from entries_taken(job, name, len(agent_types(place.node)))
+                env[f"RDC_ENTRIES_{name}"] = Expression(f"${{{{ needs.{job}.result }}}}")
+            env |= {"RDC_JOINED": " ".join(joined)} if joined else {}
         else:
             if self.options.checkout:
                 yield self._checkout()
@@ -94,8 +110,10 @@ class RoutedWorkflow(Workflow[RoutedParts]):
         script = render(
             "begin.sh.jinja",
             routed=True,
+            entry=False,
             earlier=earlier,
             decisions=[decision.step for decision in decisions],
+            joined=joined,
             waits=self.prompts.waits,
             part=part.id,
             table=self._runtime.table,
@@ -103,6 +121,23 @@ class RoutedWorkflow(Workflow[RoutedParts]):
             digest=self._runtime.digest,
         )
         yield Step("Prepare", BEGIN, shell=PLAIN_SHELL, env=env, run=script)
+
+    def _matrix(self, parts: RoutedParts, part: Part, place: Place) -> Job:
+        step = Calls(parts, part, self.options, self._secrets(), self.options.prompts).entry(place)
+        job = parts.entries(place)
+        return Job(
+            id=job,
+            name=matrix.name(place.node),
+            steps=tuple(matrix.steps(job, part.id, self._runtime.digest, [*self._set_up(), step])),
+            condition=all_of("!cancelled()", f"needs.{part.id}.result == 'success'", parts.asked(part, place)),
+            needs=(part.id,),
+            environment=self.options.environment or "",
+            permissions=tuple(self._permissions(False)),
+            env=self._environment(),
+            shell=PLAIN_SHELL,
+            matrix=matrix.labels(place.node),
+            timeout=matrix.limit(place.node, self.options),
+        )
 
     def _written(self) -> Step:
         """The step that writes the runtime, by itself, so that whoever reads the program can pass over it."""
