@@ -96,8 +96,7 @@ def _join(run: Run, folder: Path, place: str) -> None:
             found.append(kept)
             continue
         who = f"the entry {index} of {run.node}" + (f" ({one_line(entry['agent'])})" if entry["agent"] else "")
-        why = "what it has kept is damaged" if path.exists() else "its job has kept nothing"
-        lost.append(f"{who} has no answer: {why}. Re-run that job")
+        lost.append(f"{who} has no answer: {_why(path, place)}")
     if lost:
         raise RefusedError(*lost)
     if max(kept.attempt for kept in found) != _this_attempt():
@@ -107,6 +106,15 @@ def _join(run: Run, folder: Path, place: str) -> None:
         outcome = joined(caller, [kept.answer for kept in found])
     print(f"{place}: {one_line(outcome.word)}", flush=True)
     run.go_on(outcome, max(kept.seconds for kept in found))
+
+
+def _why(path: Path, place: str) -> str:
+    """Say why an entry has no answer, and what to do about it."""
+    if path.exists():
+        return "what it has kept is damaged. Re-run its job"
+    if os.environ[f"RDC_ENTRIES_{place}"] == "success":
+        return "what it has kept could not be fetched. Begin a new run"
+    return "its job has kept nothing. Re-run the failed jobs"
 
 
 def _read_entry(run: Run, index: int, path: Path, since: int) -> Optional[KeptEntry]:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from backends.github.calls import agent_types, minutes
 from backends.github.continuation import entry_again, entry_kept, of_earlier
 from backends.github.options import GithubOptions
-from backends.github.scalar import Expression, label
+from backends.github.scalar import Expression, comment, label
 from backends.github.step import PLAIN_SHELL, Step
 from backends.github.templating import render
 from backends.github.units import title
@@ -30,8 +30,8 @@ def name(node: Node) -> Expression:
 
 
 def labels(node: Node) -> tuple[str, ...]:
-    """The agent types of the entries, as people read them."""
-    return tuple(label(agent, _LONGEST_LABEL) or _INLINE for agent in agent_types(node))
+    """The agent types of the entries, as people read them on the page of the run."""
+    return tuple(label(comment(agent), _LONGEST_LABEL) or _INLINE for agent in agent_types(node))
 
 
 def limit(node: Node, options: GithubOptions) -> int:

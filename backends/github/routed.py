@@ -40,8 +40,8 @@ class RoutedWorkflow(Workflow[RoutedParts]):
 
     @cached_property
     def _runtime(self) -> Runtime:
-        parts = self._cut()
-        matrices = [name for part in parts.parts for name in self._names(part.matrices)]
+        parts = self._cut().parts if self.options.parallel == "matrix" else ()
+        matrices = [name for part in parts for name in self._names(part.matrices)]
         return runtime(self.plan, self.options, self.options.prompts, matrices)
 
     def _cut(self) -> RoutedParts:

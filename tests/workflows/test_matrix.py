@@ -106,6 +106,14 @@ def test_each_entry_is_a_job_with_an_artifact_of_its_own() -> None:
     assert jobs["part_2"]["needs"] == ["part_1", JOB]
 
 
+def test_what_surrounds_an_entry_is_that_of_other_jobs() -> None:
+    options = {"environment": "agents", "setup": [{"run": "make tools"}], "permissions": {"models": "read"}}
+    jobs = parsed(compiled(reviewed(), {**MATRIX, **options}))["jobs"]
+    assert jobs[JOB]["environment"] == "agents"
+    assert jobs[JOB]["permissions"] == {"models": "read"}
+    assert jobs[JOB]["steps"][-3]["run"] == "make tools"
+
+
 def test_the_limit_of_a_job_is_that_of_its_entry(tmp_path: Path) -> None:
     made = reviewed(settings=Settings(timeout=120))
     assert parsed(compiled(made, MATRIX))["jobs"][JOB]["timeout-minutes"] == 33
@@ -253,7 +261,7 @@ def lost(folder: Path) -> str:
         JOB: "failure",
         "part_2": "failure",
     }
-    assert "error the entry 1 of review has no answer: its job has kept nothing" in done.log
+    assert "error the entry 1 of review has no answer: its job has kept nothing. Re-run the failed jobs" in done.log
     assert not (folder / "said").exists()
     (folder / "alive").touch()
     return workflow
@@ -357,7 +365,7 @@ def test_what_no_entry_has_written_is_refused(how: str, joining: Run, tmp_path: 
     keep(tmp_path, 1, FORGED[how](dict(WHOLE)))
     with pytest.raises(RefusedError) as refused:
         join_entries(joining)
-    assert refused.value.args == ("the entry 1 of review has no answer: what it has kept is damaged. Re-run that job",)
+    assert refused.value.args == ("the entry 1 of review has no answer: what it has kept is damaged. Re-run its job",)
     assert joining.node == "review"
 
 
@@ -393,7 +401,7 @@ def test_hostile_answers_stay_texts(tmp_path: Path) -> None:
 
 
 def test_hostile_names_of_agents_and_titles_stay_texts(tmp_path: Path) -> None:
-    agents = [Agent(name, text("?"), READING) for name in HOSTILE if name.isprintable()]
+    agents = [Agent(name, text("?"), READING) for name in HOSTILE]
     made = reviewed(*agents, title="${{ github.token }} ' \" # : {{x}}")
     workflow = compiled(made, MATRIX)
     path = tmp_path / "workflow.yml"
@@ -402,18 +410,27 @@ def test_hostile_names_of_agents_and_titles_stay_texts(tmp_path: Path) -> None:
     done = run(tmp_path, workflow, {f"review_{index}": ["OK"] for index in range(len(agents))})
     assert ended(done) == "COMPLETE"
     names = [job.name for job in done.jobs[JOB].matrix]
-    shown = [" ".join(agent.agent.split()).replace("${{", "$ {{") for agent in agents]
+    visible = ["".join(c if c.isprintable() else " " for c in agent.agent) for agent in agents]
+    shown = [" ".join(name.split()).replace("${{", "$ {{") for name in visible]
     assert names == [
         f"review $ {{{{ github.token }}}} ' \" # : {{{{x}}}} {index} ({name})" for index, name in enumerate(shown)
     ]
 
 
-def test_secrets_are_masked_in_what_an_entry_keeps(tmp_path: Path) -> None:
-    options = {**MATRIX, "secrets": ["KEY"]}
+def test_an_entry_has_its_secrets_and_keeps_none(tmp_path: Path) -> None:
+    options = {
+        **MATRIX,
+        "secrets": ["KEY", "OTHER"],
+        "agent": {"run": AGENT, "secrets": ["OTHER"]},
+        "agents": {"editor": {"run": AGENT, "secrets": ["KEY"]}},
+    }
     said = {"review_0": ["the-secret-key OK"], "review_1": ["OK"]}
-    done = run(tmp_path, compiled(reviewed(), options), said, secrets={"KEY": "the-secret-key"})
+    secrets = {"KEY": "the-secret-key", "OTHER": "the-other-key"}
+    done = run(tmp_path, compiled(reviewed(), options), said, secrets=secrets)
     assert ended(done) == "COMPLETE"
     assert json.loads(artifact(tmp_path, 0).read_text())["answer"] == "*** OK"
+    given = {unit: {name for name in secrets if name in env} for unit, _, env in log(tmp_path)}
+    assert given == {"draft": {"OTHER"}, "review_0": {"KEY"}, "review_1": {"OTHER"}}
 
 
 # --- By act -----------------------------------------------------------------------------------------------------------

@@ -62,15 +62,14 @@ class Run {
     this.known = { github: this.github, inputs: this.inputs, vars: request.vars };
     const concurrency = resolve(workflow.concurrency, this.known);
     this.env = resolveTexts(workflow.env, { ...this.known, secrets: request.secrets });
-    const kept = join(request.history, this.github.run_id, "jobs.json");
-    if (request.rerun) this.before = JSON.parse(readFileSync(kept, "utf8"));
+    if (request.rerun) this.before = JSON.parse(readFileSync(this.kept(), "utf8"));
     this.record();
     for (const job of this.inOrder()) this.results[job.id] = await this.job(job);
     if (unknown.length) throw new NotSimulated(`not simulated: the API for ${unknown.join(", ")}`);
     this.status = "completed";
     this.conclusion = this.result();
     this.record();
-    if (!this.flow) writeFileSync(kept, JSON.stringify(this.results));
+    if (!this.flow) writeFileSync(this.kept(), JSON.stringify(this.results));
     return {
       conclusion: this.conclusion,
       jobs: this.results,
@@ -158,6 +157,11 @@ class Run {
     const results = Object.values(this.results).map((job) => job.result);
     if (this.isCancelled) return "cancelled";
     return results.includes("failure") ? "failure" : "success";
+  }
+
+  /** Where the jobs of this run are kept for a further attempt. */
+  kept() {
+    return join(this.request.history, this.github.run_id, "jobs.json");
   }
 
   artifacts(id) {
