@@ -168,7 +168,7 @@ CASES: Mapping[str, list[list[str | None]]] = {
 }
 
 
-@pytest.mark.share(4)
+@pytest.mark.share(7)
 @pytest.mark.parametrize("check", ["all", "any"])
 @pytest.mark.parametrize("case", CASES)
 def test_the_outcome_is_that_of_one_step(case: str, check: str, tmp_path: Path) -> None:
@@ -193,7 +193,9 @@ def test_what_an_entry_changes_in_its_workspace_is_dropped(tmp_path: Path) -> No
     assert (tmp_path / "files").read_text() == "drafted\n"
 
 
-def test_a_matrix_may_be_first_and_follow_another_and_a_gate(tmp_path: Path) -> None:
+@pytest.mark.share(2)
+@pytest.mark.parametrize(("decision", "end"), [("approved", "COMPLETE"), ("rejected", "STOP It failed.")])
+def test_a_matrix_may_be_first_and_follow_another_and_a_gate(decision: str, end: str, tmp_path: Path) -> None:
     entries = tuple(Agent("", text(f"Review {index}")) for index in range(2))
     made = program(
         node("one", Parallel(entries), to("gate", "pass"), to(STOP)),
@@ -204,30 +206,24 @@ def test_a_matrix_may_be_first_and_follow_another_and_a_gate(tmp_path: Path) -> 
     workflow = compiled(made, MATRIX)
     jobs = "part_1 entries_one part_2 approve_gate part_3 entries_two part_4 entries_three part_5"
     assert list(parsed(workflow)["jobs"]) == jobs.split()
-    done = run(tmp_path, workflow, {}, environments={"approval": ["approved"]})
-    assert ended(done) == "COMPLETE"
-    assert asked(tmp_path) == [f"{unit}_{index}" for unit in ("one", "two", "three") for index in range(2)]
-    other = tmp_path / "other"
-    other.mkdir()
-    assert ended(run(other, workflow, {}, environments={"approval": ["rejected"]})) == "STOP It failed."
-    assert asked(other) == ["one_0", "one_1"]
+    assert ended(run(tmp_path, workflow, {}, environments={"approval": [decision]})) == end
+    units = ("one", "two", "three") if decision == "approved" else ("one",)
+    assert asked(tmp_path) == [f"{unit}_{index}" for unit in units for index in range(2)]
 
 
-def test_a_matrix_that_no_way_leads_to_is_passed_over(tmp_path: Path) -> None:
+@pytest.mark.share(2)
+@pytest.mark.parametrize(("answer", "units"), [("NO", []), ("YES", ["review_0", "review_1"])])
+def test_a_matrix_that_no_way_leads_to_is_passed_over(answer: str, units: list[str], tmp_path: Path) -> None:
     entries = (Agent("", text("Review")), Agent("", text("Review")))
     made = program(
         node("ask", Agent("", text("Review it?"), Reading(("YES", "NO"))), to("review", "YES"), to("end")),
         node("review", Parallel(entries), to("end", "pass"), to(STOP)),
         node("end", Agent("", text("End")), to(COMPLETE)),
     )
-    workflow = compiled(made, MATRIX)
-    for answer, units in (("NO", []), ("YES", ["review_0", "review_1"])):
-        folder = tmp_path / answer
-        folder.mkdir()
-        done = run(folder, workflow, {"ask": [answer]})
-        assert ended(done) == "COMPLETE"
-        assert asked(folder) == ["ask", *units, "end"]
-        assert done.jobs["entries_review"].result == ("success" if units else "skipped")
+    done = run(tmp_path, compiled(made, MATRIX), {"ask": [answer]})
+    assert ended(done) == "COMPLETE"
+    assert asked(tmp_path) == ["ask", *units, "end"]
+    assert done.jobs["entries_review"].result == ("success" if units else "skipped")
 
 
 def test_a_run_that_waits_behind_a_matrix_goes_on_behind_it(tmp_path: Path) -> None:
@@ -402,19 +398,20 @@ def test_hostile_answers_stay_texts(tmp_path: Path) -> None:
 
 def test_hostile_names_of_agents_and_titles_stay_texts(tmp_path: Path) -> None:
     agents = [Agent(name, text("?"), READING) for name in HOSTILE]
-    made = reviewed(*agents, title="${{ github.token }} ' \" # : {{x}}")
-    workflow = compiled(made, MATRIX)
+    options = {"title": "${{ github.token }} ' \" # : {{x}}"}
+    workflow = compiled(reviewed(*agents, **options), MATRIX)
     path = tmp_path / "workflow.yml"
     path.write_text(workflow, encoding="utf-8")
     assert lint.findings([path]) == []
-    done = run(tmp_path, workflow, {f"review_{index}": ["OK"] for index in range(len(agents))})
+    shown = [row["agent"] for row in parsed(workflow)["jobs"][JOB]["strategy"]["matrix"]["include"]]
+    visible = ["".join(c if c.isprintable() else " " for c in name) for name in HOSTILE]
+    assert shown == [" ".join(name.split()).replace("${{", "$ {{") for name in visible]
+
+    done = run(tmp_path, compiled(reviewed(*agents[3:5], **options), MATRIX), {"review_0": ["OK"], "review_1": ["OK"]})
     assert ended(done) == "COMPLETE"
+    title = "review $ {{ github.token }} ' \" # : {{x}}"
     names = [job.name for job in done.jobs[JOB].matrix]
-    visible = ["".join(c if c.isprintable() else " " for c in agent.agent) for agent in agents]
-    shown = [" ".join(name.split()).replace("${{", "$ {{") for name in visible]
-    assert names == [
-        f"review $ {{{{ github.token }}}} ' \" # : {{{{x}}}} {index} ({name})" for index, name in enumerate(shown)
-    ]
+    assert names == [f"{title} {index} ({name})" for index, name in enumerate(shown[3:5])]
 
 
 def test_an_entry_has_its_secrets_and_keeps_none(tmp_path: Path) -> None:
