@@ -81,11 +81,13 @@ def _at_once(trial: Trial, prepared: Prepared, run: Run) -> bool:
     inputs = dict(prepared.inputs)
     if "      answers:\n" in prepared.text:
         inputs["answers"] = _written(prepared.answers(trial.asked))
-    return _check(trial, prepared, run(trial, prepared.text, inputs, prepared.decisions(trial.asked)))
+    decisions = prepared.decisions(trial.asked)
+    return _check(trial, run(trial, prepared.text, inputs, decisions), decisions)
 
 
 def _in_pieces(trial: Trial, prepared: Prepared, run: Run) -> bool:
-    ran = run(trial, prepared.text, prepared.inputs, prepared.decisions(trial.asked))
+    decisions = prepared.decisions(trial.asked)
+    ran = run(trial, prepared.text, prepared.inputs, decisions)
     number = 1
     for place, (unit, reply) in enumerate(trial.asked):
         if unit in prepared.gates:
@@ -93,17 +95,21 @@ def _in_pieces(trial: Trial, prepared: Prepared, run: Run) -> bool:
         same("what a run waits for", _ended(ran.summary), f"WAITING {unit}", ran.log)
         number += 1
         inputs = {**prepared.inputs, "resume": str(number - 1), "answers": _written([(unit, reply)])}
-        ran = run(trial, prepared.text, inputs, prepared.decisions(trial.asked[place:]), number)
-    return _check(trial, prepared, ran)
+        decisions = prepared.decisions(trial.asked[place:])
+        ran = run(trial, prepared.text, inputs, decisions, number)
+    return _check(trial, ran, decisions)
 
 
-def _check(trial: Trial, prepared: Prepared, ran: Ran) -> bool:
-    """The calls, the end as the last heading of the summary says it, and that the run fails where it must."""
+def _check(trial: Trial, ran: Ran, decisions: Sequence[str]) -> bool:
+    """The calls, the end as the last heading of the summary says it, and that the run fails where it must.
+
+    `decisions` are those of the gates of the last run: one that was rejected before that run has failed another.
+    """
     trial.said.extend([ran.log, ran.summary])
     trial.check_calls(ran.log)
     same("the end", _plain(_ended(ran.summary)), _plain(trial.end), ran.log)
     # GitHub itself fails a run in which somebody has rejected a job.
-    fails = not trial.end.startswith("COMPLETE") or "rejected" in prepared.decisions(trial.asked)
+    fails = not trial.end.startswith("COMPLETE") or "rejected" in decisions
     same("whether the run fails", bool(ran.exit_code), fails, ran.log)
     return True
 
