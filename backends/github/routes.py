@@ -178,14 +178,18 @@ class RoutedParts(Jobs):
         return isinstance(self.routes.nodes[name].task, End)
 
     def _unavoidable(self, level: int) -> Iterator[str]:
-        """The places of a part that no way leads past: an end by STOP fails the job, so nothing is asked for it."""
+        """The places of a part that no way leads past.
+
+        An end by STOP fails the job, so nothing is asked for it. A run that comes to a place apart leaves the job.
+        """
         ahead = {name for name in self._arrivals[level] if not self._is_stop(name)}
         for place in self.parts[level].places:
             if place.kind != "end":
-                ahead -= {node.id for node in place.nodes}
-                if not ahead:
+                others = ahead - {node.id for node in place.nodes}
+                if not others:
                     yield place.name
-                ahead |= {name for name in self.routes.exits[place.name] if not self._is_stop(name)}
+                if not self.is_apart(place):
+                    ahead = others | {name for name in self.routes.exits[place.name] if not self._is_stop(name)}
 
     def _is_stop(self, name: str) -> bool:
         task = self.routes.nodes[name].task

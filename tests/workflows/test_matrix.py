@@ -228,6 +228,18 @@ def test_a_matrix_that_no_way_leads_to_is_passed_over(answer: str, units: list[s
     assert done.jobs[JOB].result == outcomes["Take over what review 0 says"] == expected
 
 
+@pytest.mark.parametrize("apart", [Parallel((Agent("", text("Review")),) * 2), Gate("gate")])
+def test_a_run_that_leaves_the_job_passes_over_what_comes_after(apart: Any) -> None:
+    """Found by random programs: that all ways behind the place lead to STOP says nothing of the steps beside it."""
+    made = program(
+        node("1", Agent("", text("?"), Reading(("YES", "NO"))), to("2", "YES"), to("3", "NO"), to(STOP)),
+        node("2", apart, to(STOP)),
+        node("3", Agent("", text("!")), to(COMPLETE)),
+    )
+    (step,) = (step for step in parsed(compiled(made, MATRIX))["jobs"]["part_1"]["steps"] if step.get("id") == "s3")
+    assert step["if"] == "steps.s1.outputs.next == 's3'"
+
+
 def test_a_run_that_waits_behind_a_matrix_goes_on_behind_it(tmp_path: Path) -> None:
     entries = (Agent("", text("Review")), Agent("", text("Review")))
     made = program(
