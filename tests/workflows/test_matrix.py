@@ -168,7 +168,7 @@ CASES: Mapping[str, list[list[str | None]]] = {
 }
 
 
-@pytest.mark.share(7)
+@pytest.mark.share(14)
 @pytest.mark.parametrize("check", ["all", "any"])
 @pytest.mark.parametrize("case", CASES)
 def test_the_outcome_is_that_of_one_step(case: str, check: str, tmp_path: Path) -> None:
@@ -200,14 +200,13 @@ def test_a_matrix_may_be_first_and_follow_another_and_a_gate(decision: str, end:
     made = program(
         node("one", Parallel(entries), to("gate", "pass"), to(STOP)),
         node("gate", Gate("gate"), to("two", "approved"), to(STOP)),
-        node("two", Parallel(entries), to("three", "pass"), to(STOP)),
-        node("three", Parallel(entries), to(COMPLETE, "pass"), to(STOP)),
+        node("two", Parallel(entries), to(COMPLETE, "pass"), to(STOP)),
     )
     workflow = compiled(made, MATRIX)
-    jobs = "part_1 entries_one part_2 approve_gate part_3 entries_two part_4 entries_three part_5"
+    jobs = "part_1 entries_one part_2 approve_gate part_3 entries_two part_4"
     assert list(parsed(workflow)["jobs"]) == jobs.split()
     assert ended(run(tmp_path, workflow, {}, environments={"approval": [decision]})) == end
-    units = ("one", "two", "three") if decision == "approved" else ("one",)
+    units = ("one", "two") if decision == "approved" else ("one",)
     assert asked(tmp_path) == [f"{unit}_{index}" for unit in units for index in range(2)]
 
 
@@ -397,23 +396,12 @@ def test_entries_of_a_run_that_stands_elsewhere_are_refused(joining: Run, monkey
         join_entries(joining)
 
 
-def test_hostile_answers_stay_texts(tmp_path: Path) -> None:
-    said = "\n".join(HOSTILE).encode("utf-8", "replace").decode().strip()
-    done = run(tmp_path, compiled(reviewed(), MATRIX), {"review_0": [said + "\nOK"], "review_1": ["OK"]})
-    assert ended(done) == "COMPLETE"
-    assert (tmp_path / "said").read_text() == said + "\nOK\n\nOK"
-    assert not list(tmp_path.rglob("x"))
-    for job in done.jobs[JOB].matrix:
-        assert {outcome for name, outcome in job.outcomes.items() if name == "review"} == {"success"}
-        assert "\x1b" not in job.log
-        assert "\u202e" not in job.log
-        assert not [step.outputs for step in job.steps if step.id == "review" and step.outputs]
+HOSTILE_TITLE = "${{ github.token }} ' \" # : {{x}}"
 
 
 def test_hostile_names_of_agents_and_titles_stay_texts(tmp_path: Path) -> None:
     agents = [Agent(name, text("?"), READING) for name in HOSTILE]
-    options = {"title": "${{ github.token }} ' \" # : {{x}}"}
-    workflow = compiled(reviewed(*agents, **options), MATRIX)
+    workflow = compiled(reviewed(*agents, title=HOSTILE_TITLE), MATRIX)
     path = tmp_path / "workflow.yml"
     path.write_text(workflow, encoding="utf-8")
     assert lint.findings([path]) == []
@@ -421,11 +409,23 @@ def test_hostile_names_of_agents_and_titles_stay_texts(tmp_path: Path) -> None:
     visible = ["".join(c if c.isprintable() else " " for c in name) for name in HOSTILE]
     assert shown == [" ".join(name.split()).replace("${{", "$ {{") for name in visible]
 
-    done = run(tmp_path, compiled(reviewed(*agents[3:5], **options), MATRIX), {"review_0": ["OK"], "review_1": ["OK"]})
+
+def test_hostile_answers_stay_texts(tmp_path: Path) -> None:
+    agents = [Agent(name, text("?"), READING) for name in HOSTILE[3:5]]
+    said = "\n".join(HOSTILE).encode("utf-8", "replace").decode().strip()
+    workflow = compiled(reviewed(*agents, title=HOSTILE_TITLE), MATRIX)
+    done = run(tmp_path, workflow, {"review_0": [said + "\nOK"], "review_1": ["OK"]})
     assert ended(done) == "COMPLETE"
+    assert (tmp_path / "said").read_text() == said + "\nOK\n\nOK"
+    assert not list(tmp_path.rglob("x"))
+    for job in done.jobs[JOB].matrix:
+        assert job.outcomes["review"] == "success"
+        assert "\x1b" not in job.log
+        assert "\u202e" not in job.log
+        assert not [step.outputs for step in job.steps if step.id == "review" and step.outputs]
     title = "review $ {{ github.token }} ' \" # : {{x}}"
     names = [job.name for job in done.jobs[JOB].matrix]
-    assert names == [f"{title} {index} ({name})" for index, name in enumerate(shown[3:5])]
+    assert names == [f"{title} 0 ($ {{{{ github.token }}}})", f"{title} 1 (a next=s9)"]
 
 
 def test_an_entry_has_its_secrets_and_keeps_none(tmp_path: Path) -> None:
