@@ -11,6 +11,7 @@ import re
 import subprocess
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol
+from zlib import crc32
 
 from backends.github.inputs import input_names
 from backends.github.places import simplified
@@ -26,6 +27,9 @@ from tests.workflows import act, engine
 
 REFUSALS = {"RD520"}
 """Codes of what a workflow cannot say at all, whatever the features."""
+
+SAYINGS = {"RD535", "RD536"}
+"""Codes of what is said of a matrix, and refuses nothing."""
 
 Reply = tuple[str, str]
 
@@ -99,7 +103,7 @@ def _in_pieces(trial: Trial, prepared: Prepared, run: Run) -> bool:
 def _check(trial: Trial, ran: Ran, decisions: Sequence[str]) -> bool:
     """The calls, the end as the last heading of the summary says it, and that the run fails where it must.
 
-    `decisions` are those of the last run, in order; what was decided in the runs before it has failed those.
+    `decisions` are those of the gates of the last run: one that was rejected before that run has failed another.
     """
     trial.said.extend([ran.log, ran.summary])
     trial.check_calls(ran.log)
@@ -118,15 +122,22 @@ def _prepared(trial: Trial) -> Prepared | None:
         "agents": {name: command for name, command in agents.items() if name},
         "tools": trial.tools,
         **({"agent": agents[""]} if "" in agents else {}),
+        "parallel": _parallel(trial),
     }
     emission = load("github").emit(program, options)
     if emission.text is None and {found.code for found in emission.diagnostics} <= REFUSALS:
         return None
-    same("why the github target refuses", [found.message for found in emission.diagnostics], [])
+    refusing = [found.message for found in emission.diagnostics if found.code not in SAYINGS]
+    same("why the github target refuses", refusing, [])
     assert emission.text is not None
     names = input_names(program.inputs)
     inputs = {names[name]: value for name, value in trial.case.inputs.items() if name in names}
     return Prepared(emission.text, inputs, _gates(program))
+
+
+def _parallel(trial: Trial) -> str:
+    """Where the agents of parallel steps run: by the case, such that one that was found shows the same again."""
+    return ("step", "matrix")[crc32(trial.case.text.encode()) % 2]
 
 
 def _gates(program: Program) -> frozenset[str]:
@@ -145,8 +156,9 @@ def _written(asked: Sequence[Reply]) -> str:
 
 def _by_act(trial: Trial, text: str, inputs: Mapping[str, str], decisions: Sequence[str], number: int = 1) -> Ran:
     del decisions  # act runs a job in an environment at once
+    env = {**trial.yardstick, "ARTIFACTS": str(trial.folder / "artifacts")}
     try:
-        return act.run(trial.folder, text, inputs=inputs, env=trial.yardstick, run_id=number)
+        return act.run(trial.folder, text, inputs=inputs, env=env, run_id=number)
     except subprocess.TimeoutExpired as late:
         raise DifferenceError(f"act after {late.timeout} s", "still running", "an end") from late
 
