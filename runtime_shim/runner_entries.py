@@ -16,7 +16,7 @@ from runtime_shim.program import EXIT_COMPLETE, RefusedError, Table
 from runtime_shim.reading import LARGEST_ANSWER, cleaned
 from runtime_shim.runner_agents import entry_alone, joined
 from runtime_shim.runner_calls import BEGINNING, STEPS, Caller, pause
-from runtime_shim.runner_says import annotate, one_line
+from runtime_shim.runner_says import annotate, one_line, output
 from runtime_shim.runner_state import Run, is_count, read_state
 from runtime_shim.signals import Interrupted, Signals
 from runtime_shim.values import UnfitError
@@ -56,6 +56,7 @@ def do_entry(program: Table, folder: Path, words: list[str]) -> int:
     }
     path.parent.mkdir(exist_ok=True)
     path.write_text(json.dumps(kept), encoding="ascii")
+    output("kept", "true")
     return EXIT_COMPLETE
 
 

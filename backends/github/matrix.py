@@ -39,11 +39,12 @@ def limit(node: Node, options: GithubOptions) -> int:
     return min(options.timeout_minutes, minutes(node) + _AROUND)
 
 
-def steps(job: str, part: str, digest: str, does: Iterable[Step]) -> Iterator[Step]:
-    """The steps of the job after a part; `does` are those that do the entry, `digest` is that of the runtime."""
+def steps(job: str, part: str, digest: str, set_up: Iterable[Step], entry: Step) -> Iterator[Step]:
+    """The steps of the job after a part; `entry` is the one that does it, `digest` is that of the runtime."""
     yield of_earlier([part])
     yield entry_again(job)
     script = render("begin.sh.jinja", routed=True, earlier=[part], **_NOTHING, entry=True, digest=digest)
     yield Step("Prepare", shell=PLAIN_SHELL, run=script)
-    yield from does
-    yield from entry_kept(job)
+    yield from set_up
+    yield entry
+    yield entry_kept(job, entry.id)

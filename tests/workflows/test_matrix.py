@@ -103,7 +103,16 @@ def test_each_entry_is_a_job_with_an_artifact_of_its_own() -> None:
     }
     assert keep["with"]["name"] == "rdc-entries_review-${{ matrix.entry }}"
     assert keep["with"]["overwrite"] is True
+    assert keep["if"] == "steps.review.outputs.kept"
     assert jobs["part_2"]["needs"] == ["part_1", JOB]
+
+
+def test_an_entry_that_cannot_ask_what_it_has_kept_is_not_done() -> None:
+    """It would look like one that was lost, and what comes after it would be repeated."""
+    _, again, *_ = parsed(compiled(reviewed(), MATRIX))["jobs"][JOB]["steps"]
+    assert "continue-on-error" not in again
+    artifact = "rdc-entries_review-${{ matrix.entry }}"
+    assert again["with"] == {"pattern": artifact, "path": "${{ runner.temp }}/rdc-entry", "merge-multiple": True}
 
 
 def test_what_surrounds_an_entry_is_that_of_other_jobs() -> None:
@@ -303,6 +312,7 @@ def test_an_entry_that_has_kept_its_answer_is_not_done_again(tmp_path: Path) -> 
     path.write_text(json.dumps(before))
     done = run(tmp_path, workflow, **AGAIN)
     assert "This was done in an earlier attempt." in done.jobs[JOB].log
+    assert done.jobs[JOB].matrix[0].steps[-1].outcome == "skipped"
     assert "error an earlier attempt has gone on from here" in done.log
     assert asked(tmp_path) == ["draft", "review_0", "review_1"]
 
@@ -422,7 +432,7 @@ def test_hostile_answers_stay_texts(tmp_path: Path) -> None:
         assert job.outcomes["review"] == "success"
         assert "\x1b" not in job.log
         assert "\u202e" not in job.log
-        assert not [step.outputs for step in job.steps if step.id == "review" and step.outputs]
+        assert [step.outputs for step in job.steps if step.id == "review"] == [{"kept": "true"}]
     title = "review $ {{ github.token }} ' \" # : {{x}}"
     names = [job.name for job in done.jobs[JOB].matrix]
     assert names == [f"{title} 0 ($ {{{{ github.token }}}})", f"{title} 1 (a next=s9)"]
