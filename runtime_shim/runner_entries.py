@@ -101,7 +101,9 @@ def _join(run: Run, folder: Path, place: str) -> None:
     if lost:
         raise RefusedError(*lost)
     if max(kept.attempt for kept in found) != _this_attempt():
-        raise RefusedError("an earlier attempt has gone on from here, and would be repeated. Begin a new run")
+        raise RefusedError(
+            "all entries have answered in an earlier attempt, which may have gone on from here. Begin a new run"
+        )
     with Signals() as signals:
         caller = Caller(run, Processes(signals, False, lambda _group: None), folder, place)
         outcome = joined(caller, [kept.answer for kept in found])
@@ -112,7 +114,7 @@ def _join(run: Run, folder: Path, place: str) -> None:
 def _why(path: Path, place: str) -> str:
     """Say why an entry has no answer, and what to do about it."""
     if path.exists():
-        return "what it has kept is damaged. Re-run its job"
+        return "what it has kept is damaged, or from an earlier attempt. Re-run its job"
     if os.environ[f"RDC_ENTRIES_{place}"] == "success":
         return "what it has kept could not be fetched. Begin a new run"
     return "its job has kept nothing. Re-run the failed jobs"

@@ -298,7 +298,7 @@ def test_what_comes_after_the_entries_is_not_repeated(tmp_path: Path) -> None:
     failing = workflow.replace('> "$FOLDER/said"', '>> "$FOLDER/said"; kill -9 "$PPID"')
     assert run(tmp_path, failing, SAID).exit_code
     done = run(tmp_path, failing, **AGAIN)
-    assert "error an earlier attempt has gone on from here" in done.log
+    assert "error all entries have answered in an earlier attempt" in done.log
     assert (tmp_path / "said").read_text() == "Fine: OK\n\nSo so: OK"
 
 
@@ -313,7 +313,7 @@ def test_an_entry_that_has_kept_its_answer_is_not_done_again(tmp_path: Path) -> 
     done = run(tmp_path, workflow, **AGAIN)
     assert "This was done in an earlier attempt." in done.jobs[JOB].log
     assert done.jobs[JOB].matrix[0].steps[-1].outcome == "skipped"
-    assert "error an earlier attempt has gone on from here" in done.log
+    assert "error all entries have answered in an earlier attempt" in done.log
     assert asked(tmp_path) == ["draft", "review_0", "review_1"]
 
 
@@ -384,7 +384,8 @@ def test_what_no_entry_has_written_is_refused(how: str, joining: Run, tmp_path: 
     keep(tmp_path, 1, FORGED[how](dict(WHOLE)))
     with pytest.raises(RefusedError) as refused:
         join_entries(joining)
-    assert refused.value.args == ("the entry 1 of review has no answer: what it has kept is damaged. Re-run its job",)
+    why = "what it has kept is damaged, or from an earlier attempt. Re-run its job"
+    assert refused.value.args == (f"the entry 1 of review has no answer: {why}",)
     assert joining.node == "review"
 
 
