@@ -7,17 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from backends.github.calls import agent_types, minutes
+from backends.github.calls import agent_types
 from backends.github.continuation import entry_again, entry_kept, of_earlier
-from backends.github.options import GithubOptions
 from backends.github.scalar import Expression, comment, label
 from backends.github.step import PLAIN_SHELL, Step
 from backends.github.templating import render
 from backends.github.units import title
 from compiler.ir.program import Node
-
-_AROUND = 30
-"""Minutes for all that a job does besides its entry."""
 
 _LONGEST_LABEL = 60
 _INLINE = "inline"
@@ -32,11 +28,6 @@ def name(node: Node) -> Expression:
 def labels(node: Node) -> tuple[str, ...]:
     """The agent types of the entries, as people read them on the page of the run."""
     return tuple(label(comment(agent), _LONGEST_LABEL) or _INLINE for agent in agent_types(node))
-
-
-def limit(node: Node, options: GithubOptions) -> int:
-    """After how many minutes GitHub is to end a job: the time of its entry, and some for what is around it."""
-    return min(options.timeout_minutes, minutes(node) + _AROUND)
 
 
 def steps(job: str, part: str, digest: str, set_up: Iterable[Step], entry: Step) -> Iterator[Step]:

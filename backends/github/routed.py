@@ -147,7 +147,6 @@ class RoutedWorkflow(Workflow[RoutedParts]):
             env=self._environment(),
             shell=PLAIN_SHELL,
             matrix=matrix.labels(place.node),
-            timeout=matrix.limit(place.node, self.options),
         )
 
     def _written(self) -> Step:

@@ -93,7 +93,6 @@ def test_each_entry_is_a_job_with_an_artifact_of_its_own() -> None:
     assert job["strategy"] == {"fail-fast": False, "matrix": {"include": include}}
     assert job["name"] == "review Unit review ${{ matrix.entry }} (${{ matrix.agent }})"
     assert (job["needs"], job["permissions"]) == (["part_1"], {})
-    assert job["timeout-minutes"] == 61
     entry, keep = job["steps"][-2:]
     assert entry["timeout-minutes"] == 31
     assert entry["env"] == {
@@ -123,10 +122,11 @@ def test_what_surrounds_an_entry_is_that_of_other_jobs() -> None:
     assert jobs[JOB]["steps"][-3]["run"] == "make tools"
 
 
-def test_the_limit_of_a_job_is_that_of_its_entry(tmp_path: Path) -> None:
+def test_the_limit_of_an_entry_leaves_its_job_time_for_what_is_before_it() -> None:
+    """The steps of the option `setup` take as long as they take, as in any other job."""
     made = reviewed(settings=Settings(timeout=120))
-    assert parsed(compiled(made, MATRIX))["jobs"][JOB]["timeout-minutes"] == 33
-    assert parsed(compiled(made, {**MATRIX, "timeout-minutes": 20}))["jobs"][JOB]["timeout-minutes"] == 20
+    job = parsed(compiled(made, {**MATRIX, "timeout-minutes": 500, "setup": [{"run": "make tools"}]}))["jobs"][JOB]
+    assert (job["timeout-minutes"], job["steps"][-2]["timeout-minutes"]) == (500, 3)
 
 
 def test_one_step_is_the_usual_form() -> None:
