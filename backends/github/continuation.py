@@ -108,7 +108,9 @@ def entry_kept(job: str, step: str) -> Step:
 
     To replace an artifact is to delete it first, so one that was kept before is left alone: it must not be lost.
     """
-    return _upload("Keep what this entry says", f"steps.{step}.outputs.kept", _entry(job), _ENTRY)
+    says = ("The answer is all that is kept: what the agent has changed in the workspace is dropped.",)
+    upload = _upload("Keep what this entry says", f"steps.{step}.outputs.kept", _entry(job), _ENTRY)
+    return replace(upload, comments=says)
 
 
 def entry_again(job: str) -> Step:
@@ -117,8 +119,9 @@ def entry_again(job: str) -> Step:
     A pattern may match nothing, and only that lets the entry be done: if GitHub cannot be asked, the step fails.
     """
     inputs = {"pattern": _entry(job), "path": _ENTRY, "merge-multiple": Expression("true")}
+    says = ("In a re-run; where the pattern finds nothing, the agent is called.",)
     step = _download("Take over what this entry has said before", "github.run_attempt != '1'", {})
-    return replace(step, inputs=inputs)
+    return replace(step, inputs=inputs, comments=says)
 
 
 def entries_taken(job: str, place: str, count: int) -> Iterator[Step]:

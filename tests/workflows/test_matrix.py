@@ -87,7 +87,9 @@ def asked(folder: Path) -> list[str]:
 
 
 def test_each_entry_is_a_job_with_an_artifact_of_its_own() -> None:
-    jobs = parsed(compiled(reviewed(), MATRIX))["jobs"]
+    workflow = compiled(reviewed(), MATRIX)
+    assert "# The answer is all that is kept: what the agent has changed in the workspace is dropped." in workflow
+    jobs = parsed(workflow)["jobs"]
     assert list(jobs) == ["part_1", JOB, "part_2"]
     job = jobs[JOB]
     include = [{"entry": 0, "agent": "editor"}, {"entry": 1, "agent": "inline"}]
