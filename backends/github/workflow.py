@@ -42,8 +42,7 @@ JobsType = TypeVar("JobsType", bound=Jobs)
 class Job:
     """A job with its steps; `permissions` are scope, access and the reason for it.
 
-    `matrix` has a label for each entry of a parallel step, which then has a job of its own with all this; `timeout` is
-    in minutes, 0 for the usual one.
+    `matrix` has a label for each entry of a parallel step, which then has a job of its own with all this.
     """
 
     id: str
@@ -57,7 +56,6 @@ class Job:
     env: Mapping[str, str] = field(default_factory=dict)
     shell: str = ""
     matrix: tuple[str, ...] = ()
-    timeout: int = 0
 
 
 @dataclass(frozen=True)
