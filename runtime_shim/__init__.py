@@ -14,6 +14,7 @@ SPEAKS = "agent tool parallel"
 REPLIES = "confirm input select gate agent tool parallel"
 MODULES: tuple[tuple[str, str], ...] = (
     ("program", ""),
+    ("built", ""),
     ("walk", ""),
     ("journal", ""),
     ("state", ""),

@@ -1,4 +1,4 @@
-"""The python target: one executable file with the program as a table and the runtime that it needs."""
+"""The python target: one executable file with the runbook as calls and the runtime that it needs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from jinja2 import Template
 
 from backends.base import MARK, Backend, Emission, NoOptions
 from backends.python.bundle import bundle
-from backends.python.literals import comment, literal
+from backends.python.calls import calls
+from backends.python.literals import comment
 from backends.python.table import table
 from backends.templating import environment
 from compiler.ir.features import Feature
@@ -32,21 +33,22 @@ class PythonBackend(Backend[NoOptions]):
         """The source text of the file."""
         program = optimise(program)
         entries = table(program)
+        called = calls(entries, _headings(program))
         text = _template().render(
             mark=MARK,
             version=__version__,
             source=program.sources[0],
             included=program.sources[1:],
             program=entries,
-            headings=_headings(program),
-            runtime=bundle(entries),
+            calls=called,
+            runtime=bundle(entries, called.parameters),
         )
         return Emission(text)
 
 
 @cache
 def _template() -> Template:
-    return environment("backends.python", literal=literal, comment=comment).get_template("program.py.jinja")
+    return environment("backends.python", comment=comment).get_template("program.py.jinja")
 
 
 def _headings(program: Program) -> dict[str, str]:

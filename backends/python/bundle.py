@@ -1,14 +1,13 @@
-"""The bundler: the modules of `runtime_shim` that a program needs, as one text."""
+"""The bundler: of the modules of `runtime_shim` that a program needs, what can be reached in them, as one text."""
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 
 import runtime_shim
+from backends.python.shaking import Module, parsed, reached
 from backends.python.table import Table
 
 
@@ -28,61 +27,40 @@ class Runtime:
     imports: tuple[str, ...]
     sections: tuple[Section, ...]
 
-
-@dataclass(frozen=True, slots=True)
-class _Module:
-    section: Section
-    plain: frozenset[str]
-    named: frozenset[tuple[str, str]]
+    @property
+    def text(self) -> str:
+        """All of it."""
+        return "\n".join(self.imports) + "".join(f"\n\n\n{section.code}" for section in self.sections)
 
 
-def bundle(program: Table) -> Runtime:
-    """The runtime for the table of a program: the modules that it needs."""
-    return _runtime(runtime_shim.modules(program))
+def bundle(program: Table, words: Iterable[str]) -> Runtime:
+    """The runtime for the table of a program whose runbook calls these words."""
+    return _runtime(tuple(runtime_shim.modules(program)), frozenset({"main", "built", "sys", *words}))
 
 
 def runner_bundle(program: Table) -> Runtime:
     """The runtime for the steps of a workflow with this table."""
-    return _runtime(runtime_shim.modules(program, runtime_shim.RUNNER))
+    return _runtime(tuple(runtime_shim.modules(program, runtime_shim.RUNNER)), frozenset({"run_step", "sys"}))
 
 
-def bundled(names: Iterable[str]) -> str:
-    """These modules as one text, each after those that it imports."""
-    runtime = _runtime(names)
-    return "\n".join(runtime.imports) + "".join(f"\n\n{section.code}" for section in runtime.sections)
-
-
-def _runtime(names: Iterable[str]) -> Runtime:
-    modules = [_module(name) for name in names]
-    plain = {name for module in modules for name in module.plain}
-    named: dict[str, set[str]] = {}
-    for module in modules:
-        for source, name in module.named:
-            named.setdefault(source, set()).add(name)
-    lines = [f"import {name}" for name in sorted(plain)]
-    lines += [f"from {source} import {', '.join(sorted(names))}" for source, names in sorted(named.items())]
-    return Runtime(tuple(lines), tuple(module.section for module in modules))
+def bundled(names: Iterable[str], *roots: str) -> str:
+    """What of these modules is reached from these names, as one text, each after those that it imports."""
+    return _runtime(tuple(names), frozenset({*roots, "sys"})).text
 
 
 @cache
-def _module(name: str) -> _Module:
-    """A module of the shim taken apart: imports among the shim's own modules are left out."""
-    text = resources.files("runtime_shim").joinpath(f"{name}.py").read_text(encoding="utf-8")
-    tree = ast.parse(text)
-    lines = text.splitlines()
-    plain: set[str] = set()
-    named: set[tuple[str, str]] = set()
-    code_starts = 0
-    for statement in tree.body:
-        if isinstance(statement, ast.Import):
-            plain |= {alias.name for alias in statement.names}
-        elif isinstance(statement, ast.ImportFrom):
-            source = statement.module or ""
-            if not source.startswith("runtime_shim"):
-                named |= {(source, alias.name) for alias in statement.names}
-        elif statement is not tree.body[0]:
-            break
-        code_starts = statement.end_lineno or 0
-    summary = (ast.get_docstring(tree) or name).splitlines()[0]
-    code = "\n".join(lines[code_starts:]).strip("\n")
-    return _Module(Section(name, summary, code), frozenset(plain), frozenset(named))
+def _runtime(names: tuple[str, ...], roots: frozenset[str]) -> Runtime:
+    modules = [parsed(name) for name in names]
+    known = reached(modules, roots)
+    sections = (Section(module.name, module.summary, module.code(known)) for module in modules)
+    return Runtime(tuple(_imports(modules, known)), tuple(section for section in sections if section.code))
+
+
+def _imports(modules: Iterable[Module], known: frozenset[str]) -> list[str]:
+    found = {each for module in modules for each in module.imports if each.name.partition(".")[0] in known}
+    plain = sorted({f"import {each.name}" for each in found if not each.source})
+    named: dict[str, set[str]] = {}
+    for each in found:
+        if each.source:
+            named.setdefault(each.source, set()).add(each.name)
+    return plain + [f"from {source} import {', '.join(sorted(names))}" for source, names in sorted(named.items())]

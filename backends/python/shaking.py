@@ -1,0 +1,127 @@
+"""What of the runtime a program can reach: by names alone, so that too much may be kept and never too little.
+
+A function, class, method or constant is kept if what is kept mentions its name anywhere. Statements that define nothing
+are kept, and so are methods of classes whose bases come from elsewhere, since Python may call them.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+
+
+@dataclass(frozen=True, slots=True)
+class Import:
+    """A name that a module imports from Python's library; without a source it is the module itself."""
+
+    source: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Some lines of a module that stay or go together."""
+
+    names: frozenset[str]
+    """What it defines; it is kept if one of these is reached, and if there are none."""
+    owner: str
+    """The class without which it is not there."""
+    uses: frozenset[str]
+    lines: range
+
+    def is_kept(self, known: frozenset[str]) -> bool:
+        """Whether it stays where these names are reached."""
+        return (not self.owner or self.owner in known) and (not self.names or not self.names.isdisjoint(known))
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """A module of the runtime, taken apart."""
+
+    name: str
+    summary: str
+    imports: frozenset[Import]
+    parts: tuple[Part, ...]
+    lines: tuple[str, ...]
+
+    def code(self, known: frozenset[str]) -> str:
+        """The lines that stay."""
+        text = "\n".join(self.lines[number] for part in self.parts if part.is_kept(known) for number in part.lines)
+        within = re.sub(r"\n{3,}(?= )", "\n\n", text)
+        return re.sub(r"\n{4,}", "\n\n\n", within).strip("\n")
+
+
+def reached(modules: Sequence[Module], roots: frozenset[str]) -> frozenset[str]:
+    """The names that are mentioned, beginning with the roots, by what is kept."""
+    known = roots
+    waiting = [part for module in modules for part in module.parts]
+    while True:
+        kept = [part for part in waiting if part.is_kept(known)]
+        if not kept:
+            return known
+        known = known.union(*(part.uses for part in kept))
+        waiting = [part for part in waiting if part not in kept]
+
+
+@cache
+def parsed(name: str) -> Module:
+    """A module of the shim; imports among the shim's own modules are left out."""
+    text = resources.files("runtime_shim").joinpath(f"{name}.py").read_text(encoding="utf-8")
+    tree = ast.parse(text)
+    imports = {found for node in tree.body for found in _imports(node)}
+    first = next(index for index, node in enumerate(tree.body) if index and not _is_import(node))
+    summary = (ast.get_docstring(tree) or name).splitlines()[0]
+    parts = tuple(_parts(tree.body[first:], tree.body[first - 1].end_lineno or 0, ""))
+    return Module(name, summary, frozenset(imports), parts, tuple(text.splitlines()))
+
+
+def _is_import(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Import | ast.ImportFrom)
+
+
+def _imports(node: ast.stmt) -> Iterator[Import]:
+    if isinstance(node, ast.Import):
+        yield from (Import("", alias.name) for alias in node.names)
+    elif isinstance(node, ast.ImportFrom) and not (node.module or "").startswith("runtime_shim"):
+        yield from (Import(node.module or "", alias.name) for alias in node.names)
+
+
+def _parts(body: Iterable[ast.stmt], end: int, owner: str) -> Iterator[Part]:
+    """The statements, each with the comments above it, and the text below it that says what a constant is."""
+    begun = end
+    for node in body:
+        end = node.end_lineno or 0
+        lines = range(begun, end)
+        begun = end
+        if isinstance(node, ast.ClassDef) and not owner:
+            methods = [inner for inner in node.body if isinstance(inner, ast.FunctionDef)]
+            above = [inner for inner in node.body if inner not in methods]
+            head = (above[-1].end_lineno if above else node.lineno) or 0
+            bases = [*node.bases, *node.decorator_list, *above]
+            yield Part(frozenset({node.name}), "", _mentioned(bases), range(lines.start, head))
+            yield from _parts(methods, head, node.name)
+        else:
+            yield Part(_defined(node, owner), owner, _mentioned([node]), lines)
+
+
+def _defined(node: ast.stmt, owner: str) -> frozenset[str]:
+    if isinstance(node, ast.FunctionDef):
+        return frozenset() if owner and node.name.startswith("__") else frozenset({node.name})
+    if isinstance(node, ast.ClassDef):
+        return frozenset({node.name})
+    if not isinstance(node, ast.Assign | ast.AnnAssign):
+        return frozenset()
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+    names = [name for target in targets for name in ast.walk(target) if isinstance(name, ast.Name)]
+    return frozenset(name.id for name in names if isinstance(name.ctx, ast.Store))
+
+
+def _mentioned(nodes: Iterable[ast.AST]) -> frozenset[str]:
+    """The names that stand in code, of variables and of attributes."""
+    inner = [each for node in nodes for each in ast.walk(node)]
+    names = {each.id for each in inner if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)}
+    return frozenset(names | {each.attr for each in inner if isinstance(each, ast.Attribute)})
