@@ -17,8 +17,7 @@ class Builder:
 
     def about(self, title: str, counters: Optional[Table] = None, texts: Optional[Table] = None, **facts: str) -> None:
         """Say what the program is, and what it holds when a run begins."""
-        self.table.update(title=title, **facts)
-        self.table["registers"].update({**(counters or {}), **(texts or {})})
+        self.table.update(title=title, registers={**(counters or {}), **(texts or {})}, **facts)
 
     def group(self, name: str, **facts: str) -> None:
         """Say what a run is told when it comes into a group."""
@@ -27,10 +26,10 @@ class Builder:
     def unit(self, name: str, title: str = "", at: object = "", task: str = "shell", **settings: Any) -> None:  # noqa: ANN401
         """Add a unit: what it does, and where the run goes from there."""
         unit: Table = {"title": title, "task": task}
+        self.table["units"][name] = unit
+        self.table.setdefault("entry", name)
         if at:
             unit["at"] = f"{self.table['source']}:{at}" if isinstance(at, int) else at
-        self.table.setdefault("entry", name)
-        self.table["units"][name] = unit
         ways: list[tuple[Optional[str], Table]] = []
         for key, value in settings.items():
             if key in WAYS:
@@ -42,67 +41,57 @@ class Builder:
                 unit.update(shell=key, command=unframed(value))
             else:
                 unit[key] = unframed(value)
-        is_retried = any("times" in way for _, way in ways)
-        unit["edges"] = [self._edge(name, word, is_retried, **way) for word, way in ways]
-        if is_retried:
-            unit["attempt"] = f"{name} retries"
-            self.table["registers"][unit["attempt"]] = 0
+        self._lead(name, unit, ways)
 
-    def end(self, name: str, result: str, message: str = "", **settings: object) -> None:
+    def end(self, name: str, result: str, message: str = "", **settings: Any) -> None:  # noqa: ANN401
         """Add an end to which several ways lead, or from which one leads on."""
         self.unit(name, task="end", result=result, **settings)
         self.table["units"][name]["message"] = message
 
     @staticmethod
-    def go(target: str, says: str = "", **guards: Sequence[object]) -> Table:
+    def go(target: str, says: str = "", **guards: object) -> Table:
         """Lead to a unit. `says` is what the document says, `when` what has to hold, `do` what changes."""
-        return {"target": target, "says": says, **guards}
+        return {"go": target, "says": says, **guards}
 
     @staticmethod
     def complete(message: str = "", says: str = "COMPLETE", **more: object) -> Table:
         """Lead to a good end."""
-        return {"target": {"result": "complete", "message": message}, "says": says, **more}
+        return {"end": {"result": "complete", "message": message}, "says": says, **more}
 
     @staticmethod
     def stop(message: str = "", says: str = "STOP", **more: object) -> Table:
         """Lead to a bad end."""
-        return {"target": {"result": "stop", "message": message}, "says": says, **more}
+        return {"end": {"result": "stop", "message": message}, "says": says, **more}
 
     @staticmethod
     def retry(times: int, says: str = "", then: Sequence[Any] = ()) -> list[Any]:
         """Lead to the unit itself again, so many times in a visit, and then elsewhere."""
         return [{"times": times, "says": says or f"RETRY {times}"}, then]
 
-    def _edge(
-        self,
-        name: str,
-        word: Optional[str],
-        is_retried: bool,
-        says: str,
-        target: Any = None,  # noqa: ANN401
-        times: int = 0,
-        when: Sequence[Any] = (),
-        do: Sequence[Any] = (),
-        **more: object,
-    ) -> Table:
-        counter = f"{name} retries"
-        if times:
-            target, when, do = name, [[counter, "<", times]], [[counter, "+", 1]]
-        elif is_retried:  # whoever leaves the unit has all retries again when he comes back
-            do = [*do, [counter, "=", 0]]
-        if isinstance(target, dict):
-            target = self._end(name, {"title": "", "task": "end", **target, **more, "edges": []})
-        edge = {"on": word, "if": when, "do": do, "go": target, "says": says}
-        return {key: value for key, value in edge.items() if value or key == "says"}
+    def _lead(self, name: str, unit: Table, ways: list[tuple[Optional[str], Table]]) -> None:
+        """Write ways as edges. A counter of retries is 0 again for whoever leaves the unit and comes back."""
+        counter, leaving = f"{name} retries", []
+        if any("times" in way for _, way in ways):
+            unit["attempt"], leaving = counter, [[counter, "=", 0]]
+            self.table["registers"][counter] = 0
+        unit["edges"] = []
+        for word, way in ways:
+            edge = {"on": word, "if": way.get("when"), "do": [*way.get("do", ()), *leaving], "go": way.get("go", name)}
+            if "times" in way:
+                edge.update({"if": [[counter, "<", way["times"]]], "do": [[counter, "+", 1]]})
+            elif "end" in way:
+                edge["go"] = self._end(name, way)
+            unit["edges"].append({**{key: value for key, value in edge.items() if value}, "says": way["says"]})
 
-    def _end(self, name: str, end: Table) -> str:
+    def _end(self, name: str, way: Table) -> str:
         """Add an end that only one way leads to, and name it."""
-        stem, number = f"{name}/{end['result'].upper()}", 1
+        stem, number = f"{name}/{way['end']['result'].upper()}", 1
         target = stem
         while target in self.table["units"]:
             number += 1
             target = f"{stem}~{number}"
-        self.table["units"][target] = end
+        more = {key: value for key, value in way.items() if key not in ("end", "says", "when", "do")}
+        self.table["units"][target] = {"title": "", "task": "end", **way["end"], **more, "edges": []}
         return target
 
 

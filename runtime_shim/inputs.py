@@ -4,10 +4,10 @@ import argparse
 import json
 from typing import Any
 
+from runtime_shim.cli import BEGINNINGS, OPTIONS
 from runtime_shim.files import LARGEST_INPUT, read_text
 from runtime_shim.fitting import unfit
 from runtime_shim.program import RefusedError, Table
-from runtime_shim.session import BEGINNINGS, OPTIONS
 from runtime_shim.walk import Registers
 
 
@@ -67,12 +67,12 @@ def check_inputs(program: Table, options: argparse.Namespace) -> Registers:
     return found
 
 
-def add_inputs(_program: Table, parsers: dict[str, argparse.ArgumentParser]) -> None:
-    """Add --input and --inputs."""
-    texts = "NAME=VALUE or NAME=@FILE", "a JSON object with values of inputs"
-    parsers["run"].add_argument("--input", action="append", default=[], metavar="NAME=VALUE", help=texts[0])
-    parsers["run"].add_argument("--inputs", metavar="FILE", help=texts[1])
-
-
-OPTIONS.append(add_inputs)
+OPTIONS += [
+    (
+        "run",
+        "--input",
+        {"action": "append", "default": [], "metavar": "NAME=VALUE", "help": "NAME=VALUE or NAME=@FILE"},
+    ),
+    ("run", "--inputs", {"metavar": "FILE", "help": "a JSON object with values of inputs"}),
+]
 BEGINNINGS.append(check_inputs)

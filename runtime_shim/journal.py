@@ -51,23 +51,21 @@ def encode(record: Record) -> bytes:
     return b"%08x %s\n" % (zlib.crc32(text), text)
 
 
-def decode(line: bytes, number: int) -> Record:
+def _decode(line: bytes, number: int) -> Record:
     """Read a line without its newline; raises ValueError where it is not what was written."""
-    text = line[9:]
-    if line[:9] != b"%08x " % zlib.crc32(text):
+    if line[:9] != b"%08x " % zlib.crc32(line[9:]):
         raise ValueError("the checksum does not match")
-    record: Record = json.loads(text)
+    record: Record = json.loads(line[9:])
     if record["n"] != number:
         raise ValueError(f"record {record['n']} stands where {number} is due")
     return record
 
 
-def is_torn(tail: bytes, number: int) -> bool:
+def _is_torn(tail: bytes, number: int) -> bool:
     """Tell whether a tail without newline is what a write that was cut short leaves."""
     text, start = tail[9:], b'{"n":%d,' % number
-    if not re.fullmatch(rb"[0-9a-f]{0,8}|[0-9a-f]{8} [ -~]*", tail):
-        return False
-    if text[: len(start)] != start[: len(text)]:
+    is_begun = re.fullmatch(rb"[0-9a-f]{0,8}|[0-9a-f]{8} [ -~]*", tail)
+    if not is_begun or text[: len(start)] != start[: len(text)]:
         return False
     try:
         json.JSONDecoder().raw_decode(text.decode())
@@ -76,32 +74,24 @@ def is_torn(tail: bytes, number: int) -> bool:
     return False  # a whole record was there: its last byte or its newline has been altered
 
 
-def read_file(path: Path) -> bytes:
-    """Read a regular file; a pipe would be waited for, with signals held back."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        os.close(descriptor)
-        raise RefusedError(f"{path}: the journal is not a regular file")
-    with os.fdopen(descriptor, "rb") as file, naming(path):
-        return file.read()
-
-
 def read_journal(path: Path) -> Reading:
     """Read a journal without changing it; one that is not there holds nothing."""
     try:
-        content = read_file(path)
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # a pipe would be waited for, with signals held back
     except FileNotFoundError:
         return Reading([])
+    with os.fdopen(descriptor, "rb") as file, naming(path):
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise RefusedError(f"{path}: the journal is not a regular file")
+        content = file.read()
     *lines, tail = content.split(b"\n")
     records: list[Record] = []
     try:
         for line in lines:
-            records.append(decode(line, len(records)))
-        if not tail:
-            return Reading(records, len(content))
-        if is_torn(tail, len(records)):
+            records.append(_decode(line, len(records)))
+        if not tail or _is_torn(tail, len(records)):
             return Reading(records, len(content) - len(tail))
-        records.append(decode(tail, len(records)))
+        records.append(_decode(tail, len(records)))
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise RefusedError(f"{path}:{len(records) + 1}: the journal is damaged: {error}") from None
     return Reading(records, len(content), b"\n")
@@ -121,11 +111,9 @@ class Journal:
     """A journal opened for appending, by the holder of the lock."""
 
     def __init__(self, path: Path, reading: Reading, lock: Optional[Held] = None) -> None:
-        self.path = path
-        self.folder = path.absolute().parent
+        self.path, self.folder = path, path.absolute().parent
         self.loss = f"{path.parent} was removed or replaced during the run"
-        self.count = len(reading.records)
-        self.size = reading.size
+        self.count, self.size = len(reading.records), reading.size
         self._sync = getattr(os, "fdatasync", os.fsync)
         self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
         self._held = [Held(self._file, path.absolute())] + ([lock] if lock else [])

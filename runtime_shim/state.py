@@ -4,7 +4,6 @@ import fcntl
 import os
 import time
 from contextlib import suppress
-from datetime import datetime, timezone
 from pathlib import Path
 from typing import Optional
 
@@ -20,7 +19,8 @@ KEPT: list[str] = []  # folders beside the journal that are archived with it
 
 def utc_now() -> str:
     """Return the time as it is written in records."""
-    return datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    seconds, rest = divmod(time.time_ns(), 10**9)
+    return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(seconds))}.{rest // 1000:06}Z"
 
 
 class State:
@@ -32,14 +32,10 @@ class State:
 
     def __init__(self, begin: Record) -> None:
         self.begin = begin
-        self.node: str = begin["node"]
-        self.condition: str = begin["condition"]
+        self.node, self.condition, self.message = begin["node"], begin["condition"], begin.get("message", "")
         self.registers: Registers = dict(begin["registers"])
-        self.program: str = begin["program"]
-        self.name: str = begin["name"]
-        self.source: str = begin["source"]
-        self.units: dict[str, str] = begin["units"]
-        self.message: str = begin.get("message", "")
+        self.program, self.units = begin["program"], begin["units"]
+        self.name, self.source = begin["name"], begin["source"]
         self.notes: list[Record] = []  # what the unit has left so far, such as the processes that it has called
         self.finished: list[Record] = []
         self.used: set[tuple[str, int]] = set()  # the lines of files of answers, each with the digest of its file
@@ -56,11 +52,9 @@ class State:
         if kind == "resume":
             self.notes = [note for note in self.notes if note["kind"] != "process"]
         elif kind == "done":
-            about = record.items()
-            self.finished.append({key: value for key, value in about if key != "changed"})  # texts may be long
-            self.node, self.message = record["next"], record.get("message", "")
+            self.finished.append({key: value for key, value in record.items() if key != "changed"})  # texts may be long
+            self.node, self.message, self.notes = record["next"], record.get("message", ""), []
             self.registers.update(record["changed"])
-            self.notes = []
         elif kind == "adopt":
             self.program, self.units = record["program"], record["units"]
             self.registers = dict(record["registers"])
@@ -86,8 +80,7 @@ class Store:
     """A state directory, by the name that the operator knows: nothing is opened here after a chdir."""
 
     def __init__(self, directory: Path) -> None:
-        self.directory = directory
-        self.path = directory / "journal"
+        self.directory, self.path = directory, directory / "journal"
         self._lock: Optional[Held] = None
 
     def involves(self, name: str) -> bool:
@@ -110,10 +103,7 @@ class Store:
         self._lock = Held(os.open(path, os.O_RDWR | os.O_CREAT, 0o666), path.absolute())
         with naming(path):
             self._take(self._lock.descriptor)
-        self._hide(made)
-
-    def _hide(self, made: list[Path]) -> None:
-        """Keep the state out of Git; a folder that was there and is not ours by name stays as it is."""
+        # Git takes no state; a folder that was there and is not ours by name stays as it is.
         folder = self.directory.parent if self.directory.parent.name == OURS else self.directory
         if folder.name == OURS or folder in made:
             with suppress(OSError), (folder / ".gitignore").open("x") as file:
@@ -165,11 +155,10 @@ class Store:
         while any((history / f"{title}{suffix}").exists() for suffix in ("", *(f".{kept}" for kept in KEPT))):
             count += 1
             title = f"{name}-{count}"
-        target = history / title
         for kept in KEPT:
             with suppress(FileNotFoundError):
                 (self.directory / kept).rename(history / f"{title}.{kept}")
-        self.path.rename(target)
+        self.path.rename(history / title)
         sync_directory(history)
         sync_directory(self.directory)
-        return target
+        return history / title

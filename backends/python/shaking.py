@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
+from backends.python.bare import bare
+
 
 @dataclass(frozen=True, slots=True)
 class Import:
@@ -51,8 +53,7 @@ class Module:
     def code(self, known: frozenset[str]) -> str:
         """The lines that stay."""
         text = "\n".join(self.lines[number] for part in self.parts if part.is_kept(known) for number in part.lines)
-        within = re.sub(r"\n{3,}(?= )", "\n\n", text)
-        return re.sub(r"\n{4,}", "\n\n\n", within).strip("\n")
+        return re.sub(r"\n{3,}", "\n\n", text).strip("\n")
 
 
 def reached(modules: Sequence[Module], roots: frozenset[str]) -> frozenset[str]:
@@ -70,9 +71,9 @@ def reached(modules: Sequence[Module], roots: frozenset[str]) -> frozenset[str]:
 @cache
 def parsed(name: str) -> Module:
     """A module of the shim; imports among the shim's own modules are left out."""
-    text = resources.files("runtime_shim").joinpath(f"{name}.py").read_text(encoding="utf-8")
+    text = bare(resources.files("runtime_shim").joinpath(f"{name}.py").read_text(encoding="utf-8"))
     tree = ast.parse(text)
-    imports = {found for node in tree.body for found in _imports(node)}
+    imports = {Import("collections", "namedtuple"), *(found for node in tree.body for found in _imports(node))}
     first = next(index for index, node in enumerate(tree.body) if index and not _is_import(node))
     summary = (ast.get_docstring(tree) or name).splitlines()[0]
     parts = tuple(_parts(tree.body[first:], tree.body[first - 1].end_lineno or 0, ""))
