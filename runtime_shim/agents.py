@@ -12,8 +12,6 @@ from runtime_shim.search import searched_word
 from runtime_shim.session import Session
 from runtime_shim.speaking import Speaking
 
-TEXTS = "answers prompts: a text on standard input, its answer on standard output", "the same for one type of agent"
-
 
 class Commanded(Speaking):
     """Calls agents."""
@@ -47,6 +45,6 @@ class Commanded(Speaking):
 
 
 OPTIONS += [
-    ("run resume", "--agent", {"metavar": "COMMAND", "help": TEXTS[0]}),
-    ("run resume", "--agent-for", {"action": "append", "default": [], "metavar": "TYPE=COMMAND", "help": TEXTS[1]}),
+    ("run resume", "--agent", "COMMAND", "answers prompts: a text on standard input, its answer on standard output"),
+    ("run resume", "--agent-for", "TYPE=COMMAND...", "the same for one type of agent"),
 ]

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Collection, Iterator
-from pathlib import Path
 from typing import NamedTuple, Optional, Union
 
 from runtime_shim.dialog import MEANINGS
@@ -43,7 +42,7 @@ class Answers:
     """The answers of a file that are still to be given, in order: not those of the lines that the run has used."""
 
     def __init__(self, path: str, units: dict[str, Table], used: Collection[tuple[str, int]]) -> None:
-        with Path(path).open("rb") as file:
+        with open(path, "rb") as file:
             content = file.read(LARGEST + 1)
         if len(content) > LARGEST:
             raise RefusedError(f"{path}: larger than {LARGEST:,} bytes: not a file of answers")

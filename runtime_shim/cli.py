@@ -1,6 +1,5 @@
 """The command line of a program."""
 
-import argparse
 import errno
 import json
 import os
@@ -10,7 +9,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property, partial
-from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, Callable, NoReturn, Optional
 
 from runtime_shim.dialog import words_of
@@ -35,16 +34,16 @@ from runtime_shim.state import ENDED, State, Store
 from runtime_shim.walk import Registers
 
 NO_PLACE = (errno.EACCES, errno.EPERM, errno.EROFS, errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.ELOOP)
-BEGINNINGS: list[Callable[[Table, argparse.Namespace], Registers]] = []  # what registers are given when a run begins
+BEGINNINGS: list[Callable[[Table, SimpleNamespace], Registers]] = []  # what registers are given when a run begins
 
 
 class Commandline:
     """What the subcommands of a program share."""
 
-    def __init__(self, program: Table, options: argparse.Namespace, display: Display) -> None:
+    def __init__(self, program: Table, options: SimpleNamespace, display: Display) -> None:
         self.program, self.options, self.display = program, options, display
         self.call = partial(call_of, options)
-        self.store = Store(Path(options.state_dir or Path(".rdc", program["name"])))
+        self.store = Store((options.state_dir or os.path.join(".rdc", program["name"])).rstrip("/") or "/")
 
     @cached_property
     def hash(self) -> str:
@@ -61,7 +60,7 @@ class Commandline:
     @contextmanager
     def locked(self) -> Iterator[Signals]:
         """Hold signals back and every other run away."""
-        if self.options.command != "run" and not self.store.path.exists():
+        if self.options.command != "run" and not os.path.exists(self.store.path):
             raise RefusedError(self._nothing())
         with Signals() as signals:
             self.display.gives_up = signals.has_come
@@ -160,7 +159,7 @@ def resume(line: Commandline) -> int:
 
 def status(line: Commandline) -> int:
     """Say where the run stands."""
-    state = line.known_state()[0] if line.store.path.exists() else None
+    state = line.known_state()[0] if os.path.exists(line.store.path) else None
     facts = describe(line.program, state, line.store.is_busy(), line.call)
     return line.say([json.dumps(facts, indent=2)] if line.options.json else status_lines(line.program, facts))
 
@@ -184,48 +183,71 @@ COMMANDS: dict[str, tuple[str, Callable[[Commandline], int]]] = {
     "steps": ("list the units", lambda line: line.say(steps_lines(line.program))),
     "reset": ("archive the run, to begin anew", reset),
 }
-OPTIONS: list[tuple[str, str, dict[str, Any]]] = [
-    ("run resume", "--answers", {"metavar": "FILE", "help": "RESULT or UNIT RESULT, a line each"}),
-    ("run resume", "--rerun-interrupted", {"action": "store_true", "help": "run the interrupted command again"}),
-    ("run resume", "--assume", {"metavar": "WORD", "help": "the outcome of the interrupted command"}),
-    ("run resume answer", "--events", {"metavar": "FILE", "help": "append what happens, as JSON lines"}),
-    ("run", "--dry-run", {"action": "store_true", "help": "show the walk; do and record nothing"}),
-    ("resume status", "--adopt", {"action": "store_true", "help": "accept the state of another version"}),
-    ("status", "--json", {"action": "store_true", "help": "for machines"}),
+OPTIONS: list[tuple[str, str, str, str]] = [
+    ("run resume status steps reset answer", "--state-dir", "DIR", "where the state is kept"),
+    ("run resume", "--answers", "FILE", "RESULT or UNIT RESULT, a line each"),
+    ("run resume", "--rerun-interrupted", "", "run the interrupted command again"),
+    ("run resume", "--assume", "WORD", "the outcome of the interrupted command"),
+    ("run resume answer", "--events", "FILE", "append what happens, as JSON lines"),
+    ("run", "--dry-run", "", "show the walk; do and record nothing"),
+    ("resume status", "--adopt", "", "accept the state of another version"),
+    ("status", "--json", "", "for machines"),
 ]
-"""The options: the subcommands that have each, its name, and what argparse is told of it."""
+"""The subcommands that have an option, its name, what it takes (`...`: several times), what it is for."""
 
 
-class Parser(argparse.ArgumentParser):
-    """A parser whose complaints are one line."""
-
-    def error(self, message: str) -> NoReturn:
-        """Refuse wrong use."""
-        raise RefusedError(f"{message} (see: {self.prog} --help)")
+class HelpWantedError(Exception):
+    """The operator asks for help; the arguments are its lines."""
 
 
-def read_words(program: Table, prog: str, words: Optional[list[str]]) -> argparse.Namespace:
-    """Read the command line."""
-    title = clean(program["title"])
-    about = title.replace("%", "%%") if "%(prog)" in title else title  # only then argparse looks for `%`
-    parser = Parser(prog=prog, description=about, allow_abbrev=False)
-    parser.set_defaults(prog=prog, answers=None, events=None, adopt=False)
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
-    for name, (text, _) in COMMANDS.items():
-        added = commands.add_parser(name, help=text, description=f"{text}.", allow_abbrev=False)
-        added.add_argument("--state-dir", metavar="DIR", help=f"default: .rdc/{program['name']}")
-        for owners, option, settings in OPTIONS:
-            if name in owners.split():
-                added.add_argument(option, **settings)
-    options = parser.parse_args(words)
-    if options.command is None:
-        Display(sys.stderr).line(parser.format_help(), end="")
-        parser.error("no subcommand was given")
-    if getattr(options, "assume", None):
-        known = {word for unit in program["units"].values() for word in words_of(unit)}
-        if options.rerun_interrupted or options.assume not in known:
-            parser.error(f"--assume {options.assume} goes with no --rerun-interrupted, and some unit has this outcome")
-    return options
+def read_words(program: Table, prog: str, words: list[str]) -> SimpleNamespace:
+    """Read the command line: a subcommand, and in any order its options and the words that it takes."""
+    command, rest = (words or [""])[0], words[1:]
+    known = {option: (takes, text) for owners, option, takes, text in OPTIONS if command in owners.split()}
+    if command in ("", "-h", "--help"):
+        lines = [f"  {name:8}{text}" for name, (text, _) in COMMANDS.items()]
+        more = ["", "commands:", *lines, "", f"{prog} COMMAND --help tells the options of a command."]
+        raise HelpWantedError(f"usage: {prog} COMMAND [OPTION]...", "", clean(program["title"]), *more)
+    if command not in COMMANDS:
+        raise RefusedError(f"there is no command {command!a} (see: {prog} --help)")
+    wrong = f"(see: {prog} {command} --help)"
+    found: dict[str, Any] = {"answers": None, "events": None, "adopt": False}
+    found.update(
+        {option: [] if takes.endswith("...") else None if takes else False for option, (takes, _) in known.items()}
+    )
+    due = [option for option in known if not option.startswith("--")]
+    while rest:
+        word = rest.pop(0)
+        if word in ("-h", "--help"):
+            lines = [f"  {option + ' ' + takes:32}{text}" for option, (takes, text) in known.items()]
+            raise HelpWantedError(f"usage: {prog} {command} [OPTION]...", "", f"{COMMANDS[command][0]}.", "", *lines)
+        option, equals, value = word.partition("=")
+        if not word.startswith("--"):
+            if not due:
+                raise RefusedError(f"unrecognized arguments: {word} {wrong}")
+            found[due.pop(0)] = word
+        elif option not in known or (equals and not known[option][0]):
+            raise RefusedError(f"unrecognized arguments: {word} {wrong}")
+        elif not known[option][0]:
+            found[option] = True
+        elif not equals and (not rest or rest[0].startswith("--")):
+            raise RefusedError(f"argument {option}: expected one argument {wrong}")
+        else:
+            value = value if equals else rest.pop(0)
+            found[option] = [*found[option], value] if isinstance(found[option], list) else value
+    if due:
+        raise RefusedError(f"the following arguments are required: {', '.join(due)} {wrong}")
+    names = {option.lstrip("-").replace("-", "_"): value for option, value in found.items()}
+    return SimpleNamespace(prog=prog, command=command, **names)
+
+
+def check_assumed(program: Table, options: SimpleNamespace) -> None:
+    """Refuse an outcome that no unit has."""
+    words = {word for unit in program["units"].values() for word in words_of(unit)}
+    if getattr(options, "assume", None) and (options.rerun_interrupted or options.assume not in words):
+        raise RefusedError(
+            f"argument --assume: not allowed with --rerun-interrupted, and one of {', '.join(sorted(words))}"
+        )
 
 
 def command_name() -> str:
@@ -239,17 +261,19 @@ def open_streams() -> None:
     """Open what was closed when the program was started: the next file that is opened would take its place."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
-            setattr(sys, name, open(os.open(os.devnull, os.O_RDWR), mode, encoding="utf-8"))  # noqa: PTH123, SIM115
+            setattr(sys, name, open(os.open(os.devnull, os.O_RDWR), mode, encoding="utf-8"))  # noqa: SIM115
 
 
-def execute(program: Table, words: Optional[list[str]], prog: str, display: Display) -> int:
+def execute(program: Table, words: list[str], prog: str, display: Display) -> int:
     """Do what the subcommand says."""
-    line = Commandline(program, read_words(program, prog, words), display)
+    options = read_words(program, prog, words)
+    check_assumed(program, options)
+    line = Commandline(program, options, display)
     strange = {unit["task"] for unit in program["units"].values()} - {"branch", "end", *PERFORMERS}
     if strange:
         raise RefusedError(f"this program has units that nothing here can do: {', '.join(sorted(strange))}")
     with naming("the current folder"):
-        os.getcwd()  # noqa: PTH109 (nothing can be done in one that was deleted)
+        os.getcwd()
     try:
         return COMMANDS[line.options.command][1](line)
     except VanishedError as error:
@@ -273,7 +297,7 @@ def main(program: Table, argv: Optional[list[str]] = None, prog: Optional[str] =
     open_streams()
     display, details = Display(sys.stderr), []
     try:
-        return execute(program, argv, prog or command_name(), display)
+        return execute(program, sys.argv[1:] if argv is None else argv, prog or command_name(), display)
     except RefusedError as refusal:
         *details, reason = refusal.args
     except BrokenPipeError:  # who reads the output has seen enough
@@ -286,8 +310,12 @@ def main(program: Table, argv: Optional[list[str]] = None, prog: Optional[str] =
         return EXIT_INTERRUPTED
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
-    except SystemExit as end:  # argparse has shown its help
-        return end.code if isinstance(end.code, int) else EXIT_REFUSED
+    except HelpWantedError as help_:
+        is_asked = bool(sys.argv[1:] if argv is None else argv)
+        put(sys.stdout if is_asked else sys.stderr, "".join(f"{text}\n" for text in help_.args), lambda: False)
+        if is_asked:
+            return EXIT_COMPLETE
+        reason = f"no subcommand was given (see: {prog} --help)"
     for detail in details:
         display.rule(detail)
     display.rule(f"error: {reason}")

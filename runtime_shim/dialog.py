@@ -30,7 +30,7 @@ def question(display: Display, signals: Signals, text: str, choices: str) -> Opt
     There is no default: an empty line is no answer. What was typed before the question is thrown
     away, since it was not meant for it.
     """
-    import termios  # noqa: PLC0415 (few runs ask)
+    import termios
 
     words = choices.split("/")
     accepted = [*words, *MEANINGS] if len(words) == 2 and words[0] in MEANINGS else words

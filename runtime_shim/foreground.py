@@ -50,7 +50,7 @@ class Foreground:
 
     def _swap(self, wanted: Modes) -> Modes:
         """Return the modes of the terminal, and set others."""
-        import termios  # noqa: PLC0415 (only where there is a terminal)
+        import termios
 
         modes: Modes = None
         with suppress(OSError, termios.error):

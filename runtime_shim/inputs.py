@@ -1,7 +1,7 @@
 """Inputs: values that are given when a run begins (I8)."""
 
-import argparse
 import json
+from types import SimpleNamespace
 from typing import Any
 
 from runtime_shim.cli import BEGINNINGS, OPTIONS
@@ -43,7 +43,7 @@ def _from_words(declared: dict[str, Table], words: list[str]) -> dict[str, str]:
     return given
 
 
-def check_inputs(program: Table, options: argparse.Namespace) -> Registers:
+def check_inputs(program: Table, options: SimpleNamespace) -> Registers:
     """Return the values of all inputs, or refuse them, every unfit one at once."""
     declared: dict[str, Table] = {item["name"]: item for item in program["inputs"]}
     given = {**(_from_json(options.inputs) if options.inputs else {}), **_from_words(declared, options.input)}
@@ -68,11 +68,7 @@ def check_inputs(program: Table, options: argparse.Namespace) -> Registers:
 
 
 OPTIONS += [
-    (
-        "run",
-        "--input",
-        {"action": "append", "default": [], "metavar": "NAME=VALUE", "help": "NAME=VALUE or NAME=@FILE"},
-    ),
-    ("run", "--inputs", {"metavar": "FILE", "help": "a JSON object with values of inputs"}),
+    ("run", "--input", "NAME=VALUE...", "NAME=VALUE or NAME=@FILE"),
+    ("run", "--inputs", "FILE", "a JSON object with values of inputs"),
 ]
 BEGINNINGS.append(check_inputs)

@@ -11,28 +11,29 @@ import os
 import re
 import stat
 import zlib
-from pathlib import Path
-from typing import Any, NamedTuple, Optional
+from typing import Any, NamedTuple, Optional, Union
 
 from runtime_shim.program import RefusedError, naming
 
 Record = dict[str, Any]
+AnyPath = Union[str, "os.PathLike[str]"]
 
 
 class VanishedError(RefusedError):
     """The state is not where it was: what a run records is lost, and nothing keeps a second run away."""
 
 
-class Held(NamedTuple):
-    """A file that is open, and where it was: `path` is absolute, since a resumed run changes its folder."""
+class Held:
+    """A file that is open, and where it was."""
 
-    descriptor: int
-    path: Path
+    def __init__(self, path: AnyPath, flags: int) -> None:
+        self.path = os.path.join(os.getcwd(), path)  # a resumed run changes its folder
+        self.descriptor = os.open(path, flags | os.O_CREAT, 0o666)
 
     def is_there(self) -> bool:
         """Tell whether the file is still found at its path."""
         try:
-            return os.path.samestat(os.fstat(self.descriptor), self.path.stat())
+            return os.path.samestat(os.fstat(self.descriptor), os.stat(self.path))
         except OSError:
             return False
 
@@ -74,7 +75,7 @@ def _is_torn(tail: bytes, number: int) -> bool:
     return False  # a whole record was there: its last byte or its newline has been altered
 
 
-def read_journal(path: Path) -> Reading:
+def read_journal(path: AnyPath) -> Reading:
     """Read a journal without changing it; one that is not there holds nothing."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # a pipe would be waited for, with signals held back
@@ -97,7 +98,7 @@ def read_journal(path: Path) -> Reading:
     return Reading(records, len(content), b"\n")
 
 
-def sync_directory(path: Path) -> None:
+def sync_directory(path: str) -> None:
     """Make the names in a directory last."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
@@ -110,18 +111,18 @@ def sync_directory(path: Path) -> None:
 class Journal:
     """A journal opened for appending, by the holder of the lock."""
 
-    def __init__(self, path: Path, reading: Reading, lock: Optional[Held] = None) -> None:
-        self.path, self.folder = path, path.absolute().parent
-        self.loss = f"{path.parent} was removed or replaced during the run"
+    def __init__(self, path: AnyPath, reading: Reading, lock: Optional[Held] = None) -> None:
+        held, directory = Held(path, os.O_WRONLY | os.O_APPEND), os.path.dirname(path)
+        self.path, self.folder = path, os.path.dirname(held.path)
+        self.loss = f"{directory} was removed or replaced during the run"
         self.count, self.size = len(reading.records), reading.size
         self._sync = getattr(os, "fdatasync", os.fsync)
-        self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
-        self._held = [Held(self._file, path.absolute())] + ([lock] if lock else [])
+        self._file, self._held = held.descriptor, [held, lock] if lock else [held]
         with naming(path):
             os.ftruncate(self._file, self.size)
         if reading.missing:
             self._write(reading.missing)
-        sync_directory(path.parent)
+        sync_directory(directory)
 
     def append(self, record: Record, sync: bool = True) -> None:
         """Write a record; when this returns (and `sync`) the record survives whatever happens.

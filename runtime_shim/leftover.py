@@ -5,7 +5,6 @@ import signal
 import time
 from collections.abc import Iterable
 from contextlib import suppress
-from pathlib import Path
 from typing import Optional
 
 from runtime_shim.program import Table
@@ -29,7 +28,8 @@ def is_alive(process: Table) -> bool:
     if process["since"] is None:
         return False
     try:
-        stat = Path(f"/proc/{process['pid']}/stat").read_bytes()
+        with open(f"/proc/{process['pid']}/stat", "rb") as file:
+            stat = file.read()
     except OSError:
         return False
     fields = stat[stat.rindex(b")") + 2 :].split()

@@ -56,9 +56,8 @@ class ValuedCommands(Commands):
         return super().assumed(name, word)._replace(verbs=keeping("", values))
 
     def _file(self) -> Path:
-        return self.session.folder / "output"
+        return Path(self.session.folder, "output")
 
 
 PERFORMERS["shell"] = ValuedCommands
-GIVEN = "a value of the interrupted command, with --assume"
-OPTIONS.append(("run resume", "--value", {"action": "append", "default": [], "metavar": "NAME=VALUE", "help": GIVEN}))
+OPTIONS.append(("run resume", "--value", "NAME=VALUE...", "a value of the interrupted command, with --assume"))

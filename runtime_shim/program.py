@@ -26,7 +26,7 @@ def naming(path: object) -> Iterator[None]:
 
 def digest(text: str) -> str:
     """Return the SHA-256 of a text in hexadecimal."""
-    import hashlib  # noqa: PLC0415 (slow to import, and `--help` needs none)
+    import hashlib
 
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
 

@@ -4,9 +4,8 @@ import os
 import shlex
 import sys
 import time
-from argparse import Namespace
 from contextlib import suppress
-from pathlib import Path
+from types import SimpleNamespace
 from typing import Callable, NamedTuple, Optional
 
 from runtime_shim.answers import Answers
@@ -100,7 +99,7 @@ def told(done: Done, text: str) -> Done:
     return done
 
 
-def call_of(options: Namespace, *words: str) -> str:
+def call_of(options: SimpleNamespace, *words: str) -> str:
     """Return the command with which the operator calls a subcommand of this program."""
     place = ("--state-dir", options.state_dir) if options.state_dir else ()
     return f"{options.prog} {shlex.join([*words, *place])}"
@@ -116,7 +115,7 @@ def first_record(program: Table, given: Registers) -> Record:
     """Return the record with which a run of a program begins, with what registers were given."""
     move = enter(program, program["entry"], {**program.get("registers", {}), **given})
     run = f"{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{os.urandom(4).hex()}"
-    where = {"cwd": os.getcwd(), "registers": dict(move.registers), "node": move.node}  # noqa: PTH109
+    where = {"cwd": os.getcwd(), "registers": dict(move.registers), "node": move.node}
     stand = where_it_stands(program, move, None)
     return {"kind": "begin", "format": 2, "run": run, **identity_of(program), **where, **stand}
 
@@ -136,7 +135,9 @@ def where_it_stands(program: Table, move: Move, before: Optional[State], begins:
 class Session:
     """One run of a program by one process, which holds the lock."""
 
-    def __init__(self, program: Table, options: Namespace, display: Display, signals: Signals, state: State) -> None:
+    def __init__(
+        self, program: Table, options: SimpleNamespace, display: Display, signals: Signals, state: State
+    ) -> None:
         self.program, self.options, self.display, self.signals, self.state = program, options, display, signals, state
         self.journal: Optional[Journal] = None
         self.is_interactive = display.is_terminal and sys.stdin is not None and sys.stdin.isatty()
@@ -153,7 +154,7 @@ class Session:
         self._began, self._done = time.monotonic(), 0
 
     @property
-    def folder(self) -> Path:
+    def folder(self) -> str:
         """The state directory, wherever the run has gone since it began."""
         if self.journal is None:
             raise RefusedError("nothing is recorded in a dry run")

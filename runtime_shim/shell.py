@@ -15,7 +15,7 @@ LINES = 6  # of what a prompt says, before its command runs
 @cache
 def path_of(shell: str) -> Optional[str]:
     """Return where a shell lies, looked up once."""
-    import shutil  # noqa: PLC0415 (slow to import, and only a run needs it)
+    import shutil
 
     return shutil.which(shell)
 

@@ -46,7 +46,4 @@ class Tools(Speaking):
 
 
 PERFORMERS["tool"] = Tools
-TEXT = "the command that calls the tools of a connection"
-OPTIONS.append(
-    ("run resume", "--tool", {"action": "append", "default": [], "metavar": "CONNECTION=COMMAND", "help": TEXT})
-)
+OPTIONS.append(("run resume", "--tool", "CONNECTION=COMMAND...", "the command that calls the tools of a connection"))

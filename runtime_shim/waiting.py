@@ -38,6 +38,6 @@ def answers_to(unit: Table, name: str, call: Callable[..., str]) -> list[str]:
 
 
 COMMANDS["answer"] = ("answer the unit that waits", answer)
-OPTIONS.append(("answer", "unit", {"metavar": "UNIT"}))
-OPTIONS.append(("answer", "result", {"metavar": "RESULT", "help": "pass, fail, yes or no"}))
+OPTIONS.append(("answer", "unit", "", "the unit that waits"))
+OPTIONS.append(("answer", "result", "", "pass, fail, yes or no, or what the unit asks for"))
 WAITS.append(answers_to)
