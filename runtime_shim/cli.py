@@ -196,58 +196,41 @@ OPTIONS: list[tuple[str, str, str, str]] = [
 """The subcommands that have an option, its name, what it takes (`...`: several times), what it is for."""
 
 
-class HelpWantedError(Exception):
-    """The operator asks for help; the arguments are its lines."""
+def help_of(program: Table, prog: str, command: str) -> str:
+    """Return what the program, or one of its commands, tells of itself."""
+    lines = [f"usage: {prog} COMMAND [OPTION]...", "", clean(program["title"]), "", "commands:"]
+    lines += [f"  {name:8}{text}" for name, (text, _) in COMMANDS.items()]
+    if command:
+        lines = [f"usage: {prog} {command} [OPTION]...", "", f"{COMMANDS[command][0]}.", ""]
+        lines += [
+            f"  {name + ' ' + takes:32}{text}" for owners, name, takes, text in OPTIONS if command in owners.split()
+        ]
+    return "\n".join(lines)
 
 
-def read_words(program: Table, prog: str, words: list[str]) -> SimpleNamespace:
+def read_words(prog: str, words: list[str]) -> SimpleNamespace:
     """Read the command line: a subcommand, and in any order its options and the words that it takes."""
-    command, rest = (words or [""])[0], words[1:]
-    known = {option: (takes, text) for owners, option, takes, text in OPTIONS if command in owners.split()}
-    if command in ("", "-h", "--help"):
-        lines = [f"  {name:8}{text}" for name, (text, _) in COMMANDS.items()]
-        more = ["", "commands:", *lines, "", f"{prog} COMMAND --help tells the options of a command."]
-        raise HelpWantedError(f"usage: {prog} COMMAND [OPTION]...", "", clean(program["title"]), *more)
-    if command not in COMMANDS:
-        raise RefusedError(f"there is no command {command!a} (see: {prog} --help)")
-    wrong = f"(see: {prog} {command} --help)"
-    found: dict[str, Any] = {"answers": None, "events": None, "adopt": False}
-    found.update(
-        {option: [] if takes.endswith("...") else None if takes else False for option, (takes, _) in known.items()}
-    )
-    due = [option for option in known if not option.startswith("--")]
-    while rest:
+    command, *rest = words
+    known = {option: takes for owners, option, takes, _ in OPTIONS if command in owners.split()}
+    found: dict[str, Any] = {option: [] if "..." in takes else None if takes else False for option, takes in known.items()}
+    due, wrong = [option for option in known if not option.startswith("--")], ""
+    while rest and not wrong:
         word = rest.pop(0)
-        if word in ("-h", "--help"):
-            lines = [f"  {option + ' ' + takes:32}{text}" for option, (takes, text) in known.items()]
-            raise HelpWantedError(f"usage: {prog} {command} [OPTION]...", "", f"{COMMANDS[command][0]}.", "", *lines)
         option, equals, value = word.partition("=")
-        if not word.startswith("--"):
-            if not due:
-                raise RefusedError(f"unrecognized arguments: {word} {wrong}")
+        if due and not word.startswith("--"):
             found[due.pop(0)] = word
-        elif option not in known or (equals and not known[option][0]):
-            raise RefusedError(f"unrecognized arguments: {word} {wrong}")
-        elif not known[option][0]:
-            found[option] = True
-        elif not equals and (not rest or rest[0].startswith("--")):
-            raise RefusedError(f"argument {option}: expected one argument {wrong}")
+        elif option not in known or (equals and not known[option]):
+            wrong = f"unrecognized arguments: {word}"
+        elif known[option] and not equals and (not rest or rest[0].startswith("--")):
+            wrong = f"argument {option}: expected {known[option]}"
         else:
-            value = value if equals else rest.pop(0)
-            found[option] = [*found[option], value] if isinstance(found[option], list) else value
-    if due:
-        raise RefusedError(f"the following arguments are required: {', '.join(due)} {wrong}")
-    names = {option.lstrip("-").replace("-", "_"): value for option, value in found.items()}
-    return SimpleNamespace(prog=prog, command=command, **names)
-
-
-def check_assumed(program: Table, options: SimpleNamespace) -> None:
-    """Refuse an outcome that no unit has."""
-    words = {word for unit in program["units"].values() for word in words_of(unit)}
-    if getattr(options, "assume", None) and (options.rerun_interrupted or options.assume not in words):
-        raise RefusedError(
-            f"argument --assume: not allowed with --rerun-interrupted, and one of {', '.join(sorted(words))}"
-        )
+            given: Any = value if equals else rest.pop(0) if known[option] else True
+            found[option] = [*found[option], given] if isinstance(found[option], list) else given
+    if wrong or due:
+        reason = wrong or f"the following arguments are required: {' '.join(due)}"
+        raise RefusedError(f"{reason} (see: {prog} {command} --help)")
+    options = {option.strip("-").replace("-", "_"): value for option, value in found.items()}
+    return SimpleNamespace(**{"answers": None, "events": None, "adopt": False, **options}, prog=prog, command=command)
 
 
 def command_name() -> str:
@@ -266,16 +249,26 @@ def open_streams() -> None:
 
 def execute(program: Table, words: list[str], prog: str, display: Display) -> int:
     """Do what the subcommand says."""
-    options = read_words(program, prog, words)
-    check_assumed(program, options)
-    line = Commandline(program, options, display)
-    strange = {unit["task"] for unit in program["units"].values()} - {"branch", "end", *PERFORMERS}
+    command = words[0] if words else ""
+    if {"-h", "--help"} & set(words[: 2 if command in COMMANDS else 1]):
+        put(sys.stdout, help_of(program, prog, command if command in COMMANDS else "") + "\n", lambda: False)
+        return EXIT_COMPLETE
+    if command not in COMMANDS:
+        if not words:
+            display.line(help_of(program, prog, ""))
+        raise RefusedError(f"{f'no command {command!a}' if words else 'no subcommand was given'} (see: {prog} --help)")
+    options, units = read_words(prog, words), program["units"].values()
+    strange = {unit["task"] for unit in units} - {"branch", "end", *PERFORMERS}
     if strange:
         raise RefusedError(f"this program has units that nothing here can do: {', '.join(sorted(strange))}")
+    assumed, known = getattr(options, "assume", None), {word for unit in units for word in words_of(unit)}
+    if assumed and (options.rerun_interrupted or assumed not in known):
+        raise RefusedError(f"--assume takes one of {', '.join(sorted(known))}, and no --rerun-interrupted beside it")
     with naming("the current folder"):
         os.getcwd()
+    line = Commandline(program, options, display)
     try:
-        return COMMANDS[line.options.command][1](line)
+        return COMMANDS[command][1](line)
     except VanishedError as error:
         *details, reason = error.args
         raise RefusedError(
@@ -287,36 +280,34 @@ def execute(program: Table, words: list[str], prog: str, display: Display) -> in
         ) from None
     except OSError as error:
         if error.errno in NO_PLACE and line.store.involves(str(error.filename)):
-            hint = "choose another place with --state-dir"
-            raise RefusedError(f"{error.filename}: {error.strerror}; {hint}") from None
+            reason = f"{error.filename}: {error.strerror}; choose another place with --state-dir"
+            raise RefusedError(reason) from None
         raise
 
 
 def main(program: Table, argv: Optional[list[str]] = None, prog: Optional[str] = None) -> int:
     """Do what the command line says and return the exit code."""
     open_streams()
-    display, details = Display(sys.stderr), []
+    display = Display(sys.stderr)
     try:
-        return execute(program, sys.argv[1:] if argv is None else argv, prog or command_name(), display)
+        return _do(program, sys.argv[1:] if argv is None else argv, prog or command_name(), display)
+    except KeyboardInterrupt:
+        return EXIT_INTERRUPTED
+
+
+def _do(program: Table, words: list[str], prog: str, display: Display) -> int:
+    try:
+        return execute(program, words, prog, display)
     except RefusedError as refusal:
         *details, reason = refusal.args
     except BrokenPipeError:  # who reads the output has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return EXIT_COMPLETE
     except OSError as error:
-        reason = f"{error.filename}: {error.strerror}" if error.filename else str(error)
+        details, reason = [], f"{error.filename}: {error.strerror}" if error.filename else str(error)
     except Interrupted:
-        display.rule("INTERRUPTED before anything was done")
-        return EXIT_INTERRUPTED
-    except KeyboardInterrupt:
-        return EXIT_INTERRUPTED
-    except HelpWantedError as help_:
-        is_asked = bool(sys.argv[1:] if argv is None else argv)
-        put(sys.stdout if is_asked else sys.stderr, "".join(f"{text}\n" for text in help_.args), lambda: False)
-        if is_asked:
-            return EXIT_COMPLETE
-        reason = f"no subcommand was given (see: {prog} --help)"
+        details, reason = [], ""
     for detail in details:
         display.rule(detail)
-    display.rule(f"error: {reason}")
-    return EXIT_REFUSED
+    display.rule(f"error: {reason}" if reason else "INTERRUPTED before anything was done")
+    return EXIT_REFUSED if reason else EXIT_INTERRUPTED

@@ -12,7 +12,7 @@ REPLIES: list[Callable[[str], str]] = []  # where other modules take the reply f
 
 def answer(line: Commandline) -> int:
     """Record the answer of the unit that waits."""
-    unit, reply = line.options.unit, line.options.result
+    unit, reply = line.options.UNIT, line.options.RESULT
     for look in REPLIES:
         reply = look(reply)
     with line.locked() as signals:
@@ -38,6 +38,6 @@ def answers_to(unit: Table, name: str, call: Callable[..., str]) -> list[str]:
 
 
 COMMANDS["answer"] = ("answer the unit that waits", answer)
-OPTIONS.append(("answer", "unit", "", "the unit that waits"))
-OPTIONS.append(("answer", "result", "", "pass, fail, yes or no, or what the unit asks for"))
+OPTIONS.append(("answer", "UNIT", "", "the unit that waits"))
+OPTIONS.append(("answer", "RESULT", "", "pass, fail, yes or no, or what the unit asks for"))
 WAITS.append(answers_to)

@@ -52,8 +52,7 @@ def _edits(tree: ast.Module, lines: list[str], starts: list[int]) -> Iterator[_E
     plain = (node for node in ast.walk(tree) if isinstance(node, ast.AnnAssign) and node.value)
     for node in plain:
         target, value = node.target, node.value
-        assert value
-        if not (isinstance(target, ast.Name) and _is_field(tree, node)):
+        if value and not (isinstance(target, ast.Name) and _is_field(tree, node)):
             before = starts[(target.end_lineno or 0) - 1] + (target.end_col_offset or 0)
             yield _Edit(before, starts[value.lineno - 1] + value.col_offset, " = ")
 

@@ -39,25 +39,26 @@ def bundle(program: Table, words: Iterable[str]) -> Runtime:
 
 
 def runner_bundle(program: Table) -> Runtime:
-    """The runtime for the steps of a workflow with this table."""
-    return _runtime(tuple(runtime_shim.modules(program, runtime_shim.RUNNER)), frozenset({"run_step", "sys"}))
+    """The runtime for the steps of a workflow with this table: whole modules, with types."""
+    return _runtime(tuple(runtime_shim.modules(program, runtime_shim.RUNNER)), None)
 
 
-def bundled(names: Iterable[str], *roots: str) -> str:
-    """What of these modules is reached from these names, as one text, each after those that it imports."""
-    return _runtime(tuple(names), frozenset({*roots, "sys"})).text
+def bundled(names: Iterable[str]) -> str:
+    """These modules, whole and with types, as one text, each after those that it imports."""
+    return _runtime(tuple(names), None).text
 
 
 @cache
-def _runtime(names: tuple[str, ...], roots: frozenset[str]) -> Runtime:
-    modules = [parsed(name) for name in names]
-    known = reached(modules, roots)
+def _runtime(names: tuple[str, ...], roots: frozenset[str] | None) -> Runtime:
+    """What is reached from the roots, or all."""
+    modules = [parsed(name, typed=roots is None) for name in names]
+    known = reached(modules, roots) if roots is not None else None
     sections = (Section(module.name, module.summary, module.code(known)) for module in modules)
     return Runtime(tuple(_imports(modules, known)), tuple(section for section in sections if section.code))
 
 
-def _imports(modules: Iterable[Module], known: frozenset[str]) -> list[str]:
-    found = {each for module in modules for each in module.imports if each.name.partition(".")[0] in known}
+def _imports(modules: Iterable[Module], known: frozenset[str] | None) -> list[str]:
+    found = {each for module in modules for each in module.imports if known is None or each.bound in known}
     plain = sorted({f"import {each.name}" for each in found if not each.source})
     named: dict[str, set[str]] = {}
     for each in found:

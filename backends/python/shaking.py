@@ -23,6 +23,11 @@ class Import:
     source: str
     name: str
 
+    @property
+    def bound(self) -> str:
+        """The name by which code mentions it."""
+        return self.name.partition(".")[0]
+
 
 @dataclass(frozen=True, slots=True)
 class Part:
@@ -50,8 +55,10 @@ class Module:
     parts: tuple[Part, ...]
     lines: tuple[str, ...]
 
-    def code(self, known: frozenset[str]) -> str:
-        """The lines that stay."""
+    def code(self, known: frozenset[str] | None) -> str:
+        """The lines that stay, with one empty line between two; all of them as they are if nothing is to go."""
+        if known is None:
+            return "\n".join(self.lines[self.parts[0].lines.start :]).strip("\n")
         text = "\n".join(self.lines[number] for part in self.parts if part.is_kept(known) for number in part.lines)
         return re.sub(r"\n{3,}", "\n\n", text).strip("\n")
 
@@ -69,11 +76,13 @@ def reached(modules: Sequence[Module], roots: frozenset[str]) -> frozenset[str]:
 
 
 @cache
-def parsed(name: str) -> Module:
+def parsed(name: str, typed: bool = False) -> Module:
     """A module of the shim; imports among the shim's own modules are left out."""
-    text = bare(resources.files("runtime_shim").joinpath(f"{name}.py").read_text(encoding="utf-8"))
+    text = resources.files("runtime_shim").joinpath(f"{name}.py").read_text(encoding="utf-8")
+    text = text if typed else bare(text)
     tree = ast.parse(text)
-    imports = {Import("collections", "namedtuple"), *(found for node in tree.body for found in _imports(node))}
+    imports = {found for node in tree.body for found in _imports(node)}
+    imports |= set() if typed else {Import("collections", "namedtuple")}
     first = next(index for index, node in enumerate(tree.body) if index and not _is_import(node))
     summary = (ast.get_docstring(tree) or name).splitlines()[0]
     parts = tuple(_parts(tree.body[first:], tree.body[first - 1].end_lineno or 0, ""))

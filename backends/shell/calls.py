@@ -20,12 +20,12 @@ _CALL = ["program", "signals", "output", "display", "files", "pairs", "foregroun
 def helper(calls: bool) -> str:
     """The helper. It is the very code of the Python target; that for calls is left out where nothing is called."""
     modules = [*_CALL, "fitting", "reading", "exchange", "search", "helper", "calls"] if calls else _READ
-    return bundled(modules, "main") + "\n\nmain(sys.argv[1:])"
+    return bundled(modules) + "\n\nmain(sys.argv[1:])"
 
 
 def json_lines() -> str:
     """What makes lines of JSON, for a shell to read."""
-    return bundled(["json_lines"], "convert") + "\n\nconvert(*sys.argv[1:])"
+    return bundled(["json_lines"]) + "\n\nconvert(*sys.argv[1:])"
 
 
 def call_of(node: Node, registers: Mapping[str, str], tokens: Mapping[str, str]) -> str:
