@@ -7,8 +7,12 @@ from dataclasses import dataclass
 from functools import cache
 
 import runtime_shim
+from backends.python.calls import WORDS
 from backends.python.shaking import Module, parsed, reached
 from backends.python.table import Table
+
+ENTRIES = ("main", "built", "sys")
+"""What a program calls of its runtime."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,10 +26,18 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Runtime:
-    """The import lines for the top of the file, and the modules in order."""
+    """What is imported at the top of the file, and the modules in order."""
 
-    imports: tuple[str, ...]
+    plain: tuple[str, ...]
+    """The modules of Python's library that are imported as such."""
+    named: tuple[str, ...]
+    """The lines that import names of others."""
     sections: tuple[Section, ...]
+
+    @property
+    def imports(self) -> tuple[str, ...]:
+        """All of the imports, a line for each."""
+        return (*(f"import {name}" for name in self.plain), *self.named)
 
     @property
     def text(self) -> str:
@@ -35,7 +47,22 @@ class Runtime:
 
 def bundle(program: Table, words: Iterable[str]) -> Runtime:
     """The runtime for the table of a program whose runbook calls these words."""
-    return _runtime(tuple(runtime_shim.modules(program)), frozenset({"main", "built", "sys", *words}))
+    return _runtime(tuple(runtime_shim.modules(program)), frozenset({*ENTRIES, *words}))
+
+
+def whole() -> Runtime:
+    """The runtime for all programs; each says with NEEDS which of its modules take part."""
+    modules = [parsed(name) for name, _ in runtime_shim.MODULES]
+    guarded = {name for name, features in runtime_shim.MODULES if features}
+    known = reached(modules, frozenset({*ENTRIES, *WORDS}))
+    sections = [Section(each.name, each.summary, each.code(known, each.name in guarded)) for each in modules]
+    return Runtime(*_imports(modules, known), tuple(sections))
+
+
+def needs(program: Table) -> list[str]:
+    """The modules of the shared runtime that a program needs and others do not."""
+    always = {name for name, features in runtime_shim.MODULES if not features}
+    return [name for name in runtime_shim.modules(program) if name not in always]
 
 
 def runner_bundle(program: Table) -> Runtime:
@@ -54,14 +81,15 @@ def _runtime(names: tuple[str, ...], roots: frozenset[str] | None) -> Runtime:
     modules = [parsed(name, typed=roots is None) for name in names]
     known = reached(modules, roots) if roots is not None else None
     sections = (Section(module.name, module.summary, module.code(known)) for module in modules)
-    return Runtime(tuple(_imports(modules, known)), tuple(section for section in sections if section.code))
+    return Runtime(*_imports(modules, known), tuple(section for section in sections if section.code))
 
 
-def _imports(modules: Iterable[Module], known: frozenset[str] | None) -> list[str]:
+def _imports(modules: Iterable[Module], known: frozenset[str] | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
     found = {each for module in modules for each in module.imports if known is None or each.bound in known}
-    plain = sorted({f"import {each.name}" for each in found if not each.source})
+    plain = sorted({each.name for each in found if not each.source})
     named: dict[str, set[str]] = {}
     for each in found:
         if each.source:
             named.setdefault(each.source, set()).add(each.name)
-    return plain + [f"from {source} import {', '.join(sorted(names))}" for source, names in sorted(named.items())]
+    lines = (f"from {source} import {', '.join(sorted(names))}" for source, names in sorted(named.items()))
+    return tuple(plain), tuple(lines)

@@ -69,9 +69,9 @@ class _Writer:
     def _about(self) -> list[str]:
         table = self.table
         registers = {name: value for name, value in table["registers"].items() if name not in self._counted()}
-        facts = {key: table[key] for key in ("name", "source")}
+        facts = [f"{key}={literal(table[key])}" for key in ("name", "source")]
         if table["entry"] != next(iter(table["units"])):
-            facts["entry"] = table["entry"]
+            facts.append(f"entry={literal(table['entry'])}")
         held = {
             "limit": table.get("limit"),
             "counters": {name: value for name, value in registers.items() if isinstance(value, int)},
@@ -79,7 +79,11 @@ class _Writer:
             "texts": {name: value for name, value in registers.items() if not isinstance(value, int)},
             "inputs": table.get("inputs"),
         }
-        return self._call("about", [literal(table["title"])], _settings(facts | {k: v for k, v in held.items() if v}))
+        return self._call(
+            "about",
+            [literal(table["title"])],
+            [*facts, *_settings({key: value for key, value in held.items() if value})],
+        )
 
     def _counted(self) -> set[str]:
         """The counters of attempts that calls of `retry` stand for."""
@@ -93,7 +97,9 @@ class _Writer:
         head = [literal(name)]
         if task == "end":
             head += [literal(unit["result"]), *([literal(unit["message"])] if unit["message"] else [])]
-            settings = _settings({key: value for key, value in unit.items() if key not in {*_OWN, "result", "message"}})
+            more = {key: value for key, value in unit.items() if key not in {*_OWN, "result", "message"}}
+            titled = [f"title={literal(unit['title'])}"] if unit["title"] else []
+            settings = [*titled, *_settings(more)]
             return self._call("end", head, [*settings, *self._ways(name, unit)])
         if unit["title"]:
             head.append(literal(unit["title"]))

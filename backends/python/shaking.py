@@ -39,6 +39,8 @@ class Part:
     """The class without which it is not there."""
     uses: frozenset[str]
     lines: range
+    registers: bool = False
+    """Whether it does something when the module is loaded, instead of defining something."""
 
     def is_kept(self, known: frozenset[str]) -> bool:
         """Whether it stays where these names are reached."""
@@ -55,12 +57,22 @@ class Module:
     parts: tuple[Part, ...]
     lines: tuple[str, ...]
 
-    def code(self, known: frozenset[str] | None) -> str:
-        """The lines that stay, with one empty line between two; all of them as they are if nothing is to go."""
+    def code(self, known: frozenset[str] | None, guarded: bool = False) -> str:
+        """The lines that stay, with one empty line between two; all of them as they are if nothing is to go.
+
+        Where a module is guarded, it registers nothing with programs that do not need it.
+        """
         if known is None:
             return "\n".join(self.lines[self.parts[0].lines.start :]).strip("\n")
-        text = "\n".join(self.lines[number] for part in self.parts if part.is_kept(known) for number in part.lines)
+        kept = [part for part in self.parts if part.is_kept(known)]
+        text = "\n".join(line for part in kept for line in self._lines(part, guarded and part.registers))
         return re.sub(r"\n{3,}", "\n\n", text).strip("\n")
+
+    def _lines(self, part: Part, guarded: bool) -> list[str]:
+        lines = [self.lines[number] for number in part.lines]
+        if not guarded:
+            return lines
+        return ["", f'if "{self.name}" in NEEDS:', *(f"    {line}" for line in lines if line)]
 
 
 def reached(modules: Sequence[Module], roots: frozenset[str]) -> frozenset[str]:
@@ -102,7 +114,7 @@ def _imports(node: ast.stmt) -> Iterator[Import]:
 
 def _parts(body: Iterable[ast.stmt], end: int, owner: str) -> Iterator[Part]:
     """The statements, each with the comments above it, and the text below it that says what a constant is."""
-    begun = end
+    begun, names = end, frozenset[str]()
     for node in body:
         end = node.end_lineno or 0
         lines = range(begun, end)
@@ -115,7 +127,9 @@ def _parts(body: Iterable[ast.stmt], end: int, owner: str) -> Iterator[Part]:
             yield Part(frozenset({node.name}), "", _mentioned(bases), range(lines.start, head))
             yield from _parts(methods, head, node.name)
         else:
-            yield Part(_defined(node, owner), owner, _mentioned([node]), lines)
+            is_text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+            names = names if is_text else _defined(node, owner)
+            yield Part(names, owner, _mentioned([node]), lines, not names and not is_text and not owner)
 
 
 def _defined(node: ast.stmt, owner: str) -> frozenset[str]:
