@@ -1,6 +1,5 @@
 """A file of answers to prompts: a line each, `RESULT` or `UNIT RESULT`."""
 
-import re
 from collections.abc import Collection, Iterator
 from typing import NamedTuple, Optional, Union
 
@@ -23,6 +22,8 @@ Mistake = tuple[int, str]
 
 def read_lines(text: str, units: dict[str, Table]) -> Iterator[Union[Answer, Mistake]]:
     """Read `RESULT` and `UNIT RESULT`, a line each; also what is wrong with a line."""
+    import re
+
     for number, line in enumerate(text.split("\n"), start=1):
         *unit, word = re.sub(r"(^|\s)#.*", "", line).strip().rsplit(None, 1) or [""]
         if not word:

@@ -1,9 +1,7 @@
 """The command line of a program."""
 
 import errno
-import json
 import os
-import shlex
 import sys
 import time
 from collections.abc import Iterator
@@ -28,7 +26,7 @@ from runtime_shim.program import (
 )
 from runtime_shim.rehearsal import rehearse
 from runtime_shim.report import describe, status_lines, steps_lines
-from runtime_shim.session import PERFORMERS, Session, call_of, first_record
+from runtime_shim.session import PERFORMERS, Session, call_of, first_record, quoted
 from runtime_shim.signals import Interrupted, Signals
 from runtime_shim.state import ENDED, State, Store
 from runtime_shim.walk import Registers
@@ -159,6 +157,8 @@ def resume(line: Commandline) -> int:
 
 def status(line: Commandline) -> int:
     """Say where the run stands."""
+    import json
+
     state = line.known_state()[0] if os.path.exists(line.store.path) else None
     facts = describe(line.program, state, line.store.is_busy(), line.call)
     return line.say([json.dumps(facts, indent=2)] if line.options.json else status_lines(line.program, facts))
@@ -212,7 +212,9 @@ def read_words(prog: str, words: list[str]) -> SimpleNamespace:
     """Read the command line: a subcommand, and in any order its options and the words that it takes."""
     command, *rest = words
     known = {option: takes for owners, option, takes, _ in OPTIONS if command in owners.split()}
-    found: dict[str, Any] = {option: [] if "..." in takes else None if takes else False for option, takes in known.items()}
+    found: dict[str, Any] = {
+        option: [] if "..." in takes else None if takes else False for option, takes in known.items()
+    }
     due, wrong = [option for option in known if not option.startswith("--")], ""
     while rest and not wrong:
         word = rest.pop(0)
@@ -237,7 +239,7 @@ def command_name() -> str:
     """Return the words by which this program was called."""
     script = sys.argv[0]
     direct = "/" in script and os.access(script, os.X_OK)
-    return shlex.quote(script) if direct else f"python3 {shlex.quote(script)}"
+    return quoted(script) if direct else f"python3 {quoted(script)}"
 
 
 def open_streams() -> None:

@@ -6,9 +6,7 @@ is not as it was written is damage, and nothing is changed then.
 """
 
 import errno
-import json
 import os
-import re
 import stat
 import zlib
 from typing import Any, NamedTuple, Optional, Union
@@ -48,12 +46,16 @@ class Reading(NamedTuple):
 
 def encode(record: Record) -> bytes:
     """Write a record as a line."""
+    import json
+
     text = json.dumps(record, separators=(",", ":")).encode()
     return b"%08x %s\n" % (zlib.crc32(text), text)
 
 
 def _decode(line: bytes, number: int) -> Record:
     """Read a line without its newline; raises ValueError where it is not what was written."""
+    import json
+
     if line[:9] != b"%08x " % zlib.crc32(line[9:]):
         raise ValueError("the checksum does not match")
     record: Record = json.loads(line[9:])
@@ -64,6 +66,9 @@ def _decode(line: bytes, number: int) -> Record:
 
 def _is_torn(tail: bytes, number: int) -> bool:
     """Tell whether a tail without newline is what a write that was cut short leaves."""
+    import json
+    import re
+
     text, start = tail[9:], b'{"n":%d,' % number
     is_begun = re.fullmatch(rb"[0-9a-f]{0,8}|[0-9a-f]{8} [ -~]*", tail)
     if not is_begun or text[: len(start)] != start[: len(text)]:
@@ -81,9 +86,10 @@ def read_journal(path: AnyPath) -> Reading:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # a pipe would be waited for, with signals held back
     except FileNotFoundError:
         return Reading([])
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise RefusedError(f"{path}: the journal is not a regular file")
     with os.fdopen(descriptor, "rb") as file, naming(path):
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise RefusedError(f"{path}: the journal is not a regular file")
         content = file.read()
     *lines, tail = content.split(b"\n")
     records: list[Record] = []

@@ -1,6 +1,5 @@
 """The program table: what may go wrong with it, and which program a state belongs to (R4)."""
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -26,13 +25,15 @@ def naming(path: object) -> Iterator[None]:
 
 def digest(text: str) -> str:
     """Return the SHA-256 of a text in hexadecimal."""
-    import hashlib
+    import hashlib  # what is slow to import is imported late: `--help` and `status` need little of it
 
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
 
 
 def _hash_of(value: object) -> str:
     """Return the hash of a value, which is the same wherever and whenever it is made."""
+    import json
+
     return digest(json.dumps(value, sort_keys=True, separators=(",", ":")))
 
 

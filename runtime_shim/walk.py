@@ -1,7 +1,6 @@
 """The meaning of a program: a pure walk from unit to unit, which never runs anything."""
 
 import operator
-import re
 from collections import ChainMap
 from collections.abc import Mapping, MutableMapping
 from typing import Any, Callable, NamedTuple, Optional
@@ -80,6 +79,8 @@ def filled(unit: Table, text: str, registers: Registers, escape: Callable[[str],
     places = unit.get("placeholders")
     if not places:
         return text
+    import re
+
     marks = "|".join(map(re.escape, places))
     return re.sub(marks, lambda match: escape(value_of(places[match.group()], registers)), text)
 

@@ -47,14 +47,14 @@ class Runtime:
 
 def bundle(program: Table, words: Iterable[str]) -> Runtime:
     """The runtime for the table of a program whose runbook calls these words."""
-    return _runtime(tuple(runtime_shim.modules(program)), frozenset({*ENTRIES, *words}))
+    return _runtime(tuple(runtime_shim.modules(program)), frozenset({*ENTRIES, *(f".{word}" for word in words)}))
 
 
 def whole() -> Runtime:
     """The runtime for all programs; each says with NEEDS which of its modules take part."""
     modules = [parsed(name) for name, _ in runtime_shim.MODULES]
     guarded = {name for name, features in runtime_shim.MODULES if features}
-    known = reached(modules, frozenset({*ENTRIES, *WORDS}))
+    known = reached(modules, frozenset({*ENTRIES, *(f".{word}" for word in WORDS)}))
     sections = [Section(each.name, each.summary, each.code(known, each.name in guarded)) for each in modules]
     return Runtime(*_imports(modules, known), tuple(sections))
 

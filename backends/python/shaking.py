@@ -1,7 +1,8 @@
 """What of the runtime a program can reach: by names alone, so that too much may be kept and never too little.
 
-A function, class, method or constant is kept if what is kept mentions its name anywhere. Statements that define nothing
-are kept, and so are methods of classes whose bases come from elsewhere, since Python may call them.
+A function, class or constant is kept if what is kept mentions its name anywhere, a method if its name is mentioned as
+that of an attribute (`.name` below), of whatever object. Statements that define nothing are kept, and so are methods of
+classes whose bases come from elsewhere, since Python may call them.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
 
@@ -125,7 +126,10 @@ def _parts(body: Iterable[ast.stmt], end: int, owner: str) -> Iterator[Part]:
             head = (above[-1].end_lineno if above else node.lineno) or 0
             bases = [*node.bases, *node.decorator_list, *above]
             yield Part(frozenset({node.name}), "", _mentioned(bases), range(lines.start, head))
-            yield from _parts(methods, head, node.name)
+            is_called = any(isinstance(base, ast.Attribute) for base in node.bases)  # by Python, as `Thread.run` is
+            yield from (
+                replace(part, names=frozenset()) if is_called else part for part in _parts(methods, head, node.name)
+            )
         else:
             is_text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
             names = names if is_text else _defined(node, owner)
@@ -134,7 +138,9 @@ def _parts(body: Iterable[ast.stmt], end: int, owner: str) -> Iterator[Part]:
 
 def _defined(node: ast.stmt, owner: str) -> frozenset[str]:
     if isinstance(node, ast.FunctionDef):
-        return frozenset() if owner and node.name.startswith("__") else frozenset({node.name})
+        if not owner:
+            return frozenset({node.name})
+        return frozenset() if node.name.startswith("__") else frozenset({f".{node.name}"})
     if isinstance(node, ast.ClassDef):
         return frozenset({node.name})
     if not isinstance(node, ast.Assign | ast.AnnAssign):
@@ -148,4 +154,4 @@ def _mentioned(nodes: Iterable[ast.AST]) -> frozenset[str]:
     """The names that stand in code, of variables and of attributes."""
     inner = [each for node in nodes for each in ast.walk(node)]
     names = {each.id for each in inner if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)}
-    return frozenset(names | {each.attr for each in inner if isinstance(each, ast.Attribute)})
+    return frozenset(names | {f".{each.attr}" for each in inner if isinstance(each, ast.Attribute)})
