@@ -119,8 +119,8 @@ def test_counters_are_named_only_where_calls_do_not_say_it(tmp_path: Path) -> No
 
 COMMANDS = "## 1. Do\n\n```bash\nfalse\n```\n\n- FAIL: RETRY 2 STOP\n\n## 2. More\n\n```bash\ntrue\n```\n"
 BUDGETS = {
-    "commands": (1700, COMMANDS),
-    "questions": (1500, "## 1. Well?\n\nIs it?\n\n- YES: COMPLETE\n- NO: STOP\n"),
+    "commands": (1690, COMMANDS),
+    "questions": (1465, "## 1. Well?\n\nIs it?\n\n- YES: COMPLETE\n- NO: STOP\n"),
     "both": (1800, COMMANDS + "\n## 3. Well?\n\nIs it?\n"),
     "groups": (
         1800,
@@ -143,10 +143,10 @@ def test_the_runtime_of_a_runbook_keeps_its_budget(name: str, tmp_path: Path) ->
 
 
 PROGRAMS: dict[str, tuple[int, Task]] = {
-    "agent": (2400, agent("Hello")),
-    "tool": (2400, Tool("c", "t", text("{}"))),
-    "gate": (1700, Gate("", text(""))),
-    "parallel": (2600, Parallel((Agent("", text("a")), Agent("", text("b"))), "all")),
+    "agent": (2300, agent("Hello")),
+    "tool": (2200, Tool("c", "t", text("{}"))),
+    "gate": (1640, Gate("", text(""))),
+    "parallel": (2370, Parallel((Agent("", text("a")), Agent("", text("b"))), "all")),
 }
 
 
