@@ -214,7 +214,9 @@ def test_a_second_runner_is_refused_and_does_no_harm(target: str, document: str,
     )
     try:
         deadline = time.monotonic() + PATIENCE
-        while not (tmp_path / "began").exists() or (target == "python" and b"process" not in place.journal.read_bytes()):
+        while not (tmp_path / "began").exists() or (
+            target == "python" and b"process" not in place.journal.read_bytes()
+        ):
             assert time.monotonic() < deadline
             time.sleep(0.01)
         before = place.journal.read_bytes()
