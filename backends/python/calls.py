@@ -68,7 +68,8 @@ class _Writer:
 
     def _about(self) -> list[str]:
         table = self.table
-        registers = {name: value for name, value in table["registers"].items() if name not in self._counted()}
+        implied = self._counted()
+        registers = {name: value for name, value in table["registers"].items() if name not in implied}
         facts = [f"{key}={literal(table[key])}" for key in ("name", "source")]
         if table["entry"] != next(iter(table["units"])):
             facts.append(f"entry={literal(table['entry'])}")
