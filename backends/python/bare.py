@@ -43,23 +43,18 @@ def _why(found: re.Match[str]) -> str:
 
 
 def _edits(tree: ast.Module, lines: list[str], starts: list[int]) -> Iterator[_Edit]:
-    for node in ast.walk(tree):
+    nodes = list(ast.walk(tree))
+    tuples = [node for node in nodes if isinstance(node, ast.ClassDef) and "NamedTuple" in map(ast.unparse, node.bases)]
+    fields = {id(inner) for node in tuples for inner in node.body}
+    for each in tuples:
+        yield from _tuple(each, starts)
+    for node in nodes:
         if isinstance(node, ast.FunctionDef):
             last, head = _head(node, lines)
             yield _Edit(starts[node.lineno - 1], starts[last], head)
-        elif isinstance(node, ast.ClassDef) and any(ast.unparse(base) == "NamedTuple" for base in node.bases):
-            yield from _tuple(node, starts)
-    plain = (node for node in ast.walk(tree) if isinstance(node, ast.AnnAssign) and node.value)
-    for node in plain:
-        target, value = node.target, node.value
-        if value and not (isinstance(target, ast.Name) and _is_field(tree, node)):
-            before = starts[(target.end_lineno or 0) - 1] + (target.end_col_offset or 0)
-            yield _Edit(before, starts[value.lineno - 1] + value.col_offset, " = ")
-
-
-def _is_field(tree: ast.Module, node: ast.AnnAssign) -> bool:
-    classes = (each for each in ast.walk(tree) if isinstance(each, ast.ClassDef))
-    return any(node in each.body and any(ast.unparse(base) == "NamedTuple" for base in each.bases) for each in classes)
+        elif isinstance(node, ast.AnnAssign) and node.value and id(node) not in fields:
+            before = starts[(node.target.end_lineno or 0) - 1] + (node.target.end_col_offset or 0)
+            yield _Edit(before, starts[node.value.lineno - 1] + node.value.col_offset, " = ")
 
 
 def _head(node: ast.FunctionDef, lines: list[str]) -> tuple[int, str]:

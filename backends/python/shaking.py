@@ -84,8 +84,8 @@ def reached(modules: Sequence[Module], roots: frozenset[str]) -> frozenset[str]:
         kept = [part for part in waiting if part.is_kept(known)]
         if not kept:
             return known
+        waiting = [part for part in waiting if not part.is_kept(known)]
         known = known.union(*(part.uses for part in kept))
-        waiting = [part for part in waiting if part not in kept]
 
 
 @cache
