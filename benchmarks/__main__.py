@@ -10,13 +10,14 @@ from collections.abc import Callable, Sequence
 
 from benchmarks.compiling import compiling, growing
 from benchmarks.figures import Figure, table
-from benchmarks.starting import starting
+from benchmarks.starting import first_words, starting
 from benchmarks.stepping import stepping
 
 SUITES: dict[str, Callable[[], list[Figure]]] = {
     "compile": compiling,
     "grow": growing,
     "start": starting,
+    "program": first_words,
     "step": stepping,
 }
 

@@ -1,17 +1,25 @@
-"""How long the first answer takes: `rdc check` of a small document, from a cold start."""
+"""How long the first answer takes, from a cold start: of `rdc check`, and of a generated program."""
 
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 
 from benchmarks.compiling import RDC
+from benchmarks.document import NOTHING
 from benchmarks.figures import Figure
 from benchmarks.rounds import ROOT, alternate, elapsed
+from benchmarks.stepping import generate
 
 SMALL = ROOT / "examples" / "deploy-with-rollback.runbook.md"
+
+
+def nothing() -> float:
+    """The seconds of an interpreter that does nothing."""
+    return elapsed([sys.executable, "-c", "pass"])
 
 
 def starting(rounds: int = 21, limit: float = 20.0) -> list[Figure]:
@@ -31,13 +39,34 @@ def starting(rounds: int = 21, limit: float = 20.0) -> list[Figure]:
                 kept.unlink()
             return check()
 
-        def nothing() -> float:
-            return elapsed([sys.executable, "-c", "pass"])
-
         times = alternate({"nothing": nothing, "check": check}, rounds)
         firsts = alternate({"first": first_check}, max(rounds // 4, 1))
     idle = median(times["nothing"])
     return [
         Figure("cold `rdc check`, small file", "python3 -c pass", median(times["check"]), idle, limit),
         Figure("the very first one, grammars not cached", "python3 -c pass", median(firsts["first"]), idle),
+    ]
+
+
+def first_words(rounds: int = 31, limit: float = 4.0) -> list[Figure]:
+    """A generated program of commands against an interpreter that does nothing; the median of the rounds of each.
+
+    Python compiles such a file anew each time it is started, so that every line of its runtime counts. The last figure
+    holds the whole of a run with one command, a process of bash and its journal included.
+    """
+    with TemporaryDirectory() as name:
+        program = str(generate(Path(name), 10))
+
+        def started(*words: str) -> float:
+            with TemporaryDirectory(dir=name) as folder:
+                return elapsed([sys.executable, program, *words], Path(folder), {NOTHING: "yes"})
+
+        commands = {"--help": ("--help",), "status": ("status",), "run": ("run",)}
+        contestants = {each: partial(started, *words) for each, words in commands.items()}
+        times = alternate({"nothing": nothing, **contestants}, rounds)
+    idle = median(times["nothing"])
+    return [
+        Figure("a generated program, `--help`", "python3 -c pass", median(times["--help"]), idle, limit),
+        Figure("a generated program, `status`", "python3 -c pass", median(times["status"]), idle, limit),
+        Figure("a generated program, a run of one command", "python3 -c pass", median(times["run"]), idle),
     ]

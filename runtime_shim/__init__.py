@@ -14,6 +14,7 @@ SPEAKS = "agent tool parallel"
 REPLIES = "confirm input select gate agent tool parallel"
 MODULES: tuple[tuple[str, str], ...] = (
     ("program", ""),
+    ("built", ""),
     ("walk", ""),
     ("journal", ""),
     ("state", ""),
@@ -24,6 +25,12 @@ MODULES: tuple[tuple[str, str], ...] = (
     ("answers", ""),
     ("events", ""),
     ("session", ""),
+    ("rehearsal", ""),
+    ("report", ""),
+    ("cli", ""),
+    ("waiting", f"ask {REPLIES}"),
+    ("groups", "group"),
+    ("nested", "nested"),
     ("fitting", "inputs"),
     ("files", "inputs agent tool parallel"),
     ("inputs", "inputs"),
@@ -53,9 +60,6 @@ MODULES: tuple[tuple[str, str], ...] = (
     ("prompted", "agent+ask parallel+ask"),
     ("tool", "tool"),
     ("parallel", "parallel"),
-    ("rehearsal", ""),
-    ("report", ""),
-    ("cli", ""),
 )
 
 RUNNER: tuple[tuple[str, str], ...] = (
@@ -93,7 +97,9 @@ def features(program: dict[str, Any]) -> set[str]:
     registers = program.get("registers", {}).values()
     is_slotted = any(not isinstance(value, int) for value in registers) or any(isinstance(p, list) for p in places)
     keys = (key for unit in units for key in unit)
-    return {"", *program, *(unit["task"] for unit in units), *keys, *(["slots"] if is_slotted else [])}
+    is_nested = any(unit["task"] == "end" and unit.get("edges") for unit in units)
+    more = [*(["slots"] if is_slotted else []), *(["nested"] if is_nested else [])]
+    return {"", *program, *(unit["task"] for unit in units), *keys, *more}
 
 
 def modules(program: dict[str, Any], among: tuple[tuple[str, str], ...] = MODULES) -> list[str]:
@@ -104,8 +110,8 @@ def modules(program: dict[str, Any], among: tuple[tuple[str, str], ...] = MODULE
 
 def main(program: dict[str, Any], argv: Optional[list[str]] = None, prog: Optional[str] = None) -> int:
     """Run a program in place, with the modules that it would carry in a file of its own."""
-    *_, last = [import_module(f"runtime_shim.{name}") for name in modules(program)]
-    code: int = last.main(program, argv, prog)
+    found = {name: import_module(f"runtime_shim.{name}") for name in modules(program)}
+    code: int = found["cli"].main(program, argv, prog)
     return code
 
 

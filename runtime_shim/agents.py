@@ -1,15 +1,15 @@
 """Agents: which command answers for a type of agent, and how its answer is read (I11, I12)."""
 
-import argparse
 import os
 from functools import cached_property
 from typing import Optional
 
+from runtime_shim.cli import OPTIONS
 from runtime_shim.pairs import pairs, read_pairs
 from runtime_shim.program import Table
 from runtime_shim.reading import AGENT_SECONDS
 from runtime_shim.search import searched_word
-from runtime_shim.session import OPTIONS, Session
+from runtime_shim.session import Session
 from runtime_shim.speaking import Speaking
 
 
@@ -44,16 +44,7 @@ class Commanded(Speaking):
         return searched_word(self.processes, what, answer)
 
 
-def add_agents(_program: Table, parsers: dict[str, argparse.ArgumentParser]) -> None:
-    """Add --agent and --agent-for."""
-    for name in ("run", "resume"):
-        add = parsers[name].add_argument
-        add(
-            "--agent",
-            metavar="COMMAND",
-            help="answers prompts: a text on standard input, its answer on standard output",
-        )
-        add("--agent-for", action="append", default=[], metavar="TYPE=COMMAND", help="the same for one type of agent")
-
-
-OPTIONS.append(add_agents)
+OPTIONS += [
+    ("run resume", "--agent", "COMMAND", "answers prompts: a text on standard input, its answer on standard output"),
+    ("run resume", "--agent-for", "TYPE=COMMAND...", "the same for one type of agent"),
+]

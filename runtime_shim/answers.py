@@ -1,11 +1,9 @@
 """A file of answers to prompts: a line each, `RESULT` or `UNIT RESULT`."""
 
-import re
 from collections.abc import Collection, Iterator
-from pathlib import Path
 from typing import NamedTuple, Optional, Union
 
-from runtime_shim.dialog import outcome_of
+from runtime_shim.dialog import MEANINGS
 from runtime_shim.program import RefusedError, Table, digest
 
 LARGEST = 16 * 1024 * 1024  # bytes of a file of answers; a pipe may have no end
@@ -24,17 +22,18 @@ Mistake = tuple[int, str]
 
 def read_lines(text: str, units: dict[str, Table]) -> Iterator[Union[Answer, Mistake]]:
     """Read `RESULT` and `UNIT RESULT`, a line each; also what is wrong with a line."""
+    import re
+
     for number, line in enumerate(text.split("\n"), start=1):
-        words = re.sub(r"(^|\s)#.*", "", line).strip().rsplit(None, 1)
-        if not words:
+        *unit, word = re.sub(r"(^|\s)#.*", "", line).strip().rsplit(None, 1) or [""]
+        if not word:
             continue
-        unit = words[0] if len(words) == 2 else None
-        if outcome_of(words[-1]) is None:
+        if word.lower() not in MEANINGS:
             yield number, "expected pass, fail, yes or no, alone or after a unit"
-        elif unit is not None and units.get(unit, {}).get("task") != "ask":
-            yield number, f"{unit} is not a unit that asks"
+        elif unit and units.get(unit[0], {}).get("task") != "ask":
+            yield number, f"{unit[0]} is not a unit that asks"
         else:
-            yield Answer(number, unit, words[-1])
+            yield Answer(number, unit[0] if unit else None, word)
 
 
 READERS = [read_lines]  # the last one reads; a module that knows more forms than lines adds its own
@@ -44,7 +43,7 @@ class Answers:
     """The answers of a file that are still to be given, in order: not those of the lines that the run has used."""
 
     def __init__(self, path: str, units: dict[str, Table], used: Collection[tuple[str, int]]) -> None:
-        with Path(path).open("rb") as file:
+        with open(path, "rb") as file:
             content = file.read(LARGEST + 1)
         if len(content) > LARGEST:
             raise RefusedError(f"{path}: larger than {LARGEST:,} bytes: not a file of answers")
@@ -54,16 +53,12 @@ class Answers:
             raise RefusedError(f"{path}: not UTF-8") from None
         self.digest = digest(text)
         self.is_another = bool(used) and self.digest not in dict(used)
-        self._left: list[Answer] = []
-        wrong: list[str] = []
-        for found in READERS[-1](text, units):
-            if not isinstance(found, Answer):
-                number, problem = found
-                wrong.append(f"{path}:{number}: {problem}")
-            elif (self.digest, found.line) not in used:
-                self._left.append(found)
+        found = list(READERS[-1](text, units))
+        wrong = [f"{path}:{item[0]}: {item[1]}" for item in found if not isinstance(item, Answer)]
         if wrong:
             raise RefusedError(*wrong)
+        answers = [item for item in found if isinstance(item, Answer)]
+        self._left = [answer for answer in answers if (self.digest, answer.line) not in used]
 
     def take(self, unit: str, is_asking: bool = True) -> Optional[Answer]:
         """Return the next answer for a unit, its own before a common one if it asks, and use it up."""

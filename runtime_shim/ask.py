@@ -2,7 +2,7 @@
 
 from typing import Optional
 
-from runtime_shim.dialog import outcome_of
+from runtime_shim.dialog import MEANINGS
 from runtime_shim.display import one_line
 from runtime_shim.program import RefusedError, Table
 from runtime_shim.session import PERFORMERS, Done, Performer, Waiting, told
@@ -65,7 +65,7 @@ class Prompts(Asking):
 
     def given(self, _name: str, reply: str, how: str) -> Done:
         """Read pass, fail, yes or no."""
-        outcome = outcome_of(reply)
+        outcome = MEANINGS.get(reply.lower())
         if outcome is None:
             raise RefusedError(f"{one_line(reply)}: expected pass, fail, yes or no")
         return told(Done(outcome, how), reply)

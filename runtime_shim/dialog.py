@@ -2,9 +2,7 @@
 
 import signal
 import sys
-import termios
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from typing import Optional
 
 from runtime_shim.display import Display, one_line
@@ -13,11 +11,6 @@ from runtime_shim.signals import Interrupted, Signals
 
 BINARY = ("pass", "fail")
 MEANINGS = {"pass": "pass", "yes": "pass", "fail": "fail", "no": "fail"}
-
-
-def outcome_of(word: str) -> Optional[str]:
-    """Return the outcome that a word stands for, in any case; None if it is no such word."""
-    return MEANINGS.get(word.lower())
 
 
 def words_of(unit: Table) -> tuple[str, ...]:
@@ -31,36 +24,21 @@ def word_of(unit: Table, outcome: str) -> str:
     return one_line({"pass": good, "fail": bad}.get(outcome, outcome)).upper()
 
 
-@contextmanager
-def _shown(display: Display, prompt: str) -> Iterator[None]:
-    """Show the prompt, and show it again when the run goes on after Ctrl-Z, however soon that was pressed."""
-    before = signal.signal(signal.SIGCONT, lambda _number, _frame: display.line(prompt, end=""))
-    try:
-        display.line(prompt, end="")
-        yield
-    finally:
-        signal.signal(signal.SIGCONT, before)
-
-
 def question(display: Display, signals: Signals, text: str, choices: str) -> Optional[str]:
     """Ask until one of the choices (`pass/fail`) is given; None means that nobody answers now.
 
     There is no default: an empty line is no answer. What was typed before the question is thrown
     away, since it was not meant for it.
     """
+    import termios
+
     words = choices.split("/")
     accepted = [*words, *MEANINGS] if len(words) == 2 and words[0] in MEANINGS else words
     known = {word[:length]: word for word in accepted for length in (1, len(word))}
-    prompt = f"{text} [{choices}] "
     with suppress(OSError, ValueError, termios.error):
         termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
     while True:
-        try:
-            with signals.listening(), _shown(display, prompt):
-                typed = sys.stdin.readline()
-        except Interrupted:  # the key has been echoed where the answer was due
-            display.line()
-            raise
+        typed = read_line(display, signals, f"{text} [{choices}] ")
         if not typed:
             display.line()
             return None
@@ -68,3 +46,17 @@ def question(display: Display, signals: Signals, text: str, choices: str) -> Opt
         if word is not None:
             return MEANINGS.get(word, word)
         display.line(f"Please type {choices.replace('/', ' or ')}.")
+
+
+def read_line(display: Display, signals: Signals, prompt: str) -> str:
+    """Read what is typed; the prompt is shown again when the run goes on after Ctrl-Z, however soon that is."""
+    before = signal.signal(signal.SIGCONT, lambda _number, _frame: display.line(prompt, end=""))
+    try:
+        with signals.listening():
+            display.line(prompt, end="")
+            return sys.stdin.readline()
+    except Interrupted:  # the key has been echoed where the answer was due
+        display.line()
+        raise
+    finally:
+        signal.signal(signal.SIGCONT, before)

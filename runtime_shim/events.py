@@ -1,6 +1,5 @@
 """The stream of events for machines: JSON lines appended to a file."""
 
-import json
 import os
 from typing import Callable, Optional
 
@@ -24,6 +23,8 @@ class Events:
         """Append one event; one that nobody takes is lost when the run is told to end."""
         if self._path is None:
             return
+        import json
+
         line = json.dumps({"event": event, "time": utc_now(), "run": self._run, **fields}) + "\n"
         try:
             send(self._file, line.encode(), self._gives_up)

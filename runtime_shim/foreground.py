@@ -1,24 +1,27 @@
 """The foreground of the terminal: lent to a command while it runs, so that its keys reach it (R5)."""
 
 import os
-import termios
 from contextlib import suppress
 from typing import Any, Optional
 
-Modes = list[Any]
+Modes = Optional[list[Any]]
 
 
 class Foreground:
     """The controlling terminal, if there is one. SIGTTOU is ignored while it is used."""
 
     def __init__(self) -> None:
+        self._is_lent = False
+        self._ours: Modes = None
+        self._theirs: Modes = None
         try:
             self._terminal = os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY)
         except OSError:
             self._terminal = -1
-        self._is_lent = False
-        self._ours: Optional[Modes] = None
-        self._theirs: Optional[Modes] = None
+
+    def exists(self) -> bool:
+        """Tell whether there is a terminal at all."""
+        return self._terminal >= 0
 
     def is_ours(self) -> bool:
         """Tell whether this process is in the foreground."""
@@ -27,16 +30,10 @@ class Foreground:
         except OSError:
             return False
 
-    def exists(self) -> bool:
-        """Tell whether there is a terminal at all."""
-        return self._terminal >= 0
-
     def lend(self, group: int, again: bool = False) -> None:
         """Give the foreground to a process group, unless this process is in the background itself."""
         if self.is_ours():
-            self._ours = self._modes()
-            if again:
-                self._set(self._theirs)
+            self._ours = self._swap(self._theirs if again else None)
             with suppress(OSError):  # the command may have ended already
                 os.tcsetpgrp(self._terminal, group)
                 self._is_lent = True
@@ -48,17 +45,17 @@ class Foreground:
         self._is_lent = False
         with suppress(OSError):  # the terminal may be gone
             os.tcsetpgrp(self._terminal, os.getpgrp())
-        self._theirs = self._modes()
-        self._set(self._ours)
+        self._theirs = self._swap(self._ours)
         return True
 
-    def _modes(self) -> Optional[Modes]:
-        try:
-            return termios.tcgetattr(self._terminal)
-        except (OSError, termios.error):
-            return None
+    def _swap(self, wanted: Modes) -> Modes:
+        """Return the modes of the terminal, and set others."""
+        import termios
 
-    def _set(self, modes: Optional[Modes]) -> None:
-        if modes is not None:
-            with suppress(OSError, termios.error):
-                termios.tcsetattr(self._terminal, termios.TCSANOW, modes)
+        modes: Modes = None
+        with suppress(OSError, termios.error):
+            modes = termios.tcgetattr(self._terminal)
+        with suppress(OSError, termios.error):
+            if wanted is not None:
+                termios.tcsetattr(self._terminal, termios.TCSANOW, wanted)
+        return modes

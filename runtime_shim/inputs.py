@@ -1,13 +1,13 @@
 """Inputs: values that are given when a run begins (I8)."""
 
-import argparse
 import json
+from types import SimpleNamespace
 from typing import Any
 
+from runtime_shim.cli import BEGINNINGS, OPTIONS
 from runtime_shim.files import LARGEST_INPUT, read_text
 from runtime_shim.fitting import unfit
 from runtime_shim.program import RefusedError, Table
-from runtime_shim.session import BEGINNINGS, OPTIONS
 from runtime_shim.walk import Registers
 
 
@@ -43,7 +43,7 @@ def _from_words(declared: dict[str, Table], words: list[str]) -> dict[str, str]:
     return given
 
 
-def check_inputs(program: Table, options: argparse.Namespace) -> Registers:
+def check_inputs(program: Table, options: SimpleNamespace) -> Registers:
     """Return the values of all inputs, or refuse them, every unfit one at once."""
     declared: dict[str, Table] = {item["name"]: item for item in program["inputs"]}
     given = {**(_from_json(options.inputs) if options.inputs else {}), **_from_words(declared, options.input)}
@@ -67,12 +67,8 @@ def check_inputs(program: Table, options: argparse.Namespace) -> Registers:
     return found
 
 
-def add_inputs(_program: Table, parsers: dict[str, argparse.ArgumentParser]) -> None:
-    """Add --input and --inputs."""
-    texts = "NAME=VALUE or NAME=@FILE", "a JSON object with values of inputs"
-    parsers["run"].add_argument("--input", action="append", default=[], metavar="NAME=VALUE", help=texts[0])
-    parsers["run"].add_argument("--inputs", metavar="FILE", help=texts[1])
-
-
-OPTIONS.append(add_inputs)
+OPTIONS += [
+    ("run", "--input", "NAME=VALUE...", "NAME=VALUE or NAME=@FILE"),
+    ("run", "--inputs", "FILE", "a JSON object with values of inputs"),
+]
 BEGINNINGS.append(check_inputs)

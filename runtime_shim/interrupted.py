@@ -15,13 +15,6 @@ from runtime_shim.session import Done, Performer, Session, Waiting
 from runtime_shim.walk import Registers, attempt_of, instances_of
 
 MEANT = {"pass": "it passed", "fail": "it failed"}
-
-
-def pids_of(processes: list[Record]) -> str:
-    """Return the numbers of processes as people read them."""
-    return ", ".join(str(process["pid"]) for process in processes)
-
-
 VARIABLES: list[Callable[[Table, Registers], dict[str, str]]] = []  # what other modules put into the environment
 
 
@@ -67,34 +60,38 @@ class Calling(Performer):
     def recover(self, name: str) -> Optional[Done]:
         """Decide about a unit that was interrupted: as the options say, or as the operator does (R2)."""
         session, options = self.session, self.session.options
-        label, running = session.label(name), self.running(session.state.notes)
-        again = session.call("resume", "--rerun-interrupted")
+        running = self.running(session.state.notes)
         if running:
-            still = f"{label}: its {self.noun} still runs (pid {pids_of(running)})"
-            if options.rerun_interrupted:
-                session.display.line(f"{still}; ending it")
-                end_groups(running)
-                return None
-            if options.assume:
-                raise RefusedError(f"{still}; wait for its end, or end it and run it again: {again}")
-            raise Waiting(still, "wait for its end and resume, or end it and run it again:", f"  {again}")
+            self._ends_running(name, running)
         if options.rerun_interrupted:
             return None
         if options.assume:
             return self.assumed(name, options.assume)
-        words = words_of(session.program["units"][name])
+        unit, words, was = session.program["units"][name], words_of(session.program["units"][name]), "was interrupted"
+        unknown = "rdc cannot tell whether it finished."
         choice = None
         if session.is_interactive and words == BINARY:
-            place = one_line(session.program["units"][name]["at"])
-            session.display.line(f"{label} ({place}) was interrupted; rdc cannot tell whether it finished.")
+            session.display.line(f"{session.label(name)} ({one_line(unit['at'])}) {was}; {unknown}")
             choice = session.ask("Did it pass, did it fail, or run it again?", "pass/fail/again")
         if choice is None:
             raise Waiting(
-                f"{label} was interrupted; rdc cannot tell whether it finished. To decide:",
-                f"  run it again:   {again}",
+                f"{session.label(name)} {was}; {unknown} To decide:",
+                f"  run it again:   {session.call('resume', '--rerun-interrupted')}",
                 *(f"  {MEANT.get(word, word) + ':':15} {session.call('resume', '--assume', word)}" for word in words),
             )
         return None if choice == "again" else Done(choice, "as the operator says")
+
+    def _ends_running(self, name: str, running: list[Record]) -> None:
+        """End what still runs if the options say so; else nothing can be decided."""
+        session, pids = self.session, ", ".join(str(process["pid"]) for process in running)
+        again = session.call("resume", "--rerun-interrupted")
+        still = f"{session.label(name)}: its {self.noun} still runs (pid {pids})"
+        if session.options.assume:
+            raise RefusedError(f"{still}; wait for its end, or end it and run it again: {again}")
+        if not session.options.rerun_interrupted:
+            raise Waiting(still, "wait for its end and resume, or end it and run it again:", f"  {again}")
+        session.display.line(f"{still}; ending it")
+        end_groups(running)
 
     def assumed(self, name: str, word: str) -> Done:
         """Take the word of the operator for what came of a unit (I16)."""

@@ -6,33 +6,32 @@ is not as it was written is damage, and nothing is changed then.
 """
 
 import errno
-import json
 import os
-import re
 import stat
 import zlib
-from pathlib import Path
-from typing import Any, NamedTuple, Optional
+from typing import Any, NamedTuple, Optional, Union
 
 from runtime_shim.program import RefusedError, naming
 
 Record = dict[str, Any]
+AnyPath = Union[str, "os.PathLike[str]"]
 
 
 class VanishedError(RefusedError):
     """The state is not where it was: what a run records is lost, and nothing keeps a second run away."""
 
 
-class Held(NamedTuple):
-    """A file that is open, and where it was: `path` is absolute, since a resumed run changes its folder."""
+class Held:
+    """A file that is open, and where it was."""
 
-    descriptor: int
-    path: Path
+    def __init__(self, path: AnyPath, flags: int) -> None:
+        self.path = os.path.join(os.getcwd(), path)  # a resumed run changes its folder
+        self.descriptor = os.open(path, flags | os.O_CREAT, 0o666)
 
     def is_there(self) -> bool:
         """Tell whether the file is still found at its path."""
         try:
-            return os.path.samestat(os.fstat(self.descriptor), self.path.stat())
+            return os.path.samestat(os.fstat(self.descriptor), os.stat(self.path))
         except OSError:
             return False
 
@@ -47,27 +46,32 @@ class Reading(NamedTuple):
 
 def encode(record: Record) -> bytes:
     """Write a record as a line."""
+    import json
+
     text = json.dumps(record, separators=(",", ":")).encode()
     return b"%08x %s\n" % (zlib.crc32(text), text)
 
 
-def decode(line: bytes, number: int) -> Record:
+def _decode(line: bytes, number: int) -> Record:
     """Read a line without its newline; raises ValueError where it is not what was written."""
-    text = line[9:]
-    if line[:9] != b"%08x " % zlib.crc32(text):
+    import json
+
+    if line[:9] != b"%08x " % zlib.crc32(line[9:]):
         raise ValueError("the checksum does not match")
-    record: Record = json.loads(text)
+    record: Record = json.loads(line[9:])
     if record["n"] != number:
         raise ValueError(f"record {record['n']} stands where {number} is due")
     return record
 
 
-def is_torn(tail: bytes, number: int) -> bool:
+def _is_torn(tail: bytes, number: int) -> bool:
     """Tell whether a tail without newline is what a write that was cut short leaves."""
+    import json
+    import re
+
     text, start = tail[9:], b'{"n":%d,' % number
-    if not re.fullmatch(rb"[0-9a-f]{0,8}|[0-9a-f]{8} [ -~]*", tail):
-        return False
-    if text[: len(start)] != start[: len(text)]:
+    is_begun = re.fullmatch(rb"[0-9a-f]{0,8}|[0-9a-f]{8} [ -~]*", tail)
+    if not is_begun or text[: len(start)] != start[: len(text)]:
         return False
     try:
         json.JSONDecoder().raw_decode(text.decode())
@@ -76,38 +80,31 @@ def is_torn(tail: bytes, number: int) -> bool:
     return False  # a whole record was there: its last byte or its newline has been altered
 
 
-def read_file(path: Path) -> bytes:
-    """Read a regular file; a pipe would be waited for, with signals held back."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+def read_journal(path: AnyPath) -> Reading:
+    """Read a journal without changing it; one that is not there holds nothing."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # a pipe would be waited for, with signals held back
+    except FileNotFoundError:
+        return Reading([])
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
         raise RefusedError(f"{path}: the journal is not a regular file")
     with os.fdopen(descriptor, "rb") as file, naming(path):
-        return file.read()
-
-
-def read_journal(path: Path) -> Reading:
-    """Read a journal without changing it; one that is not there holds nothing."""
-    try:
-        content = read_file(path)
-    except FileNotFoundError:
-        return Reading([])
+        content = file.read()
     *lines, tail = content.split(b"\n")
     records: list[Record] = []
     try:
         for line in lines:
-            records.append(decode(line, len(records)))
-        if not tail:
-            return Reading(records, len(content))
-        if is_torn(tail, len(records)):
+            records.append(_decode(line, len(records)))
+        if not tail or _is_torn(tail, len(records)):
             return Reading(records, len(content) - len(tail))
-        records.append(decode(tail, len(records)))
+        records.append(_decode(tail, len(records)))
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise RefusedError(f"{path}:{len(records) + 1}: the journal is damaged: {error}") from None
     return Reading(records, len(content), b"\n")
 
 
-def sync_directory(path: Path) -> None:
+def sync_directory(path: str) -> None:
     """Make the names in a directory last."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
@@ -120,20 +117,18 @@ def sync_directory(path: Path) -> None:
 class Journal:
     """A journal opened for appending, by the holder of the lock."""
 
-    def __init__(self, path: Path, reading: Reading, lock: Optional[Held] = None) -> None:
-        self.path = path
-        self.folder = path.absolute().parent
-        self.loss = f"{path.parent} was removed or replaced during the run"
-        self.count = len(reading.records)
-        self.size = reading.size
+    def __init__(self, path: AnyPath, reading: Reading, lock: Optional[Held] = None) -> None:
+        held, directory = Held(path, os.O_WRONLY | os.O_APPEND), os.path.dirname(path)
+        self.path, self.folder = path, os.path.dirname(held.path)
+        self.loss = f"{directory} was removed or replaced during the run"
+        self.count, self.size = len(reading.records), reading.size
         self._sync = getattr(os, "fdatasync", os.fsync)
-        self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
-        self._held = [Held(self._file, path.absolute())] + ([lock] if lock else [])
+        self._file, self._held = held.descriptor, [held, lock] if lock else [held]
         with naming(path):
             os.ftruncate(self._file, self.size)
         if reading.missing:
             self._write(reading.missing)
-        sync_directory(path.parent)
+        sync_directory(directory)
 
     def append(self, record: Record, sync: bool = True) -> None:
         """Write a record; when this returns (and `sync`) the record survives whatever happens.

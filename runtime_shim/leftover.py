@@ -5,7 +5,6 @@ import signal
 import time
 from collections.abc import Iterable
 from contextlib import suppress
-from pathlib import Path
 from typing import Optional
 
 from runtime_shim.program import Table
@@ -29,25 +28,26 @@ def is_alive(process: Table) -> bool:
     if process["since"] is None:
         return False
     try:
-        stat = Path(f"/proc/{process['pid']}/stat").read_bytes()
+        with open(f"/proc/{process['pid']}/stat", "rb") as file:
+            stat = file.read()
     except OSError:
         return False
     fields = stat[stat.rindex(b")") + 2 :].split()
     return fields[0] not in (b"Z", b"X") and abs(int(fields[19]) - int(process["since"])) <= TOLERANCE
 
 
-def signal_group(group: int, number: int) -> None:
-    """Send a signal to a process group that may be gone."""
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(group, number)
+def signal_group(group: int, *numbers: int) -> None:
+    """Send signals to a process group that may be gone."""
+    for number in numbers:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(group, number)
 
 
 def end_groups(processes: Iterable[Table]) -> None:
     """End the process groups of processes that were left behind."""
     left = list(processes)
-    for number in (signal.SIGTERM, signal.SIGCONT):
-        for process in left:
-            signal_group(process["pid"], number)
+    for process in left:
+        signal_group(process["pid"], signal.SIGTERM, signal.SIGCONT)
     deadline = time.monotonic() + GRACE
     while any(map(is_alive, left)) and time.monotonic() < deadline:
         time.sleep(0.02)

@@ -8,8 +8,8 @@ from typing import Callable, TextIO
 TICK = 100  # milliseconds until a writer that waits looks again whether it was told to end
 
 
-def send(descriptor: int, data: bytes, gives_up: Callable[[], bool]) -> bool:
-    """Write bytes and return True; where nobody takes them and `gives_up` says so, leave the rest and return False."""
+def send(descriptor: int, data: bytes, gives_up: Callable[[], bool]) -> None:
+    """Write bytes; where nobody takes them and `gives_up` says so, leave the rest."""
     # A pipe that is ready takes this much without waiting. A line in a file is written at once, and so never torn.
     step = len(data) if stat.S_ISREG(os.fstat(descriptor).st_mode) else select.PIPE_BUF
     poll = select.poll()
@@ -17,9 +17,8 @@ def send(descriptor: int, data: bytes, gives_up: Callable[[], bool]) -> bool:
     while data:
         while not poll.poll(TICK):
             if gives_up():
-                return False
+                return
         data = data[os.write(descriptor, data[:step]) :]
-    return True
 
 
 def put(stream: TextIO, text: str, gives_up: Callable[[], bool]) -> None:
@@ -29,5 +28,5 @@ def put(stream: TextIO, text: str, gives_up: Callable[[], bool]) -> None:
     except (OSError, ValueError):  # there is none behind it
         stream.write(text)
         stream.flush()
-        return
-    send(descriptor, text.encode(stream.encoding, stream.errors or "strict"), gives_up)
+    else:
+        send(descriptor, text.encode(stream.encoding, stream.errors or "strict"), gives_up)

@@ -1,12 +1,12 @@
 """Values that commands give by the file that RDC_OUTPUT names (I9)."""
 
-import argparse
 from contextlib import suppress
 from pathlib import Path
 
+from runtime_shim.cli import OPTIONS
 from runtime_shim.kept import keeping
 from runtime_shim.program import RefusedError, Table
-from runtime_shim.session import OPTIONS, PERFORMERS, Done
+from runtime_shim.session import PERFORMERS, Done
 from runtime_shim.shell import Commands
 from runtime_shim.values import check_value, read_output, read_regular
 
@@ -56,15 +56,8 @@ class ValuedCommands(Commands):
         return super().assumed(name, word)._replace(verbs=keeping("", values))
 
     def _file(self) -> Path:
-        return self.session.folder / "output"
-
-
-def add_value(_program: Table, parsers: dict[str, argparse.ArgumentParser]) -> None:
-    """Add --value, which goes with --assume."""
-    for name in ("run", "resume"):
-        text = "a value of the interrupted command, with --assume"
-        parsers[name].add_argument("--value", action="append", default=[], metavar="NAME=VALUE", help=text)
+        return Path(self.session.folder, "output")
 
 
 PERFORMERS["shell"] = ValuedCommands
-OPTIONS.append(add_value)
+OPTIONS.append(("run resume", "--value", "NAME=VALUE...", "a value of the interrupted command, with --assume"))

@@ -38,9 +38,7 @@ class Processes:
 
     def __init__(self, signals: Signals, lends: bool, began: Callable[[int], None]) -> None:
         """`lends` tells whether one gets the terminal; `began` is told the number of each as soon as it runs."""
-        self._signals = signals
-        self._lends = lends
-        self._began = began
+        self._signals, self._lends, self._began = signals, lends, began
         self._foreground = Foreground()
         self._is_stopping = False
         self._left: list[int] = []
@@ -50,15 +48,8 @@ class Processes:
         self, path: str, words: list[bytes], environment: Mapping[bytes, bytes], files: Sequence[Any] = ()
     ) -> int:
         """Begin a process and return its number, which is that of its group too."""
-        group = os.posix_spawn(
-            path,
-            words,
-            environment,
-            file_actions=files,
-            setpgroup=0,
-            setsigmask=self._signals.before,
-            setsigdef=IGNORED_HERE,
-        )
+        signals: dict[str, Any] = {"setsigmask": self._signals.before, "setsigdef": IGNORED_HERE}
+        group = os.posix_spawn(path, words, environment, file_actions=files, setpgroup=0, **signals)
         self._began(group)
         return group
 
@@ -116,8 +107,7 @@ class Processes:
 
     def _tell(self, number: int) -> None:
         for group in self._left:
-            signal_group(group, number)
-            signal_group(group, signal.SIGCONT)
+            signal_group(group, number, signal.SIGCONT)
 
     def _tell_late(self) -> None:
         """End what runs when the time is up (I21), at last by SIGKILL."""

@@ -1,7 +1,5 @@
 """The program table: what may go wrong with it, and which program a state belongs to (R4)."""
 
-import hashlib
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -21,22 +19,25 @@ def naming(path: object) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.filename is None:
-            error.filename = str(path)
+        error.filename = error.filename or str(path)
         raise
-
-
-def canonical(value: object) -> str:
-    """Write a value as JSON that is the same wherever and whenever it is written."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"))
 
 
 def digest(text: str) -> str:
     """Return the SHA-256 of a text in hexadecimal."""
+    import hashlib  # what is slow to import is imported late: `--help` and `status` need little of it
+
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
 
 
-def identity(unit: Table) -> Table:
+def _hash_of(value: object) -> str:
+    """Return the hash of a value, which is the same wherever and whenever it is made."""
+    import json
+
+    return digest(json.dumps(value, sort_keys=True, separators=(",", ":")))
+
+
+def _identity(unit: Table) -> Table:
     """Return what makes a unit what it is: all but its place, so that a line may shift (R4)."""
     return {key: value for key, value in unit.items() if key != "at"}
 
@@ -44,13 +45,12 @@ def identity(unit: Table) -> Table:
 def program_hash(program: Table) -> str:
     """Return the hash by which a state knows its program."""
     whole = {key: program.get(key, {}) for key in ("entry", "registers", "scopes")}
-    whole["units"] = {name: identity(unit) for name, unit in program["units"].items()}
-    return digest(canonical(whole))
+    return _hash_of({**whole, "units": {name: _identity(unit) for name, unit in program["units"].items()}})
 
 
 def unit_digests(program: Table) -> dict[str, str]:
     """Return a short digest of each unit, by which two programs are compared."""
-    return {name: digest(canonical(identity(unit)))[:12] for name, unit in program["units"].items()}
+    return {name: _hash_of(_identity(unit))[:12] for name, unit in program["units"].items()}
 
 
 def differences(recorded: dict[str, str], program: Table) -> list[str]:

@@ -4,7 +4,7 @@ from typing import Optional
 
 from runtime_shim.agents import Commanded
 from runtime_shim.ask import Prompts
-from runtime_shim.dialog import outcome_of
+from runtime_shim.dialog import MEANINGS
 from runtime_shim.journal import Record
 from runtime_shim.program import Table
 from runtime_shim.session import PERFORMERS, Done, Session, told
@@ -32,7 +32,7 @@ class AgentPrompts(Prompts):
         command = self._agent.command_of("") or ""
         (answered,) = self._agent.converse(unit, [(name, {"agent": ""}, command, prompt)])
         answer = answer_of(answered) or ""
-        outcome = outcome_of(answer.rpartition("\n")[2].strip())
+        outcome = MEANINGS.get(answer.rpartition("\n")[2].strip().lower())
         how = answered.trouble or ("answered by the agent" if outcome else "the agent did not say pass or fail")
         return told(Done(outcome or "fail", how), answer)
 

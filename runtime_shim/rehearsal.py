@@ -4,12 +4,12 @@ from runtime_shim.dialog import word_of
 from runtime_shim.display import one_line
 from runtime_shim.program import Table
 from runtime_shim.session import Session
-from runtime_shim.walk import advance, filled
+from runtime_shim.walk import advance
 
 LONGEST = 1000
 
 
-def counters(program: Table) -> set[str]:
+def _counters(program: Table) -> set[str]:
     """Return the registers that only number instances, and so do not make a place a new one."""
     used: set[str] = set()
     for unit in program["units"].values():
@@ -20,23 +20,22 @@ def counters(program: Table) -> set[str]:
 
 def rehearse(session: Session) -> list[str]:
     """Walk without doing anything and return the lines that tell of it."""
-    program, state, numbers = session.program, session.state, counters(session.program)
+    program, state, numbers = session.program, session.state, _counters(session.program)
     lines: list[str] = []
-    seen: set[tuple[str, tuple[int, ...]]] = set()
+    seen: set[tuple[object, ...]] = set()
     for _ in range(LONGEST):
         unit = program["units"][state.node]
         if unit["task"] == "end":
-            message = filled(unit, unit.get("message", ""), state.registers)
-            return [*lines, f"The run would end: {unit['result'].upper()} {one_line(message)}".rstrip()]
-        here = (state.node, tuple(value for name, value in state.registers.items() if name not in numbers))
+            message = one_line(session.filled(unit, "message"))
+            return [*lines, f"The run would end: {unit['result'].upper()} {message}".rstrip()]
+        here = (state.node, *(value for name, value in state.registers.items() if name not in numbers))
         if here in seen:
             return [*lines, f"It would go round from {session.label(state.node)} again: the walk ends here."]
         seen.add(here)
-        done = session.performer(state.node).rehearse(state.node, unit)
+        performer = session.performer(state.node)
+        done = performer.rehearse(state.node, unit)
         move = advance(program, state.node, state.registers, done.outcome, done.verbs)
-        lines.append(session.label(state.node))
-        for key in session.performer(state.node).keys:
-            lines += session.texts(unit, key)
+        lines += [session.label(state.node), *(line for key in performer.keys for line in session.texts(unit, key))]
         lines.append(f"  {word_of(unit, done.outcome)} ({done.how}): {one_line(move.says)}".rstrip())
         state.node, state.registers = move.node, dict(move.registers)
     return [*lines, f"The walk is longer than {LONGEST} units and is not shown further."]

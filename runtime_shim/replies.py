@@ -9,8 +9,9 @@ from typing import Any, Optional, Union
 from runtime_shim.answers import READERS, Answer, Mistake
 from runtime_shim.display import Display, one_line
 from runtime_shim.program import RefusedError, Table
-from runtime_shim.session import PERFORMERS, REPLIES
+from runtime_shim.session import PERFORMERS
 from runtime_shim.signals import Interrupted, Signals
+from runtime_shim.waiting import REPLIES
 
 LARGEST_REPLY = 1 << 20  # bytes
 WORDS = {"ask": ("pass", "fail", "yes", "no"), "confirm": ("yes", "no"), "gate": ("approved", "rejected")}

@@ -1,13 +1,10 @@
 """A run: the loop that does one unit after the other and records each before it goes on."""
 
-import argparse
 import os
-import shlex
 import sys
 import time
 from contextlib import suppress
-from datetime import datetime, timezone
-from pathlib import Path
+from types import SimpleNamespace
 from typing import Callable, NamedTuple, Optional
 
 from runtime_shim.answers import Answers
@@ -27,18 +24,7 @@ from runtime_shim.program import (
 )
 from runtime_shim.signals import Interrupted, Signals
 from runtime_shim.state import ENDED, State, utc_now
-from runtime_shim.walk import (
-    VERBS,
-    Move,
-    Registers,
-    Verbs,
-    advance,
-    attempt_of,
-    enter,
-    filled,
-    instances_of,
-    nested_end,
-)
+from runtime_shim.walk import VERBS, Move, Registers, Verbs, advance, attempt_of, enter, filled, instances_of
 
 RECENT = 12  # units that are told, if there are more
 
@@ -83,9 +69,9 @@ class Performer:
         return []
 
     @staticmethod
-    def replies(unit: Table) -> list[str]:
+    def replies(_unit: Table) -> list[str]:
         """Return the replies with which a unit that waits is answered."""
-        return [] if PERFORMERS[unit["task"]].recovers else ["pass", "fail"]
+        return []
 
     @staticmethod
     def names(name: str, _unit: Table) -> list[str]:
@@ -99,12 +85,10 @@ class Performer:
 
 PERFORMERS: dict[str, type[Performer]] = {}
 STANDS: list[Callable[[Table, Move, Optional[State], Record], Record]] = []  # what modules know of where a run stands
+ENTERS: list[Callable[["Session", Table], None]] = []  # what they show before a unit is named
 BEFORE: list[Callable[["Session", str], Optional[Done]]] = []  # what they do before a unit, or in its place
-OPTIONS: list[Callable[[Table, dict[str, argparse.ArgumentParser]], None]] = []  # what they add to the command line
-BEGINNINGS: list[Callable[[Table, argparse.Namespace], Registers]] = []  # what registers are given when a run begins
-REPLIES: list[Callable[[str], str]] = []  # where they take the reply of an `answer` from
+PASSES: list[Callable[["Session", Move], None]] = []  # what they show of the way from a unit to the next
 TELLS: list[Callable[[Done, str], Done]] = []  # what they make of an outcome that has a text
-FACTS: list[Callable[[Table, State], Table]] = []  # what they tell of a run in its status
 
 
 def told(done: Done, text: str) -> Done:
@@ -114,29 +98,32 @@ def told(done: Done, text: str) -> Done:
     return done
 
 
-def call_of(options: argparse.Namespace, *words: str) -> str:
+def quoted(word: str) -> str:
+    """Return a word as a shell takes it, as `shlex.quote` does, which is slow to import."""
+    rest = "".join(character for character in word if character not in "@%+=:,./-_")
+    is_plain = word and word.isascii() and (not rest or rest.isalnum())
+    return word if is_plain else "'" + word.replace("'", "'\"'\"'") + "'"
+
+
+def call_of(options: SimpleNamespace, *words: str) -> str:
     """Return the command with which the operator calls a subcommand of this program."""
     place = ("--state-dir", options.state_dir) if options.state_dir else ()
-    return f"{options.prog} {shlex.join([*words, *place])}"
+    return f"{options.prog} {' '.join(map(quoted, [*words, *place]))}"
 
 
-def first_record(program: Table, given: Optional[Registers] = None) -> Record:
+def identity_of(program: Table) -> Record:
+    """Return the fields by which a record knows its program (R4)."""
+    hashes = {"program": program_hash(program), "units": unit_digests(program)}
+    return {"time": utc_now(), "name": program["name"], "source": program["source"], **hashes}
+
+
+def first_record(program: Table, given: Registers) -> Record:
     """Return the record with which a run of a program begins, with what registers were given."""
-    move = enter(program, program["entry"], {**program.get("registers", {}), **(given or {})})
-    return {
-        "kind": "begin",
-        "format": 2,
-        "run": f"{datetime.now(timezone.utc):%Y%m%dT%H%M%SZ}-{os.urandom(4).hex()}",
-        "time": utc_now(),
-        "name": program["name"],
-        "source": program["source"],
-        "program": program_hash(program),
-        "units": unit_digests(program),
-        "cwd": os.getcwd(),  # noqa: PTH109
-        "registers": dict(move.registers),
-        "node": move.node,
-        **where_it_stands(program, move, None),
-    }
+    move = enter(program, program["entry"], {**program.get("registers", {}), **given})
+    run = f"{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{os.urandom(4).hex()}"
+    where = {"cwd": os.getcwd(), "registers": dict(move.registers), "node": move.node}
+    stand = where_it_stands(program, move, None)
+    return {"kind": "begin", "format": 2, "run": run, **identity_of(program), **where, **stand}
 
 
 def where_it_stands(program: Table, move: Move, before: Optional[State], begins: bool = True) -> Record:
@@ -155,18 +142,13 @@ class Session:
     """One run of a program by one process, which holds the lock."""
 
     def __init__(
-        self, program: Table, options: argparse.Namespace, display: Display, signals: Signals, state: State
+        self, program: Table, options: SimpleNamespace, display: Display, signals: Signals, state: State
     ) -> None:
-        self.program = program
-        self.options = options
-        self.display = display
-        self.signals = signals
-        self.state = state
+        self.program, self.options, self.display, self.signals, self.state = program, options, display, signals, state
         self.journal: Optional[Journal] = None
         self.is_interactive = display.is_terminal and sys.stdin is not None and sys.stdin.isatty()
-        tasks = {unit["task"] for unit in program["units"].values()}
-        self._performers = {task: PERFORMERS[task](self) for task in sorted(tasks & PERFORMERS.keys())}
-        doing = [name for name, unit in program["units"].items() if unit["task"] in PERFORMERS]
+        doing = {name: unit["task"] for name, unit in program["units"].items() if unit["task"] in PERFORMERS}
+        self._performers = {task: PERFORMERS[task](self) for task in sorted(set(doing.values()))}
         self._places = {name: f"{place}/{len(doing)}" for place, name in enumerate(doing, start=1)}
         self.answers: Optional[Answers] = None
         with signals.listening():  # a pipe is waited for until its other end is opened
@@ -175,12 +157,10 @@ class Session:
             self.events = Events(options.events, state.begin["run"], signals.has_come)
         if self.answers is not None and self.answers.is_another:
             display.rule(f"{options.answers}: not the answers used before; all of its lines count as unused")
-        self._began = time.monotonic()
-        self._done = 0
-        self._group: Optional[str] = None
+        self._began, self._done = time.monotonic(), 0
 
     @property
-    def folder(self) -> Path:
+    def folder(self) -> str:
         """The state directory, wherever the run has gone since it began."""
         if self.journal is None:
             raise RefusedError("nothing is recorded in a dry run")
@@ -196,8 +176,7 @@ class Session:
 
     def label(self, name: str) -> str:
         """Return a unit's name and title as people read them."""
-        unit = self.program["units"][name]
-        return one_line(f"{name} {filled(unit, unit['title'], self.state.registers)}")
+        return one_line(f"{name} {self.filled(self.program['units'][name], 'title')}")
 
     def texts(self, unit: Table, key: str) -> list[str]:
         """Return a text of a unit as the lines in which it is shown."""
@@ -222,81 +201,70 @@ class Session:
         tell = self.events.emit if resumed else self._tell  # a unit that was interrupted has begun
         tell("run_started", name=self.program["name"], resumed=resumed)
         try:
-            if resumed:
-                self._take_up()
+            if resumed and self.state.condition == "running":
+                self._take_up(self.state.node)
             while self.state.condition not in ENDED:
-                self._do_next()
+                self._do_next(self.state.node)
         except Waiting as reason:
             return self._leave("waiting", EXIT_WAITING, *reason.args)
         except Interrupted:
             return self._leave("interrupted", EXIT_INTERRUPTED, f"to go on: {self.call('resume')}")
-        return self.end()
+        return self._end()
 
     def settle(self, name: str, done: Done, seconds: float, begins: bool = True) -> None:
         """Record the outcome of a unit together with where the run goes from there: one record (R1)."""
         move = advance(self.program, name, self.state.registers, done.outcome, done.verbs)
-        about = self._about(name)
-        result = {
-            "outcome": done.outcome,
-            "how": done.how,
-            "says": move.says,
-            "seconds": round(seconds, 3),
-            "next": move.node,
-        }
+        result = {**self._about(name), "outcome": done.outcome, "how": done.how, "says": move.says}
+        result.update(seconds=round(seconds, 3), next=move.node)
         begins = begins and (self.journal is None or self.journal.is_there())
         stand = where_it_stands(self.program, move, self.state, begins)
         word = word_of(self.program["units"][name], done.outcome)
+        ended = f"{self.label(name)} ended with {word}"
         try:
-            self.record({"kind": "done", **about, **result, "changed": move.changed, **stand, **(done.note or {})})
+            self.record({"kind": "done", **result, "changed": move.changed, **stand, **(done.note or {})})
         except VanishedError as error:
-            raise self._vanished(f"{self.label(name)} ended with {word}, and this is lost: {error}") from None
+            raise self._vanished(f"{ended}, and this is lost: {error}") from None
         except RefusedError as error:
-            ended = f"{self.label(name)} ended with {word}, but this could not be recorded ({error})"
             recovers = self.performer(name).recovers
             again = ("resume", "--assume", done.outcome) if recovers else ("answer", name, word.lower())
-            raise RefusedError(f"{ended}; make room, then: {self.call(*again)}") from None
+            what = f"{ended}, but this could not be recorded ({error})"
+            raise RefusedError(f"{what}; make room, then: {self.call(*again)}") from None
         details = (done.how, duration(seconds), one_line(move.says))
         self.display.finished(word, done.outcome, [text for text in details if text])
-        self._tell("unit_finished", **about, **result)
-        for passed in move.passed:
-            unit = self.program["units"][passed]
-            if unit["task"] == "end":
-                message = filled(unit, unit.get("message", ""), move.registers)
-                self.display.line("    " + one_line(f"{nested_end(passed, unit)} {message}"))
+        self._tell("unit_finished", **result)
+        for look in PASSES:
+            look(self, move)
 
-    def end(self) -> int:
-        """Say how the run ended."""
+    def _end(self) -> int:
         state = self.state
-        message = one_line(state.message)
         self.events.emit("run_finished", result=state.condition, message=state.message)
         if self._done:
             units = "1 unit" if self._done == 1 else f"{self._done} units"
             self.display.line(f"{units} run in {duration(time.monotonic() - self._began)}")
-        self.display.rule(f"{state.condition.upper()} {message}".rstrip())
+        self.display.rule(f"{state.condition.upper()} {one_line(state.message)}".rstrip())
         return EXIT_COMPLETE if state.condition == "complete" else EXIT_STOP
 
-    def _take_up(self) -> None:
-        name, condition = self.state.node, self.state.condition
-        if condition == "running":
-            done = self.performer(name).recover(name)
-            if done is not None:
-                self.display.started(self._places[name], self.label(name), ["interrupted"])
-                self.settle(name, done, 0.0)
-                return
+    def _take_up(self, name: str) -> None:
+        """Go on at a unit that was interrupted, as somebody decides."""
+        done = self.performer(name).recover(name)
+        if done is None:
             self._begin()
+        else:
+            self.display.started(self._places[name], self.label(name), ["interrupted"])
+            self.settle(name, done, 0.0)
 
     def _begin(self) -> None:
         self.record({"kind": "resume", "condition": "running", "time": utc_now()})
 
-    def _do_next(self) -> None:
-        name = self.state.node
+    def _do_next(self, name: str) -> None:
         self.heed()
-        about = self._about(name)
+        unit, about = self.program["units"][name], self._about(name)
         instances = ".".join(map(str, about["instances"].values()))
         details = [f"instance {instances}"] if instances else []
         if about["attempt"] > 1:
             details.append(f"attempt {about['attempt']}")
-        self._show_group(self.program["units"][name])
+        for enter_ in ENTERS:
+            enter_(self, unit)
         self.display.started(self._places[name], self.label(name), details)
         self._tell("unit_started", **about)
         begun = time.monotonic()
@@ -304,7 +272,7 @@ class Session:
         if self.state.condition == "ready" or (self.state.condition == "waiting" and self.performer(name).recovers):
             self._begin()
         if done is None:
-            done = self.performer(name).perform(name, self.program["units"][name])
+            done = self.performer(name).perform(name, unit)
         self._done += 1
         self.settle(name, done, time.monotonic() - begun)
 
@@ -334,28 +302,14 @@ class Session:
     def _vanished(self, reason: str) -> VanishedError:
         """Say what is known of a run without state, for the person who has to begin it anew."""
         units, finished = self.program["units"], self.state.finished
-        told = [f"{record['unit']} {word_of(units.get(record['unit'], {}), record['outcome'])}" for record in finished]
-        done = f"what had finished before: {', '.join(told[-RECENT:])}"
-        return VanishedError(*[done][: len(told)], reason)
-
-    def _show_group(self, unit: Table) -> None:
-        """Show what a step with substeps says when the run comes into it."""
-        group = unit.get("group")
-        if group and group != self._group:
-            step = self.program["groups"][group]
-            self.display.line(self.display.paint(one_line(f"{group} {' '.join(self.texts(step, 'title'))}"), "bold"))
-            for line in self.texts(step, "prompt"):
-                self.display.line(self.display.paint(line, "dim"))
-        self._group = group
+        ends = [f"{record['unit']} {word_of(units.get(record['unit'], {}), record['outcome'])}" for record in finished]
+        done = f"what had finished before: {', '.join(ends[-RECENT:])}"
+        return VanishedError(*[done][: len(ends)], reason)
 
     def _about(self, name: str) -> Record:
         unit, registers = self.program["units"][name], self.state.registers
-        return {
-            "unit": name,
-            "title": filled(unit, unit["title"], registers),
-            "attempt": attempt_of(unit, registers),
-            "instances": instances_of(unit, registers),
-        }
+        numbers = {"attempt": attempt_of(unit, registers), "instances": instances_of(unit, registers)}
+        return {"unit": name, "title": self.filled(unit, "title"), **numbers}
 
     def _leave(self, how: str, code: int, *hints: str) -> int:
         self.events.emit(f"run_{how}", unit=self.state.node)
@@ -377,15 +331,4 @@ class Session:
         for name, new in registers.items():
             if isinstance(old.get(name, new), int) == isinstance(new, int):  # it is a counter, or a text, in both
                 registers[name] = old.get(name, new)
-        self.record(
-            {
-                "kind": "adopt",
-                "time": utc_now(),
-                "condition": condition,
-                "registers": registers,
-                "name": self.program["name"],
-                "source": self.program["source"],
-                "program": program_hash(self.program),
-                "units": unit_digests(self.program),
-            }
-        )
+        self.record({"kind": "adopt", **identity_of(self.program), "condition": condition, "registers": registers})

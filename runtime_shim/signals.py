@@ -3,8 +3,7 @@
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
-from types import FrameType
-from typing import Any, Optional
+from typing import Any
 
 STOPS = ("INT", "TERM", "HUP", "QUIT", "USR1", "USR2", "XCPU", "ALRM", "VTALRM", "PROF", "POLL", "PWR", "STKFLT")
 FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)  # commands get the others as TERM
@@ -30,7 +29,7 @@ class Signals:
         self.has_timer = False  # an alarm that is not the run's own is a stop signal like any other
         self._watched = {*self.stops, signal.SIGCHLD, signal.SIGALRM}
         self.before = signal.pthread_sigmask(signal.SIG_BLOCK, self._watched)
-        self._handlers: dict[int, Any] = {n: signal.signal(n, self._received) for n in self._watched}
+        self._handlers: dict[int, Any] = {number: signal.signal(number, self._received) for number in self._watched}
         # The terminal is handed to commands and taken back from the background.
         self._handlers[signal.SIGTTOU] = signal.signal(signal.SIGTTOU, signal.SIG_IGN)
         return self
@@ -43,7 +42,7 @@ class Signals:
             signal.signal(number, handler if handler is not None else signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_SETMASK, self.before)
 
-    def _received(self, number: int, _frame: Optional[FrameType]) -> None:
+    def _received(self, number: int, _frame: object) -> None:
         if number in self.stops:
             self._has_received = True
             raise Interrupted

@@ -2,7 +2,8 @@
 
 from runtime_shim.kept import keeping
 from runtime_shim.program import Table
-from runtime_shim.session import FACTS, TELLS, Done
+from runtime_shim.report import FACTS
+from runtime_shim.session import TELLS, Done
 from runtime_shim.state import State
 
 

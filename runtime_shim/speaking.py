@@ -1,5 +1,6 @@
 """Units that give a text to a process and take its answer, or to a person where there is no process to call (I11)."""
 
+from pathlib import Path
 from typing import Optional
 from urllib.parse import quote
 
@@ -66,7 +67,7 @@ class Speaking(Asking, Calling):
 
     def keep(self, folder: str, name: str, text: str, number: int = 0) -> int:
         """Keep a text beside the journal, as UNIT.K for the K-th call of a unit, and return K."""
-        directory = self.session.folder / folder
+        directory = Path(self.session.folder, folder)
         stem = quote(name, safe="{} ")[:LONGEST_NAME]
         while not number or (folder == PROMPTS and (directory / f"{stem}.{number}").exists()):
             number += 1

@@ -4,8 +4,6 @@ import fcntl
 import os
 import time
 from contextlib import suppress
-from datetime import datetime, timezone
-from pathlib import Path
 from typing import Optional
 
 from runtime_shim.journal import Held, Journal, Reading, Record, read_journal, sync_directory
@@ -20,7 +18,8 @@ KEPT: list[str] = []  # folders beside the journal that are archived with it
 
 def utc_now() -> str:
     """Return the time as it is written in records."""
-    return datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    seconds, rest = divmod(time.time_ns(), 10**9)
+    return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(seconds))}.{rest // 1000:06}Z"
 
 
 class State:
@@ -32,14 +31,10 @@ class State:
 
     def __init__(self, begin: Record) -> None:
         self.begin = begin
-        self.node: str = begin["node"]
-        self.condition: str = begin["condition"]
+        self.node, self.condition, self.message = begin["node"], begin["condition"], begin.get("message", "")
         self.registers: Registers = dict(begin["registers"])
-        self.program: str = begin["program"]
-        self.name: str = begin["name"]
-        self.source: str = begin["source"]
-        self.units: dict[str, str] = begin["units"]
-        self.message: str = begin.get("message", "")
+        self.program, self.units = begin["program"], begin["units"]
+        self.name, self.source = begin["name"], begin["source"]
         self.notes: list[Record] = []  # what the unit has left so far, such as the processes that it has called
         self.finished: list[Record] = []
         self.used: set[tuple[str, int]] = set()  # the lines of files of answers, each with the digest of its file
@@ -56,18 +51,16 @@ class State:
         if kind == "resume":
             self.notes = [note for note in self.notes if note["kind"] != "process"]
         elif kind == "done":
-            about = record.items()
-            self.finished.append({key: value for key, value in about if key != "changed"})  # texts may be long
-            self.node, self.message = record["next"], record.get("message", "")
+            self.finished.append({key: value for key, value in record.items() if key != "changed"})  # texts may be long
+            self.node, self.message, self.notes = record["next"], record.get("message", ""), []
             self.registers.update(record["changed"])
-            self.notes = []
         elif kind == "adopt":
             self.program, self.units = record["program"], record["units"]
             self.registers = dict(record["registers"])
             self.name, self.source = record["name"], record["source"]
 
 
-def replay(records: list[Record], path: Path) -> Optional[State]:
+def replay(records: list[Record], path: object) -> Optional[State]:
     """Put a state together; None where no run has begun."""
     if not records:
         return None
@@ -85,15 +78,14 @@ def replay(records: list[Record], path: Path) -> Optional[State]:
 class Store:
     """A state directory, by the name that the operator knows: nothing is opened here after a chdir."""
 
-    def __init__(self, directory: Path) -> None:
-        self.directory = directory
-        self.path = directory / "journal"
+    def __init__(self, directory: str) -> None:
+        self.directory, self.path = directory, os.path.join(directory, "journal")
         self._lock: Optional[Held] = None
 
     def involves(self, name: str) -> bool:
         """Tell whether a file is the directory, lies in it, or is a folder above it."""
-        path = Path(name)
-        return path == self.directory or self.directory in path.parents or path in self.directory.parents
+        path, own = os.path.join(name, ""), os.path.join(self.directory, "")
+        return path.startswith(own) or own.startswith(path)
 
     def read(self) -> tuple[Optional[State], Reading]:
         """Read the state without changing anything."""
@@ -102,21 +94,22 @@ class Store:
 
     def lock(self) -> None:
         """Keep every other run away until `unlock`; refuses where one is at work."""
-        made = [path for path in (self.directory, *self.directory.parents) if not path.exists()]
-        self.directory.mkdir(parents=True, exist_ok=True)
+        made, path = [], self.directory
+        while path and not os.path.exists(path):
+            made.append(path)
+            path = os.path.dirname(path)
+        os.makedirs(self.directory, exist_ok=True)
         for path in made:
-            sync_directory(path.parent)
-        path = self.directory / "lock"
-        self._lock = Held(os.open(path, os.O_RDWR | os.O_CREAT, 0o666), path.absolute())
+            sync_directory(os.path.dirname(path) or ".")
+        path = os.path.join(self.directory, "lock")
+        self._lock = Held(path, os.O_RDWR)
         with naming(path):
             self._take(self._lock.descriptor)
-        self._hide(made)
-
-    def _hide(self, made: list[Path]) -> None:
-        """Keep the state out of Git; a folder that was there and is not ours by name stays as it is."""
-        folder = self.directory.parent if self.directory.parent.name == OURS else self.directory
-        if folder.name == OURS or folder in made:
-            with suppress(OSError), (folder / ".gitignore").open("x") as file:
+        # Git takes no state; a folder that was there and is not ours by name stays as it is.
+        above = os.path.dirname(self.directory)
+        folder = above if os.path.basename(above) == OURS else self.directory
+        if os.path.basename(folder) == OURS or folder in made:
+            with suppress(OSError), open(os.path.join(folder, ".gitignore"), "x") as file:
                 file.write("*\n")
 
     def _take(self, lock: int) -> None:
@@ -141,35 +134,33 @@ class Store:
 
     def is_busy(self) -> bool:
         """Tell whether a run is at work here now."""
+        descriptor = -1
         try:
-            descriptor = os.open(self.directory / "lock", os.O_RDONLY | os.O_NONBLOCK)
-        except OSError:
-            return False
-        try:
+            descriptor = os.open(os.path.join(self.directory, "lock"), os.O_RDONLY | os.O_NONBLOCK)
             fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return True
+        except OSError:
+            return descriptor >= 0
         finally:
-            os.close(descriptor)
+            if descriptor >= 0:
+                os.close(descriptor)
         return False
 
     def journal(self, reading: Reading) -> Journal:
         """Open the journal for appending; a torn end is repaired."""
         return Journal(self.path, reading, self._lock)
 
-    def archive(self, name: str) -> Path:
+    def archive(self, name: str) -> str:
         """Archive the journal under a name of its own; nothing is ever deleted."""
-        history = self.directory / "history"
-        history.mkdir(exist_ok=True)
-        title, count = name, 1
-        while any((history / f"{title}{suffix}").exists() for suffix in ("", *(f".{kept}" for kept in KEPT))):
+        history = os.path.join(self.directory, "history")
+        os.makedirs(history, exist_ok=True)
+        target, count = os.path.join(history, name), 1
+        while any(os.path.exists(f"{target}{suffix}") for suffix in ("", *(f".{kept}" for kept in KEPT))):
             count += 1
-            title = f"{name}-{count}"
-        target = history / title
+            target = os.path.join(history, f"{name}-{count}")
         for kept in KEPT:
             with suppress(FileNotFoundError):
-                (self.directory / kept).rename(history / f"{title}.{kept}")
-        self.path.rename(target)
+                os.rename(os.path.join(self.directory, kept), f"{target}.{kept}")
+        os.rename(self.path, target)
         sync_directory(history)
         sync_directory(self.directory)
         return target

@@ -1,12 +1,12 @@
 """Units that call a tool of a connection (I13)."""
 
-import argparse
 import json
 
+from runtime_shim.cli import OPTIONS
 from runtime_shim.pairs import pairs
 from runtime_shim.program import Table
 from runtime_shim.reading import TOOL_SECONDS, cleaned, in_json
-from runtime_shim.session import OPTIONS, PERFORMERS, Done, Session, told
+from runtime_shim.session import PERFORMERS, Done, Session, told
 from runtime_shim.speaking import Speaking, answer_of
 from runtime_shim.walk import filled
 
@@ -45,12 +45,5 @@ class Tools(Speaking):
         return f"--tool {unit['connection']}=COMMAND"
 
 
-def add_tools(_program: Table, parsers: dict[str, argparse.ArgumentParser]) -> None:
-    """Add --tool."""
-    for name in ("run", "resume"):
-        text = "the command that calls the tools of a connection"
-        parsers[name].add_argument("--tool", action="append", default=[], metavar="CONNECTION=COMMAND", help=text)
-
-
 PERFORMERS["tool"] = Tools
-OPTIONS.append(add_tools)
+OPTIONS.append(("run resume", "--tool", "CONNECTION=COMMAND...", "the command that calls the tools of a connection"))

@@ -1,7 +1,6 @@
 """The meaning of a program: a pure walk from unit to unit, which never runs anything."""
 
 import operator
-import re
 from collections import ChainMap
 from collections.abc import Mapping, MutableMapping
 from typing import Any, Callable, NamedTuple, Optional
@@ -11,11 +10,7 @@ from runtime_shim.program import RefusedError, Table
 Registers = MutableMapping[str, Any]
 Verbs = Mapping[str, Callable[[Any, Any], Any]]
 TESTS: dict[str, Callable[[Any, Any], bool]] = {"<": operator.lt, ">=": operator.ge, "=": operator.eq}
-VERBS: dict[str, Callable[[Any, Any], Any]] = {
-    "=": lambda _old, value: value,
-    "+": operator.add,
-    "at least": max,
-}
+VERBS: dict[str, Callable[[Any, Any], Any]] = {"=": lambda _old, new: new, "+": operator.add, "at least": max}
 # How the value of a placeholder is found, by the type of what the table says of it.
 VALUES: dict[type, Callable[[Any, Registers], str]] = {str: lambda name, registers: str(registers[name])}
 
@@ -30,30 +25,21 @@ class Move(NamedTuple):
     passed: tuple[str, ...] = ()
 
 
-def holds(edge: Table, registers: Registers, outcome: Optional[str]) -> bool:
-    """Tell whether an edge may be taken: its outcome fits and all its tests hold."""
-    if edge.get("on", outcome) != outcome:
-        return False
-    tests = edge.get("if", ())
-    return all(TESTS[test](registers[register], number) for register, test, number in tests)
-
-
-def apply(program: Table, edge: Table, registers: Registers, verbs: Verbs) -> None:
-    """Apply the effects of an edge to the registers."""
+def _apply(program: Table, edge: Table, registers: Registers, verbs: Verbs) -> None:
     for effect in edge.get("do", ()):
         if effect[0] == "reset" and len(effect) == 2:
-            for register in program["scopes"][effect[1]]:
-                registers[register] = program["registers"][register]
+            registers.update({name: program["registers"][name] for name in program["scopes"][effect[1]]})
         else:
             register, verb, amount = effect
             value = registers[amount] if isinstance(amount, str) else amount
             registers[register] = verbs[verb](registers[register], value)
 
 
-def choose(program: Table, node: str, registers: Registers, outcome: Optional[str]) -> Table:
-    """Return the first edge of a unit that may be taken."""
+def _choose(program: Table, node: str, registers: Registers, outcome: Optional[str]) -> Table:
+    """Return the first edge of a unit that may be taken: its outcome fits and all its tests hold."""
     for edge in program["units"][node].get("edges", ()):
-        if holds(edge, registers, outcome):
+        tests = edge.get("if", ())
+        if edge.get("on", outcome) == outcome and all(TESTS[test](registers[name], by) for name, test, by in tests):
             chosen: Table = edge
             return chosen
     raise RefusedError(f"{node}: no edge can be taken ({outcome or 'passing'}): the program is broken")
@@ -64,13 +50,6 @@ def is_final(unit: Table) -> bool:
     return unit["task"] == "end" and not unit.get("edges")
 
 
-def nested_end(name: str, unit: Table) -> str:
-    """Return the end of a nested runbook as people read it, by the paths of inclusion: `lint.runbook.md: STOP`."""
-    place, suffix, _ = name.rpartition(".runbook.md")
-    path = place.partition("/")[2]
-    return f"{path}{suffix}: {unit['result'].upper()}" if path else f"{name}: {unit['result'].upper()}"
-
-
 def enter(program: Table, node: str, registers: Registers) -> Move:
     """Go to a node and on through branches and nested ends, to a unit to do or a final end."""
     return _follow(program, {"go": node}, registers, VERBS)
@@ -78,24 +57,21 @@ def enter(program: Table, node: str, registers: Registers) -> Move:
 
 def advance(program: Table, node: str, registers: Registers, outcome: str, verbs: Verbs = VERBS) -> Move:
     """Leave a unit with its outcome: choose the edge, apply its effects, go on (M13)."""
-    return _follow(program, choose(program, node, registers, outcome), registers, verbs)
+    return _follow(program, _choose(program, node, registers, outcome), registers, verbs)
 
 
 def _follow(program: Table, edge: Table, before: Registers, verbs: Verbs) -> Move:
     """Take an edge, and those of the branches and nested ends behind it; `before` stays as it is."""
     changed: Registers = {}
     registers = ChainMap(changed, before)  # copying all counters at each step would make long programs slow
-    says: list[str] = []
-    passed: list[str] = []
-    while True:
-        apply(program, edge, registers, verbs)
+    says, passed = [edge.get("says", "")], []
+    _apply(program, edge, registers, verbs)
+    while program["units"][edge["go"]]["task"] in ("branch", "end") and not is_final(program["units"][edge["go"]]):
+        passed.append(edge["go"])
+        edge = _choose(program, edge["go"], registers, None)
+        _apply(program, edge, registers, verbs)
         says.append(edge.get("says", ""))
-        node = edge["go"]
-        unit = program["units"][node]
-        if unit["task"] not in ("branch", "end") or is_final(unit):
-            return Move(node, registers, changed, ", ".join(filter(None, says)), tuple(passed))
-        passed.append(node)
-        edge = choose(program, node, registers, None)
+    return Move(edge["go"], registers, changed, ", ".join(filter(None, says)), tuple(passed))
 
 
 def filled(unit: Table, text: str, registers: Registers, escape: Callable[[str], str] = str) -> str:
@@ -103,6 +79,8 @@ def filled(unit: Table, text: str, registers: Registers, escape: Callable[[str],
     places = unit.get("placeholders")
     if not places:
         return text
+    import re
+
     marks = "|".join(map(re.escape, places))
     return re.sub(marks, lambda match: escape(value_of(places[match.group()], registers)), text)
 

@@ -80,7 +80,7 @@ def _program(routes: Routes, options: GithubOptions, asked_by: str) -> Table:
         **({"limit": whole["limit"]} if "limit" in whole else {}),
         **({"inputs": inputs} if inputs else {}),
         "registers": whole["registers"],
-        "scopes": whole["scopes"],
+        "scopes": whole.get("scopes", {}),
         **_callers(routes, options, asked_by),
         "asked": asked_by,
         "summary": options.summary,

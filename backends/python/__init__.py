@@ -1,15 +1,19 @@
-"""The python target: one executable file with the program as a table and the runtime that it needs."""
+"""The python target: one executable file with the runbook as calls, and the runtime in it or beside it."""
 
 from __future__ import annotations
 
+import hashlib
 from functools import cache
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
-from jinja2 import Template
+from jinja2 import Environment
 
-from backends.base import MARK, Backend, Emission, NoOptions
-from backends.python.bundle import bundle
+from backends.base import MARK, Backend, Emission
+from backends.companions import Companion
+from backends.python.bundle import bundle, needs, whole
+from backends.python.calls import calls
 from backends.python.literals import comment, literal
+from backends.python.options import PythonOptions
 from backends.python.table import table
 from backends.templating import environment
 from compiler.ir.features import Feature
@@ -18,35 +22,66 @@ from compiler.passes import optimise
 from compiler.version import __version__
 
 
-class PythonBackend(Backend[NoOptions]):
+class PythonBackend(Backend[PythonOptions]):
     """Python 3.9 or newer, standard library only."""
 
     name: ClassVar[str] = "python"
     summary: ClassVar[str] = "one executable Python file without dependencies, resumable"
     suffix: ClassVar[str] = ".py"
     executable: ClassVar[bool] = True
-    options = NoOptions
+    options = PythonOptions
     features: ClassVar[frozenset[Feature]] = frozenset(Feature)
 
-    def render(self, program: Program, options: NoOptions) -> Emission:  # noqa: ARG002 (there are none)
-        """The source text of the file."""
+    def render(self, program: Program, options: PythonOptions) -> Emission:
+        """The source text of the file, and the runtime beside it if that is shared."""
         program = optimise(program)
         entries = table(program)
-        text = _template().render(
-            mark=MARK,
-            version=__version__,
-            source=program.sources[0],
-            included=program.sources[1:],
-            program=entries,
-            headings=_headings(program),
-            runtime=bundle(entries),
+        called = calls(entries, _headings(program))
+        beside = _shared_text() if options.runtime == "shared" else ""
+        text = (
+            _templates()
+            .get_template("program.py.jinja")
+            .render(
+                mark=MARK,
+                version=__version__,
+                source=program.sources[0],
+                included=program.sources[1:],
+                program=entries,
+                calls=called,
+                shared=_Shared(_name(beside), _digest(beside), needs(entries)) if beside else None,
+                runtime=None if beside else bundle(entries, called.parameters),
+            )
         )
-        return Emission(text)
+        return Emission(text, companions=(Companion(_name(beside), beside, "runtime"),) if beside else ())
+
+
+class _Shared(NamedTuple):
+    """What a program says of the runtime that it shares."""
+
+    name: str
+    sha256: str
+    needs: list[str]
 
 
 @cache
-def _template() -> Template:
-    return environment("backends.python", literal=literal, comment=comment).get_template("program.py.jinja")
+def _templates() -> Environment:
+    return environment("backends.python", comment=comment, literal=literal)
+
+
+@cache
+def _shared_text() -> str:
+    """The runtime for all programs: the same bytes for all that one version compiles."""
+    template = _templates().get_template("shared.py.jinja")
+    return template.render(mark=MARK, version=__version__, runtime=whole())
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _name(text: str) -> str:
+    """The file of a shared runtime. What it holds is in its name too, so that no other version is ever in its place."""
+    return f"rdc-runtime-{__version__}-{_digest(text)[:8]}.py"
 
 
 def _headings(program: Program) -> dict[str, str]:

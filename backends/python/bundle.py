@@ -1,15 +1,18 @@
-"""The bundler: the modules of `runtime_shim` that a program needs, as one text."""
+"""The bundler: of the modules of `runtime_shim` that a program needs, what can be reached in them, as one text."""
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 
 import runtime_shim
+from backends.python.calls import WORDS
+from backends.python.shaking import Module, parsed, reached
 from backends.python.table import Table
+
+ENTRIES = ("main", "built", "sys")
+"""What a program calls of its runtime."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,66 +26,70 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Runtime:
-    """The import lines for the top of the file, and the modules in order."""
+    """What is imported at the top of the file, and the modules in order."""
 
-    imports: tuple[str, ...]
+    plain: tuple[str, ...]
+    """The modules of Python's library that are imported as such."""
+    named: tuple[str, ...]
+    """The lines that import names of others."""
     sections: tuple[Section, ...]
 
+    @property
+    def imports(self) -> tuple[str, ...]:
+        """All of the imports, a line for each."""
+        return (*(f"import {name}" for name in self.plain), *self.named)
 
-@dataclass(frozen=True, slots=True)
-class _Module:
-    section: Section
-    plain: frozenset[str]
-    named: frozenset[tuple[str, str]]
+    @property
+    def text(self) -> str:
+        """All of it."""
+        return "\n".join(self.imports) + "".join(f"\n\n\n{section.code}" for section in self.sections)
 
 
-def bundle(program: Table) -> Runtime:
-    """The runtime for the table of a program: the modules that it needs."""
-    return _runtime(runtime_shim.modules(program))
+def bundle(program: Table, words: Iterable[str]) -> Runtime:
+    """The runtime for the table of a program whose runbook calls these words."""
+    return _runtime(tuple(runtime_shim.modules(program)), frozenset({*ENTRIES, *(f".{word}" for word in words)}))
+
+
+def whole() -> Runtime:
+    """The runtime for all programs; each says with NEEDS which of its modules take part."""
+    modules = [parsed(name) for name, _ in runtime_shim.MODULES]
+    guarded = {name for name, features in runtime_shim.MODULES if features}
+    known = reached(modules, frozenset({*ENTRIES, *(f".{word}" for word in WORDS)}))
+    sections = [Section(each.name, each.summary, each.code(known, each.name in guarded)) for each in modules]
+    return Runtime(*_imports(modules, known), tuple(sections))
+
+
+def needs(program: Table) -> list[str]:
+    """The modules of the shared runtime that a program needs and others do not."""
+    always = {name for name, features in runtime_shim.MODULES if not features}
+    return [name for name in runtime_shim.modules(program) if name not in always]
 
 
 def runner_bundle(program: Table) -> Runtime:
-    """The runtime for the steps of a workflow with this table."""
-    return _runtime(runtime_shim.modules(program, runtime_shim.RUNNER))
+    """The runtime for the steps of a workflow with this table: whole modules, with types."""
+    return _runtime(tuple(runtime_shim.modules(program, runtime_shim.RUNNER)), None)
 
 
 def bundled(names: Iterable[str]) -> str:
-    """These modules as one text, each after those that it imports."""
-    runtime = _runtime(names)
-    return "\n".join(runtime.imports) + "".join(f"\n\n{section.code}" for section in runtime.sections)
-
-
-def _runtime(names: Iterable[str]) -> Runtime:
-    modules = [_module(name) for name in names]
-    plain = {name for module in modules for name in module.plain}
-    named: dict[str, set[str]] = {}
-    for module in modules:
-        for source, name in module.named:
-            named.setdefault(source, set()).add(name)
-    lines = [f"import {name}" for name in sorted(plain)]
-    lines += [f"from {source} import {', '.join(sorted(names))}" for source, names in sorted(named.items())]
-    return Runtime(tuple(lines), tuple(module.section for module in modules))
+    """These modules, whole and with types, as one text, each after those that it imports."""
+    return _runtime(tuple(names), None).text
 
 
 @cache
-def _module(name: str) -> _Module:
-    """A module of the shim taken apart: imports among the shim's own modules are left out."""
-    text = resources.files("runtime_shim").joinpath(f"{name}.py").read_text(encoding="utf-8")
-    tree = ast.parse(text)
-    lines = text.splitlines()
-    plain: set[str] = set()
-    named: set[tuple[str, str]] = set()
-    code_starts = 0
-    for statement in tree.body:
-        if isinstance(statement, ast.Import):
-            plain |= {alias.name for alias in statement.names}
-        elif isinstance(statement, ast.ImportFrom):
-            source = statement.module or ""
-            if not source.startswith("runtime_shim"):
-                named |= {(source, alias.name) for alias in statement.names}
-        elif statement is not tree.body[0]:
-            break
-        code_starts = statement.end_lineno or 0
-    summary = (ast.get_docstring(tree) or name).splitlines()[0]
-    code = "\n".join(lines[code_starts:]).strip("\n")
-    return _Module(Section(name, summary, code), frozenset(plain), frozenset(named))
+def _runtime(names: tuple[str, ...], roots: frozenset[str] | None) -> Runtime:
+    """What is reached from the roots, or all."""
+    modules = [parsed(name, typed=roots is None) for name in names]
+    known = reached(modules, roots) if roots is not None else None
+    sections = (Section(module.name, module.summary, module.code(known)) for module in modules)
+    return Runtime(*_imports(modules, known), tuple(section for section in sections if section.code))
+
+
+def _imports(modules: Iterable[Module], known: frozenset[str] | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    found = {each for module in modules for each in module.imports if known is None or each.bound in known}
+    plain = sorted({each.name for each in found if not each.source})
+    named: dict[str, set[str]] = {}
+    for each in found:
+        if each.source:
+            named.setdefault(each.source, set()).add(each.name)
+    lines = (f"from {source} import {', '.join(sorted(names))}" for source, names in sorted(named.items()))
+    return tuple(plain), tuple(lines)

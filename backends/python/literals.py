@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import ast
+
 LONGEST_COMMENT = 200
+WIDEST = 120
 
 
 def literal(value: object, indent: int = 0) -> str:
@@ -22,12 +25,47 @@ def literal(value: object, indent: int = 0) -> str:
     return repr(value)
 
 
+def prose(text: str, indent: int = 8) -> str:
+    """A text as a setting of a call: raw, on lines of its own, as it was written, if Python then reads exactly that.
+
+    A text that begins with a line end is framed by two more, since the reader takes a frame away.
+    """
+    framed = f"\n{text}\n"
+    if text in _quoted(text):
+        return _quoted(text)
+    if all(character.isprintable() or character in "\t\n" for character in text):
+        for quotes in ('"""', "'''"):
+            raw = f"r{quotes}{framed}{quotes}"
+            if quotes not in text and ast.literal_eval(raw) == framed:
+                return raw
+    return literal(framed if text.startswith("\n") else text, indent)
+
+
+def laid_out(value: object, indent: int, begun: int = 0) -> str:
+    """A value as a Python expression, with a line for each item where one line, so far begun, is too short for all."""
+    whole = literal(value)
+    if "\n" not in whole and indent + begun + len(whole) < WIDEST:
+        return whole
+    inner = indent + 4
+    if isinstance(value, list):
+        return broken("[", [laid_out(item, inner) for item in value], "]", indent)
+    if isinstance(value, dict):
+        pairs = ((f"{literal(key)}: ", item) for key, item in value.items())
+        return broken("{", [key + laid_out(item, inner, len(key)) for key, item in pairs], "}", indent)
+    return literal(value, indent)
+
+
+def broken(opening: str, items: list[str], closing: str, indent: int) -> str:
+    """Items on a line for each."""
+    inner = " " * (indent + 4)
+    return opening + "\n" + "".join(f"{inner}{item},\n" for item in items) + " " * indent + closing
+
+
 def _enclosed(opening: str, items: list[str], closing: str, indent: int) -> str:
     """Items on one line, or on a line for each where one of them has several."""
     if not any("\n" in item for item in items):
         return opening + ", ".join(items) + closing
-    inner = " " * (indent + 4)
-    return opening + "\n" + "".join(f"{inner}{item},\n" for item in items) + " " * indent + closing
+    return broken(opening, items, closing, indent)
 
 
 def _text(text: str, indent: int) -> str:

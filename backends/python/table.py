@@ -6,7 +6,7 @@ from collections.abc import Container
 from typing import Any, assert_never
 
 from backends.marks import Marks, marked
-from backends.python.tasks import task_table
+from backends.python.tasks import given, task_table
 from compiler.ir.edges import (
     Add,
     AtLeast,
@@ -24,9 +24,8 @@ from compiler.ir.edges import (
     words_of,
 )
 from compiler.ir.program import Group, Input, Node, Program, scope_members
-from compiler.ir.tasks import Agent, Parallel, Shell, Tool
+from compiler.ir.tasks import Agent, Branch, End, Parallel, Shell, Tool
 from compiler.ir.texts import Reference
-from compiler.version import __version__
 
 Table = dict[str, Any]
 
@@ -35,21 +34,24 @@ def table(program: Program) -> Table:
     """The table of a program; keys in reading order."""
     resets = {e.scope for node in program.nodes for edge in node.edges for e in edge.effects if isinstance(e, Reset)}
     members = scope_members(program.registers)
-    groups = {group.id: group for group in program.groups if group.kind == "step" and group.prompt}
+    entered = {node.group for node in program.nodes if not isinstance(node.task, Branch | End)}
+    groups = {
+        group.id: group for group in program.groups if group.id in entered and group.kind == "step" and group.prompt
+    }
     slots = frozenset(slot.name for slot in program.slots)
     counters: Table = {register.name: register.initial for register in program.registers}
     return {
         "name": program.name,
         "title": program.title,
         "source": program.sources[0].path,
-        "sha256": program.sources[0].sha256,
-        "rdc": __version__,
         "entry": program.entry,
         **({"limit": program.limit} if program.limit is not None else {}),
         **({"inputs": [_input(declared) for declared in program.inputs]} if program.inputs else {}),
         "registers": counters | {slot.name: slot.initial for slot in program.slots},
-        "scopes": {scope: [register.name for register in members.get(scope, ())] for scope in sorted(resets)},
-        "groups": {name: _group(group, slots) for name, group in groups.items()},
+        **given(
+            scopes={scope: [register.name for register in members.get(scope, ())] for scope in sorted(resets)},
+            groups={name: _group(group, slots) for name, group in groups.items()},
+        ),
         "units": {node.id: _unit(node, groups, slots) for node in program.nodes},
     }
 
@@ -86,8 +88,10 @@ def _unit(node: Node, groups: Container[str], slots: Container[str]) -> Table:
     """A unit; `groups` are those that have something to say when a run enters them."""
     original = node.task
     node, marks = marked(node)
-    unit: Table = {"title": str(node.title), "at": f"{node.origin.path}:{node.origin.span.line}"}
-    unit |= {"group": node.group} if node.group in groups else {}
+    unit: Table = {"title": str(node.title)}
+    if not isinstance(node.task, Branch | End):
+        unit["at"] = f"{node.origin.path}:{node.origin.span.line}"
+    unit |= {"group": node.group} if node.group in groups and not isinstance(node.task, Branch | End) else {}
     unit |= task_table(node.task, original) | _settings(node)
     if node.retries:
         unit["attempt"] = node.retries
@@ -113,7 +117,7 @@ def _variables(node: Node, slots: Container[str]) -> Table:
     pairs = {variable.name: variable.register for variable in node.variables}
     counters = {name: register for name, register in pairs.items() if register not in slots}
     texts = {name: register for name, register in pairs.items() if register in slots}
-    found: Table = {"variables": counters} if counters else {}
+    found: Table = {"variables": counters} if counters and not isinstance(node.task, Branch | End) else {}
     if texts and isinstance(node.task, Shell | Agent | Tool | Parallel):
         found["texts"] = texts
     return found

@@ -18,18 +18,18 @@ def task_table(task: Task, original: Task) -> dict[str, Any]:
     kept = list(words) if words and words != PASS_OR_FAIL else []
     match task:
         case Shell(interpreter, command, prompt):
-            return {"task": "shell", "shell": interpreter} | _given(prompt=str(prompt)) | {"command": str(command)}
+            return {"task": "shell", "shell": interpreter} | given(prompt=str(prompt)) | {"command": str(command)}
         case Ask():
             return _ask(task, list(words))
         case Agent():
-            return {"task": "agent"} | _agent(task) | _given(words=kept)
+            return {"task": "agent"} | _agent(task) | given(words=kept)
         case Tool(connection, tool, arguments):
             return {"task": "tool", "connection": connection, "tool": tool, "arguments": str(arguments)}
         case Parallel(entries, check, unanimous=unanimous):
             called = {"task": "parallel", "entries": [_agent(entry) for entry in entries], "check": check}
-            return called | {"failing": list(task.failing_words), "unanimous": list(unanimous)} | _given(words=kept)
+            return called | {"failing": list(task.failing_words), "unanimous": list(unanimous)} | given(words=kept)
         case Gate(gate, reason):
-            return {"task": "gate", "gate": gate} | _given(reason=str(reason), words=kept)
+            return {"task": "gate", "gate": gate} | given(reason=str(reason), words=kept)
         case End(result, message):
             return {"task": "end", "result": result, "message": str(message)}
         case Branch():
@@ -39,7 +39,7 @@ def task_table(task: Task, original: Task) -> dict[str, Any]:
 
 
 def _ask(task: Ask, words: list[str]) -> dict[str, Any]:
-    shown = _given(prompt=str(task.prompt), language=task.language, block=str(task.block or ""))
+    shown = given(prompt=str(task.prompt), language=task.language, block=str(task.block or ""))
     match task.question:
         case "pass_fail" | "yes_no":
             return {"task": "ask", "question": task.question.replace("_", "/")} | shown
@@ -49,7 +49,7 @@ def _ask(task: Ask, words: list[str]) -> dict[str, Any]:
             return {"task": "confirm"} | shown | {"words": words}
         case "select":
             options = [str(option) for option in task.options]
-            return {"task": "select"} | shown | {"words": words} | _given(options=options if options != words else None)
+            return {"task": "select"} | shown | {"words": words} | given(options=options if options != words else None)
         case _:
             assert_never(task.question)
 
@@ -57,10 +57,11 @@ def _ask(task: Ask, words: list[str]) -> dict[str, Any]:
 def _agent(task: Agent) -> dict[str, Any]:
     """An agent, or an entry of a parallel task."""
     reading = task.reading
-    return {"agent": task.agent, "prompt": str(task.prompt)} | _given(
+    return {"agent": task.agent, "prompt": str(task.prompt)} | given(
         keywords=list(reading.keywords), validation=reading.validation, excused=list(reading.excused)
     )
 
 
-def _given(**fields: object) -> dict[str, Any]:
+def given(**fields: object) -> dict[str, Any]:
+    """The fields that say anything."""
     return {name: value for name, value in fields.items() if value}

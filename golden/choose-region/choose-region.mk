@@ -184,6 +184,7 @@ step-deploy:
 #| from pathlib import Path
 #| from typing import Any
 #| 
+#| 
 #| def as_lines(content: bytes, lists: bool, names: Iterable[str]) -> str:
 #|     """Return the lines for a JSON object: for each of these names a value, or several if lists are allowed."""
 #|     known = set(names)
@@ -234,6 +235,7 @@ step-deploy:
 #| from pathlib import Path
 #| from typing import Any, Callable, Optional
 #| 
+#| 
 #| NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 #| 
 #| 
@@ -252,6 +254,7 @@ step-deploy:
 #|     if pattern is not None and not re.fullmatch(pattern, value):
 #|         return f"it does not match {pattern}"
 #|     return ""
+#| 
 #| 
 #| LARGEST_ANSWER = 1 << 20  # bytes
 #| AGENT_SECONDS, TOOL_SECONDS = 1800, 30  # the time limits where a program says nothing (I21)
@@ -359,6 +362,7 @@ step-deploy:
 #| def in_json(text: str) -> str:
 #|     """Return a text as it stands inside of a JSON string (I13)."""
 #|     return json.dumps(text, ensure_ascii=False)[1:-1]
+#| 
 #| 
 #| def keep(path: str, text: str) -> None:
 #|     """Write a file that has its name once it is whole."""

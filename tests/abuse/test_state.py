@@ -35,11 +35,10 @@ PYTHON_CLOCKS = {
 HOOK = """
 import itertools
 beats = itertools.count()
-class datetime(datetime):
-    @classmethod
-    def now(cls, tz=None):
-        return cls.fromtimestamp(time.time(), tz)
+gmtime = time.gmtime
 time.time = lambda: CLOCK
+time.time_ns = lambda: int(time.time() * 1e9)
+time.gmtime = lambda seconds=None: gmtime(time.time() if seconds is None else seconds)
 time.monotonic = lambda: CLOCK
 os.urandom = bytes
 if __name__ == "__main__":"""
@@ -215,7 +214,9 @@ def test_a_second_runner_is_refused_and_does_no_harm(target: str, document: str,
     )
     try:
         deadline = time.monotonic() + PATIENCE
-        while not (tmp_path / "began").exists():
+        while not (tmp_path / "began").exists() or (
+            target == "python" and b"process" not in place.journal.read_bytes()
+        ):
             assert time.monotonic() < deadline
             time.sleep(0.01)
         before = place.journal.read_bytes()

@@ -15,7 +15,7 @@ from benchmarks import __main__ as program
 from benchmarks.compiling import RDC, compiling, growing, write
 from benchmarks.document import commands, runbook
 from benchmarks.figures import Figure, table
-from benchmarks.starting import starting
+from benchmarks.starting import first_words, starting
 from benchmarks.stepping import stepping
 from compiler.driver import compile_file
 from compiler.ir.tasks import Ask, Shell
@@ -53,6 +53,12 @@ def test_compiling_is_linear() -> None:
 @installed
 def test_a_cold_start_stays_near_its_limit() -> None:
     agreeable(lambda: starting(rounds=2, limit=GENEROSITY * 20.0))
+
+
+@installed
+@pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash here")
+def test_the_start_of_a_program_stays_near_its_limit() -> None:
+    agreeable(lambda: first_words(rounds=2, limit=GENEROSITY * 4.0))
 
 
 @installed

@@ -333,7 +333,7 @@ def test_the_options_of_a_target_are_listed(tmp_path: Path) -> None:
     assert by_name["checkout"] == {
         "name": "checkout", "type": "true/false", "required": False, "default": True, "description": "",
     }  # fmt: skip
-    assert call("targets", "python", cwd=tmp_path).out.endswith("This target has no options.\n")
+    assert call("targets", "json", cwd=tmp_path).out.endswith("This target has no options.\n")
     result = call("targets", "sampel", cwd=tmp_path)
     assert (result.code, result.err) == (2, "rdc: no target 'sampel'; did you mean sample? (see 'rdc targets')\n")
 

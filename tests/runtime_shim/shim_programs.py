@@ -19,8 +19,8 @@ ORIGIN = Origin("deploy.json", Span(1, 1, 1, 2))
 
 __all__ = [
     "Agent", "Ask", "Clear", "Compiled", "Edge", "Effect", "End", "Gate", "Input", "Keep", "Node", "Parallel",
-    "Program", "Reading", "Reference", "Register", "Settings", "Shell", "SlotTest", "Test", "Text", "Tool", "Variable",
-    "agent", "edge", "joined", "kept", "node", "of", "program", "sh", "slot", "text",
+    "Program", "Reading", "Reference", "Register", "Settings", "Shell", "SlotTest", "Task", "Test", "Text", "Tool",
+    "Variable", "agent", "edge", "joined", "kept", "node", "of", "program", "sh", "slot", "text",
 ]  # fmt: skip
 
 

@@ -320,7 +320,9 @@ def test_attempt_of_events_is_that_of_the_unit(tmp_path: Path) -> None:
 def test_second_run_is_refused(tmp_path: Path) -> None:
     place = Place(
         tmp_path,
-        program({"1": shell("echo begun > begun; until test -e go; do sleep 0.02; done", "COMPLETE")}),
+        program(
+            {"1": shell("echo begun > begun; until test -e go; do sleep 0.02; done", "COMPLETE"), "2": ask("STOP")}
+        ),
     )
     first = place.start("run")
     place.wait_for("begun")

@@ -1,0 +1,86 @@
+"""The runtime as generated files carry it: without the types, which are checked where it is developed.
+
+What a function does stands behind its head where there is room, so that a file is not longer for being explained.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from backends.python.literals import WIDEST
+
+_NOQA = re.compile(r"  # noqa: [A-Z0-9, ]*?(?: \((?P<why>.*)\)| - (?P<reason>.*))?$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class _Edit:
+    """Bytes that are replaced."""
+
+    start: int
+    end: int
+    text: str
+
+
+def bare(source: str) -> str:
+    """A module without annotations, one-line docstrings of functions behind their heads."""
+    tree = ast.parse(source)
+    text = source.encode()
+    starts = [0]
+    for line in text.splitlines(keepends=True):
+        starts.append(starts[-1] + len(line))
+    for edit in sorted(_edits(tree, source.splitlines(), starts), key=lambda edit: -edit.start):
+        text = text[: edit.start] + edit.text.encode() + text[edit.end :]
+    return _NOQA.sub(_why, text.decode())
+
+
+def _why(found: re.Match[str]) -> str:
+    """The reason for an exception from the rules of style, which is worth reading; not the exception."""
+    reason = found["why"] or found["reason"]
+    return f"  # {reason}" if reason else ""
+
+
+def _edits(tree: ast.Module, lines: list[str], starts: list[int]) -> Iterator[_Edit]:
+    nodes = list(ast.walk(tree))
+    tuples = [node for node in nodes if isinstance(node, ast.ClassDef) and "NamedTuple" in map(ast.unparse, node.bases)]
+    fields = {id(inner) for node in tuples for inner in node.body}
+    for each in tuples:
+        yield from _tuple(each, starts)
+    for node in nodes:
+        if isinstance(node, ast.FunctionDef):
+            last, head = _head(node, lines)
+            yield _Edit(starts[node.lineno - 1], starts[last], head)
+        elif isinstance(node, ast.AnnAssign) and node.value and id(node) not in fields:
+            before = starts[(node.target.end_lineno or 0) - 1] + (node.target.end_col_offset or 0)
+            yield _Edit(before, starts[node.value.lineno - 1] + node.value.col_offset, " = ")
+
+
+def _head(node: ast.FunctionDef, lines: list[str]) -> tuple[int, str]:
+    """The line up to which the head of a function goes, and the head without types."""
+    indent = " " * node.col_offset
+    for argument in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs, node.args.vararg, node.args.kwarg):
+        if argument:
+            argument.annotation = None
+    head = f"{indent}def {node.name}({ast.unparse(node.args)}):"
+    first = node.body[0]
+    end = first.lineno - 1
+    comments = [line for line in lines[node.lineno : end] if line.strip().startswith("#")]
+    said = ast.get_docstring(node, clean=True)
+    if said and len(node.body) > 1 and "\n" not in said and len(head) + len(said) + 4 <= WIDEST:
+        head, end = f"{head}  # {said}", first.end_lineno or end
+    return end, "".join(f"{line}\n" for line in (head, *comments))
+
+
+def _tuple(node: ast.ClassDef, starts: list[int]) -> Iterator[_Edit]:
+    """A class of named fields, which are named in its head."""
+    fields = [each for each in node.body if isinstance(each, ast.AnnAssign)]
+    names = " ".join(field.target.id for field in fields if isinstance(field.target, ast.Name))
+    defaults = [ast.unparse(field.value) for field in fields if field.value]
+    given = f", defaults=({', '.join(defaults)},)" if defaults else ""
+    base = node.bases[0]
+    start = starts[base.lineno - 1] + base.col_offset
+    yield _Edit(start, start + len("NamedTuple"), f'namedtuple("{node.name}", "{names}"{given})')
+    before = node.body[node.body.index(fields[0]) - 1].end_lineno or 0
+    yield _Edit(starts[before], starts[fields[-1].end_lineno or 0], "")

@@ -1,0 +1,220 @@
+"""The program as calls: one for each unit, in the words of the runbook; `runtime_shim/built.py` reads them back.
+
+A counter is not named where `retry` says it all, nor an end that only one transition leads to.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import groupby, pairwise
+
+from backends.python.literals import WIDEST, broken, comment, laid_out, literal, prose
+from backends.python.table import Table
+
+INDENT = "    "
+WORDS = ("about", "group", "unit", "end", "branch", "go", "retry", "complete", "stop")
+"""What a runbook may call besides the kinds of tasks, in the order in which it takes them."""
+
+_OWN = ("title", "at", "task", "shell", "command", "edges")
+_OUTCOMES = {"pass/fail": {"pass": "on_pass", "fail": "on_fail"}, "yes/no": {"pass": "on_yes", "fail": "on_no"}}
+
+
+@dataclass
+class Calls:
+    """The lines of the function, and the names that it calls."""
+
+    lines: list[str]
+    used: set[str]
+
+    @property
+    def parameters(self) -> list[str]:
+        """The names that the function takes: first those of every runbook, then the kinds of its tasks."""
+        return [*(word for word in WORDS if word in self.used), *sorted(self.used - set(WORDS))]
+
+
+def calls(table: Table, headings: dict[str, str]) -> Calls:
+    """The calls that a table is built of; `headings` stand above units."""
+    return _Writer(table).write(headings)
+
+
+@dataclass
+class _Writer:
+    table: Table
+    used: set[str] = field(default_factory=lambda: {"about"})
+
+    def __post_init__(self) -> None:
+        edges = [edge for unit in self.table["units"].values() for edge in unit["edges"]]
+        self._users = Counter([self.table["entry"], *(edge["go"] for edge in edges)])
+        self._taken: set[str] = set()
+        self._said: set[str] = set()
+        """Ends that were written where the run goes there, and so need no call of their own."""
+
+    def write(self, headings: dict[str, str]) -> Calls:
+        lines: list[str] = []
+        groups = dict(self.table.get("groups", {}))
+        for name, unit in self.table["units"].items():
+            if name in self._said:
+                continue
+            body = self._node(name, unit)
+            lines.append("")
+            if name in headings:
+                lines.append(f"{INDENT}# {comment(headings[name])}")
+            if unit.get("group") in groups:
+                lines += self._call("group", [literal(unit["group"])], _settings(groups.pop(unit["group"])))
+            lines += body
+        return Calls([*self._about(), *lines], self.used)
+
+    def _about(self) -> list[str]:
+        table = self.table
+        implied = self._counted()
+        registers = {name: value for name, value in table["registers"].items() if name not in implied}
+        facts = [f"{key}={literal(table[key])}" for key in ("name", "source")]
+        if table["entry"] != next(iter(table["units"])):
+            facts.append(f"entry={literal(table['entry'])}")
+        held = {
+            "limit": table.get("limit"),
+            "counters": {name: value for name, value in registers.items() if isinstance(value, int)},
+            "scopes": table.get("scopes"),
+            "texts": {name: value for name, value in registers.items() if not isinstance(value, int)},
+            "inputs": table.get("inputs"),
+        }
+        return self._call(
+            "about",
+            [literal(table["title"])],
+            [*facts, *_settings({key: value for key, value in held.items() if value})],
+        )
+
+    def _counted(self) -> set[str]:
+        """The counters of attempts that calls of `retry` stand for."""
+        units = self.table["units"].items()
+        return {unit["attempt"] for name, unit in units if self._retries(name, unit)}
+
+    def _node(self, name: str, unit: Table) -> list[str]:
+        """The call for a unit, a branch, or an end that is not written at the transition to it."""
+        self._taken.add(name)
+        task = unit["task"]
+        head = [literal(name)]
+        if task == "end":
+            head += [literal(unit["result"]), *([literal(unit["message"])] if unit["message"] else [])]
+            more = {key: value for key, value in unit.items() if key not in {*_OWN, "result", "message"}}
+            titled = [f"title={literal(unit['title'])}"] if unit["title"] else []
+            settings = [*titled, *_settings(more)]
+            return self._call("end", head, [*settings, *self._ways(name, unit)])
+        if unit["title"]:
+            head.append(literal(unit["title"]))
+        if task != "branch":
+            place, line = unit["at"].rpartition(":")[::2]
+            head.append(f"at={line if place == self.table['source'] else literal(unit['at'])}")
+        is_retried = self._retries(name, unit)
+        more = {key: value for key, value in unit.items() if key not in {*_OWN, *(["attempt"] if is_retried else [])}}
+        command = {unit["shell"]: unit["command"]} if task == "shell" else {}
+        prompt = {"prompt": more.pop("prompt")} if "prompt" in more else {}
+        settings = _settings(prompt | command | more)
+        return self._call("unit" if task == "shell" else task, head, [*settings, *self._ways(name, unit)])
+
+    def _retries(self, name: str, unit: Table) -> bool:
+        """Whether its retries are those that `retry` stands for: a way round, and a reset on each way out."""
+        counter = f"{name} retries"
+        if unit.get("attempt") != counter or self.table["registers"][counter] != 0:
+            return False
+        ways = [_times(name, edge) for edge in unit["edges"]]
+        resets = [edge.get("do", [])[-1:] == [[counter, "=", 0]] for edge in unit["edges"]]
+        return any(ways) and all(bool(way) or reset for way, reset in zip(ways, resets, strict=True))
+
+    def _ways(self, name: str, unit: Table) -> list[str]:
+        """Where the run goes from a unit, as settings of its call."""
+        is_retried = self._retries(name, unit)
+        runs = [(word, list(edges)) for word, edges in groupby(unit["edges"], lambda edge: edge.get("on"))]
+        ways = [(word, self._way(name, edges, is_retried)) for word, edges in runs]
+        words = [word for word, _ in ways]
+        others = [index for index, word in enumerate(words) if word not in (None, "pass", "fail")]
+        if len(set(words)) < len(words) or any(after - before > 1 for before, after in pairwise(others)):
+            return [f"on={broken('[', [f'[{literal(word)}, {way}]' for word, way in ways], ']', 8)}"]
+        known = _OUTCOMES.get(unit.get("question", ""), _OUTCOMES["pass/fail"])
+        settings: list[str] = []
+        for index, (word, way) in enumerate(ways):
+            if word is None:
+                settings.append(f"{'then' if unit['task'] in ('branch', 'end') else 'otherwise'}={way}")
+            elif index not in others:
+                settings.append(f"{known[word]}={way}")
+            elif index == others[0]:
+                inner = [f"{literal(words[other])}: {ways[other][1]}" for other in others]
+                settings.append(f"on={broken('{', inner, '}', 8)}")
+        return settings
+
+    def _way(self, name: str, edges: list[Table], is_retried: bool) -> str:
+        """The ways of one outcome: the first one whose conditions hold is taken."""
+        if is_retried and len(edges) > 1 and (times := _times(name, edges[0])):
+            self.used.add("retry")
+            says = edges[0]["says"]
+            told = "" if says == f"RETRY {times}" else f"{literal(says)}, "
+            return f"retry({times}, {told}then={self._way(name, edges[1:], is_retried)})"
+        shown = [self._one(name, edge, is_retried) for edge in edges]
+        return shown[0] if len(shown) == 1 else broken("[", shown, "]", 8)
+
+    def _one(self, name: str, edge: Table, is_retried: bool) -> str:
+        if is_retried and (times := _times(name, edge)):
+            self.used.add("retry")
+            return f"retry({times}, {literal(edge['says'])})"
+        do = edge.get("do", [])[:-1] if is_retried else edge.get("do", [])
+        guards = {"when": edge.get("if"), "do": do}
+        more = [f"{key}={literal(value)}" for key, value in guards.items() if value]
+        found = self._end(name, edge, more)
+        if found:
+            return found
+        self.used.add("go")
+        says = [literal(edge["says"])] if edge["says"] else []
+        return f"go({', '.join([literal(edge['go']), *says, *more])})"
+
+    def _end(self, name: str, edge: Table, more: list[str]) -> str:
+        """The end to which an edge leads, where it needs no name."""
+        target, unit = edge["go"], self.table["units"][edge["go"]]
+        if unit["task"] != "end" or unit["edges"] or unit["title"] or self._users[target] > 1:
+            return ""
+        word = unit["result"]
+        if target != next(free for free in _free(f"{name}/{word.upper()}") if free not in self._taken):
+            return ""
+        self._taken.add(target)
+        self._said.add(target)
+        self.used.add(word)
+        says = [] if edge["says"] == word.upper() else [f"says={literal(edge['says'])}"]
+        filled = [f"placeholders={literal(unit['placeholders'])}"] if "placeholders" in unit else []
+        message = [literal(unit["message"])] if unit["message"] else []
+        return f"{word}({', '.join([*message, *says, *more, *filled])})"
+
+    def _call(self, word: str, head: list[str], settings: list[str]) -> list[str]:
+        """A call on one line if it fits, else with a line for each setting."""
+        self.used.add(word)
+        whole = f"{INDENT}{word}({', '.join([*head, *settings])})"
+        if len(whole) <= WIDEST and "\n" not in whole:
+            return [whole]
+        inner = [f"{INDENT}{INDENT}{setting}," for setting in settings]
+        return [f"{INDENT}{word}({', '.join(head)},", *inner, f"{INDENT})"]
+
+
+def _settings(values: Table) -> list[str]:
+    return [
+        f"{key}={prose(value) if isinstance(value, str) else laid_out(value, 8, len(key))}"
+        for key, value in values.items()
+    ]
+
+
+def _times(name: str, edge: Table) -> int:
+    """How often an edge goes round to its own unit before it gives up; 0 if it is no such edge."""
+    counter = f"{name} retries"
+    tests = edge.get("if", [])
+    if edge["go"] != name or edge.get("do") != [[counter, "+", 1]] or len(tests) != 1:
+        return 0
+    register, operator, times = tests[0]
+    return times if (register, operator) == (counter, "<") else 0
+
+
+def _free(name: str) -> Iterator[str]:
+    """The names for a further end of a unit."""
+    yield name
+    number = 2
+    while True:
+        yield f"{name}~{number}"
+        number += 1

@@ -1,0 +1,18 @@
+"""The options of the python target."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class PythonOptions(BaseModel):
+    """The options of the python target; the default is one file that needs no other."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    runtime: Literal["bundled", "shared"] = Field(
+        default="bundled",
+        description="Whether the runtime is part of the program, or a file beside it that several programs share.",
+    )

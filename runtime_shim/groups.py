@@ -1,0 +1,26 @@
+"""What a step with substeps says when a run comes into it."""
+
+from runtime_shim.display import one_line
+from runtime_shim.program import Table
+from runtime_shim.session import ENTERS, Session
+
+
+class Groups:
+    """Shows the title and the prompt of a group before the first of its units."""
+
+    def __init__(self) -> None:
+        self._last = ""
+
+    def show(self, session: Session, unit: Table) -> None:
+        """Show a group where the unit before was in another one, or in none."""
+        group, display = unit.get("group", ""), session.display
+        if group and group != self._last:
+            step = session.program["groups"][group]
+            title = " ".join(session.texts(step, "title"))
+            display.line(display.paint(one_line(f"{group} {title}"), "bold"))
+            for line in session.texts(step, "prompt"):
+                display.line(display.paint(line, "dim"))
+        self._last = group
+
+
+ENTERS.append(Groups().show)

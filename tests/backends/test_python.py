@@ -1,0 +1,233 @@
+"""The python target: its runbook says exactly what the program says, and its runtime is no longer than it must be."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from backends.base import Emission
+from backends.python import PythonBackend
+from backends.python.calls import WORDS, calls
+from backends.python.literals import prose
+from backends.python.table import table
+from compiler.driver import compile_file
+from compiler.ir.program import Program
+from compiler.ir.serialise import from_json
+from compiler.passes import optimise
+from runtime_shim.built import built, unframed
+from tests.equivalence.cases import Case
+from tests.equivalence.compiled import compiled
+from tests.equivalence.strategies import cases
+from tests.programs.strategies import random_case
+from tests.runtime_shim.shim_programs import Agent, Gate, Parallel, Task, Tool, agent, node, program, sh, text
+
+SEPARATOR = "# " + "-" * 117
+FEW = settings(max_examples=60, suppress_health_check=list(HealthCheck), deadline=None)
+
+
+def emitted(made: Program, **options: object) -> Emission:
+    emission = PythonBackend().emit(made, options)
+    assert emission.text
+    return emission
+
+
+def same(made: Program) -> None:
+    """See that the function that is written builds the very table."""
+    wanted = table(optimise(made))
+    said = calls(wanted, {})
+    source = f"def runbook({', '.join(said.parameters)}):\n" + "\n".join(said.lines) + "\n"
+    ast.parse(source, feature_version=(3, 9))
+    found: dict[str, Any] = {}
+    exec(source, found)
+    assert built(found["runbook"]) == wanted
+    doing = [name for name, unit in wanted["units"].items() if unit["task"] != "end"]
+    assert [name for name, unit in built(found["runbook"])["units"].items() if unit["task"] != "end"] == doing
+
+
+@FEW
+@given(cases())
+def test_the_calls_of_a_runbook_build_its_table(case: Case) -> None:
+    same(compiled(case))
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_the_calls_of_a_program_build_its_table(seed: int) -> None:
+    same(from_json(random_case(seed).text))
+
+
+HOSTILE = (
+    "", "\n", "\n\n", "a\n", "\na", "\\", "a\\\nb\\", '"', '""', '"""', "'''", '"""\n' + "'''", "\n\"\"\"\n'''\n",
+    "\0", "a\0\nb", "\r\n", "a\rb\n", "\t\n\t", "\x0c\n", "\u202e\n", "\u2028", "\ud800\n", "{", "{0}\n{x}", "%s\n%",
+    "$x\n`x`", "\\N{DASH}\n", "\\u0041\n\\x", "#\n", '")\nimport os\nos.abort()\nx = ("', 'r"""', "é\n🚀\n",
+    "x" * 1_000_000, "x\n" * 100_000, "\ufeff\n", "\x1b[31m\nred",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("hostile", HOSTILE, ids=range(len(HOSTILE)))
+def test_a_text_is_exactly_itself_and_nothing_in_it_is_hidden(hostile: str) -> None:
+    source = prose(hostile)
+    assert unframed(ast.literal_eval(source)) == hostile
+    assert all(character.isprintable() or character in "\n\t" for character in source)
+
+
+@given(st.text(alphabet="\"'\\\n\t{}ra \0\r\u202e", max_size=12))
+def test_any_text_is_exactly_itself(drawn: str) -> None:
+    assert unframed(ast.literal_eval(prose(drawn))) == drawn
+
+
+def test_a_command_is_shown_as_it_was_written(tmp_path: Path) -> None:
+    command = "printf '%s\\n' \"$x\" |\n  sed 's/\\\\/\"/'"
+    lines = document(tmp_path, f"## 1. Do\n\n```bash\n{command}\n```\n")
+    assert f'bash=r"""\n{command}\n"""' in lines
+
+
+def test_a_title_does_not_choose_the_encoding(tmp_path: Path) -> None:
+    source = document(tmp_path, "# coding: utf-7\n\n## 1. Do +AA0-\n\n```bash\ntrue\n```\n")
+    (tmp_path / "program.py").write_text(source, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "program.py", "steps"], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert "Do +AA0-" in done.stdout
+
+
+def document(folder: Path, body: str) -> str:
+    """The Python file that a document becomes."""
+    path = folder / "main.runbook.md"
+    path.write_text(body, encoding="utf-8")
+    made = compile_file(str(path)).program
+    assert made
+    found = emitted(made).text
+    assert found
+    return found
+
+
+def test_counters_are_named_only_where_calls_do_not_say_it(tmp_path: Path) -> None:
+    body = '## 1. Do\n\n```bash\nfalse\n```\n\n- FAIL: RETRY 2 STOP "Sorry"\n'
+    before = document(tmp_path, body).partition(SEPARATOR)[0]
+    assert 'on_fail=retry(2, then=stop("Sorry"))' in before
+    assert "retries" not in before
+
+
+# --- How long the runtime is ------------------------------------------------------------------------------------------
+
+COMMANDS = "## 1. Do\n\n```bash\nfalse\n```\n\n- FAIL: RETRY 2 STOP\n\n## 2. More\n\n```bash\ntrue\n```\n"
+BUDGETS = {
+    "commands": (1690, COMMANDS),
+    "questions": (1465, "## 1. Well?\n\nIs it?\n\n- YES: COMPLETE\n- NO: STOP\n"),
+    "both": (1800, COMMANDS + "\n## 3. Well?\n\nIs it?\n"),
+    "groups": (
+        1800,
+        COMMANDS + "\n## 3. All\n\nThink.\n\n### 3.1 One\n\n```bash\ntrue\n```\n\n### 3.2 Two\n\n```bash\ntrue\n```\n",
+    ),
+}
+"""The most lines below the separator, blank ones and explanations among them."""
+
+
+def length(text_: str) -> int:
+    _, line, runtime = text_.partition(f"\n{SEPARATOR}\n")
+    assert line
+    return runtime.count("\n") + 1
+
+
+@pytest.mark.parametrize("name", BUDGETS)
+def test_the_runtime_of_a_runbook_keeps_its_budget(name: str, tmp_path: Path) -> None:
+    most, body = BUDGETS[name]
+    assert length(document(tmp_path, body)) <= most
+
+
+PROGRAMS: dict[str, tuple[int, Task]] = {
+    "agent": (2300, agent("Hello")),
+    "tool": (2200, Tool("c", "t", text("{}"))),
+    "gate": (1640, Gate("", text(""))),
+    "parallel": (2370, Parallel((Agent("", text("a")), Agent("", text("b"))), "all")),
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_the_runtime_of_a_program_keeps_its_budget(name: str) -> None:
+    most, task = PROGRAMS[name]
+    source = emitted(program(node("1", task))).text
+    assert source
+    assert length(source) <= most
+
+
+def test_what_a_program_does_not_have_is_not_bundled(tmp_path: Path) -> None:
+    source = document(tmp_path, COMMANDS)
+    for absent in (
+        "import argparse",
+        "import typing",
+        "from typing",
+        "class Groups",
+        "def answer(",
+        "def reset_",
+        "NotImplemented: ",
+    ):
+        assert absent not in source
+
+
+# --- One runtime for several programs ---------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def shared(tmp_path: Path) -> tuple[Path, Path]:
+    """A program and the runtime beside it."""
+    emission = emitted(program(node("1", sh("echo done"))), runtime="shared")
+    (companion,) = emission.companions
+    (tmp_path / "program.py").write_text(emission.text or "", encoding="utf-8")
+    (tmp_path / companion.path).write_text(companion.text, encoding="utf-8")
+    return tmp_path / "program.py", tmp_path / companion.path
+
+
+def run(script: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-W", "error", str(script), *words]
+    return subprocess.run(command, cwd=script.parent, capture_output=True, text=True, check=False)
+
+
+def test_programs_share_a_runtime(shared: tuple[Path, Path]) -> None:
+    script, runtime = shared
+    done = run(script, "run")
+    assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr
+    other = emitted(program(node("1", agent("Hello"))), runtime="shared")
+    assert [(each.path, each.text) for each in other.companions] == [
+        (runtime.name, runtime.read_text(encoding="utf-8"))
+    ]
+    assert "--agent" not in run(script, "run", "--help").stdout, "what other programs need takes no part"
+    script.write_text(other.text or "", encoding="utf-8")
+    assert "--agent" in run(script, "run", "--help").stdout
+
+
+def test_a_runtime_that_was_altered_is_not_run(shared: tuple[Path, Path]) -> None:
+    script, runtime = shared
+    whole = runtime.read_text(encoding="utf-8")
+    for changed in (f"{whole}\nprint('run')\n", f"print('run')\n{whole}", "", None):
+        runtime.unlink() if changed is None else runtime.write_text(changed, encoding="utf-8")
+        refused = run(script, "run")
+        assert (refused.returncode, refused.stdout) == (2, "")
+        assert refused.stderr.startswith(f"rdc: error: {runtime}")
+        assert refused.stderr.count("\n") == 1
+
+
+def test_a_runtime_of_another_version_has_another_name(
+    monkeypatch: pytest.MonkeyPatch, shared: tuple[Path, Path]
+) -> None:
+    import backends.python as target  # noqa: PLC0415
+
+    target._shared_text.cache_clear()
+    monkeypatch.setattr(target, "__version__", "9.9.9")
+    (companion,) = emitted(program(node("1", sh("true"))), runtime="shared").companions
+    target._shared_text.cache_clear()
+    assert companion.path.startswith("rdc-runtime-9.9.9-")
+    assert companion.path != shared[1].name
+
+
+def test_all_words_are_the_builders() -> None:
+    from runtime_shim.built import Builder  # noqa: PLC0415
+
+    assert {word for word in WORDS if not hasattr(Builder, word)} == {"branch"}
