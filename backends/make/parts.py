@@ -18,7 +18,7 @@ from compiler.ir.tasks import Agent, Ask, Gate, Parallel, Shell, Tool
 
 _ABOUT = {
     "core": "The driver: takes one unit after the other, and keeps a journal of it",
-    "state": "The driver, where it reads the state of a run again",
+    "state": "The driver: who runs, and the state of a run, read again",
     "rules": "Module: units as rules of make",
     "counters": "Module: counters",
     "texts": "Module: texts that refer to values, and files of a run",

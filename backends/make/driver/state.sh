@@ -1,3 +1,79 @@
+# --- The lock: a symbolic link is made by one process only, at once and with what it says: number, start, and place ---------
+holder() {
+  rdc_holder='' rdc_links='' rdc_free=lock
+  if [ -f "$rdc_state/lock" ]; then # of an older rdc: the number alone
+    { read -r rdc_word < "$rdc_state/lock"; } 2> /dev/null || rdc_word=''
+    case $rdc_word in '' | *[!0123456789]*) rdc_word='none' ;; esac
+    rdc_holder="$rdc_word-0 $rdc_place" rdc_links=' lock' rdc_free=lock.after.$rdc_word-0
+  fi
+  while rdc_value=$(readlink "$rdc_state/$rdc_free" 2> /dev/null); do
+    rdc_holder=$rdc_value rdc_links="$rdc_links $rdc_free" rdc_free=lock.after.${rdc_value%% *}
+  done
+}
+here() {
+  rdc_place=$(printf '%s %s' "$(uname -n)" "$(readlink /proc/self/ns/pid 2> /dev/null)" | LC_ALL=C tr -c 'A-Za-z0-9.-' _)
+}
+
+# Whether who holds the lock lives; of another machine or container nobody can tell here, so it is not judged dead.
+is_held() {
+  rdc_word=${rdc_holder%% *}
+  [ "${rdc_holder#* }" = "$rdc_place" ] || return 0
+  alive "${rdc_word%-*}" "${rdc_word#*-}"
+}
+lock() {
+  mkdir -p "$rdc_state" 2> /dev/null ||
+    fail "the state folder cannot be made: $rdc_state; is something else there, or is this place read-only or full?"
+  [ ! -e "$rdc_state/lock" ] || [ -f "$rdc_state/lock" ] || fail "this is no lock, remove it: $rdc_state/lock"
+  here; began $$; rdc_me="$$-${rdc_began:-0} $rdc_place" rdc_tries=0
+  until holder; [ "$rdc_holder" = "$rdc_me" ]; do
+    [ -z "$rdc_holder" ] || ! is_held || refuse_lock
+    rdc_tries=$((rdc_tries + 1))
+    [ "$rdc_tries" -lt 99 ] || fail "the state folder cannot be written: $rdc_state; is it read-only or full, and are ln and readlink on PATH?"
+    ln -s "$rdc_me" "$rdc_state/$rdc_free" 2> /dev/null || :
+  done
+  [ -e "$rdc_state/.gitignore" ] || { printf '*\n' > "$rdc_state/.gitignore"; } 2> /dev/null || : # Git takes nothing of it
+  trap release EXIT
+  trap 'interrupt INT' INT; trap 'interrupt TERM' TERM; trap 'interrupt HUP' HUP
+}
+refuse_lock() {
+  rdc_word=${rdc_holder%%-*} rdc_says=${rdc_holder#* }
+  [ "$rdc_says" != "$rdc_place" ] || fail "another run is under way, process $rdc_word"
+  say "rdc: it cannot be seen from here whether it still runs; if it does not: ${rdc_again}unlock"
+  fail "another run is under way elsewhere: process $rdc_word of $rdc_says"
+}
+release() { holder; for rdc_word in $rdc_links; do rm -f "$rdc_state/$rdc_word"; done; }
+
+# --- Runs -----------------------------------------------------------------------------------------------------------------
+# Begins a run; an unfinished one is not thrown away.
+begin() {
+  if [ "$rdc_count" -gt 0 ] && ! is_over; then
+    is_own || fail "an unfinished run of a different version of the Makefile is there: ${rdc_again}clean archives it"
+    fail "an unfinished run is there: ${rdc_again}resume continues it, ${rdc_again}clean archives it"
+  fi
+  inputs
+  mend_journal; archive
+  rdc_count=0 rdc_run=$(date +%Y%m%d-%H%M%S | tr -cd '0-9-')-$$
+  begin_values
+  note "run $rdc_program $rdc_run 2"
+  rdc_next=${rdc_entry-}
+}
+archive() {
+  rdc_history=''
+  for rdc_word in journal $rdc_folders; do
+    [ -e "$rdc_state/$rdc_word" ] || [ -h "$rdc_state/$rdc_word" ] || continue
+    if [ -z "$rdc_history" ]; then
+      rdc_number=1; while [ -e "$rdc_state/history/$rdc_number" ]; do rdc_number=$((rdc_number + 1)); done
+      rdc_history=$rdc_state/history/$rdc_number rdc_number=1
+    fi
+    { mkdir -p "$rdc_history" && mv "$rdc_state/$rdc_word" "$rdc_history/$rdc_word"; } 2> /dev/null ||
+      fail "the run cannot be archived: $rdc_history"
+  done
+}
+run() {
+  load ''; lock; ready; read_journal; how_to_call
+  begin; walk
+}
+
 # --- The state of a run, read again: to go on with it, to tell of it, or to archive it ---------------------------------------
 
 # Reads the journal without changing it. A write that was interrupted leaves the beginning of a line at its end.
