@@ -65,7 +65,7 @@ class Words:
         """A word that is this text; a plain one has no quotes if it needs none."""
         if is_plain and re.fullmatch(r"[A-Za-z0-9_.:/@%+=-]+", text):
             return text
-        if is_carried(f"'{text}'") and len(text) <= LONGEST_WORD:
+        if is_carried(f"'{text}'") and "\n" not in text and len(text) <= LONGEST_WORD:
             return "'" + text.replace("'", "'\\''") + "'"
         name = self._texts.setdefault(text, f"text_{len(self._texts) + 1}")
         return f'"$rdc_{name}"'

@@ -38,6 +38,8 @@ def makefile(program: Program, options: MakeOptions) -> str:
     units = Units(program, prefix, needs.is_simple, bool(rules))
     written = [_written(units, node, rules, prefix) for node in units.shown]
     table = list(define(prefix, "RDC_UNITS", units.table()))
+    if values := units.values():
+        table += ["", *define(prefix, "RDC_VALUES", values)]
     parts = [part(module) for module in needs.modules(units)]
     text = f"{options.state_dir.rstrip('/') or '/'}/{re.sub(r'[^A-Za-z0-9._-]', '-', program.name)}.make"
     takes = [*CONTROLS, *(declared.name for declared in program.inputs)]

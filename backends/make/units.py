@@ -121,7 +121,11 @@ class Units:
     def table(self) -> str:
         """The text of RDC_UNITS."""
         rows = (line for node in self.shown if is_unit(node) or self.marks(node).references for line in self._row(node))
-        return "\n".join([*self._registers(), *rows, *self._whole()])
+        return "\n".join(rows)
+
+    def values(self) -> str:
+        """The text of RDC_VALUES: counters, values and inputs, and where a run begins and ends."""
+        return "\n".join([*self._registers(), *self._whole()])
 
     def _registers(self) -> Iterator[str]:
         hidden = set(self.own.values())

@@ -1,7 +1,7 @@
 # --- Agents, tools, time limits: what sh cannot say exactly is done by a program for python3 ------------------------------------
-entries() { eval "rdc_entries_$rdc_of=\$*"; }
-no_answer() { eval "rdc_none_$rdc_of=\$1"; }
-timeout() { eval "rdc_timeout_$rdc_of=\$1"; }
+entries() { eval "rdc_entries_U=\$*"; }
+no_answer() { eval "rdc_none_U=\$1"; }
+timeout() { eval "rdc_timeout_U=\$1"; }
 
 # Writes down the program that does it.
 prepare_helper() {
@@ -32,8 +32,8 @@ let_go() { end_left; }
 perform_agents() { perform_call; }
 perform_tool() { perform_call; }
 perform_call() {
-  eval "rdc_outcome=\$rdc_none_$rdc_self rdc_entries=\${rdc_entries_$rdc_self-}"
-  if tell; then eval "call_out \"\$rdc_call_$rdc_self\""
+  eval "rdc_outcome=\$rdc_none_U rdc_entries=\${rdc_entries_U-}"
+  if tell; then eval "call_out \"\$rdc_call_U\""
   else true > "$rdc_files/answers/$rdc_unit.$rdc_call"; fi
   ended 0
 }
@@ -50,7 +50,7 @@ call_out() {
   keep "$1" call
   set -- "$rdc_files/call" "$(registers)" "$rdc_files/values" "$rdc_files/outcome" "$rdc_files/answers/$rdc_unit.$rdc_call"
   for rdc_entry in $rdc_entries; do
-    if [ "$rdc_entry" = - ]; then of ask; else eval "rdc_value=\$rdc_entry_$rdc_self$rdc_entry"; fi
+    if [ "$rdc_entry" = - ]; then of ask; else eval "rdc_value=\$rdc_entry_U$rdc_entry"; fi
     { fill "$rdc_value" > "$rdc_files/new" && mv "$rdc_files/new" "$rdc_files/prompts/$rdc_unit${rdc_entry#-}.$rdc_call"; } \
       2> /dev/null || unkept
     set -- "$@" "$rdc_files/prompts/$rdc_unit${rdc_entry#-}.$rdc_call"
@@ -74,7 +74,7 @@ registers() {
 
 # A command with a time limit is called by the helper.
 call_command() {
-  eval "rdc_value=\${rdc_timeout_$rdc_self-}"
+  eval "rdc_value=\${rdc_timeout_U-}"
   if [ -z "$rdc_value" ]; then call "$@"; return; fi
   call_helper limited $$ "$rdc_files/left" "$rdc_value" "$@"
   case $rdc_code in 137 | 143) end_left ;; esac

@@ -7,7 +7,7 @@ command : 2> /dev/null 3<&0 || exec < /dev/null
 command trap : PIPE XFSZ 2> /dev/null
 # Variables begin with `rdc_`, so that a command sees none in place of its own; what make hands over is not for commands.
 rdc_file=$RDC_FILE rdc_top=$RDC_TOP rdc_folder=$RDC_FOLDER rdc_prefix=$RDC_PREFIX rdc_state=$RDC_STATE rdc_program=$RDC_PROGRAM
-rdc_journal=$rdc_state/journal rdc_files=$rdc_state rdc_folders='' rdc_run=alone rdc_loads='' rdc_previous='' rdc_variables=''
+rdc_journal=$rdc_state/journal rdc_files=$rdc_state rdc_folders='' rdc_run=alone rdc_loads='' rdc_variables=''
 rdc_verb=$1 rdc_unit='' rdc_id='' rdc_child='' rdc_count=0 rdc_changes='' rdc_over='' rdc_next='' rdc_nth=1 rdc_last='' rdc_way=''
 rdc_given_ASSUME='' rdc_given_RERUN='' rdc_given_ANSWERS='' rdc_given_UNIT='' rdc_given_RESULT='' rdc_given_HUMAN=''
 rdc_given_AGENT='' rdc_given_TOOLS='' rdc_given_INPUTS='' rdc_given=" $RDC_GIVEN "
@@ -41,63 +41,79 @@ filled() { rdc_value=$1; }
 in_words() { rdc_low=$1; case $1 in pass) rdc_says=PASS ;; *) rdc_says=FAIL ;; esac; }
 words() { printf %s "pass${1}fail"; }
 outcome() { case $1 in [Pp]ass | PASS | [Yy]es) rdc_outcome=pass ;; [Ff]ail | FAIL | [Nn]o) rdc_outcome=fail ;; *) return 1 ;; esac; }
-rdc_ready='' rdc_help='' rdc_units=''
+rdc_ready='' rdc_help=''
+call_number() { rdc_call=1; }
 call_command() { call "$@"; }
 ready() { for rdc_step in $rdc_ready; do "$rdc_step"; done; }
-for rdc_word in inputs begin_values resume_values folders declared before counted tell after_command no_values let_go; do eval "$rdc_word() { :; }"; done
+for rdc_word in inputs begin_values resume_values folders before counted tell after_command no_values let_go; do eval "$rdc_word() { :; }"; done
 line() { cat; }
 value() { rdc_value=''; }
 
 # --- The units: what RDC_UNITS says of them, and their texts, by keys that a variable may be called ------------------------
 key() { rdc_key=$1; while :; do case $rdc_key in *[.-]*) rdc_key=${rdc_key%%[.-]*}_${rdc_key#*[.-]} ;; *) return ;; esac; done; }
-unit() {
-  key "$1"; rdc_of=$rdc_key
-  eval "rdc_kind_$rdc_of=\$2 rdc_title_$rdc_of=\$3 rdc_id_$rdc_of=\$1 rdc_calls_$rdc_of=0"
-  if [ -z "$rdc_previous" ]; then rdc_entry=$1; else eval "rdc_then_$rdc_previous=\$1"; fi
-  rdc_previous=$rdc_of
-  [ "$2" = choice ] || rdc_units="$rdc_units $1"
-  declared "$@"
-}
-known_as() { eval "rdc_id_$rdc_of=\$1"; }
+unit() { rdc_kind_U=$2 rdc_title_U=$3 rdc_id_U=$1; }
+known_as() { rdc_id_U=$1; }
 entry() { rdc_entry=$1; }
 
-# Takes the program out of the Makefile once, or the unit $1 of it alone: what becomes of the file later does no harm.
+# Takes the program out of the Makefile once, or the unit $1 of it alone: what becomes of the file later does no harm. All
+# that belongs to a unit is one text, which sets variables whose names end with `_U`.
 load() {
   [ -z "$rdc_loads" ] || return 0
+  rdc_only=$1
   rdc_text=$({ LC_ALL=C awk -v prefix="$rdc_prefix" -v only="$1" '
     function key(name) { gsub(/[.-]/, "_", name); return name }
+    function quoted(text) { gsub(/\047/, "\047\"\047\"\047", text); return text }
+    function add(name, text) { # without a name it belongs to no unit
+      if (name == "") { printf "%s", text; return }
+      if (!(name in size)) names[++number] = name
+      texts[name, ++size[name]] = text
+    }
     kind != "" && $0 == "endef" {
-      printf "%s", ends[kind]
+      if (kind == "text") add(name, ends)
+      else if (kind == "after" || kind == "choose") add(name, kind == "after" ? "esac\n}\n" : "}\n")
       if (only != "" && kind == "units") exit
       kind = ""; next
     }
     kind == "skip" { next }
+    kind == "values" { print; next }
     kind == "units" {
-      if (only == "" || $1 == "unit" && $2 == only) print
-      else if ($1 == "unit" && is_before) print "rdc_then_" key(only) "=" $2
-      if (only != "") is_before = $1 == "unit" && $2 == only
-      next
+      if ($1 == "unit") {
+        if (before != "") add(before, "rdc_then_U=" $2 "\n")
+        else if (only == "") print "rdc_entry=" $2
+        before = $2
+        if ($3 ~ /^(pass_fail|yes_no|confirm|gate|input|select)$/) asking = asking " " $2
+        if ($3 ~ /^(input|select)$/) free = "yes"
+      }
+      add(before, $0 "\n"); next
     }
-    kind == "after" || kind == "choose" { print; next }
-    kind != "" { gsub(/\047/, "\047\"\047\"\047"); printf "%s%s", (count++ ? "\n" : ""), $0; next }
+    kind == "after" || kind == "choose" { add(name, $0 "\n"); next }
+    kind != "" { add(name, (count++ ? "\n" : "") quoted($0)); next }
     index($0, prefix "RDC_PROGRAM := ") == 1 { print "rdc_loads=" $3 }
     $1 == "define" && NF == 2 && index($2, prefix) == 1 {
-      name = substr($2, length(prefix) + 1)
-      is_escaped = sub(/^escaped_/, "", name)
-      kind = name; sub(/_.*/, "", kind)
-      if (name == "RDC_UNITS") { kind = "units"; next }
-      if (kind == "RDC" || only != "" && name != "do_" only && kind != "text") { kind = "skip"; next }
-      variable = "rdc_" kind "_" key(substr(name, length(kind) + 2))
-      if (kind == "after" || kind == "choose") {
-        if (kind == "choose") print "rdc_kind" substr(variable, 11) "=choice"
-        sub(/choose/, "after", variable)
-        print variable "() {" (kind == "after" ? " case $rdc_outcome in" : "")
-        ends["after"] = "esac\n}\n"; ends["choose"] = "}\n"
-      } else {
-        kind = "text"; count = 0
-        printf "%s=%s\047", variable, (is_escaped ? "$(printf %b. " : "")
-        ends["text"] = "\047" (is_escaped ? "); " variable "=${" variable "%.}" : "") "\n"
+      block = substr($2, length(prefix) + 1)
+      is_escaped = sub(/^escaped_/, "", block)
+      kind = block; sub(/_.*/, "", kind)
+      name = substr(block, length(kind) + 2)
+      if (block == "RDC_UNITS") { kind = "units"; next }
+      if (block == "RDC_VALUES") { kind = "values"; next }
+      if (kind == "RDC" || only != "" && block != "do_" only && kind != "text") { kind = "skip"; next }
+      if (kind == "after") { add(name, "rdc_after_U() { case $rdc_outcome in\n"); next }
+      if (kind == "choose") { add(name, "rdc_kind_U=choice\nrdc_after_U() {\n"); next }
+      variable = "rdc_" kind "_U"
+      if (kind == "entry" || kind == "option") { variable = variable name; sub(/U.*_/, "U_", variable); sub(/_[0-9]+$/, "", name) }
+      if (kind == "text" || kind == "python") { variable = "rdc_" kind "_" name; name = "" }
+      kind = "text"; count = 0
+      add(name, variable "=" (is_escaped ? "$(printf %b. " : "") "\047")
+      ends = "\047" (is_escaped ? "); " variable "=${" variable "%.}" : "") "\n"
+    }
+    END {
+      for (i = 1; i <= number; i++) {
+        if (only != "" && names[i] != only) continue
+        printf "rdc_u_%s=\047", key(names[i])
+        for (j = 1; j <= size[names[i]]; j++) printf "%s", quoted(texts[names[i], j])
+        print "\047"
       }
+      print "rdc_asking=\047" asking "\047 rdc_free_texts=\047" free "\047"
     }' < "$rdc_file"; } 2> /dev/null) && [ -n "$rdc_text" ] ||
     unreadable
   eval "$rdc_text"
@@ -105,14 +121,21 @@ load() {
   rdc_text=''
 }
 unreadable() { fail "$rdc_file cannot be read: is there a blank in its name, and are sed and awk on PATH?"; }
-of() { eval "rdc_value=\${rdc_$1_$rdc_self-}"; }
+of() { eval "rdc_value=\${rdc_$1_U-}"; }
 
-# Makes $1 the unit, if that is the name of one.
-take() {
+# Makes $1 the unit whose variables are set, if that is the name of one, and the unit where the run stands.
+look_at() {
   case $1 in '' | *[!A-Za-z0-9_.-]*) return 1 ;; esac
-  key "$1"; rdc_unit=$1 rdc_self=$rdc_key
-  eval "rdc_id=\${rdc_id_$rdc_self-} rdc_kind=\${rdc_kind_$rdc_self-} rdc_variables=\${rdc_variables_$rdc_self-}"
-  [ -n "$rdc_id" ]
+  key "$1"; eval "rdc_value=\${rdc_u_$rdc_key-}"
+  [ -n "$rdc_value" ] || return 1
+  unset rdc_marks_U rdc_variables_U rdc_attempts_U rdc_then_U rdc_gives_U rdc_delay_U rdc_timeout_U rdc_words_U rdc_entries_U
+  unset -f rdc_after_U 2> /dev/null || :
+  rdc_id_U=$1 rdc_title_U=''
+  eval "$rdc_value"
+}
+take() {
+  look_at "$1" || return 1
+  rdc_unit=$1 rdc_id=$rdc_id_U rdc_kind=$rdc_kind_U rdc_variables=${rdc_variables_U-}
 }
 
 # --- Transitions ----------------------------------------------------------------------------------------------------------
@@ -125,19 +148,19 @@ STOP() { rdc_over=STOP rdc_code=1 rdc_message=${1-} rdc_way=STOP; }
 follow() {
   rdc_next=''
   counted
-  if command -v "rdc_after_$rdc_self" > /dev/null; then "rdc_after_$rdc_self"
+  if command -v rdc_after_U > /dev/null; then rdc_after_U
   elif [ "$rdc_outcome" != pass ]; then STOP
   else of 'then'; if [ -n "$rdc_value" ]; then go "$rdc_value"; else COMPLETE; fi; fi
   choose
 }
 choose() {
   while [ -z "$rdc_over" ]; do
-    key "$rdc_next"; eval "rdc_value=\${rdc_kind_$rdc_key-}"
-    [ "$rdc_value" = choice ] || break
-    rdc_self=$rdc_key
-    "rdc_after_$rdc_key"
+    rdc_id_U=$rdc_next
+    look_at "$rdc_next" || [ -n "$rdc_only" ] || fail "there is no unit $rdc_next"
+    [ "$rdc_kind_U" = choice ] || break
+    rdc_after_U
   done
-  [ -n "$rdc_over" ] || [ "$rdc_way" != go ] || eval "rdc_way=\"go \${rdc_id_$rdc_key-$rdc_next}\""
+  [ -n "$rdc_over" ] || [ "$rdc_way" != go ] || rdc_way="go $rdc_id_U"
 }
 walk() {
   while choose; [ -z "$rdc_over" ]; do
@@ -156,7 +179,7 @@ attempt() {
 begin_unit() {
   attempt
   before
-  eval "rdc_calls_$rdc_self=\$((rdc_calls_$rdc_self + 1)) rdc_call=\$rdc_calls_$rdc_self"
+  call_number
   note "begin $rdc_unit $rdc_attempt$rdc_changes"
   rdc_changes=''
 }
@@ -174,10 +197,10 @@ called() {
 # Records the outcome before anything else; $1 is the exit code, $2 the file and line of an answer.
 ended() {
   now; rdc_time=$((rdc_now - rdc_start))
-  in_words "$rdc_outcome"; rdc_word=$rdc_says
+  in_words "$rdc_outcome"; rdc_ended=$rdc_says
   record "end $rdc_unit $rdc_outcome $1 $rdc_time${2:+ $2}" || unrecorded
   [ "$rdc_verb" = step ] || follow
-  details "$1" "$rdc_time" "$rdc_way"; say "    $rdc_word  $rdc_says"
+  details "$1" "$rdc_time" "$rdc_way"; say "    $rdc_ended  $rdc_says"
 }
 
 # Exit code $1, time $2 in hundredths of a second and transition $3 as people read them.
@@ -192,7 +215,7 @@ now() { { read -r rdc_now _ < /proc/uptime; } 2> /dev/null || rdc_now=$(date +%s
 unrecorded() {
   case $rdc_kind in bash | sh) rdc_says="resume ASSUME=$rdc_outcome" ;; *) rdc_says=resume ;; esac
   rdc_says="but this cannot be recorded: $rdc_journal; make room for it, then: $rdc_again$rdc_says"
-  fail "unit $rdc_id ended with $rdc_word, $rdc_says"
+  fail "unit $rdc_id ended with $rdc_ended, $rdc_says"
 }
 
 # --- Commands: each a process group of its own; at a terminal in ours, whose keys reach it ---------------------------------
@@ -290,7 +313,7 @@ is_kept() {
 }
 vanished() {
   trap - EXIT # the lock that is there may be that of another run by now
-  case $rdc_last in end\ *) rdc_says="unit $rdc_id ended with $rdc_word, and this is lost: " ;; *) rdc_says='' ;; esac
+  case $rdc_last in end\ *) rdc_says="unit $rdc_id ended with $rdc_ended, and this is lost: " ;; *) rdc_says='' ;; esac
   say "rdc: if the folder was moved, put it back, then: ${rdc_again}resume"
   say "rdc: if it is lost, begin anew:                  $rdc_begin"
   fail "$rdc_says$rdc_state was removed or replaced during the run"

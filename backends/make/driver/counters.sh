@@ -1,8 +1,8 @@
 # --- Counters: their changes are noted in the journal where the next unit begins ---------------------------------------------
 counter() { key "$1"; eval "rdc_r_$rdc_key=\$2"; rdc_counters="$rdc_counters $rdc_key"; }
 scope() { key "$1"; shift; eval "rdc_scope_$rdc_key=\$*"; }
-attempts() { eval "rdc_attempts_$rdc_of=\$1"; }
-variable() { eval "rdc_variables_$rdc_of=\"\${rdc_variables_$rdc_of-} \$1=\$2\""; }
+attempts() { rdc_attempts_U=$1; }
+variable() { rdc_variables_U="${rdc_variables_U-} $1=$2"; }
 rdc_counters=''
 
 value() { key "$1"; eval "rdc_value=\$rdc_r_$rdc_key"; }

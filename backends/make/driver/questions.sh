@@ -5,15 +5,9 @@ perform_confirm() { ask; }
 perform_input() { ask; }
 perform_select() { ask; }
 perform_gate() { ask; }
-rdc_ready="$rdc_ready check_answers" rdc_asking='' rdc_free_texts=''
+rdc_ready="$rdc_ready check_answers" 
 
-declared() {
-  case $2 in
-    pass_fail | yes_no | confirm | gate) rdc_asking="$rdc_asking $rdc_of" ;;
-    input | select) rdc_asking="$rdc_asking $rdc_of" rdc_free_texts=yes ;;
-  esac
-}
-asks() { for rdc_word in $rdc_asking; do eval "printf '%s\n' \"\$rdc_id_$rdc_word\""; done; }
+asks() { (for rdc_word in $rdc_asking; do look_at "$rdc_word"; printf '%s\n' "$rdc_id_U"; done); }
 
 # Puts the question of the unit, or stands at its gate.
 ask() {
@@ -57,7 +51,7 @@ hint() {
   esac
 }
 hints() { hint | awk 'NR > 1 { printf " or " } { printf "%s", $0 }'; }
-option_text() { eval "rdc_value=\$rdc_option_${rdc_self}_$1"; fill "$rdc_value"; }
+option_text() { eval "rdc_value=\$rdc_option_U_$1"; fill "$rdc_value"; }
 options() {
   rdc_number=0
   [ "$rdc_kind" != select ] || for rdc_word in $rdc_words; do
@@ -132,7 +126,6 @@ check_lines() {
 from_file() {
   rdc_sum=$(cksum < "$rdc_given_ANSWERS" | tr ' ' -)
   [ -n "$rdc_sum" ] || fail "the answers cannot be read: $rdc_given_ANSWERS; is cksum on PATH?"
-  asks > "$rdc_files/asks" 2> /dev/null || unkept
   rdc_found=$(RDC_NAME=$rdc_id RDC_SUM=$rdc_sum RDC_KIND=$rdc_kind RDC_FREE=$rdc_free_texts LC_ALL=C awk '
     FILENAME == ARGV[1] { if ($2 == "end" && $7 == ENVIRON["RDC_SUM"]) used[$8] = 1; next }
     FILENAME == ARGV[2] { names[++count] = $0; next }

@@ -145,7 +145,10 @@ own_journal() {
   while read -r rdc_word rdc_value; do
     case $rdc_word:${rdc_value#-} in :) continue ;; *[!A-Za-z0-9_.-]*:* | *: | *:*[!0123456789]*) damaged ;; esac
     key "$rdc_word"
-    eval "[ -n \"\${rdc_$rdc_key-}\" ]" || damaged
+    case $rdc_key in
+      r_*) eval "[ -n \"\${rdc_$rdc_key-}\" ]" || damaged ;;
+      *) eval "[ -n \"\${rdc_u_${rdc_key#calls_}-}\" ]" || damaged ;;
+    esac
     eval "rdc_$rdc_key=\$rdc_value"
   done << facts
 $rdc_facts
@@ -157,7 +160,7 @@ facts
   take "${2-}" && [ "$rdc_kind" != choice ] || damaged
   rdc_next=$2 rdc_nth=$3
   attempt
-  eval "rdc_call=\$rdc_calls_$rdc_self"
+  key "$2"; eval "rdc_call=\$rdc_calls_$rdc_key"
 }
 
 # Whether the command of the unit outlived its driver; its number was on record before it ran.
@@ -243,7 +246,7 @@ status() {
     { take "$rdc_unit" && is_word "$rdc_outcome"; } || damaged
     case $rdc_code$rdc_number$rdc_time in '' | *[!0123456789]*) damaged ;; esac
     in_words "$rdc_outcome"
-    case $rdc_way in go-*) key "${rdc_way#go-}"; eval "rdc_way=\"go \${rdc_id_$rdc_key-}\"" ;; esac
+    case $rdc_way in go-*) look_at "${rdc_way#go-}" && rdc_way="go $rdc_id_U" && take "$rdc_unit" ;; esac
     rdc_attempt=$rdc_number; called; rdc_title=$rdc_says
     details "$rdc_code" "$rdc_time" "$rdc_way"
     printf '%s %s  (%s)\n' "$rdc_low" "$rdc_title" "$rdc_says" 2> /dev/null
@@ -292,7 +295,7 @@ help() {
   help_line "${rdc_again}status" 'what was done, and where the run stands'
   help_line "${rdc_again}clean" 'archive the run'
   help_line "${rdc_again}unlock" 'remove the lock of a run that is no more'
-  for rdc_word in $rdc_units; do help_unit "$rdc_word"; done
+  for rdc_word; do help_unit "$rdc_word"; done
 }
 help_line() { printf '%-32s %s\n' "$1" "$2" 2> /dev/null; }
 help_unit() {

@@ -1,21 +1,21 @@
 # --- Texts: what they refer to is filled in, and what a terminal would obey is a `?` -------------------------------------------
 mark() {
-  eval "rdc_marks_$rdc_of=\${rdc_marks_$rdc_of-}x"
-  eval "rdc_word=rdc_mark_${rdc_of}_\${#rdc_marks_$rdc_of}"
+  eval "rdc_marks_U=\${rdc_marks_U-}x"
+  eval "rdc_mark=rdc_mark_U_\${#rdc_marks_U}"
   key "$2"
-  eval "$rdc_word=\$1 ${rdc_word}_register=\$rdc_key"
-  eval "${rdc_word}_before=\${3-} ${rdc_word}_after=\${4-} ${rdc_word}_missing=\${5-}"
+  eval "$rdc_mark=\$1 ${rdc_mark}_register=\$rdc_key"
+  eval "${rdc_mark}_before=\${3-} ${rdc_mark}_after=\${4-} ${rdc_mark}_missing=\${5-}"
 }
 
 # Writes the text $1 with the values of the registers that the unit's texts refer to, in one pass, and lets it be rdc_value.
 fill() {
-  eval "rdc_marks=\${rdc_marks_$rdc_self-}"
+  eval "rdc_marks=\${rdc_marks_U-}"
   if [ -z "$rdc_marks" ]; then printf '%s' "$1"; return; fi
   (
     rdc_i=0
     while [ "$rdc_i" -lt "${#rdc_marks}" ]; do
       rdc_i=$((rdc_i + 1))
-      rdc_word=rdc_mark_${rdc_self}_$rdc_i
+      rdc_word=rdc_mark_U_$rdc_i
       eval "RDC_MARK_$rdc_i=\$$rdc_word RDC_BEFORE_$rdc_i=\$${rdc_word}_before RDC_AFTER_$rdc_i=\$${rdc_word}_after"
       eval "RDC_MISSING_$rdc_i=\$${rdc_word}_missing rdc_key=\$${rdc_word}_register"
       held
@@ -53,7 +53,7 @@ fill() {
 }
 filled() {
   case $1 in '') rdc_value=''; return ;; esac
-  eval "rdc_marks=\${rdc_marks_$rdc_self-}"
+  eval "rdc_marks=\${rdc_marks_U-}"
   if [ -z "$rdc_marks" ]; then rdc_value=$1; return; fi
   rdc_value=$(fill "$1" && echo .) || unkept
   rdc_value=${rdc_value%.}
@@ -102,6 +102,8 @@ tidy() {
 begin_values() { folders; values_at_begin; }
 values_at_begin() { :; }
 rdc_ready="$rdc_ready tidy"
+# How many times the unit has been done, itself included; files have that in their names.
+call_number() { key "$rdc_unit"; eval "rdc_calls_$rdc_key=\$((\${rdc_calls_$rdc_key-0} + 1))"; eval "rdc_call=\$rdc_calls_$rdc_key"; }
 folders() { for rdc_word in $rdc_folders; do mkdir -p "$rdc_files/$rdc_word" 2> /dev/null || unkept; done; }
 
 # Lets rdc_lines be a file of lines with what is in the file $1: itself or, if that is JSON, the file $2. The rest says

@@ -1,5 +1,5 @@
 # --- Delays and limits -----------------------------------------------------------------------------------------------------
-delay() { eval "rdc_delay_$rdc_of=\"\$1 \$2\""; }
+delay() { eval "rdc_delay_U=\"\$1 \$2\""; }
 limit() { rdc_limit=$1; counter rdc.tasks 0; }
 rdc_limit=''
 

@@ -6,7 +6,7 @@ slot() {
   [ $# -lt 2 ] || { eval "rdc_initial_$rdc_key=\$2 rdc_r_$rdc_key=1"; rdc_initials="$rdc_initials $rdc_key"; }
 }
 rdc_slots='' rdc_initials=''
-gives() { eval "rdc_gives_$rdc_of=\$*"; }
+gives() { eval "rdc_gives_U=\$*"; }
 
 held() {
   rdc_held=''
