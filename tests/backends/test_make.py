@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shlex
-import shutil
 import subprocess
 import tempfile
 from dataclasses import replace
@@ -31,7 +30,6 @@ from tests.backends.makefiles import (
     last_line,
 )
 from tests.conftest import ROOT
-from tests.workflows import lint
 
 EXAMPLES = sorted((ROOT / "examples").glob("*.runbook.md"))
 
@@ -64,31 +62,6 @@ def example_makefiles() -> dict[str, str]:
     """The Makefiles of the examples."""
     programs = {path.name: compile_file(str(path)).program for path in EXAMPLES}
     return {name: emitted(program) for name, program in programs.items() if program}
-
-
-def driver(makefile: str) -> str:
-    """The script of a Makefile, taken out as the Makefile itself does."""
-    command = ["sed", "-n", r"s/^#: \{0,1\}//p"]
-    return subprocess.run(command, input=makefile, capture_output=True, check=True, encoding="utf-8").stdout
-
-
-def test_shellcheck_finds_nothing_in_any_driver(tmp_path: Path) -> None:
-    texts = {name: driver(makefile) for name, makefile in example_makefiles().items()}
-    assert len(texts) == len(EXAMPLES)
-    paths = [tmp_path / f"{name}.sh" for name in texts]
-    for path, script in zip(paths, texts.values(), strict=True):
-        path.write_text(script, encoding="utf-8")
-    command = [lint.program("shellcheck"), "--norc", "-s", "sh", *map(str, paths)]
-    checked = subprocess.run(command, capture_output=True, check=False, encoding="utf-8")
-    assert (checked.returncode, checked.stdout) == (0, "")
-
-
-@pytest.mark.skipif(not shutil.which("dash"), reason="dash is not here")
-@pytest.mark.parametrize("name", [path.name for path in EXAMPLES])
-def test_dash_can_read_each_driver(name: str) -> None:
-    script = driver(example_makefiles()[name])
-    checked = subprocess.run(["dash", "-n"], input=script, capture_output=True, check=False, encoding="utf-8")
-    assert (checked.returncode, checked.stderr) == (0, "")
 
 
 @pytest.mark.parametrize("name", [path.name for path in EXAMPLES])
