@@ -71,7 +71,7 @@ def check_make(_: Program, text: str) -> None:
     assert not strange, strange
     assert not any(line.startswith("#") and line.endswith("\\") for line in outside)
     for name, body in blocks:
-        if name.startswith(("after_", "choose_", "RDC_UNITS")):
+        if name.startswith(("after_", "choose_", "RDC_UNITS", "RDC_VALUES")):
             bare = re.sub(r"'[^']*'|\\'", "", body)
             assert not re.search(r"[`\\'\0]|\$(?!rdc_text_)", bare), (name, bare)
 
@@ -118,7 +118,7 @@ def _shape(line: str) -> str:
     line = re.sub(r"^run: [\w-]+$", "run: *", line, flags=re.ASCII)
     line = re.sub(r"^(RDC_(?:UNITS_ALONE|RULES|PROGRAM|STATE) :=)[\w./ -]*$", r"\1 *", line, flags=re.ASCII)
     line = re.sub(
-        r"^define (?:escaped_)?(?:do|ask|after|choose|text|option|python|RDC_MODULE)_[\w.-]+$",
+        r"^define (?:escaped_)?(?:do|ask|after|choose|text|option|python|RDC_MODULE|RDC)_[\w.-]+$",
         "define *",
         line,
         flags=re.ASCII,
