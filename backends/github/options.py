@@ -241,6 +241,10 @@ class GithubOptions(_Model):
     tools: dict[Name, Caller] = Field(
         default_factory=dict, description="The command of each connection that tools are called by."
     )
+    parallel: Literal["step", "matrix"] = Field(
+        default="step",
+        description="Where the agents of a parallel step run: in one step, or outside loops each in a job of its own.",
+    )
     summary: bool = Field(
         default=True, description="Whether the last step writes the table and the picture of the run."
     )
