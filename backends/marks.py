@@ -32,7 +32,7 @@ class Marks:
     def _are_clear(self) -> bool:
         """Whether a text with marks can be taken apart again, mark by mark."""
         marks = list(self._marks.values())
-        if not all(marks) or len(marks) != len(set(marks)):
+        if not all(marks) or any("\n" in mark for mark in marks) or len(marks) != len(set(marks)):
             return False
         if not marks:
             return True

@@ -4,24 +4,25 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from backends.base import Backend, Emission, NoOptions
+from backends.base import Backend, Emission
 from backends.make.makefile import makefile
+from backends.make.options import MakeOptions
 from backends.make.refusals import refusals
 from compiler.ir.features import Feature
 from compiler.ir.program import Program
 from compiler.passes import optimise
 
 
-class MakeBackend(Backend[NoOptions]):
+class MakeBackend(Backend[MakeOptions]):
     """A Makefile that needs nothing but GNU make and a POSIX shell, and python3 where sh cannot say a thing exactly."""
 
     name: ClassVar[str] = "make"
     summary: ClassVar[str] = "a Makefile for GNU make 3.81 and a POSIX shell, resumable"
     suffix: ClassVar[str] = ".mk"
-    options = NoOptions
+    options = MakeOptions
     features: ClassVar[frozenset[Feature]] = frozenset(Feature)
 
-    def render(self, program: Program, options: NoOptions) -> Emission:  # noqa: ARG002 (there are none)
+    def render(self, program: Program, options: MakeOptions) -> Emission:
         """The text of the Makefile."""
         refused = tuple(refusals(program))
-        return Emission(None, refused) if refused else Emission(makefile(optimise(program)))
+        return Emission(None, refused) if refused else Emission(makefile(optimise(program), options))

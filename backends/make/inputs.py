@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from backends.make.blocks import Words
 from backends.make.names import Names
-from backends.make.texts import block
+from backends.make.texts import visible
 from compiler.ir.program import Input, Program
 
 _FIT = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
@@ -27,52 +27,23 @@ _RESERVED = frozenset(
 _RESERVED_BEGINNINGS = ("MAKE", "RDC_", "rdc_", "LC_", "LD_", "DYLD_")
 
 
-@dataclass(frozen=True, slots=True)
-class Given:
-    """An input in the templates: its identifier, name and type, its slot, and the blocks with its rules."""
-
-    variable: str
-    name: str
-    type: str
-    slot: str
-    default: str
-    missing: str
-    options: tuple[str, ...]
-    pattern: str
-
-
 def is_reserved(name: str) -> bool:
     """Whether make or rdc gives a name a meaning, or make could not be given it."""
     return name in _RESERVED or name.startswith(_RESERVED_BEGINNINGS) or not _FIT.fullmatch(name)
 
 
-def inputs_of(program: Program, names: Names) -> list[Given]:
-    """The inputs for the templates."""
-    return [
-        Given(
-            variable=_variable(number),
-            name=declared.name,
-            type=declared.type,
-            slot=names.slots[declared.name],
-            default="no" if declared.default is None else "yes",
-            missing="required" if declared.required else "optional",
-            options=tuple(f"option_{_variable(number)}_{index}" for index, _ in enumerate(declared.options, 1)),
-            pattern="" if declared.pattern is None else f"rule_{_variable(number)}",
-        )
-        for number, declared in enumerate(program.inputs, 1)
-    ]
-
-
-def input_blocks(program: Program) -> Iterator[str]:
-    """The texts that belong to inputs: defaults, options and patterns."""
+def input_rows(program: Program, names: Names, words: Words) -> Iterator[str]:
+    """What RDC_UNITS says of inputs: slot, variable, type, whether one has to be given, and its rules."""
     for number, declared in enumerate(program.inputs, 1):
-        name = _variable(number)
+        given = "required" if declared.required else "optional"
+        about_it = words.quoted(visible(about(declared)))
+        slot = names.registers[declared.name]
+        yield f"input {declared.name} {slot} {variable(number)} {declared.type} {given} {about_it}"
         if declared.default is not None:
-            yield from block(f"default_{name}", declared.default)
-        for index, option in enumerate(declared.options, 1):
-            yield from block(f"option_{name}_{index}", option)
+            yield f"  default {words.quoted(declared.default)}"
+        yield from (f"  option {words.quoted(option)}" for option in declared.options)
         if declared.pattern is not None:
-            yield from block(f"rule_{name}", json.dumps([declared.type, declared.options, declared.pattern]))
+            yield f"  pattern {words.quoted(json.dumps([declared.type, declared.options, declared.pattern]))}"
 
 
 def about(declared: Input) -> str:
@@ -89,5 +60,6 @@ def about(declared: Input) -> str:
     return "; ".join(says)
 
 
-def _variable(number: int) -> str:
+def variable(number: int) -> str:
+    """What the driver is given the value of an input as."""
     return f"input_{number}"

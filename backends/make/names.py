@@ -1,43 +1,71 @@
-"""Names in a Makefile's script for what a document has named: identifiers, so that nothing of it is ever evaluated."""
+"""Names in a Makefile for what a document has named: plain words of which nothing is ever expanded or evaluated."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
-from backends.shell.tokens import identifiers, tokens_of
-from compiler.ir.program import Program
+from compiler.ir.program import Program, scope_members
+from compiler.ir.tasks import PASS_OR_FAIL, UNREAD, alphabet
 
-PLAIN_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
+LONGEST = 60
+OUR_WORDS = frozenset({*PASS_OR_FAIL, *UNREAD, "yes", "no", "approved", "rejected"})
+"""The words of outcomes that rdc itself has names for; they stand for themselves."""
 
 
-@dataclass(frozen=True, slots=True)
-class Names:
-    """The identifiers of a program: nodes, counters, slots, and the words of outcomes that somebody wrote.
+def names_for(ids: Iterable[str], taken: Collection[str] = ()) -> dict[str, str]:
+    """A name for each id: the id itself where make and sh can carry it.
 
-    `files` are what units are called in names of files.
+    Names differ in more than `.`, `-` and `_`, since variables of the shell have `_` for all three.
     """
+    found: dict[str, str] = {}
+    keys = {key(name) for name in taken}
+    for number, written in enumerate(ids, 1):
+        base = re.sub(r"[^A-Za-z0-9_.-]+", "-", written)[:LONGEST].strip(".-") or "unit"
+        name = base if key(base) not in keys else f"{base}-{number}"
+        while key(name) in keys:
+            name += "-x"
+        keys.add(key(name))
+        found[written] = name
+    return found
 
-    nodes: Mapping[str, str]
-    counters: Mapping[str, str]
-    slots: Mapping[str, str]
-    tokens: Mapping[str, str]
-    files: Mapping[str, str]
 
-    @property
-    def registers(self) -> dict[str, str]:
-        """The variables of counters and slots, by their names."""
-        return {**self.counters, **self.slots}
+def key(name: str) -> str:
+    """What a name becomes in the name of a shell variable."""
+    return re.sub("[.-]", "_", name)
 
 
-def names_of(program: Program) -> Names:
-    """The identifiers of a program."""
-    nodes = identifiers((node.id for node in program.nodes), "u")
-    return Names(
-        nodes=nodes,
-        counters=identifiers((register.name for register in program.registers), "rdc_n"),
-        slots=identifiers((slot.name for slot in program.slots), "rdc_s"),
-        tokens=tokens_of(program),
-        files={name: name if PLAIN_NAME.fullmatch(name) else identifier for name, identifier in nodes.items()},
-    )
+@dataclass(frozen=True)
+class Names:
+    """The names of nodes, registers, scopes, and of the words of outcomes that somebody wrote."""
+
+    program: Program
+
+    @cached_property
+    def nodes(self) -> Mapping[str, str]:
+        """Nodes, by their ids."""
+        return names_for(node.id for node in self.program.nodes)
+
+    @cached_property
+    def registers(self) -> Mapping[str, str]:
+        """Counters and slots, which share one space of names (I5)."""
+        counters = (register.name for register in self.program.registers)
+        return names_for((*counters, *(slot.name for slot in self.program.slots)))
+
+    @cached_property
+    def scopes(self) -> Mapping[str, str]:
+        """Scopes of counters."""
+        return names_for(scope_members(self.program.registers))
+
+    @cached_property
+    def tokens(self) -> Mapping[str, str]:
+        """Words that somebody wrote: a script compares nothing but these names, and a journal has nothing else."""
+        words = (word for node in self.program.nodes for word in alphabet(node.task) if word not in OUR_WORDS)
+        return names_for(dict.fromkeys(words), OUR_WORDS)
+
+    def file(self, register: str) -> str:
+        """What a slot is called in names of files, and what a register is called to the helper."""
+        prefix = "rdc_s_" if any(slot.name == register for slot in self.program.slots) else "rdc_n_"
+        return prefix + key(self.registers[register])

@@ -1,96 +1,223 @@
-"""The units of a program with texts, replies, calls or gates as the arms of a `case` in POSIX sh: what each does."""
+"""The units of a program in a Makefile: a block for the command or prompt of each, one for what follows.
+
+What else the driver has to know of them stands together in RDC_UNITS, a line for each unit and what belongs to it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import assert_never
 
+from backends.make.blocks import Words, define
+from backends.make.inputs import input_rows
 from backends.make.names import Names
-from backends.shell.ways import INDENT
+from backends.make.texts import comment, visible, visible_lines
+from backends.make.transitions import Transitions, own_retries
+from backends.marks import NO_MARKS, Marks
+from backends.shell.calls import call_of
 from compiler.ir.edges import value_names
-from compiler.ir.program import Node, Program
+from compiler.ir.names import INSTANCES
+from compiler.ir.program import Node, Program, texts_of
 from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Tool, alphabet, no_answer
+from compiler.ir.texts import Text, joined
+
+WIDTH = 120
 
 
-@dataclass(frozen=True, slots=True)
+def is_unit(node: Node) -> bool:
+    """Whether a node does something."""
+    return not isinstance(node.task, Branch | End)
+
+
+@dataclass(frozen=True)
 class Units:
-    """Writes the arms. `has_timeouts` says whether some command has a time limit."""
+    """Writes the units. `is_simple`: they are commands and verdicts alone; `has_rules`: make knows the way.
+
+    What an end says stands in the units that lead there.
+    """
 
     program: Program
-    names: Names
-    has_timeouts: bool
+    prefix: str
+    is_simple: bool
+    has_rules: bool
 
-    def tasks(self) -> Iterator[str]:
-        """For each place of the walk what is done there."""
-        for node in self.program.nodes:
-            name = self.names.nodes[node.id]
-            if isinstance(node.task, End):
-                if not node.edges:
-                    yield f"{name}) finish {node.task.result.upper()} ;;"
-                continue
-            lines = list(self._unit(node))
-            if lines:
-                yield f"{name})"
-                yield from (INDENT + line for line in lines)
-                yield f"{INDENT};;"
+    @cached_property
+    def names(self) -> Names:
+        """The names of what stands in the program."""
+        return Names(self.program)
 
-    def _unit(self, node: Node) -> Iterator[str]:
-        """The lines that do the task of a node."""
-        words = f"rdc_words='{' '.join(self.names.tokens.get(word, word) for word in alphabet(node.task))}'"
+    @cached_property
+    def words(self) -> Words:
+        """The words of the shell within blocks."""
+        return Words(self.prefix)
+
+    @cached_property
+    def own(self) -> dict[str, str]:
+        """The counter of each unit that counts its own retries alone."""
+        return own_retries(self.program)
+
+    @cached_property
+    def transitions(self) -> Transitions:
+        """Where the run goes."""
+        return Transitions(self.program, self.names, self.words, self.own)
+
+    @cached_property
+    def shown(self) -> list[Node]:
+        """The nodes that have blocks; an end is said where a unit leads to it, unless a run begins or goes on there."""
+        return [node for node in self.program.nodes if is_unit(node) or node.edges or node.id == self.program.entry]
+
+    # --- The blocks of a unit -----------------------------------------------------------------------------------------
+
+    def heading(self, node: Node) -> str:
+        """The comment above a unit: what it is called, and where it was written."""
+        place = comment(f"{node.origin.path}:{node.origin.span.line}")
+        title = comment(visible(f"{_numbered(node.id)} {node.title}"))
+        title = title if is_unit(node) else f"{title or node.id}: what follows from it"
+        return f"# {title:{max(WIDTH - len(place) - 3, 1)}} {place}"
+
+    def blocks(self, node: Node) -> Iterator[str]:
+        """The lines below that."""
+        name, marks = self.names.nodes[node.id], self.marks(node)
+        for word, text in self._texts(node, marks):
+            yield from define(self.prefix, word.format(name), text)
+        if call := call_of(node, {name: self.names.file(name) for name in self.names.registers}, self.names.tokens):
+            yield from define(self.prefix, f"call_{name}", call)
+        if not self.has_rules:
+            word = "after" if is_unit(node) else "choose"
+            yield from define(self.prefix, f"{word}_{name}", self.transitions.text(node, marks))
+
+    def _texts(self, node: Node, marks: Marks) -> Iterator[tuple[str, str]]:
         match node.task:
-            case Shell(interpreter):
-                values = " ".join(value_names(node.edges))
-                timeout = f" rdc_timeout={node.settings.timeout or 0}" if self.has_timeouts else ""
-                yield f"rdc_kind=run {words} rdc_names='{values}'{timeout}"
-                yield from self._begin(node)
-                yield f"run {interpreter}"
-            case Ask(question):
-                yield f"rdc_kind={question} {words}"
-                yield from self._begin(node)
-                yield "ask"
-            case Gate():
-                yield f"rdc_kind=gate {words}"
-                yield from self._begin(node)
-                yield "ask"
-            case Agent() | Parallel() | Tool():
-                entries = " ".join(entries_of(node.task))
-                yield f"rdc_kind=call {words} rdc_none={no_answer(node.task)} rdc_entries='{entries}'"
-                yield from self._begin(node)
-                yield "call tool" if isinstance(node.task, Tool) else "call agents"
-            case Branch() | End():
-                pass  # there is nothing to do, only a way to choose
+            case Shell(command=command):
+                yield "do_{}", marks.text(command)
+            case Ask(prompt=prompt, block=shown, options=options):
+                text = marks.text(prompt if shown is None else _beneath(prompt, shown))
+                yield "ask_{}", visible_lines(text) if self.is_simple else text
+                yield from ((f"option_{{}}_{number}", marks.text(text)) for number, text in enumerate(options, 1))
+            case Gate(reason=reason):
+                yield "ask_{}", marks.text(reason)
+            case Agent(prompt=prompt):
+                yield "ask_{}", marks.text(prompt)
+            case Parallel(entries):
+                yield from ((f"entry_{{}}_{index}", marks.text(entry.prompt)) for index, entry in enumerate(entries))
+            case Tool() | End() | Branch():
+                pass  # the helper fills in the arguments of a tool
             case _:
                 assert_never(node.task)
 
-    def _begin(self, node: Node) -> Iterator[str]:
-        if node.variables:
-            yield f'rdc_variables="{" ".join(self._variable(item.name, item.register) for item in node.variables)}"'
-        yield f"about {self.names.files[node.id]} {self._attempt(node)}"
+    def marks(self, node: Node) -> Marks:
+        """The marks for references in the texts of a node, and in what the ends say that follow."""
+        nodes = self.transitions.nodes
+        ends = (nodes[edge.target] for edge in node.edges)
+        messages = (end.task.message for end in ends if isinstance(end.task, End) and not end.edges)
+        texts = () if isinstance(node.task, Tool) else texts_of(node)
+        found = [*texts, node.title, *messages]
+        return Marks(found) if any(text.references for text in found) else NO_MARKS
 
-    def _variable(self, name: str, register: str) -> str:
-        slot = self.names.slots.get(register)
-        return f"{name}={slot}:${slot}" if slot else f"{name}=:${self.names.counters[register]}"
+    # --- RDC_UNITS ----------------------------------------------------------------------------------------------------
 
-    def _attempt(self, node: Node) -> str:
-        return f'"$(({self.names.counters[node.retries]} + 1))"' if node.retries else "1"
+    def table(self) -> str:
+        """The text of RDC_UNITS."""
+        rows = (line for node in self.shown if is_unit(node) or self.marks(node).references for line in self._row(node))
+        return "\n".join(rows)
 
-    def delays(self) -> Iterator[str]:
-        """For each unit with a delay the call that waits."""
-        for node in self.program.nodes:
-            if node.settings.delay and node.retries:
-                waits = f"wait_before {self._attempt(node)} {node.settings.delay} {node.settings.backoff}"
-                yield f"{self.names.nodes[node.id]}) {waits} ;;"
+    def values(self) -> str:
+        """The text of RDC_VALUES: counters, values and inputs, and where a run begins and ends."""
+        return "\n".join([*self._registers(), *self._whole()])
+
+    def _registers(self) -> Iterator[str]:
+        hidden = set(self.own.values())
+        for register in self.program.registers:
+            if register.name not in hidden:
+                yield f"counter {self.names.registers[register.name]} {register.initial}"
+        for scope, members in self.transitions.scopes.items():
+            if members:
+                listed = " ".join(f"{self.names.registers[one.name]}:{one.initial}" for one in members)
+                yield f"scope {self.names.scopes[scope]} {listed}"
+        given = {declared.name for declared in self.program.inputs}
+        for slot in self.program.slots:
+            initial = "" if slot.initial is None or slot.name in given else f" {self.words.quoted(slot.initial)}"
+            yield f"slot {self.names.registers[slot.name]}{initial}"
+        yield from input_rows(self.program, self.names, self.words)
+        for word, token in self.names.tokens.items():
+            yield f"word {token} {self.words.quoted(word)}"
+
+    def _row(self, node: Node) -> Iterator[str]:
+        name, marks = self.names.nodes[node.id], self.marks(node)
+        title = visible(marks.text(node.title)) if self.is_simple else marks.text(node.title)
+        yield f"unit {name} {_kind(node)} {self.words.quoted(title)}"
+        if name != node.id:
+            yield f"  known_as {self.words.quoted(visible(node.id))}"
+        if node.retries and node.id not in self.own:
+            yield f"  attempts {self.names.registers[node.retries]}"
+        for variable in node.variables:
+            if is_unit(node):
+                yield f"  variable {variable.name} {self.names.registers[variable.register]}"
+        for mark, reference in marks.references.items():
+            register = self.names.registers[reference.register]
+            around = (reference.before, reference.after, reference.missing)
+            said = "".join(f" {self.words.quoted(text)}" for text in around) if any(around) else ""
+            yield f"  mark {self.words.quoted(mark)} {register}{said}"
+        yield from self._details(node)
+
+    def _details(self, node: Node) -> Iterator[str]:
+        """What belongs to units of some kinds."""
+        if isinstance(node.task, Agent | Parallel | Tool) or (isinstance(node.task, Ask) and node.task.options):
+            yield f"  may_say {' '.join(self.names.tokens.get(word, word) for word in alphabet(node.task))}"
+        if isinstance(node.task, Agent | Parallel | Tool):
+            yield f"  no_answer {no_answer(node.task)}"
+        if isinstance(node.task, Parallel):
+            yield f"  entries {' '.join(f'_{index}' for index, _ in enumerate(node.task.entries))}"
+        if isinstance(node.task, Agent):
+            yield "  entries -"
+        if isinstance(node.task, Shell) and value_names(node.edges):
+            yield f"  gives {' '.join(value_names(node.edges))}"
+        if isinstance(node.task, Shell) and node.settings.timeout:
+            yield f"  timeout {node.settings.timeout}"
+        if node.settings.delay and node.retries:
+            yield f"  delay {node.settings.delay} {node.settings.backoff}"
+
+    def _whole(self) -> Iterator[str]:
+        if self.program.entry != next((node.id for node in self.shown if is_unit(node)), ""):
+            yield f"entry {self.names.nodes[self.program.entry]}"
+        if self.program.limit is not None:
+            yield f"limit {self.program.limit}"
 
 
-def entries_of(task: Agent | Parallel | Tool) -> tuple[str, ...]:
-    """What is behind the name of a unit for each prompt that it sends; `-` is nothing."""
-    match task:
-        case Parallel(entries):
-            return tuple(f"_{index}" for index, _ in enumerate(entries))
-        case Agent():
-            return ("-",)
+def needs_texts(program: Program) -> bool:
+    """Whether some text refers to a register."""
+    return any(not text.is_plain for node in program.nodes for text in texts_of(node))
+
+
+def instances_alone(program: Program) -> bool:
+    """Whether commands are told the numbers of instances and nothing else."""
+    return all(item.name in INSTANCES for node in program.nodes for item in node.variables)
+
+
+def _kind(node: Node) -> str:
+    match node.task:
+        case Shell(interpreter):
+            return interpreter
+        case Ask(question):
+            return question
+        case Gate():
+            return "gate"
+        case Agent() | Parallel():
+            return "agents"
         case Tool():
-            return ()
+            return "tool"
+        case Branch() | End():
+            return "choice"
         case _:
-            assert_never(task)
+            assert_never(node.task)
+
+
+def _numbered(name: str) -> str:
+    return f"{name}." if name.replace(".", "").isdigit() else name
+
+
+def _beneath(prompt: Text, shown: Text) -> Text:
+    """A prompt with its code block beneath it."""
+    return joined((*prompt.parts, "\n\n", *shown.parts)) if prompt else shown

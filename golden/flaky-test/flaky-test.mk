@@ -5,730 +5,746 @@
 # Do not edit: change the document and compile again.
 #
 # `make` runs the whole, `make help` lists what else there is. GNU make 3.81 or newer and a POSIX shell are all it needs.
-# The commands stand below in comments, between `#> name` and `#<`, and so does the shell script that takes one step
-# after the other: make leaves comments alone, so both are just as they were written. State is kept in .rdc/flaky-test.make.
+
+RDC_PROGRAM := c0d71508664321afbc9602982ca569ee
+
+# --- The units -----------------------------------------------------------------------------------------------------------
+# `do_X` is the command of unit X, `after_X` where the run goes from there.
+
+# 1. Unit tests                                                                        examples/flaky-test.runbook.md:31
+define do_1
+echo "42 unit tests passed"
+endef
+define after_1
+pass) go 2 ;;
+fail) STOP 'Fix the unit tests first' ;;
+endef
+
+# 2. Browser tests                                                                     examples/flaky-test.runbook.md:42
+define do_2
+echo "attempt ${RDC_ATTEMPT:-1}"
+if [ "${RDC_ATTEMPT:-1}" -lt 2 ]; then
+  echo "timed out while waiting for the login page" >&2
+  exit 1
+fi
+echo "7 browser tests passed"
+endef
+define after_2
+pass) go 3 ;;
+fail) retry 2 || go Quarantine ;;
+endef
+
+# 3. Write the report                                                                  examples/flaky-test.runbook.md:58
+define do_3
+echo "all tests passed" > test-report.txt && cat test-report.txt
+endef
+define after_3
+pass) COMPLETE 'All tests passed' ;;
+fail) STOP ;;
+endef
+
+# Quarantine                                                                           examples/flaky-test.runbook.md:66
+define do_Quarantine
+echo "browser tests" > quarantine.txt && echo "set aside, see quarantine.txt"
+endef
+define after_Quarantine
+pass) STOP 'The browser tests failed three times and were set aside' ;;
+fail) STOP ;;
+endef
+
+# Which units there are, and what else is known of them; the run begins with the first.
+define RDC_UNITS
+unit 1 bash 'Unit tests'
+unit 2 bash 'Browser tests'
+unit 3 bash 'Write the report'
+unit Quarantine bash ''
+endef
+
+# --- The targets ---------------------------------------------------------------------------------------------------------
 
 SHELL = /bin/sh
 .SUFFIXES:
-.PHONY: run resume status answer clean help
-.PHONY: step-1 step-2 step-3 step-Quarantine
 
-RDC_MAKEFILE := $(lastword $(MAKEFILE_LIST))
+RDC_STATE := .rdc/flaky-test.make
+RDC_FILE := $(lastword $(MAKEFILE_LIST))
+RDC_UNITS_ALONE := 1 2 3 Quarantine
+RDC_STEPS := $(RDC_UNITS_ALONE:%=step-%)
+RDC_TARGETS := run resume status answer clean unlock help $(RDC_STEPS)
+.PHONY: $(RDC_TARGETS)
+
+run: ; $(call RDC_CALL,run,$(RDC_UNITS_ALONE))
+resume: ; $(call RDC_CALL,resume,$(RDC_UNITS_ALONE))
+status: ; $(call RDC_CALL,status)
+answer: ; $(call RDC_CALL,answer)
+clean: ; $(call RDC_CALL,clean)
+unlock: ; $(call RDC_CALL,unlock)
+help: ; $(call RDC_CALL,help $(RDC_UNITS_ALONE))
+# One unit alone, apart from any run.
+$(RDC_STEPS): step-%: ; $(call RDC_CALL,step $*,$*)
+
+# `make -n` shows the commands in place of what would call the driver, which is handed over in the environment.
+RDC_SH := $(SHELL)
+RDC_HASH := \#
+RDC_DRY = $(findstring n,$(filter-out --%,$(firstword -$(MAKEFLAGS))))
+RDC_CALL = $(if $(RDC_DRY),$(foreach unit,$(2),$(RDC_SHOW)),@exec $(RDC_SH) -c 'eval "$$RDC"' rdc $(1))
+RDC_SHOW = $(info $(RDC_HASH) step-$(unit))$(info $(value do_$(unit))$(value escaped_do_$(unit))$(value ask_$(unit)))
+
 # What is given as NAME=VALUE is a text, and make expands nothing in it.
 RDC_TEXT = $(eval override $(1) := $$(value $(1)))$(eval export $(1))
 $(foreach RDC_NAME,$(.VARIABLES),$(if $(filter command%,$(origin $(RDC_NAME))),$(call RDC_TEXT,$(RDC_NAME))))
-RDC_GIVEN := $(foreach RDC_NAME,ANSWERS ASSUME RERUN RESULT UNIT,$(if $(filter override,$(origin $(RDC_NAME))),$(RDC_NAME)))
-RDC_HASH := \#
-# A descriptor that is closed would be taken by the next file that is opened.
-RDC_OPEN = command : 3>&2 || exec 2> /dev/null; command : 2> /dev/null 3>&1 || exec > /dev/null; \
-  command : 2> /dev/null 3<&0 || exec < /dev/null
-RDC_READ = LC_ALL=C sed -n "s/^$(RDC_HASH): \{0,1\}//p" "$$RDC_MAKEFILE" && LC_ALL=C awk 1 /dev/null
-RDC_ERROR = rdc: error: $$RDC_MAKEFILE cannot be read: is there a blank in its name, and are sed and awk on PATH?
-RDC_DRIVER = $(SHELL) -c '$(RDC_OPEN); s=$$($(RDC_READ)) || { echo "$(RDC_ERROR)"; exit 2; }; eval "$$s"' rdc
-export RDC_MAKEFILE RDC_GIVEN
+RDC_TAKES := AGENT:AGENT ANSWERS:ANSWERS ASSUME:ASSUME HUMAN:HUMAN INPUTS:INPUTS RERUN:RERUN RESULT:RESULT TOOLS:TOOLS UNIT:UNIT
+RDC_IS_GIVEN = $(filter command override,$(firstword $(origin $(firstword $(subst :, ,$(1))))))
+RDC_GIVEN := $(foreach take,$(RDC_TAKES),$(if $(call RDC_IS_GIVEN,$(take)),$(take)))
+RDC_HAND_OVER = $(eval export RDC_GIVEN_$(lastword $(subst :, ,$(1))) = $$(value $(firstword $(subst :, ,$(1)))))
+$(foreach take,$(RDC_GIVEN),$(call RDC_HAND_OVER,$(take)))
+export RDC_GIVEN
+export RDC_PROGRAM
+export RDC_STATE
+export RDC_FILE
+export RDC_TOP = $(firstword $(MAKEFILE_LIST))
+export RDC_FOLDER = $(if $(findstring w,$(filter-out --%,$(firstword -$(MAKEFLAGS)))),$(CURDIR))
+export RDC_PREFIX =
+export RDC = $(value RDC_DRIVER)$(RDC_LINE)$(value RDC_DRIVER_STATE)$(RDC_LINE)"$$@"
+define RDC_LINE
 
-# What `make -n` shows in place of what the script would do.
-define RDC_UNITS
-# 1 Unit tests
-# 2 Browser tests
-# 3 Write the report
-# Quarantine
+
 endef
-RDC_SHOWN = $(if $(findstring n,$(firstword -$(MAKEFLAGS))),$(RDC_UNITS))
 
-run:
-	$(RDC_SHOWN)
-	@$(RDC_DRIVER) run
+# --- The driver: takes one unit after the other, and keeps a journal of it ----------------------------------------------
 
-resume:
-	$(RDC_SHOWN)
-	@$(RDC_DRIVER) resume
+define RDC_DRIVER
+set -u
+# A descriptor that is closed would be taken by the next file that is opened.
+command : 3>&2 || exec 2> /dev/null
+command : 2> /dev/null 3>&1 || exec > /dev/null
+command : 2> /dev/null 3<&0 || exec < /dev/null
+# A write that is not possible is seen by its status, which these signals would not leave time for.
+command trap : PIPE XFSZ 2> /dev/null
+# Variables begin with `rdc_`, so that a command sees none in place of its own; what make hands over is not for commands.
+rdc_file=$RDC_FILE rdc_top=$RDC_TOP rdc_folder=$RDC_FOLDER rdc_prefix=$RDC_PREFIX rdc_state=$RDC_STATE rdc_program=$RDC_PROGRAM
+rdc_journal=$rdc_state/journal rdc_files=$rdc_state rdc_folders='' rdc_run=alone rdc_loads='' rdc_variables=''
+rdc_verb=$1 rdc_unit='' rdc_id='' rdc_child='' rdc_count=0 rdc_changes='' rdc_over='' rdc_next='' rdc_nth=1 rdc_last='' rdc_way=''
+rdc_given_ASSUME='' rdc_given_RERUN='' rdc_given_ANSWERS='' rdc_given_UNIT='' rdc_given_RESULT='' rdc_given_HUMAN=''
+rdc_given_AGENT='' rdc_given_TOOLS='' rdc_given_INPUTS='' rdc_given=" $RDC_GIVEN "
+for rdc_word in $RDC_GIVEN; do # NAME:VARIABLE
+  eval "rdc_given_${rdc_word#*:}=\$RDC_GIVEN_${rdc_word#*:}"
+  unset "RDC_GIVEN_${rdc_word#*:}"
+  case $rdc_word in *-*:*) ;; *) unset "${rdc_word%:*}" ;; esac
+done
+unset RDC RDC_FILE RDC_TOP RDC_FOLDER RDC_PREFIX RDC_STATE RDC_PROGRAM RDC_GIVEN RDC_STEP_INSTANCE RDC_SUBSTEP_INSTANCE
+unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
 
-status:
-	@$(RDC_DRIVER) status
+# --- What is said: progress on standard error, and as the last line on standard output how the run ended ------------------
+say() { printf '%s\n' "$*" >&2 2> /dev/null || :; }
+end() { printf 'rdc: %s\n' "$2" 2> /dev/null || say "rdc: $2"; exit "$1"; }
+fail() { say "rdc: $1"; end 2 "error: $1"; }
+is_yes() { case $1 in '' | 0 | no) return 1 ;; esac; }
 
-answer:
-	@$(RDC_DRIVER) answer
+# A word as it can be pasted into a shell, and how make is called again on this file.
+quoted() { case $1 in '' | *[!A-Za-z0-9_./-]*) printf "'%s'" "$(printf '%s\n' "$1" | sed "s/'/'\\\\''/g")" ;; *) printf %s "$1" ;; esac; }
+rdc_make="make -f $(quoted "$rdc_top")"
+case $rdc_top in
+  GNUmakefile) rdc_make='make' ;;
+  makefile | Makefile) [ -e GNUmakefile ] || { [ "$rdc_top" = Makefile ] && [ -e makefile ]; } || rdc_make='make' ;;
+esac
+[ -z "$rdc_folder" ] || rdc_make="make -C $(quoted "$rdc_folder")${rdc_make#make}"
+rdc_again="$rdc_make $rdc_prefix" rdc_begin=$rdc_make
+[ -z "$rdc_prefix" ] || rdc_begin=${rdc_again}run
 
-clean:
-	@$(RDC_DRIVER) clean
+# What modules go further in: texts with references, words of outcomes, inputs, limits, what is told to commands.
+filled() { rdc_value=$1; }
+in_words() { rdc_low=$1; case $1 in pass) rdc_says=PASS ;; *) rdc_says=FAIL ;; esac; }
+words() { printf %s "pass${1}fail"; }
+outcome() { case $1 in [Pp]ass | PASS | [Yy]es) rdc_outcome=pass ;; [Ff]ail | FAIL | [Nn]o) rdc_outcome=fail ;; *) return 1 ;; esac; }
+rdc_ready='' rdc_help=''
+call_number() { rdc_call=1; }
+call_command() { call "$@"; }
+ready() { for rdc_step in $rdc_ready; do "$rdc_step"; done; }
+for rdc_word in inputs begin_values resume_values folders before counted tell after_command no_values let_go; do eval "$rdc_word() { :; }"; done
+line() { cat; }
+value() { rdc_value=''; }
 
-help:
-	@$(RDC_DRIVER) help
+# --- The units: what RDC_UNITS says of them, and their texts, by keys that a variable may be called ------------------------
+key() { rdc_key=$1; while :; do case $rdc_key in *[.-]*) rdc_key=${rdc_key%%[.-]*}_${rdc_key#*[.-]} ;; *) return ;; esac; done; }
+unit() { rdc_kind_U=$2 rdc_title_U=$3 rdc_id_U=$1; }
+known_as() { rdc_id_U=$1; }
+entry() { rdc_entry=$1; }
 
-# One unit alone, apart from any run.
-step-1:
-	@$(RDC_DRIVER) step u1_1
-step-2:
-	@$(RDC_DRIVER) step u2_2
-step-3:
-	@$(RDC_DRIVER) step u3_3
-step-Quarantine:
-	@$(RDC_DRIVER) step u4_Quarantine
+# Takes the program out of the Makefile once, or the unit $1 of it alone: what becomes of the file later does no harm. All
+# that belongs to a unit is one text, which sets variables whose names end with `_U`.
+load() {
+  [ -z "$rdc_loads" ] || return 0
+  rdc_only=$1
+  rdc_text=$({ LC_ALL=C awk -v prefix="$rdc_prefix" -v only="$1" '
+    function key(name) { gsub(/[.-]/, "_", name); return name }
+    function quoted(text) { gsub(/\047/, "\047\"\047\"\047", text); return text }
+    function add(name, text) { # without a name it belongs to no unit
+      if (name == "") { printf "%s", text; return }
+      if (!(name in size)) names[++number] = name
+      texts[name, ++size[name]] = text
+    }
+    kind != "" && $0 == "endef" {
+      if (kind == "text") add(name, ends)
+      else if (kind == "after" || kind == "choose") add(name, kind == "after" ? "esac\n}\n" : "}\n")
+      if (only != "" && kind == "units") exit
+      kind = ""; next
+    }
+    kind == "skip" { next }
+    kind == "values" { print; next }
+    kind == "units" {
+      if ($1 == "unit") {
+        if (before != "") add(before, "rdc_then_U=" $2 "\n")
+        else if (only == "") print "rdc_entry=" $2
+        before = $2
+        if ($3 ~ /^(pass_fail|yes_no|confirm|gate|input|select)$/) asking = asking " " $2
+        if ($3 ~ /^(input|select)$/) free = "yes"
+      }
+      add(before, $0 "\n"); next
+    }
+    kind == "after" || kind == "choose" { add(name, $0 "\n"); next }
+    kind != "" { add(name, (count++ ? "\n" : "") quoted($0)); next }
+    index($0, prefix "RDC_PROGRAM := ") == 1 { print "rdc_loads=" $3 }
+    $1 == "define" && NF == 2 && index($2, prefix) == 1 {
+      block = substr($2, length(prefix) + 1)
+      is_escaped = sub(/^escaped_/, "", block)
+      kind = block; sub(/_.*/, "", kind)
+      name = substr(block, length(kind) + 2)
+      if (block == "RDC_UNITS") { kind = "units"; next }
+      if (block == "RDC_VALUES") { kind = "values"; next }
+      if (kind == "RDC" || only != "" && block != "do_" only && kind != "text") { kind = "skip"; next }
+      if (kind == "after") { add(name, "rdc_after_U() { case $rdc_outcome in\n"); next }
+      if (kind == "choose") { add(name, "rdc_kind_U=choice\nrdc_after_U() {\n"); next }
+      variable = "rdc_" kind "_U"
+      if (kind == "entry" || kind == "option") { variable = variable name; sub(/U.*_/, "U_", variable); sub(/_[0-9]+$/, "", name) }
+      if (kind == "text" || kind == "python") { variable = "rdc_" kind "_" name; name = "" }
+      kind = "text"; count = 0
+      add(name, variable "=" (is_escaped ? "$(printf %b. " : "") "\047")
+      ends = "\047" (is_escaped ? "); " variable "=${" variable "%.}" : "") "\n"
+    }
+    END {
+      for (i = 1; i <= number; i++) {
+        if (only != "" && names[i] != only) continue
+        printf "rdc_u_%s=\047", key(names[i])
+        for (j = 1; j <= size[names[i]]; j++) printf "%s", quoted(texts[names[i], j])
+        print "\047"
+      }
+      print "rdc_asking=\047" asking "\047 rdc_free_texts=\047" free "\047"
+    }' < "$rdc_file"; } 2> /dev/null) && [ -n "$rdc_text" ] ||
+    unreadable
+  eval "$rdc_text"
+  [ "$rdc_loads" = "$rdc_program" ] || fail "the Makefile was changed during the run: $rdc_file; put it back, or ${rdc_again}clean archives the run"
+  rdc_text=''
+}
+unreadable() { fail "$rdc_file cannot be read: is there a blank in its name, and are sed and awk on PATH?"; }
+of() { eval "rdc_value=\${rdc_$1_U-}"; }
 
-# --- The units ---------------------------------------------------------------------------------------------------------
+# Makes $1 the unit whose variables are set, if that is the name of one, and the unit where the run stands.
+look_at() {
+  case $1 in '' | *[!A-Za-z0-9_.-]*) return 1 ;; esac
+  key "$1"; eval "rdc_value=\${rdc_u_$rdc_key-}"
+  [ -n "$rdc_value" ] || return 1
+  unset rdc_marks_U rdc_variables_U rdc_attempts_U rdc_then_U rdc_gives_U rdc_delay_U rdc_timeout_U rdc_words_U rdc_entries_U
+  unset -f rdc_after_U 2> /dev/null || :
+  rdc_id_U=$1 rdc_title_U=''
+  eval "$rdc_value"
+}
+take() {
+  look_at "$1" || return 1
+  rdc_unit=$1 rdc_id=$rdc_id_U rdc_kind=$rdc_kind_U rdc_variables=${rdc_variables_U-}
+}
 
-# examples/flaky-test.runbook.md:31
-#> name_u1_1
-#| 1
-#<
-#> title_u1_1
-#| Unit tests
-#<
-#> command_u1_1
-#| echo "42 unit tests passed"
-#<
+# --- Transitions ----------------------------------------------------------------------------------------------------------
+go() { rdc_next=$1 rdc_nth=1 rdc_way=go; }
+retry() { [ "$rdc_attempt" -le "$1" ] && rdc_next=$rdc_unit rdc_nth=$((rdc_attempt + 1)) rdc_way="retry $rdc_attempt of $1"; }
+COMPLETE() { rdc_over=COMPLETE rdc_code=0 rdc_message=${1-} rdc_way=COMPLETE; }
+STOP() { rdc_over=STOP rdc_code=1 rdc_message=${1-} rdc_way=STOP; }
 
-# examples/flaky-test.runbook.md:42
-#> name_u2_2
-#| 2
-#<
-#> title_u2_2
-#| Browser tests
-#<
-#> command_u2_2
-#| echo "attempt ${RDC_ATTEMPT:-1}"
-#| if [ "${RDC_ATTEMPT:-1}" -lt 2 ]; then
-#|   echo "timed out while waiting for the login page" >&2
-#|   exit 1
-#| fi
-#| echo "7 browser tests passed"
-#<
+# Goes on by the outcome, through what only chooses. Without `after_` a unit that passes is followed by the next one.
+follow() {
+  rdc_next=''
+  counted
+  if command -v rdc_after_U > /dev/null; then rdc_after_U
+  elif [ "$rdc_outcome" != pass ]; then STOP
+  else of 'then'; if [ -n "$rdc_value" ]; then go "$rdc_value"; else COMPLETE; fi; fi
+  choose
+}
+choose() {
+  while [ -z "$rdc_over" ]; do
+    rdc_id_U=$rdc_next
+    look_at "$rdc_next" || [ -n "$rdc_only" ] || fail "there is no unit $rdc_next"
+    [ "$rdc_kind_U" = choice ] || break
+    rdc_after_U
+  done
+  [ -n "$rdc_over" ] || [ "$rdc_way" != go ] || rdc_way="go $rdc_id_U"
+}
+walk() {
+  while choose; [ -z "$rdc_over" ]; do
+    take "$rdc_next" || fail "there is no unit $rdc_next"
+    begin_unit
+    perform
+  done
+  case $rdc_last in over\ *) ;; *) note "over $rdc_code $rdc_over" ;; esac
+  filled "$rdc_message"; rdc_message=$(printf '%s' "$rdc_value" | line)
+  end "$rdc_code" "$rdc_over${rdc_message:+ $rdc_message}"
+}
+attempt() {
+  of attempts; rdc_attempt=$rdc_nth
+  [ -z "$rdc_value" ] || { value "$rdc_value"; rdc_attempt=$((rdc_value + 1)); }
+}
+begin_unit() {
+  attempt
+  before
+  call_number
+  note "begin $rdc_unit $rdc_attempt$rdc_changes"
+  rdc_changes=''
+}
+perform() {
+  now; rdc_start=$rdc_now
+  called; say "$rdc_says"
+  case $rdc_kind in bash | sh) command_unit ;; *) "perform_$rdc_kind" ;; esac
+}
+called() {
+  of title; filled "$rdc_value"; rdc_title=$rdc_value rdc_says=$rdc_id${rdc_value:+ $rdc_value}
+  case $rdc_says in *[!\ -~]*) rdc_says=$(printf '%s\n' "$rdc_says" | line) ;; esac
+  [ "$rdc_attempt" -eq 1 ] || rdc_says="$rdc_says, attempt $rdc_attempt"
+}
 
-# examples/flaky-test.runbook.md:58
-#> name_u3_3
-#| 3
-#<
-#> title_u3_3
-#| Write the report
-#<
-#> command_u3_3
-#| echo "all tests passed" > test-report.txt && cat test-report.txt
-#<
+# Records the outcome before anything else; $1 is the exit code, $2 the file and line of an answer.
+ended() {
+  now; rdc_time=$((rdc_now - rdc_start))
+  in_words "$rdc_outcome"; rdc_ended=$rdc_says
+  record "end $rdc_unit $rdc_outcome $1 $rdc_time${2:+ $2}" || unrecorded
+  [ "$rdc_verb" = step ] || follow
+  details "$1" "$rdc_time" "$rdc_way"; say "    $rdc_ended  $rdc_says"
+}
 
-# examples/flaky-test.runbook.md:66
-#> name_u4_Quarantine
-#| Quarantine
-#<
-#> title_u4_Quarantine
-#| 
-#<
-#> command_u4_Quarantine
-#| echo "browser tests" > quarantine.txt && echo "set aside, see quarantine.txt"
-#<
+# Exit code $1, time $2 in hundredths of a second and transition $3 as people read them.
+details() {
+  rdc_says="$(($2 / 100)).$(($2 % 100 / 10)) s"
+  [ "$2" -lt 6000 ] || rdc_says="$(($2 / 6000)) min $(($2 / 100 % 60)) s"
+  [ "$2" -lt 360000 ] || rdc_says="$(($2 / 360000)) h $(($2 / 6000 % 60)) min"
+  rdc_says="${1#0}, $rdc_says${3:+, $3}"
+  case $rdc_says in ,*) rdc_says=${rdc_says#, } ;; *) rdc_says="exit code $rdc_says" ;; esac
+}
+now() { { read -r rdc_now _ < /proc/uptime; } 2> /dev/null || rdc_now=$(date +%s).00; rdc_now=${rdc_now%.*}${rdc_now#*.}; }
+unrecorded() {
+  case $rdc_kind in bash | sh) rdc_says="resume ASSUME=$rdc_outcome" ;; *) rdc_says=resume ;; esac
+  rdc_says="but this cannot be recorded: $rdc_journal; make room for it, then: $rdc_again$rdc_says"
+  fail "unit $rdc_id ended with $rdc_ended, $rdc_says"
+}
 
-# examples/flaky-test.runbook.md:40
-#> name_u5_1_STOP
-#| 1/STOP
-#<
-#> message_u5_1_STOP
-#| Fix the unit tests first
-#<
+# --- Commands: each a process group of its own; at a terminal in ours, whose keys reach it ---------------------------------
+how_to_call() {
+  rdc_how='wait' rdc_wrapper='env --default-signal=INT --default-signal=QUIT'
+  $rdc_wrapper true 2> /dev/null || rdc_wrapper=''
+  if { true < /dev/tty; } 2> /dev/null; then [ -z "$rdc_wrapper" ] || rdc_how='beside'
+  elif command -v setsid > /dev/null; then rdc_how='group' rdc_wrapper="setsid $rdc_wrapper"
+  else
+    set -m 2> /dev/null
+    case $- in *m*) rdc_how='group' rdc_wrapper='' ;; esac
+  fi
+}
 
-# examples/flaky-test.runbook.md:64
-#> name_u6_3_COMPLETE
-#| 3/COMPLETE
-#<
-#> message_u6_3_COMPLETE
-#| All tests passed
-#<
+# Becomes the process of these words, once its number is on record. `began` tells when the process $1 did, in ticks.
+become() {
+  { read -r rdc_word _ < /proc/self/stat; } 2> /dev/null || rdc_word=$(exec sh -c 'echo "$PPID"')
+  began "$rdc_word"
+  printf '%s\n' "$rdc_count $rdc_word ${rdc_began:-0} $rdc_place" 2> /dev/null > "$rdc_files/process"
+  # shellcheck disable=SC2086 # these are several words
+  surround $rdc_wrapper "$@"
+}
+surround() {
+  for rdc_word in $rdc_variables; do value "${rdc_word#*=}"; export "${rdc_word%%=*}=$rdc_value"; done
+  exec "$@"
+}
+began() {
+  rdc_began='' rdc_condition=''
+  { read -r rdc_value < "/proc/$1/stat"; } 2> /dev/null || return 0
+  # shellcheck disable=SC2086 # these are several words
+  set -- ${rdc_value##*) }
+  rdc_condition=$1; shift 19; rdc_began=$1
+}
+alive() {
+  kill -0 "$1" 2> /dev/null || ps -p "$1" > /dev/null 2>&1 || return 1
+  began "$1"
+  case $rdc_condition:$2 in [ZX]:*) return 1 ;; :* | *:0 | *:"$rdc_began") ;; *) return 1 ;; esac
+}
+call() {
+  if [ "$rdc_how" = wait ]; then (become "$@"); rdc_code=$?; return; fi
+  { { become "$@" <&3 3<&-; } & } 3<&0
+  rdc_child=$!
+  wait "$rdc_child"; rdc_code=$?
+  rdc_child=''
+}
+signal_child() { { [ "$rdc_how" = group ] && kill -s "$1" -- "-$rdc_child"; } 2> /dev/null || kill -s "$1" "$rdc_child" 2> /dev/null; }
 
-# examples/flaky-test.runbook.md:58
-#> name_u7_STOP
-#| STOP
-#<
-#> message_u7_STOP
-#| 
-#<
+# Ends what runs with the signal that came, after ten seconds by force.
+interrupt() {
+  trap '' INT TERM HUP
+  if [ -n "$rdc_child" ]; then
+    [ "$rdc_how$1" = besideINT ] || signal_child "$1" # the key has reached it by itself
+    signal_child CONT
+    rdc_number=0
+    while alive "$rdc_child" 0 && [ "$rdc_number" -lt 200 ]; do rdc_number=$((rdc_number + 1)); sleep 0.05 2> /dev/null || sleep 1; done
+    signal_child KILL
+  fi
+  end 130 "INTERRUPTED${rdc_id:+ $rdc_id}"
+}
+command_unit() {
+  of 'do'; filled "$rdc_value"; rdc_command=$rdc_value rdc_outcome=fail rdc_code=1
+  RDC_RUN_ID=$rdc_run RDC_ATTEMPT=$rdc_attempt
+  export RDC_RUN_ID RDC_ATTEMPT
+  if tell; then
+    command -v "$rdc_kind" > /dev/null || say "rdc: there is no $rdc_kind on PATH to run this with"
+    call_command "$rdc_kind" -c "$rdc_command"
+    # This code may be the command's own: whether the system can start a shell with it is tried.
+    [ "$rdc_code" -ne 126 ] || "$rdc_kind" -c : "$rdc_command" 2> /dev/null || no_outcome "$rdc_kind cannot be started"
+    [ "$rdc_code" -ne 0 ] || rdc_outcome=pass
+  fi
+  after_command
+  ended "$rdc_code"
+}
+no_outcome() {
+  rdc_says="is the environment too large, or are there too many processes?"
+  [ "$rdc_verb" = step ] || rdc_says="$rdc_says Mend this, then: ${rdc_again}resume RERUN=1"
+  say "rdc: $rdc_says"; fail "unit $rdc_id has no outcome: $1"
+}
 
-# examples/flaky-test.runbook.md:74
-#> name_u8_Quarantine_STOP
-#| Quarantine/STOP
-#<
-#> message_u8_Quarantine_STOP
-#| The browser tests failed three times and were set aside
-#<
+# --- The journal ----------------------------------------------------------------------------------------------------------
+# A line each, appended at once: its number, and `run`, program, id and 2; `begin`, unit, attempt, and what has changed;
+# `end`, unit, outcome, exit code, time, and where an answer stood; `over`, exit code and end. Each line says this twice.
+record() {
+  rdc_count=$((rdc_count + 1)) rdc_last=$*
+  is_kept || vanished
+  printf '%s | %s\n' "$rdc_count $*" "$rdc_count $*" 2> /dev/null >> "$rdc_journal"
+}
+note() { record "$@" || fail "the state cannot be written: $rdc_journal; make room for it, then: ${rdc_again}resume"; }
 
-#> help
-#| make                             run the whole
-#| make resume                      resume a run; RERUN=1 or ASSUME=pass|fail decide about a unit that was interrupted
-#| make answer UNIT=ID RESULT=pass  answer the question that the run waits with
-#| make status                      what was done, and where the run stands
-#| make clean                       archive the run
-#| make … ANSWERS=FILE              take answers from a file, in a run or when it goes on
-#| make step-1                      1 Unit tests
-#| make step-2                      2 Browser tests
-#| make step-3                      3 Write the report
-#| make step-Quarantine             Quarantine
-#<
-#> asks
-#| 
-#<
+# Whether the journal is still that of this run: a command may have removed the state, and another run begun since.
+is_kept() {
+  [ "$rdc_count" -gt 1 ] && [ "$rdc_journal" != /dev/null ] || return 0
+  rdc_text="1 run $rdc_program $rdc_run 2"
+  { read -r rdc_value < "$rdc_journal" && [ "$rdc_value" = "$rdc_text | $rdc_text" ]; } 2> /dev/null
+}
+vanished() {
+  trap - EXIT # the lock that is there may be that of another run by now
+  case $rdc_last in end\ *) rdc_says="unit $rdc_id ended with $rdc_ended, and this is lost: " ;; *) rdc_says='' ;; esac
+  say "rdc: if the folder was moved, put it back, then: ${rdc_again}resume"
+  say "rdc: if it is lost, begin anew:                  $rdc_begin"
+  fail "$rdc_says$rdc_state was removed or replaced during the run"
+}
+endef
 
-# --- The script --------------------------------------------------------------------------------------------------------
+# --- The driver: who runs, and the state of a run, read again -----------------------------------------------------------
 
-#: set -u
-#:
-#: # A write that is not possible is seen by its status, which these signals would not leave time for. Commands have them as
-#: # they were.
-#: command trap : PIPE XFSZ 2> /dev/null
-#:
-#: rdc_state='.rdc/flaky-test.make'
-#: rdc_program=c0d71508664321afbc9602982ca569ee
-#: rdc_journal=$rdc_state/journal
-#: rdc_count=0
-#: rdc_verb=$1
-#: rdc_wanted=${2-}
-#:
-#: # What was given as NAME=value to make, and is not for the commands.
-#: rdc_assume=''
-#: rdc_rerun=''
-#: rdc_result=''
-#: rdc_name=''
-#: for rdc_given in ${RDC_GIVEN-}; do
-#:   case $rdc_given in
-#:     ASSUME) rdc_assume=$ASSUME ;;
-#:     RERUN) rdc_rerun=$RERUN ;;
-#:     RESULT) rdc_result=$RESULT ;;
-#:     UNIT) rdc_name=$UNIT ;;
-#:   esac
-#:   unset "$rdc_given"
-#: done
-#: rdc_file=$RDC_MAKEFILE
-#: unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES RDC_GIVEN RDC_MAKEFILE
-#:
-#: # Nothing depends on whether somebody reads this.
-#: say() { printf '%s\n' "$*" >&2 2> /dev/null || :; }
-#:
-#: # The last line on standard output says how the run ended; make adds a line of its own on standard error.
-#: end() {
-#:   printf 'rdc: %s\n' "$2" 2> /dev/null || say "rdc: $2"
-#:   exit "$1"
-#: }
-#:
-#: fail() {
-#:   say "rdc: $1"
-#:   end 2 "error: $1"
-#: }
-#:
-#: # The text of the block $1.
-#: text() { LC_ALL=C sed -n "/^#> $1\$/,/^#<\$/s/^#| //p" "$rdc_file"; }
-#:
-#: # A word as it can be pasted into a shell.
-#: quoted() { printf "'%s'" "$(printf '%s\n' "$1" | LC_ALL=C sed "s/'/'\\\\''/g")"; }
-#:
-#: # How make is called on this file again.
-#: case $rdc_file in
-#:   Makefile | makefile | GNUmakefile) rdc_again='make' ;;
-#:   *[!A-Za-z0-9_./-]*) rdc_again="make -f $(quoted "$rdc_file")" ;;
-#:   *) rdc_again="make -f $rdc_file" ;;
-#: esac
-#:
-#: # Says it in lines that begin with `make`.
-#: again() { RDC_AGAIN=$rdc_again awk '/^make/ { $0 = ENVIRON["RDC_AGAIN"] substr($0, 5) } { print }'; }
-#:
-#: title() { text "title_$1"; }
-#:
-#: # A text of the unit with the numbers of its instances.
-#: own() {
-#:   text "$1"
-#: }
-#:
-#: # --- The journal -------------------------------------------------------------------------------------------------------
-#: # A line each, appended at once: its number, and `run`, the program and the run's id; `begin`, a unit and all counters;
-#: # `end`, the unit, its outcome, and the file and line of the answer; `over`, the exit code and the end. Each line says
-#: # this twice, with ` | ` in between: a byte that was altered makes a difference, and no process is needed to write that.
-#:
-#: record() {
-#:   rdc_count=$((rdc_count + 1))
-#:   rdc_last=$*
-#:   is_kept || vanished
-#:   printf '%s | %s\n' "$rdc_count $*" "$rdc_count $*" 2> /dev/null >> "$rdc_journal"
-#: }
-#:
-#: # Whether the journal is still that of this run: a command may have removed the state, and another run begun since.
-#: is_kept() {
-#:   [ "$rdc_count" -gt 1 ] || return 0
-#:   rdc_line="1 run $rdc_program $rdc_run"
-#:   { read -r rdc_read < "$rdc_journal" && [ "$rdc_read" = "$rdc_line | $rdc_line" ]; } 2> /dev/null
-#: }
-#:
-#: # The lock that is there may be that of another run by now.
-#: vanished() {
-#:   trap - EXIT
-#:   rdc_done=''
-#:   case $rdc_last in end\ *) rdc_done="unit $rdc_shown ended with $rdc_says, and this is lost: " ;; esac
-#:   say "rdc: if the folder was moved, put it back, then: $rdc_again resume"
-#:   say "rdc: if it is lost, begin anew:                  $rdc_again"
-#:   fail "$rdc_done$rdc_state was removed or replaced during the run"
-#: }
-#:
-#: note() { record "$@" || fail "the state cannot be written: $rdc_journal; make room for it, then: $rdc_again resume"; }
-#:
-#: # Reads the journal without changing it: how many lines are whole, the first, the last, and the last that begins a unit.
-#: # A write that was interrupted leaves the beginning of a line at the end. All else that is not as it was written is damage.
-#: read_journal() {
-#:   rdc_tail='' rdc_count=0 rdc_first='' rdc_begun='' rdc_last=''
-#:   [ -e "$rdc_journal" ] || return 0
-#:   [ -f "$rdc_journal" ] && [ -r "$rdc_journal" ] || fail "the state cannot be read: $rdc_journal; $rdc_again clean archives it"
-#:   # The dot shows whether the last line has an end.
-#:   rdc_read=$({ LC_ALL=C tr -c '\n -~' '?' < "$rdc_journal"; echo .; } 2> /dev/null | LC_ALL=C awk '
-#:     function starts(line) { return index(line, count + 1 " ") == 1 }
-#:     function is_whole(line) {
-#:       half = (length(line) - 3) / 2
-#:       return starts(line) && half == int(half) && substr(line, half + 1, 3) == " | " &&
-#:         substr(line, 1, half) == substr(line, half + 4)
-#:     }
-#:     function is_torn(line) {
-#:       half = index(line, " | ")
-#:       if (line ~ /[?]/) return 0
-#:       if (!half) return starts(line) || index(count + 1 " ", line) == 1
-#:       return starts(line) && length(line) < 2 * half + 1 && index(line, substr(line, half + 3) "") == 1
-#:     }
-#:     function take(line) {
-#:       count++
-#:       last = substr(line, length(count) + 2, half - length(count) - 1)
-#:       if (count == 1) first = last
-#:       if (last ~ /^begin /) begun = last
-#:     }
-#:     NR > 1 { if (!is_whole(held)) { damaged = 1; exit } take(held) }
-#:     { held = $0 }
-#:     END {
-#:       held = substr(held, 1, length(held) - 1)
-#:       if (damaged) tail = "damaged"
-#:       else if (held == "") tail = ""
-#:       else if (is_whole(held)) { tail = "open"; take(held) }
-#:       else tail = is_torn(held) ? "torn" : "damaged"
-#:       print tail "|" count + 0 "|" first "|" begun "|" last
-#:     }') && [ -n "$rdc_read" ] || fail "the state cannot be read: $rdc_journal"
-#:   rdc_tail=${rdc_read%%|*} rdc_read=${rdc_read#*|}
-#:   rdc_count=${rdc_read%%|*} rdc_read=${rdc_read#*|}
-#:   rdc_first=${rdc_read%%|*} rdc_read=${rdc_read#*|}
-#:   rdc_begun=${rdc_read%%|*} rdc_last=${rdc_read#*|}
-#:   [ "$rdc_tail" != damaged ] ||
-#:     fail "$rdc_journal:$((rdc_count + 1)): the journal is damaged, or of another rdc; $rdc_again clean archives it"
-#: }
-#:
-#: # Ends a last line that has no end, or takes it away if it is not whole.
-#: mend_journal() {
-#:   case $rdc_tail in
-#:     open) printf '\n' 2> /dev/null >> "$rdc_journal" ;;
-#:     torn)
-#:       { sed '$d' "$rdc_journal" > "$rdc_journal.whole" && mv "$rdc_journal.whole" "$rdc_journal"; } 2> /dev/null
-#:       ;;
-#:   esac || fail "the state cannot be written: $rdc_journal"
-#: }
-#:
-#: # Reads the journal of a run of this program, for the holder of the lock to go on with.
-#: own_journal() {
-#:   read_journal
-#:   [ "$rdc_count" -gt 0 ] || fail "there is no run to go on with"
-#:   rdc_run=${rdc_first#run * }
-#:   [ "$rdc_first" = "run $rdc_program $rdc_run" ] ||
-#:     fail "this run was started with a different version of the Makefile; $rdc_again clean archives it"
-#: }
-#:
-#: is_there() { [ -e "$rdc_journal" ]; }
-#:
-#: is_over() { case $rdc_last in over\ *) ;; *) return 1 ;; esac; }
-#:
-#: # Whether the process $1 lives: one that is dead and that nobody has waited for does not, as far as Linux tells.
-#: alive() {
-#:   kill -0 "$1" 2> /dev/null || ps -p "$1" > /dev/null 2>&1 || return 1
-#:   case $(sed 's/.*) //' "/proc/$1/stat" 2> /dev/null) in [ZX]*) return 1 ;; esac
-#: }
-#:
-#: # Who holds the lock: the process that made it, or who took it over when that one was gone, and so on.
-#: holder() {
-#:   rdc_links=''
-#:   rdc_count=0
-#:   rdc_holder=$(cat "$rdc_state/lock" 2> /dev/null)
-#:   while [ -e "$rdc_state/lock.after.${rdc_holder:-none}" ] && [ "$rdc_count" -lt 999 ]; do
-#:     rdc_count=$((rdc_count + 1))
-#:     rdc_links="$rdc_links lock.after.$rdc_holder"
-#:     rdc_holder=$(cat "$rdc_state/lock.after.$rdc_holder" 2> /dev/null)
-#:   done
-#: }
-#:
-#: # Takes the lock for the process $1. A hard link can be made by one only, at once and with what it says, so a kill at any
-#: # moment leaves either a lock of a process that is gone, or none.
-#: lock() {
-#:   mkdir -p "$rdc_state" 2> /dev/null ||
-#:     fail "the state folder cannot be made: $rdc_state; is something else there, or is this place read-only or full?"
-#:   [ ! -e "$rdc_state/lock" ] || [ -f "$rdc_state/lock" ] || fail "this is no lock, remove it: $rdc_state/lock"
-#:   if ! printf '%s\n' "$1" 2> /dev/null > "$rdc_state/lock.$$"; then
-#:     rm -f "$rdc_state/lock.$$" 2> /dev/null
-#:     fail "the state folder cannot be written: $rdc_state; is it read-only or full?"
-#:   fi
-#:   rdc_tries=0
-#:   rdc_link=lock
-#:   while :; do
-#:     rdc_tries=$((rdc_tries + 1))
-#:     if [ "$rdc_tries" -gt 98 ]; then
-#:       rm -f "$rdc_state/lock.$$"
-#:       fail "the lock cannot be made: $rdc_state/lock; if no run is under way, remove it"
-#:     fi
-#:     ln "$rdc_state/lock.$$" "$rdc_state/$rdc_link" 2> /dev/null && rdc_made=yes || rdc_made=no
-#:     holder
-#:     [ "$rdc_holder" = "$1" ] && break
-#:     # The lock was given back and taken by another one in between.
-#:     [ "$rdc_made" = no ] || rm -f "$rdc_state/$rdc_link"
-#:     rdc_link=lock
-#:     [ -n "$rdc_holder" ] || continue
-#:     if alive "$rdc_holder"; then
-#:       rm -f "$rdc_state/lock.$$"
-#:       fail "another run is under way, process $rdc_holder"
-#:     fi
-#:     rdc_link=lock.after.$rdc_holder
-#:   done
-#:   rm -f "$rdc_state/lock.$$"
-#:   # Git takes nothing of it.
-#:   [ -e "${rdc_state%/*}/.gitignore" ] || { printf '*\n' > "${rdc_state%/*}/.gitignore"; } 2> /dev/null || :
-#:   trap 'release' EXIT
-#:   trap 'interrupt' INT TERM HUP
-#: }
-#:
-#: release() {
-#:   holder
-#:   rm -f "$rdc_state/lock"
-#:   for rdc_link in $rdc_links; do rm -f "$rdc_state/$rdc_link"; done
-#: }
-#:
-#: interrupt() { end 130 "INTERRUPTED${rdc_unit:+ $(name "$rdc_unit")}"; }
-#:
-#: name() { text "name_$1"; }
-#:
-#: archive() {
-#:   rdc_number=1
-#:   while [ -e "$rdc_state/history/$rdc_number" ]; do rdc_number=$((rdc_number + 1)); done
-#:   { mkdir -p "$rdc_state/history" && mv "$rdc_journal" "$rdc_state/history/$rdc_number"; } 2> /dev/null ||
-#:     fail "the run cannot be archived: $rdc_state/history/$rdc_number"
-#: }
-#:
-#: # --- Units -------------------------------------------------------------------------------------------------------------
-#:
-#: shown() {
-#:   rdc_title=$(own "title_$rdc_unit")
-#:   say "$rdc_shown${rdc_title:+ $rdc_title}"
-#: }
-#:
-#: # What a unit is called, and what its command is told. The command may remove this file, where the name stands.
-#: numbers() {
-#:   rdc_shown=$(name "$rdc_unit")
-#:   RDC_RUN_ID=$rdc_run RDC_ATTEMPT=$1
-#:   export RDC_RUN_ID RDC_ATTEMPT
-#:   unset RDC_STEP_INSTANCE RDC_SUBSTEP_INSTANCE
-#:   if [ -n "$2" ]; then RDC_STEP_INSTANCE=$2; export RDC_STEP_INSTANCE; fi
-#:   if [ -n "$3" ]; then RDC_SUBSTEP_INSTANCE=$3; export RDC_SUBSTEP_INSTANCE; fi
-#: }
-#:
-#: # Runs the command of the unit by the shell $1 (M2).
-#: run() {
-#:   rdc_kind=run rdc_words='pass fail'
-#:   numbers "$2" "$3" "$4"
-#:   [ "$rdc_replay" = yes ] && return
-#:   shown
-#:   command -v "$1" > /dev/null || say "rdc: there is no $1 on PATH to run this with"
-#:   rdc_command=$(own "command_$rdc_unit"; echo .) # the dot keeps line breaks at the end
-#:   "$1" -c "${rdc_command%?.}"
-#:   rdc_code=$?
-#:   # This code may be the command's own: whether the system can start a shell with it is tried.
-#:   [ $rdc_code -ne 126 ] || "$1" -c : "${rdc_command%?.}" 2> /dev/null || no_outcome "$1"
-#:   rdc_outcome=fail
-#:   [ $rdc_code -eq 0 ] && rdc_outcome=pass
-#:   has_ended ''
-#: }
-#:
-#: # A unit whose shell $1 the system cannot start has not failed: its command never ran.
-#: no_outcome() {
-#:   rdc_says="is the environment too large, or are there too many processes?"
-#:   [ "$rdc_verb" = step ] || rdc_says="$rdc_says Mend this, then: $rdc_again resume RERUN=1"
-#:   say "rdc: $rdc_says"
-#:   fail "unit $rdc_shown has no outcome: $1 cannot be started"
-#: }
-#:
-#: # Records the outcome, and of an answer that came from a file that and its line.
-#: has_ended() {
-#:   in_words
-#:   record "end $rdc_unit $rdc_outcome$1" || unrecorded
-#:   say "    $rdc_says"
-#: }
-#:
-#: # The outcome as people read it: a question that is put as yes/no is answered YES or NO.
-#: in_words() {
-#:   case $rdc_words:$rdc_outcome in
-#:     yes*:pass) rdc_says=YES ;;
-#:     yes*) rdc_says=NO ;;
-#:     *:pass) rdc_says=PASS ;;
-#:     *) rdc_says=FAIL ;;
-#:   esac
-#: }
-#:
-#: unrecorded() {
-#:   rdc_says="unit $rdc_shown ended with $rdc_says, but this cannot be recorded: $rdc_journal"
-#:   rdc_next="$rdc_again resume, and answer again"
-#:   [ "$rdc_kind" = ask ] || rdc_next="$rdc_again resume ASSUME=$rdc_outcome"
-#:   fail "$rdc_says; make room for it, then: $rdc_next"
-#: }
-#:
-#: outcome() {
-#:   case $(printf '%s' "$1" | tr '[:upper:]' '[:lower:]') in
-#:     pass | yes) rdc_outcome=pass ;;
-#:     fail | no) rdc_outcome=fail ;;
-#:     *) return 1 ;;
-#:   esac
-#: }
-#:
-#: finish() {
-#:   rdc_message=$(own "message_$rdc_unit")
-#:   rdc_code=0
-#:   [ "$1" = COMPLETE ] || rdc_code=1
-#:   note "over $rdc_code $1 $rdc_unit"
-#:   end "$rdc_code" "$1${rdc_message:+ $rdc_message}"
-#: }
-#:
-#: # --- The flow ----------------------------------------------------------------------------------------------------------
-#:
-#: do_unit() {
-#:   case $rdc_unit in
-#:     u1_1) run bash 1 "" "" ;;
-#:     u2_2) run bash "$((rdc_n1_2_retries + 1))" "" "" ;;
-#:     u3_3) run bash 1 "" "" ;;
-#:     u4_Quarantine) run bash 1 "" "" ;;
-#:     u5_1_STOP) finish STOP ;;
-#:     u6_3_COMPLETE) finish COMPLETE ;;
-#:     u7_STOP) finish STOP ;;
-#:     u8_Quarantine_STOP) finish STOP ;;
-#:     *) rdc_kind=none ;;
-#:   esac
-#: }
-#:
-#: follow() {
-#:   case $rdc_unit in
-#:     u1_1)
-#:       case $rdc_outcome in
-#:         pass)
-#:           rdc_unit=u2_2
-#:           ;;
-#:         fail)
-#:           rdc_unit=u5_1_STOP
-#:           ;;
-#:       esac
-#:       ;;
-#:     u2_2)
-#:       case $rdc_outcome in
-#:         pass)
-#:           rdc_n1_2_retries=0
-#:           rdc_unit=u3_3
-#:           ;;
-#:         fail)
-#:           if [ "$rdc_n1_2_retries" -lt 2 ]; then
-#:             rdc_n1_2_retries=$((rdc_n1_2_retries + 1))
-#:             rdc_unit=u2_2
-#:           else
-#:             rdc_n1_2_retries=0
-#:             rdc_unit=u4_Quarantine
-#:           fi
-#:           ;;
-#:       esac
-#:       ;;
-#:     u3_3)
-#:       case $rdc_outcome in
-#:         pass)
-#:           rdc_unit=u6_3_COMPLETE
-#:           ;;
-#:         fail)
-#:           rdc_unit=u7_STOP
-#:           ;;
-#:       esac
-#:       ;;
-#:     u4_Quarantine)
-#:       case $rdc_outcome in
-#:         pass)
-#:           rdc_unit=u8_Quarantine_STOP
-#:           ;;
-#:         fail)
-#:           rdc_unit=u7_STOP
-#:           ;;
-#:       esac
-#:       ;;
-#:   esac
-#: }
-#:
-#: counters() { printf '%s' " rdc_n1_2_retries=$rdc_n1_2_retries"; }
-#:
-#: fresh() {
-#:   rdc_unit=u1_1
-#:   rdc_n1_2_retries=0
-#: }
-#:
-#: walk() {
-#:   while :; do
-#:     case $rdc_unit in
-#:       *)
-#:         # Texts are read where they are needed, and a command may have replaced the file, as `git pull` does.
-#:         LC_ALL=C grep -q "^#: rdc_program=$rdc_program\$" "$rdc_file" 2> /dev/null ||
-#:           fail "the Makefile was changed during the run: $rdc_file; put it back, or $rdc_again clean archives the run"
-#:         note "begin $rdc_unit$(counters)"
-#:         rdc_replay=no
-#:         do_unit
-#:         ;;
-#:     esac
-#:     follow
-#:   done
-#: }
-#:
-#: # Goes to where the run stands: the unit that the last line which begins one names, with the counters as they were.
-#: recall() {
-#:   fresh
-#:   [ -n "$rdc_begun" ] || return 0
-#:   rdc_begun=${rdc_begun#begin }
-#:   rdc_unit=${rdc_begun%% *}
-#:   for rdc_word in ${rdc_begun#"$rdc_unit"}; do
-#:     eval "${rdc_word%%=*}=\${rdc_word#*=}"
-#:   done
-#: }
-#:
-#: # What to do about a unit that was running when the run was interrupted (R2).
-#: decide() {
-#:   case $rdc_last in
-#:     end\ *)
-#:       rdc_outcome=${rdc_last#end * }
-#:       rdc_outcome=${rdc_outcome%% *}
-#:       rdc_replay=yes
-#:       do_unit
-#:       follow
-#:       return
-#:       ;;
-#:     begin\ *) ;;
-#:     *) return ;;
-#:   esac
-#:   rdc_replay=yes
-#:   rdc_outcome=
-#:   do_unit
-#:   [ "$rdc_kind" = run ] || return 0
-#:   case $rdc_rerun in
-#:     '' | 0 | no) ;;
-#:     *) return ;;
-#:   esac
-#:   if [ -n "$rdc_assume" ]; then
-#:     outcome "$rdc_assume" || fail "ASSUME is pass or fail"
-#:   elif [ -t 0 ] && [ -t 2 ]; then
-#:     decide_at_terminal
-#:     [ -n "$rdc_outcome" ] || return 0
-#:   else
-#:     rdc_says=$(name "$rdc_unit")
-#:     say "rdc: unit $rdc_says was interrupted: $rdc_again resume RERUN=1 runs it again, ASSUME=pass or ASSUME=fail decides"
-#:     end 75 "WAITING $rdc_says"
-#:   fi
-#:   has_ended ''
-#:   follow
-#: }
-#:
-#: decide_at_terminal() {
-#:   while :; do
-#:     printf 'unit %s was interrupted [pass/fail/again] ' "$(name "$rdc_unit")" >&2
-#:     read -r rdc_word || end 75 "WAITING $(name "$rdc_unit")"
-#:     case $rdc_word in
-#:       again | a) return ;;
-#:       *) outcome "$rdc_word" && return ;;
-#:     esac
-#:   done
-#: }
-#:
-#: # --- Verbs -------------------------------------------------------------------------------------------------------------
-#:
-#: # Begins a run; an unfinished one is not thrown away.
-#: begin() {
-#:   read_journal
-#:   if [ "$rdc_count" -gt 0 ]; then
-#:     is_over || fail "an unfinished run is there: $rdc_again resume continues it, $rdc_again clean archives it"
-#:     archive
-#:     rdc_count=0
-#:   else
-#:     mend_journal
-#:   fi
-#:   rdc_run=$(date +%Y%m%d-%H%M%S | tr -cd '0-9-')-$$
-#:   note "run $rdc_program $rdc_run"
-#: }
-#:
-#: # A line for each unit that has finished, from its outcome and its name in the journal.
-#: finished() {
-#:   while read -r rdc_outcome rdc_unit; do
-#:     rdc_replay=yes
-#:     do_unit
-#:     case $rdc_words:$rdc_outcome in
-#:       yes*:pass) rdc_outcome=yes ;;
-#:       yes*) rdc_outcome=no ;;
-#:     esac
-#:     printf '%s %s\n' "$rdc_outcome" "$rdc_shown" 2> /dev/null
-#:   done
-#: }
-#:
-#:
-#: case $rdc_verb in
-#:   run)
-#:     lock $$
-#:     begin
-#:     fresh
-#:     walk
-#:     ;;
-#:   resume)
-#:     is_there || fail "there is no run to go on with"
-#:     lock $$
-#:     own_journal
-#:     mend_journal
-#:     recall
-#:     if is_over; then
-#:       rdc_unit=${rdc_last##* }
-#:       rdc_replay=no
-#:       do_unit
-#:     fi
-#:     decide
-#:     walk
-#:     ;;
-#:   answer)
-#:     is_there || fail "no run waits for an answer"
-#:     lock $$
-#:     own_journal
-#:     mend_journal
-#:     recall
-#:     case $rdc_last in begin\ *) ;; *) fail "no unit waits for an answer" ;; esac
-#:     rdc_replay=yes
-#:     do_unit
-#:     [ "$rdc_kind:$(name "$rdc_unit")" = "ask:$rdc_name" ] || fail "unit '$rdc_name' does not wait for an answer"
-#:     outcome "$rdc_result" || fail "RESULT is pass, fail, yes or no"
-#:     has_ended ''
-#:     say "rdc: to go on:  $rdc_again resume"
-#:     ;;
-#:   status)
-#:     read_journal
-#:     [ "$rdc_count" -gt 0 ] || { echo "no run"; exit 0; }
-#:     own_journal
-#:     recall
-#:     awk -v count="$rdc_count" 'NR <= count && $2 == "end" { print $4, $3 }' "$rdc_journal" | finished
-#:     if is_over; then
-#:       rdc_last=${rdc_last#over * }
-#:       printf 'over: %s\n' "${rdc_last%% *}"
-#:     else
-#:       printf 'at %s\n' "$(name "$rdc_unit")"
-#:     fi 2> /dev/null || fail "standard output cannot be written"
-#:     ;;
-#:   step)
-#:     rdc_unit=$rdc_wanted
-#:     rdc_run=alone
-#:     fresh
-#:     rdc_unit=$rdc_wanted
-#:     rdc_journal=/dev/null
-#:     rdc_replay=no
-#:     do_unit
-#:     [ "$rdc_outcome" = pass ]
-#:     ;;
-#:   clean)
-#:     is_there || exit 0
-#:     lock $$
-#:     archive
-#:     say "the run was archived in $rdc_state/history"
-#:     ;;
-#:   help) text help | again ;;
-#: esac
+define RDC_DRIVER_STATE
+# --- The lock: a symbolic link is made by one process only, at once and with what it says: number, start, and place ---------
+holder() {
+  rdc_holder='' rdc_links='' rdc_free=lock
+  if [ -f "$rdc_state/lock" ]; then # of an older rdc: the number alone
+    { read -r rdc_word < "$rdc_state/lock"; } 2> /dev/null || rdc_word=''
+    case $rdc_word in '' | *[!0123456789]*) rdc_word='none' ;; esac
+    rdc_holder="$rdc_word-0 $rdc_place" rdc_links=' lock' rdc_free=lock.after.$rdc_word-0
+  fi
+  while rdc_value=$(readlink "$rdc_state/$rdc_free" 2> /dev/null); do
+    rdc_holder=$rdc_value rdc_links="$rdc_links $rdc_free" rdc_free=lock.after.${rdc_value%% *}
+  done
+}
+here() {
+  rdc_place=$(printf '%s %s' "$(uname -n)" "$(readlink /proc/self/ns/pid 2> /dev/null)" | LC_ALL=C tr -c 'A-Za-z0-9.-' _)
+}
+
+# Whether who holds the lock lives; of another machine or container nobody can tell here, so it is not judged dead.
+is_held() {
+  rdc_word=${rdc_holder%% *}
+  [ "${rdc_holder#* }" = "$rdc_place" ] || return 0
+  alive "${rdc_word%-*}" "${rdc_word#*-}"
+}
+lock() {
+  mkdir -p "$rdc_state" 2> /dev/null ||
+    fail "the state folder cannot be made: $rdc_state; is something else there, or is this place read-only or full?"
+  [ ! -e "$rdc_state/lock" ] || [ -f "$rdc_state/lock" ] || fail "this is no lock, remove it: $rdc_state/lock"
+  here; began $$; rdc_me="$$-${rdc_began:-0} $rdc_place" rdc_tries=0
+  until holder; [ "$rdc_holder" = "$rdc_me" ]; do
+    [ -z "$rdc_holder" ] || ! is_held || refuse_lock
+    rdc_tries=$((rdc_tries + 1))
+    [ "$rdc_tries" -lt 99 ] || fail "the state folder cannot be written: $rdc_state; is it read-only or full, and are ln and readlink on PATH?"
+    ln -s "$rdc_me" "$rdc_state/$rdc_free" 2> /dev/null || :
+  done
+  [ -e "$rdc_state/.gitignore" ] || { printf '*\n' > "$rdc_state/.gitignore"; } 2> /dev/null || : # Git takes nothing of it
+  trap release EXIT
+  trap 'interrupt INT' INT; trap 'interrupt TERM' TERM; trap 'interrupt HUP' HUP
+}
+refuse_lock() {
+  rdc_word=${rdc_holder%%-*} rdc_says=${rdc_holder#* }
+  [ "$rdc_says" != "$rdc_place" ] || fail "another run is under way, process $rdc_word"
+  say "rdc: it cannot be seen from here whether it still runs; if it does not: ${rdc_again}unlock"
+  fail "another run is under way elsewhere: process $rdc_word of $rdc_says"
+}
+release() { holder; for rdc_word in $rdc_links; do rm -f "$rdc_state/$rdc_word"; done; }
+
+# --- Runs -----------------------------------------------------------------------------------------------------------------
+# Begins a run; an unfinished one is not thrown away.
+begin() {
+  if [ "$rdc_count" -gt 0 ] && ! is_over; then
+    is_own || fail "an unfinished run of a different version of the Makefile is there: ${rdc_again}clean archives it"
+    fail "an unfinished run is there: ${rdc_again}resume continues it, ${rdc_again}clean archives it"
+  fi
+  inputs
+  mend_journal; archive
+  rdc_count=0 rdc_run=$(date +%Y%m%d-%H%M%S | tr -cd '0-9-')-$$
+  begin_values
+  note "run $rdc_program $rdc_run 2"
+  rdc_next=${rdc_entry-}
+}
+archive() {
+  rdc_history=''
+  for rdc_word in journal $rdc_folders; do
+    [ -e "$rdc_state/$rdc_word" ] || [ -h "$rdc_state/$rdc_word" ] || continue
+    if [ -z "$rdc_history" ]; then
+      rdc_number=1; while [ -e "$rdc_state/history/$rdc_number" ]; do rdc_number=$((rdc_number + 1)); done
+      rdc_history=$rdc_state/history/$rdc_number rdc_number=1
+    fi
+    { mkdir -p "$rdc_history" && mv "$rdc_state/$rdc_word" "$rdc_history/$rdc_word"; } 2> /dev/null ||
+      fail "the run cannot be archived: $rdc_history"
+  done
+}
+run() {
+  load ''; lock; ready; read_journal; how_to_call
+  begin; walk
+}
+
+# --- The state of a run, read again: to go on with it, to tell of it, or to archive it ---------------------------------------
+
+# Reads the journal without changing it. A write that was interrupted leaves the beginning of a line at its end.
+read_journal() {
+  rdc_tail='' rdc_count=0 rdc_first='' rdc_begun='' rdc_done='' rdc_last='' rdc_facts=''
+  [ -e "$rdc_journal" ] || return 0
+  [ -f "$rdc_journal" ] && [ -r "$rdc_journal" ] || fail "the state cannot be read: $rdc_journal; ${rdc_again}clean archives it"
+  rdc_facts=$({ LC_ALL=C tr -c '\n -~' '?' < "$rdc_journal"; echo .; } 2> /dev/null | LC_ALL=C awk '
+    function starts(line) { return index(line, count + 1 " ") == 1 }
+    function is_whole(line) {
+      half = (length(line) - 3) / 2
+      return starts(line) && half == int(half) && substr(line, 1, half) " | " substr(line, 1, half) == line
+    }
+    function is_torn(line) {
+      half = index(line, " | ")
+      if (line ~ /[?]/) return 0
+      if (!half) return starts(line) || index(count + 1 " ", line) == 1
+      return starts(line) && length(line) < 2 * half + 1 && index(line, substr(line, half + 3) "") == 1
+    }
+    function take(line, words, n, i, at) {
+      count++; last = substr(line, length(count) + 2, half - length(count) - 1)
+      if (count == 1) first = last
+      n = split(last, words, " ")
+      if (words[1] == "end") done = last
+      if (words[1] != "begin") return
+      begun = last; done = ""; fact["calls_" words[2]]++
+      for (i = 4; i <= n; i++) { at = index(words[i], "="); fact["r_" substr(words[i], 1, at - 1)] = substr(words[i], at + 1) }
+    }
+    NR > 1 { if (!is_whole(held)) { damaged = 1; exit } take(held) }
+    { held = $0 }
+    END {
+      held = substr(held, 1, length(held) - 1) # the dot shows whether the last line has an end
+      if (damaged) tail = "damaged"
+      else if (held == "") tail = "whole"
+      else if (is_whole(held)) { tail = "open"; take(held) }
+      else tail = is_torn(held) ? "torn" : "damaged"
+      print tail "\n" count + 0 "\n" first "\n" begun "\n" done "\n" last
+      for (name in fact) print name, fact[name]
+    }') && [ -n "$rdc_facts" ] || fail "the state cannot be read: $rdc_journal"
+  for rdc_word in tail count first begun 'done' last; do
+    eval "rdc_$rdc_word=\${rdc_facts%%
+*}"
+    case $rdc_facts in *"
+"*) rdc_facts=${rdc_facts#*
+} ;; *) rdc_facts='' ;; esac
+  done
+  [ "$rdc_tail" != damaged ] || damaged "$((rdc_count + 1))"
+}
+damaged() { fail "$rdc_journal${1:+:$1}: the journal is damaged, or of another rdc; ${rdc_again}clean archives it"; }
+mend_journal() {
+  case $rdc_tail in
+    open) printf '\n' 2> /dev/null >> "$rdc_journal" ;;
+    torn) { sed '$d' "$rdc_journal" > "$rdc_journal.whole" && mv "$rdc_journal.whole" "$rdc_journal"; } 2> /dev/null ;;
+  esac || fail "the state cannot be written: $rdc_journal"
+}
+is_there() { [ -e "$rdc_journal" ]; }
+is_over() { case $rdc_last in over\ *) ;; *) return 1 ;; esac; }
+is_own() { rdc_run=${rdc_first#run "$rdc_program" }; rdc_run=${rdc_run% 2}; [ "$rdc_first" = "run $rdc_program $rdc_run 2" ]; }
+
+refuse_version() { fail "this run was started with a different version of the Makefile; ${rdc_again}clean archives it"; }
+
+# Goes to where the run stands. Nothing of a journal is believed: names have to be known, and values numbers.
+own_journal() {
+  [ "$rdc_count" -gt 0 ] || fail "there is no run to go on with"
+  is_own || refuse_version
+  load ''
+  resume_values
+  rdc_next=$rdc_entry
+  while read -r rdc_word rdc_value; do
+    case $rdc_word:${rdc_value#-} in :) continue ;; *[!A-Za-z0-9_.-]*:* | *: | *:*[!0123456789]*) damaged ;; esac
+    key "$rdc_word"
+    case $rdc_key in
+      r_*) eval "[ -n \"\${rdc_$rdc_key-}\" ]" || damaged ;;
+      *) eval "[ -n \"\${rdc_u_${rdc_key#calls_}-}\" ]" || damaged ;;
+    esac
+    eval "rdc_$rdc_key=\$rdc_value"
+  done << facts
+$rdc_facts
+facts
+  # shellcheck disable=SC2086 # these are several words
+  set -- $rdc_begun
+  [ $# -gt 0 ] || { rdc_attempt=1; take "$rdc_entry" || :; return 0; }
+  case ${3-} in '' | *[!0123456789]*) damaged ;; esac
+  take "${2-}" && [ "$rdc_kind" != choice ] || damaged
+  rdc_next=$2 rdc_nth=$3
+  attempt
+  key "$2"; eval "rdc_call=\$rdc_calls_$rdc_key"
+}
+
+# Whether the command of the unit outlived its driver; its number was on record before it ran.
+is_left() {
+  { read -r rdc_value rdc_left rdc_since rdc_where < "$rdc_files/process"; } 2> /dev/null || return 1
+  case $rdc_value$rdc_left in *[!0123456789]*) return 1 ;; esac
+  [ "$rdc_value" = "$rdc_count" ] && [ "$rdc_where" = "$rdc_place" ] && alive "$rdc_left" "$rdc_since"
+}
+
+# What to do about a unit that was running when the run was interrupted.
+decide() {
+  case $rdc_last in run\ *) return ;; over*LIMIT*) limit_reached ;; esac
+  if [ -n "$rdc_done" ]; then # what followed its outcome was not recorded, or is the end
+    # shellcheck disable=SC2086 # these are several words
+    set -- $rdc_done
+    rdc_outcome=$3
+    is_word "$rdc_outcome" || damaged
+    follow
+    return
+  fi
+  case $rdc_kind in bash | sh | agents | tool) ;; *) return 0 ;; esac
+  rdc_outcome=''
+  if is_left; then
+    rdc_says="unit $rdc_id: its command still runs (pid $rdc_left)"
+    say "rdc: wait for its end and resume, or end it and run it again: kill -s TERM -- -$rdc_left; ${rdc_again}resume RERUN=1"
+    [ -z "$rdc_given_ASSUME$rdc_given_RERUN" ] || fail "$rdc_says; wait for its end, or end it"
+    say "rdc: $rdc_says"
+    end 75 "WAITING $rdc_id"
+  fi
+  ! is_yes "$rdc_given_RERUN" || return 0
+  if [ -n "$rdc_given_ASSUME" ]; then
+    outcome "$rdc_given_ASSUME" || fail "ASSUME is none of the words of unit $rdc_id: $(words ', ')"
+  elif [ -t 0 ] && [ -t 2 ]; then
+    decide_at_terminal
+    [ -n "$rdc_outcome" ] || return 0
+  else
+    say "rdc: unit $rdc_id was interrupted: ${rdc_again}resume RERUN=1 runs it again, ASSUME=WORD decides ($(words ', '))"
+    end 75 "WAITING $rdc_id"
+  fi
+  no_values; let_go
+  now; rdc_start=$rdc_now
+  called; say "$rdc_says, as assumed"
+  ended 0
+}
+is_word() { case $1 in pass | fail) ;; *) return 1 ;; esac; }
+limit_reached() { damaged; }
+decide_at_terminal() {
+  while :; do
+    printf 'unit %s was interrupted [%s/again] ' "$rdc_id" "$(words /)" >&2
+    read -r rdc_word || end 75 "WAITING $rdc_id"
+    if [ "$rdc_word" = again ]; then rdc_outcome=''; return; fi
+    ! outcome "$rdc_word" || return 0
+  done
+}
+resume() {
+  is_there || fail "there is no run to go on with"
+  lock; read_journal; own_journal; ready; mend_journal; folders; how_to_call
+  decide; walk
+}
+
+# A line for each unit that has finished, and where the run stands. It takes no lock, and changes nothing.
+status() {
+  [ -r "$rdc_file" ] || unreadable
+  here; read_journal
+  [ "$rdc_count" -gt 0 ] || { echo 'no run'; return; }
+  if ! is_own; then
+    is_over || own_journal
+    # shellcheck disable=SC2086 # these are several words
+    set -- $rdc_last
+    echo "over: $3, a run of a different version of the Makefile"
+    return
+  fi
+  own_journal
+  LC_ALL=C awk -v count="$rdc_count" '
+    function tell(way) { if (unit != "") print unit, word, code, attempt, time, way; unit = "" }
+    NR > count { exit }
+    { sub(/ [|] .*/, "") }
+    $2 == "begin" { tell($3 == last && $4 > 1 ? "retry" : "go-" $3); last = $3; attempt = $4 }
+    $2 == "end" { unit = $3; word = $4; code = $5; time = $6 }
+    $2 == "over" { tell($4) }
+    END { tell("") }
+  ' "$rdc_journal" | while read -r rdc_unit rdc_outcome rdc_code rdc_number rdc_time rdc_way; do
+    { take "$rdc_unit" && is_word "$rdc_outcome"; } || damaged
+    case $rdc_code$rdc_number$rdc_time in '' | *[!0123456789]*) damaged ;; esac
+    in_words "$rdc_outcome"
+    case $rdc_way in go-*) look_at "${rdc_way#go-}" && rdc_way="go $rdc_id_U" && take "$rdc_unit" ;; esac
+    rdc_attempt=$rdc_number; called; rdc_title=$rdc_says
+    details "$rdc_code" "$rdc_time" "$rdc_way"
+    printf '%s %s  (%s)\n' "$rdc_low" "$rdc_title" "$rdc_says" 2> /dev/null
+  done
+  if is_over; then
+    # shellcheck disable=SC2086 # these are several words
+    set -- $rdc_last
+    echo "over: $3"
+  else
+    called; rdc_title=$rdc_says
+    if is_left; then rdc_says=", its command still runs (pid $rdc_left)"; else rdc_says=''; fi
+    echo "at $rdc_title$rdc_says"
+  fi 2> /dev/null || fail "standard output cannot be written"
+}
+
+# --- What else make is told to do -----------------------------------------------------------------------------------------
+# One unit alone, apart from any run: the state is neither read nor changed.
+step() {
+  load ''; here; how_to_call
+  rdc_journal=/dev/null rdc_files=$rdc_state/alone.$$
+  trap 'rm -rf "$rdc_files"; rmdir "$rdc_state" "${rdc_state%/*}" 2> /dev/null' EXIT
+  trap 'interrupt INT' INT; trap 'interrupt TERM' TERM; trap 'interrupt HUP' HUP
+  ready; inputs; begin_values
+  take "$1" || fail "there is no unit $1"
+  begin_unit; perform
+  case $rdc_outcome in fail | failed | no | rejected | none | invalid | ambiguous) exit 1 ;; esac
+}
+clean() {
+  is_there || return 0
+  lock
+  archive
+  say "the run was archived in $rdc_history"
+}
+
+# A person says that who holds the lock is no more; of a process that can be seen to live nobody has to.
+unlock() {
+  here; holder
+  [ "${rdc_holder#* }" != "$rdc_place" ] || ! is_held || fail "process ${rdc_holder%%-*} still runs: end it first"
+  rm -f "$rdc_state/lock" "$rdc_state"/lock.after.* 2> /dev/null || fail "the lock cannot be removed: $rdc_state/lock"
+}
+help() {
+  help_line "$rdc_begin" 'run the whole'
+  help_line "${rdc_again}resume" 'resume a run; RERUN=1 or ASSUME=WORD decide about a unit that was interrupted'
+  load ''
+  for rdc_step in $rdc_help; do "$rdc_step"; done
+  help_line "${rdc_again}status" 'what was done, and where the run stands'
+  help_line "${rdc_again}clean" 'archive the run'
+  help_line "${rdc_again}unlock" 'remove the lock of a run that is no more'
+  for rdc_word; do help_unit "$rdc_word"; done
+}
+help_line() { printf '%-32s %s\n' "$1" "$2" 2> /dev/null; }
+help_unit() {
+  take "$1"; attempt; called
+  help_line "${rdc_again}step-$1" "$rdc_says"
+}
+answer() {
+  read_journal
+  [ "$rdc_count" -eq 0 ] || is_own || refuse_version
+  fail "no unit waits for an answer"
+}
+endef

@@ -26,6 +26,12 @@ def run(setting: Setting) -> Run:
     done = execute([*command, answers], setting.workspace, environment, setting.timeout)
     status = execute([*command, "status"], setting.workspace, environment, setting.timeout)
     words = [line.partition(" ") for line in status.out.splitlines()]
-    steps = tuple(Step(unit, None, OUTCOMES[word]) for word, _, unit in words if word in OUTCOMES)
+    names = sorted((node.id for node in setting.program.nodes), key=len, reverse=True)
+    steps = tuple(Step(_unit(said, names), None, OUTCOMES[word]) for word, _, said in words if word in OUTCOMES)
     over = next((rest for word, _, rest in words if word == "over:" and rest in RESULTS.split("|")), RESULTS)
     return Run.told(steps, done.out, done.code, over)
+
+
+def _unit(said: str, names: list[str]) -> str:
+    """The unit of a line, whose title, time and transition follow; longer names come first."""
+    return next((name for name in names if said.startswith((f"{name} ", f"{name}, "))), said)

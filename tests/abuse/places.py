@@ -74,3 +74,8 @@ class Place:
     def write_log(self, words: list[str]) -> None:
         """What the commands have done so far."""
         (self.folder / "log").write_text("".join(f"{word}\n" for word in words), encoding="utf-8")
+
+
+def archived(path: Path) -> bytes:
+    """The journal of a run in the history: a file, or in a folder with what else belongs to the run."""
+    return (path / "journal" if path.is_dir() else path).read_bytes()

@@ -19,7 +19,10 @@ TARGETS = pytest.mark.parametrize(
     ("target", "document"), [("python", FLOW), ("make", FLOW), ("make", PLAIN)], ids=["python", "make", "make-plain"]
 )
 BOTH = pytest.mark.parametrize("target", ["python", "make"])
-TOOLS = ("sh", "awk", "cat", "cksum", "date", "grep", "head", "ln", "mkdir", "mv", "ps", "rm", "sed", "tail", "tr")
+TOOLS = (
+    *("sh", "awk", "cat", "cksum", "cp", "date", "grep", "head", "ln", "mkdir", "mv", "ps", "readlink", "rm", "sed"),
+    *("sleep", "tail", "tr", "uname", "wc"),
+)
 REAL_MAKE = shutil.which("make") or "make"
 
 

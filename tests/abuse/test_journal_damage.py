@@ -16,7 +16,7 @@ from typing import NamedTuple
 import pytest
 
 from .forked import Calls, Said
-from .places import Place
+from .places import Place, archived
 
 FLOW = """\
 # Flow
@@ -126,7 +126,7 @@ def test_the_python_program_puts_a_damaged_journal_away(python: tuple[Place, Cal
     damaged = b"x" + place.journal.read_bytes()[1:]
     place.journal.write_bytes(damaged)
     assert calls("reset").code == 0
-    assert [path.read_bytes() for path in (place.state / "history").iterdir()] == [damaged]
+    assert [archived(path) for path in (place.state / "history").iterdir()] == [damaged]
     assert calls("run").code == 75
 
 
@@ -181,7 +181,7 @@ def test_make_puts_a_damaged_journal_away(document: str, stride: int, tmp_path: 
     damaged = b"x" + finished(place)[1:]
     place.journal.write_bytes(damaged)
     assert place.call("clean").code == 0
-    assert [path.read_bytes() for path in (place.state / "history").iterdir()] == [damaged]
+    assert [archived(path) for path in (place.state / "history").iterdir()] == [damaged]
     assert finished(place) != damaged
 
 

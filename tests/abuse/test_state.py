@@ -16,7 +16,7 @@ import pytest
 
 from runtime_shim.journal import encode
 
-from .places import PATIENCE, Place, environment
+from .places import PATIENCE, Place, archived, environment
 from .test_disk import end_of, run_words
 from .test_journal_damage import FLOW, PLAIN
 
@@ -80,7 +80,7 @@ def runs_twice(place: Place, **variables: str) -> None:
         assert place.log() == ["one", "three"]
         kept.append(place.journal.read_bytes())
         assert place.call("clean" if place.target == "make" else "reset", **variables).code == 0
-    history = [path.read_bytes() for path in (place.state / "history").iterdir()]
+    history = [archived(path) for path in (place.state / "history").iterdir()]
     assert sorted(history) == sorted(kept)
 
 
@@ -108,7 +108,7 @@ def test_damaged_journals_that_are_put_away_at_one_time_are_all_kept(target: str
         place.state.mkdir(parents=True, exist_ok=True)
         place.journal.write_bytes(content)
         assert place.call("clean" if target == "make" else "reset").code == 0
-    assert sorted(path.read_bytes() for path in (place.state / "history").iterdir()) == damaged
+    assert sorted(archived(path) for path in (place.state / "history").iterdir()) == damaged
 
 
 # --- Other programs ---------------------------------------------------------------------------------------------------
@@ -149,9 +149,9 @@ def test_a_program_that_is_replaced_while_it_runs_mixes_nothing(target: str, doc
     (tmp_path / "program").symlink_to(place.script)
     old = place.script.read_text(encoding="utf-8")
     done = place.call(*run_words(place, "run"))
-    if target == "python":
+    if target == "python" or "YES" in document:
         assert done.code == 0
-    else:
+    else:  # the rules are those of one Makefile, each with what it reads
         assert done.code == 2
         assert re.search("was changed during the run|different version", end_of(place, done))
         assert place.log() == ["one"]
@@ -172,7 +172,7 @@ def test_the_state_of_the_other_target_is_refused_and_kept(target: str, tmp_path
         assert refused.code == 2
         assert "journal:1: the journal is damaged" in end_of(place, refused)
     assert place.call("clean" if target == "make" else "reset").code == 0
-    assert (next((place.state / "history").iterdir())).read_bytes() == other.journal.read_bytes()
+    assert archived(next((place.state / "history").iterdir())) == other.journal.read_bytes()
     assert place.log() == ["one"]
 
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.backends.makefiles import FLOW, PATIENCE, Place
+from tests.backends.makefiles import FLOW, PATIENCE, Place, kill_all
 
 
 @pytest.fixture
@@ -26,5 +24,5 @@ def ended() -> Iterator[list[subprocess.Popen[str]]]:
     yield processes
     for process in processes:
         if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)
+            kill_all(process.pid)
         process.communicate(timeout=PATIENCE)

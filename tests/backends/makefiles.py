@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import subprocess
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -101,6 +103,10 @@ class Place:
             time.sleep(0.005)
         return process
 
+    def stands(self) -> str:
+        """What `status` says, without titles, times and transitions."""
+        return re.sub(r"^(over: \w+|\S+ \S+).*$", r"\1", self.make("status").stdout, flags=re.MULTILINE)
+
     def lines(self, name: str) -> list[str]:
         """The lines of a file."""
         path = self.folder / name
@@ -134,3 +140,34 @@ def environment(variables: dict[str, str]) -> dict[str, str]:
 def last_line(done: subprocess.CompletedProcess[str]) -> str:
     """The last line on standard output, which says how the run ended."""
     return (done.stdout.splitlines() or [""])[-1]
+
+
+def here() -> str:
+    """How a lock names this machine and its namespace of processes."""
+    space = str(Path("/proc/self/ns/pid").readlink()) if Path("/proc/self/ns").exists() else ""
+    return re.sub("[^A-Za-z0-9.-]", "_", f"{os.uname().nodename} {space}")
+
+
+def kill_all(pid: int) -> None:
+    """Kill a process and all that descends from it, whatever groups and sessions they have made."""
+    found: list[int] = []
+    left = [pid]
+    while left:  # stopped first, so that none begins another one meanwhile
+        one = left.pop()
+        with suppress(ProcessLookupError):
+            os.kill(one, signal.SIGSTOP)
+        found.append(one)
+        left += [child for child in children(one) if child not in found]
+    for one in found:
+        with suppress(ProcessLookupError):
+            os.kill(one, signal.SIGKILL)
+
+
+def children(pid: int) -> list[int]:
+    """The processes that a process has begun."""
+    found: list[int] = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            if int(path.read_text(errors="replace").rpartition(")")[2].split()[1]) == pid:
+                found.append(int(path.parent.name))
+    return found

@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -34,7 +35,6 @@ from tests.backends.programs import (
     when,
     words,
 )
-from tests.workflows import lint
 
 READING = Reading(("DONE", "not done", "É"), r"d\w+e|done", ("É",))
 
@@ -73,17 +73,13 @@ def delayed() -> Program:
                    registers=(Register("n", ""),))  # fmt: skip
 
 
-@pytest.mark.parametrize("whole", [rich, gates_only, delayed])
-def test_shellcheck_finds_nothing_and_dash_can_read_it(whole: object, tmp_path: Path) -> None:
-    Made(tmp_path, whole())  # type: ignore[operator]
-    (tmp_path / "driver.sh").write_bytes(
-        subprocess.run(
-            ["sed", "-n", r"s/^#: \{0,1\}//p", "Makefile"], cwd=tmp_path, capture_output=True, check=True
-        ).stdout
+@pytest.mark.parametrize("whole", [gates_only, delayed])
+def test_makefiles_of_few_parts_have_all_that_they_need(whole: Callable[[], Program], tmp_path: Path) -> None:
+    said = (
+        Made(tmp_path, whole()).make("step-x", "status").stderr.decode()
+        + Made(tmp_path, whole()).make("help").stderr.decode()
     )
-    for command in ([lint.program("shellcheck"), "--norc", "-s", "sh"], [shutil.which("dash") or "sh", "-n"]):
-        checked = subprocess.run([*command, str(tmp_path / "driver.sh")], capture_output=True, check=False)
-        assert (checked.returncode, checked.stdout) == (0, b"")
+    assert "not found" not in said
 
 
 # --- Questions and gates ----------------------------------------------------------------------------------------------
@@ -123,7 +119,7 @@ def test_answers_are_given_one_by_one(tmp_path: Path) -> None:
         assert done.returncode == 0, done.stdout
         last = made.end("resume")
     assert last == "rdc: COMPLETE PASS;yes;no;a # b=c ;<a # b=c >;"
-    assert made.make("status").stdout.decode().splitlines() == [
+    assert [line.partition("  (")[0] for line in made.make("status").stdout.decode().splitlines()] == [
         "pass pf", "yes yn", "no co", "pass in", "<{d}> se", "approved g", "rejected h", "over: COMPLETE",
     ]  # fmt: skip
 
@@ -203,7 +199,25 @@ def test_answers_are_not_taken_where_nothing_could_tell_them_apart(tmp_path: Pat
     made = Made(tmp_path, program(node("1", ask("pass_fail"))))
     tools = tmp_path / "bin"
     tools.mkdir()
-    for tool in ("sh", "awk", "sed", "tr", "cat", "cut", "mv", "cp", "rm", "ln", "mkdir", "date", "wc", "grep", "env"):
+    for tool in (
+        "sh",
+        "awk",
+        "sed",
+        "tr",
+        "cat",
+        "cut",
+        "mv",
+        "cp",
+        "rm",
+        "ln",
+        "mkdir",
+        "date",
+        "wc",
+        "grep",
+        "env",
+        "readlink",
+        "uname",
+    ):
         (tools / tool).symlink_to(str(shutil.which(tool)))
     (tools / "make").symlink_to(str(shutil.which("make")))
     (tmp_path / "answers").write_text("pass\n", encoding="utf-8")
@@ -238,7 +252,7 @@ def test_answers_are_read_as_the_graph_says(tmp_path: Path) -> None:
     assert made.end(f"AGENT={command}", ALL=str(len(ANSWERS))) == "rdc: COMPLETE"
     expected = [of_agent(reader, None if len(answer) > 1_048_576 else answer) for answer in ANSWERS]
     said = made.make("status").stdout.decode().splitlines()
-    shown = [line.removesuffix(" 1") for line in said if line.endswith(" 1")]
+    shown = [line.partition(" 1 ")[0] for line in said if " 1 " in line]
     assert shown == [outcome.word for outcome in expected]
     for number, outcome in enumerate(expected, 1):
         assert made.read(f"kept.{number}").decode() == outcome.text
@@ -376,7 +390,7 @@ def test_a_kill_ends_all_that_is_called_and_the_run_is_resumed(
                           '[ "$RDC_ENTRY" = 0 ] || { sleep 0.2; mv began.part began; }; wait; }; echo OK')  # fmt: skip
     process = slow(made, ended, f"AGENT={command}")
     if number == signal.SIGKILL:
-        driver = int((made.state / "lock").read_text())
+        driver = int(str((made.state / "lock").readlink()).partition("-")[0])
         os.kill(driver, number)
     else:
         os.kill(process.pid, number)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 import pty
-import signal
 import subprocess
 import time
 from pathlib import Path
 
-from tests.backends.makefiles import PATIENCE, Place, environment
+from tests.backends.makefiles import PATIENCE, Place, environment, kill_all
 
 DOCUMENT = """\
 ## 1. Slow
@@ -66,7 +65,7 @@ def cut_off(place: Place) -> None:
     while not (place.folder / "lines").exists():
         assert time.monotonic() < deadline
         time.sleep(0.01)
-    os.killpg(process.pid, signal.SIGKILL)
+    kill_all(process.pid)
     process.wait()
     (place.folder / "fast").touch()
 

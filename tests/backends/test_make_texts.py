@@ -234,7 +234,7 @@ def giving(output: str, code: int = 0) -> Program:
 def test_a_command_gives_values(output: str, word: str, values: str, tmp_path: Path) -> None:
     done = Made(tmp_path, giving(output)).make()
     assert done.stdout.decode().splitlines()[-1] == f"rdc: COMPLETE {values}"
-    assert f"    {word}\n" in done.stderr.decode()
+    assert f"    {word}  " in done.stderr.decode()
 
 
 def test_what_a_failing_command_gave_counts_too(tmp_path: Path) -> None:
@@ -377,11 +377,15 @@ def test_the_limit_ends_the_run(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "changed"),
     [
-        ("begin u1_1", "begin u1_1/;e touch x;/"),
-        ("rdc_s1_a=0", "rdc_s1_a=$(touch x)"),
-        ("rdc_s1_a=0", "rdc_n=a[$(touch x)]"),
-        ("rdc_s1_a=0", "rdc_s1_a=0';>x;'"),
-        ("begin u1_1", "begin u9_1"),
+        ("begin 1 1", "begin 1/;e>x; 1"),
+        ("begin 1 1", "begin 9 1"),
+        ("begin 1 1", "begin 1 $(touch${IFS}x)"),
+        ("begin 1 1", "begin 1 1 a=$(touch${IFS}x)"),
+        ("begin 1 1", "begin 1 1 a=0';>x;'"),
+        ("begin 1 1", "begin 1 1 a[$(>x)]=1"),
+        ("begin 1 1", "begin 1 1 next=1"),
+        ("begin 1 1", "begin 1 1 a=1 PATH=0"),
+        ("begin 1 1", "begin 1 1\n3 end 1 `>x` 0 1 | 3 end 1 `>x` 0 1\n3 x"),
     ],
 )
 def test_nothing_of_a_journal_is_evaluated(line: str, changed: str, tmp_path: Path) -> None:
@@ -406,7 +410,9 @@ def test_a_missing_value_is_said(tmp_path: Path) -> None:
     assert made.end("resume").startswith("rdc: error: ")
 
 
-TOOLS = "sh bash sed awk grep cat cp mv rm mkdir ln tr wc cmp tail head date ps kill sleep env cksum make"
+TOOLS = (
+    "sh bash sed awk grep cat cp mv rm mkdir ln tr wc cmp tail head date ps kill sleep env cksum make readlink uname"
+)
 
 
 def test_python3_is_asked_for_only_where_it_is_needed(tmp_path: Path) -> None:

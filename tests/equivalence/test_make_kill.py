@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import random
-import signal
 import subprocess
 from pathlib import Path
 
@@ -16,6 +15,7 @@ import pytest
 
 from backends.make import MakeBackend
 from compiler.driver import compile_file
+from tests.backends.makefiles import kill_all
 
 from .test_kill import (
     PATIENCE,
@@ -61,7 +61,7 @@ class MakePlace(Place):
             )
 
     def finished(self) -> list[str]:
-        """The units that the journal says are done: with their counters as they began, and their outcomes."""
+        """The units that the journal says are done, with the numbers of their attempts, and their outcomes."""
         done, begun = [], ""
         for line in self._journal():
             record, _, _ = line.partition(" | ")
@@ -71,7 +71,7 @@ class MakePlace(Place):
             elif kind == "end":
                 name, outcome = rest.split()[:2]
                 assert begun.split()[0] == name
-                done.append(f"{begun} {outcome}")
+                done.append(f"{begun.split()[0]} {begun.split()[1]} {outcome}")
         return done
 
     def _journal(self) -> list[str]:
@@ -100,7 +100,7 @@ def undisturbed(subject: Subject, makefile: str, tmp_path_factory: pytest.TempPa
     place = MakePlace(tmp_path_factory.mktemp("run") / "undisturbed", makefile, subject.answers)
     end = (place.start().wait(PATIENCE), place.last_words())
     finished = place.finished()
-    are_commands = [f"#> command_{record.split()[0]}\n" in makefile for record in finished]
+    are_commands = [f"define do_{record.split()[0]}\n" in makefile for record in finished]
     whole = Undisturbed(finished, [], are_commands, place.log(), end)
     assert (len(finished), len(whole.visits)) == (subject.units, subject.commands), place.last_words()
     assert sum(are_commands) == subject.commands
@@ -142,8 +142,8 @@ def torment(place: MakePlace, moments: random.Random, most: int) -> tuple[list[K
 
 
 def kill(process: subprocess.Popen[bytes]) -> None:
-    """Kill the process group at once, and wait until all of it is gone."""
-    os.killpg(process.pid, signal.SIGKILL)
+    """Kill make and all that it runs at once, whatever its session, and wait until all of it is gone."""
+    kill_all(process.pid)
     process.wait(PATIENCE)
     kill_session(process.pid)
 

@@ -8,7 +8,6 @@ import re
 import tempfile
 from collections.abc import Callable, Iterator
 from functools import cache
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -88,12 +87,35 @@ def _scripts(value: object) -> Iterator[str]:
 
 
 def check_make(_: Program, text: str) -> None:
-    """Each line is a comment, or as in a harmless Makefile but for names; a comment goes on into comments only."""
-    lines = text.split("\n")
-    strange = {_shape(line) for line in lines if not line.startswith("#")} - _shapes()
+    """Outside of blocks each line is a comment, or as in a harmless Makefile but for names; code holds quoted texts."""
+    outside, blocks = _taken_apart(text)
+    strange = {_shape(line) for line in outside if not line.startswith("#")} - _shapes()
     assert not strange, strange
-    continued = ((line, after) for line, after in pairwise(lines) if line.startswith("#") and line.endswith("\\"))
-    assert all(after.startswith("#") for _, after in continued)
+    assert not any(line.startswith("#") and line.endswith("\\") for line in outside)
+    for name, body in blocks:
+        if name.startswith(("after_", "choose_", "RDC_UNITS", "RDC_VALUES")):
+            bare = re.sub(r"'[^']*'|\\'", "", body)
+            assert not re.search(r"[`\\'\0]|\$(?!rdc_text_)", bare), (name, bare)
+
+
+def _taken_apart(text: str) -> tuple[list[str], list[tuple[str, str]]]:
+    """The lines that make reads, as it reads them, and the blocks between with their names."""
+    outside: list[str] = []
+    blocks: list[tuple[str, str]] = []
+    body: list[str] | None = None
+    for line in re.split(r"(?<!\\)(?:\\\\)*\n", text):  # a line that ends with a backslash goes on
+        if body is None:
+            outside.append(line.split("\n")[0])
+            body = [line.split()[1]] if re.match(r"\s*define\b", line) else None
+        elif re.match(r"\s*endef\b", line):
+            assert line == "endef"
+            blocks.append((body[0], "\n".join(body[1:])))
+            body = None
+        else:
+            assert not re.match(r"\s*define\b", line)
+            body.append(line)
+    assert body is None
+    return outside, blocks
 
 
 @cache
@@ -108,14 +130,22 @@ def _shapes() -> set[str]:
         assert program
         text = load("make").emit(program, {}).text
         assert text
-        found |= {_shape(line) for line in text.split("\n")}
+        found |= {_shape(line) for line in _taken_apart(text)[0]}
     return found
 
 
 def _shape(line: str) -> str:
-    """A line with `*` for each run of names, and for a comment that can hold nothing that make expands."""
-    named = re.sub(r"\b((step|done)-[\w.-]+|u\d+_\w*)", "*", re.sub(r" # [^$\\]*$", " # *", line), flags=re.ASCII)
-    return re.sub(r"\*( \*)+", "*", named)
+    """A line with `*` for names of units, and for a list of them."""
+    line = re.sub(r"^[\w-]+: [\w-]+ ; \$\(call RDC_RULE,[\w.-]+\)$", "*: * ; *", line, flags=re.ASCII)
+    line = re.sub(r"^run: [\w-]+$", "run: *", line, flags=re.ASCII)
+    line = re.sub(r"^(RDC_(?:UNITS_ALONE|RULES|PROGRAM|STATE) :=)[\w./ -]*$", r"\1 *", line, flags=re.ASCII)
+    line = re.sub(
+        r"^define (?:escaped_)?(?:do|ask|after|choose|text|option|python|RDC_MODULE|RDC)_[\w.-]+$",
+        "define *",
+        line,
+        flags=re.ASCII,
+    )
+    return re.sub(r"\$\(RDC_LINE\)\$\(value RDC_MODULE_[A-Z]+\)", "", line)
 
 
 def check_json(program: Program, text: str) -> None:

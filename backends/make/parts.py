@@ -1,0 +1,121 @@
+"""The constant texts of a Makefile: the driver, the modules that a program needs, and the programs for python3."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+from backends.make.blocks import define
+from backends.make.units import Units, instances_alone, needs_texts
+from backends.shell.calls import QUESTION, helper, json_lines, wanted
+from compiler.ir.edges import Keep
+from compiler.ir.features import Feature, features_of
+from compiler.ir.program import Program, texts_of
+from compiler.ir.tasks import Agent, Ask, Gate, Parallel, Shell, Tool
+
+_ABOUT = {
+    "core": "The driver: takes one unit after the other, and keeps a journal of it",
+    "state": "The driver: who runs, and the state of a run, read again",
+    "rules": "Module: units as rules of make",
+    "counters": "Module: counters",
+    "texts": "Module: texts that refer to values, and files of a run",
+    "words": "Module: words of outcomes",
+    "values": "Module: values",
+    "inputs": "Module: inputs",
+    "questions": "Module: questions",
+    "calls": "Module: agents, tools and time limits",
+    "times": "Module: delays and limits",
+}
+_NAMES = {"core": "RDC_DRIVER", "state": "RDC_DRIVER_STATE"}
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A constant text: what it is about, the name of its block, and the text."""
+
+    about: str
+    name: str
+    text: str
+
+
+def part(module: str) -> Part:
+    """A part of the driver."""
+    return Part(_ABOUT[module], _NAMES.get(module, f"RDC_MODULE_{module.upper()}"), _text(module))
+
+
+@cache
+def _text(module: str) -> str:
+    return files("backends.make").joinpath("driver", f"{module}.sh").read_text(encoding="utf-8").rstrip("\n")
+
+
+@dataclass(frozen=True)
+class Needs:
+    """What a program needs of the driver."""
+
+    program: Program
+    has_rules: bool
+
+    @property
+    def is_simple(self) -> bool:
+        """Whether commands, verdicts, counters and the numbers of instances are all that the program has."""
+        references = (item for node in self.program.nodes for text in texts_of(node) for item in text.references)
+        return (
+            features_of(self.program) <= {Feature.COMMANDS, Feature.QUESTIONS}
+            and instances_alone(self.program)
+            and not any(item.before or item.after for item in references)
+        )
+
+    def modules(self, units: Units) -> Iterator[str]:
+        """The modules of the driver, in their order."""
+        asks, calls, times = self.has(Ask, Gate), self.has(Agent, Parallel, Tool), self.has_times
+        is_rich = not self.is_simple
+        yield from ("core", "state")
+        wanted_if = {
+            "rules": self.has_rules,
+            "counters": is_rich or times or len(units.own) < len(self.program.registers),
+            "texts": is_rich or asks or needs_texts(self.program),
+            "words": is_rich or asks,
+            "values": is_rich,
+            "inputs": bool(self.program.inputs),
+            "questions": asks,
+            "calls": calls or self.needs_helper,
+            "times": times,
+        }
+        yield from (module for module, is_wanted in wanted_if.items() if is_wanted)
+
+    @property
+    def has_times(self) -> bool:
+        """Whether there are delays, or a limit."""
+        return self.program.limit is not None or any(node.settings.delay for node in self.program.nodes)
+
+    @property
+    def _has_timeouts(self) -> bool:
+        return any(isinstance(node.task, Shell) and node.settings.timeout for node in self.program.nodes)
+
+    @property
+    def _calls(self) -> bool:
+        return self._has_timeouts or self.has(Agent, Tool, Parallel)
+
+    @property
+    def needs_helper(self) -> bool:
+        """Whether the Makefile needs python3: for what sh cannot say exactly."""
+        effects = (effect for node in self.program.nodes for edge in node.edges for effect in edge.effects)
+        extracts = any(isinstance(effect, Keep) and effect.extract is not None for effect in effects)
+        return self._calls or extracts or any(declared.pattern is not None for declared in self.program.inputs)
+
+    def has(self, *kinds: type) -> bool:
+        """Whether the program has a task of one of some kinds."""
+        return any(isinstance(node.task, kinds) for node in self.program.nodes)
+
+    def texts(self, prefix: str) -> Iterator[str]:
+        """The blocks of what is said to agents and tools, and of the programs for python3."""
+        if self.needs_helper and json.loads(wanted(self.program)):
+            yield from define(prefix, "python_wanted", wanted(self.program))
+            yield from define(prefix, "python_question", QUESTION)
+        if self.program.inputs or self.has(Ask, Gate):
+            yield from define(prefix, "python_json", json_lines())
+        if self.needs_helper:
+            yield from define(prefix, "python_helper", helper(self._calls))

@@ -1,0 +1,147 @@
+"""Who holds a run of the Makefile: signals to make alone, commands that outlive their driver, other places."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.backends.makefiles import (
+    BOTH,
+    PATIENCE,
+    PLAIN,
+    SLOW_FLOW,
+    Place,
+    children,
+    environment,
+    here,
+    last_line,
+)
+
+
+def slow_command(place: Place) -> int:
+    """The number of the command that runs."""
+    return int(place.lines("began")[0])
+
+
+def is_alive(pid: int) -> bool:
+    """Whether a process lives."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+def wait_until(pid: int, *, lives: bool = False) -> None:
+    """Wait until a process has ended."""
+    deadline = time.monotonic() + PATIENCE
+    while is_alive(pid) != lives:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+@BOTH
+def test_a_signal_to_make_alone_ends_the_command_and_the_run_is_resumed(
+    document: str, tmp_path: Path, ended: list[subprocess.Popen[str]]
+) -> None:
+    place = Place(tmp_path, document)
+    ended.append(place.start())
+    os.kill(ended[0].pid, signal.SIGTERM)
+    said, _ = ended[0].communicate(timeout=PATIENCE)
+    assert said.splitlines()[-1] == "rdc: INTERRUPTED 2"
+    assert not is_alive(slow_command(place))
+    assert not (place.state / "lock").is_symlink()
+    (tmp_path / "began").unlink()
+    (tmp_path / "quick").touch()
+    assert place.make("resume", "RERUN=1").returncode == 0
+    assert place.lines("log") == ["build", "ship"]
+    assert len(place.lines("began")) == 1
+
+
+@BOTH
+def test_the_lock_outlives_a_make_that_was_killed(
+    document: str, tmp_path: Path, ended: list[subprocess.Popen[str]]
+) -> None:
+    place = Place(tmp_path, document.replace("exec sleep 30", "until [ -e go ]; do sleep 0.02; done"))
+    ended.append(place.start())
+    (driver,) = children(ended[0].pid)
+    os.kill(ended[0].pid, signal.SIGKILL)
+    for words in (["resume", "RERUN=1"], ["resume", "ASSUME=pass"], ["run"], ["clean"]):
+        refused = place.make(*words)
+        assert last_line(refused) == f"rdc: error: another run is under way, process {driver}"
+    assert place.make("unlock").returncode
+    (tmp_path / "go").touch()
+    wait_until(driver)
+    place.make("resume", "RERUN=1")
+    assert len(place.lines("began")) == 1, "the unit ran once"
+    assert place.lines("log") == ["build", "ship"]
+
+
+@BOTH
+def test_a_command_that_outlived_its_driver_is_neither_run_again_nor_assumed(
+    document: str, tmp_path: Path, ended: list[subprocess.Popen[str]]
+) -> None:
+    place = Place(tmp_path, document)
+    ended.append(place.start())
+    (driver,) = children(ended[0].pid)
+    command = slow_command(place)
+    for pid in (ended[0].pid, driver):
+        os.kill(pid, signal.SIGKILL)
+    ended[0].wait(PATIENCE)
+    try:
+        still = f"unit 2: its command still runs (pid {command})"
+        for words in (["RERUN=1"], ["ASSUME=pass"]):
+            assert last_line(place.make("resume", *words)) == f"rdc: error: {still}; wait for its end, or end it"
+        waits = place.make("resume")
+        assert last_line(waits) == "rdc: WAITING 2"
+        assert still in waits.stderr
+        assert place.make("status").stdout.endswith(f", its command still runs (pid {command})\n")
+    finally:
+        os.kill(command, signal.SIGKILL)
+    wait_until(command)
+    assert len(place.lines("began")) == 1
+    (tmp_path / "quick").touch()
+    assert place.make("resume", "RERUN=1").returncode == 0
+    assert place.lines("log") == ["build", "ship"]
+
+
+@pytest.mark.parametrize("elsewhere", ["other-host pid__4026531836_", "{host} pid__1_"], ids=["machine", "container"])
+def test_a_lock_of_another_place_is_never_judged_dead(elsewhere: str, tmp_path: Path) -> None:
+    place = Place(tmp_path, PLAIN)
+    (tmp_path / ".rdc" / "main.make").mkdir(parents=True)
+    where = re.sub("[^A-Za-z0-9.-]", "_", elsewhere.format(host=os.uname().nodename))
+    (place.state / "lock").symlink_to(f"99999999-1 {where}")
+    refused = place.make()
+    assert last_line(refused) == f"rdc: error: another run is under way elsewhere: process 99999999 of {where}"
+    assert "make unlock" in refused.stderr
+    assert place.lines("log") == []
+    assert place.make("unlock").returncode == 0
+    assert place.make().returncode == 0
+
+
+def test_two_namespaces_of_processes_do_not_run_at_once(tmp_path: Path, ended: list[subprocess.Popen[str]]) -> None:
+    """As two containers that share a volume."""
+    unshare = [shutil.which("unshare") or "", "--pid", "--fork", "--mount-proc"]
+    if not unshare[0] or subprocess.run([*unshare, "true"], capture_output=True, check=False).returncode:
+        pytest.skip("no other namespace can be made here")
+    place = Place(tmp_path, SLOW_FLOW)
+    ended.append(place.start())
+    words = [*unshare, "make", "resume", "RERUN=1"]
+    other = subprocess.run(words, cwd=tmp_path, env=environment({}), capture_output=True, check=False, text=True)
+    assert other.returncode
+    assert "rdc: error: another run is under way elsewhere" in other.stdout
+    assert len(place.lines("began")) == 1
+
+
+def test_a_lock_names_process_machine_and_namespace(tmp_path: Path, ended: list[subprocess.Popen[str]]) -> None:
+    place = Place(tmp_path, SLOW_FLOW)
+    ended.append(place.start())
+    (driver,) = children(ended[0].pid)
+    number, _, where = str((place.state / "lock").readlink()).partition(" ")
+    assert (number.split("-")[0], where) == (str(driver), here())
