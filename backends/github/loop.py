@@ -14,7 +14,9 @@ from typing import assert_never
 from backends.github.names import Names
 from backends.github.places import Place
 from backends.github.question import heading, question, verdict_words
+from backends.github.reasons import ways_from
 from backends.github.scalar import comment
+from backends.github.seen import may_use
 from backends.github.templating import render
 from backends.marks import Marks, marked
 from backends.shell.registers import Registers
@@ -30,7 +32,7 @@ class Loop:
 
     `counters` are those that it has to follow, `registers` does what edges do to them, `start` how each counter and the
     first unit begin (a number, an identifier or an environment variable), `reports` the counters that later steps read,
-    `own` the variables that its step sets for all units.
+    `own` the variables that its step sets for all units, `summary` says whether it is noted what has run.
     """
 
     place: Place
@@ -43,6 +45,7 @@ class Loop:
     last_line: bool
     resumable: bool
     own: tuple[str, ...]
+    summary: bool
 
 
 def script(loop: Loop) -> str:
@@ -62,9 +65,7 @@ def script(loop: Loop) -> str:
 
 def _resumption(loop: Loop, step: str) -> list[str]:
     units = [loop.names.nodes[node.id] for node in loop.place.nodes]
-    text = render(
-        "loop-resume.sh.jinja", step=step, units=units, counters=_followed(loop), commands=Shell in _kinds(loop)
-    )
+    text = render("loop-resume.sh.jinja", step=step, units=units, counters=_followed(loop), hands_on=_hands_on(loop))
     return text.splitlines()
 
 
@@ -74,6 +75,12 @@ def _followed(loop: Loop) -> list[str]:
 
 def _kinds(loop: Loop) -> set[type[Task]]:
     return {type(node.task) for node in loop.place.nodes}
+
+
+def _hands_on(loop: Loop) -> bool:
+    """Whether a command may set variables for the units after it, in `$GITHUB_ENV` or `$GITHUB_PATH`."""
+    tasks = [node.task for node in loop.place.nodes]
+    return any(may_use(str(task.command), "GITHUB_") for task in tasks if isinstance(task, Shell))
 
 
 def _has_end(loop: Loop) -> bool:
@@ -100,6 +107,9 @@ def _functions(loop: Loop) -> list[str]:
     text = render(
         "loop.sh.jinja",
         commands=Shell in kinds,
+        hands_on=_hands_on(loop),
+        repeats=any(node.retries for node in loop.place.nodes),
+        summary=loop.summary,
         asking=loop.asking if Ask in kinds else "",
         placeholders=any(_placeholders(node) for node in loop.place.nodes),
         numbers=sorted(_variables(loop.place.nodes)),
@@ -116,6 +126,7 @@ def _arm(loop: Loop, node: Node) -> Iterator[str]:
     """What the loop does when it stands at a node."""
     name = loop.names.nodes[node.id]
     yield f"{name}) # {comment(heading(node.id, str(node.title)), 100)}"
+    yield from (f"{INDENT}# {way}" for way in ways_from(node) if ": " in way)
     yield from (INDENT + line for line in _done(loop, node, name))
     yield f"{INDENT};;"
 
@@ -125,12 +136,12 @@ def _done(loop: Loop, node: Node, name: str) -> Iterator[str]:
     match node.task:
         case Shell(interpreter):
             command = yield from _filled(loop, f"RDC_COMMAND_{name}", node)
-            yield f"{_given(loop, node)}run {interpreter} {command}"
+            yield f"{_given(loop, node)}run {_called(node)} {interpreter} {command}"
             yield from _ways(loop).lines(node)
         case Ask():
             prompt = yield from _filled(loop, f"RDC_PROMPT_{name}", node)
             words = " ".join(verdict_words(node))
-            yield f'{_given(loop, node)}ask "$RDC_UNIT_{name}" {prompt} {words} || break'
+            yield f'{_given(loop, node)}ask {_called(node)} "$RDC_UNIT_{name}" {prompt} {words} || break'
             yield from _ways(loop).lines(node)
         case End():
             message = yield from _filled(loop, f"RDC_MESSAGE_{name}", node)
@@ -150,6 +161,12 @@ def _given(loop: Loop, node: Node) -> str:
     if node.retries:
         given.append(f"RDC_ATTEMPT=$(({loop.names.counters[node.retries]} + 1)) ")
     return "".join(given)
+
+
+def _called(node: Node) -> str:
+    """What a unit is called in the log, as a word of the script: on one line, and without anything that acts there."""
+    shown = heading(node.id, str(node.title))
+    return quote(comment(" ".join(shown.replace("%", "%25").split()), 100))
 
 
 def _filled(loop: Loop, variable: str, node: Node) -> Generator[str, None, str]:

@@ -40,7 +40,10 @@ def _plain(name: str) -> str:
 
 
 RESULT = "result"
-"""The id of the step that gives a job its result."""
+"""The id of the step that says how a job ends where its steps do not say it by themselves."""
+
+SUMMARY = "summary"
+"""The id of the step that writes the table of what has run."""
 
 SAVED = "saved"
 """The id of the step that saves a run for another one."""
@@ -95,7 +98,7 @@ def names_of(program: Program, taken: Iterable[str] = ()) -> Names:
     )
     counters = identifiers(((register.name, register.name) for register in program.registers), _VARIABLES)
     variables = {name: f"rdc_{variable}" for name, variable in counters.items()}
-    return Names(identifiers(nodes, (RESULT, SAVED, KEPT, REVIEWS, *taken, *_KEYWORDS, *_VALUES)), variables)
+    return Names(identifiers(nodes, (RESULT, SUMMARY, SAVED, KEPT, REVIEWS, *taken, *_KEYWORDS, *_VALUES)), variables)
 
 
 def _end(name: str, result: str) -> str:

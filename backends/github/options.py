@@ -242,7 +242,8 @@ class GithubOptions(_Model):
         default_factory=dict, description="The command of each connection that tools are called by."
     )
     summary: bool = Field(
-        default=True, description="Whether the last step writes the table and the picture of the run."
+        default=False,
+        description="Whether the page of the run has a table of what has run, and a picture of the flow.",
     )
 
     @model_validator(mode="after")

@@ -49,20 +49,14 @@ class RoutedWorkflow(Workflow[RoutedParts]):
             "The program begins at the step `Prepare`. The step before it is the runtime of rdc, which all others call."
         )
 
-    @property
-    def _shell_says(self) -> str:
-        return ""
-
     def _shell(self, part: Part) -> str:
         """Commands stand in their steps as they are, and the shell gives them to the runtime."""
         has_commands = any(place.kind == "unit" and isinstance(place.node.task, Shell) for place in part.places)
         return UNIT_SHELL if has_commands else PLAIN_SHELL
 
-    def _environment(self) -> dict[str, str]:
+    def _environment(self, part: Part) -> dict[str, str]:
         agents, tools = callers(self.options)
-        env = {
-            name: value for name, value in super()._environment().items() if name not in {"RDC_ATTEMPT", "RDC_AGENT"}
-        }
+        env = {name: value for name, value in super()._environment(part).items() if name != "RDC_AGENT"}
         return env | dict([*agents.values(), *tools.values()])
 
     def _question(self, node: Node) -> str:
@@ -94,6 +88,7 @@ class RoutedWorkflow(Workflow[RoutedParts]):
         script = render(
             "begin.sh.jinja",
             routed=True,
+            summary=False,
             earlier=earlier,
             decisions=[decision.step for decision in decisions],
             waits=self.prompts.waits,
@@ -117,7 +112,7 @@ class RoutedWorkflow(Workflow[RoutedParts]):
         onward = parts.onward(part)
         if onward:
             env["RDC_ONWARD"] = " ".join(onward)
-        if self.options.summary and self.flow:
+        if self.flow and part is parts.parts[0]:
             env["RDC_FLOW"] = self.flow
         yield Step(
             name="Result",
@@ -133,4 +128,4 @@ class RoutedWorkflow(Workflow[RoutedParts]):
         if self.prompts.waits:
             yield from waiting_saved(self._secrets(), self.events, routed=True)
         if parts.onward(part):
-            yield from handed_over(part.id, self._secrets(), HANDED, routed=True)
+            yield from handed_over(part.id, self._secrets(), HANDED, when="steps.result.outputs.next", routed=True)

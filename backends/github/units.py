@@ -15,6 +15,7 @@ from backends.github.places import Place, Retry, retry_of
 from backends.github.plan import Plan
 from backends.github.prompts import Prompts
 from backends.github.question import heading
+from backends.github.reasons import ways_to
 from backends.github.scalar import OPEN, Expression, comment, label
 from backends.github.step import Step
 from backends.shell.dialects import BASH
@@ -52,6 +53,11 @@ class Units:
                 heading = [found[node.id] for node in place.nodes if node.id in found]
                 yield replace(step, comments=(*heading, *step.comments))
 
+    def _why(self, place: Place) -> Iterator[str]:
+        """What leads to a place, as it was written, if its step has a condition that says so."""
+        if self.parts.condition(self.part, place):
+            yield from ways_to(self.plan.program, *place.nodes)
+
     # --- A unit outside of loops --------------------------------------------------------------------------------------
 
     def _unit(self, place: Place) -> Step:
@@ -59,7 +65,7 @@ class Units:
         step = Step(
             name=title(node),
             id=self.plan.names.nodes[node.id],
-            comments=tuple(about(node)),
+            comments=(*about(node), *self._why(place)),
             condition=self.parts.condition(self.part, place),
             tolerated=self.plan.flow.halt(node) is None,
             env={**self.secrets, **self._instances(place)},
@@ -79,7 +85,31 @@ class Units:
 
     def _repeated(self, step: Step, task: Shell, retry: Retry) -> Step:
         env = {**step.env, "RDC_COMMAND": str(task.command)}
-        return replace(step, shell=self.prompts.own_shell(), env=env, run=_repetition(step.id, task.interpreter, retry))
+        run = self._repetition(step.id, task.interpreter, retry)
+        return replace(step, shell=self.prompts.own_shell(), env=env, run=run)
+
+    def _repetition(self, step: str, interpreter: str, retry: Retry) -> str:
+        """A loop that runs a command until its outcome is not to be retried any more (M9)."""
+        most = max(retry.on_pass or 0, retry.on_fail or 0) + 1
+        lines = [
+            "export RDC_ATTEMPT",
+            f"for ((RDC_ATTEMPT = 1; RDC_ATTEMPT <= {most}; RDC_ATTEMPT++)); do",
+            f'  echo "::group::Attempt $RDC_ATTEMPT of {most}"',
+            *(["  SECONDS=0"] if self.prompts.summary else ()),
+            f'  {interpreter} -c "$RDC_COMMAND"',
+            "  rdc_code=$?",
+            """  printf '\\n::endgroup::\\nexit code %s\\n' "$rdc_code\"""",
+        ]
+        if self.prompts.summary:
+            lines.append(f'  echo "{step} $RDC_ATTEMPT $rdc_code $SECONDS" >> "$RUNNER_TEMP/rdc-journal"')
+        if retry.on_pass is None:
+            lines.append('  [ "$rdc_code" -eq 0 ] && break')
+        elif retry.on_fail is None:
+            lines.append('  [ "$rdc_code" -ne 0 ] && break')
+        elif retry.on_pass != retry.on_fail:
+            sooner, test = (retry.on_pass, "-eq") if retry.on_pass < retry.on_fail else (retry.on_fail, "-ne")
+            lines.append(f'  [ "$rdc_code" {test} 0 ] && [ "$RDC_ATTEMPT" -gt {sooner} ] && break')
+        return "\n".join([*lines, "done", 'exit "$rdc_code"']) + "\n"
 
     def _placed(self, place: Place) -> Node:
         """The node with its instance numbers in its texts (M5)."""
@@ -107,13 +137,14 @@ class Units:
             last_line=self.prompts.last_line,
             resumable=self.prompts.waits,
             own=tuple(self.secrets),
+            summary=self.prompts.summary,
         )
         units = [node for node in place.nodes if isinstance(node.task, (Shell, Ask))]
         name = f"Loop: {', '.join(node.id for node in units)}"
         return Step(
             name=label(f"Loop: {title(units[0])}" if len(units) == 1 else name),
             id=plan.names.nodes[place.name],
-            comments=tuple(line for node in units for line in about(node, place.nodes)),
+            comments=(*(line for node in units for line in about(node, place.nodes)), *self._why(place)),
             condition=self.parts.condition(self.part, place),
             shell=self.prompts.loop_shell(),
             env={**self.secrets, **env, **environment(loop)},
@@ -201,24 +232,3 @@ def about(node: Node, within: tuple[Node, ...] = ()) -> Iterator[str]:
         yield from (comment(line) for line in lines[:_PROMPT_LINES])
         if len(lines) > _PROMPT_LINES:
             yield "…"
-
-
-def _repetition(step: str, interpreter: str, retry: Retry) -> str:
-    """A loop that runs a command until its outcome is not to be retried any more (M9)."""
-    most = max(retry.on_pass or 0, retry.on_fail or 0) + 1
-    lines = [
-        "export RDC_ATTEMPT",
-        f"for ((RDC_ATTEMPT = 1; RDC_ATTEMPT <= {most}; RDC_ATTEMPT++)); do",
-        "  SECONDS=0",
-        f'  {interpreter} -c "$RDC_COMMAND"',
-        "  rdc_code=$?",
-        f'  echo "{step} $RDC_ATTEMPT $rdc_code $SECONDS" >> "$RUNNER_TEMP/rdc-journal"',
-    ]
-    if retry.on_pass is None:
-        lines.append('  [ "$rdc_code" -eq 0 ] && break')
-    elif retry.on_fail is None:
-        lines.append('  [ "$rdc_code" -ne 0 ] && break')
-    elif retry.on_pass != retry.on_fail:
-        sooner, test = (retry.on_pass, "-eq") if retry.on_pass < retry.on_fail else (retry.on_fail, "-ne")
-        lines.append(f'  [ "$rdc_code" {test} 0 ] && [ "$RDC_ATTEMPT" -gt {sooner} ] && break')
-    return "\n".join([*lines, "done", 'exit "$rdc_code"']) + "\n"

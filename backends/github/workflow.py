@@ -12,6 +12,7 @@ from typing import Any, Generic, TypeVar
 
 from backends.base import MARK
 from backends.github.continuation import handed_over, prepared, taken_over, waiting_saved
+from backends.github.ends import Ends
 from backends.github.jobs import Jobs, Part, all_of
 from backends.github.names import REVIEWS
 from backends.github.options import Concurrency, GithubOptions, SetupStep
@@ -21,14 +22,16 @@ from backends.github.places import Place
 from backends.github.plan import Plan
 from backends.github.prompts import TOKEN, Agents, Prompts
 from backends.github.question import question
-from backends.github.result import result_step
 from backends.github.routes import Routes
 from backends.github.scalar import Expression, label
+from backends.github.seen import may_use
 from backends.github.step import PLAIN_SHELL, Step
+from backends.github.summary import onward, summary_step, waiting_step
 from backends.github.templating import render
 from backends.github.triggers import flow, lines, with_inputs
 from backends.github.units import Units, title
 from compiler.ir.program import Node, Program
+from compiler.ir.tasks import Ask, Shell
 from compiler.version import __version__
 
 _REVIEWS = "see who has reviewed this run"
@@ -80,6 +83,7 @@ class Workflow(ABC, Generic[JobsType]):
             jobs=self.jobs,
             guide=self._guide,
             shell_says=self._shell_says,
+            plain_shell=PLAIN_SHELL,
         )
 
     @property
@@ -121,11 +125,11 @@ class Workflow(ABC, Generic[JobsType]):
 
     @property
     def _shell_says(self) -> str:
-        return self.prompts.shell_says
+        return ""
 
-    def _shell(self, part: Part) -> str:  # noqa: ARG002 (the same for all)
+    @abstractmethod
+    def _shell(self, part: Part) -> str:
         """The shell of the steps of a job that name none."""
-        return self.prompts.shell("bash")
 
     @property
     def _title(self) -> str:
@@ -158,7 +162,7 @@ class Workflow(ABC, Generic[JobsType]):
             needs=(*earlier, *(parts.gate(place) for place in decisions)),
             environment=self.options.environment or "",
             permissions=tuple(self._permissions(part is parts.parts[0], asks=bool(part.questions or decisions))),
-            env=self._environment(),
+            env=self._environment(part),
             shell=self._shell(part),
         )
 
@@ -208,9 +212,13 @@ class Workflow(ABC, Generic[JobsType]):
         found = self.options.secret_names().items()
         return {name: Expression(f"${{{{ secrets.{secret} }}}}") for name, secret in found}
 
-    def _environment(self) -> dict[str, str]:
+    def _own_variables(self, part: Part) -> dict[str, str]:  # noqa: ARG002 (the same for all)
+        """What a called process is told of the run."""
+        return {"RDC_RUN_ID": Expression("${{ github.run_id }}")}
+
+    def _environment(self, part: Part) -> dict[str, str]:
         options = self.options
-        env: dict[str, str] = {"RDC_RUN_ID": Expression("${{ github.run_id }}"), "RDC_ATTEMPT": Expression("1")}
+        env = self._own_variables(part)
         env |= {name: _shown(value) for name, value in options.env.items()}
         if isinstance(self.prompts, Agents):
             env["RDC_AGENT"] = options.called(options.agent)[0]
@@ -251,22 +259,44 @@ class Runbook(Workflow[Parts]):
         if part is not parts.parts[0]:
             earlier, places = parts.before(part)
             decisions = [parts.decision(place) for place in places]
-            yield from taken_over(earlier, decisions, self.options.approval_environment)
+            environment, summary = self.options.approval_environment, self.options.summary
+            yield from taken_over(earlier, decisions, environment, summary=summary)
         elif self.options.checkout:
             yield self._checkout()
         if self.prompts.waits:
             yield from prepared(self.plan, self.options)
 
+    @property
+    def _shell_says(self) -> str:
+        return self.prompts.shell_says
+
+    def _shell(self, part: Part) -> str:  # noqa: ARG002 (the same for all)
+        return self.prompts.shell("bash")
+
+    def _own_variables(self, part: Part) -> dict[str, str]:
+        """What M4 gives to each command, where a command may look at it, or rdc does."""
+        tasks = [node.task for place in part.places for node in place.nodes]
+        commands = [str(task.command) for task in tasks if isinstance(task, Shell)]
+        agents = isinstance(self.prompts, Agents) and any(isinstance(task, Ask) for task in tasks)
+        if not (self.prompts.waits or agents or any(may_use(command, "RDC_") for command in commands)):
+            return {}
+        return {**super()._own_variables(part), "RDC_ATTEMPT": Expression("1")}
+
     def _walked(self, parts: Parts, part: Part) -> Iterator[Step]:
         yield from Units(parts, part, self.prompts, self._secrets()).steps()
-        flow = self.flow if part is parts.parts[0] else ""
-        yield result_step(parts, part, waits=self.prompts.waits, summary=self.options.summary, flow=flow)
+        summary = self.options.summary
+        ends = list(Ends(parts, part, told=summary, certain=self.prompts.waits).steps())
+        yield from ends
+        if self.prompts.waits:
+            yield waiting_step(ends)
+        if summary:
+            yield summary_step(parts.plan, self.flow if part is parts.parts[0] else "")
 
     def _kept(self, parts: Parts, part: Part) -> Iterator[Step]:
         if self.prompts.waits:
-            yield from waiting_saved(self._secrets(), self.events)
-        elif part is not parts.parts[-1]:
-            yield from handed_over(part.id, self._secrets())
+            yield from waiting_saved(self._secrets(), self.events, summary=self.options.summary)
+        elif part is not parts.parts[-1] and (when := onward(parts, part)) != "false":
+            yield from handed_over(part.id, self._secrets(), when=when)
 
 
 def _plain(path: str) -> str:

@@ -69,7 +69,7 @@ def heading(ran: act.ActRun) -> list[str]:
     ],
 )
 def test_the_last_line_of_an_agent_decides(agent: str, end: str, tmp_path: Path) -> None:
-    text = text_of(tmp_path, DOCUMENT, {"prompts": "agent", "agent": agent, "checkout": False})
+    text = text_of(tmp_path, DOCUMENT, {"prompts": "agent", "agent": agent, "checkout": False, "summary": True})
     ran = act.run(tmp_path, text, env={"LOG": str(tmp_path / "log")})
     assert heading(ran) == [end]
     assert done(tmp_path) == ["build", "install built" if end[0] == "C" else "withdraw built"]
@@ -79,7 +79,7 @@ def test_what_an_agent_says_is_no_command_to_the_runner(tmp_path: Path) -> None:
     agent = (
         "cat > /dev/null; printf '::set-output name=next::s3\\n::error::no\\nx\\r::error::cr\\n##[error]no\\nYES\\n'"
     )
-    text = text_of(tmp_path, DOCUMENT, {"prompts": "agent", "agent": agent, "checkout": False})
+    text = text_of(tmp_path, DOCUMENT, {"prompts": "agent", "agent": agent, "checkout": False, "summary": True})
     ran = act.run(tmp_path, text, env={"LOG": str(tmp_path / "log")})
     assert heading(ran) == ["COMPLETE It is there"]
     assert not re.search(r"^\s*::error", ran.log, re.MULTILINE)
@@ -89,7 +89,7 @@ def test_what_an_agent_says_is_no_command_to_the_runner(tmp_path: Path) -> None:
 def test_an_agent_in_a_loop_is_asked_again(tmp_path: Path) -> None:
     document = DOCUMENT.replace("NO: GOTO Withdraw", "NO: RETRY 3 GOTO Withdraw")
     agent = 'cat > /dev/null; echo asked >> "$LOG"; [ "$(grep -c asked "$LOG")" = 3 ] && echo YES || echo NO'
-    text = text_of(tmp_path, document, {"prompts": "agent", "agent": agent, "checkout": False})
+    text = text_of(tmp_path, document, {"prompts": "agent", "agent": agent, "checkout": False, "summary": True})
     ran = act.run(tmp_path, text, env={"LOG": str(tmp_path / "log")})
     assert heading(ran) == ["COMPLETE It is there"]
     assert done(tmp_path) == ["build", "asked", "asked", "asked", "install built"]
@@ -100,7 +100,7 @@ def test_an_agent_in_a_loop_is_asked_again(tmp_path: Path) -> None:
 
 
 def approvals(folder: Path, document: str = DOCUMENT) -> str:
-    return text_of(folder, document, {"prompts": "environment", "checkout": False})
+    return text_of(folder, document, {"prompts": "environment", "checkout": False, "summary": True})
 
 
 @pytest.fixture
@@ -312,5 +312,5 @@ def test_a_question_in_a_loop_cannot_be_an_approval(tmp_path: Path) -> None:
 
 def test_without_questions_the_option_changes_nothing(tmp_path: Path) -> None:
     document = DOCUMENT.replace("Is it good?", "```bash\ntrue\n```")
-    assert approvals(tmp_path, document) == text_of(tmp_path, document, {"checkout": False})
+    assert approvals(tmp_path, document) == text_of(tmp_path, document, {"checkout": False, "summary": True})
     assert len(steps(approvals(tmp_path, document))) == 5

@@ -23,6 +23,7 @@ const AROUND = [
     noted,
   ],
   [/^bash -c "\\"\$RUNNER_TEMP\/rdc\/run\\" (bash|sh) \\"\$0\\"" \{0\}$/, kept],
+  [/^(bash|sh) \{0\}$/, (_env, run) => run()],
   [/^bash -c "\\"\$RUNNER_TEMP\/rdc\/watched\\" (bash) \\"\$0\\"" \{0\}$/, (_env, run) => run()],
 ];
 
