@@ -38,7 +38,7 @@ class GithubBackend(Backend[GithubOptions]):
             return _routed(program, options)
         plain = simplified(program)
         asks = any(isinstance(node.task, Ask) for node in plain.nodes)
-        prompts = prompts_of(options) if asks else Prompts()
+        prompts = prompts_of(options) if asks else Prompts(options.summary)
         plan = make_plan(plain, prompts.verdicts)
         refused = (*taken(program, options, prompts), *inexpressible(plan, prompts))
         if refused:

@@ -127,7 +127,7 @@ def test_titles_prompts_and_messages_are_data(title: str, tmp_path: Path) -> Non
         f'## 2. {title}\n\n{title}\n\n- PASS: COMPLETE "{quoted}"\n'
     )
     path = tmp_path / "main.yml"
-    path.write_text(text_of(tmp_path, document, {"checkout": False}), encoding="utf-8")
+    path.write_text(text_of(tmp_path, document, {"checkout": False, "summary": True}), encoding="utf-8")
     assert findings([path]) == []
     ran = act.run(tmp_path, path, inputs={"answers": "pass"})
     assert ran.exit_code == 0

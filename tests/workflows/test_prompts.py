@@ -313,4 +313,4 @@ def test_a_question_in_a_loop_cannot_be_an_approval(tmp_path: Path) -> None:
 def test_without_questions_the_option_changes_nothing(tmp_path: Path) -> None:
     document = DOCUMENT.replace("Is it good?", "```bash\ntrue\n```")
     assert approvals(tmp_path, document) == text_of(tmp_path, document, {"checkout": False, "summary": True})
-    assert len(steps(approvals(tmp_path, document))) == 5
+    assert len(steps(approvals(tmp_path, document))) == 8

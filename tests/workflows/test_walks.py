@@ -72,7 +72,7 @@ true
     ran = act.run(tmp_path, text)
     assert ran.exit_code
     assert "COMPLETE" not in ran.summary
-    assert ran.outcomes["Result"] == "failure"
+    assert ran.outcomes["COMPLETE"] == "skipped"
 
 
 @pytest.mark.parametrize(
