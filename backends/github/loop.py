@@ -13,8 +13,7 @@ from typing import assert_never
 
 from backends.github.names import Names
 from backends.github.places import Place
-from backends.github.question import heading, question, verdict_words
-from backends.github.reasons import ways_from
+from backends.github.question import question, verdict_words
 from backends.github.scalar import comment
 from backends.github.seen import may_use
 from backends.github.templating import render
@@ -125,8 +124,7 @@ def _variables(nodes: Iterable[Node]) -> set[str]:
 def _arm(loop: Loop, node: Node) -> Iterator[str]:
     """What the loop does when it stands at a node."""
     name = loop.names.nodes[node.id]
-    yield f"{name}) # {comment(heading(node.id, str(node.title)), 100)}"
-    yield from (f"{INDENT}# {way}" for way in ways_from(node) if ": " in way)
+    yield f"{name})"
     yield from (INDENT + line for line in _done(loop, node, name))
     yield f"{INDENT};;"
 
@@ -165,7 +163,7 @@ def _given(loop: Loop, node: Node) -> str:
 
 def _called(node: Node) -> str:
     """What a unit is called in the log, as a word of the script: on one line, and without anything that acts there."""
-    shown = heading(node.id, str(node.title))
+    shown = str(node.title) or node.id  # without its number, which shifts where a unit is inserted
     return quote(comment(" ".join(shown.replace("%", "%25").split()), 100))
 
 

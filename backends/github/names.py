@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from compiler.ir.program import Program
+from compiler.ir.program import Group, Node, Program, Register
 from compiler.ir.tasks import End
 
 LONGEST = 60
+
+_NUMBER = re.compile(r"(^|[./])(\d+|\{[Nn]\})($|[./~])")
+"""In the id of a unit: a number, or what stands for one."""
+
+_WORD = re.compile(r"[a-z]{2}")
+"""In a title: enough to call a unit so."""
 
 
 def identifiers(names: Iterable[tuple[str, str]], taken: Iterable[str]) -> dict[str, str]:
@@ -76,6 +83,8 @@ _KEYWORDS = (
 _VALUES = ("true", "false", "null", "yes", "no", "on", "off", "nan", "infinity")
 """What YAML or an expression takes for a value; to be quoted would not help in an expression."""
 
+_OURS = (RESULT, SUMMARY, SAVED, KEPT, HANDED, BEGIN, REVIEWS)
+
 _VARIABLES = ("code", "env", "form", "kept", "message", "next", "outcome", "path", "rest", "state", "text", "unit")
 
 
@@ -92,17 +101,46 @@ class Names:
 
 
 def names_of(program: Program, taken: Iterable[str] = ()) -> Names:
-    """Identifiers for a program, none of which is `taken`. Those of the ends begin with COMPLETE or STOP."""
+    """Identifiers for a program, none of which is `taken`. Those of the ends begin with COMPLETE or STOP.
+
+    Numbers shift where a unit is inserted, so that units, and the ends and counters that belong to them, are called by
+    their names and titles wherever these tell them apart.
+    """
+    called = _called(program)
     nodes = (
-        (node.id, _end(node.id, node.task.result) if isinstance(node.task, End) else node.id) for node in program.nodes
+        (node.id, _end(node.id, node.task.result, called) if isinstance(node.task, End) else _unit(node.id, called))
+        for node in program.nodes
     )
-    counters = identifiers(((register.name, register.name) for register in program.registers), _VARIABLES)
+    counters = identifiers(((register.name, _counter(register, called)) for register in program.registers), _VARIABLES)
     variables = {name: f"rdc_{variable}" for name, variable in counters.items()}
-    return Names(identifiers(nodes, (RESULT, SUMMARY, SAVED, KEPT, REVIEWS, *taken, *_KEYWORDS, *_VALUES)), variables)
+    return Names(identifiers(nodes, (*_OURS, *taken, *_KEYWORDS, *_VALUES)), variables)
 
 
-def _end(name: str, result: str) -> str:
+def _called(program: Program) -> Mapping[str, str]:
+    """The title of each unit and group that has a number, if no other is called so."""
+    items: list[Node | Group] = [*program.nodes, *program.groups]
+    titled = {item.id: _plain(str(item.title)).lower() for item in items if item.title}
+    numbered = {name: text for name, text in titled.items() if _NUMBER.search(name) and _WORD.search(text)}
+    others = [_plain(item.id).lower() for item in items if item.id not in numbered]
+    count = Counter([*numbered.values(), *others, *map(str.lower, (*_KEYWORDS, *_VALUES, *_OURS))])
+    return {name: text for name, text in numbered.items() if count[text] == 1}
+
+
+def _unit(name: str, called: Mapping[str, str]) -> str:
+    """What the id of a unit is made of: its title, or its own id. None looks like that of an end."""
+    text = called.get(name, name)
+    return f"unit {text}" if text.startswith(("COMPLETE", "STOP")) else text
+
+
+def _end(name: str, result: str, called: Mapping[str, str]) -> str:
     """The id of an end, such as `4/COMPLETE~2`, with the word first, which says what the end is."""
     unit, _, word = name.rpartition("/")
     kind, _, number = word.partition("~")
+    unit = called.get(unit, unit)
     return f"{kind} {unit} {number}" if kind == result.upper() else f"{result.upper()} {name}"
+
+
+def _counter(register: Register, called: Mapping[str, str]) -> str:
+    """The text that the name of a counter is made of: that of its unit, and what it is for."""
+    unit = called.get(register.unit)
+    return f"{unit} {register.outcome} {register.role}" if unit else register.name

@@ -15,7 +15,7 @@ from backends.github.places import Place, Retry, retry_of
 from backends.github.plan import Plan
 from backends.github.prompts import Prompts
 from backends.github.question import heading
-from backends.github.reasons import ways_to
+from backends.github.reasons import ways_from, ways_to
 from backends.github.scalar import OPEN, Expression, comment, label
 from backends.github.step import Step
 from backends.shell.dialects import BASH
@@ -227,6 +227,8 @@ def about(node: Node, within: tuple[Node, ...] = ()) -> Iterator[str]:
     """Where a unit was written, and what stands above its command."""
     place = comment(f"{node.origin.path}:{node.origin.span.line}")
     yield f"{place} {comment(title(node))}" if within else place
+    if within:
+        yield from (f"  {way}" for way in ways_from(node) if ": " in way)
     if isinstance(node.task, Shell) and node.task.prompt and not within:
         lines = [line for line in str(node.task.prompt).splitlines() if line.strip()]
         yield from (comment(line) for line in lines[:_PROMPT_LINES])

@@ -520,9 +520,7 @@ def test_a_flow_has_the_end_that_a_step_says(outcome: str, end: str, conclusion:
     assert flow.lines == ("a b'c\t1.@n\t-\t-\t-\t-\t0\t- ",)
 
 
-@pytest.mark.parametrize(
-    "step", ["id: a, run: echo", "id: saved, name: Save the run, run: echo", "id: a, name: STOP"]
-)
+@pytest.mark.parametrize("step", ["id: a, run: echo", "id: saved, name: Save the run, run: echo", "id: a, name: STOP"])
 def test_a_flow_has_no_step_that_is_not_known(step: str, tmp_path: Path) -> None:
     text = steps(f"- {{{step}{'' if 'run' in step else ', run: echo'}}}{ENDS}")
     with pytest.raises(RefusedError, match=r"not simulated: the step .* in a walk by a table"):
