@@ -28,7 +28,7 @@ from backends.github.seen import may_use
 from backends.github.step import PLAIN_SHELL, Step
 from backends.github.summary import onward, summary_step, waiting_step
 from backends.github.templating import render
-from backends.github.triggers import flow, lines, with_inputs
+from backends.github.triggers import lines, value, with_inputs
 from backends.github.units import Units, title
 from compiler.ir.program import Node, Program
 from compiler.ir.tasks import Ask, Shell
@@ -78,12 +78,13 @@ class Workflow(ABC, Generic[JobsType]):
             name=self._title,
             triggers=lines(self.events),
             concurrency=options.concurrency or self._concurrency,
-            runs_on=flow(options.runs_on),
+            runs_on=value(options.runs_on, 6),
             timeout=options.timeout_minutes,
             jobs=self.jobs,
             guide=self._guide,
             shell_says=self._shell_says,
             plain_shell=PLAIN_SHELL,
+            needs=lambda job: value(list(job.needs), 6),
         )
 
     @property

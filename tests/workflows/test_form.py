@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from backends.github.seen import may_use
-from tests.workflows.compiling import steps, text_of
+from tests.workflows.compiling import parsed, steps, text_of
 
 DEFAULTS = "# Deploy\n\n" + "\n".join(
     f"## {number}. {title}\n\n```bash\n{command}\n```\n"
@@ -90,6 +90,25 @@ def _document(units: list[tuple[str, str]]) -> str:
 def _acts(text: str) -> dict[str, tuple[str, str]]:
     """What each step does and when, by its id."""
     return {step["id"]: (step.get("if", ""), step["run"]) for step in steps(text) if "id" in step}
+
+
+TRIGGERS: dict[str, object] = {
+    "schedule": [{"cron": "0 3 * * *"}, {"cron": "- x: 1"}],
+    "push": {"branches": ["main", "release/**", "yes", "[a]"], "tags": []},
+    "workflow_dispatch": {
+        "inputs": {"kind": {"type": "choice", "options": ["a", "1"], "default": None, "required": True}}
+    },
+}
+
+
+def test_options_stand_in_block_style(tmp_path: Path) -> None:
+    runner = ["self-hosted", "linux"]
+    text = text_of(tmp_path, DEFAULTS, {"on": TRIGGERS, "runs-on": runner})
+    assert "  schedule:\n    - cron: '0 3 * * *'\n" in text
+    assert "{cron" not in text
+    assert "      - self-hosted\n      - linux\n" in text
+    assert parsed(text)["on"] == TRIGGERS
+    assert parsed(text)["jobs"]["runbook"]["runs-on"] == runner
 
 
 @pytest.mark.parametrize("summary", [False, True])
