@@ -6,7 +6,7 @@ Texts of the document reach the script as environment variables only; what stand
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from shlex import quote
 from typing import assert_never
@@ -47,25 +47,40 @@ class Loop:
     summary: bool
 
 
+def functions(loops: Sequence[Loop]) -> str:
+    """The bash script that writes the functions of some loops of one job to a file."""
+    nodes = [node for loop in loops for node in loop.place.nodes]
+    kinds = {type(node.task) for node in nodes}
+    first = loops[0]
+    return render(
+        "loop.sh.jinja",
+        commands=Shell in kinds,
+        hands_on=_hands_on(nodes),
+        repeats=any(node.retries for node in nodes),
+        summary=first.summary,
+        asking=first.asking if Ask in kinds else "",
+        placeholders=any(_placeholders(node) for node in nodes),
+        numbers=sorted(_variables(nodes)),
+        own=first.own,
+        resumable=first.resumable,
+    )
+
+
 def script(loop: Loop) -> str:
-    """The bash script of a loop."""
-    step = loop.names.nodes[loop.place.name]
-    lines = [*_functions(loop), *(f"{name}={value}" for name, value in loop.start.items()), "rdc_next="]
+    """The bash script of a loop, which needs its functions."""
+    lines = ['. "$RUNNER_TEMP/rdc/loop" || exit', *(f"{name}={value}" for name, value in loop.start.items())]
+    lines.append("rdc_next=")
     if _has_end(loop):
         lines.append("rdc_message=")
     if loop.resumable:
-        lines += _resumption(loop, step)
+        units = "|".join(loop.names.nodes[node.id] for node in loop.place.nodes)
+        words = ("go_on", loop.names.nodes[loop.place.name], quote(units), *_followed(loop))
+        lines.append(" ".join(words))
     lines += ['while [ -z "$rdc_next" ]; do', f"{INDENT}case $rdc_unit in"]
     for node in loop.place.nodes:
         lines += [INDENT * 2 + line for line in _arm(loop, node)]
     lines += [f"{INDENT}esac", "done", *_farewell(loop)]
     return "\n".join(lines) + "\n"
-
-
-def _resumption(loop: Loop, step: str) -> list[str]:
-    units = [loop.names.nodes[node.id] for node in loop.place.nodes]
-    text = render("loop-resume.sh.jinja", step=step, units=units, counters=_followed(loop), hands_on=_hands_on(loop))
-    return text.splitlines()
 
 
 def _followed(loop: Loop) -> list[str]:
@@ -76,10 +91,9 @@ def _kinds(loop: Loop) -> set[type[Task]]:
     return {type(node.task) for node in loop.place.nodes}
 
 
-def _hands_on(loop: Loop) -> bool:
+def _hands_on(nodes: Iterable[Node]) -> bool:
     """Whether a command may set variables for the units after it, in `$GITHUB_ENV` or `$GITHUB_PATH`."""
-    tasks = [node.task for node in loop.place.nodes]
-    return any(may_use(str(task.command), "GITHUB_") for task in tasks if isinstance(task, Shell))
+    return any(may_use(str(node.task.command), "GITHUB_") for node in nodes if isinstance(node.task, Shell))
 
 
 def _has_end(loop: Loop) -> bool:
@@ -99,22 +113,6 @@ def environment(loop: Loop) -> dict[str, str]:
         elif isinstance(node.task, End):
             texts[f"RDC_MESSAGE_{name}"] = " ".join(str(node.task.message).split())
     return texts
-
-
-def _functions(loop: Loop) -> list[str]:
-    kinds = _kinds(loop)
-    text = render(
-        "loop.sh.jinja",
-        commands=Shell in kinds,
-        hands_on=_hands_on(loop),
-        repeats=any(node.retries for node in loop.place.nodes),
-        summary=loop.summary,
-        asking=loop.asking if Ask in kinds else "",
-        placeholders=any(_placeholders(node) for node in loop.place.nodes),
-        numbers=sorted(_variables(loop.place.nodes)),
-        own=loop.own,
-    )
-    return text.splitlines()
 
 
 def _variables(nodes: Iterable[Node]) -> set[str]:
@@ -198,9 +196,8 @@ def _ways(loop: Loop) -> Ways:
 
 def _farewell(loop: Loop) -> Iterator[str]:
     if loop.resumable:
-        yield from render("loop-keep.sh.jinja", counters=_followed(loop)).splitlines()
+        yield " ".join(("keep", *_followed(loop)))
     message = ["rdc_message"] if _has_end(loop) else []
-    yield "{"
-    for name in ("rdc_next", *(loop.names.counters[name] for name in loop.reports), *message):
-        yield f'  echo "{name.removeprefix("rdc_")}=${name}"'
-    yield '} >> "$GITHUB_OUTPUT"'
+    told = ("rdc_next", *(loop.names.counters[name] for name in loop.reports), *message)
+    for name in told:
+        yield f'echo "{name.removeprefix("rdc_")}=${name}" >> "$GITHUB_OUTPUT" || exit'

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from compiler.ir.program import Group, Node, Program, Register
-from compiler.ir.tasks import End
+from compiler.ir.tasks import Branch, End
 
 LONGEST = 60
 
@@ -118,7 +118,8 @@ def names_of(program: Program, taken: Iterable[str] = ()) -> Names:
 
 def _called(program: Program) -> Mapping[str, str]:
     """The title of each unit and group that has a number, if no other is called so."""
-    items: list[Node | Group] = [*program.nodes, *program.groups]
+    units = (node for node in program.nodes if not isinstance(node.task, (Branch, End)))
+    items: list[Node | Group] = [*units, *program.groups]
     titled = {item.id: _plain(str(item.title)).lower() for item in items if item.title}
     numbered = {name: text for name, text in titled.items() if _NUMBER.search(name) and _WORD.search(text)}
     others = [_plain(item.id).lower() for item in items if item.id not in numbered]
@@ -128,7 +129,8 @@ def _called(program: Program) -> Mapping[str, str]:
 
 def _unit(name: str, called: Mapping[str, str]) -> str:
     """What the id of a unit is made of: its title, or its own id. None looks like that of an end."""
-    text = called.get(name, name)
+    group, _, word = name.rpartition("/")  # of a unit without a task, such as `2/FAIL`
+    text = called.get(name) or (f"{called[group]} {word}" if group in called else name)
     return f"unit {text}" if text.startswith(("COMPLETE", "STOP")) else text
 
 
@@ -142,5 +144,5 @@ def _end(name: str, result: str, called: Mapping[str, str]) -> str:
 
 def _counter(register: Register, called: Mapping[str, str]) -> str:
     """The text that the name of a counter is made of: that of its unit, and what it is for."""
-    unit = called.get(register.unit)
+    unit = called.get(register.unit) if register.role != "instance" or register.name[:1].isdigit() else ""
     return f"{unit} {register.outcome} {register.role}" if unit else register.name

@@ -55,6 +55,9 @@ class Prompts:
         raise NotImplementedError
 
 
+BY_PEOPLE = "A person answers, by the input `answers` or in a run that goes on with this one."
+
+
 class Answers(Prompts):
     """An input of the workflow has the answers; without one the run waits, to be continued by another run."""
 
@@ -83,6 +86,7 @@ class Answers(Prompts):
         """Looks for an answer."""
         env = {**step.env, "UNIT": node.id, "PROMPT": question(node)}
         run = f'"$RUNNER_TEMP/rdc/answer" {" ".join(verdict_words(node))}'
+        step = replace(step, comments=(*step.comments, BY_PEOPLE))
         return replace(step, tolerated=True, shell=self.shell("bash"), env=env, run=run)
 
 

@@ -9,7 +9,7 @@ from functools import cached_property
 from backends.github.condition import expression
 from backends.github.flow import Report, Values
 from backends.github.jobs import Part
-from backends.github.loop import Loop, environment, script
+from backends.github.loop import Loop, environment, functions, script
 from backends.github.parts import Parts
 from backends.github.places import Place, Retry, retry_of
 from backends.github.plan import Plan
@@ -17,12 +17,16 @@ from backends.github.prompts import Prompts
 from backends.github.question import heading
 from backends.github.reasons import ways_from, ways_to
 from backends.github.scalar import OPEN, Expression, comment, label
-from backends.github.step import Step
+from backends.github.step import PLAIN_SHELL, Step
 from backends.shell.dialects import BASH
 from backends.shell.registers import Registers
 from compiler.ir.program import Group, Node, Register, map_texts, scope_members
 from compiler.ir.tasks import Ask, Branch, End, Shell
 
+LOOPS = "Prepare the loops"
+"""The name of the step that writes what loops share."""
+
+_SHARED = "What the loops below share; nothing of the runbook is in it."
 _PROMPT_LINES = 8
 
 
@@ -47,6 +51,9 @@ class Units:
     def steps(self) -> Iterator[Step]:
         """The steps in order; branches and ends have none."""
         found = headings(self.plan.program.groups, self.part.places)
+        loops = [self._loop_of(place) for place in self.part.places if place.kind == "loop"]
+        if loops:
+            yield Step(LOOPS, comments=(_SHARED,), shell=PLAIN_SHELL, run=functions(loops))
         for place in self.part.places:
             if place.kind in {"unit", "loop"}:
                 step = self._loop(place) if place.kind == "loop" else self._unit(place)
@@ -122,16 +129,15 @@ class Units:
 
     # --- A loop -------------------------------------------------------------------------------------------------------
 
-    def _loop(self, place: Place) -> Step:
+    def _loop_of(self, place: Place) -> Loop:
         plan = self.plan
-        starts, env = self._starts(place)
         counters = tuple(r for r in plan.program.registers if r.name in plan.counters[place.name])
-        loop = Loop(
+        return Loop(
             place=place,
             names=plan.names,
             counters=counters,
             registers=Registers(self._members, plan.names.counters, plan.counters[place.name], BASH),
-            start=starts,
+            start=self._starts(place)[0],
             reports=tuple(plan.reports[place.name]),
             asking=self.prompts.in_loop,
             last_line=self.prompts.last_line,
@@ -139,11 +145,14 @@ class Units:
             own=tuple(self.secrets),
             summary=self.prompts.summary,
         )
+
+    def _loop(self, place: Place) -> Step:
+        loop, (_, env) = self._loop_of(place), self._starts(place)
         units = [node for node in place.nodes if isinstance(node.task, (Shell, Ask))]
         name = f"Loop: {', '.join(node.id for node in units)}"
         return Step(
             name=label(f"Loop: {title(units[0])}" if len(units) == 1 else name),
-            id=plan.names.nodes[place.name],
+            id=self.plan.names.nodes[place.name],
             comments=(*(line for node in units for line in about(node, place.nodes)), *self._why(place)),
             condition=self.parts.condition(self.part, place),
             shell=self.prompts.loop_shell(),
@@ -226,10 +235,13 @@ def title(node: Node) -> str:
 def about(node: Node, within: tuple[Node, ...] = ()) -> Iterator[str]:
     """Where a unit was written, and what stands above its command."""
     place = comment(f"{node.origin.path}:{node.origin.span.line}")
-    yield f"{place} {comment(title(node))}" if within else place
     if within:
+        by = "; answered by a person or an agent" if isinstance(node.task, Ask) else ""
+        yield f"{place} {comment(title(node))}{by}"
         yield from (f"  {way}" for way in ways_from(node) if ": " in way)
-    if isinstance(node.task, Shell) and node.task.prompt and not within:
+        return
+    yield place
+    if isinstance(node.task, Shell) and node.task.prompt:
         lines = [line for line in str(node.task.prompt).splitlines() if line.strip()]
         yield from (comment(line) for line in lines[:_PROMPT_LINES])
         if len(lines) > _PROMPT_LINES:

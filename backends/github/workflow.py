@@ -268,6 +268,17 @@ class Runbook(Workflow[Parts]):
             yield from prepared(self.plan, self.options)
 
     @property
+    def _guide(self) -> str:
+        if not self.prompts.waits:
+            return ""
+        (first, *_) = (place for place in self.plan.places if place.kind in {"unit", "loop"})
+        return (
+            f"The units of the runbook begin at the step with the id `{self.plan.names.nodes[first.name]}`; the steps "
+            "before it, and those from\n# `Wait for an answer` on, keep a run that waits for an answer, and go on with "
+            "it.\n# A run that is cancelled, or whose runner is lost, does not go on: a new run begins at the first unit."
+        )
+
+    @property
     def _shell_says(self) -> str:
         return self.prompts.shell_says
 

@@ -6,6 +6,8 @@ import { callOf } from "./table.mjs";
 import { NotSimulated } from "./values.mjs";
 
 const RESULT = "result";
+const LOOPS = "Prepare the loops";
+const FUNCTIONS = /<<'SCRIPT'\n([\s\S]*\n)SCRIPT\n?$/;
 const OURS = ["Prepare", "Summary"];
 const END = /^(?:echo "::\w+ title=\w+::.*"\n?|echo "rdc: COMPLETE"\n?|sed .*\n?|exit 1\n?)+$/;
 const ENDS = ["COMPLETE", "STOP"];
@@ -51,6 +53,7 @@ export class Flow {
     done.outcome = "success";
     if (step.id === RESULT) return this.#lost(done);
     if (ENDS.includes(done.name) && END.test(script)) return this.#conclude(done.name, script, env, done);
+    if (done.name === LOOPS) return this.#share(script, temp);
     if (OURS.includes(done.name)) return undefined;
     const words = callOf(script, env);
     const repetition = REPEATED.exec(script)?.groups;
@@ -103,6 +106,12 @@ export class Flow {
     writeFileSync(join(this.folder, "script"), asLines(this.outcomes));
     symlinkSync(this.visit, join(this.folder, "visit"));
     writeFileSync(join(this.folder, "stand-ins"), STAND_INS(temp));
+  }
+
+  /** What templates/loop.sh.jinja does: the functions of the loops go to a file. */
+  #share(script, temp) {
+    mkdirSync(join(temp, "rdc"), { recursive: true });
+    writeFileSync(join(temp, "rdc", "loop"), FUNCTIONS.exec(script)[1]);
   }
 
   /** What the step of an end does: it says the end, and fails where the job has not failed yet. */
