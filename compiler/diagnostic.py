@@ -166,4 +166,6 @@ CODES: dict[str, Code] = {
     "RD532": Code("no-command-for-call", _E, "architecture"),
     "RD533": Code("approval-says-too-little", _E, "architecture"),
     "RD534": Code("input-without-source", _E, "architecture"),
+    "RD535": Code("workspace-dropped", _W, "architecture"),
+    "RD536": Code("matrix-in-loop", _N, "architecture"),
 }

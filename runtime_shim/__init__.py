@@ -76,6 +76,7 @@ RUNNER: tuple[tuple[str, str], ...] = (
     ("runner_calls", ""),
     ("runner_agents", "agents tools"),
     ("runner_answers", "ask confirm input select gate"),
+    ("runner_entries", "matrices"),
     ("runner", ""),
 )
 """The modules that the steps of a workflow need, in order, each with the features that need it."""

@@ -17,14 +17,13 @@ from runtime_shim.program import (
     RefusedError,
     Table,
 )
-from runtime_shim.runner_calls import BEGINNING, DOING, Caller, Waiting, failed, masked
+from runtime_shim.runner_calls import BEGINNING, DOING, STEPS, Caller, Waiting, failed, masked, pause
 from runtime_shim.runner_says import SHOWN, annotate, as_block, one_line, output, tell
 from runtime_shim.runner_state import Outcome, Run, read_state
 from runtime_shim.signals import Interrupted, Signals
 from runtime_shim.values import UnfitError
 from runtime_shim.walk import attempt_of
 
-LONGEST_PAUSE = 10**8  # seconds
 MOST_ROWS = 2000  # of the summary
 SPECIAL = str.maketrans({character: f"\\{character}" for character in "\\`*_[]<>|#&~!"})
 GOOD = ("pass", "yes", "approved")
@@ -102,7 +101,7 @@ class Runner:
                 caller = Caller(run, processes, self.folder, place)
                 if len(units) > 1 or attempt_of(run.unit, run.registers) > 1:
                     print(f"[{len(run.journal) + 1}] {one_line(run.text(run.unit['title'])) or run.token}", flush=True)
-                self._pause(run, signals)
+                pause(run, signals)
                 begun = time.monotonic()
                 outcome = self._outcome(caller, script)
                 if signals.has_come():
@@ -110,17 +109,6 @@ class Runner:
                 run.go_on(outcome, round(time.monotonic() - begun))
                 run.save(self.path)
         return self._leave(run, place)
-
-    @staticmethod
-    def _pause(run: Run, signals: Signals) -> None:
-        """Wait before a further attempt (I22)."""
-        unit = run.unit
-        further = attempt_of(unit, run.registers) - 2
-        if further >= 0 and unit.get("delay"):
-            seconds = min(unit["delay"] * unit.get("backoff", 1) ** min(further, 64), LONGEST_PAUSE)
-            print(f"Waiting {seconds} s before this attempt.", flush=True)
-            with signals.listening():
-                time.sleep(seconds)
 
     def _outcome(self, caller: Caller, script: Optional[str]) -> Outcome:
         try:
@@ -232,7 +220,7 @@ def run_step(program: Table, words: Iterable[str]) -> int:
         "result": runner.result,
     }
     try:
-        code: int = verbs[verb](*others)
+        code: int = STEPS[verb](program, runner.folder, others) if verb in STEPS else verbs[verb](*others)
     except Waiting:
         return EXIT_WAITING
     except Interrupted:

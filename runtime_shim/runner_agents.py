@@ -37,26 +37,29 @@ def tool(caller: Caller, _script: Optional[str]) -> Outcome:
 
 def parallel(caller: Caller, _script: Optional[str]) -> Outcome:
     """Call all agents at the same time; what each says is shown together at the end (I14)."""
+    logs: list[list[str]] = [[] for _ in caller.run.unit["entries"]]
+    calls = [_entry(caller, index, log.append) for index, log in enumerate(logs)]
+    return joined(caller, _call(caller, calls, logs))
+
+
+def entry_alone(caller: Caller, index: int) -> Optional[str]:
+    """Call one of the agents that are called at the same time, where each has a job of its own."""
+    return _call(caller, [_entry(caller, index, say)])[0]
+
+
+def joined(caller: Caller, answers: list[Optional[str]]) -> Outcome:
+    """Join the answers of agents that were called at the same time, in the order of the entries (I14)."""
     unit = caller.run.unit
-    entries: list[Table] = unit["entries"]
-    logs: list[list[str]] = [[] for _ in entries]
-    calls: list[Call] = []
-    for index, entry in enumerate(entries):
-        name = f"RDC_PROMPT_{index}{caller.suffix}"
-        prompt = os.environ[name] if name in os.environ else entry["prompt"]
-        calls.append(
-            _agent(
-                caller,
-                entry,
-                caller.run.text(prompt),
-                logs[index].append,
-                RDC_ENTRY=str(index),
-                RDC_UNIT=f"{caller.run.node}_{index}",
-            )
-        )
-    answers = _call(caller, calls, logs)
-    words = [_word(caller, entry, answer) for entry, answer in zip(entries, answers)]  # noqa: B905
+    words = [_word(caller, entry, answer) for entry, answer in zip(unit["entries"], answers)]  # noqa: B905
     return Outcome(joined_word(words, unit["check"], unit["failing"], unit["unanimous"]), joined_answer(answers))
+
+
+def _entry(caller: Caller, index: int, shown: Callable[[str], Any]) -> Call:
+    entry: Table = caller.run.unit["entries"][index]
+    name = f"RDC_PROMPT_{index}{caller.suffix}"
+    prompt = caller.run.text(os.environ[name] if name in os.environ else entry["prompt"])
+    own = {"RDC_ENTRY": str(index), "RDC_UNIT": f"{caller.run.node}_{index}"}
+    return _agent(caller, entry, prompt, shown, **own)
 
 
 def _agent(caller: Caller, entry: Table, prompt: str, shown: Callable[[str], Any], **more: str) -> Call:

@@ -5,6 +5,7 @@ import re
 import secrets
 import shutil
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -14,9 +15,11 @@ from runtime_shim.process import Processes, in_words
 from runtime_shim.program import Table
 from runtime_shim.runner_says import one_visible
 from runtime_shim.runner_state import Outcome, Run
+from runtime_shim.signals import Signals
 from runtime_shim.values import UnfitError, check_value, read_output, read_regular, texts_of
 from runtime_shim.walk import attempt_of, instances_of
 
+LONGEST_PAUSE = 10**8  # seconds
 LONGEST_TITLE = 16_384  # characters: a variable has 128 KiB at most
 SHORTEST_SECRET = 4  # characters; a shorter one is in too many words
 SHORTEST_LINE = 8  # characters of a line of a secret that has several
@@ -130,6 +133,17 @@ class Caller:
         return Outcome("pass" if ended == (0, False) else "fail", "", values)
 
 
+def pause(run: Run, signals: Signals) -> None:
+    """Wait before a further attempt (I22)."""
+    unit = run.unit
+    further = attempt_of(unit, run.registers) - 2
+    if further >= 0 and unit.get("delay"):
+        seconds = min(unit["delay"] * unit.get("backoff", 1) ** min(further, 64), LONGEST_PAUSE)
+        print(f"Waiting {seconds} s before this attempt.", flush=True)
+        with signals.listening():
+            time.sleep(seconds)
+
+
 def in_bytes(text: str) -> bytes:
     """Return a text as a process gets it, which may be no Unicode."""
     try:
@@ -142,3 +156,5 @@ Do = Callable[[Caller, Optional[str]], Outcome]
 DOING: dict[str, Do] = {"shell": Caller.command}  # who does a kind of task; the script is the file of a command
 ANSWERING: dict[str, Callable[[Caller, str], Optional[str]]] = {}  # who is asked in place of people
 BEGINNING: list[Callable[[Run], None]] = []  # what is done with a run before the first step of a job leaves it
+Step = Callable[[Table, Path, list[str]], int]
+STEPS: dict[str, Step] = {}  # what steps call besides what every workflow has

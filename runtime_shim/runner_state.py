@@ -100,7 +100,8 @@ class Run:
         draft.replace(path)
 
 
-def _is_count(value: object) -> bool:
+def is_count(value: object) -> bool:
+    """Tell whether a value of JSON is a number of things, not too large."""
     return type(value) is int and 0 <= value <= MOST
 
 
@@ -110,7 +111,7 @@ def _is_row(value: object) -> bool:
         and len(value) == 5
         and all(isinstance(value[index], str) for index in (0, 2, 4))
         and type(value[1]) is int
-        and _is_count(value[3])
+        and is_count(value[3])
     )
 
 
@@ -132,7 +133,7 @@ def _fits(program: Table, found: dict[str, Any]) -> bool:
         and found["node"] in units
         and units[found["node"]]["task"] != "branch"
         and _are_registers(program, found["registers"])
-        and _is_count(found["done"])
+        and is_count(found["done"])
         and all(isinstance(token, str) and TOKEN.fullmatch(token) for pair in left.items() for token in pair)
         and all(_is_row(row) and row[0] in units for row in journal)
         and all(isinstance(pair, list) and list(map(type, pair)) == [str, str] for pair in replies)

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
 from backends.base import Backend, Emission
-from backends.github.limits import exceeded, inexpressible, taken, unreachable_inputs, unroutable, warnings
+from backends.github.limits import (
+    entries_apart,
+    exceeded,
+    inexpressible,
+    taken,
+    unreachable_inputs,
+    unroutable,
+    warnings,
+)
 from backends.github.options import GithubOptions
 from backends.github.places import simplified
 from backends.github.plan import make_plan
@@ -15,6 +23,7 @@ from backends.github.routed import RoutedWorkflow
 from backends.github.routes import make_routes
 from backends.github.workflow import Runbook, Workflow
 from backends.mermaid.chart import chart, is_too_big
+from compiler.diagnostic import Diagnostic
 from compiler.ir.features import Feature, features_of
 from compiler.ir.program import Program, texts_of
 from compiler.ir.tasks import Ask
@@ -75,16 +84,16 @@ def _routed(program: Program, options: GithubOptions) -> Emission:
     if refused:
         return Emission(None, refused)
     flow = _chart(program, routes.names.nodes) if options.summary else ""
-    return _checked(RoutedWorkflow(program, routes, options, prompts, flow), plain)
+    return _checked(RoutedWorkflow(program, routes, options, prompts, flow), plain, entries_apart(routes, options))
 
 
-def _checked(workflow: Workflow[Any], plain: Program) -> Emission:
-    """The workflow, if GitHub takes it."""
+def _checked(workflow: Workflow[Any], plain: Program, found: Iterable[Diagnostic] = ()) -> Emission:
+    """The workflow, if GitHub takes it, with what was found about it."""
     text = workflow.text()
     refused = tuple(exceeded(workflow, text))
     if refused:
         return Emission(None, refused)
-    return Emission(text, tuple(warnings(plain, workflow.options, workflow.prompts)))
+    return Emission(text, (*warnings(plain, workflow.options, workflow.prompts), *found))
 
 
 def _chart(program: Program, ids: Mapping[str, str]) -> str:

@@ -11,7 +11,7 @@ from backends.github.jobs import Part
 from backends.github.options import GithubOptions
 from backends.github.places import Place
 from backends.github.routes import RoutedParts
-from backends.github.scalar import OPEN, comment, label
+from backends.github.scalar import OPEN, Expression, comment, label
 from backends.github.step import PLAIN_SHELL, Step
 from backends.github.units import about, as_file, fits_file, headings, title
 from backends.marks import marked
@@ -69,6 +69,14 @@ def texts(written: Node) -> dict[str, str]:
     return {name: text for name, text in found.items() if text and is_variable(text)}
 
 
+def agent_types(node: Node) -> list[str]:
+    """The agent types that a unit calls."""
+    task = node.task
+    if isinstance(task, Parallel):
+        return [entry.agent for entry in task.entries]
+    return [task.agent] if isinstance(task, Agent) else []
+
+
 def minutes(node: Node) -> int:
     """After how many minutes GitHub is to end a unit, a little later than the runtime does; 0 for never."""
     seconds = node.settings.timeout or usual_seconds(node.task)
@@ -87,8 +95,9 @@ class Calls:
 
     def steps(self) -> Iterator[Step]:
         """The steps in order; ends have none."""
-        found = headings(self.parts.routes.program.groups, self.part.places)
-        for place in self.part.places:
+        here = [place for place in self.part.places if not self.parts.is_matrix(place)]
+        found = headings(self.parts.routes.program.groups, here)
+        for place in here:
             if place.kind != "end":
                 step = self._step(place)
                 above = [found[node.id] for node in place.nodes if node.id in found]
@@ -121,6 +130,20 @@ class Calls:
             run=f"{RUNTIME} unit {step.id}\n",
         )
         return self._native(step) if _stands_alone(node) else step
+
+    def entry(self, place: Place) -> Step:
+        """The step of a job of a matrix, which does one entry of a place, with the secrets that this one needs."""
+        node, name = place.node, self.parts.names.nodes[place.name]
+        env = {f"RDC_{key}": text for key, text in texts(node).items()}
+        return Step(
+            name=title(node),
+            id=name,
+            comments=(*about(node), *self._when(node)),
+            timeout=minutes(node),
+            shell=PLAIN_SHELL,
+            env={**self._entry_secrets(node), "RDC_ENTRY": Expression("${{ matrix.entry }}"), **env},
+            run=f'{RUNTIME} entry {name} "$RDC_ENTRY"\n',
+        )
 
     def _native(self, step: Step) -> Step:
         """The command as it stands, which the shell of the step gives to the runtime."""
@@ -169,6 +192,17 @@ class Calls:
         wanted = {name for node in nodes for name in self._wanted(node)}
         found = {name: value for name, value in self.secrets.items() if name in wanted}
         return {**found, "RDC_SECRETS": " ".join(found)} if found else {}
+
+    def _entry_secrets(self, node: Node) -> dict[str, str]:
+        """The secrets of a parallel step, each empty in the jobs of the entries that it is not for."""
+        entries = agent_types(node)
+        found = self._secrets([node])
+        for name, secret in self.options.secret_names().items():
+            wanting = [index for index, agent in enumerate(entries) if name in self.options.of_agent(agent)[1]]
+            if name in found and len(wanting) < len(entries):
+                test = f"contains(fromJSON('{wanting}'), matrix.entry)"
+                found[name] = Expression(f"${{{{ {test} && secrets.{secret} || '' }}}}")
+        return found
 
     def _wanted(self, node: Node) -> Iterable[str]:
         options = self.options

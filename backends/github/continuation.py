@@ -20,6 +20,9 @@ from compiler.ir.tasks import Ask
 from compiler.version import __version__
 
 _FOLDER = Expression("${{ runner.temp }}/rdc-kept")
+_ENTRY = Expression("${{ runner.temp }}/rdc-entry")
+"""Where an entry of a matrix keeps what it has come to."""
+
 _ARTIFACT = "rdc-state"
 
 # A workflow that is called runs on the events of its caller.
@@ -110,9 +113,35 @@ def of_earlier(earlier: Sequence[str]) -> Step:
     return _download("Take over the run", "", {}, name)
 
 
+def entry_kept(job: str) -> Iterator[Step]:
+    """Keeps what an entry of a matrix has come to, under a name of its own; a re-run replaces it."""
+    yield _upload("Keep what this entry says", "", Expression(f"{_entry(job)}${{{{ matrix.entry }}}}"), _ENTRY)
+
+
+def entry_again(job: str) -> Step:
+    """Fetches what the entry has kept in an earlier attempt, if that got so far: it is not done twice."""
+    artifact = Expression(f"{_entry(job)}${{{{ matrix.entry }}}}")
+    step = _download("Take over what this entry has said before", "github.run_attempt != '1'", {}, artifact, _ENTRY)
+    return replace(step, tolerated=True)
+
+
+def entries_taken(job: str, place: str, count: int) -> Iterator[Step]:
+    """Fetches what the entries of a matrix have kept; what is not there is found out when they are joined."""
+    condition = f"needs.{job}.result != 'skipped'"
+    for index in range(count):
+        folder = Expression(f"${{{{ runner.temp }}}}/rdc-entries/{place}-{index}")
+        step = _download(f"Take over what {place} {index} says", condition, {}, f"{_entry(job)}{index}", folder)
+        yield replace(step, tolerated=True)
+
+
+def _entry(job: str) -> str:
+    return f"rdc-{job}-"
+
+
 def identity(program: Program, options: GithubOptions) -> str:
     """What tells programs apart: a digest of all that the workflow is made of (R4)."""
     unused = {name for name in ("agents", "tools") if not getattr(options, name)}
+    unused |= {"parallel"} if options.parallel == "step" else set()
     parts = [__version__, *(source.sha256 for source in program.sources), options.model_dump_json(exclude=unused)]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
@@ -156,17 +185,19 @@ def _saved(condition: str, secrets: Mapping[str, str], step: str, *, waits: bool
     return Step("Save the run", step, condition=condition, shell=PLAIN_SHELL, env={**secrets, **names}, run=script)
 
 
-def _download(name: str, condition: str, inputs: Mapping[str, str], artifact: str = _ARTIFACT) -> Step:
+def _download(
+    name: str, condition: str, inputs: Mapping[str, str], artifact: str = _ARTIFACT, folder: str = _FOLDER
+) -> Step:
     pin = pins()["download-artifact"]
-    where = {"name": artifact, "path": _FOLDER}
+    where = {"name": artifact, "path": folder}
     return Step(name, condition=condition, uses=pin.reference, version=pin.version, inputs={**where, **inputs})
 
 
-def _upload(name: str, condition: str, artifact: str = _ARTIFACT) -> Step:
+def _upload(name: str, condition: str, artifact: str = _ARTIFACT, folder: str = _FOLDER) -> Step:
     pin = pins()["upload-artifact"]
     what = {
         "name": artifact,
-        "path": _FOLDER,
+        "path": folder,
         "overwrite": Expression("true"),
         "include-hidden-files": Expression("true"),
         "if-no-files-found": "error",

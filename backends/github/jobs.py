@@ -1,4 +1,4 @@
-"""The jobs of a run: one, or several where people decide in between, each of which hands the run on to the next."""
+"""The jobs of a run: one, or several where others decide in between, each of which hands the run on to the next."""
 
 from __future__ import annotations
 
@@ -15,12 +15,21 @@ from backends.github.scalar import Expression
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """The places of one job in order, and when the job is reached. `questions` are for people to decide after it."""
+    """The places of one job in order, and when the job is reached.
+
+    Jobs of their own decide about some places after it: about `questions` people do, about `matrices` agents.
+    """
 
     id: str
     places: tuple[Place, ...]
     reached: Condition
     questions: tuple[Place, ...] = ()
+    matrices: tuple[Place, ...] = ()
+
+    @property
+    def apart(self) -> tuple[Place, ...]:
+        """The places that jobs of their own decide about."""
+        return (*self.questions, *self.matrices)
 
 
 class Jobs(ABC):
@@ -31,16 +40,24 @@ class Jobs(ABC):
 
     parts: Sequence[Part]
 
-    def __init__(self, names: Names, levels: dict[str, int], *, asks: bool) -> None:
+    def __init__(self, names: Names, levels: dict[str, int], *, is_cut: bool) -> None:
         self.names = names
         self.levels = levels
         self.outputs: dict[str, dict[str, Expression]] = {}
         self.last = max(levels.values())
-        self._single = self.last == 0 and not asks
+        self._single = self.last == 0 and not is_cut
 
     @abstractmethod
     def is_gate(self, place: Place) -> bool:
         """Whether people decide about a place by approval."""
+
+    def is_matrix(self, place: Place) -> bool:  # noqa: ARG002 (a runbook has no agents)
+        """Whether the agents of a place are jobs of their own."""
+        return False
+
+    def is_apart(self, place: Place) -> bool:
+        """Whether a job of its own, between two parts, decides about a place."""
+        return self.is_gate(place) or self.is_matrix(place)
 
     @abstractmethod
     def condition(self, part: Part, place: Place) -> str:
@@ -52,11 +69,15 @@ class Jobs(ABC):
 
     @abstractmethod
     def asked(self, part: Part, place: Place) -> str:
-        """When people are to decide about a place of a part, as an expression for the job that waits for them."""
+        """When others are to decide about a place of a part, as an expression for the job by which they do."""
 
     def gate(self, place: Place) -> str:
         """The id of the job that waits for the approval of a place."""
         return f"approve_{self.names.nodes[place.name]}"
+
+    def entries(self, place: Place) -> str:
+        """The id of the job that is a matrix of the agents of a place."""
+        return f"entries_{self.names.nodes[place.name]}"
 
     def decision(self, place: Place) -> Decision:
         """What people decide about a place; the job that asks them hands on the reviews before."""
@@ -69,9 +90,10 @@ class Jobs(ABC):
         earlier = self.parts[:level]
         return [other.id for other in earlier], [place for other in earlier for place in other.questions]
 
-    def just_before(self, part: Part) -> tuple[Place, ...]:
-        """The decisions between a part and the one before it."""
-        return self.parts[self.parts.index(part) - 1].questions if part is not self.parts[0] else ()
+    def just_before(self, part: Part) -> Part | None:
+        """The part before another one, if there is one."""
+        level = self.parts.index(part)
+        return self.parts[level - 1] if level else None
 
     def handed_on(self, job: str, step: str, name: str) -> str:
         """A property of a step as later jobs see it."""

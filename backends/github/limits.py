@@ -8,18 +8,18 @@ from collections.abc import Iterator
 from typing import Any
 
 from backends.base import OptionFinding
+from backends.github.calls import agent_types
 from backends.github.options import GithubOptions
 from backends.github.plan import Plan
 from backends.github.prompts import Agents, Approvals, Prompts
 from backends.github.routes import Routes
-from backends.github.runtime import agent_types
 from backends.github.scalar import OPEN, Expression
 from backends.github.step import Step
 from backends.github.triggers import INPUTS
 from backends.github.workflow import Workflow
 from compiler.diagnostic import Diagnostic
 from compiler.ir.program import Node, Program
-from compiler.ir.tasks import Ask, End, Gate, Tool
+from compiler.ir.tasks import Ask, End, Gate, Parallel, Tool
 from compiler.source import KeyPath
 
 LONGEST_EXPRESSION = 21_000
@@ -27,6 +27,9 @@ LONGEST_EXPRESSION = 21_000
 
 MOST_STEPS = 1_000
 """Steps of a job that GitHub shows; a run whose steps cannot be seen cannot be reviewed either."""
+
+MOST_JOBS = 256
+"""Jobs of a matrix."""
 
 LARGEST_FILE = 512 * 1024
 """Bytes of a workflow file."""
@@ -85,6 +88,22 @@ def unroutable(routes: Routes, options: GithubOptions) -> Iterator[Diagnostic]:
                 problem = f"unit {node.id} calls a tool of {node.task.connection}, and no option names a command for it"
                 remedy = "give the option `tools`, which has a command for each connection"
                 yield _at(node, "RD532", problem, remedy)
+
+
+def entries_apart(routes: Routes, options: GithubOptions) -> Iterator[Diagnostic]:
+    """What `parallel: matrix` drops, and where it is not followed."""
+    if options.parallel != "matrix":
+        return
+    for place in routes.places:
+        for node in (node for node in place.nodes if isinstance(node.task, Parallel)):
+            if place.kind == "loop":
+                problem = f"unit {node.id} is in a loop, so its agents stay in one step in spite of `parallel: matrix`"
+                yield _at(node, "RD536", problem, "lead no way back to it, or take `parallel: step`")
+            else:
+                problem = f"each agent of unit {node.id} gets a job and a copy of the workspace of its own"
+                dropped = "what it changes there is dropped, and its answer alone is kept"
+                remedy = "let the answers say what later units need, or take `parallel: step`"
+                yield _at(node, "RD535", f"{problem}: {dropped}", remedy)
 
 
 def _approval(node: Node, options: GithubOptions, *, in_loop: bool) -> Iterator[Diagnostic]:
@@ -149,6 +168,10 @@ def exceeded(workflow: Workflow[Any], text: str) -> Iterator[Diagnostic]:
     yield from _inputs(workflow)
     nodes = {workflow.plan.names.nodes[node.id]: node for node in workflow.plan.program.nodes}
     for job in workflow.jobs:
+        if len(job.matrix) > MOST_JOBS:
+            whose = next(nodes[step.id] for step in job.steps if step.id in nodes)
+            problem = f"a matrix would have {len(job.matrix):,} jobs, and GitHub takes {MOST_JOBS:,}"
+            yield _at(whose, "RD521", problem, "split the unit into several, or take `parallel: step`")
         if len(job.steps) > MOST_STEPS:
             problem = f"a job would have {len(job.steps):,} steps, and GitHub shows {MOST_STEPS:,}"
             yield _too_large(workflow, problem)

@@ -241,6 +241,10 @@ class GithubOptions(_Model):
     tools: dict[Name, Caller] = Field(
         default_factory=dict, description="The command of each connection that tools are called by."
     )
+    parallel: Literal["step", "matrix"] = Field(
+        default="step",
+        description="Where the agents of a parallel step run: in one step, or outside loops each in a job of its own.",
+    )
     summary: bool = Field(
         default=False,
         description="Whether the page of the run has a table of what has run, and a picture of the flow.",

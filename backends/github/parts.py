@@ -24,7 +24,7 @@ class Parts(Jobs):
             arcs = plan.flow.arcs[place.name]
             levels[place.name] = max((self._after(levels, arc.source) for arc in arcs), default=0)
         self._gate_steps = {plan.names.nodes[place.name] for place in plan.places if self.is_gate(place)}
-        super().__init__(plan.names, levels, asks=bool(self._gate_steps))
+        super().__init__(plan.names, levels, is_cut=bool(self._gate_steps))
         self._step_level = {plan.names.nodes[name]: level for name, level in levels.items()}
         self.parts = [self._part(level) for level in range(self.last + 1)]
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from backends.github.calls import RUNTIME, UNIT_SHELL, Calls
-from backends.github.continuation import fetched, handed_over, identity, of_earlier, waiting_saved
+from backends.github import matrix
+from backends.github.calls import RUNTIME, UNIT_SHELL, Calls, agent_types
+from backends.github.continuation import entries_taken, fetched, handed_over, identity, of_earlier, waiting_saved
 from backends.github.inputs import given, with_declared
 from backends.github.jobs import Part, all_of
 from backends.github.names import BEGIN, HANDED, RESULT
+from backends.github.places import Place
 from backends.github.prompts import TOKEN, Approvals
 from backends.github.question import question
 from backends.github.routes import RoutedParts, Routes
@@ -19,7 +21,7 @@ from backends.github.runtime import Runtime, callers, delimiter, runtime
 from backends.github.scalar import Expression
 from backends.github.step import PLAIN_SHELL, Step
 from backends.github.templating import render
-from backends.github.workflow import Workflow
+from backends.github.workflow import Job, Workflow
 from compiler.ir.program import Node
 from compiler.ir.tasks import Gate, Shell
 from compiler.version import __version__
@@ -38,10 +40,17 @@ class RoutedWorkflow(Workflow[RoutedParts]):
 
     @cached_property
     def _runtime(self) -> Runtime:
-        return runtime(self.plan, self.options, self.options.prompts)
+        parts = self._cut().parts if self.options.parallel == "matrix" else ()
+        matrices = [name for part in parts for name in self._names(part.matrices)]
+        return runtime(self.plan, self.options, self.options.prompts, matrices)
 
     def _cut(self) -> RoutedParts:
-        return RoutedParts(self.plan, approvals=isinstance(self.prompts, Approvals), waits=self.prompts.waits)
+        return RoutedParts(
+            self.plan,
+            approvals=isinstance(self.prompts, Approvals),
+            waits=self.prompts.waits,
+            matrices=self.options.parallel == "matrix",
+        )
 
     @property
     def _guide(self) -> str:
@@ -63,41 +72,78 @@ class RoutedWorkflow(Workflow[RoutedParts]):
         return str(node.task.reason) if isinstance(node.task, Gate) else question(node)
 
     def _begun(self, parts: RoutedParts, part: Part) -> Iterator[Step]:
+        before = parts.just_before(part)
+        yield from self._taken_over(parts, before) if before else self._fetched()
+        env = self._left(parts, part, before) if before else self._given()
         earlier, places = parts.before(part)
-        decisions = [parts.decision(place) for place in places]
-        env: dict[str, str] = {}
-        if earlier:
-            yield of_earlier(earlier)
-            env |= {"TOKEN": TOKEN, "ENVIRONMENT": self.options.approval_environment} if decisions else {}
-            for decision in decisions:
-                env[f"RDC_DECISION_{decision.step}"] = Expression(f"${{{{ needs.{decision.job}.result }}}}")
-                env[f"BEFORE_{decision.step}"] = decision.before
-            just_asked = [self.plan.names.nodes[place.name] for place in parts.just_before(part)]
-            env |= {"RDC_ASKED": " ".join(just_asked)} if just_asked else {}
-        else:
-            if self.options.checkout:
-                yield self._checkout()
-            if self.prompts.waits:
-                yield from fetched(self.options)
-                env["RDC_ANSWERS"] = Expression("${{ inputs.answers }}")
-                env["RESUME"] = Expression("${{ inputs.resume }}")
-            env |= given(self.program.inputs, super().events)
-            yield self._written()
-        if self.prompts.waits:
-            env["PROGRAM"] = identity(self.program, self.options)
         script = render(
             "begin.sh.jinja",
             routed=True,
             summary=False,
+            entry=False,
             earlier=earlier,
-            decisions=[decision.step for decision in decisions],
+            decisions=[parts.decision(place).step for place in places],
+            joined=self._names(before.matrices if before else ()),
             waits=self.prompts.waits,
             part=part.id,
             table=self._runtime.table,
             delimiter=delimiter(self._runtime.table),
             digest=self._runtime.digest,
         )
-        yield Step("Prepare", BEGIN, shell=PLAIN_SHELL, env=env, run=script)
+        program = {"PROGRAM": identity(self.program, self.options)} if self.prompts.waits else {}
+        yield Step("Prepare", BEGIN, shell=PLAIN_SHELL, env=env | program, run=script)
+
+    def _fetched(self) -> Iterator[Step]:
+        """The files of the repository, the run that has waited, and the runtime."""
+        if self.options.checkout:
+            yield self._checkout()
+        if self.prompts.waits:
+            yield from fetched(self.options)
+        yield self._written()
+
+    def _given(self) -> dict[str, str]:
+        """What a run is begun with: answers and inputs."""
+        asked = {"RDC_ANSWERS": Expression("${{ inputs.answers }}"), "RESUME": Expression("${{ inputs.resume }}")}
+        return (asked if self.prompts.waits else {}) | given(self.program.inputs, super().events)
+
+    def _taken_over(self, parts: RoutedParts, before: Part) -> Iterator[Step]:
+        """What the last of the earlier jobs has handed on, and what agents that are jobs of their own have kept."""
+        yield of_earlier([part.id for part in parts.parts[: parts.parts.index(before) + 1]])
+        for place, name in zip(before.matrices, self._names(before.matrices), strict=True):
+            yield from entries_taken(parts.entries(place), name, len(agent_types(place.node)))
+
+    def _left(self, parts: RoutedParts, part: Part, before: Part) -> dict[str, str]:
+        """How the jobs between the parts have ended."""
+        decisions = [parts.decision(place) for place in parts.before(part)[1]]
+        env: dict[str, str] = {"TOKEN": TOKEN, "ENVIRONMENT": self.options.approval_environment} if decisions else {}
+        for decision in decisions:
+            env[f"RDC_DECISION_{decision.step}"] = Expression(f"${{{{ needs.{decision.job}.result }}}}")
+            env[f"BEFORE_{decision.step}"] = decision.before
+        for place, name in zip(before.matrices, self._names(before.matrices), strict=True):
+            env[f"RDC_ENTRIES_{name}"] = Expression(f"${{{{ needs.{parts.entries(place)}.result }}}}")
+        for variable, places in {"RDC_ASKED": before.questions, "RDC_JOINED": before.matrices}.items():
+            env |= {variable: " ".join(self._names(places))} if places else {}
+        return env
+
+    def _names(self, places: Iterable[Place]) -> list[str]:
+        return [self.plan.names.nodes[place.name] for place in places]
+
+    def _matrix(self, parts: RoutedParts, part: Part, place: Place) -> Job:
+        step = Calls(parts, part, self.options, self._secrets(), self.options.prompts).entry(place)
+        job = parts.entries(place)
+        return Job(
+            id=job,
+            name=matrix.name(place.node),
+            steps=tuple(matrix.steps(job, part.id, self._runtime.digest, [*self._set_up(), step])),
+            condition=all_of("!cancelled()", f"needs.{part.id}.result == 'success'", parts.asked(part, place)),
+            needs=(part.id,),
+            environment=self.options.environment or "",
+            permissions=tuple(self._permissions(False)),
+            env=self._environment(part),
+            shell=PLAIN_SHELL,
+            matrix=matrix.labels(place.node),
+            timeout=matrix.limit(place.node, self.options),
+        )
 
     def _written(self) -> Step:
         """The step that writes the runtime, by itself, so that whoever reads the program can pass over it."""

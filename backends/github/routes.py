@@ -15,7 +15,7 @@ from backends.github.jobs import Jobs, Part
 from backends.github.names import BEGIN, HANDED, RESULT, Names, names_of
 from backends.github.places import Place, find_places
 from compiler.ir.program import Node, Program
-from compiler.ir.tasks import Ask, Branch, End, Gate
+from compiler.ir.tasks import Ask, Branch, End, Gate, Parallel
 
 _NEXT = "outputs.next"
 
@@ -80,21 +80,22 @@ class _Settled:
 
 
 class RoutedParts(Jobs):
-    """Routes cut into jobs at gates, and at prompts that are approvals.
+    """Routes cut into jobs at gates, at prompts that are approvals, and at parallel steps that are matrices.
 
-    `approvals` says whether prompts are, `waits` whether a run may have to wait for an answer, and be continued by
-    another one, whose first job hands it on to where it has waited.
+    `approvals` and `matrices` say whether they are, `waits` whether a run may have to wait for an answer, and be
+    continued by another one, whose first job hands it on to where it has waited.
     """
 
-    def __init__(self, routes: Routes, *, approvals: bool, waits: bool) -> None:
+    def __init__(self, routes: Routes, *, approvals: bool, waits: bool, matrices: bool) -> None:
         self.routes = routes
         self.approvals = approvals
+        self._has_matrices = matrices
         self._leading = _leading(routes)
         levels: dict[str, int] = {}
         for place in routes.places:
             before = {name for node in place.nodes for name in self._leading.get(node.id, ())}
-            levels[place.name] = max((levels[n] + self.is_gate(routes.home[n]) for n in before), default=0)
-        super().__init__(routes.names, levels, asks=any(map(self.is_gate, routes.places)))
+            levels[place.name] = max((levels[n] + self.is_apart(routes.home[n]) for n in before), default=0)
+        super().__init__(routes.names, levels, is_cut=any(map(self.is_apart, routes.places)))
         self._level_of = {name: levels[place.name] for name, place in routes.home.items()}
         self._resumed = {name for name in routes.home if waits and self._may_wait(name)}
         self._arrivals: list[AbstractSet[str]] = []
@@ -110,6 +111,10 @@ class RoutedParts(Jobs):
             return False
         return isinstance(place.node.task, Gate) or (self.approvals and isinstance(place.node.task, Ask))
 
+    def is_matrix(self, place: Place) -> bool:
+        """Whether the agents of a place are jobs of their own, which they cannot be in a loop: a job happens once."""
+        return self._has_matrices and place.kind == "unit" and isinstance(place.node.task, Parallel)
+
     def condition(self, part: Part, place: Place) -> str:
         """When a place of a part is reached: what the steps have said that may lead there, nothing if all do."""
         if place.name in self._certain:
@@ -123,7 +128,7 @@ class RoutedParts(Jobs):
         return expression(some(*leading), lambda literal: f"steps.{literal.step}.{_compared(literal)}")
 
     def whole(self, part: Part) -> str:
-        """When a part is reached: an earlier one hands the run on to it, or people have decided just before."""
+        """When a part is reached: an earlier one hands the run on to it, or others have decided just before."""
         level = self.parts.index(part)
         if level == 0:
             return ""
@@ -131,17 +136,19 @@ class RoutedParts(Jobs):
         for earlier in range(level):
             entered = [name for name in self.routes.home if name in self._onward[earlier]]
             tests += [self._said(self.id(earlier), name) for name in entered if self._level_of[name] == level]
-        for place in self.parts[level - 1].questions:
+        before = self.parts[level - 1]
+        for place in before.questions:
             tests += [Literal(self.gate(place), "result", "==", result) for result in ("success", "failure")]
+        tests += [Literal(self.entries(place), "result", "!=", "skipped") for place in before.matrices]
         return expression(some(*tests), self._known)
 
     def asked(self, part: Part, place: Place) -> str:
-        """People are to decide where the run stands at the place when the job ends."""
+        """Others are to decide where the run stands at the place when the job ends."""
         return self._known(self._said(part.id, place.name))
 
     def onward(self, part: Part) -> list[str]:
-        """The names of the places where a job may leave the run for later ones, or for people to decide."""
-        found = {*self._onward[self.parts.index(part)], *(place.name for place in part.questions)}
+        """The names of the places where a job may leave the run for later ones, or for others to decide."""
+        found = {*self._onward[self.parts.index(part)], *(place.name for place in part.apart)}
         return [self.names.nodes[name] for name in self.routes.home if name in found]
 
     def _said(self, step: str, name: str) -> Literal:
@@ -159,10 +166,10 @@ class RoutedParts(Jobs):
     def _follow(self, level: int) -> None:
         """Where a run may stand when the job of a level begins, and when it leaves it for a later one."""
         handed = {name for found in self._onward for name in found if self._level_of[name] == level}
-        gates = [place for place in self.at(self.routes.places, level - 1) if self.is_gate(place)]
-        decided = {name for place in gates for name in self.routes.exits[place.name]}
+        apart = [place for place in self.at(self.routes.places, level - 1) if self.is_apart(place)]
+        decided = {name for place in apart for name in self.routes.exits[place.name]}
         arrivals = {*handed, *decided} if level else set(self.routes.start)
-        here = [place for place in self.at(self.routes.places, level) if not self.is_gate(place)]
+        here = [place for place in self.at(self.routes.places, level) if not self.is_apart(place)]
         left = {*arrivals, *(name for place in here for name in self.routes.exits[place.name]), *self._resumed}
         self._arrivals.append(arrivals)
         self._onward.append({name for name in left if self._level_of[name] > level and not self._is_end(name)})
@@ -171,14 +178,18 @@ class RoutedParts(Jobs):
         return isinstance(self.routes.nodes[name].task, End)
 
     def _unavoidable(self, level: int) -> Iterator[str]:
-        """The places of a part that no way leads past: an end by STOP fails the job, so nothing is asked for it."""
+        """The places of a part that no way leads past.
+
+        An end by STOP fails the job, so nothing is asked for it. A run that comes to a place apart leaves the job.
+        """
         ahead = {name for name in self._arrivals[level] if not self._is_stop(name)}
         for place in self.parts[level].places:
             if place.kind != "end":
-                ahead -= {node.id for node in place.nodes}
-                if not ahead:
+                others = ahead - {node.id for node in place.nodes}
+                if not others:
                     yield place.name
-                ahead |= {name for name in self.routes.exits[place.name] if not self._is_stop(name)}
+                if not self.is_apart(place):
+                    ahead = others | {name for name in self.routes.exits[place.name] if not self._is_stop(name)}
 
     def _is_stop(self, name: str) -> bool:
         task = self.routes.nodes[name].task
@@ -186,7 +197,8 @@ class RoutedParts(Jobs):
 
     def _part(self, level: int) -> Part:
         places = self.at(self.routes.places, level)
-        return Part(self.id(level), places, TRUE, tuple(place for place in places if self.is_gate(place)))
+        questions, matrices = filter(self.is_gate, places), filter(self.is_matrix, places)
+        return Part(self.id(level), places, TRUE, tuple(questions), tuple(matrices))
 
 
 def _leading(routes: Routes) -> dict[str, list[str]]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from backends.github.calls import texts
+from backends.github.calls import agent_types, texts
 from backends.github.inputs import variable_names
 from backends.github.names import identifiers
 from backends.github.options import Called, GithubOptions
@@ -18,7 +18,7 @@ from backends.python.bundle import runner_bundle
 from backends.python.literals import literal
 from backends.python.table import Table, table
 from compiler.ir.program import Node
-from compiler.ir.tasks import Agent, Ask, Branch, End, Parallel, Tool
+from compiler.ir.tasks import Ask, Branch, End, Parallel, Tool
 
 _DEEPEST = 3
 
@@ -35,12 +35,12 @@ class Runtime(NamedTuple):
         return digest(self.modules + self.table)
 
 
-def runtime(routes: Routes, options: GithubOptions, asked_by: str) -> Runtime:
-    """The file.
+def runtime(routes: Routes, options: GithubOptions, asked_by: str, matrices: Sequence[str] = ()) -> Runtime:
+    """The file; `matrices` are the steps whose agents are jobs of their own.
 
     It holds no expression, and no command to the runner: what would begin one in a text is written with an escape.
     """
-    whole = _program(routes, options, asked_by)
+    whole = _program(routes, options, asked_by) | ({"matrices": list(matrices)} if matrices else {})
     modules = runner_bundle(whole)
     program = _shown(whole).replace(OPEN, "$\\x7b{").replace("::", ":\\x3a")
     return Runtime(
@@ -66,14 +66,6 @@ def callers(options: GithubOptions) -> tuple[dict[str, tuple[str, str]], dict[st
     own = {name: (f"RDC_AGENT_{agents[name]}", options.of_agent(name)[0]) for name in agents}
     common = {"": ("RDC_AGENT", options.of_agent("")[0])} if options.of_agent("")[0] else {}
     return common | own, {name: (f"RDC_TOOL_{tools[name]}", options.of_tool(name)[0]) for name in tools}
-
-
-def agent_types(node: Node) -> list[str]:
-    """The agent types that a unit calls."""
-    task = node.task
-    if isinstance(task, Parallel):
-        return [entry.agent for entry in task.entries]
-    return [task.agent] if isinstance(task, Agent) else []
 
 
 def _program(routes: Routes, options: GithubOptions, asked_by: str) -> Table:

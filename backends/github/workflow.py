@@ -43,7 +43,11 @@ JobsType = TypeVar("JobsType", bound=Jobs)
 
 @dataclass(frozen=True)
 class Job:
-    """A job with its steps; `permissions` are scope, access and the reason for it."""
+    """A job with its steps; `permissions` are scope, access and the reason for it.
+
+    `matrix` has a label for each entry of a parallel step, which then has a job of its own with all this; `timeout` is
+    in minutes, 0 for the usual one.
+    """
 
     id: str
     name: str
@@ -55,6 +59,8 @@ class Job:
     outputs: Mapping[str, str] = field(default_factory=dict)
     env: Mapping[str, str] = field(default_factory=dict)
     shell: str = ""
+    matrix: tuple[str, ...] = ()
+    timeout: int = 0
 
 
 @dataclass(frozen=True)
@@ -101,6 +107,7 @@ class Workflow(ABC, Generic[JobsType]):
         for part in parts.parts:
             found.append(self._part(parts, part))
             found += [self._approval(parts, part, place) for place in part.questions]
+            found += [self._matrix(parts, part, place) for place in part.matrices]
         return tuple(replace(job, outputs=parts.outputs.get(job.id, {})) for job in found)
 
     @abstractmethod
@@ -118,6 +125,10 @@ class Workflow(ABC, Generic[JobsType]):
     @abstractmethod
     def _kept(self, parts: JobsType, part: Part) -> Iterator[Step]:
         """The steps by which a job keeps the run for another."""
+
+    def _matrix(self, parts: JobsType, part: Part, place: Place) -> Job:
+        """The job that is a matrix of the agents of a place."""
+        raise NotImplementedError
 
     @property
     def _guide(self) -> str:
@@ -150,6 +161,8 @@ class Workflow(ABC, Generic[JobsType]):
 
     def _part(self, parts: JobsType, part: Part) -> Job:
         earlier, decisions = parts.before(part)
+        before = parts.just_before(part)
+        matrices = before.matrices if before else ()
         condition = ""
         if earlier:
             reached = parts.whole(part)
@@ -160,9 +173,11 @@ class Workflow(ABC, Generic[JobsType]):
             name=self._title if len(parts.parts) == 1 else f"{self._title}, part {parts.parts.index(part) + 1}",
             steps=tuple(self._steps(parts, part)),
             condition=condition,
-            needs=(*earlier, *(parts.gate(place) for place in decisions)),
+            needs=(*earlier, *map(parts.gate, decisions), *map(parts.entries, matrices)),
             environment=self.options.environment or "",
-            permissions=tuple(self._permissions(part is parts.parts[0], asks=bool(part.questions or decisions))),
+            permissions=tuple(
+                self._permissions(not earlier, asks=bool(part.questions or decisions), waits=self.prompts.waits)
+            ),
             env=self._environment(part),
             shell=self._shell(part),
         )
@@ -171,9 +186,13 @@ class Workflow(ABC, Generic[JobsType]):
         if part.questions:
             yield self._reviews()
         yield from self._begun(parts, part)
-        yield from (_set_up(step) for step in self.options.setup)
+        yield from self._set_up()
         yield from self._walked(parts, part)
         yield from self._kept(parts, part)
+
+    def _set_up(self) -> Iterator[Step]:
+        """The steps of the option `setup`, which each job begins with."""
+        yield from map(_set_up, self.options.setup)
 
     def _reviews(self) -> Step:
         env = {"TOKEN": TOKEN, "ENVIRONMENT": self.options.approval_environment}
@@ -225,12 +244,12 @@ class Workflow(ABC, Generic[JobsType]):
             env["RDC_AGENT"] = options.called(options.agent)[0]
         return env
 
-    def _permissions(self, first: bool, *, asks: bool) -> Iterator[tuple[str, str, str]]:
-        """What the token of a part may do. One that `asks` looks at the reviews of the run."""
+    def _permissions(self, first: bool, *, asks: bool = False, waits: bool = False) -> Iterator[tuple[str, str, str]]:
+        """What the token of a job may do. One that `asks` looks at the reviews of the run."""
         granted = dict(self.options.permissions)
         if not first and granted == {"contents": "read"}:
             granted = {}
-        if (self.prompts.waits or asks) and granted.get("actions") != "write":
+        if (waits or asks) and granted.get("actions") != "write":
             granted["actions"] = "read"
         reasons = {**_REASONS, "actions": _REVIEWS} if asks else _REASONS
         for scope, access in granted.items():

@@ -61,7 +61,8 @@ VARIANTS: Mapping[str, Mapping[str, Mapping[str, object]]] = {
     "database-migration": {
         "agent": {"prompts": "agent", "agent": "claude --print", "secrets": ["ANTHROPIC_API_KEY"]},
         "environment": {"prompts": "environment"},
-    }
+    },
+    "release-notes": {"matrix": {**CALLS, "parallel": "matrix"}},
 }
 
 

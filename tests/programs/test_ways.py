@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,7 +18,7 @@ from .cases import FOUND, Case, Json, Visit, Walk
 from .oracle import walk
 from .strategies import random_case
 from .test_oracle import edge, node, program
-from .trial import STAND_IN
+from .trial import STAND_IN, Trial
 from .ways import NAMES, carried, missing, try_way
 
 SHARES = {
@@ -33,6 +34,9 @@ SHARES = {
     "engine-waiting": 1,
 }
 """How many programs."""
+
+MOST_WALKS = 20
+"""Until one has a matrix; more would say that few have."""
 
 SLOW = {Feature.TIMEOUTS, Feature.DELAYS}
 """What only the soak waits for."""
@@ -60,12 +64,33 @@ def test_it_walks_as_the_oracle(way: str) -> None:
 
 
 @pytest.mark.share(2)
-@pytest.mark.parametrize("way", ["semantics", "python", "make", "engine"])
+@pytest.mark.parametrize("way", ["semantics", "python", "make", "engine", "engine-waiting"])
 @pytest.mark.parametrize("path", sorted(FOUND.glob("*.json")), ids=lambda path: path.stem)
 def test_what_was_found_once_is_mended(path: Path, way: str) -> None:
     if lacking := missing(way):
         pytest.skip(lacking)
     try_way(way, Case.read(path))
+
+
+def test_matrices_are_among_the_workflows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a parallel step outside of loops that a walk comes to, the agents are jobs in every second case."""
+    if lacking := missing("engine"):
+        pytest.skip(lacking)
+    texts: list[str] = []
+    by_engine = ways.github._by_engine
+
+    def noted(trial: Trial, text: str, *more: Any) -> Any:
+        texts.append(text)
+        return by_engine(trial, text, *more)
+
+    monkeypatch.setattr(ways.github, "_by_engine", noted)
+    for seed in count():
+        case = random_case(seed, carried("engine") - SLOW)
+        visited = {visit.unit for visit in walk(case).visits}
+        parallel = {item["id"] for item in case.program["nodes"] if item["task"]["kind"] == "parallel"}
+        if visited & parallel and try_way("engine", case) and "    strategy:\n" in texts[-1]:
+            break
+    assert len(texts) < MOST_WALKS
 
 
 # --- What is wrong is noticed -----------------------------------------------------------------------------------------

@@ -304,6 +304,42 @@ def test_a_failure_counts_for_all_jobs_below(walk: Walk) -> None:
     assert run.conclusion == "failure"
 
 
+MATRIX = """\
+one:
+  name: ${{ matrix.entry }} (${{ matrix.agent }}) of ${{ strategy.job-total }}
+  strategy:
+    fail-fast: false
+    matrix:
+      include:
+        - {entry: 0, agent: a b}
+        - {entry: 1, agent: "${{ 'c' }}"}
+  steps:
+    - {id: a, if: "contains(fromJSON('[0]'), matrix.entry)", run: 'true'}
+    - {id: b, run: "test ! -e here -a $GITHUB_RUN_ATTEMPT -gt ${{ matrix.entry }} && touch here"}
+two:
+  needs: one
+  if: "!cancelled()"
+  steps:
+    - {id: c, if: "needs.one.result == 'success'", run: 'true'}
+"""
+
+
+def test_a_matrix_is_a_job_for_each_of_its_rows(walk: Walk) -> None:
+    run = walk(jobs(MATRIX))
+    assert [job.name for job in run.jobs["one"].matrix] == ["0 (a b) of 2", "1 (c) of 2"]
+    assert [job.result for job in run.jobs["one"].matrix] == ["success", "failure"]
+    assert [job.outcomes["a"] for job in run.jobs["one"].matrix] == ["success", "skipped"]
+    assert (run.jobs["one"].result, run.jobs["two"].outcomes) == ("failure", {"c": "skipped"})
+
+
+def test_a_re_run_does_what_has_failed_and_what_needs_that(walk: Walk) -> None:
+    text = jobs(f"none:\n  steps: [{{id: z, run: test $GITHUB_RUN_ATTEMPT = 1}}]\n{MATRIX}")
+    walk(text)
+    run = walk(text, rerun=True, github={"run_attempt": "2"})
+    assert {name: job.result for name, job in run.jobs.items()} == dict.fromkeys(["none", "one", "two"], "success")
+    assert run.jobs["two"].outcomes == {"c": "success"}
+
+
 def test_environments_let_in_whom_people_approve(walk: Walk) -> None:
     text = jobs("""
         a:
@@ -565,6 +601,14 @@ def test_lock_files_pin_what_is_installed_and_name_no_host(lock: Path) -> None:
         (steps("- run: curl --silent $GITHUB_API_URL/user\n"), "not simulated: the API for GET /user"),
         (steps("- {run: 'true', shell: pwsh}\n"), "not simulated: the shell pwsh"),
         (steps("- {run: 'true', if: \"hashFiles('x') == ''\"}\n"), "not simulated: hashFiles"),
+        (
+            jobs(MATRIX).replace("fail-fast: false", "fail-fast: true"),
+            "not simulated: a matrix with more than `include`",
+        ),
+        (
+            jobs(MATRIX).replace("include:", "more: [1]\n        include:"),
+            "not simulated: a matrix with more than `include`",
+        ),
         (
             steps("- run: 'true'\n").replace("    steps", "    container: alpine\n    steps"),
             "not simulated: `container`",

@@ -11,6 +11,7 @@ import re
 import subprocess
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol
+from zlib import crc32
 
 from backends.github.inputs import input_names
 from backends.github.places import simplified
@@ -26,6 +27,9 @@ from tests.workflows import act, engine
 
 REFUSALS = {"RD520"}
 """Codes of what a workflow cannot say at all, whatever the features."""
+
+SAYINGS = {"RD535", "RD536"}
+"""Codes of what is said of a matrix, and refuses nothing."""
 
 Reply = tuple[str, str]
 
@@ -77,11 +81,13 @@ def _at_once(trial: Trial, prepared: Prepared, run: Run) -> bool:
     inputs = dict(prepared.inputs)
     if "      answers:\n" in prepared.text:
         inputs["answers"] = _written(prepared.answers(trial.asked))
-    return _check(trial, prepared, run(trial, prepared.text, inputs, prepared.decisions(trial.asked)))
+    decisions = prepared.decisions(trial.asked)
+    return _check(trial, run(trial, prepared.text, inputs, decisions), decisions)
 
 
 def _in_pieces(trial: Trial, prepared: Prepared, run: Run) -> bool:
-    ran = run(trial, prepared.text, prepared.inputs, prepared.decisions(trial.asked))
+    decisions = prepared.decisions(trial.asked)
+    ran = run(trial, prepared.text, prepared.inputs, decisions)
     number = 1
     for place, (unit, reply) in enumerate(trial.asked):
         if unit in prepared.gates:
@@ -89,17 +95,21 @@ def _in_pieces(trial: Trial, prepared: Prepared, run: Run) -> bool:
         same("what a run waits for", _ended(ran.summary), f"WAITING {unit}", ran.log)
         number += 1
         inputs = {**prepared.inputs, "resume": str(number - 1), "answers": _written([(unit, reply)])}
-        ran = run(trial, prepared.text, inputs, prepared.decisions(trial.asked[place:]), number)
-    return _check(trial, prepared, ran)
+        decisions = prepared.decisions(trial.asked[place:])
+        ran = run(trial, prepared.text, inputs, decisions, number)
+    return _check(trial, ran, decisions)
 
 
-def _check(trial: Trial, prepared: Prepared, ran: Ran) -> bool:
-    """The calls, the end as the last heading of the summary says it, and that the run fails where it must."""
+def _check(trial: Trial, ran: Ran, decisions: Sequence[str]) -> bool:
+    """The calls, the end as the last heading of the summary says it, and that the run fails where it must.
+
+    `decisions` are those of the gates of the last run: one that was rejected before that run has failed another.
+    """
     trial.said.extend([ran.log, ran.summary])
     trial.check_calls(ran.log)
     same("the end", _plain(_ended(ran.summary)), _plain(trial.end), ran.log)
     # GitHub itself fails a run in which somebody has rejected a job.
-    fails = not trial.end.startswith("COMPLETE") or "rejected" in prepared.decisions(trial.asked)
+    fails = not trial.end.startswith("COMPLETE") or "rejected" in decisions
     same("whether the run fails", bool(ran.exit_code), fails, ran.log)
     return True
 
@@ -113,15 +123,22 @@ def _prepared(trial: Trial) -> Prepared | None:
         "agents": {name: command for name, command in agents.items() if name},
         "tools": trial.tools,
         **({"agent": agents[""]} if "" in agents else {}),
+        "parallel": _parallel(trial),
     }
     emission = load("github").emit(program, options)
     if emission.text is None and {found.code for found in emission.diagnostics} <= REFUSALS:
         return None
-    same("why the github target refuses", [found.message for found in emission.diagnostics], [])
+    refusing = [found.message for found in emission.diagnostics if found.code not in SAYINGS]
+    same("why the github target refuses", refusing, [])
     assert emission.text is not None
     names = input_names(program.inputs)
     inputs = {names[name]: value for name, value in trial.case.inputs.items() if name in names}
     return Prepared(emission.text, inputs, _gates(program))
+
+
+def _parallel(trial: Trial) -> str:
+    """Where the agents of parallel steps run: by the case, such that one that was found shows the same again."""
+    return ("step", "matrix")[crc32(trial.case.text.encode()) % 2]
 
 
 def _gates(program: Program) -> frozenset[str]:
@@ -140,8 +157,9 @@ def _written(asked: Sequence[Reply]) -> str:
 
 def _by_act(trial: Trial, text: str, inputs: Mapping[str, str], decisions: Sequence[str], number: int = 1) -> Ran:
     del decisions  # act runs a job in an environment at once
+    env = {**trial.yardstick, "ARTIFACTS": str(trial.folder / "artifacts")}
     try:
-        return act.run(trial.folder, text, inputs=inputs, env=trial.yardstick, run_id=number)
+        return act.run(trial.folder, text, inputs=inputs, env=env, run_id=number)
     except subprocess.TimeoutExpired as late:
         raise DifferenceError(f"act after {late.timeout} s", "still running", "an end") from late
 

@@ -60,6 +60,9 @@ class Job:
     log: str
     annotations: tuple[tuple[str, str, str], ...]
     """Level, title and message."""
+    name: str = ""
+    matrix: tuple[Job, ...] = ()
+    """The jobs of a matrix, in order."""
 
     @property
     def outcomes(self) -> dict[str, str]:
@@ -114,6 +117,7 @@ def run(
     cancel: str = "",
     run_id: int = 1,
     by_table: bool = False,
+    rerun: bool = False,
 ) -> EngineRun:
     """Walk through a workflow; `folder` is what checkout gives.
 
@@ -122,7 +126,8 @@ def run(
     `environments` has the protected ones with a decision for each job that comes to them, in order: `approved`,
     `rejected`, or `refused`, which is a refusal that no person has made (a branch policy, 30 days). `cancel` names a
     step as `job/step` during which somebody cancels the run. With `by_table` units that a table answers start no
-    process (`table.mjs`); `env` has the folder of the table as `YARDSTICK`.
+    process (`table.mjs`); `env` has the folder of the table as `YARDSTICK`. With `rerun` only the jobs of that run that
+    have failed, and what needs them, are run again; `github` has to say that it is a further attempt.
     """
     answer = _ask(
         {
@@ -141,6 +146,7 @@ def run(
             "cancel": cancel,
             "patience": PATIENCE,
             "byTable": by_table,
+            "rerun": rerun,
         }
     )
     jobs = {name: _job(found) for name, found in answer["jobs"].items()}
@@ -193,7 +199,8 @@ def missing() -> str:
 def _job(found: Mapping[str, Any]) -> Job:
     steps = tuple(Step(**step) for step in found["steps"])
     annotations = tuple((said["level"], said["title"], said["message"]) for said in found["annotations"])
-    return Job(found["result"], found["outputs"], steps, found["log"], annotations)
+    matrix = tuple(map(_job, found.get("matrix", ())))
+    return Job(found["result"], found["outputs"], steps, found["log"], annotations, found.get("name", ""), matrix)
 
 
 def _ask(question: Mapping[str, Any]) -> dict[str, Any]:

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { resolve, resolveText, resolveTexts } from "./parse.mjs";
 import { runStep } from "./step.mjs";
 
-/** Run a job. `known` are its contexts beyond those of its own; `name` is shown to people. */
-export async function runJob(run, job, known, name) {
-  const state = new Job(run, job, known);
+/** Run a job, in the folder `place`. `known` are its contexts beyond those of its own; `name` is shown to people. */
+export async function runJob(run, job, known, name, place = job.id) {
+  const state = new Job(run, job, known, place);
   const steps = [];
   for (const [index, step] of job.steps.entries()) {
     const done = await runStep(state, step, index + 1);
@@ -32,13 +32,13 @@ export class Job {
   log = "";
   annotations = [];
 
-  constructor(run, job, known) {
+  constructor(run, job, known, place) {
     const { request, github, base } = run;
     const [, repository] = github.repository.split("/");
     this.run = run;
     this.id = job.id;
     this.declared = job;
-    this.root = join(base, job.id);
+    this.root = join(base, place);
     this.workspace = join(this.root, repository, repository);
     this.temp = join(this.root, "_temp");
     this.home = join(this.root, "home");

@@ -29,6 +29,7 @@ const JOB = [
   "defaults",
   "steps",
   "concurrency",
+  "strategy",
 ];
 const STEP = [
   "id",

@@ -1,5 +1,5 @@
 // A run of a workflow: its jobs one after the other, as their `needs` and conditions say.
-import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -35,6 +35,8 @@ class Run {
   status = "in_progress";
   conclusion = null;
   isCancelled = false;
+  before = {}; // the jobs of the attempt before, where only those that failed are run again
+  again = new Set();
 
   constructor(request, workflow, base) {
     Object.assign(this, { request, workflow, base, masks: new Masks() });
@@ -60,12 +62,14 @@ class Run {
     this.known = { github: this.github, inputs: this.inputs, vars: request.vars };
     const concurrency = resolve(workflow.concurrency, this.known);
     this.env = resolveTexts(workflow.env, { ...this.known, secrets: request.secrets });
+    if (request.rerun) this.before = JSON.parse(readFileSync(this.kept(), "utf8"));
     this.record();
     for (const job of this.inOrder()) this.results[job.id] = await this.job(job);
     if (unknown.length) throw new NotSimulated(`not simulated: the API for ${unknown.join(", ")}`);
     this.status = "completed";
     this.conclusion = this.result();
     this.record();
+    if (!this.flow) writeFileSync(this.kept(), JSON.stringify(this.results));
     return {
       conclusion: this.conclusion,
       jobs: this.results,
@@ -89,16 +93,32 @@ class Run {
       job.needs.map((id) => [id, { result: this.results[id].result, outputs: this.results[id].outputs }]),
     );
     const known = { ...this.known, needs };
+    if (this.isKept(job)) return this.before[job.id];
+    this.again.add(job.id);
     if (!isTrue(evaluate(job.condition, known, this.statusFunctions(job)))) return ended("skipped");
-    const all = {
-      ...known,
-      strategy: { "fail-fast": true, "job-index": 0, "job-total": 1, "max-parallel": 1 },
-      matrix: null,
-    };
+    const rows = matrixOf(job, known);
+    if (!rows) return this.single(job, { ...known, strategy: strategy(0, 1), matrix: null });
+    const jobs = [];
+    for (const [index, matrix] of rows.entries()) {
+      const before = this.before[job.id]?.matrix?.[index];
+      const place = `${job.id}-${index}`;
+      const all = { ...known, strategy: strategy(index, rows.length), matrix };
+      jobs.push(before?.result === "success" ? before : await this.single(job, all, place));
+    }
+    return together(jobs);
+  }
+
+  async single(job, all, place) {
     const environment = resolve(job.environment, all);
     const name = (environment?.name ?? environment)?.coerceString();
     if (name && !this.isLetIn(job.id, name)) return ended("failure");
-    return runJob(this, job, all, resolveText(job.name, all) ?? job.id);
+    return runJob(this, job, all, resolveText(job.name, all) ?? job.id, place);
+  }
+
+  /** Whether a job is not run again: one that has not failed, and needs none that is. */
+  isKept(job) {
+    const before = this.before[job.id];
+    return before && before.result !== "failure" && !job.needs.some((id) => this.again.has(id));
   }
 
   /** All ancestors count, not only the jobs that are named in `needs`. */
@@ -139,6 +159,11 @@ class Run {
     return results.includes("failure") ? "failure" : "success";
   }
 
+  /** Where the jobs of this run are kept for a further attempt. */
+  kept() {
+    return join(this.request.history, this.github.run_id, "jobs.json");
+  }
+
   artifacts(id) {
     return join(this.request.history, String(id), "artifacts");
   }
@@ -150,6 +175,37 @@ class Run {
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, JSON.stringify({ run: describeRun(this), approvals: this.approvals }));
   }
+}
+
+const strategy = (index, total) => ({
+  "fail-fast": total === 1,
+  "job-index": index,
+  "job-total": total,
+  "max-parallel": total,
+});
+
+/** The rows of the matrix of a job, undefined where it has none. */
+function matrixOf(job, known) {
+  if (job.strategy === undefined) return undefined;
+  const { matrix, "fail-fast": fast, ...rest } = resolve(job.strategy, known);
+  const { include, ...axes } = matrix ?? {};
+  if (!include?.length || Object.keys({ ...axes, ...rest }).length || !fast || isTrue(fast))
+    throw new NotSimulated("not simulated: a matrix with more than `include`, or without `fail-fast: false`");
+  return include;
+}
+
+/** The jobs of a matrix as one, as `needs` knows them. */
+function together(jobs) {
+  const results = jobs.map((job) => job.result);
+  return {
+    name: jobs.map((job) => job.name).join(", "),
+    result: ["failure", "cancelled"].find((result) => results.includes(result)) ?? "success",
+    outputs: Object.assign({}, ...jobs.map((job) => job.outputs)),
+    steps: jobs.flatMap((job) => job.steps),
+    log: jobs.map((job) => job.log).join(""),
+    annotations: jobs.flatMap((job) => job.annotations),
+    matrix: jobs,
+  };
 }
 
 const ended = (result) => ({ result, outputs: {}, steps: [], log: "", annotations: [] });

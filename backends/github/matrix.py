@@ -1,0 +1,49 @@
+"""The job that is a matrix of the entries of a parallel step: each is a job of its own, with an artifact of its own.
+
+It takes over the run as the next part does, and the next part takes over what the entries have kept, and joins it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from backends.github.calls import agent_types, minutes
+from backends.github.continuation import entry_again, entry_kept, of_earlier
+from backends.github.options import GithubOptions
+from backends.github.scalar import Expression, comment, label
+from backends.github.step import PLAIN_SHELL, Step
+from backends.github.templating import render
+from backends.github.units import title
+from compiler.ir.program import Node
+
+_AROUND = 30
+"""Minutes for all that a job does besides its entry."""
+
+_LONGEST_LABEL = 60
+_INLINE = "inline"
+_NOTHING: Mapping[str, object] = {"decisions": (), "joined": (), "waits": False}
+
+
+def name(node: Node) -> Expression:
+    """How the jobs are called. Neither the title nor a label opens an expression, and nothing else reads the label."""
+    return Expression(f"{title(node)} ${{{{ matrix.entry }}}} (${{{{ matrix.agent }}}})")
+
+
+def labels(node: Node) -> tuple[str, ...]:
+    """The agent types of the entries, as people read them on the page of the run."""
+    return tuple(label(comment(agent), _LONGEST_LABEL) or _INLINE for agent in agent_types(node))
+
+
+def limit(node: Node, options: GithubOptions) -> int:
+    """After how many minutes GitHub is to end a job: the time of its entry, and some for what is around it."""
+    return min(options.timeout_minutes, minutes(node) + _AROUND)
+
+
+def steps(job: str, part: str, digest: str, does: Iterable[Step]) -> Iterator[Step]:
+    """The steps of the job after a part; `does` are those that do the entry, `digest` is that of the runtime."""
+    yield of_earlier([part])
+    yield entry_again(job)
+    script = render("begin.sh.jinja", routed=True, summary=False, earlier=[part], **_NOTHING, entry=True, digest=digest)
+    yield Step("Prepare", shell=PLAIN_SHELL, run=script)
+    yield from does
+    yield from entry_kept(job)

@@ -1,0 +1,461 @@
+"""Parallel steps whose agents are jobs of a matrix: they come to what they come to in one step, and nothing else."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from backends.github import GithubBackend
+from compiler.ir.program import Program
+from compiler.ir.tasks import End
+from runtime_shim.program import RefusedError
+from runtime_shim.runner_entries import join_entries
+from runtime_shim.runner_state import Run
+from tests.workflows import act, lint
+from tests.workflows.compiling import parsed
+from tests.workflows.routed import (
+    COMPLETE,
+    STOP,
+    Agent,
+    Ask,
+    Gate,
+    Keep,
+    Parallel,
+    Reading,
+    Settings,
+    Shell,
+    Variable,
+    compiled,
+    node,
+    program,
+    ref,
+    text,
+    to,
+    words,
+)
+from tests.workflows.test_routed import AGENT, HOSTILE, ended, log, run
+
+READING = Reading(("OK", "BAD"))
+MATRIX: Mapping[str, Any] = {"agent": AGENT, "parallel": "matrix"}
+JOB = "entries_review"
+SAID = {"draft": ["A draft."], "review_0": ["Fine: OK"], "review_1": ["So so: OK"]}
+AGAIN: Mapping[str, Any] = {"rerun": True, "github": {"run_attempt": "2"}}
+
+
+def reviewed(*agents: Agent, check: Any = "all", first: Any = None, **settings: Any) -> Program:
+    """A draft that agents review at the same time, and a command that notes what they say."""
+    entries = agents or (Agent("editor", words("Edit: ", ref("draft")), READING), Agent("", text("Read"), READING))
+    failing = ("BAD",) if any(entry.reading.keywords for entry in entries) else ()
+    end = node("failed", End("stop", words("Not well: ", ref("said"))))
+    first = first or node("draft", Agent("", text("Draft")), to("review", "pass", do=[Keep("draft")]), to(STOP))
+    return program(
+        first,
+        node(
+            "review",
+            Parallel(tuple(entries), check, failing),
+            to("note", "OK" if failing else "pass", do=[Keep("said")]),
+            to("failed", do=[Keep("said")]),
+            **settings,
+        ),
+        node(
+            "note",
+            Shell("bash", text('printf "%s" "$SAID" > "$FOLDER/said"; ls > "$FOLDER/files"')),
+            to(COMPLETE),
+            variables=(Variable("SAID", "said"),),
+        ),
+        end,
+        slots=["draft", "said"],
+    )
+
+
+def artifact(folder: Path, index: int, job: str = JOB, number: int = 1) -> Path:
+    """The file that an entry has kept."""
+    return folder / "history" / str(number) / "artifacts" / f"rdc-{job}-{index}" / "entry"
+
+
+def asked(folder: Path) -> list[str]:
+    """The units whose agents were called."""
+    return [unit for unit, *_ in log(folder)]
+
+
+# --- The shape --------------------------------------------------------------------------------------------------------
+
+
+def test_each_entry_is_a_job_with_an_artifact_of_its_own() -> None:
+    jobs = parsed(compiled(reviewed(), MATRIX))["jobs"]
+    assert list(jobs) == ["part_1", JOB, "part_2"]
+    job = jobs[JOB]
+    include = [{"entry": 0, "agent": "editor"}, {"entry": 1, "agent": "inline"}]
+    assert job["strategy"] == {"fail-fast": False, "matrix": {"include": include}}
+    assert job["name"] == "review Unit review ${{ matrix.entry }} (${{ matrix.agent }})"
+    assert (job["needs"], job["permissions"]) == (["part_1"], {})
+    assert job["timeout-minutes"] == 61
+    entry, keep = job["steps"][-2:]
+    assert entry["timeout-minutes"] == 31
+    assert entry["env"] == {
+        "RDC_ENTRY": "${{ matrix.entry }}",
+        "RDC_PROMPT_0": "Edit: {{draft}}",
+        "RDC_PROMPT_1": "Read",
+    }
+    assert keep["with"]["name"] == "rdc-entries_review-${{ matrix.entry }}"
+    assert keep["with"]["overwrite"] is True
+    assert jobs["part_2"]["needs"] == ["part_1", JOB]
+
+
+def test_what_surrounds_an_entry_is_that_of_other_jobs() -> None:
+    options = {"environment": "agents", "setup": [{"run": "make tools"}], "permissions": {"models": "read"}}
+    jobs = parsed(compiled(reviewed(), {**MATRIX, **options}))["jobs"]
+    assert jobs[JOB]["environment"] == "agents"
+    assert jobs[JOB]["permissions"] == {"models": "read"}
+    assert jobs[JOB]["steps"][-3]["run"] == "make tools"
+
+
+def test_the_limit_of_a_job_is_that_of_its_entry(tmp_path: Path) -> None:
+    made = reviewed(settings=Settings(timeout=120))
+    assert parsed(compiled(made, MATRIX))["jobs"][JOB]["timeout-minutes"] == 33
+    assert parsed(compiled(made, {**MATRIX, "timeout-minutes": 20}))["jobs"][JOB]["timeout-minutes"] == 20
+
+
+def test_one_step_is_the_usual_form() -> None:
+    made = reviewed()
+    assert compiled(made, {"agent": AGENT}) == compiled(made, {"agent": AGENT, "parallel": "step"})
+    assert list(parsed(compiled(made, {"agent": AGENT}))["jobs"]) == ["runbook"]
+
+
+def test_a_job_has_the_secrets_of_its_entry_alone() -> None:
+    options = {
+        "secrets": ["ALL", "EDITORS"],
+        "agent": {"run": AGENT, "secrets": ["ALL"]},
+        "agents": {"editor": {"run": AGENT, "secrets": ["ALL", "EDITORS"]}},
+        "parallel": "matrix",
+    }
+    *_, entry, _ = parsed(compiled(reviewed(), options))["jobs"][JOB]["steps"]
+    assert entry["env"]["ALL"] == "${{ secrets.ALL }}"
+    assert entry["env"]["EDITORS"] == "${{ contains(fromJSON('[0]'), matrix.entry) && secrets.EDITORS || '' }}"
+
+
+def test_what_is_dropped_is_said_and_a_loop_stays_one_step() -> None:
+    again = reviewed(first=node("draft", Agent("", text("Draft")), to("review", do=[Keep("draft")])))
+    loop = program(node("review", again.nodes[1].task, to(COMPLETE, "OK"), to("review")), slots=["draft"], limit=9)
+    (dropped,) = GithubBackend().emit(again, MATRIX).diagnostics
+    (stays,) = GithubBackend().emit(loop, MATRIX).diagnostics
+    assert (dropped.code, stays.code) == ("RD535", "RD536")
+    assert dropped.span == stays.span == again.nodes[1].origin.span
+    assert "what it changes there is dropped" in dropped.message
+    assert list(parsed(compiled(loop, MATRIX))["jobs"]) == ["runbook"]
+    assert GithubBackend().emit(again, {"agent": AGENT}).diagnostics == ()
+
+
+def test_more_jobs_than_a_matrix_takes_are_refused() -> None:
+    made = reviewed(*[Agent("", text("?"))] * 257)
+    assert [found.code for found in GithubBackend().emit(made, MATRIX).diagnostics] == ["RD521"]
+
+
+# --- What entries come to ---------------------------------------------------------------------------------------------
+
+CASES: Mapping[str, list[list[str | None]]] = {
+    "both agree": [["Fine: OK"], ["So so\nOK"]],
+    "one fails": [["Fine: OK"], ["BAD"]],
+    "one dies": [["Fine: OK"], [None]],
+    "one says nothing": [["OK"], [" "]],
+    "one says both": [["OK"], ["OK or BAD"]],
+    "nobody says a keyword": [["hm"], ["hm"]],
+    "bytes that are no text": [["\udcff\0 OK"], ["OK"]],
+}
+
+
+@pytest.mark.share(14)
+@pytest.mark.parametrize("check", ["all", "any"])
+@pytest.mark.parametrize("case", CASES)
+def test_the_outcome_is_that_of_one_step(case: str, check: str, tmp_path: Path) -> None:
+    said = {f"review_{index}": answers for index, answers in enumerate(CASES[case])}
+    shown = []
+    for kind in ("step", "matrix"):
+        folder = tmp_path / kind
+        folder.mkdir()
+        done = run(folder, compiled(reviewed(check=check), {**MATRIX, "parallel": kind}), said)
+        rows = [row.rsplit("|", 2)[0] for row in done.summary.splitlines() if row.startswith("|")]
+        kept = folder / "said"
+        given = [[unit, prompt, env["RDC_ENTRY"], env["RDC_AGENT_TYPE"]] for unit, prompt, env in log(folder)[1:]]
+        shown.append([ended(done), rows, kept.read_bytes() if kept.exists() else b"", sorted(given)])
+    assert shown[0] == shown[1]
+
+
+def test_what_an_entry_changes_in_its_workspace_is_dropped(tmp_path: Path) -> None:
+    first = node("draft", Shell("bash", text("touch drafted")), to("review"))
+    agent = f"test -f drafted && touch $RDC_UNIT && {AGENT}"
+    done = run(tmp_path, compiled(reviewed(first=first), {**MATRIX, "agent": agent}), SAID)
+    assert ended(done) == "COMPLETE"
+    assert (tmp_path / "files").read_text() == "drafted\n"
+
+
+@pytest.mark.share(2)
+@pytest.mark.parametrize(("decision", "end"), [("approved", "COMPLETE"), ("rejected", "STOP It failed.")])
+def test_a_matrix_may_be_first_and_follow_another_and_a_gate(decision: str, end: str, tmp_path: Path) -> None:
+    entries = tuple(Agent("", text(f"Review {index}")) for index in range(2))
+    made = program(
+        node("one", Parallel(entries), to("gate", "pass"), to(STOP)),
+        node("gate", Gate("gate"), to("two", "approved"), to(STOP)),
+        node("two", Parallel(entries), to(COMPLETE, "pass"), to(STOP)),
+    )
+    workflow = compiled(made, MATRIX)
+    jobs = "part_1 entries_one part_2 approve_gate part_3 entries_two part_4"
+    assert list(parsed(workflow)["jobs"]) == jobs.split()
+    assert ended(run(tmp_path, workflow, {}, environments={"approval": [decision]})) == end
+    units = ("one", "two") if decision == "approved" else ("one",)
+    assert asked(tmp_path) == [f"{unit}_{index}" for unit in units for index in range(2)]
+
+
+@pytest.mark.share(2)
+@pytest.mark.parametrize(("answer", "units"), [("NO", []), ("YES", ["review_0", "review_1"])])
+def test_a_matrix_that_no_way_leads_to_is_passed_over(answer: str, units: list[str], tmp_path: Path) -> None:
+    entries = (Agent("", text("Review")), Agent("", text("Review")))
+    made = program(
+        node("ask", Agent("", text("Review it?"), Reading(("YES", "NO"))), to("review", "YES"), to("end")),
+        node("review", Parallel(entries), to("end", "pass"), to(STOP)),
+        node("end", Agent("", text("End")), to(COMPLETE)),
+    )
+    done = run(tmp_path, compiled(made, MATRIX), {"ask": [answer]})
+    assert ended(done) == "COMPLETE"
+    assert asked(tmp_path) == ["ask", *units, "end"]
+    outcomes = {step.name: step.outcome for step in done.jobs["part_2"].steps}
+    expected = "success" if units else "skipped"
+    assert done.jobs[JOB].result == outcomes["Take over what review 0 says"] == expected
+
+
+@pytest.mark.parametrize("apart", [Parallel((Agent("", text("Review")),) * 2), Gate("gate")])
+def test_a_run_that_leaves_the_job_passes_over_what_comes_after(apart: Any) -> None:
+    """Found by random programs: that all ways behind the place lead to STOP says nothing of the steps beside it."""
+    made = program(
+        node("1", Agent("", text("?"), Reading(("YES", "NO"))), to("2", "YES"), to("3", "NO"), to(STOP)),
+        node("2", apart, to(STOP)),
+        node("3", Agent("", text("!")), to(COMPLETE)),
+    )
+    (step,) = (step for step in parsed(compiled(made, MATRIX))["jobs"]["part_1"]["steps"] if step.get("id") == "s3")
+    assert step["if"] == "steps.s1.outputs.next == 's3'"
+
+
+def test_a_run_that_waits_behind_a_matrix_goes_on_behind_it(tmp_path: Path) -> None:
+    entries = (Agent("", text("Review")), Agent("", text("Review")))
+    made = program(
+        node("review", Parallel(entries), to("ask", "pass", do=[Keep("said")]), to(STOP)),
+        node("ask", Ask("confirm", text("Go on?")), to("note", "yes"), to(STOP)),
+        node("note", Shell("bash", text('echo "$SAID"')), to("again"), variables=(Variable("SAID", "said"),)),
+        node("again", Parallel(entries), to(COMPLETE, "pass"), to(STOP)),
+        slots=["said"],
+    )
+    workflow = compiled(made, MATRIX)
+    assert ended(run(tmp_path, workflow, {})) == "WAITING ask"
+    done = run(tmp_path, workflow, {}, 2, inputs={"resume": "1", "answers": "ask yes"})
+    assert ended(done) == "COMPLETE"
+    assert asked(tmp_path) == ["review_0", "review_1", "again_0", "again_1"]
+    assert {env["RDC_RUN_ID"] for *_, env in log(tmp_path)} == {"1"}
+
+
+# --- Entries that are lost, and attempts ------------------------------------------------------------------------------
+
+DIES = '[ "$RDC_UNIT" != review_1 ] || [ -e "$FOLDER/alive" ] || { kill -9 "$PPID"; exit 1; }; '
+
+
+def lost(folder: Path) -> str:
+    """A workflow whose second entry has lost its runner once."""
+    workflow = compiled(reviewed(), {**MATRIX, "agent": DIES + AGENT})
+    done = run(folder, workflow, SAID)
+    assert {name: job.result for name, job in done.jobs.items()} == {
+        "part_1": "success",
+        JOB: "failure",
+        "part_2": "failure",
+    }
+    assert "error the entry 1 of review has no answer: its job has kept nothing. Re-run the failed jobs" in done.log
+    assert not (folder / "said").exists()
+    (folder / "alive").touch()
+    return workflow
+
+
+def test_a_lost_entry_stops_the_run_and_is_done_alone_when_it_is_run_again(tmp_path: Path) -> None:
+    workflow = lost(tmp_path)
+    done = run(tmp_path, workflow, **AGAIN)
+    assert ended(done) == "COMPLETE"
+    assert (tmp_path / "said").read_text() == "Fine: OK\n\nSo so: OK"
+    assert asked(tmp_path) == ["draft", "review_0", "review_1"]
+
+
+def test_what_comes_after_the_entries_is_not_repeated(tmp_path: Path) -> None:
+    workflow = compiled(reviewed(), MATRIX)
+    failing = workflow.replace('> "$FOLDER/said"', '>> "$FOLDER/said"; kill -9 "$PPID"')
+    assert run(tmp_path, failing, SAID).exit_code
+    done = run(tmp_path, failing, **AGAIN)
+    assert "error an earlier attempt has gone on from here" in done.log
+    assert (tmp_path / "said").read_text() == "Fine: OK\n\nSo so: OK"
+
+
+def test_an_entry_that_has_kept_its_answer_is_not_done_again(tmp_path: Path) -> None:
+    """The job of one entry is run again by itself, and GitHub runs again what needs it."""
+    workflow = compiled(reviewed(), MATRIX)
+    assert not run(tmp_path, workflow, SAID).exit_code
+    path = tmp_path / "history" / "1" / "jobs.json"
+    before = json.loads(path.read_text())
+    before[JOB]["result"] = before[JOB]["matrix"][0]["result"] = "failure"
+    path.write_text(json.dumps(before))
+    done = run(tmp_path, workflow, **AGAIN)
+    assert "This was done in an earlier attempt." in done.jobs[JOB].log
+    assert "error an earlier attempt has gone on from here" in done.log
+    assert asked(tmp_path) == ["draft", "review_0", "review_1"]
+
+
+def test_a_whole_new_attempt_does_all_of_it_again(tmp_path: Path) -> None:
+    workflow = compiled(reviewed(), MATRIX)
+    for attempt in ("1", "2"):
+        assert ended(run(tmp_path, workflow, SAID, github={"run_attempt": attempt})) == "COMPLETE"
+    assert asked(tmp_path) == ["draft", "review_0", "review_1"] * 2
+
+
+# --- Nothing that is kept is trusted ----------------------------------------------------------------------------------
+
+WHOLE = {"run": "7", "unit": "review", "entry": 1, "attempt": 2, "seconds": 3, "answer": "So so: OK"}
+Change = Callable[[dict[str, Any]], object]
+FORGED: Mapping[str, Change] = {
+    "no JSON": lambda _: b"{",
+    "no UTF-8": lambda _: b"\xff",
+    "a list": lambda _: [],
+    "deep": lambda _: b"[" * 200_000,
+    "a field more": lambda whole: whole | {"more": 1},
+    "a field less": lambda whole: {name: value for name, value in whole.items() if name != "seconds"},
+    "another run": lambda whole: whole | {"run": "8"},
+    "another unit": lambda whole: whole | {"unit": "draft"},
+    "another entry": lambda whole: whole | {"entry": 0},
+    "an entry that is a truth": lambda whole: whole | {"entry": True},
+    "an attempt to come": lambda whole: whole | {"attempt": 3},
+    "an attempt before": lambda whole: whole | {"attempt": 0},
+    "an attempt in words": lambda whole: whole | {"attempt": "2"},
+    "an attempt that is none": lambda whole: whole | {"attempt": None},
+    "seconds before": lambda whole: whole | {"seconds": -1},
+    "seconds without end": lambda whole: json.dumps(whole).replace(": 3", ": Infinity").encode(),
+    "an answer that is none": lambda whole: whole | {"answer": ["OK"]},
+    "an answer with NUL": lambda whole: whole | {"answer": "OK\0"},
+    "an answer of half characters": lambda whole: whole | {"answer": "OK\ud800"},
+    "an answer that is too long": lambda whole: whole | {"answer": "OK " + "a" * (1 << 20)},
+    "a file that is too long": lambda whole: json.dumps(whole).encode() + b" " * (8 << 20),
+}
+
+
+@pytest.fixture
+def joining(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """A run that stands behind the jobs of its entries, of which the first is whole; the second is for the test."""
+    entry = {"agent": "", "keywords": ["OK"]}
+    edges = [{"go": "end", "do": [["said", "keep", ["answer"]]]}]
+    unit = {"task": "parallel", "title": "", "entries": [entry] * 2, "check": "all", "failing": [], "unanimous": []}
+    units = {"review": {**unit, "edges": edges}, "end": {"task": "end", "result": "complete", "message": ""}}
+    table = {"entry": "review", "registers": {"said": None}, "scopes": {}, "units": units}
+    run = Run({**table, "steps": {"review": "review", "end": "end"}, "places": {"review": ["review"]}})
+    run.begin("7", {})
+    (tmp_path / "rdc").mkdir()
+    (tmp_path / "rdc" / "attempt").write_text("1\n")
+    keep(tmp_path, 0, {**WHOLE, "entry": 0, "attempt": 1, "seconds": 9, "answer": "Fine: OK"})
+    for name, value in {"RUNNER_TEMP": str(tmp_path), "GITHUB_RUN_ATTEMPT": "2", "RDC_JOINED": "review"}.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("RDC_ENTRIES_review", "failure")
+    return run
+
+
+def keep(folder: Path, index: int, content: object) -> None:
+    """Put what an entry has kept, or somebody in its name, where the next job takes it over."""
+    path = folder / "rdc-entries" / f"review-{index}" / "entry"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(content if isinstance(content, bytes) else json.dumps(content).encode())
+
+
+@pytest.mark.parametrize("how", FORGED)
+def test_what_no_entry_has_written_is_refused(how: str, joining: Run, tmp_path: Path) -> None:
+    keep(tmp_path, 1, FORGED[how](dict(WHOLE)))
+    with pytest.raises(RefusedError) as refused:
+        join_entries(joining)
+    assert refused.value.args == ("the entry 1 of review has no answer: what it has kept is damaged. Re-run its job",)
+    assert joining.node == "review"
+
+
+def test_what_entries_have_written_is_joined_by_their_numbers(joining: Run, tmp_path: Path) -> None:
+    keep(tmp_path, 1, WHOLE)
+    join_entries(joining)
+    assert joining.registers["said"] == "Fine: OK\n\nSo so: OK"
+    assert (joining.journal, joining.end) == ([["review", 1, "OK", 9, ""]], "COMPLETE")
+
+
+def test_entries_of_a_run_that_stands_elsewhere_are_refused(joining: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RDC_ENTRIES_review", "skipped")
+    with pytest.raises(RefusedError, match="where its jobs have not left it"):
+        join_entries(joining)
+    joining.node = "end"
+    join_entries(joining)
+    monkeypatch.setenv("RDC_ENTRIES_review", "success")
+    with pytest.raises(RefusedError, match="where its jobs have not left it"):
+        join_entries(joining)
+
+
+HOSTILE_TITLE = "${{ github.token }} ' \" # : {{x}}"
+
+
+def test_hostile_names_of_agents_and_titles_stay_texts(tmp_path: Path) -> None:
+    agents = [Agent(name, text("?"), READING) for name in HOSTILE]
+    workflow = compiled(reviewed(*agents, title=HOSTILE_TITLE), MATRIX)
+    path = tmp_path / "workflow.yml"
+    path.write_text(workflow, encoding="utf-8")
+    assert lint.findings([path]) == []
+    shown = [row["agent"] for row in parsed(workflow)["jobs"][JOB]["strategy"]["matrix"]["include"]]
+    visible = ["".join(c if c.isprintable() else " " for c in name) for name in HOSTILE]
+    assert shown == [" ".join(name.split()).replace("${{", "$ {{") for name in visible]
+
+
+def test_hostile_answers_stay_texts(tmp_path: Path) -> None:
+    agents = [Agent(name, text("?"), READING) for name in HOSTILE[3:5]]
+    said = "\n".join(HOSTILE).encode("utf-8", "replace").decode().strip()
+    workflow = compiled(reviewed(*agents, title=HOSTILE_TITLE), MATRIX)
+    done = run(tmp_path, workflow, {"review_0": [said + "\nOK"], "review_1": ["OK"]})
+    assert ended(done) == "COMPLETE"
+    assert (tmp_path / "said").read_text() == said + "\nOK\n\nOK"
+    assert not list(tmp_path.rglob("x"))
+    for job in done.jobs[JOB].matrix:
+        assert job.outcomes["review"] == "success"
+        assert "\x1b" not in job.log
+        assert "\u202e" not in job.log
+        assert not [step.outputs for step in job.steps if step.id == "review" and step.outputs]
+    title = "review $ {{ github.token }} ' \" # : {{x}}"
+    names = [job.name for job in done.jobs[JOB].matrix]
+    assert names == [f"{title} 0 ($ {{{{ github.token }}}})", f"{title} 1 (a next=s9)"]
+
+
+def test_an_entry_has_its_secrets_and_keeps_none(tmp_path: Path) -> None:
+    options = {
+        **MATRIX,
+        "secrets": ["KEY", "OTHER"],
+        "agent": {"run": AGENT, "secrets": ["OTHER"]},
+        "agents": {"editor": {"run": AGENT, "secrets": ["KEY"]}},
+    }
+    said = {"review_0": ["the-secret-key OK"], "review_1": ["OK"]}
+    secrets = {"KEY": "the-secret-key", "OTHER": "the-other-key"}
+    done = run(tmp_path, compiled(reviewed(), options), said, secrets=secrets)
+    assert ended(done) == "COMPLETE"
+    assert json.loads(artifact(tmp_path, 0).read_text())["answer"] == "*** OK"
+    given = {unit: {name for name in secrets if name in env} for unit, _, env in log(tmp_path)}
+    assert given == {"draft": {"OTHER"}, "review_0": {"KEY"}, "review_1": {"OTHER"}}
+
+
+# --- By act -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.share(2)
+@pytest.mark.parametrize(("second", "end"), [("OK", "COMPLETE"), ("BAD", "STOP")])
+def test_act_runs_it_to_the_same_end(second: str, end: str, tmp_path: Path) -> None:
+    answer = f'case $RDC_UNIT in review_1) echo "{second}";; *) echo "$RDC_AGENT_TYPE OK";; esac'
+    env = {"FOLDER": str(tmp_path), "ARTIFACTS": str(tmp_path / "artifacts")}
+    done = act.run(tmp_path, compiled(reviewed(), {**MATRIX, "agent": answer}), env=env)
+    assert f"### {end}" in done.summary
+    assert done.jobs[JOB] == "success"
+    kept = [json.loads((tmp_path / "artifacts" / "1" / f"rdc-{JOB}-{n}" / "entry").read_text()) for n in (0, 1)]
+    assert [entry["answer"] for entry in kept] == ["editor OK", second]
+    if end == "COMPLETE":
+        assert (tmp_path / "said").read_text() == "editor OK\n\nOK"
