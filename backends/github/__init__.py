@@ -21,7 +21,9 @@ from backends.github.plan import make_plan
 from backends.github.prompts import Prompts, prompts_of
 from backends.github.routed import RoutedWorkflow
 from backends.github.routes import make_routes
-from backends.github.workflow import Runbook, Workflow
+from backends.github.runbook import Runbook
+from backends.github.settings import unknown_units
+from backends.github.workflow import Workflow
 from backends.mermaid.chart import chart, is_too_big
 from compiler.diagnostic import Diagnostic
 from compiler.ir.features import Feature, features_of
@@ -49,7 +51,11 @@ class GithubBackend(Backend[GithubOptions]):
         asks = any(isinstance(node.task, Ask) for node in plain.nodes)
         prompts = prompts_of(options) if asks else Prompts(options.summary)
         plan = make_plan(plain, prompts.verdicts)
-        refused = (*taken(program, options, prompts), *inexpressible(plan, prompts))
+        refused = (
+            *taken(program, options, prompts),
+            *unknown_units(program, options),
+            *inexpressible(plan, options, prompts),
+        )
         if refused:
             return Emission(None, refused)
         flow = _chart(program, plan.names.nodes) if options.summary else ""

@@ -84,24 +84,23 @@ def handed_over(
     yield _upload("Hand the run on", f"steps.{step}.outcome == 'success'", f"{_ARTIFACT}-{part}")
 
 
-def taken_over(
-    earlier: Sequence[str], decisions: Sequence[Decision], environment: str, *, summary: bool
-) -> Iterator[Step]:
+def taken_over(earlier: Sequence[str], rejections: Sequence[tuple[Decision, str]], *, summary: bool) -> Iterator[Step]:
     """Goes on with the run of an earlier job.
 
     Args:
-        earlier: The parts before; the last one that has run has handed the run on.
-        decisions: What people have decided in between.
-        environment: The environment whose reviewers decide.
+        earlier: The parts before; the last one that has run has handed the run on. None if this one needs no workspace.
+        rejections: What people may have rejected just before, each with the environment whose reviewers decide.
         summary: Whether decisions are noted for the table.
     """
-    yield of_earlier(earlier)
-    env: dict[str, str] = {"TOKEN": TOKEN, "ENVIRONMENT": environment} if decisions else {}
-    for decision in decisions:
-        env[f"RDC_{decision.step}"] = Expression(f"${{{{ needs.{decision.job}.result }}}}")
+    if earlier:
+        yield of_earlier(earlier)
+    env: dict[str, str] = {"TOKEN": TOKEN} if rejections else {}
+    for decision, environment in rejections:
+        env[f"REJECTED_{decision.step}"] = decision.ended
         env[f"BEFORE_{decision.step}"] = decision.before
-    steps = [decision.step for decision in decisions]
-    run = render("take-over.sh.jinja", decisions=steps, earlier=True, routed=False, summary=summary)
+        env[f"ENVIRONMENT_{decision.step}"] = environment
+    steps = [(decision.step, decision.attempts) for decision, _ in rejections]
+    run = render("take-over.sh.jinja", decisions=steps, earlier=earlier, routed=False, summary=summary)
     yield Step(name="Prepare", shell=PLAIN_SHELL, env=env, run=run)
 
 

@@ -31,7 +31,8 @@ class Loop:
 
     `counters` are those that it has to follow, `registers` does what edges do to them, `start` how each counter and the
     first unit begin (a number, an identifier or an environment variable), `reports` the counters that later steps read,
-    `own` the variables that its step sets for all units, `summary` says whether it is noted what has run.
+    `own` the variables that its step sets for all units, `summary` says whether it is noted what has run, `secrets`
+    which of `own` each node gets.
     """
 
     place: Place
@@ -45,6 +46,7 @@ class Loop:
     resumable: bool
     own: tuple[str, ...]
     summary: bool
+    secrets: Mapping[str, tuple[str, ...]]
 
 
 def functions(loops: Sequence[Loop]) -> str:
@@ -61,7 +63,8 @@ def functions(loops: Sequence[Loop]) -> str:
         asking=first.asking if Ask in kinds else "",
         placeholders=any(_placeholders(node) for node in nodes),
         numbers=sorted(_variables(nodes)),
-        own=first.own,
+        own=tuple(dict.fromkeys(name for loop in loops for name in loop.own)),
+        withheld=any(set(loop.own) - set(loop.secrets[node.id]) for loop in loops for node in loop.place.nodes),
         resumable=first.resumable,
     )
 
@@ -154,6 +157,9 @@ def _done(loop: Loop, node: Node, name: str) -> Iterator[str]:
 def _given(loop: Loop, node: Node) -> str:
     """The assignments before the command of a unit (M4)."""
     given = [f"{variable.name}=${loop.names.counters[variable.register]} " for variable in node.variables]
+    kept = [f"-u {name}" for name in loop.own if name not in loop.secrets[node.id]]
+    if kept:
+        given.append(f"rdc_without='{' '.join(kept)}' ")
     if node.retries:
         given.append(f"RDC_ATTEMPT=$(({loop.names.counters[node.retries]} + 1)) ")
     return "".join(given)

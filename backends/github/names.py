@@ -67,6 +67,9 @@ BEGIN = "begin"
 REVIEWS = "reviews"
 """The id of the step that notes the reviews before a question."""
 
+APPROVED = "approved"
+"""The id of the step that makes sure that somebody has approved the job that it begins."""
+
 _KEYWORDS = (
     "start",
     "click",
@@ -83,7 +86,17 @@ _KEYWORDS = (
 _VALUES = ("true", "false", "null", "yes", "no", "on", "off", "nan", "infinity")
 """What YAML or an expression takes for a value; to be quoted would not help in an expression."""
 
-_OURS = (RESULT, SUMMARY, SAVED, KEPT, HANDED, BEGIN, REVIEWS)
+_OURS = (
+    RESULT,
+    SUMMARY,
+    SAVED,
+    KEPT,
+    HANDED,
+    BEGIN,
+    REVIEWS,
+    APPROVED,
+    *(f"{REVIEWS}_{number}" for number in range(2, 10)),
+)
 
 _VARIABLES = ("code", "env", "form", "kept", "message", "next", "outcome", "path", "rest", "state", "text", "unit")
 

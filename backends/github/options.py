@@ -189,6 +189,17 @@ class SetupStep(_Model):
         return self
 
 
+class UnitSettings(_Model):
+    """What is said of a unit."""
+
+    secrets: list[VariableName] | None = Field(
+        default=None, description="The secrets that it gets. Where some unit names any, each gets those alone."
+    )
+    environment: Text | None = Field(
+        default=None, description="The environment of the job that it stands in, which is a job of its own."
+    )
+
+
 class GithubOptions(_Model):
     """The options of the github target; the defaults make a workflow that is started by hand."""
 
@@ -206,6 +217,11 @@ class GithubOptions(_Model):
     secrets: list[VariableName] | dict[VariableName, Identifier] = Field(
         default_factory=list,
         description="Secrets that commands get: a list of names, or a mapping from variable to secret.",
+    )
+    units: dict[Name, UnitSettings] = Field(
+        default_factory=dict,
+        description="What is said of single units and steps, by their ids; `*` for all. "
+        "In a document it stands beside the targets, under `rdc`.",
     )
     permissions: dict[Scope, Access] = Field(
         default_factory=_read_only,
@@ -258,7 +274,7 @@ class GithubOptions(_Model):
             for name in caller.secrets if isinstance(caller, Called) else ():
                 if name not in self.secret_names():
                     raise ValueError(f"the secret {name} of a command is not among those of the option `secrets`")
-        for name in self.secret_names().keys() & self.env.keys():
+        for name in self.all_secrets().keys() & self.env.keys():
             raise ValueError(f"the variable {name} is given by `env` and by `secrets`; give it once")
         return self
 
@@ -279,6 +295,11 @@ class GithubOptions(_Model):
     def secret_names(self) -> dict[str, str]:
         """The secret that each variable gets."""
         return self.secrets if isinstance(self.secrets, dict) else {name: name for name in self.secrets}
+
+    def all_secrets(self) -> dict[str, str]:
+        """The secret that each variable gets, those among them that only units name."""
+        named = (name for said in self.units.values() for name in said.secrets or ())
+        return {**{name: name for name in named}, **self.secret_names()}
 
     def triggers(self) -> dict[str, Any]:
         """What starts the workflow, by event."""

@@ -121,12 +121,14 @@ class Approvals(Prompts):
 class Decision:
     """What people decide in between two parts.
 
-    `step` has put the question, `job` waits for the approval, and `before` is an expression for the reviews before.
+    `step` has put the question, `ended` and `before` are expressions for how the approval has ended, and for the
+    reviews before; `attempts` says how often people were asked at most.
     """
 
     step: str
-    job: str
+    ended: Expression
     before: Expression
+    attempts: int = 1
 
 
 def prompts_of(options: GithubOptions) -> Prompts:

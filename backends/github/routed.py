@@ -117,7 +117,7 @@ class RoutedWorkflow(Workflow[RoutedParts]):
         decisions = [parts.decision(place) for place in parts.before(part)[1]]
         env: dict[str, str] = {"TOKEN": TOKEN, "ENVIRONMENT": self.options.approval_environment} if decisions else {}
         for decision in decisions:
-            env[f"RDC_DECISION_{decision.step}"] = Expression(f"${{{{ needs.{decision.job}.result }}}}")
+            env[f"RDC_DECISION_{decision.step}"] = decision.ended
             env[f"BEFORE_{decision.step}"] = decision.before
         for place, name in zip(before.matrices, self._names(before.matrices), strict=True):
             env[f"RDC_ENTRIES_{name}"] = Expression(f"${{{{ needs.{parts.entries(place)}.result }}}}")

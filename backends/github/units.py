@@ -17,6 +17,7 @@ from backends.github.prompts import Prompts
 from backends.github.question import heading
 from backends.github.reasons import ways_from, ways_to
 from backends.github.scalar import OPEN, Expression, comment, label
+from backends.github.settings import UnitSecrets
 from backends.github.step import PLAIN_SHELL, Step
 from backends.shell.dialects import BASH
 from backends.shell.registers import Registers
@@ -32,12 +33,12 @@ _PROMPT_LINES = 8
 
 @dataclass(frozen=True)
 class Units:
-    """Writes the units of a part as steps. `secrets` are variables that each of them gets."""
+    """Writes the units of a part as steps. `secrets` knows what each of them gets."""
 
     parts: Parts
     part: Part
     prompts: Prompts
-    secrets: Mapping[str, str]
+    secrets: UnitSecrets
 
     @property
     def plan(self) -> Plan:
@@ -75,7 +76,7 @@ class Units:
             comments=(*about(node), *self._why(place)),
             condition=self.parts.condition(self.part, place),
             tolerated=self.plan.flow.halt(node) is None,
-            env={**self.secrets, **self._instances(place)},
+            env={**self.secrets.of(node), **self._instances(place)},
         )
         if not isinstance(node.task, Shell):
             return self.prompts.unit(step, node)
@@ -142,8 +143,9 @@ class Units:
             asking=self.prompts.in_loop,
             last_line=self.prompts.last_line,
             resumable=self.prompts.waits,
-            own=tuple(self.secrets),
+            own=tuple(self.secrets.of(*place.nodes)),
             summary=self.prompts.summary,
+            secrets={node.id: tuple(self.secrets.of(node)) for node in place.nodes},
         )
 
     def _loop(self, place: Place) -> Step:
@@ -156,7 +158,7 @@ class Units:
             comments=(*(line for node in units for line in about(node, place.nodes)), *self._why(place)),
             condition=self.parts.condition(self.part, place),
             shell=self.prompts.loop_shell(),
-            env={**self.secrets, **env, **environment(loop)},
+            env={**self.secrets.of(*place.nodes), **env, **environment(loop)},
             run=script(loop),
         )
 

@@ -11,12 +11,9 @@ from functools import cached_property
 from typing import Any, Generic, TypeVar
 
 from backends.base import MARK
-from backends.github.continuation import handed_over, prepared, taken_over, waiting_saved
-from backends.github.ends import Ends
 from backends.github.jobs import Jobs, Part, all_of
 from backends.github.names import REVIEWS
 from backends.github.options import Concurrency, GithubOptions, SetupStep
-from backends.github.parts import Parts
 from backends.github.pins import pins
 from backends.github.places import Place
 from backends.github.plan import Plan
@@ -24,14 +21,11 @@ from backends.github.prompts import TOKEN, Agents, Prompts
 from backends.github.question import question
 from backends.github.routes import Routes
 from backends.github.scalar import Expression, label
-from backends.github.seen import may_use
 from backends.github.step import PLAIN_SHELL, Step
-from backends.github.summary import onward, summary_step, waiting_step
 from backends.github.templating import render
 from backends.github.triggers import lines, value, with_inputs
-from backends.github.units import Units, title
+from backends.github.units import title
 from compiler.ir.program import Node, Program
-from compiler.ir.tasks import Ask, Shell
 from compiler.version import __version__
 
 _REVIEWS = "see who has reviewed this run"
@@ -160,24 +154,19 @@ class Workflow(ABC, Generic[JobsType]):
         return Concurrency.model_construct(group=Expression(f"{workflow}-${{{{ github.ref }}}}{resume}"))
 
     def _part(self, parts: JobsType, part: Part) -> Job:
-        earlier, decisions = parts.before(part)
-        before = parts.just_before(part)
-        matrices = before.matrices if before else ()
+        earlier = parts.before(part)[0]
         condition = ""
         if earlier:
             reached = parts.whole(part)
-            fine = [f"needs.{name}.result != 'failure'" for name in earlier]
-            condition = all_of("!cancelled()", *fine, reached)
+            condition = all_of("!cancelled()", *parts.fine(part), reached)
         return Job(
             id=part.id,
             name=self._title if len(parts.parts) == 1 else f"{self._title}, part {parts.parts.index(part) + 1}",
             steps=tuple(self._steps(parts, part)),
             condition=condition,
-            needs=(*earlier, *map(parts.gate, decisions), *map(parts.entries, matrices)),
-            environment=self.options.environment or "",
-            permissions=tuple(
-                self._permissions(not earlier, asks=bool(part.questions or decisions), waits=self.prompts.waits)
-            ),
+            needs=tuple(parts.needs(part)),
+            environment=part.environment or self.options.environment or "",
+            permissions=tuple(self._permissions(not earlier, asks=parts.asks(part), waits=self.prompts.waits)),
             env=self._environment(part),
             shell=self._shell(part),
         )
@@ -212,7 +201,7 @@ class Workflow(ABC, Generic[JobsType]):
             name=title(node),
             shell=PLAIN_SHELL,
             env=env,
-            run=render("approved.sh.jinja"),
+            run=render("approved.sh.jinja", step=""),
         )
         return Job(
             id=parts.gate(place),
@@ -227,7 +216,7 @@ class Workflow(ABC, Generic[JobsType]):
     def _question(self, node: Node) -> str:
         return question(node)
 
-    def _secrets(self) -> dict[str, str]:
+    def _secrets(self) -> Mapping[str, str]:
         """The secrets that units get, and what surrounds them does not."""
         found = self.options.secret_names().items()
         return {name: Expression(f"${{{{ secrets.{secret} }}}}") for name, secret in found}
@@ -264,70 +253,6 @@ class Workflow(ABC, Generic[JobsType]):
             version=pin.version,
             inputs={"persist-credentials": Expression("false")},
         )
-
-
-@dataclass(frozen=True)
-class Runbook(Workflow[Parts]):
-    """The workflow of a program whose steps are chosen by the outcomes of others, and which needs bash alone."""
-
-    plan: Plan
-
-    def _cut(self) -> Parts:
-        return Parts(self.plan)
-
-    def _begun(self, parts: Parts, part: Part) -> Iterator[Step]:
-        if part is not parts.parts[0]:
-            earlier, places = parts.before(part)
-            decisions = [parts.decision(place) for place in places]
-            environment, summary = self.options.approval_environment, self.options.summary
-            yield from taken_over(earlier, decisions, environment, summary=summary)
-        elif self.options.checkout:
-            yield self._checkout()
-        if self.prompts.waits:
-            yield from prepared(self.plan, self.options)
-
-    @property
-    def _guide(self) -> str:
-        if not self.prompts.waits:
-            return ""
-        (first, *_) = (place for place in self.plan.places if place.kind in {"unit", "loop"})
-        return (
-            f"The units of the runbook begin at the step with the id `{self.plan.names.nodes[first.name]}`; the steps "
-            "before it, and those from\n# `Wait for an answer` on, keep a run that waits for an answer, and go on with "
-            "it.\n# A run that is cancelled, or whose runner is lost, does not go on: a new run begins at its start."
-        )
-
-    @property
-    def _shell_says(self) -> str:
-        return self.prompts.shell_says
-
-    def _shell(self, part: Part) -> str:  # noqa: ARG002 (the same for all)
-        return self.prompts.shell("bash")
-
-    def _own_variables(self, part: Part) -> dict[str, str]:
-        """What M4 gives to each command, where a command may look at it, or rdc does."""
-        tasks = [node.task for place in part.places for node in place.nodes]
-        commands = [str(task.command) for task in tasks if isinstance(task, Shell)]
-        agents = isinstance(self.prompts, Agents) and any(isinstance(task, Ask) for task in tasks)
-        if not (self.prompts.waits or agents or any(may_use(command, "RDC_") for command in commands)):
-            return {}
-        return {**super()._own_variables(part), "RDC_ATTEMPT": Expression("1")}
-
-    def _walked(self, parts: Parts, part: Part) -> Iterator[Step]:
-        yield from Units(parts, part, self.prompts, self._secrets()).steps()
-        summary = self.options.summary
-        ends = list(Ends(parts, part, told=summary, certain=self.prompts.waits).steps())
-        yield from ends
-        if self.prompts.waits:
-            yield waiting_step(ends)
-        if summary:
-            yield summary_step(parts.plan, self.flow if part is parts.parts[0] else "")
-
-    def _kept(self, parts: Parts, part: Part) -> Iterator[Step]:
-        if self.prompts.waits:
-            yield from waiting_saved(self._secrets(), self.events, summary=self.options.summary)
-        elif part is not parts.parts[-1] and (when := onward(parts, part)) != "false":
-            yield from handed_over(part.id, self._secrets(), when=when)
 
 
 def _plain(path: str) -> str:
