@@ -99,7 +99,7 @@ def _checked(workflow: Workflow[Any], plain: Program, found: Iterable[Diagnostic
     refused = tuple(exceeded(workflow, text))
     if refused:
         return Emission(None, refused)
-    return Emission(text, (*warnings(plain, workflow.options, workflow.prompts), *found))
+    return Emission(text, (*warnings(plain, workflow.options, workflow.prompts), *found), workflow.companions)
 
 
 def _chart(program: Program, ids: Mapping[str, str]) -> str:

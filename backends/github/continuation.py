@@ -45,6 +45,7 @@ def prepared(plan: Plan, options: GithubOptions) -> Iterator[Step]:
             "UNITS": "\n".join(asking) + "\n",
         },
         run=render("prepare.sh.jinja", earlier=False, routed=False, summary=options.summary),
+        helper="prepare",
     )
 
 
@@ -101,7 +102,7 @@ def taken_over(earlier: Sequence[str], rejections: Sequence[tuple[Decision, str]
         env[f"ENVIRONMENT_{decision.step}"] = environment
     steps = [(decision.step, decision.attempts) for decision, _ in rejections]
     run = render("take-over.sh.jinja", decisions=steps, earlier=earlier, routed=False, summary=summary)
-    yield Step(name="Prepare", shell=PLAIN_SHELL, env=env, run=run)
+    yield Step(name="Prepare", shell=PLAIN_SHELL, env=env, run=run, helper="take-over")
 
 
 def of_earlier(earlier: Sequence[str]) -> Step:
@@ -158,6 +159,7 @@ def _checked(options: GithubOptions) -> Step:
             "TOKEN": Expression("${{ github.token }}"),
         },
         run=render("check.sh.jinja"),
+        helper="check",
     )
 
 
@@ -175,13 +177,22 @@ def _way_on(events: AbstractSet[str], *, routed: bool) -> Step:
         shell=PLAIN_SHELL,
         env=env if pulls else {},
         run=render("go-on.sh.jinja", pulls=pulls, called="workflow_call" in events, routed=routed),
+        helper="go-on",
     )
 
 
 def _saved(condition: str, secrets: Mapping[str, str], step: str, *, waits: bool, summary: bool, routed: bool) -> Step:
     names = {"RDC_SECRETS": " ".join(secrets)} if secrets else {}
     script = render("save.sh.jinja", waits=waits, secrets=secrets, summary=summary, routed=routed)
-    return Step("Save the run", step, condition=condition, shell=PLAIN_SHELL, env={**secrets, **names}, run=script)
+    return Step(
+        "Save the run",
+        step,
+        condition=condition,
+        shell=PLAIN_SHELL,
+        env={**secrets, **names},
+        run=script,
+        helper="save",
+    )
 
 
 def _download(

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, model_validator
 
+from backends.companions import check_path
 from backends.github.scalar import OPEN, Expression
 from backends.github.triggers import checked_events
 
@@ -103,6 +104,12 @@ def _action(uses: str) -> str:
     if not re.fullmatch(r"\./\S*|docker://\S+|[\w.-]+/[\w.-]+(/[^@\s]*)?@\S+", uses):
         raise ValueError("an action is named as `owner/name@commit`, `./folder` or `docker://image`")
     return uses
+
+
+def _folder(path: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9_./-]+", path):
+        raise ValueError("a folder has letters, digits, `_`, `-` and `.` in its parts")
+    return check_path(f"{path}/x.sh").removesuffix("/x.sh")
 
 
 def _input(name: str) -> str:
@@ -266,8 +273,21 @@ class GithubOptions(_Model):
         description="Whether the page of the run has a table of what has run, and a picture of the flow.",
     )
 
+    helpers: Literal["inline", "action"] = Field(
+        default="inline",
+        description="Where the scripts stand that are no part of the runbook: `inline` in the workflow, or `action` in "
+        "files of the repository beside it, which workflows share.",
+    )
+    helpers_folder: Annotated[Text, AfterValidator(_folder)] = Field(
+        default="../actions/rdc",
+        alias="helpers-folder",
+        description="The folder of these files, by the way from `.github/workflows`.",
+    )
+
     @model_validator(mode="after")
     def _fits_together(self) -> GithubOptions:
+        if self.helpers == "action" and not self.checkout:
+            raise ValueError("`helpers: action` takes the files from the repository, so it needs `checkout`")
         if self.prompts == "agent" and self.agent is None:
             raise ValueError("`prompts: agent` needs the option `agent`, the command that answers prompts")
         for caller in (self.agent, *self.agents.values(), *self.tools.values()):

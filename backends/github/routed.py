@@ -11,6 +11,7 @@ from backends.github import matrix
 from backends.github.calls import RUNTIME, UNIT_SHELL, Calls, agent_types
 from backends.github.continuation import entries_taken, fetched, handed_over, identity, of_earlier, waiting_saved
 from backends.github.inputs import given, with_declared
+from backends.github.job import Job
 from backends.github.jobs import Part, all_of
 from backends.github.names import BEGIN, HANDED, RESULT
 from backends.github.places import Place
@@ -21,7 +22,7 @@ from backends.github.runtime import Runtime, callers, delimiter, runtime
 from backends.github.scalar import Expression
 from backends.github.step import PLAIN_SHELL, Step
 from backends.github.templating import render
-from backends.github.workflow import Job, Workflow
+from backends.github.workflow import Workflow
 from compiler.ir.program import Node
 from compiler.ir.tasks import Gate, Shell
 from compiler.version import __version__
@@ -150,7 +151,7 @@ class RoutedWorkflow(Workflow[RoutedParts]):
         modules = self._runtime.modules
         says = f"The runtime of rdc {__version__}. Nothing of the program is in it: that begins at the step `Prepare`."
         script = render("modules.sh.jinja", modules=modules, delimiter=delimiter(modules))
-        return Step("Write the runtime", comments=(says,), shell=PLAIN_SHELL, run=script)
+        return Step("Write the runtime", comments=(says,), shell=PLAIN_SHELL, run=script, helper="runtime")
 
     def _walked(self, parts: RoutedParts, part: Part) -> Iterator[Step]:
         yield from Calls(parts, part, self.options, self._secrets(), self.options.prompts).steps()

@@ -8,6 +8,7 @@ from functools import cached_property
 
 from backends.github.continuation import handed_over, prepared, taken_over, waiting_saved
 from backends.github.ends import Ends
+from backends.github.job import Job
 from backends.github.jobs import Part
 from backends.github.names import APPROVED
 from backends.github.parts import Environments, Parts
@@ -22,7 +23,7 @@ from backends.github.step import PLAIN_SHELL, Step
 from backends.github.summary import onward, summary_step, waiting_step
 from backends.github.templating import render
 from backends.github.units import Units, title
-from backends.github.workflow import Job, Workflow
+from backends.github.workflow import Workflow
 from compiler.ir.tasks import Ask, Shell
 
 
@@ -77,7 +78,7 @@ class Runbook(Workflow[Parts]):
         if summary:
             env["ATTEMPT"] = str(parts.asks_in(gate).index(part.id) + 1)
         run = render("approved.sh.jinja", step=decision.step, summary=summary)
-        return Step(f"Approved: {title(gate.node)}", APPROVED, shell=PLAIN_SHELL, env=env, run=run)
+        return Step(f"Approved: {title(gate.node)}", APPROVED, shell=PLAIN_SHELL, env=env, run=run, helper="approved")
 
     def _begun(self, parts: Parts, part: Part) -> Iterator[Step]:
         if part is not parts.parts[0]:

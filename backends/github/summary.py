@@ -29,6 +29,7 @@ def waiting_step(ends: Sequence[Step]) -> Step:
         condition=" && ".join(completed),
         shell=PLAIN_SHELL,
         run=render("wait.sh.jinja"),
+        helper="wait",
     )
 
 
@@ -48,6 +49,7 @@ def summary_step(plan: Plan, flow: str) -> Step:
         shell=PLAIN_SHELL,
         env=env,
         run=render("summary.sh.jinja", yes_no=yes_no, flow=flow),
+        helper="summary",
     )
 
 

@@ -54,7 +54,7 @@ class Units:
         found = headings(self.plan.program.groups, self.part.places)
         loops = [self._loop_of(place) for place in self.part.places if place.kind == "loop"]
         if loops:
-            yield Step(LOOPS, comments=(_SHARED,), shell=PLAIN_SHELL, run=functions(loops))
+            yield Step(LOOPS, comments=(_SHARED,), shell=PLAIN_SHELL, run=functions(loops), helper="loops")
         for place in self.part.places:
             if place.kind in {"unit", "loop"}:
                 step = self._loop(place) if place.kind == "loop" else self._unit(place)

@@ -6,11 +6,14 @@ import json
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Generic, TypeVar
 
 from backends.base import MARK
+from backends.companions import Companion
+from backends.github.helpers import files, shared
+from backends.github.job import Job
 from backends.github.jobs import Jobs, Part, all_of
 from backends.github.names import REVIEWS
 from backends.github.options import Concurrency, GithubOptions, SetupStep
@@ -36,28 +39,6 @@ JobsType = TypeVar("JobsType", bound=Jobs)
 
 
 @dataclass(frozen=True)
-class Job:
-    """A job with its steps; `permissions` are scope, access and the reason for it.
-
-    `matrix` has a label for each entry of a parallel step, which then has a job of its own with all this; `timeout` is
-    in minutes, 0 for the usual one.
-    """
-
-    id: str
-    name: str
-    steps: tuple[Step, ...]
-    condition: str = ""
-    needs: tuple[str, ...] = ()
-    environment: str = ""
-    permissions: tuple[tuple[str, str, str], ...] = ()
-    outputs: Mapping[str, str] = field(default_factory=dict)
-    env: Mapping[str, str] = field(default_factory=dict)
-    shell: str = ""
-    matrix: tuple[str, ...] = ()
-    timeout: int = 0
-
-
-@dataclass(frozen=True)
 class Workflow(ABC, Generic[JobsType]):
     """What a workflow is made of; `flow` is the graph as Mermaid, empty for none."""
 
@@ -80,12 +61,22 @@ class Workflow(ABC, Generic[JobsType]):
             concurrency=options.concurrency or self._concurrency,
             runs_on=value(options.runs_on, 6),
             timeout=options.timeout_minutes,
-            jobs=self.jobs,
+            jobs=[self._shared(job) for job in self.jobs],
             guide=self._guide,
             shell_says=self._shell_says,
             plain_shell=PLAIN_SHELL,
             needs=lambda job: value(list(job.needs), 6),
         )
+
+    @property
+    def companions(self) -> tuple[Companion, ...]:
+        """The files that the steps call beside the workflow."""
+        is_shared = self.options.helpers == "action"
+        return tuple(files(self.jobs, self.options.helpers_folder)) if is_shared else ()
+
+    def _shared(self, job: Job) -> Job:
+        is_shared = self.options.helpers == "action"
+        return shared(job, self._checkout(), self.options.helpers_folder) if is_shared else job
 
     @property
     def events(self) -> Mapping[str, Any]:
@@ -185,7 +176,14 @@ class Workflow(ABC, Generic[JobsType]):
 
     def _reviews(self) -> Step:
         env = {"TOKEN": TOKEN, "ENVIRONMENT": self.options.approval_environment}
-        return Step("Note the reviews until now", REVIEWS, shell=PLAIN_SHELL, env=env, run=render("before.sh.jinja"))
+        return Step(
+            "Note the reviews until now",
+            REVIEWS,
+            shell=PLAIN_SHELL,
+            env=env,
+            run=render("before.sh.jinja"),
+            helper="reviews",
+        )
 
     def _approval(self, parts: JobsType, part: Part, place: Place) -> Job:
         """The job that people approve or reject."""
@@ -202,6 +200,7 @@ class Workflow(ABC, Generic[JobsType]):
             shell=PLAIN_SHELL,
             env=env,
             run=render("approved.sh.jinja", step=""),
+            helper="approved",
         )
         return Job(
             id=parts.gate(place),
