@@ -134,10 +134,16 @@ def _called(program: Program) -> Mapping[str, str]:
     units = (node for node in program.nodes if not isinstance(node.task, (Branch, End)))
     items: list[Node | Group] = [*units, *program.groups]
     titled = {item.id: _plain(str(item.title)).lower() for item in items if item.title}
-    numbered = {name: text for name, text in titled.items() if _NUMBER.search(name) and _WORD.search(text)}
+    numbered = {name: text for name, text in titled.items() if _NUMBER.search(name) and _is_lasting(name, text)}
     others = [_plain(item.id).lower() for item in items if item.id not in numbered]
     count = Counter([*numbered.values(), *others, *map(str.lower, (*_KEYWORDS, *_VALUES, *_OURS))])
     return {name: text for name, text in numbered.items() if count[text] == 1}
+
+
+def _is_lasting(name: str, title: str) -> bool:
+    """Whether a title says something that stays when its unit gets another number: `Build`, but not `Step 3`."""
+    numbers = set(re.findall(r"\d+", name))
+    return _WORD.search(title) is not None and not any(part.strip("s") in numbers for part in title.split("_"))
 
 
 def _unit(name: str, called: Mapping[str, str]) -> str:

@@ -48,7 +48,9 @@ class Runbook(Workflow[Parts]):
         gate = parts.approves(part)
         if gate:
             yield self._approved(parts, part, gate)
-        if not part.places:
+        if not part.places:  # nothing but the approval
+            if self.options.summary:
+                yield summary_step(parts.plan, "")
             return
         known: set[str] = set()
         for place in part.questions:
