@@ -32,7 +32,7 @@ def shared(job: Job, checkout: Step, folder: str) -> Job:
     place = posixpath.normpath(posixpath.join(WORKFLOWS, folder))
     copy = Step(
         "Take the helpers",
-        comments=("The files that the steps of this workflow share with others; nothing of the runbook is in them.",),
+        comments=("The files that the steps of this workflow share with others; nothing of the document is in them.",),
         shell=PLAIN_SHELL,
         run=f'cp -R {place} "{_COPIES}"',
     )
