@@ -6,6 +6,7 @@ Texts of the document reach the script as environment variables only; what stand
 
 from __future__ import annotations
 
+import re
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from shlex import quote
@@ -168,7 +169,10 @@ def _given(loop: Loop, node: Node) -> str:
 def _called(node: Node) -> str:
     """What a unit is called in the log, as a word of the script: on one line, and without anything that acts there."""
     shown = str(node.title) or node.id  # without its number, which shifts where a unit is inserted
-    return quote(comment(" ".join(shown.replace("%", "%25").split()), 100))
+    text = comment(" ".join(shown.replace("%", "%25").split()), 100)
+    if not set("$`") & set(text):
+        return quote(text)
+    return '"' + re.sub(r'([\\"$`])', r"\\\1", text) + '"'  # shellcheck takes a `$` in single quotes for a mistake
 
 
 def _filled(loop: Loop, variable: str, node: Node) -> Generator[str, None, str]:
@@ -203,6 +207,8 @@ def _ways(loop: Loop) -> Ways:
 def _farewell(loop: Loop) -> Iterator[str]:
     if loop.resumable:
         yield " ".join(("keep", *_followed(loop)))
+    elif Ask in _kinds(loop):
+        yield '[ -n "$rdc_next" ] || exit 1'  # what could not be asked is no end
     message = ["rdc_message"] if _has_end(loop) else []
     told = ("rdc_next", *(loop.names.counters[name] for name in loop.reports), *message)
     for name in told:

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from backends.github.seen import may_use
+from tests.workflows import engine
 from tests.workflows.compiling import parsed, steps, text_of
+from tests.workflows.lint import findings
 
 DEFAULTS = "# Deploy\n\n" + "\n".join(
     f"## {number}. {title}\n\n```bash\n{command}\n```\n"
@@ -123,3 +125,43 @@ def test_a_unit_that_is_inserted_changes_no_other_but_by_its_name(place: int, su
     assert [name for name in changed if after[name][1] != before[name][1]] == []
     assert all("steps.sign." in after[name][0] for name in changed)
     assert len(changed) <= 2
+
+
+TITLES = [
+    'a $HOME `touch x` "b" $(touch x) ${N}',
+    "it's 100%0A::error::x",
+    "a ::set-output name=a::b",
+    "a $",
+    "a ' b",
+]
+LOOP = """## 1. TITLE
+
+```bash
+true
+```
+
+- FAIL: GOTO 2
+
+## 2. Again
+
+```bash
+true
+```
+
+- PASS: GOTO 1
+- FAIL: COMPLETE
+"""
+
+
+@pytest.mark.parametrize("title", TITLES)
+def test_titles_of_groups_are_data(title: str, tmp_path: Path) -> None:
+    document = LOOP.replace("TITLE", title).replace("- FAIL: GOTO 2\n", "- FAIL: GOTO 2\n- PASS: COMPLETE\n")
+    text = text_of(tmp_path, document, {"checkout": False})
+    path = tmp_path / "flow.yml"
+    path.write_text(text, encoding="utf-8")
+    assert findings([path]) == []
+    run = engine.run(tmp_path, text, history=tmp_path / "h")
+    assert run.conclusion == "success"
+    assert not list(tmp_path.rglob("x"))
+    assert f"::group::{title.replace('%', '%25')}\n" in run.log
+    assert run.jobs["runbook"].annotations == ()

@@ -235,7 +235,7 @@ def test_a_run_that_leaves_the_job_passes_over_what_comes_after(apart: Any) -> N
         node("2", apart, to(STOP)),
         node("3", Agent("", text("!")), to(COMPLETE)),
     )
-    (step,) = (step for step in parsed(compiled(made, MATRIX))["jobs"]["part_1"]["steps"] if step.get("id") == "unit_3")
+    (step,) = (step for step in parsed(compiled(made, MATRIX))["jobs"]["part_1"]["steps"] if step.get("id") == "s3")
     assert step["if"] == "steps.s1.outputs.next == 's3'"
 
 
