@@ -130,7 +130,7 @@ def test_a_unit_that_is_inserted_changes_no_other_but_by_its_name(place: int, su
 TITLES = [
     'a $HOME `touch x` "b" $(touch x) ${N}',
     "it's 100%0A::error::x",
-    "a ::set-output name=a::b",
+    "a ::warning title=a::b",
     "a $",
     "a ' b",
 ]
