@@ -275,8 +275,8 @@ class GithubOptions(_Model):
 
     helpers: Literal["inline", "action"] = Field(
         default="inline",
-        description="Where the scripts stand that are no part of the document: `inline` in the workflow, or `action` in "
-        "files of the repository beside it, which workflows share.",
+        description="Where the scripts stand that are no part of the document: `inline` in the workflow, or `action` "
+        "in files of the repository beside it, which workflows share.",
     )
     helpers_folder: Annotated[Text, AfterValidator(_folder)] = Field(
         default="../actions/rdc",
