@@ -99,7 +99,7 @@ class Runbook(Workflow[Parts]):
             return ""
         (first, *_) = (place for place in self.plan.places if place.kind in {"unit", "loop"})
         return (
-            f"The units of the runbook begin at the step with the id `{self.plan.names.nodes[first.name]}`; the steps "
+            f"The units begin at the step with the id `{self.plan.names.nodes[first.name]}`; the steps "
             "before it, and those from\n# `Wait for an answer` on, keep a run that waits for an answer, and go on with "
             "it.\n# A run that is cancelled, or whose runner is lost, does not go on: a new run begins at its start."
         )

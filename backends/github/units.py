@@ -27,7 +27,7 @@ from compiler.ir.tasks import Ask, Branch, End, Shell
 LOOPS = "Prepare the loops"
 """The name of the step that writes what loops share."""
 
-_SHARED = "What the loops below share; nothing of the runbook is in it."
+_SHARED = "What the loops below share; nothing of the document is in it."
 _PROMPT_LINES = 8
 
 
