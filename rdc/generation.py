@@ -14,7 +14,7 @@ from compiler.driver import Compilation, Settings, compile_file
 from compiler.ir.program import Program
 from compiler.options import Table
 from compiler.source import Source
-from rdc.tables import check_names, check_options
+from rdc.tables import check_names, check_options, table_of
 
 Emit = Callable[[Program, Mapping[str, object]], Emission]
 """Makes an output of a program and options in plain values."""
@@ -67,7 +67,7 @@ def generate(
 
 def emitted(compilation: Compilation, backend: Backend[Any], given: Mapping[str, object], emit: Emit) -> Generation:
     """What a backend makes of one document by its method `emit`, or something else of it; raises as `generate` does."""
-    table = compilation.tables.get(backend.name, Table())
+    table = table_of(backend, compilation.tables)
     wrong = [*check_names(compilation.tables), *_mistakes(compilation, backend, table, given)]
     found = (*compilation.diagnostics, *wrong)
     if compilation.program is None or wrong:

@@ -12,13 +12,26 @@ from compiler.diagnostic import Diagnostic
 from compiler.frontends import all_options
 from compiler.options import Table
 
+UNITS = "units"
+"""What is said of single units stands beside the tables of targets (E3); targets that have an option for it take it."""
+
+
+def table_of(backend: Backend[Any], tables: Mapping[str, Table]) -> Table:
+    """The options of a target, with what is said of units if it can use that."""
+    table, units = tables.get(backend.name, Table()), tables.get(UNITS)
+    if units is None or UNITS not in backend.options.model_fields:
+        return table
+    places = {(UNITS, *path): place for path, place in units.places.items()}
+    return table.over(Table({UNITS: dict(units.values)}, places))
+
 
 def check_tables(tables: Mapping[str, Table]) -> list[Diagnostic]:
     """What is wrong in the tables of all targets. An option that is missing may be given on the command line."""
     known = names()
     found = list(_unknown(tables, known))
-    for name, table in tables.items():
-        if name in known:
+    for name in known if UNITS in tables else [name for name in tables if name in known]:
+        table = table_of(load(name), tables)
+        if table.values:
             wrong = _mistakes(load(name), table.values)
             found += _placed(name, table, [item for item in wrong if not item.path or item.path[0] in table.values])
     return found
@@ -73,7 +86,7 @@ def _placed(name: str, table: Table, mistakes: Collection[Mistake]) -> Iterator[
 def _unknown(tables: Mapping[str, Table], known: Collection[str]) -> Iterator[Diagnostic]:
     for name, table in tables.items():
         place = table.place(())
-        if place and name not in known:
+        if place and name not in known and name != UNITS:
             from difflib import get_close_matches  # noqa: PLC0415 (only for the mistake)
 
             close = get_close_matches(name, [*known, *(option.name for option in all_options())], 1)

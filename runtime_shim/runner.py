@@ -179,11 +179,11 @@ class Runner:
         return {"COMPLETE": EXIT_COMPLETE, "WAITING": EXIT_WAITING}.get(word, EXIT_STOP)
 
     def _summary(self, run: Run, says: str, waiting: Path) -> None:
-        if not self.program["summary"]:
-            return
         tell("GITHUB_STEP_SUMMARY", masked(f"### {says[:SHOWN].translate(SPECIAL)}\n"))
         if waiting.exists():
             tell("GITHUB_STEP_SUMMARY", masked(as_block(waiting.read_text(encoding="utf-8").split("\n", 2)[2])))
+        if not self.program["summary"]:
+            return
         rows = ["| Unit | Attempt | Outcome | Time |", "| --- | ---: | --- | ---: |"]
         rows += [self._row(*entry) for entry in run.journal[:MOST_ROWS]]
         rows += ["| and more | | | |"] if run.journal[MOST_ROWS:] else []

@@ -21,7 +21,9 @@ from backends.github.plan import make_plan
 from backends.github.prompts import Prompts, prompts_of
 from backends.github.routed import RoutedWorkflow
 from backends.github.routes import make_routes
-from backends.github.workflow import Runbook, Workflow
+from backends.github.runbook import Runbook
+from backends.github.settings import unknown_units
+from backends.github.workflow import Workflow
 from backends.mermaid.chart import chart, is_too_big
 from compiler.diagnostic import Diagnostic
 from compiler.ir.features import Feature, features_of
@@ -47,9 +49,13 @@ class GithubBackend(Backend[GithubOptions]):
             return _routed(program, options)
         plain = simplified(program)
         asks = any(isinstance(node.task, Ask) for node in plain.nodes)
-        prompts = prompts_of(options) if asks else Prompts()
+        prompts = prompts_of(options) if asks else Prompts(options.summary)
         plan = make_plan(plain, prompts.verdicts)
-        refused = (*taken(program, options, prompts), *inexpressible(plan, prompts))
+        refused = (
+            *taken(program, options, prompts),
+            *unknown_units(program, options),
+            *inexpressible(plan, options, prompts),
+        )
         if refused:
             return Emission(None, refused)
         flow = _chart(program, plan.names.nodes) if options.summary else ""
@@ -93,7 +99,7 @@ def _checked(workflow: Workflow[Any], plain: Program, found: Iterable[Diagnostic
     refused = tuple(exceeded(workflow, text))
     if refused:
         return Emission(None, refused)
-    return Emission(text, (*warnings(plain, workflow.options, workflow.prompts), *found))
+    return Emission(text, (*warnings(plain, workflow.options, workflow.prompts), *found), workflow.companions)
 
 
 def _chart(program: Program, ids: Mapping[str, str]) -> str:

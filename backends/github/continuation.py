@@ -44,7 +44,8 @@ def prepared(plan: Plan, options: GithubOptions) -> Iterator[Step]:
             "PROGRAM": identity(plan.program, options),
             "UNITS": "\n".join(asking) + "\n",
         },
-        run=render("prepare.sh.jinja"),
+        run=render("prepare.sh.jinja", earlier=False, routed=False, summary=options.summary),
+        helper="prepare",
     )
 
 
@@ -55,44 +56,53 @@ def fetched(options: GithubOptions) -> Iterator[Step]:
     yield _download("Take over the run that waited", "inputs.resume", another_run)
 
 
-def waiting_saved(secrets: Mapping[str, str], events: Iterable[str], *, routed: bool = False) -> Iterator[Step]:
+def waiting_saved(
+    secrets: Mapping[str, str], events: Iterable[str], *, summary: bool = False, routed: bool = False
+) -> Iterator[Step]:
     """Keeps a run that waits for an answer, for the run that goes on with it.
 
     Args:
         secrets: What is not to be in it.
         events: What starts the workflow, which decides how to go on.
+        summary: Whether a journal of what has run is kept for the table.
         routed: Whether the runtime keeps the state of the run.
     """
-    yield _saved("failure() && steps.result.outputs.waiting", secrets, SAVED, waits=True, routed=routed)
+    when = "failure() && steps.result.outputs.waiting"
+    yield _saved(when, secrets, SAVED, waits=True, summary=summary, routed=routed)
     upload = _upload("Keep the run for its continuation", f"failure() && steps.{SAVED}.outcome == 'success'")
     yield replace(upload, id=KEPT)
     yield _way_on(frozenset(events), routed=routed)
 
 
-def handed_over(part: str, secrets: Mapping[str, str], step: str = SAVED, *, routed: bool = False) -> Iterator[Step]:
+def handed_over(
+    part: str, secrets: Mapping[str, str], step: str = SAVED, *, when: str, routed: bool = False
+) -> Iterator[Step]:
     """Hands a run on to the next job, under the name of the part that has stopped; `secrets` are not to be in it.
 
-    `step` is the id of the step that saves it, `routed` says whether the runtime keeps the state of the run.
+    `step` is the id of the step that saves it, `when` its condition; `routed` says whether the runtime keeps the state.
     """
-    yield _saved("steps.result.outputs.next", secrets, step, waits=False, routed=routed)
+    yield _saved(when, secrets, step, waits=False, summary=False, routed=routed)
     yield _upload("Hand the run on", f"steps.{step}.outcome == 'success'", f"{_ARTIFACT}-{part}")
 
 
-def taken_over(earlier: Sequence[str], decisions: Sequence[Decision], environment: str) -> Iterator[Step]:
+def taken_over(earlier: Sequence[str], rejections: Sequence[tuple[Decision, str]], *, summary: bool) -> Iterator[Step]:
     """Goes on with the run of an earlier job.
 
     Args:
-        earlier: The parts before; the last one that has run has handed the run on.
-        decisions: What people have decided in between.
-        environment: The environment whose reviewers decide.
+        earlier: The parts before; the last one that has run has handed the run on. None if this one needs no workspace.
+        rejections: What people may have rejected just before, each with the environment whose reviewers decide.
+        summary: Whether decisions are noted for the table.
     """
-    yield of_earlier(earlier)
-    env: dict[str, str] = {"TOKEN": TOKEN, "ENVIRONMENT": environment} if decisions else {}
-    for decision in decisions:
-        env[f"RDC_{decision.step}"] = Expression(f"${{{{ needs.{decision.job}.result }}}}")
+    if earlier:
+        yield of_earlier(earlier)
+    env: dict[str, str] = {"TOKEN": TOKEN} if rejections else {}
+    for decision, environment in rejections:
+        env[f"REJECTED_{decision.step}"] = decision.ended
         env[f"BEFORE_{decision.step}"] = decision.before
-    steps = [decision.step for decision in decisions]
-    yield Step(name="Prepare", shell=PLAIN_SHELL, env=env, run=render("take-over.sh.jinja", decisions=steps))
+        env[f"ENVIRONMENT_{decision.step}"] = environment
+    steps = [(decision.step, decision.attempts) for decision, _ in rejections]
+    run = render("take-over.sh.jinja", decisions=steps, earlier=earlier, routed=False, summary=summary)
+    yield Step(name="Prepare", shell=PLAIN_SHELL, env=env, run=run, helper="take-over")
 
 
 def of_earlier(earlier: Sequence[str]) -> Step:
@@ -159,6 +169,7 @@ def _checked(options: GithubOptions) -> Step:
             "TOKEN": Expression("${{ github.token }}"),
         },
         run=render("check.sh.jinja"),
+        helper="check",
     )
 
 
@@ -176,13 +187,22 @@ def _way_on(events: AbstractSet[str], *, routed: bool) -> Step:
         shell=PLAIN_SHELL,
         env=env if pulls else {},
         run=render("go-on.sh.jinja", pulls=pulls, called="workflow_call" in events, routed=routed),
+        helper="go-on",
     )
 
 
-def _saved(condition: str, secrets: Mapping[str, str], step: str, *, waits: bool, routed: bool) -> Step:
+def _saved(condition: str, secrets: Mapping[str, str], step: str, *, waits: bool, summary: bool, routed: bool) -> Step:
     names = {"RDC_SECRETS": " ".join(secrets)} if secrets else {}
-    script = render("save.sh.jinja", waits=waits, secrets=secrets, routed=routed)
-    return Step("Save the run", step, condition=condition, shell=PLAIN_SHELL, env={**secrets, **names}, run=script)
+    script = render("save.sh.jinja", waits=waits, secrets=secrets, summary=summary, routed=routed)
+    return Step(
+        "Save the run",
+        step,
+        condition=condition,
+        shell=PLAIN_SHELL,
+        env={**secrets, **names},
+        run=script,
+        helper="save",
+    )
 
 
 def _download(

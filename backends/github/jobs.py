@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from backends.github.condition import Condition
@@ -18,6 +18,7 @@ class Part:
     """The places of one job in order, and when the job is reached.
 
     Jobs of their own decide about some places after it: about `questions` people do, about `matrices` agents.
+    `environment` is one that the job has whatever the options say.
     """
 
     id: str
@@ -25,6 +26,7 @@ class Part:
     reached: Condition
     questions: tuple[Place, ...] = ()
     matrices: tuple[Place, ...] = ()
+    environment: str = ""
 
     @property
     def apart(self) -> tuple[Place, ...]:
@@ -71,6 +73,20 @@ class Jobs(ABC):
     def asked(self, part: Part, place: Place) -> str:
         """When others are to decide about a place of a part, as an expression for the job by which they do."""
 
+    def asks(self, part: Part) -> bool:
+        """Whether a part looks at the reviews of the run."""
+        return bool(part.questions or self.before(part)[1])
+
+    def needs(self, part: Part) -> list[str]:
+        """The jobs that have to end before a part."""
+        earlier, decisions = self.before(part)
+        before = self.just_before(part)
+        return [*earlier, *map(self.gate, decisions), *map(self.entries, before.matrices if before else ())]
+
+    def fine(self, part: Part) -> Iterator[str]:
+        """That no earlier job has failed, as expressions."""
+        return (f"needs.{name}.result != 'failure'" for name in self.before(part)[0])
+
     def gate(self, place: Place) -> str:
         """The id of the job that waits for the approval of a place."""
         return f"approve_{self.names.nodes[place.name]}"
@@ -82,7 +98,8 @@ class Jobs(ABC):
     def decision(self, place: Place) -> Decision:
         """What people decide about a place; the job that asks them hands on the reviews before."""
         before = self.handed_on(self.id(self.levels[place.name]), REVIEWS, "outputs.until_now")
-        return Decision(self.names.nodes[place.name], self.gate(place), Expression(f"${{{{ {before} }}}}"))
+        ended = Expression(f"${{{{ needs.{self.gate(place)}.result }}}}")
+        return Decision(self.names.nodes[place.name], ended, Expression(f"${{{{ {before} }}}}"))
 
     def before(self, part: Part) -> tuple[list[str], list[Place]]:
         """The parts and the decisions before a part."""

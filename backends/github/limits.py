@@ -10,10 +10,12 @@ from typing import Any
 from backends.base import OptionFinding
 from backends.github.calls import agent_types
 from backends.github.options import GithubOptions
+from backends.github.places import Place, retry_of
 from backends.github.plan import Plan
 from backends.github.prompts import Agents, Approvals, Prompts
 from backends.github.routes import Routes
 from backends.github.scalar import OPEN, Expression
+from backends.github.settings import environments_of
 from backends.github.step import Step
 from backends.github.triggers import INPUTS
 from backends.github.workflow import Workflow
@@ -43,6 +45,9 @@ LONGEST_INPUTS = 65_535
 LONGEST_VARIABLE = 128 * 1024 - 1
 """Bytes of `NAME=value` that Linux hands to a program."""
 
+MOST_ATTEMPTS = 10
+"""How often people are asked about one prompt: each time is a job."""
+
 _PINNED = re.compile(r"\./.*|docker://.*@sha256:[0-9a-f]{64}|.*@[0-9a-f]{40}")
 _SHORTEN = "put the text into a file of the repository, and name that file here"
 _MEET = "let fewer units lead to it: those of a step can meet in the step's own transition"
@@ -60,17 +65,37 @@ def taken(program: Program, options: GithubOptions, prompts: Prompts) -> Iterato
             yield _about_option(program, ("on", event, "inputs", name), "RD013", problem, remedy)
 
 
-def inexpressible(plan: Plan, prompts: Prompts) -> Iterator[Diagnostic]:
+def inexpressible(plan: Plan, options: GithubOptions, prompts: Prompts) -> Iterator[Diagnostic]:
     """Prompts that nobody can be asked: a job, and so an approval, happens once in a run."""
-    if not isinstance(prompts, Approvals):
-        return
     for place in plan.places:
+        yield from _environments(plan, place, options, prompts)
+        if not isinstance(prompts, Approvals):
+            continue
+        retry = retry_of(place.node) if place.kind == "unit" and isinstance(place.node.task, Ask) else None
+        if retry and (retry.on_fail or 0) >= MOST_ATTEMPTS:
+            problem = f"unit {place.node.id} may be asked {(retry.on_fail or 0) + 1} times, and each approval is a job"
+            remedy = f"let RETRY ask at most {MOST_ATTEMPTS} times, or take `prompts: answers` or `prompts: agent`"
+            yield _at(place.node, "RD520", problem, remedy)
         if place.kind == "loop":
             for node in place.nodes:
                 if isinstance(node.task, Ask):
                     problem = f"the prompt of unit {node.id} is in a loop, and an approval can be given once in a run"
                     remedy = "take `prompts: answers` or `prompts: agent`, or leave the loop before the prompt"
                     yield _at(node, "RD520", problem, remedy)
+
+
+def _environments(plan: Plan, place: Place, options: GithubOptions, prompts: Prompts) -> Iterator[Diagnostic]:
+    """Environments of units that no job can have: in a loop, which is one step, and where a run waits, which is one."""
+    found = environments_of(plan.program, options)
+    for node in place.nodes:
+        if node.id not in found or (place.kind != "loop" and not prompts.waits):
+            continue
+        if place.kind == "loop":
+            problem = f"unit {node.id} is in a loop, and an environment belongs to a job"
+            yield _at(node, "RD520", problem, "leave the loop before the unit, or take the option `environment`")
+        else:
+            problem = f"the environment of unit {node.id} would cut the run, and a run that may wait is one job"
+            yield _at(node, "RD520", problem, "take `prompts: environment` or `prompts: agent`")
 
 
 def unroutable(routes: Routes, options: GithubOptions) -> Iterator[Diagnostic]:

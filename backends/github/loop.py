@@ -6,15 +6,17 @@ Texts of the document reach the script as environment variables only; what stand
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Mapping
+import re
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from shlex import quote
 from typing import assert_never
 
 from backends.github.names import Names
 from backends.github.places import Place
-from backends.github.question import heading, question, verdict_words
+from backends.github.question import question, verdict_words
 from backends.github.scalar import comment
+from backends.github.seen import may_use
 from backends.github.templating import render
 from backends.marks import Marks, marked
 from backends.shell.registers import Registers
@@ -30,7 +32,8 @@ class Loop:
 
     `counters` are those that it has to follow, `registers` does what edges do to them, `start` how each counter and the
     first unit begin (a number, an identifier or an environment variable), `reports` the counters that later steps read,
-    `own` the variables that its step sets for all units.
+    `own` the variables that its step sets for all units, `summary` says whether it is noted what has run, `secrets`
+    which of `own` each node gets.
     """
 
     place: Place
@@ -43,29 +46,45 @@ class Loop:
     last_line: bool
     resumable: bool
     own: tuple[str, ...]
+    summary: bool
+    secrets: Mapping[str, tuple[str, ...]]
+
+
+def functions(loops: Sequence[Loop]) -> str:
+    """The bash script that writes the functions of some loops of one job to a file."""
+    nodes = [node for loop in loops for node in loop.place.nodes]
+    kinds = {type(node.task) for node in nodes}
+    first = loops[0]
+    return render(
+        "loop.sh.jinja",
+        commands=Shell in kinds,
+        hands_on=_hands_on(nodes),
+        repeats=any(node.retries for node in nodes),
+        summary=first.summary,
+        asking=first.asking if Ask in kinds else "",
+        placeholders=any(_placeholders(node) for node in nodes),
+        numbers=sorted(_variables(nodes)),
+        own=tuple(dict.fromkeys(name for loop in loops for name in loop.own)),
+        withheld=any(set(loop.own) - set(loop.secrets[node.id]) for loop in loops for node in loop.place.nodes),
+        resumable=first.resumable,
+    )
 
 
 def script(loop: Loop) -> str:
-    """The bash script of a loop."""
-    step = loop.names.nodes[loop.place.name]
-    lines = [*_functions(loop), *(f"{name}={value}" for name, value in loop.start.items()), "rdc_next="]
+    """The bash script of a loop, which needs its functions."""
+    lines = ['. "$RUNNER_TEMP/rdc/loop" || exit', *(f"{name}={value}" for name, value in loop.start.items())]
+    lines.append("rdc_next=")
     if _has_end(loop):
         lines.append("rdc_message=")
     if loop.resumable:
-        lines += _resumption(loop, step)
+        units = "|".join(loop.names.nodes[node.id] for node in loop.place.nodes)
+        words = ("go_on", loop.names.nodes[loop.place.name], quote(units), *_followed(loop))
+        lines.append(" ".join(words))
     lines += ['while [ -z "$rdc_next" ]; do', f"{INDENT}case $rdc_unit in"]
     for node in loop.place.nodes:
         lines += [INDENT * 2 + line for line in _arm(loop, node)]
     lines += [f"{INDENT}esac", "done", *_farewell(loop)]
     return "\n".join(lines) + "\n"
-
-
-def _resumption(loop: Loop, step: str) -> list[str]:
-    units = [loop.names.nodes[node.id] for node in loop.place.nodes]
-    text = render(
-        "loop-resume.sh.jinja", step=step, units=units, counters=_followed(loop), commands=Shell in _kinds(loop)
-    )
-    return text.splitlines()
 
 
 def _followed(loop: Loop) -> list[str]:
@@ -74,6 +93,11 @@ def _followed(loop: Loop) -> list[str]:
 
 def _kinds(loop: Loop) -> set[type[Task]]:
     return {type(node.task) for node in loop.place.nodes}
+
+
+def _hands_on(nodes: Iterable[Node]) -> bool:
+    """Whether a command may set variables for the units after it, in `$GITHUB_ENV` or `$GITHUB_PATH`."""
+    return any(may_use(str(node.task.command), "GITHUB_") for node in nodes if isinstance(node.task, Shell))
 
 
 def _has_end(loop: Loop) -> bool:
@@ -95,19 +119,6 @@ def environment(loop: Loop) -> dict[str, str]:
     return texts
 
 
-def _functions(loop: Loop) -> list[str]:
-    kinds = _kinds(loop)
-    text = render(
-        "loop.sh.jinja",
-        commands=Shell in kinds,
-        asking=loop.asking if Ask in kinds else "",
-        placeholders=any(_placeholders(node) for node in loop.place.nodes),
-        numbers=sorted(_variables(loop.place.nodes)),
-        own=loop.own,
-    )
-    return text.splitlines()
-
-
 def _variables(nodes: Iterable[Node]) -> set[str]:
     return {variable.name for node in nodes for variable in node.variables}
 
@@ -115,7 +126,7 @@ def _variables(nodes: Iterable[Node]) -> set[str]:
 def _arm(loop: Loop, node: Node) -> Iterator[str]:
     """What the loop does when it stands at a node."""
     name = loop.names.nodes[node.id]
-    yield f"{name}) # {comment(heading(node.id, str(node.title)), 100)}"
+    yield f"{name})"
     yield from (INDENT + line for line in _done(loop, node, name))
     yield f"{INDENT};;"
 
@@ -125,12 +136,12 @@ def _done(loop: Loop, node: Node, name: str) -> Iterator[str]:
     match node.task:
         case Shell(interpreter):
             command = yield from _filled(loop, f"RDC_COMMAND_{name}", node)
-            yield f"{_given(loop, node)}run {interpreter} {command}"
+            yield f"{_given(loop, node)}run {_called(node)} {interpreter} {command}"
             yield from _ways(loop).lines(node)
         case Ask():
             prompt = yield from _filled(loop, f"RDC_PROMPT_{name}", node)
             words = " ".join(verdict_words(node))
-            yield f'{_given(loop, node)}ask "$RDC_UNIT_{name}" {prompt} {words} || break'
+            yield f'{_given(loop, node)}ask {_called(node)} "$RDC_UNIT_{name}" {prompt} {words} || break'
             yield from _ways(loop).lines(node)
         case End():
             message = yield from _filled(loop, f"RDC_MESSAGE_{name}", node)
@@ -147,9 +158,21 @@ def _done(loop: Loop, node: Node, name: str) -> Iterator[str]:
 def _given(loop: Loop, node: Node) -> str:
     """The assignments before the command of a unit (M4)."""
     given = [f"{variable.name}=${loop.names.counters[variable.register]} " for variable in node.variables]
+    kept = [f"-u {name}" for name in loop.own if name not in loop.secrets[node.id]]
+    if kept:
+        given.append(f"rdc_without='{' '.join(kept)}' ")
     if node.retries:
         given.append(f"RDC_ATTEMPT=$(({loop.names.counters[node.retries]} + 1)) ")
     return "".join(given)
+
+
+def _called(node: Node) -> str:
+    """What a unit is called in the log, as a word of the script: on one line, and without anything that acts there."""
+    shown = str(node.title) or node.id  # without its number, which shifts where a unit is inserted
+    text = comment(" ".join(shown.replace("%", "%25").split()), 100)
+    if not set("$`") & set(text):
+        return quote(text)
+    return '"' + re.sub(r'([\\"$`])', r"\\\1", text) + '"'  # shellcheck takes a `$` in single quotes for a mistake
 
 
 def _filled(loop: Loop, variable: str, node: Node) -> Generator[str, None, str]:
@@ -183,9 +206,10 @@ def _ways(loop: Loop) -> Ways:
 
 def _farewell(loop: Loop) -> Iterator[str]:
     if loop.resumable:
-        yield from render("loop-keep.sh.jinja", counters=_followed(loop)).splitlines()
+        yield " ".join(("keep", *_followed(loop)))
+    elif Ask in _kinds(loop):
+        yield '[ -n "$rdc_next" ] || exit 1'  # what could not be asked is no end
     message = ["rdc_message"] if _has_end(loop) else []
-    yield "{"
-    for name in ("rdc_next", *(loop.names.counters[name] for name in loop.reports), *message):
-        yield f'  echo "{name.removeprefix("rdc_")}=${name}"'
-    yield '} >> "$GITHUB_OUTPUT"'
+    told = ("rdc_next", *(loop.names.counters[name] for name in loop.reports), *message)
+    for name in told:
+        yield f'echo "{name.removeprefix("rdc_")}=${name}" >> "$GITHUB_OUTPUT" || exit'

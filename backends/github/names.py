@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from compiler.ir.program import Program
-from compiler.ir.tasks import End
+from compiler.ir.program import Group, Node, Program, Register
+from compiler.ir.tasks import Branch, End
 
 LONGEST = 60
+
+_NUMBER = re.compile(r"(^|[./])(\d+|\{[Nn]\})($|[./~])")
+"""In the id of a unit: a number, or what stands for one."""
+
+_WORD = re.compile(r"[a-z]{2}")
+"""In a title: enough to call a unit so."""
 
 
 def identifiers(names: Iterable[tuple[str, str]], taken: Iterable[str]) -> dict[str, str]:
@@ -40,7 +47,10 @@ def _plain(name: str) -> str:
 
 
 RESULT = "result"
-"""The id of the step that gives a job its result."""
+"""The id of the step that says how a job ends where its steps do not say it by themselves."""
+
+SUMMARY = "summary"
+"""The id of the step that writes the table of what has run."""
 
 SAVED = "saved"
 """The id of the step that saves a run for another one."""
@@ -56,6 +66,9 @@ BEGIN = "begin"
 
 REVIEWS = "reviews"
 """The id of the step that notes the reviews before a question."""
+
+APPROVED = "approved"
+"""The id of the step that makes sure that somebody has approved the job that it begins."""
 
 _KEYWORDS = (
     "start",
@@ -73,6 +86,18 @@ _KEYWORDS = (
 _VALUES = ("true", "false", "null", "yes", "no", "on", "off", "nan", "infinity")
 """What YAML or an expression takes for a value; to be quoted would not help in an expression."""
 
+_OURS = (
+    RESULT,
+    SUMMARY,
+    SAVED,
+    KEPT,
+    HANDED,
+    BEGIN,
+    REVIEWS,
+    APPROVED,
+    *(f"{REVIEWS}_{number}" for number in range(2, 10)),
+)
+
 _VARIABLES = ("code", "env", "form", "kept", "message", "next", "outcome", "path", "rest", "state", "text", "unit")
 
 
@@ -89,17 +114,54 @@ class Names:
 
 
 def names_of(program: Program, taken: Iterable[str] = ()) -> Names:
-    """Identifiers for a program, none of which is `taken`. Those of the ends begin with COMPLETE or STOP."""
+    """Identifiers for a program, none of which is `taken`. Those of the ends begin with COMPLETE or STOP.
+
+    Numbers shift where a unit is inserted, so that units, and the ends and counters that belong to them, are called by
+    their names and titles wherever these tell them apart.
+    """
+    called = _called(program)
     nodes = (
-        (node.id, _end(node.id, node.task.result) if isinstance(node.task, End) else node.id) for node in program.nodes
+        (node.id, _end(node.id, node.task.result, called) if isinstance(node.task, End) else _unit(node.id, called))
+        for node in program.nodes
     )
-    counters = identifiers(((register.name, register.name) for register in program.registers), _VARIABLES)
+    counters = identifiers(((register.name, _counter(register, called)) for register in program.registers), _VARIABLES)
     variables = {name: f"rdc_{variable}" for name, variable in counters.items()}
-    return Names(identifiers(nodes, (RESULT, SAVED, KEPT, REVIEWS, *taken, *_KEYWORDS, *_VALUES)), variables)
+    return Names(identifiers(nodes, (*_OURS, *taken, *_KEYWORDS, *_VALUES)), variables)
 
 
-def _end(name: str, result: str) -> str:
+def _called(program: Program) -> Mapping[str, str]:
+    """The title of each unit and group that has a number, if no other is called so."""
+    units = (node for node in program.nodes if not isinstance(node.task, (Branch, End)))
+    items: list[Node | Group] = [*units, *program.groups]
+    titled = {item.id: _plain(str(item.title)).lower() for item in items if item.title}
+    numbered = {name: text for name, text in titled.items() if _NUMBER.search(name) and _is_lasting(name, text)}
+    others = [_plain(item.id).lower() for item in items if item.id not in numbered]
+    count = Counter([*numbered.values(), *others, *map(str.lower, (*_KEYWORDS, *_VALUES, *_OURS))])
+    return {name: text for name, text in numbered.items() if count[text] == 1}
+
+
+def _is_lasting(name: str, title: str) -> bool:
+    """Whether a title says something that stays when its unit gets another number: `Build`, but not `Step 3`."""
+    numbers = set(re.findall(r"\d+", name))
+    return _WORD.search(title) is not None and not any(part.strip("s") in numbers for part in title.split("_"))
+
+
+def _unit(name: str, called: Mapping[str, str]) -> str:
+    """What the id of a unit is made of: its title, or its own id. None looks like that of an end."""
+    group, _, word = name.rpartition("/")  # of a unit without a task, such as `2/FAIL`
+    text = called.get(name) or (f"{called[group]} {word}" if group in called else name)
+    return f"unit {text}" if text.startswith(("COMPLETE", "STOP")) else text
+
+
+def _end(name: str, result: str, called: Mapping[str, str]) -> str:
     """The id of an end, such as `4/COMPLETE~2`, with the word first, which says what the end is."""
     unit, _, word = name.rpartition("/")
     kind, _, number = word.partition("~")
+    unit = called.get(unit, unit)
     return f"{kind} {unit} {number}" if kind == result.upper() else f"{result.upper()} {name}"
+
+
+def _counter(register: Register, called: Mapping[str, str]) -> str:
+    """The text that the name of a counter is made of: that of its unit, and what it is for."""
+    unit = called.get(register.unit) if register.role != "instance" or register.name[:1].isdigit() else ""
+    return f"{unit} {register.outcome} {register.role}" if unit else register.name

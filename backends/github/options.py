@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, model_validator
 
+from backends.companions import check_path
 from backends.github.scalar import OPEN, Expression
 from backends.github.triggers import checked_events
 
@@ -105,6 +106,12 @@ def _action(uses: str) -> str:
     return uses
 
 
+def _folder(path: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9_./-]+", path):
+        raise ValueError("a folder has letters, digits, `_`, `-` and `.` in its parts")
+    return check_path(f"{path}/x.sh").removesuffix("/x.sh")
+
+
 def _input(name: str) -> str:
     if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.-]*", name):
         raise ValueError("an input has letters, digits, `_`, `-` and `.` in its name")
@@ -189,6 +196,17 @@ class SetupStep(_Model):
         return self
 
 
+class UnitSettings(_Model):
+    """What is said of a unit."""
+
+    secrets: list[VariableName] | None = Field(
+        default=None, description="The secrets that it gets. Where some unit names any, each gets those alone."
+    )
+    environment: Text | None = Field(
+        default=None, description="The environment of the job that it stands in, which is a job of its own."
+    )
+
+
 class GithubOptions(_Model):
     """The options of the github target; the defaults make a workflow that is started by hand."""
 
@@ -206,6 +224,11 @@ class GithubOptions(_Model):
     secrets: list[VariableName] | dict[VariableName, Identifier] = Field(
         default_factory=list,
         description="Secrets that commands get: a list of names, or a mapping from variable to secret.",
+    )
+    units: dict[Name, UnitSettings] = Field(
+        default_factory=dict,
+        description="What is said of single units and steps, by their ids; `*` for all. "
+        "In a document it stands beside the targets, under `rdc`.",
     )
     permissions: dict[Scope, Access] = Field(
         default_factory=_read_only,
@@ -246,18 +269,32 @@ class GithubOptions(_Model):
         description="Where the agents of a parallel step run: in one step, or outside loops each in a job of its own.",
     )
     summary: bool = Field(
-        default=True, description="Whether the last step writes the table and the picture of the run."
+        default=False,
+        description="Whether the page of the run has a table of what has run, and a picture of the flow.",
+    )
+
+    helpers: Literal["inline", "action"] = Field(
+        default="inline",
+        description="Where the scripts stand that are no part of the document: `inline` in the workflow, or `action` "
+        "in files of the repository beside it, which workflows share.",
+    )
+    helpers_folder: Annotated[Text, AfterValidator(_folder)] = Field(
+        default="../actions/rdc",
+        alias="helpers-folder",
+        description="The folder of these files, by the way from `.github/workflows`.",
     )
 
     @model_validator(mode="after")
     def _fits_together(self) -> GithubOptions:
+        if self.helpers == "action" and not self.checkout:
+            raise ValueError("`helpers: action` takes the files from the repository, so it needs `checkout`")
         if self.prompts == "agent" and self.agent is None:
             raise ValueError("`prompts: agent` needs the option `agent`, the command that answers prompts")
         for caller in (self.agent, *self.agents.values(), *self.tools.values()):
             for name in caller.secrets if isinstance(caller, Called) else ():
                 if name not in self.secret_names():
                     raise ValueError(f"the secret {name} of a command is not among those of the option `secrets`")
-        for name in self.secret_names().keys() & self.env.keys():
+        for name in self.all_secrets().keys() & self.env.keys():
             raise ValueError(f"the variable {name} is given by `env` and by `secrets`; give it once")
         return self
 
@@ -278,6 +315,11 @@ class GithubOptions(_Model):
     def secret_names(self) -> dict[str, str]:
         """The secret that each variable gets."""
         return self.secrets if isinstance(self.secrets, dict) else {name: name for name in self.secrets}
+
+    def all_secrets(self) -> dict[str, str]:
+        """The secret that each variable gets, those among them that only units name."""
+        named = (name for said in self.units.values() for name in said.secrets or ())
+        return {**{name: name for name in named}, **self.secret_names()}
 
     def triggers(self) -> dict[str, Any]:
         """What starts the workflow, by event."""

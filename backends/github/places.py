@@ -14,7 +14,7 @@ from typing import Literal
 from compiler.ir.edges import Add, Clear, CounterTest, Edge, Effect, Keep, OutcomeTest, Reset
 from compiler.ir.graph import Graph, ordered_components, to_graph
 from compiler.ir.program import Node, Program, scope_members
-from compiler.ir.tasks import Branch, End, Shell, Verdict
+from compiler.ir.tasks import Ask, Branch, End, Shell, Verdict
 from compiler.ir.texts import Text
 from compiler.passes import optimise
 
@@ -85,19 +85,28 @@ def retry_of(node: Node) -> Retry | None:
     return Retry(limits.get(Verdict.PASS), limits.get(Verdict.FAIL)) if limits else None
 
 
-def find_places(program: Program, together: Iterable[frozenset[str]] = (), *, repeats: bool = True) -> list[Place]:
+def find_places(
+    program: Program, together: Iterable[frozenset[str]] = (), *, repeats: bool = True, asks: bool = False
+) -> list[Place]:
     """The places of a program in topological order, the earliest in the document first where there is a choice.
 
     Args:
         program: Without nodes that cannot be reached.
         together: Sets of nodes that must be one place, each closed under paths between its members.
         repeats: Whether a step can repeat a unit by itself, so that such a one is no loop.
+        asks: Whether jobs can repeat a question, so that one that is put again after a FAIL is no loop.
 
     Returns:
         Every node is in one place, and every edge leads within its place or to a later one.
     """
     graph = to_graph(program)
-    graph.remove_edges_from([(node.id, node.id) for node in program.nodes if repeats and stands_alone(node)])
+    graph.remove_edges_from(
+        [
+            (node.id, node.id)
+            for node in program.nodes
+            if (repeats and stands_alone(node)) or (asks and is_asked_again(node))
+        ]
+    )
     index = program.index()
     components = ordered_components(graph, together)
     return [_place([index[name] for name in names], graph) for names in components]
@@ -106,6 +115,12 @@ def find_places(program: Program, together: Iterable[frozenset[str]] = (), *, re
 def stands_alone(node: Node) -> bool:
     """Whether a unit repeats itself in a way that one step can do."""
     return isinstance(node.task, Shell) and retry_of(node) is not None
+
+
+def is_asked_again(node: Node) -> bool:
+    """Whether a question is put again after a FAIL, and comes back to itself in no other way."""
+    retry = retry_of(node)
+    return isinstance(node.task, Ask) and retry is not None and retry.on_pass is None
 
 
 def _place(nodes: list[Node], graph: Graph) -> Place:

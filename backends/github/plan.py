@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from backends.github.condition import FALSE, Literal, literals
-from backends.github.flow import ANSWER, Flow, Report, TangledError, Values, Verdicts
+from backends.github.flow import ANSWER, APPROVAL, Flow, Report, TangledError, Values, Verdicts
 from backends.github.names import Names, names_of
 from backends.github.places import Place, changes, find_places, scopes_of
 from compiler.ir.edges import Add, CounterTest
@@ -45,7 +45,7 @@ def make_plan(program: Program, answers: Verdicts = ANSWER) -> Plan:
     names = names_of(program)
     together: list[frozenset[str]] = []
     while True:
-        places = find_places(program, together)
+        places = find_places(program, together, asks=answers is APPROVAL)
         try:
             flow = Flow(program, places, names, answers)
             places = [place for place in places if flow.reached[place.name] != FALSE]

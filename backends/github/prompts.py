@@ -22,7 +22,8 @@ class Prompts:
     """Prompts of a workflow that has none, and what the ways of answering share.
 
     `waits` says whether a run may have to wait for an answer, and be continued by another one; `in_loop` is the name of
-    the template with the function `ask` of a loop, `last_line` says whether the last line of an answer is what counts.
+    the template with the function `ask` of a loop, `last_line` says whether the last line of an answer is what counts,
+    `summary` whether it is noted what has run.
     """
 
     waits: ClassVar[bool] = False
@@ -30,11 +31,16 @@ class Prompts:
     in_loop: ClassVar[str] = ""
     last_line: ClassVar[bool] = False
 
-    shell_says: ClassVar[str] = "Runs a script without -e and pipefail, and notes how it went for the last step."
+    summary: bool = False
+
+    @property
+    def shell_says(self) -> str:
+        """What the shell of a job does, in a comment; "" where it says that itself."""
+        return "Runs a script without -e and pipefail, and notes how it went for the summary." if self.summary else ""
 
     def shell(self, interpreter: str) -> str:
-        """The shell template for a script in the language of an interpreter."""
-        return noting(interpreter)
+        """The shell template for a script in the language of an interpreter: without `-e` and `pipefail` (M2)."""
+        return noting(interpreter) if self.summary else f"{interpreter} {{0}}"
 
     def own_shell(self) -> str:
         """The shell template for a bash script that notes itself how its unit went."""
@@ -49,12 +55,20 @@ class Prompts:
         raise NotImplementedError
 
 
+BY_PEOPLE = "A person answers, by the input `answers` or in a run that goes on with this one."
+
+
 class Answers(Prompts):
     """An input of the workflow has the answers; without one the run waits, to be continued by another run."""
 
     waits = True
     verdicts = ANSWER
     in_loop = "ask-answers.sh.jinja"
+
+    @property
+    def shell_says(self) -> str:
+        """What the shell of a job does."""
+        return "Runs a script without -e and pipefail, unless that was done before the run had to wait."
 
     def shell(self, interpreter: str) -> str:
         """Runs a script by way of `rdc/run`, which remembers what was finished before the run had to wait."""
@@ -72,6 +86,7 @@ class Answers(Prompts):
         """Looks for an answer."""
         env = {**step.env, "UNIT": node.id, "PROMPT": question(node)}
         run = f'"$RUNNER_TEMP/rdc/answer" {" ".join(verdict_words(node))}'
+        step = replace(step, comments=(*step.comments, BY_PEOPLE))
         return replace(step, tolerated=True, shell=self.shell("bash"), env=env, run=run)
 
 
@@ -84,7 +99,8 @@ class Agents(Prompts):
     def unit(self, step: Step, node: Node) -> Step:
         """Asks the agent."""
         env = {**step.env, "RDC_UNIT": node.id, "RDC_PROMPT": question(node, last_line=self.last_line)}
-        return replace(step, shell=self.shell("bash"), env=env, run=render("agent.sh.jinja", no=verdict_words(node)[1]))
+        run = render("agent.sh.jinja", hands_on=False, no=verdict_words(node)[1])
+        return replace(step, shell=self.shell("bash"), env=env, run=run)
 
 
 _SHOW = """printf '%s\\n' "$PROMPT" | sed 's/^/> /' >> "$GITHUB_STEP_SUMMARY"\n"""
@@ -105,20 +121,22 @@ class Approvals(Prompts):
 class Decision:
     """What people decide in between two parts.
 
-    `step` has put the question, `job` waits for the approval, and `before` is an expression for the reviews before.
+    `step` has put the question, `ended` and `before` are expressions for how the approval has ended, and for the
+    reviews before; `attempts` says how often people were asked at most.
     """
 
     step: str
-    job: str
+    ended: Expression
     before: Expression
+    attempts: int = 1
 
 
 def prompts_of(options: GithubOptions) -> Prompts:
     """The way of answering that the option `prompts` names."""
     match options.prompts:
         case "answers":
-            return Answers()
+            return Answers(options.summary)
         case "agent":
-            return Agents()
+            return Agents(options.summary)
         case "environment":
-            return Approvals()
+            return Approvals(options.summary)

@@ -11,6 +11,7 @@ from backends.github import matrix
 from backends.github.calls import RUNTIME, UNIT_SHELL, Calls, agent_types
 from backends.github.continuation import entries_taken, fetched, handed_over, identity, of_earlier, waiting_saved
 from backends.github.inputs import given, with_declared
+from backends.github.job import Job
 from backends.github.jobs import Part, all_of
 from backends.github.names import BEGIN, HANDED, RESULT
 from backends.github.places import Place
@@ -21,7 +22,7 @@ from backends.github.runtime import Runtime, callers, delimiter, runtime
 from backends.github.scalar import Expression
 from backends.github.step import PLAIN_SHELL, Step
 from backends.github.templating import render
-from backends.github.workflow import Job, Workflow
+from backends.github.workflow import Workflow
 from compiler.ir.program import Node
 from compiler.ir.tasks import Gate, Shell
 from compiler.version import __version__
@@ -58,20 +59,14 @@ class RoutedWorkflow(Workflow[RoutedParts]):
             "The program begins at the step `Prepare`. The step before it is the runtime of rdc, which all others call."
         )
 
-    @property
-    def _shell_says(self) -> str:
-        return ""
-
     def _shell(self, part: Part) -> str:
         """Commands stand in their steps as they are, and the shell gives them to the runtime."""
         has_commands = any(place.kind == "unit" and isinstance(place.node.task, Shell) for place in part.places)
         return UNIT_SHELL if has_commands else PLAIN_SHELL
 
-    def _environment(self) -> dict[str, str]:
+    def _environment(self, part: Part) -> dict[str, str]:
         agents, tools = callers(self.options)
-        env = {
-            name: value for name, value in super()._environment().items() if name not in {"RDC_ATTEMPT", "RDC_AGENT"}
-        }
+        env = {name: value for name, value in super()._environment(part).items() if name != "RDC_AGENT"}
         return env | dict([*agents.values(), *tools.values()])
 
     def _question(self, node: Node) -> str:
@@ -85,6 +80,7 @@ class RoutedWorkflow(Workflow[RoutedParts]):
         script = render(
             "begin.sh.jinja",
             routed=True,
+            summary=False,
             entry=False,
             earlier=earlier,
             decisions=[parts.decision(place).step for place in places],
@@ -122,7 +118,7 @@ class RoutedWorkflow(Workflow[RoutedParts]):
         decisions = [parts.decision(place) for place in parts.before(part)[1]]
         env: dict[str, str] = {"TOKEN": TOKEN, "ENVIRONMENT": self.options.approval_environment} if decisions else {}
         for decision in decisions:
-            env[f"RDC_DECISION_{decision.step}"] = Expression(f"${{{{ needs.{decision.job}.result }}}}")
+            env[f"RDC_DECISION_{decision.step}"] = decision.ended
             env[f"BEFORE_{decision.step}"] = decision.before
         for place, name in zip(before.matrices, self._names(before.matrices), strict=True):
             env[f"RDC_ENTRIES_{name}"] = Expression(f"${{{{ needs.{parts.entries(place)}.result }}}}")
@@ -144,7 +140,7 @@ class RoutedWorkflow(Workflow[RoutedParts]):
             needs=(part.id,),
             environment=self.options.environment or "",
             permissions=tuple(self._permissions(False)),
-            env=self._environment(),
+            env=self._environment(part),
             shell=PLAIN_SHELL,
             matrix=matrix.labels(place.node),
         )
@@ -154,7 +150,7 @@ class RoutedWorkflow(Workflow[RoutedParts]):
         modules = self._runtime.modules
         says = f"The runtime of rdc {__version__}. Nothing of the program is in it: that begins at the step `Prepare`."
         script = render("modules.sh.jinja", modules=modules, delimiter=delimiter(modules))
-        return Step("Write the runtime", comments=(says,), shell=PLAIN_SHELL, run=script)
+        return Step("Write the runtime", comments=(says,), shell=PLAIN_SHELL, run=script, helper="runtime")
 
     def _walked(self, parts: RoutedParts, part: Part) -> Iterator[Step]:
         yield from Calls(parts, part, self.options, self._secrets(), self.options.prompts).steps()
@@ -162,7 +158,7 @@ class RoutedWorkflow(Workflow[RoutedParts]):
         onward = parts.onward(part)
         if onward:
             env["RDC_ONWARD"] = " ".join(onward)
-        if self.options.summary and self.flow:
+        if self.flow and part is parts.parts[0]:
             env["RDC_FLOW"] = self.flow
         yield Step(
             name="Result",
@@ -178,4 +174,4 @@ class RoutedWorkflow(Workflow[RoutedParts]):
         if self.prompts.waits:
             yield from waiting_saved(self._secrets(), self.events, routed=True)
         if parts.onward(part):
-            yield from handed_over(part.id, self._secrets(), HANDED, routed=True)
+            yield from handed_over(part.id, self._secrets(), HANDED, when="steps.result.outputs.next", routed=True)

@@ -11,7 +11,10 @@ PLAIN_SHELL = "bash {0}"
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step. Texts are as they are meant; `condition` is an expression, empty for none, `timeout` is in minutes."""
+    """One step. Texts are as they are meant; `condition` is an expression, empty for none, `timeout` is in minutes.
+
+    `helper` is the name of what the script does, if it belongs to no unit but to what workflows share.
+    """
 
     name: str
     id: str = ""
@@ -25,6 +28,7 @@ class Step:
     shell: str = ""
     env: Mapping[str, str] = field(default_factory=dict)
     run: str = ""
+    helper: str = ""
 
 
 def noting(interpreter: str) -> str:

@@ -92,22 +92,34 @@ def _callable(events: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def lines(events: Mapping[str, Any]) -> str:
     """The lines below `on:`."""
-    return "\n".join(_lines(events, 2))
+    return "\n".join(_mapping(events, 2))
 
 
-def _lines(values: Mapping[str, Any], indent: int) -> Iterator[str]:
-    """A mapping as block YAML."""
-    for key, value in values.items():
-        begin = f"{' ' * indent}{scalar(str(key))}:"
-        if isinstance(value, dict) and value:
-            yield begin
-            yield from _lines(value, indent + 2)
-        elif value is None or value == {}:
-            yield begin
+def value(item: object, indent: int) -> str:
+    """A plain value as it stands behind a key: on the line of the key, or below it in block style."""
+    if isinstance(item, (dict, list)) and item:
+        return "".join(f"\n{line}" for line in _block(item, indent))
+    return "" if item is None or item == {} else f" {_single(item, indent)}"
+
+
+def _mapping(values: Mapping[str, Any], indent: int) -> Iterator[str]:
+    for key, item in values.items():
+        yield f"{' ' * indent}{scalar(str(key))}:{value(item, indent + 2)}"
+
+
+def _block(item: Mapping[str, Any] | list[Any], indent: int) -> Iterator[str]:
+    if isinstance(item, Mapping):
+        yield from _mapping(item, indent)
+        return
+    dash = f"{' ' * indent}- "
+    for entry in item:
+        if isinstance(entry, (dict, list)) and entry:
+            first, *others = "\n".join(_block(entry, indent + 2)).split("\n")
+            yield from (dash + first[indent + 2 :], *others)
         else:
-            yield f"{begin} {flow(value, indent + 2)}"
+            yield dash + _single(entry, indent + 2)
 
 
-def flow(value: object, indent: int = 0) -> str:
-    """A plain value on one line: a text as a scalar, all else as JSON, which YAML contains."""
-    return scalar(value, indent) if isinstance(value, str) else visible(json.dumps(value, ensure_ascii=False))
+def _single(item: object, indent: int) -> str:
+    """A value that has nothing in it: a text as a scalar, all else as JSON, which YAML contains."""
+    return scalar(item, indent) if isinstance(item, str) else visible(json.dumps(item, ensure_ascii=False))

@@ -9,30 +9,36 @@ from functools import cached_property
 from backends.github.condition import expression
 from backends.github.flow import Report, Values
 from backends.github.jobs import Part
-from backends.github.loop import Loop, environment, script
+from backends.github.loop import Loop, environment, functions, script
 from backends.github.parts import Parts
 from backends.github.places import Place, Retry, retry_of
 from backends.github.plan import Plan
 from backends.github.prompts import Prompts
 from backends.github.question import heading
+from backends.github.reasons import ways_from, ways_to
 from backends.github.scalar import OPEN, Expression, comment, label
-from backends.github.step import Step
+from backends.github.settings import UnitSecrets
+from backends.github.step import PLAIN_SHELL, Step
 from backends.shell.dialects import BASH
 from backends.shell.registers import Registers
 from compiler.ir.program import Group, Node, Register, map_texts, scope_members
 from compiler.ir.tasks import Ask, Branch, End, Shell
 
+LOOPS = "Prepare the loops"
+"""The name of the step that writes what loops share."""
+
+_SHARED = "What the loops below share; nothing of the document is in it."
 _PROMPT_LINES = 8
 
 
 @dataclass(frozen=True)
 class Units:
-    """Writes the units of a part as steps. `secrets` are variables that each of them gets."""
+    """Writes the units of a part as steps. `secrets` knows what each of them gets."""
 
     parts: Parts
     part: Part
     prompts: Prompts
-    secrets: Mapping[str, str]
+    secrets: UnitSecrets
 
     @property
     def plan(self) -> Plan:
@@ -46,11 +52,19 @@ class Units:
     def steps(self) -> Iterator[Step]:
         """The steps in order; branches and ends have none."""
         found = headings(self.plan.program.groups, self.part.places)
+        loops = [self._loop_of(place) for place in self.part.places if place.kind == "loop"]
+        if loops:
+            yield Step(LOOPS, comments=(_SHARED,), shell=PLAIN_SHELL, run=functions(loops), helper="loops")
         for place in self.part.places:
             if place.kind in {"unit", "loop"}:
                 step = self._loop(place) if place.kind == "loop" else self._unit(place)
                 heading = [found[node.id] for node in place.nodes if node.id in found]
                 yield replace(step, comments=(*heading, *step.comments))
+
+    def _why(self, place: Place) -> Iterator[str]:
+        """What leads to a place, as it was written, if its step has a condition that says so."""
+        if self.parts.condition(self.part, place):
+            yield from ways_to(self.plan.program, *place.nodes)
 
     # --- A unit outside of loops --------------------------------------------------------------------------------------
 
@@ -59,10 +73,10 @@ class Units:
         step = Step(
             name=title(node),
             id=self.plan.names.nodes[node.id],
-            comments=tuple(about(node)),
+            comments=(*about(node), *self._why(place)),
             condition=self.parts.condition(self.part, place),
             tolerated=self.plan.flow.halt(node) is None,
-            env={**self.secrets, **self._instances(place)},
+            env={**self.secrets.of(node), **self._instances(place)},
         )
         if not isinstance(node.task, Shell):
             return self.prompts.unit(step, node)
@@ -79,7 +93,31 @@ class Units:
 
     def _repeated(self, step: Step, task: Shell, retry: Retry) -> Step:
         env = {**step.env, "RDC_COMMAND": str(task.command)}
-        return replace(step, shell=self.prompts.own_shell(), env=env, run=_repetition(step.id, task.interpreter, retry))
+        run = self._repetition(step.id, task.interpreter, retry)
+        return replace(step, shell=self.prompts.own_shell(), env=env, run=run)
+
+    def _repetition(self, step: str, interpreter: str, retry: Retry) -> str:
+        """A loop that runs a command until its outcome is not to be retried any more (M9)."""
+        most = max(retry.on_pass or 0, retry.on_fail or 0) + 1
+        lines = [
+            "export RDC_ATTEMPT",
+            f"for ((RDC_ATTEMPT = 1; RDC_ATTEMPT <= {most}; RDC_ATTEMPT++)); do",
+            f'  echo "::group::Attempt $RDC_ATTEMPT of {most}"',
+            *(["  SECONDS=0"] if self.prompts.summary else ()),
+            f'  {interpreter} -c "$RDC_COMMAND"',
+            "  rdc_code=$?",
+            """  printf '\\n::endgroup::\\nexit code %s\\n' "$rdc_code\"""",
+        ]
+        if self.prompts.summary:
+            lines.append(f'  echo "{step} $RDC_ATTEMPT $rdc_code $SECONDS" >> "$RUNNER_TEMP/rdc-journal"')
+        if retry.on_pass is None:
+            lines.append('  [ "$rdc_code" -eq 0 ] && break')
+        elif retry.on_fail is None:
+            lines.append('  [ "$rdc_code" -ne 0 ] && break')
+        elif retry.on_pass != retry.on_fail:
+            sooner, test = (retry.on_pass, "-eq") if retry.on_pass < retry.on_fail else (retry.on_fail, "-ne")
+            lines.append(f'  [ "$rdc_code" {test} 0 ] && [ "$RDC_ATTEMPT" -gt {sooner} ] && break')
+        return "\n".join([*lines, "done", 'exit "$rdc_code"']) + "\n"
 
     def _placed(self, place: Place) -> Node:
         """The node with its instance numbers in its texts (M5)."""
@@ -92,31 +130,35 @@ class Units:
 
     # --- A loop -------------------------------------------------------------------------------------------------------
 
-    def _loop(self, place: Place) -> Step:
+    def _loop_of(self, place: Place) -> Loop:
         plan = self.plan
-        starts, env = self._starts(place)
         counters = tuple(r for r in plan.program.registers if r.name in plan.counters[place.name])
-        loop = Loop(
+        return Loop(
             place=place,
             names=plan.names,
             counters=counters,
             registers=Registers(self._members, plan.names.counters, plan.counters[place.name], BASH),
-            start=starts,
+            start=self._starts(place)[0],
             reports=tuple(plan.reports[place.name]),
             asking=self.prompts.in_loop,
             last_line=self.prompts.last_line,
             resumable=self.prompts.waits,
-            own=tuple(self.secrets),
+            own=tuple(self.secrets.of(*place.nodes)),
+            summary=self.prompts.summary,
+            secrets={node.id: tuple(self.secrets.of(node)) for node in place.nodes},
         )
+
+    def _loop(self, place: Place) -> Step:
+        loop, (_, env) = self._loop_of(place), self._starts(place)
         units = [node for node in place.nodes if isinstance(node.task, (Shell, Ask))]
         name = f"Loop: {', '.join(node.id for node in units)}"
         return Step(
             name=label(f"Loop: {title(units[0])}" if len(units) == 1 else name),
-            id=plan.names.nodes[place.name],
-            comments=tuple(line for node in units for line in about(node, place.nodes)),
+            id=self.plan.names.nodes[place.name],
+            comments=(*(line for node in units for line in about(node, place.nodes)), *self._why(place)),
             condition=self.parts.condition(self.part, place),
             shell=self.prompts.loop_shell(),
-            env={**self.secrets, **env, **environment(loop)},
+            env={**self.secrets.of(*place.nodes), **env, **environment(loop)},
             run=script(loop),
         )
 
@@ -195,30 +237,14 @@ def title(node: Node) -> str:
 def about(node: Node, within: tuple[Node, ...] = ()) -> Iterator[str]:
     """Where a unit was written, and what stands above its command."""
     place = comment(f"{node.origin.path}:{node.origin.span.line}")
-    yield f"{place} {comment(title(node))}" if within else place
-    if isinstance(node.task, Shell) and node.task.prompt and not within:
+    if within:
+        by = "; answered by a person or an agent" if isinstance(node.task, Ask) else ""
+        yield f"{place} {comment(title(node))}{by}"
+        yield from (f"  {way}" for way in ways_from(node) if ": " in way)
+        return
+    yield place
+    if isinstance(node.task, Shell) and node.task.prompt:
         lines = [line for line in str(node.task.prompt).splitlines() if line.strip()]
         yield from (comment(line) for line in lines[:_PROMPT_LINES])
         if len(lines) > _PROMPT_LINES:
             yield "…"
-
-
-def _repetition(step: str, interpreter: str, retry: Retry) -> str:
-    """A loop that runs a command until its outcome is not to be retried any more (M9)."""
-    most = max(retry.on_pass or 0, retry.on_fail or 0) + 1
-    lines = [
-        "export RDC_ATTEMPT",
-        f"for ((RDC_ATTEMPT = 1; RDC_ATTEMPT <= {most}; RDC_ATTEMPT++)); do",
-        "  SECONDS=0",
-        f'  {interpreter} -c "$RDC_COMMAND"',
-        "  rdc_code=$?",
-        f'  echo "{step} $RDC_ATTEMPT $rdc_code $SECONDS" >> "$RUNNER_TEMP/rdc-journal"',
-    ]
-    if retry.on_pass is None:
-        lines.append('  [ "$rdc_code" -eq 0 ] && break')
-    elif retry.on_fail is None:
-        lines.append('  [ "$rdc_code" -ne 0 ] && break')
-    elif retry.on_pass != retry.on_fail:
-        sooner, test = (retry.on_pass, "-eq") if retry.on_pass < retry.on_fail else (retry.on_fail, "-ne")
-        lines.append(f'  [ "$rdc_code" {test} 0 ] && [ "$RDC_ATTEMPT" -gt {sooner} ] && break')
-    return "\n".join([*lines, "done", 'exit "$rdc_code"']) + "\n"

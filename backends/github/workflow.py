@@ -6,28 +6,28 @@ import json
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Generic, TypeVar
 
 from backends.base import MARK
-from backends.github.continuation import handed_over, prepared, taken_over, waiting_saved
+from backends.companions import Companion
+from backends.github.helpers import files, shared
+from backends.github.job import Job
 from backends.github.jobs import Jobs, Part, all_of
 from backends.github.names import REVIEWS
 from backends.github.options import Concurrency, GithubOptions, SetupStep
-from backends.github.parts import Parts
 from backends.github.pins import pins
 from backends.github.places import Place
 from backends.github.plan import Plan
 from backends.github.prompts import TOKEN, Agents, Prompts
 from backends.github.question import question
-from backends.github.result import result_step
 from backends.github.routes import Routes
 from backends.github.scalar import Expression, label
 from backends.github.step import PLAIN_SHELL, Step
 from backends.github.templating import render
-from backends.github.triggers import flow, lines, with_inputs
-from backends.github.units import Units, title
+from backends.github.triggers import lines, value, with_inputs
+from backends.github.units import title
 from compiler.ir.program import Node, Program
 from compiler.version import __version__
 
@@ -36,26 +36,6 @@ _REASONS = {"contents": "check out the repository", "actions": "check the run th
 
 
 JobsType = TypeVar("JobsType", bound=Jobs)
-
-
-@dataclass(frozen=True)
-class Job:
-    """A job with its steps; `permissions` are scope, access and the reason for it.
-
-    `matrix` has a label for each entry of a parallel step, which then has a job of its own with all this.
-    """
-
-    id: str
-    name: str
-    steps: tuple[Step, ...]
-    condition: str = ""
-    needs: tuple[str, ...] = ()
-    environment: str = ""
-    permissions: tuple[tuple[str, str, str], ...] = ()
-    outputs: Mapping[str, str] = field(default_factory=dict)
-    env: Mapping[str, str] = field(default_factory=dict)
-    shell: str = ""
-    matrix: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -79,12 +59,24 @@ class Workflow(ABC, Generic[JobsType]):
             name=self._title,
             triggers=lines(self.events),
             concurrency=options.concurrency or self._concurrency,
-            runs_on=flow(options.runs_on),
+            runs_on=value(options.runs_on, 6),
             timeout=options.timeout_minutes,
-            jobs=self.jobs,
+            jobs=[self._shared(job) for job in self.jobs],
             guide=self._guide,
             shell_says=self._shell_says,
+            plain_shell=PLAIN_SHELL,
+            needs=lambda job: value(list(job.needs), 6),
         )
+
+    @property
+    def companions(self) -> tuple[Companion, ...]:
+        """The files that the steps call beside the workflow."""
+        is_shared = self.options.helpers == "action"
+        return tuple(files(self.jobs, self.options.helpers_folder)) if is_shared else ()
+
+    def _shared(self, job: Job) -> Job:
+        is_shared = self.options.helpers == "action"
+        return shared(job, self._checkout(), self.options.helpers_folder) if is_shared else job
 
     @property
     def events(self) -> Mapping[str, Any]:
@@ -130,11 +122,11 @@ class Workflow(ABC, Generic[JobsType]):
 
     @property
     def _shell_says(self) -> str:
-        return self.prompts.shell_says
+        return ""
 
-    def _shell(self, part: Part) -> str:  # noqa: ARG002 (the same for all)
+    @abstractmethod
+    def _shell(self, part: Part) -> str:
         """The shell of the steps of a job that name none."""
-        return self.prompts.shell("bash")
 
     @property
     def _title(self) -> str:
@@ -153,25 +145,20 @@ class Workflow(ABC, Generic[JobsType]):
         return Concurrency.model_construct(group=Expression(f"{workflow}-${{{{ github.ref }}}}{resume}"))
 
     def _part(self, parts: JobsType, part: Part) -> Job:
-        earlier, decisions = parts.before(part)
-        before = parts.just_before(part)
-        matrices = before.matrices if before else ()
+        earlier = parts.before(part)[0]
         condition = ""
         if earlier:
             reached = parts.whole(part)
-            fine = [f"needs.{name}.result != 'failure'" for name in earlier]
-            condition = all_of("!cancelled()", *fine, reached)
+            condition = all_of("!cancelled()", *parts.fine(part), reached)
         return Job(
             id=part.id,
             name=self._title if len(parts.parts) == 1 else f"{self._title}, part {parts.parts.index(part) + 1}",
             steps=tuple(self._steps(parts, part)),
             condition=condition,
-            needs=(*earlier, *map(parts.gate, decisions), *map(parts.entries, matrices)),
-            environment=self.options.environment or "",
-            permissions=tuple(
-                self._permissions(not earlier, asks=bool(part.questions or decisions), waits=self.prompts.waits)
-            ),
-            env=self._environment(),
+            needs=tuple(parts.needs(part)),
+            environment=part.environment or self.options.environment or "",
+            permissions=tuple(self._permissions(not earlier, asks=parts.asks(part), waits=self.prompts.waits)),
+            env=self._environment(part),
             shell=self._shell(part),
         )
 
@@ -189,7 +176,14 @@ class Workflow(ABC, Generic[JobsType]):
 
     def _reviews(self) -> Step:
         env = {"TOKEN": TOKEN, "ENVIRONMENT": self.options.approval_environment}
-        return Step("Note the reviews until now", REVIEWS, shell=PLAIN_SHELL, env=env, run=render("before.sh.jinja"))
+        return Step(
+            "Note the reviews until now",
+            REVIEWS,
+            shell=PLAIN_SHELL,
+            env=env,
+            run=render("before.sh.jinja"),
+            helper="reviews",
+        )
 
     def _approval(self, parts: JobsType, part: Part, place: Place) -> Job:
         """The job that people approve or reject."""
@@ -205,7 +199,8 @@ class Workflow(ABC, Generic[JobsType]):
             name=title(node),
             shell=PLAIN_SHELL,
             env=env,
-            run=render("approved.sh.jinja"),
+            run=render("approved.sh.jinja", step=""),
+            helper="approved",
         )
         return Job(
             id=parts.gate(place),
@@ -220,14 +215,18 @@ class Workflow(ABC, Generic[JobsType]):
     def _question(self, node: Node) -> str:
         return question(node)
 
-    def _secrets(self) -> dict[str, str]:
+    def _secrets(self) -> Mapping[str, str]:
         """The secrets that units get, and what surrounds them does not."""
         found = self.options.secret_names().items()
         return {name: Expression(f"${{{{ secrets.{secret} }}}}") for name, secret in found}
 
-    def _environment(self) -> dict[str, str]:
+    def _own_variables(self, part: Part) -> dict[str, str]:  # noqa: ARG002 (the same for all)
+        """What a called process is told of the run."""
+        return {"RDC_RUN_ID": Expression("${{ github.run_id }}")}
+
+    def _environment(self, part: Part) -> dict[str, str]:
         options = self.options
-        env: dict[str, str] = {"RDC_RUN_ID": Expression("${{ github.run_id }}"), "RDC_ATTEMPT": Expression("1")}
+        env = self._own_variables(part)
         env |= {name: _shown(value) for name, value in options.env.items()}
         if isinstance(self.prompts, Agents):
             env["RDC_AGENT"] = options.called(options.agent)[0]
@@ -253,37 +252,6 @@ class Workflow(ABC, Generic[JobsType]):
             version=pin.version,
             inputs={"persist-credentials": Expression("false")},
         )
-
-
-@dataclass(frozen=True)
-class Runbook(Workflow[Parts]):
-    """The workflow of a program whose steps are chosen by the outcomes of others, and which needs bash alone."""
-
-    plan: Plan
-
-    def _cut(self) -> Parts:
-        return Parts(self.plan)
-
-    def _begun(self, parts: Parts, part: Part) -> Iterator[Step]:
-        if part is not parts.parts[0]:
-            earlier, places = parts.before(part)
-            decisions = [parts.decision(place) for place in places]
-            yield from taken_over(earlier, decisions, self.options.approval_environment)
-        elif self.options.checkout:
-            yield self._checkout()
-        if self.prompts.waits:
-            yield from prepared(self.plan, self.options)
-
-    def _walked(self, parts: Parts, part: Part) -> Iterator[Step]:
-        yield from Units(parts, part, self.prompts, self._secrets()).steps()
-        flow = self.flow if part is parts.parts[0] else ""
-        yield result_step(parts, part, waits=self.prompts.waits, summary=self.options.summary, flow=flow)
-
-    def _kept(self, parts: Parts, part: Part) -> Iterator[Step]:
-        if self.prompts.waits:
-            yield from waiting_saved(self._secrets(), self.events)
-        elif part is not parts.parts[-1]:
-            yield from handed_over(part.id, self._secrets())
 
 
 def _plain(path: str) -> str:

@@ -10,8 +10,8 @@ from typing import Any
 
 from backends.base import Emission
 from backends.github import GithubBackend
-from backends.github.names import RESULT
-from backends.github.result import shown_title
+from backends.github.names import RESULT, SUMMARY
+from backends.github.summary import shown_title
 from compiler.ir.program import Program
 from compiler.ir.tasks import Branch, End, Verdict
 from compiler.yaml_text import load_value
@@ -60,7 +60,8 @@ def run(setting: Setting) -> Run:
     environment = {"PATH": os.environ.get("PATH", os.defpath), **places}
     done = execute([tool, "workflow_dispatch", *OPTIONS, *words], home, environment, setting.timeout)
     ran = read_run(done)
-    summary = "".join(text for step, text in ran.summaries if step == RESULT)  # commands may write summaries too
+    ours = _own_steps(text)
+    summary = "".join(said for step, said in ran.summaries if step in ours)  # commands may write summaries too
     result = _HEADING.search(summary)
     if result is None:
         return Run((), "", (ran.log.strip().splitlines() or ["act said nothing"])[-1])
@@ -70,7 +71,7 @@ def run(setting: Setting) -> Run:
 
 def _workflow(setting: Setting) -> Emission:
     kept = {} if setting.is_rehearsal else {key: setting.options[key] for key in KEPT if key in setting.options}
-    return GithubBackend().emit(setting.program, {**kept, "checkout": not setting.is_rehearsal})
+    return GithubBackend().emit(setting.program, {**kept, "checkout": not setting.is_rehearsal, "summary": True})
 
 
 def _actions(text: str) -> set[str]:
@@ -79,6 +80,13 @@ def _actions(text: str) -> set[str]:
     steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
     used = {step["uses"] for step in steps if "uses" in step}
     return {action for action in used if _KEEPS_FILES.fullmatch(action)}
+
+
+def _own_steps(text: str) -> set[str]:
+    """The ids of the steps that say how a run ends, and what it has done."""
+    workflow: Any = load_value(text)
+    steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
+    return {RESULT, SUMMARY, *(step["id"] for step in steps if step["name"] in {"COMPLETE", "STOP"} and "id" in step)}
 
 
 def _steps(program: Program, summary: str) -> Iterator[Step]:

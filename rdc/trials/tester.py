@@ -9,10 +9,11 @@ from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from backends.registry import load
 from compiler.driver import Compilation
 from compiler.ir.semantics import Machine
-from compiler.options import Table
 from compiler.project import open_project
+from rdc.tables import table_of
 from rdc.trials import TARGETS
 from rdc.trials.rehearsal import Rehearsal, rehearse
 from rdc.trials.result import Result, Status, judge, retrace
@@ -74,7 +75,7 @@ def _on_target(base: Result, rehearsal: Rehearsal, compilation: Compilation, tim
 def _run(base: Result, rehearsal: Rehearsal, compilation: Compilation, timeout: float) -> Run:
     """Run the generated program in a folder of its own; one that is prompted executes nothing of the document."""
     target = import_module(TARGETS[base.on])
-    table = compilation.tables.get(base.on, Table())
+    table = table_of(load(base.on), compilation.tables)
     with TemporaryDirectory(prefix="rdc-", dir=plain_folder(), ignore_cleanup_errors=True) as private:
         scratch, workspace = Path(private, "scratch"), Path(private, "workspace")
         scratch.mkdir()

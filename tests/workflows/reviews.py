@@ -51,7 +51,7 @@ def stand_in() -> Iterator[Reviews]:
         yield reviews
 
 
-def reviewed(text: str, decision: str, job: str = r"approve_\w+") -> str:
+def reviewed(text: str, decision: str, job: str = "") -> str:
     """A workflow in which people decide about a job, or about all: `decision` is a command that prints the decision."""
     lines = [
         f"decision=$({decision})",
@@ -65,7 +65,7 @@ def begin_with(text: str, job: str, lines: list[str]) -> str:
     """A workflow in which the script of a job, whose id is a pattern, has more lines at its beginning."""
     added = "".join(f"          {line}\n" for line in lines)
     parts = re.split(r"(?m)^(?=  \w+:$)", text)
-    begins = re.compile(rf"  {job}:\n")
+    begins = re.compile(rf"  {job}:\n" if job else r"  \w+:\n(?:    .*\n)*?    environment: approval\n")
     changed = [part.replace("run: |\n", f"run: |\n{added}", 1) if begins.match(part) else part for part in parts]
     assert changed != parts
     return "".join(changed)

@@ -64,7 +64,7 @@ class Run:
         (folder / "deploy.runbook.md").write_text(document, encoding="utf-8")
         program = compile_file(str(folder / "deploy.runbook.md")).program
         assert program
-        text = GithubBackend().emit(program, options or {}).text
+        text = GithubBackend().emit(program, {"summary": True, **(options or {})}).text
         assert text
         self.text = text
         self.log = folder.parent / "log"

@@ -537,7 +537,7 @@ def test_a_table_answers_a_unit_without_a_process(walk: Walk, tmp_path: Path) ->
     assert lines == [["a b'c", "1.@n", "2", "-", "-", "-", number, "- "] for number in ("1", "2")]
 
 
-@pytest.mark.parametrize(("shell", "by_table"), [(NOTING, False), ("bash {0}", True), (f"{NOTING} x", True)])
+@pytest.mark.parametrize(("shell", "by_table"), [(NOTING, False), ("bash -x {0}", True), (f"{NOTING} x", True)])
 def test_a_shell_runs_what_no_table_answers(walk: Walk, tmp_path: Path, shell: str, by_table: bool) -> None:
     (tmp_path / "visit").write_text('[ "$2" = "a b\'c" ] && exit 3\n', encoding="utf-8")
     run = walk(tabled(shell), env={"YARDSTICK": str(tmp_path)}, by_table=by_table)
@@ -547,27 +547,29 @@ def test_a_shell_runs_what_no_table_answers(walk: Walk, tmp_path: Path, shell: s
 
 # --- The flow alone ---------------------------------------------------------------------------------------------------
 
-RESULT = """
-- {id: result, if: "!cancelled()", env: {JOB: "${{ job.status }}", END: END, HALTS: "a STOP_1\\n", STOP_1: why}, run: x}
+ENDS = """
+- {name: COMPLETE, run: 'echo "rdc: COMPLETE"'}
+- name: STOP
+  if: failure() && steps.a.outcome == 'failure'
+  env: {MESSAGE: why}
+  run: echo "::error title=STOP::$MESSAGE"
 """
 
 
 @pytest.mark.parametrize(
     ("outcome", "end", "conclusion"), [("pass", "COMPLETE", "success"), ("fail", "STOP why", "failure")]
 )
-def test_a_flow_has_the_end_that_the_last_step_chooses(outcome: str, end: str, conclusion: str, tmp_path: Path) -> None:
+def test_a_flow_has_the_end_that_a_step_says(outcome: str, end: str, conclusion: str, tmp_path: Path) -> None:
     prepare = "- {name: Prepare, run: exit 1}\n"
     unit = json.dumps({"id": "a", "run": CALL, "shell": NOTING})
-    flow = engine.flow(steps(f"{prepare}- {unit}{RESULT}").replace("END: END", "END: COMPLETE"), [outcome], tmp_path)
+    flow = engine.flow(steps(f"{prepare}- {unit}{ENDS}"), [outcome], tmp_path)
     assert (flow.end, flow.conclusion) == (end, conclusion)
     assert flow.lines == ("a b'c\t1.@n\t-\t-\t-\t-\t0\t- ",)
 
 
-@pytest.mark.parametrize(
-    "step", ["id: a, run: echo", "id: saved, name: Save the run, run: echo", "id: a, name: Prepare"]
-)
+@pytest.mark.parametrize("step", ["id: a, run: echo", "id: saved, name: Save the run, run: echo", "id: a, name: STOP"])
 def test_a_flow_has_no_step_that_is_not_known(step: str, tmp_path: Path) -> None:
-    text = steps(f"- {{{step}{'' if 'run' in step else ', run: echo'}}}{RESULT}")
+    text = steps(f"- {{{step}{'' if 'run' in step else ', run: echo'}}}{ENDS}")
     with pytest.raises(RefusedError, match=r"not simulated: the step .* in a walk by a table"):
         engine.flow(text, [], tmp_path)
 

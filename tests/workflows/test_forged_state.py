@@ -99,8 +99,8 @@ def test_a_state_as_it_was_saved_goes_on(run: Run) -> None:
         ("run", "touch {canary}\n"),
         ("run-id", "1\nBASH_ENV={canary}.sh\n"),
         ("answers", "pass\t3\n$(touch {canary})\n"),
-        ("journal", "s1 1 0 0\ns1;touch${{IFS}}{canary} 1 1 0\n"),
-        ("journal", "s1 1 0 0\n/e touch {canary};/ 1 1 0\n"),
+        ("journal", "build 1 0 0\ns1;touch${{IFS}}{canary} 1 1 0\n"),
+        ("journal", "build 1 0 0\n/e touch {canary};/ 1 1 0\n"),
     ],
 )
 def test_what_does_not_belong_there_is_refused_before_anything_runs(
@@ -117,20 +117,20 @@ def test_what_does_not_belong_there_is_refused_before_anything_runs(
     "content",
     [
         "touch {canary}\n",
-        "s2 -; touch {canary}\n",
+        "count -; touch {canary}\n",
         "$(touch {canary}) -\n",
-        "s2 a[$(touch${{IFS}}{canary})]\n",
-        "s9 -\n",
-        "s2\n",
-        "s2 - 0\n",
-        "s2 -\ns2 -\n",
-        'declare -- rdc_unit="s2"; touch {canary}\n',
+        "count a[$(touch${{IFS}}{canary})]\n",
+        "other -\n",
+        "count\n",
+        "count - 0\n",
+        "count -\ns2 -\n",
+        'declare -- rdc_unit="count"; touch {canary}\n',
         "",
     ],
 )
 def test_the_place_of_a_loop_is_data(run: Run, tmp_path: Path, content: str) -> None:
     canary = tmp_path / "canary"
-    forge(run, "steps/s2/loop", content.format(canary=canary))
+    forge(run, "steps/count/loop", content.format(canary=canary))
     assert "The saved state of this loop is damaged" in refused(run, canary, answers="no").log
 
 
@@ -141,16 +141,16 @@ def test_the_counters_of_a_loop_are_numbers(tmp_path: Path, counter: str) -> Non
     run = Run(tmp_path / "repository", DOCUMENT.replace("YES: RETRY 5 GOTO 2", "YES: RETRY 5"))
     assert said(run(answers="yes")) == "WAITING 3"
     (state,) = run.kept().glob("steps/*/loop")
-    assert state.read_text(encoding="utf-8") == "s3 - 1\n"
+    assert state.read_text(encoding="utf-8") == "again - 1\n"
     canary = tmp_path / "canary"
-    forge(run, str(state.relative_to(run.kept())), f"s3 - {counter.format(canary=canary)}\n")
+    forge(run, str(state.relative_to(run.kept())), f"again - {counter.format(canary=canary)}\n")
     ran = run(resume="1", answers="no")
     assert "The saved state of this loop is damaged" in ran.log
     assert not canary.exists()
 
 
 def test_a_value_that_looks_like_the_end_of_another_sets_nothing_else(run: Run) -> None:
-    forge(run, "steps/s1/env", "GREETING<<EOF\nhi\nrdc\nrdc_\nCOUNTED=9\nEOF")
+    forge(run, "steps/build/env", "GREETING<<EOF\nhi\nrdc\nrdc_\nCOUNTED=9\nEOF")
     assert said(run(resume="1", answers="no")) == "COMPLETE"
     assert run.done()[3:] == ["install hi", "rdc", "rdc_", "COUNTED=9 1"]
 

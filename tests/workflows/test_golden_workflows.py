@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import pytest
@@ -11,6 +10,7 @@ import yaml
 from tests.conftest import ROOT
 from tests.golden.test_golden import GOLDEN, NAMES, STOPS
 from tests.workflows import act, engine
+from tests.workflows.ends import end_of
 from tests.workflows.lint import findings
 
 WORKFLOWS = sorted(GOLDEN.rglob("*.yml"))
@@ -40,7 +40,8 @@ def test_it_runs_to_its_end(name: str, by: str, tmp_path: Path) -> None:
         ran: act.ActRun | engine.EngineRun = act.run(folder, workflow, inputs=inputs)
     else:
         ran = engine.run(folder, workflow.read_text(encoding="utf-8"), history=tmp_path / "history", inputs=inputs)
-    assert re.findall(r"^### (\w+) \S", ran.summary, re.MULTILINE) == ["STOP" if name in STOPS else "COMPLETE"]
+    end = end_of(workflow.read_text(encoding="utf-8"), ran)
+    assert (end.word, bool(end.message)) == ("STOP" if name in STOPS else "COMPLETE", True)
     assert bool(ran.exit_code) == (name in STOPS)
 
 

@@ -22,8 +22,9 @@ from tests.workflows.test_scalar import HOSTILE
 
 MODES: list[dict[str, object]] = [
     {},
+    {"summary": True},
     {"prompts": "environment", "checkout": False},
-    {"prompts": "agent", "agent": "cat", "summary": False},
+    {"prompts": "agent", "agent": "cat", "summary": True},
 ]
 
 
@@ -94,7 +95,9 @@ def test_a_command_gets_each_text_as_it_was_written(shape: str, tag: str, text: 
         folder = Path(name)
         command = f'printf %s {shlex.quote(text)} > "$OUT"'
         document = SHAPES[shape].format(tag=tag, command=command)
-        ran = act.run(folder, text_of(folder, document, {"checkout": False}), env={"OUT": str(folder / "out")})
+        ran = act.run(
+            folder, text_of(folder, document, {"checkout": False, "summary": True}), env={"OUT": str(folder / "out")}
+        )
         assert ran.exit_code == 0, ran.log
         expected = text.replace("{N}", "1") if shape == "dynamic" and "${N}" not in text else text
         assert (folder / "out").read_bytes().decode() == expected
@@ -124,7 +127,7 @@ def test_titles_prompts_and_messages_are_data(title: str, tmp_path: Path) -> Non
         f'## 2. {title}\n\n{title}\n\n- PASS: COMPLETE "{quoted}"\n'
     )
     path = tmp_path / "main.yml"
-    path.write_text(text_of(tmp_path, document, {"checkout": False}), encoding="utf-8")
+    path.write_text(text_of(tmp_path, document, {"checkout": False, "summary": True}), encoding="utf-8")
     assert findings([path]) == []
     ran = act.run(tmp_path, path, inputs={"answers": "pass"})
     assert ran.exit_code == 0

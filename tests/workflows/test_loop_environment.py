@@ -36,7 +36,7 @@ def lines(folder: Path, document: str, first: str, second: str, **options: objec
     text = text_of(
         folder,
         document.replace("FIRST", first).replace("SECOND", second).replace("THIRD", second),
-        {"checkout": False, **options},
+        {"checkout": False, "summary": True, **options},
     )
     secrets = act.TOKEN | {"DEPLOY_TOKEN": "given"}
     act.run(folder, text, env={"LOG": str(folder / "log")}, secrets=secrets)
@@ -117,7 +117,7 @@ def test_a_line_that_the_runner_refuses_fails_the_unit(tmp_path: Path, line: str
     text = text_of(
         tmp_path,
         document.replace("FIRST", f'printf "{line}\\n" >> "$GITHUB_ENV"').replace("SECOND", "true"),
-        {"checkout": False},
+        {"checkout": False, "summary": True},
     )
     ran = act.run(tmp_path, text)
     assert said(ran) == "STOP refused"

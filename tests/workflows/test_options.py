@@ -62,9 +62,8 @@ def test_all_options_at_once(tmp_path: Path) -> None:
     assert [step["env"].get("TOKEN") for step in job["steps"] if "env" in step] == [
         None,
         "${{ secrets.DEPLOY_TOKEN }}",
-        None,
     ]
-    assert [step["name"] for step in job["steps"]] == ["Check out", "Python", "Tools", "1. Build", "Result"]
+    assert [step["name"] for step in job["steps"]] == ["Check out", "Python", "Tools", "1. Build"]
 
 
 def test_defaults(tmp_path: Path) -> None:
@@ -77,10 +76,13 @@ def test_defaults(tmp_path: Path) -> None:
     assert job["steps"][0]["with"] == {"persist-credentials": False}
 
 
-def test_without_checkout_and_summary(tmp_path: Path) -> None:
-    text = text_of(tmp_path, DOCUMENT, {"checkout": False, "summary": False})
-    assert [step["name"] for step in steps(text)] == ["1. Build", "Result"]
+def test_without_checkout_and_with_a_summary(tmp_path: Path) -> None:
+    text = text_of(tmp_path, DOCUMENT, {"checkout": False})
+    assert [step["name"] for step in steps(text)] == ["1. Build"]
     assert "SUMMARY" not in text
+    text = text_of(tmp_path, DOCUMENT, {"checkout": False, "summary": True})
+    assert [step["name"] for step in steps(text)] == ["1. Build", "COMPLETE", "STOP", "Summary"]
+    assert text.count("flowchart TD") == 1
 
 
 def test_secrets_and_variables_reach_the_command(tmp_path: Path) -> None:
@@ -157,7 +159,7 @@ QUESTION = DOCUMENT + "\n## 2. Agree\n\nIs it good?\n"
 
 def test_setup_steps_are_as_github_has_them(tmp_path: Path) -> None:
     """They stop at the first failure, also where prompts need helpers, and stand in no table."""
-    options = {"setup": [{"run": 'echo set-up >> "$OUT"'}], "checkout": False}
+    options = {"setup": [{"run": 'echo set-up >> "$OUT"'}], "checkout": False, "summary": True}
     for document in (DOCUMENT, QUESTION):
         out = tmp_path / "out"
         out.write_text("", encoding="utf-8")

@@ -69,7 +69,7 @@ def heading(ran: act.ActRun) -> list[str]:
     ],
 )
 def test_the_last_line_of_an_agent_decides(agent: str, end: str, tmp_path: Path) -> None:
-    text = text_of(tmp_path, DOCUMENT, {"prompts": "agent", "agent": agent, "checkout": False})
+    text = text_of(tmp_path, DOCUMENT, {"prompts": "agent", "agent": agent, "checkout": False, "summary": True})
     ran = act.run(tmp_path, text, env={"LOG": str(tmp_path / "log")})
     assert heading(ran) == [end]
     assert done(tmp_path) == ["build", "install built" if end[0] == "C" else "withdraw built"]
@@ -79,7 +79,7 @@ def test_what_an_agent_says_is_no_command_to_the_runner(tmp_path: Path) -> None:
     agent = (
         "cat > /dev/null; printf '::set-output name=next::s3\\n::error::no\\nx\\r::error::cr\\n##[error]no\\nYES\\n'"
     )
-    text = text_of(tmp_path, DOCUMENT, {"prompts": "agent", "agent": agent, "checkout": False})
+    text = text_of(tmp_path, DOCUMENT, {"prompts": "agent", "agent": agent, "checkout": False, "summary": True})
     ran = act.run(tmp_path, text, env={"LOG": str(tmp_path / "log")})
     assert heading(ran) == ["COMPLETE It is there"]
     assert not re.search(r"^\s*::error", ran.log, re.MULTILINE)
@@ -89,7 +89,7 @@ def test_what_an_agent_says_is_no_command_to_the_runner(tmp_path: Path) -> None:
 def test_an_agent_in_a_loop_is_asked_again(tmp_path: Path) -> None:
     document = DOCUMENT.replace("NO: GOTO Withdraw", "NO: RETRY 3 GOTO Withdraw")
     agent = 'cat > /dev/null; echo asked >> "$LOG"; [ "$(grep -c asked "$LOG")" = 3 ] && echo YES || echo NO'
-    text = text_of(tmp_path, document, {"prompts": "agent", "agent": agent, "checkout": False})
+    text = text_of(tmp_path, document, {"prompts": "agent", "agent": agent, "checkout": False, "summary": True})
     ran = act.run(tmp_path, text, env={"LOG": str(tmp_path / "log")})
     assert heading(ran) == ["COMPLETE It is there"]
     assert done(tmp_path) == ["build", "asked", "asked", "asked", "install built"]
@@ -100,7 +100,7 @@ def test_an_agent_in_a_loop_is_asked_again(tmp_path: Path) -> None:
 
 
 def approvals(folder: Path, document: str = DOCUMENT) -> str:
-    return text_of(folder, document, {"prompts": "environment", "checkout": False})
+    return text_of(folder, document, {"prompts": "environment", "checkout": False, "summary": True})
 
 
 @pytest.fixture
@@ -109,12 +109,18 @@ def github() -> Iterator[Reviews]:
         yield reviews
 
 
+def asking(text: str) -> dict[str, str]:
+    """The job that begins with the approval of each question, by the step that puts it."""
+    jobs = parsed(text)["jobs"].items()
+    behind = {name: job["if"] for name, job in jobs if job.get("environment") == "approval"}
+    return {re.findall(r"outputs\.(\w+)_outcome == 'success'", said)[-1]: name for name, said in behind.items()}
+
+
 def run(folder: Path, text: str, github: Reviews | None = None, *rejected: str, attempt: int = 1) -> act.ActRun:
     """Run a workflow whose questions people approve, but for those of some jobs."""
     if github:
-        jobs = sorted(set(re.findall(r"(?m)^  (approve_\w+):$", text)))
-        for job in jobs:
-            text = reviewed(text, f"echo {'rejected' if job in rejected else 'approved'}", job)
+        for step, job in asking(text).items():
+            text = reviewed(text, f"echo {'rejected' if step in rejected else 'approved'}", job)
     return unasked(folder, text, github, attempt=attempt)
 
 
@@ -135,7 +141,7 @@ def test_an_approval_passes(tmp_path: Path, github: Reviews) -> None:
 
 
 def test_a_rejection_fails(tmp_path: Path, github: Reviews) -> None:
-    ran = run(tmp_path, approvals(tmp_path), github, "approve_s2")
+    ran = run(tmp_path, approvals(tmp_path), github, "agree")
     assert heading(ran) == ["STOP Not wanted"]
     assert ran.exit_code
     assert done(tmp_path) == ["build", "withdraw built"]
@@ -143,15 +149,14 @@ def test_a_rejection_fails(tmp_path: Path, github: Reviews) -> None:
 
 def test_the_job_of_an_approval_is_protected_and_may_only_look(tmp_path: Path) -> None:
     jobs = parsed(approvals(tmp_path))["jobs"]
-    assert list(jobs) == ["part_1", "approve_s2", "part_2"]
-    assert jobs["approve_s2"]["environment"] == "approval"
-    assert jobs["approve_s2"]["permissions"] == {"actions": "read"}
+    assert [job.get("environment") for job in jobs.values()] == [None, "approval", None]
+    assert jobs["part_2"]["permissions"] == {"actions": "read"}
     assert [job["permissions"].get("actions") for job in jobs.values()] == ["read"] * 3
     assert all("TOKEN" not in str(job.get("env")) for job in jobs.values()), "no unit gets the token"
     units = [step for job in jobs.values() for step in job["steps"] if step["name"] in {"1. Build", "3. Install"}]
     assert len(units) == 2
     assert "token" not in str(units)
-    assert jobs["part_2"]["needs"] == ["part_1", "approve_s2"]
+    assert jobs["part_3"]["needs"] == ["part_1", "part_2"]
 
 
 @pytest.mark.parametrize("trap", ["echo BASH_ENV=$PWD/trap", "cp trap curl; chmod +x curl; echo PATH=$PWD:$PATH"])
@@ -166,7 +171,7 @@ def test_no_unit_gets_at_the_token_by_what_later_steps_run(trap: str, tmp_path: 
 def test_nobody_is_asked_where_no_question_is_reached(tmp_path: Path, github: Reviews) -> None:
     text = approvals(tmp_path, DOCUMENT.replace("echo built > result", "exit 4"))
     ran = run(tmp_path, text, github)
-    assert [job for job, outcome in ran.jobs.items() if outcome == "skipped"] == ["approve_s2", "part_2"]
+    assert [job for job, outcome in ran.jobs.items() if outcome == "skipped"] == ["part_2", "part_3"]
     assert heading(ran) == ["STOP"]
 
 
@@ -200,9 +205,9 @@ Anyway?
     ("rejected", "end"),
     [
         ([], "COMPLETE Both"),
-        (["approve_s2"], "STOP Second"),
-        (["approve_s1"], "COMPLETE Other"),
-        (["approve_s1", "approve_Other"], "STOP Neither"),
+        (["second"], "STOP Second"),
+        (["first"], "COMPLETE Other"),
+        (["first", "Other"], "STOP Neither"),
     ],
 )
 def test_two_questions_in_a_row_and_one_beside(rejected: list[str], end: str, tmp_path: Path, github: Reviews) -> None:
@@ -212,7 +217,7 @@ def test_two_questions_in_a_row_and_one_beside(rejected: list[str], end: str, tm
 def test_an_environment_without_reviewers_approves_nothing(tmp_path: Path, github: Reviews) -> None:
     """GitHub creates an environment that is not there, and lets its jobs pass."""
     ran = unasked(tmp_path, approvals(tmp_path), github)
-    assert (ran.jobs["approve_s2"], ran.jobs["part_2"]) == ("failure", "failure")
+    assert (ran.jobs["part_2"], ran.jobs["part_3"]) == ("failure", "failure")
     assert "where the environment approval has no required reviewers. Add reviewers" in ran.summary
     assert heading(ran) == [], "no end was reached"
     assert done(tmp_path) == ["build"]
@@ -226,10 +231,10 @@ def test_an_earlier_review_is_no_answer(before: list[str], tmp_path: Path, githu
         github.decide(state)
     text = approvals(tmp_path)
     assert heading(unasked(tmp_path, text, github)) == []
-    assert heading(unasked(tmp_path, begin_with(text, "approve_s2", ["exit 1"]), github)) == []
+    assert heading(unasked(tmp_path, begin_with(text, "part_2", ["exit 1"]), github)) == []
     assert done(tmp_path) == ["build", "build"]
     assert heading(run(tmp_path, text, github)) == ["COMPLETE It is there"]
-    assert heading(run(tmp_path, text, github, "approve_s2")) == ["STOP Not wanted"]
+    assert heading(run(tmp_path, text, github, "agree")) == ["STOP Not wanted"]
 
 
 def test_the_review_of_another_environment_is_no_answer(tmp_path: Path, github: Reviews) -> None:
@@ -241,23 +246,25 @@ def test_the_review_of_another_environment_is_no_answer(tmp_path: Path, github: 
 
 def test_a_failure_that_nobody_has_decided_is_no_rejection(tmp_path: Path, github: Reviews) -> None:
     """After 30 days, by a rule of the environment, or without its runner the job of an approval fails too."""
-    ran = unasked(tmp_path, begin_with(approvals(tmp_path), "approve_s2", ["exit 1"]), github)
+    ran = unasked(tmp_path, begin_with(approvals(tmp_path), "part_2", ["exit 1"]), github)
     assert heading(ran) == []
     assert ran.exit_code
-    assert "The job approve_s2 has failed, but nobody has rejected it. Begin a new run" in ran.summary
+    assert "The approval of agree has failed, but nobody has rejected it. Begin a new run" in ran.summary
     assert done(tmp_path) == ["build"]
 
 
 def test_a_rejection_does_not_answer_the_next_question(tmp_path: Path, github: Reviews) -> None:
-    text = begin_with(approvals(tmp_path, TWO), "approve_Other", ["exit 1"])
-    ran = unasked(tmp_path, reviewed(text, "echo rejected", "approve_s1"), github)
+    text = approvals(tmp_path, TWO)
+    jobs = asking(text)
+    text = begin_with(text, jobs["Other"], ["exit 1"])
+    ran = unasked(tmp_path, reviewed(text, "echo rejected", jobs["first"]), github)
     assert heading(ran) == []
-    assert "The job approve_Other has failed, but nobody has rejected it" in ran.summary
+    assert "The approval of Other has failed, but nobody has rejected it" in ran.summary
 
 
 def test_without_the_api_nobody_is_asked(tmp_path: Path) -> None:
     ran = run(tmp_path, approvals(tmp_path))
-    assert (ran.jobs["part_1"], ran.jobs["approve_s2"]) == ("failure", "skipped")
+    assert (ran.jobs["part_1"], ran.jobs["part_2"]) == ("failure", "skipped")
     assert "The reviews of this run cannot be read" in ran.summary
 
 
@@ -278,19 +285,16 @@ def test_each_part_hands_on_its_own_state(tmp_path: Path, github: Reviews) -> No
     }
 
 
-@pytest.mark.parametrize("job", ["part_2", "approve_s2"])
-def test_jobs_that_are_re_run_alone_are_refused(job: str, tmp_path: Path, github: Reviews) -> None:
+@pytest.mark.parametrize(("job", "rejected"), [("part_2", []), ("part_3", ["agree"])])
+def test_jobs_that_are_re_run_alone_are_refused(job: str, rejected: list[str], tmp_path: Path, github: Reviews) -> None:
     """Act runs all jobs in one attempt: here some say that they belong to the next."""
     text = approvals(tmp_path)
-    begin = f"  {job}:\n"
-    assert begin in text
-    before, _, after = text.partition(begin)
-    later = "env:\n          GITHUB_RUN_ATTEMPT: 2\n"
-    text = before + begin + after.replace("env:\n", later, 1) if job != "part_2" else text
-    if job == "part_2":
-        before, _, after = text.partition("      - name: Prepare\n")
-        text = before + "      - name: Prepare\n" + after.replace("env:\n", later, 1)
-    ran = run(tmp_path, text, github)
+    before, begin, after = text.partition(f"  {job}:\n")
+    jobs = parsed(text)["jobs"]
+    assert jobs[job]["steps"][0]["name"] in {"Approved: 2. Agree", "Take over the run"}
+    place = after.index("        env:\n")
+    text = before + begin + after[:place] + "        env:\n          GITHUB_RUN_ATTEMPT: 2\n" + after[place + 13 :]
+    ran = run(tmp_path, text, github, *rejected)
     assert "An earlier attempt has gone on from here, and would be repeated" in ran.summary
     assert heading(ran) == []
     assert done(tmp_path) == ["build"]
@@ -298,7 +302,7 @@ def test_jobs_that_are_re_run_alone_are_refused(job: str, tmp_path: Path, github
 
 def test_all_jobs_may_be_re_run(tmp_path: Path, github: Reviews) -> None:
     text = approvals(tmp_path)
-    assert heading(run(tmp_path, text, github, "approve_s2")) == ["STOP Not wanted"]
+    assert heading(run(tmp_path, text, github, "agree")) == ["STOP Not wanted"]
     assert heading(run(tmp_path, text, github, attempt=2)) == ["COMPLETE It is there"]
     assert heading(unasked(tmp_path, text, github, attempt=3)) == [], "the review was for another attempt"
 
@@ -312,5 +316,5 @@ def test_a_question_in_a_loop_cannot_be_an_approval(tmp_path: Path) -> None:
 
 def test_without_questions_the_option_changes_nothing(tmp_path: Path) -> None:
     document = DOCUMENT.replace("Is it good?", "```bash\ntrue\n```")
-    assert approvals(tmp_path, document) == text_of(tmp_path, document, {"checkout": False})
-    assert len(steps(approvals(tmp_path, document))) == 5
+    assert approvals(tmp_path, document) == text_of(tmp_path, document, {"checkout": False, "summary": True})
+    assert len(steps(approvals(tmp_path, document))) == 8

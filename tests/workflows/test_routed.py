@@ -266,7 +266,7 @@ def test_a_run_with_everything(tmp_path: Path, kind: str, decision: str, end: st
     answers = {"1": [f'Well {{"kind": "{kind}"}}'], "3_1": [None, "fine"], "3b": ["OK"]}
     done = run(
         tmp_path,
-        compiled(triage(), OPTIONS),
+        compiled(triage(), {**OPTIONS, "summary": True}),
         answers,
         inputs={"issue": "it's $HOME"},
         environments={"approval": [decision]},
@@ -461,7 +461,7 @@ def test_answers_as_lines(tmp_path: Path) -> None:
 
 
 def test_a_run_waits_for_an_answer_and_goes_on_in_another_run(tmp_path: Path) -> None:
-    workflow = compiled(asking())
+    workflow = compiled(asking(), {"summary": True})
     given: dict[str, object] = {"ask": "yes", "name": [NAME, NAME], "sure": ["no", "yes"]}
     done = run(tmp_path, workflow, {}, inputs={"answers": json.dumps(given)})
     assert ended(done) == "WAITING pick", done.log

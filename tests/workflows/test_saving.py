@@ -139,7 +139,9 @@ def test_what_is_not_masked_is_kept(tmp_path: Path) -> None:
 def test_a_secret_handed_to_another_job_is_refused(tmp_path: Path) -> None:
     document = DOCUMENT.replace("COMMAND", 'echo "$DEPLOY_TOKEN" > token')
     text = text_of(
-        tmp_path, document, {"prompts": "environment", "checkout": False, "secrets": {"DEPLOY_TOKEN": "DEPLOY_TOKEN"}}
+        tmp_path,
+        document,
+        {"prompts": "environment", "summary": True, "checkout": False, "secrets": {"DEPLOY_TOKEN": "DEPLOY_TOKEN"}},
     )
     env = {"LOG": str(tmp_path / "log"), "ARTIFACTS": str(tmp_path / "artifacts")}
     with stand_in() as reviews:

@@ -13,7 +13,7 @@ from tests.workflows.test_continuation import Run, said
 
 
 def heading(folder: Path, document: str, **inputs: str) -> str:
-    text = text_of(folder, document, {"checkout": False})
+    text = text_of(folder, document, {"checkout": False, "summary": True})
     env = {"LOG": str(folder / "log"), "ARTIFACTS": str(folder / "artifacts")}
     return said(act.run(folder, text, inputs=inputs, env=env))
 
@@ -68,11 +68,11 @@ true
 
 - PASS: GOTO 1
 """
-    text = text_of(tmp_path, document, {"checkout": False})
+    text = text_of(tmp_path, document, {"checkout": False, "summary": True})
     ran = act.run(tmp_path, text)
     assert ran.exit_code
     assert "COMPLETE" not in ran.summary
-    assert ran.outcomes["Result"] == "failure"
+    assert ran.outcomes["COMPLETE"] == "skipped"
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ true
     ],
 )
 def test_placeholders_in_messages_outside_of_loops(document: str, end: str, tmp_path: Path) -> None:
-    text = text_of(tmp_path, document, {"checkout": False})
+    text = text_of(tmp_path, document, {"checkout": False, "summary": True})
     shown = said(act.run(tmp_path, text))
     assert re.sub(r"\\\\(.)", r"\1", shown) == end
 
@@ -193,7 +193,7 @@ true
 - PASS: GOTO 1
 """
     values = {"next": "v2", "unit": "kg", "code": "abc", "outcome": "good", "N": "7"}
-    text = text_of(tmp_path, document, {"checkout": False, "env": values})
+    text = text_of(tmp_path, document, {"checkout": False, "summary": True, "env": values})
     act.run(tmp_path, text, env={"LOG": str(tmp_path / "log")})
     assert (tmp_path / "log").read_text(encoding="utf-8") == "v2 kg abc good 7\n"
 
@@ -234,9 +234,9 @@ true
 
 
 def test_titles_read_as_they_were_written(tmp_path: Path) -> None:
-    text = text_of(tmp_path, NAMED, {"checkout": False})
+    text = text_of(tmp_path, NAMED, {"checkout": False, "summary": True})
     assert "      # --- Drain the hot node\n" in text
     assert "- name: 1. Build\n" in text
     assert "- name: Drain.1. Look at it\n" in text
-    assert "Again) # Again and again\n" in text
-    assert "Drain_Off) # Drain.Off switch\n" in text
+    assert "run 'and again' bash" in text
+    assert "run switch bash" in text

@@ -119,6 +119,7 @@ def _prepared(trial: Trial) -> Prepared | None:
     agents, program = trial.agents, from_json(trial.case.text)
     options: dict[str, object] = {
         "checkout": False,
+        "summary": True,
         "agents": {name: command for name, command in agents.items() if name},
         "tools": trial.tools,
         **({"agent": agents[""]} if "" in agents else {}),

@@ -6,12 +6,16 @@ import { callOf } from "./table.mjs";
 import { NotSimulated } from "./values.mjs";
 
 const RESULT = "result";
-const PREPARES = "Prepare";
+const LOOPS = "Prepare the loops";
+const FUNCTIONS = /<<'SCRIPT'\n([\s\S]*\n)SCRIPT\n?$/;
+const OURS = ["Prepare", "Summary"];
+const END = /^(?:echo "::\w+ title=\w+::.*"\n?|echo "rdc: COMPLETE"\n?|sed .*\n?|exit 1\n?)+$/;
+const ENDS = ["COMPLETE", "STOP"];
 
 const ANSWER = /^"\$RUNNER_TEMP\/rdc\/answer" (?:PASS FAIL|YES NO)\n?$/;
 const LOOP = /^while \[ -z "\$rdc_next" \]; do$/m;
 const REPEATED =
-  /^export RDC_ATTEMPT\nfor \(\(RDC_ATTEMPT = 1; RDC_ATTEMPT <= (?<most>\d+); RDC_ATTEMPT\+\+\)\); do\n {2}SECONDS=0\n {2}(?:bash|sh) -c "\$RDC_COMMAND"\n {2}rdc_code=\$\?\n {2}echo "(?<noted>\w+) \$RDC_ATTEMPT \$rdc_code \$SECONDS" >> "\$RUNNER_TEMP\/rdc-journal"\n(?: {2}\[ "\$rdc_code" -(?<when>eq|ne) 0 \] && (?:\[ "\$RDC_ATTEMPT" -gt (?<sooner>\d+) \] && )?break\n)?done\nexit "\$rdc_code"\n$/;
+  /^export RDC_ATTEMPT\nfor \(\(RDC_ATTEMPT = 1; RDC_ATTEMPT <= (?<most>\d+); RDC_ATTEMPT\+\+\)\); do\n {2}echo "::group::Attempt \$RDC_ATTEMPT of \d+"\n(?: {2}SECONDS=0\n)? {2}(?:bash|sh) -c "\$RDC_COMMAND"\n {2}rdc_code=\$\?\n {2}printf '\\n::endgroup::\\nexit code %s\\n' "\$rdc_code"\n(?: {2}echo "\w+ \$RDC_ATTEMPT \$rdc_code \$SECONDS" >> "\$RUNNER_TEMP\/rdc-journal"\n)?(?: {2}\[ "\$rdc_code" -(?<when>eq|ne) 0 \] && (?:\[ "\$RDC_ATTEMPT" -gt (?<sooner>\d+) \] && )?break\n)?done\nexit "\$rdc_code"\n$/;
 
 // Functions that bash has in place of programs: an answer is a visit too, and nothing is kept for another run.
 const STAND_INS = (temp) => `
@@ -28,8 +32,7 @@ cp() { :; }
 /** A walk by a table: `outcomes` are those of all units in order, `visit` is the file with the script of a visit. */
 export class Flow {
   lines = []; // of visits, as `visit` of tests/equivalence/execution.py logs them
-  end = ""; // the word and the message, as the last step of the job says them
-  #last; // the step of the last unit, and whether it passed
+  end = ""; // the word and the message, as a step says them; "" where none does
 
   constructor({ outcomes, visit }, folder) {
     Object.assign(this, { outcomes, visit, folder });
@@ -48,13 +51,15 @@ export class Flow {
   /** Do what a step does, into `done`. `byShell` runs its script; `env` are the variables of the workflow. */
   async perform(step, { script = "", env, temp, byShell }, done) {
     done.outcome = "success";
-    if (step.id === RESULT) return this.#conclude(env, done);
-    if (!step.id && done.name === PREPARES) return undefined;
+    if (step.id === RESULT) return this.#lost(done);
+    if (ENDS.includes(done.name) && END.test(script)) return this.#conclude(done.name, script, env, done);
+    if (done.name === LOOPS) return this.#share(script, temp);
+    if (OURS.includes(done.name)) return undefined;
     const words = callOf(script, env);
     const repetition = REPEATED.exec(script)?.groups;
     const called = repetition && callOf(env.RDC_COMMAND, env);
     if (words) return this.#command(step.id, words, env, done);
-    if (called && repetition.noted === step.id) return this.#repeat(step.id, called, { env, repetition }, done);
+    if (called) return this.#repeat(step.id, called, { env, repetition }, done);
     if (ANSWER.test(script)) return this.#prompt(step.id, env, done);
     if (LOOP.test(script) || repetition) return this.#run(step.id, temp, byShell);
     throw new NotSimulated(`not simulated: the step ${done.name} in a walk by a table`);
@@ -83,22 +88,17 @@ export class Flow {
     const { RDC_ATTEMPT, RDC_STEP_INSTANCE, RDC_SUBSTEP_INSTANCE, RDC_RUN_ID, LEAK = "" } = env;
     const facts = [RDC_ATTEMPT, RDC_STEP_INSTANCE, RDC_SUBSTEP_INSTANCE].map((fact) => fact || "-");
     this.lines.push([file, unit, ...facts, "-", 0, `${RDC_RUN_ID || "-"} ${LEAK}`].join("\t"));
-    this.#last = { step, passed };
     return passed;
   }
 
   /** Run a script by bash, which goes on with the table where this walk stands. */
   async #run(id, temp, byShell) {
     const log = join(this.folder, "log");
-    const journal = join(temp, "rdc-journal");
     if (!existsSync(this.folder)) this.#prepare(temp);
     mkdirSync(join(temp, "rdc", "steps", id), { recursive: true });
     writeFileSync(log, asLines(this.lines));
-    writeFileSync(journal, "");
     await byShell();
     this.lines = linesOf(log);
-    const [step, , code] = linesOf(journal).at(-1)?.split(" ") ?? [];
-    if (step) this.#last = { step, passed: code === "0" };
   }
 
   #prepare(temp) {
@@ -108,18 +108,22 @@ export class Flow {
     writeFileSync(join(this.folder, "stand-ins"), STAND_INS(temp));
   }
 
-  /** What templates/result.sh.jinja makes of its variables: the end, which decides whether the job fails. */
-  #conclude(env, done) {
-    const end = env.JOB === "success" ? env.END : this.#halted(env.HALTS ?? "");
-    const [word] = end.split("_");
-    this.end = [word, env[end]].filter(Boolean).join(" ");
-    done.outcome = word === "COMPLETE" ? "success" : "failure";
+  /** What templates/loop.sh.jinja does: the functions of the loops go to a file. */
+  #share(script, temp) {
+    mkdirSync(join(temp, "rdc"), { recursive: true });
+    writeFileSync(join(temp, "rdc", "loop"), FUNCTIONS.exec(script)[1]);
   }
 
-  /** The end that the failure of the last unit means. */
-  #halted(halts) {
-    const found = halts.split("\n").find((line) => line.startsWith(`${this.#last?.step} `));
-    return this.#last?.passed === false && found ? found.split(" ")[1] : "";
+  /** What the step of an end does: it says the end, and fails where the job has not failed yet. */
+  #conclude(word, script, env, done) {
+    this.end = [word, env.MESSAGE].filter(Boolean).join(" ");
+    if (script.includes("exit 1")) done.outcome = "failure";
+  }
+
+  /** What templates/wait.sh.jinja does here, where all answers are known: no end was reached. */
+  #lost(done) {
+    this.end = "no end";
+    done.outcome = "failure";
   }
 }
 

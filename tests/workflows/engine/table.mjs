@@ -23,6 +23,7 @@ const AROUND = [
     noted,
   ],
   [/^bash -c "\\"\$RUNNER_TEMP\/rdc\/run\\" (bash|sh) \\"\$0\\"" \{0\}$/, kept],
+  [/^(bash|sh) \{0\}$/, (_env, run) => run()],
   [/^bash -c "\\"\$RUNNER_TEMP\/rdc\/watched\\" (bash) \\"\$0\\"" \{0\}$/, (_env, run) => run()],
 ];
 
@@ -93,7 +94,8 @@ async function kept(env, run) {
     return done;
   }
   const journal = join(env.RUNNER_TEMP, "rdc-journal");
-  const isNoted = readFileSync(journal, "utf8").split("\n").some((line) => line.startsWith(`${env.GITHUB_ACTION} `));
+  const noted = existsSync(journal) ? readFileSync(journal, "utf8").split("\n") : undefined; // none without a summary
+  const isNoted = !noted || noted.some((line) => line.startsWith(`${env.GITHUB_ACTION} `));
   if (!isNoted) appendFileSync(journal, `${env.GITHUB_ACTION} 1 ${done.code} 0\n`);
   for (const [file, told] of files) copyFileSync(told, file);
   writeFileSync(join(folder, "code"), `${done.code}\n`);

@@ -1,0 +1,30 @@
+"""A job of a workflow, as data; the template writes it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from backends.github.step import Step
+
+
+@dataclass(frozen=True)
+class Job:
+    """A job with its steps; `permissions` are scope, access and the reason for it.
+
+    `matrix` has a label for each entry of a parallel step, which then has a job of its own with all this; `timeout` is
+    in minutes, 0 for the usual one.
+    """
+
+    id: str
+    name: str
+    steps: tuple[Step, ...]
+    condition: str = ""
+    needs: tuple[str, ...] = ()
+    environment: str = ""
+    permissions: tuple[tuple[str, str, str], ...] = ()
+    outputs: Mapping[str, str] = field(default_factory=dict)
+    env: Mapping[str, str] = field(default_factory=dict)
+    shell: str = ""
+    matrix: tuple[str, ...] = ()
+    timeout: int = 0

@@ -1,0 +1,49 @@
+"""Why a run comes to a unit or an end, in the words of the document: `5 FAIL: GOTO Restore`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from backends.github.question import verdict_words
+from backends.github.scalar import comment
+from compiler.ir.edges import Edge, words_of
+from compiler.ir.program import Node, Program
+from compiler.ir.tasks import Branch, Verdict
+
+MOST = 5
+
+
+def ways_to(program: Program, *nodes: Node) -> Iterator[str]:
+    """The ways to some nodes, each as a comment; of many ways only the first are shown."""
+    targets = {node.id for node in nodes}
+    found = dict.fromkeys(
+        f"{_said(node, edge)}"
+        for node in program.nodes
+        for edge in node.edges
+        if edge.target in targets and node.id not in targets
+    )
+    for said in list(found)[:MOST]:
+        yield comment(said)
+    if len(found) > MOST:
+        yield f"and {len(found) - MOST} more"
+
+
+def ways_from(node: Node) -> Iterator[str]:
+    """The ways from a node: `PASS: CONTINUE`."""
+    for edge in node.edges:
+        yield comment(": ".join(filter(None, (_word(node, edge), edge.label))))
+
+
+def _said(node: Node, edge: Edge) -> str:
+    """A way as its author wrote it. What follows from a step's own transition begins with the name of the step."""
+    name = node.id.replace("/", " ") if isinstance(node.task, Branch) else f"{node.id} {_word(node, edge)}".strip()
+    joined = ", " if edge.written and edge.written[0].unit else ": "
+    return joined.join(filter(None, (name, edge.label)))
+
+
+def _word(node: Node, edge: Edge) -> str:
+    """The outcome after which an edge is taken, as the document has it; "" for any."""
+    words: Iterable[str] = words_of([edge])
+    passed, failed = verdict_words(node)
+    shown = {Verdict.PASS.value: passed, Verdict.FAIL.value: failed}
+    return "".join(shown.get(word, word) for word in words)

@@ -1,0 +1,150 @@
+"""The workflow of a runbook: units as native steps in jobs, ends as steps, and bookkeeping where it is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from backends.github.continuation import handed_over, prepared, taken_over, waiting_saved
+from backends.github.ends import Ends
+from backends.github.job import Job
+from backends.github.jobs import Part
+from backends.github.names import APPROVED
+from backends.github.parts import Environments, Parts
+from backends.github.places import Place
+from backends.github.plan import Plan
+from backends.github.prompts import TOKEN, Agents
+from backends.github.question import question
+from backends.github.scalar import Expression
+from backends.github.seen import may_use
+from backends.github.settings import UnitSecrets, environments_of
+from backends.github.step import PLAIN_SHELL, Step
+from backends.github.summary import onward, summary_step, waiting_step
+from backends.github.templating import render
+from backends.github.units import Units, title
+from backends.github.workflow import Workflow
+from compiler.ir.tasks import Ask, Shell
+
+
+@dataclass(frozen=True)
+class Runbook(Workflow[Parts]):
+    """The workflow of a program whose steps are chosen by the outcomes of others, and which needs bash alone."""
+
+    plan: Plan
+
+    def _cut(self) -> Parts:
+        environments = Environments(environments_of(self.plan.program, self.options), self.options.approval_environment)
+        return Parts(self.plan, environments, told=self.options.summary)
+
+    @cached_property
+    def jobs(self) -> tuple[Job, ...]:
+        """The jobs in order; what each hands on is known only when all others are written."""
+        parts = self._cut()
+        found = [self._part(parts, part) for part in parts.parts]
+        return tuple(replace(job, outputs=parts.outputs.get(job.id, {})) for job in found)
+
+    def _steps(self, parts: Parts, part: Part) -> Iterator[Step]:
+        gate = parts.approves(part)
+        if gate:
+            yield self._approved(parts, part, gate)
+        if not part.places:  # nothing but the approval
+            if self.options.summary:
+                yield summary_step(parts.plan, "")
+            return
+        known: set[str] = set()
+        for place in part.questions:
+            if parts.reviews(place) not in known:
+                known.add(parts.reviews(place))
+                yield self._reviewed(parts, place)
+        yield from self._begun(parts, part)
+        if _acts(part):
+            yield from self._set_up()
+        yield from self._walked(parts, part)
+        yield from self._kept(parts, part)
+
+    def _reviewed(self, parts: Parts, place: Place) -> Step:
+        env = {"TOKEN": TOKEN, "ENVIRONMENT": parts.environment_of(place)}
+        return replace(self._reviews(), id=parts.reviews(place), env=env)
+
+    def _approved(self, parts: Parts, part: Part, gate: Place) -> Step:
+        """Makes sure that somebody has approved what follows, before anything of it runs."""
+        decision = parts.decision(gate)
+        env: dict[str, str] = {
+            "PROMPT": question(gate.node),
+            "TOKEN": TOKEN,
+            "ENVIRONMENT": parts.environment_of(gate),
+            "BEFORE": decision.before,
+        }
+        summary = self.options.summary
+        if summary:
+            env["ATTEMPT"] = str(parts.asks_in(gate).index(part.id) + 1)
+        run = render("approved.sh.jinja", step=decision.step, summary=summary)
+        return Step(f"Approved: {title(gate.node)}", APPROVED, shell=PLAIN_SHELL, env=env, run=run, helper="approved")
+
+    def _begun(self, parts: Parts, part: Part) -> Iterator[Step]:
+        if part is not parts.parts[0]:
+            earlier = [other.id for other in parts.parts[: parts.parts.index(part)] if other.places and _acts(other)]
+            rejections = [(parts.decision(place), parts.environment_of(place)) for place in parts.rejections(part)]
+            if _acts(part) or rejections:
+                yield from taken_over(earlier if _acts(part) else [], rejections, summary=self.options.summary)
+        elif self.options.checkout:
+            yield self._checkout()
+        if self.prompts.waits:
+            yield from prepared(self.plan, self.options)
+
+    @property
+    def _guide(self) -> str:
+        if not self.prompts.waits:
+            return ""
+        (first, *_) = (place for place in self.plan.places if place.kind in {"unit", "loop"})
+        return (
+            f"The units begin at the step with the id `{self.plan.names.nodes[first.name]}`; the steps "
+            "before it, and those from\n# `Wait for an answer` on, keep a run that waits for an answer, and go on with "
+            "it.\n# A run that is cancelled, or whose runner is lost, does not go on: a new run begins at its start."
+        )
+
+    @property
+    def _shell_says(self) -> str:
+        return self.prompts.shell_says
+
+    def _shell(self, part: Part) -> str:
+        return self.prompts.shell("bash") if _acts(part) or self.prompts.waits else PLAIN_SHELL
+
+    def _own_variables(self, part: Part) -> dict[str, str]:
+        """What M4 gives to each command, where a command may look at it, or rdc does."""
+        tasks = [node.task for place in part.places for node in place.nodes]
+        commands = [str(task.command) for task in tasks if isinstance(task, Shell)]
+        agents = isinstance(self.prompts, Agents) and any(isinstance(task, Ask) for task in tasks)
+        if not (self.prompts.waits or agents or any(may_use(command, "RDC_") for command in commands)):
+            return {}
+        return {**super()._own_variables(part), "RDC_ATTEMPT": Expression("1")}
+
+    def _secrets(self) -> Mapping[str, str]:
+        """All secrets that some unit gets."""
+        return self._unit_secrets.all
+
+    @cached_property
+    def _unit_secrets(self) -> UnitSecrets:
+        return UnitSecrets(self.plan.program, self.options)
+
+    def _walked(self, parts: Parts, part: Part) -> Iterator[Step]:
+        yield from Units(parts, part, self.prompts, self._unit_secrets).steps()
+        summary = self.options.summary
+        ends = list(Ends(parts, part, told=summary, certain=self.prompts.waits).steps())
+        yield from ends
+        if self.prompts.waits:
+            yield waiting_step(ends)
+        if summary:
+            yield summary_step(parts.plan, self.flow if part is parts.parts[0] else "")
+
+    def _kept(self, parts: Parts, part: Part) -> Iterator[Step]:
+        if self.prompts.waits:
+            yield from waiting_saved(self._secrets(), self.events, summary=self.options.summary)
+        elif part is not parts.parts[-1] and (when := onward(parts, part)) != "false":
+            yield from handed_over(part.id, self._secrets(), when=when)
+
+
+def _acts(part: Part) -> bool:
+    """Whether a part has more than ends, so that it needs the workspace."""
+    return any(place.kind in {"unit", "loop"} for place in part.places)

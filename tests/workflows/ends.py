@@ -1,0 +1,72 @@
+"""How a run of a runbook's workflow ended, by the steps of its ends, and for one that has none by the job's result."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import NamedTuple, Protocol
+
+from backends.github.scalar import LITERAL_OPEN, OPEN
+from tests.workflows.act import ActRun
+from tests.workflows.compiling import parsed
+from tests.workflows.engine import EngineRun
+
+ENDS = ("COMPLETE", "STOP")
+_OUTPUT = re.compile(r"\$\{\{ steps\.(\w+)\.outputs\.message \}\}")
+
+
+class Done(Protocol):
+    """What an engine says of a step."""
+
+    @property
+    def id(self) -> str: ...
+
+    @property
+    def outcome(self) -> str: ...
+
+    @property
+    def outputs(self) -> Mapping[str, str]: ...
+
+
+class End(NamedTuple):
+    """The end and its message, and whether a step has said so."""
+
+    word: str
+    message: str
+    is_said: bool
+
+    def __str__(self) -> str:
+        return f"{self.word} {self.message}".strip()
+
+
+def end_of(text: str, ran: ActRun | EngineRun) -> End:
+    """The end of a run of a workflow, given as its text."""
+    jobs = parsed(text)["jobs"]
+    for name, steps in _steps(ran).items():
+        for step in jobs[name]["steps"]:
+            found = steps.get(step.get("id", ""))
+            if found is None or found.outcome == "skipped":
+                continue
+            if step["name"] in ENDS:
+                return End(step["name"], _message(step, steps), True)
+            if found.outputs.get("waiting"):
+                waiting = re.search(r"^### WAITING (.*)$", ran.summary, re.MULTILINE)
+                assert waiting
+                return End("WAITING", re.sub(r"\\(.)", r"\1", waiting[1]), True)
+    return End("STOP" if ran.exit_code else "COMPLETE", "", False)
+
+
+def _message(step: Mapping[str, Mapping[str, str]], steps: Mapping[str, Done]) -> str:
+    message = str(step.get("env", {}).get("MESSAGE", ""))
+    output = _OUTPUT.fullmatch(message)
+    return steps[output[1]].outputs.get("message", "") if output else message.replace(LITERAL_OPEN, OPEN)
+
+
+def _steps(ran: ActRun | EngineRun) -> Mapping[str, Mapping[str, Done]]:
+    """The steps of each job by their ids."""
+    if isinstance(ran, EngineRun):
+        return {name: {step.id: step for step in job.steps} for name, job in ran.jobs.items()}
+    found: dict[str, dict[str, Done]] = {}
+    for step in ran.steps:
+        found.setdefault(step.job, {})[step.id] = step
+    return found

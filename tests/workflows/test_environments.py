@@ -1,0 +1,144 @@
+"""Environments and secrets of units, and approvals: a part behind an environment has it itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.workflows import engine
+from tests.workflows.compiling import emission, parsed, text_of
+from tests.workflows.ends import end_of
+from tests.workflows.engine import EngineRun
+from tests.workflows.lint import findings
+from tests.workflows.test_prompts import DOCUMENT
+
+AGAIN = DOCUMENT.replace("NO: GOTO Withdraw", "NO: RETRY 2 GOTO Withdraw")
+
+
+def unit(number: int, *said: str) -> str:
+    lines = "".join(f"- {line}\n" for line in said)
+    return f'## {number}. Unit\n\n```bash\necho "{number} $A $B" >> "$LOG"\n```\n\n{lines}\n'
+
+
+SECRETS: dict[str, object] = {"units": {"2": {"secrets": ["A"], "environment": "production"}, "*": {"secrets": ["B"]}}}
+THREE = unit(1) + unit(2) + unit(3, "FAIL: RETRY 1 STOP")
+
+
+def walked(
+    folder: Path, document: str, options: Mapping[str, object], environments: Mapping[str, Sequence[str]]
+) -> tuple[str, EngineRun, list[str]]:
+    """The workflow, its run, and what its commands have logged."""
+    (folder / "r").mkdir()
+    text = text_of(folder / "r", document, {"checkout": False, **options})
+    log = folder / "log"
+    log.touch()
+    secrets = {"A": "secret-a", "B": "secret-b"}
+    env = {"LOG": str(log)}
+    run = engine.run(folder / "r", text, history=folder / "h", environments=environments, env=env, secrets=secrets)
+    return text, run, log.read_text(encoding="utf-8").splitlines()
+
+
+def job_of(text: str, step: str) -> dict[str, Any]:
+    """The job that has a step, by the step's id."""
+    jobs: list[dict[str, Any]] = list(parsed(text)["jobs"].values())
+    (found,) = [job for job in jobs if any(other.get("id") == step for other in job["steps"])]
+    return found
+
+
+@pytest.mark.parametrize("summary", [False, True])
+@pytest.mark.parametrize(
+    ("document", "decisions", "end", "done"),
+    [
+        (DOCUMENT, ["approved"], "COMPLETE It is there", ["build", "install built"]),
+        (DOCUMENT, ["rejected"], "STOP Not wanted", ["build", "withdraw built"]),
+        (DOCUMENT, ["refused"], "STOP", ["build"]),
+        (AGAIN, ["approved"], "COMPLETE It is there", ["build", "install built"]),
+        (AGAIN, ["rejected", "approved"], "COMPLETE It is there", ["build", "install built"]),
+        (AGAIN, ["rejected", "rejected", "approved"], "COMPLETE It is there", ["build", "install built"]),
+        (AGAIN, ["rejected"] * 3, "STOP Not wanted", ["build", "withdraw built"]),
+        (AGAIN, ["rejected", "refused", "refused"], "STOP", ["build"]),
+    ],
+)
+def test_a_prompt_is_approved_or_rejected(
+    document: str, decisions: list[str], end: str, done: list[str], summary: bool, tmp_path: Path
+) -> None:
+    options = {"prompts": "environment", "summary": summary}
+    text, run, log = walked(tmp_path, document, options, {"approval": decisions})
+    assert (str(end_of(text, run)), log) == (end, done)
+
+
+def test_the_part_behind_an_approval_has_the_environment_and_no_job_is_empty(tmp_path: Path) -> None:
+    text = text_of(tmp_path, DOCUMENT, {"prompts": "environment"})
+    assert job_of(text, "install")["environment"] == "approval"
+    assert "environment" not in job_of(text, "build")
+    assert "environment" not in job_of(text, "Withdraw"), "a rejection gets no secrets of the environment"
+    assert len(parsed(text)["jobs"]) == 3
+    path = tmp_path / "x.yml"
+    path.write_text(text_of(tmp_path, AGAIN, {"prompts": "environment"}), encoding="utf-8")
+    assert findings([path]) == []
+
+
+def test_a_rejection_that_stops_needs_no_job(tmp_path: Path) -> None:
+    document = "## 1. Ask\n\nGo on?\n\n## 2. Do it\n\n```bash\ntrue\n```\n"
+    jobs = parsed(text_of(tmp_path, document, {"prompts": "environment"}))["jobs"]
+    assert [job.get("environment") for job in jobs.values()] == [None, "approval"]
+
+
+def test_a_prompt_that_is_asked_too_often_is_refused(tmp_path: Path) -> None:
+    document = DOCUMENT.replace("NO: GOTO Withdraw", "NO: RETRY 20 GOTO Withdraw")
+    made = emission(tmp_path, document, {"prompts": "environment"})
+    assert [(found.code, found.span and found.span.line) for found in made.diagnostics] == [("RD520", 9)]
+
+
+def test_an_environment_of_a_unit_is_a_job_and_each_unit_gets_its_secrets(tmp_path: Path) -> None:
+    text, run, log = walked(tmp_path, THREE, SECRETS, {"production": ["approved"]})
+    assert log == ["1  secret-b", "2 secret-a secret-b", "3  secret-b"]
+    assert [job.get("environment") for job in parsed(text)["jobs"].values()] == [None, "production", None]
+    assert run.conclusion == "success"
+
+
+def test_a_unit_whose_environment_is_refused_stops_the_run(tmp_path: Path) -> None:
+    _, run, log = walked(tmp_path, THREE, SECRETS, {"production": ["rejected"]})
+    assert (run.conclusion, log) == ("failure", ["1  secret-b"])
+
+
+def test_an_approval_is_asked_for_by_the_environment_of_the_unit_that_follows(tmp_path: Path) -> None:
+    document = "## 1. Ask\n\nGo on?\n\n" + unit(2)
+    text, run, log = walked(tmp_path, document, {"prompts": "environment", **SECRETS}, {"production": ["approved"]})
+    assert (run.conclusion, log) == ("success", ["2 secret-a secret-b"])
+    assert [job.get("environment") for job in parsed(text)["jobs"].values()] == [None, "production"]
+
+
+def test_units_of_a_loop_get_their_own_secrets(tmp_path: Path) -> None:
+    document = unit(1) + unit(2, "PASS: COMPLETE", "FAIL: GOTO 1")
+    options = {"units": {"1": {"secrets": ["A"]}, "2": {"secrets": ["B"]}}}
+    assert walked(tmp_path, document, options, {})[2] == ["1 secret-a ", "2  secret-b"]
+
+
+@pytest.mark.parametrize("prompts", ["answers", "agent", "environment"])
+def test_a_step_that_asks_people_gets_no_secrets(prompts: str, tmp_path: Path) -> None:
+    text = text_of(tmp_path, DOCUMENT, {"prompts": prompts, "agent": "cat", "secrets": ["A"]})
+    step = next(step for step in job_of(text, "agree")["steps"] if step.get("id") == "agree")
+    assert ("A" in step["env"]) == (prompts == "agent")
+    build = next(step for step in job_of(text, "build")["steps"] if step.get("id") == "build")
+    assert build["env"]["A"] == "${{ secrets.A }}"
+
+
+@pytest.mark.parametrize(
+    ("document", "options"),
+    [
+        (unit(1) + unit(2, "PASS: COMPLETE", "FAIL: GOTO 1"), {}),
+        (unit(1) + unit(2) + "## 3. Ask\n\nGo on?\n", {}),
+    ],
+)
+def test_an_environment_where_no_job_can_have_it(document: str, options: dict[str, object], tmp_path: Path) -> None:
+    made = emission(tmp_path, document, {"units": {"2": {"environment": "production"}}, **options})
+    assert [found.code for found in made.diagnostics] == ["RD520"]
+
+
+def test_a_unit_that_is_not_there(tmp_path: Path) -> None:
+    (found,) = emission(tmp_path, THREE, {"units": {"22": {"secrets": ["A"]}}}).diagnostics
+    assert (found.code, "did you mean `2`" in found.message) == ("RD013", True)
