@@ -192,7 +192,9 @@ def test_options_of_formats_are_told_apart() -> None:
 
 
 def test_backends_and_their_folders_are_the_same() -> None:
-    assert packages(ROOT / "backends") - {"options", "picture", "shell"} == set(BACKENDS), "what targets share is no target"
+    assert packages(ROOT / "backends") - {"options", "picture", "shell"} == set(BACKENDS), (
+        "what targets share is no target"
+    )
 
 
 @pytest.mark.parametrize("name", BACKENDS)

@@ -18,10 +18,10 @@ from backends.make.transitions import Transitions, own_retries
 from backends.marks import NO_MARKS, Marks
 from backends.shell.calls import call_of
 from compiler.ir.edges import value_names
-from compiler.ir.names import INSTANCES
 from compiler.ir.program import Node, Program, texts_of
 from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Tool, alphabet, no_answer
 from compiler.ir.texts import Text, joined
+from compiler.ir.variables import INSTANCES
 
 WIDTH = 120
 

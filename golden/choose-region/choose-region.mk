@@ -74,6 +74,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+
 def as_lines(content: bytes, lists: bool, names: Iterable[str]) -> str:
     """Return the lines for a JSON object: for each of these names a value, or several if lists are allowed."""
     known = set(names)
@@ -119,6 +120,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Callable, Optional
 
+
 NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 
 
@@ -137,6 +139,7 @@ def unfit(value: str, kind: str, options: Sequence[str] = (), pattern: Optional[
     if pattern is not None and not re.fullmatch(pattern, value):
         return f"it does not match {pattern}"
     return ""
+
 
 LARGEST_ANSWER = 1 << 20  # bytes
 AGENT_SECONDS, TOOL_SECONDS = 1800, 30  # the time limits where a program says nothing (I21)
@@ -244,6 +247,7 @@ def _as_text(value: Any) -> str:  # noqa: ANN401 (any JSON value)
 def in_json(text: str) -> str:
     """Return a text as it stands inside of a JSON string (I13)."""
     return json.dumps(text, ensure_ascii=False)[1:-1]
+
 
 def keep(path: str, text: str) -> None:
     """Write a file that has its name once it is whole."""

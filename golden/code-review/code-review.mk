@@ -75,6 +75,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+
 def as_lines(content: bytes, lists: bool, names: Iterable[str]) -> str:
     """Return the lines for a JSON object: for each of these names a value, or several if lists are allowed."""
     known = set(names)

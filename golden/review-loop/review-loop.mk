@@ -118,6 +118,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+
 def as_lines(content: bytes, lists: bool, names: Iterable[str]) -> str:
     """Return the lines for a JSON object: for each of these names a value, or several if lists are allowed."""
     known = set(names)
@@ -157,7 +158,6 @@ endef
 
 define python_helper
 import codecs
-import hashlib
 import json
 import os
 import re
@@ -167,14 +167,13 @@ import shutil
 import signal
 import stat
 import sys
-import termios
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from types import FrameType
 from typing import Any, Callable, NamedTuple, Optional, TextIO
+
 
 Table = dict[str, Any]
 
@@ -191,22 +190,25 @@ def naming(path: object) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.filename is None:
-            error.filename = str(path)
+        error.filename = error.filename or str(path)
         raise
-
-
-def canonical(value: object) -> str:
-    """Write a value as JSON that is the same wherever and whenever it is written."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"))
 
 
 def digest(text: str) -> str:
     """Return the SHA-256 of a text in hexadecimal."""
+    import hashlib  # what is slow to import is imported late: `--help` and `status` need little of it
+
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
 
 
-def identity(unit: Table) -> Table:
+def _hash_of(value: object) -> str:
+    """Return the hash of a value, which is the same wherever and whenever it is made."""
+    import json
+
+    return digest(json.dumps(value, sort_keys=True, separators=(",", ":")))
+
+
+def _identity(unit: Table) -> Table:
     """Return what makes a unit what it is: all but its place, so that a line may shift (R4)."""
     return {key: value for key, value in unit.items() if key != "at"}
 
@@ -214,13 +216,12 @@ def identity(unit: Table) -> Table:
 def program_hash(program: Table) -> str:
     """Return the hash by which a state knows its program."""
     whole = {key: program.get(key, {}) for key in ("entry", "registers", "scopes")}
-    whole["units"] = {name: identity(unit) for name, unit in program["units"].items()}
-    return digest(canonical(whole))
+    return _hash_of({**whole, "units": {name: _identity(unit) for name, unit in program["units"].items()}})
 
 
 def unit_digests(program: Table) -> dict[str, str]:
     """Return a short digest of each unit, by which two programs are compared."""
-    return {name: digest(canonical(identity(unit)))[:12] for name, unit in program["units"].items()}
+    return {name: _hash_of(_identity(unit))[:12] for name, unit in program["units"].items()}
 
 
 def differences(recorded: dict[str, str], program: Table) -> list[str]:
@@ -233,6 +234,7 @@ def differences(recorded: dict[str, str], program: Table) -> list[str]:
     }
     told = [f"{word}: {', '.join(names)}" for word, names in groups.items() if names]
     return told or ["no unit differs, only where the program begins or what it counts"]
+
 
 STOPS = ("INT", "TERM", "HUP", "QUIT", "USR1", "USR2", "XCPU", "ALRM", "VTALRM", "PROF", "POLL", "PWR", "STKFLT")
 FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)  # commands get the others as TERM
@@ -258,7 +260,7 @@ class Signals:
         self.has_timer = False  # an alarm that is not the run's own is a stop signal like any other
         self._watched = {*self.stops, signal.SIGCHLD, signal.SIGALRM}
         self.before = signal.pthread_sigmask(signal.SIG_BLOCK, self._watched)
-        self._handlers: dict[int, Any] = {n: signal.signal(n, self._received) for n in self._watched}
+        self._handlers: dict[int, Any] = {number: signal.signal(number, self._received) for number in self._watched}
         # The terminal is handed to commands and taken back from the background.
         self._handlers[signal.SIGTTOU] = signal.signal(signal.SIGTTOU, signal.SIG_IGN)
         return self
@@ -271,7 +273,7 @@ class Signals:
             signal.signal(number, handler if handler is not None else signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_SETMASK, self.before)
 
-    def _received(self, number: int, _frame: Optional[FrameType]) -> None:
+    def _received(self, number: int, _frame: object) -> None:
         if number in self.stops:
             self._has_received = True
             raise Interrupted
@@ -307,11 +309,12 @@ class Signals:
         finally:
             signal.pthread_sigmask(signal.SIG_BLOCK, self.stops)
 
+
 TICK = 100  # milliseconds until a writer that waits looks again whether it was told to end
 
 
-def send(descriptor: int, data: bytes, gives_up: Callable[[], bool]) -> bool:
-    """Write bytes and return True; where nobody takes them and `gives_up` says so, leave the rest and return False."""
+def send(descriptor: int, data: bytes, gives_up: Callable[[], bool]) -> None:
+    """Write bytes; where nobody takes them and `gives_up` says so, leave the rest."""
     # A pipe that is ready takes this much without waiting. A line in a file is written at once, and so never torn.
     step = len(data) if stat.S_ISREG(os.fstat(descriptor).st_mode) else select.PIPE_BUF
     poll = select.poll()
@@ -319,9 +322,8 @@ def send(descriptor: int, data: bytes, gives_up: Callable[[], bool]) -> bool:
     while data:
         while not poll.poll(TICK):
             if gives_up():
-                return False
+                return
         data = data[os.write(descriptor, data[:step]) :]
-    return True
 
 
 def put(stream: TextIO, text: str, gives_up: Callable[[], bool]) -> None:
@@ -331,19 +333,20 @@ def put(stream: TextIO, text: str, gives_up: Callable[[], bool]) -> None:
     except (OSError, ValueError):  # there is none behind it
         stream.write(text)
         stream.flush()
-        return
-    send(descriptor, text.encode(stream.encoding, stream.errors or "strict"), gives_up)
+    else:
+        send(descriptor, text.encode(stream.encoding, stream.errors or "strict"), gives_up)
+
 
 # Texts of a document must not steer the terminal or hide what they say (C0, C1, bidi controls).
-CONTROLS = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]"
-)
+CONTROLS = [(0, 8), (0xB, 0x1F), (0x7F, 0x9F), (0x61C, 0x61C), (0x200B, 0x200B), (0x200E, 0x200F), (0x2028, 0x202E)]
+HIDDEN = [(0x2066, 0x2069), (0xD800, 0xDFFF), (0xFEFF, 0xFEFF)]
+SHOWN = {number: "?" for first, last in [*CONTROLS, *HIDDEN] for number in range(first, last + 1)}
 STYLES = {"bold": "1", "dim": "2", "pass": "32", "fail": "1;31"}
 
 
 def clean(text: str) -> str:
     """Take the control characters out of a text; newlines and tabs stay."""
-    return CONTROLS.sub("?", text.replace("\r\n", "\n"))
+    return text.replace("\r\n", "\n").translate(SHOWN)
 
 
 def one_line(text: str) -> str:
@@ -397,6 +400,7 @@ class Display:
         """Write one of the lines by which a run says where it stands (R3)."""
         self.line("rdc: " + clean(text).replace("\n", "?"))
 
+
 LARGEST_INPUT = 1 << 20  # bytes
 
 
@@ -410,6 +414,7 @@ def read_text(path: str) -> str:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise RefusedError(f"{path}: not UTF-8") from None
+
 
 def pairs(place: str, words: list[str]) -> dict[str, str]:
     """Read `KEY=COMMAND` words."""
@@ -427,20 +432,25 @@ def read_pairs(place: str, path: str) -> dict[str, str]:
     lines = read_text(path).splitlines()
     return pairs(place, [line for line in lines if line.strip() and not line.lstrip().startswith("#")])
 
-Modes = list[Any]
+
+Modes = Optional[list[Any]]
 
 
 class Foreground:
     """The controlling terminal, if there is one. SIGTTOU is ignored while it is used."""
 
     def __init__(self) -> None:
+        self._is_lent = False
+        self._ours: Modes = None
+        self._theirs: Modes = None
         try:
             self._terminal = os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY)
         except OSError:
             self._terminal = -1
-        self._is_lent = False
-        self._ours: Optional[Modes] = None
-        self._theirs: Optional[Modes] = None
+
+    def exists(self) -> bool:
+        """Tell whether there is a terminal at all."""
+        return self._terminal >= 0
 
     def is_ours(self) -> bool:
         """Tell whether this process is in the foreground."""
@@ -449,16 +459,10 @@ class Foreground:
         except OSError:
             return False
 
-    def exists(self) -> bool:
-        """Tell whether there is a terminal at all."""
-        return self._terminal >= 0
-
     def lend(self, group: int, again: bool = False) -> None:
         """Give the foreground to a process group, unless this process is in the background itself."""
         if self.is_ours():
-            self._ours = self._modes()
-            if again:
-                self._set(self._theirs)
+            self._ours = self._swap(self._theirs if again else None)
             with suppress(OSError):  # the command may have ended already
                 os.tcsetpgrp(self._terminal, group)
                 self._is_lent = True
@@ -470,20 +474,21 @@ class Foreground:
         self._is_lent = False
         with suppress(OSError):  # the terminal may be gone
             os.tcsetpgrp(self._terminal, os.getpgrp())
-        self._theirs = self._modes()
-        self._set(self._ours)
+        self._theirs = self._swap(self._ours)
         return True
 
-    def _modes(self) -> Optional[Modes]:
-        try:
-            return termios.tcgetattr(self._terminal)
-        except (OSError, termios.error):
-            return None
+    def _swap(self, wanted: Modes) -> Modes:
+        """Return the modes of the terminal, and set others."""
+        import termios
 
-    def _set(self, modes: Optional[Modes]) -> None:
-        if modes is not None:
-            with suppress(OSError, termios.error):
-                termios.tcsetattr(self._terminal, termios.TCSANOW, modes)
+        modes: Modes = None
+        with suppress(OSError, termios.error):
+            modes = termios.tcgetattr(self._terminal)
+        with suppress(OSError, termios.error):
+            if wanted is not None:
+                termios.tcsetattr(self._terminal, termios.TCSANOW, wanted)
+        return modes
+
 
 GRACE = 5.0
 TOLERANCE = 5  # ticks; a number is not given again that fast
@@ -504,30 +509,32 @@ def is_alive(process: Table) -> bool:
     if process["since"] is None:
         return False
     try:
-        stat = Path(f"/proc/{process['pid']}/stat").read_bytes()
+        with open(f"/proc/{process['pid']}/stat", "rb") as file:
+            stat = file.read()
     except OSError:
         return False
     fields = stat[stat.rindex(b")") + 2 :].split()
     return fields[0] not in (b"Z", b"X") and abs(int(fields[19]) - int(process["since"])) <= TOLERANCE
 
 
-def signal_group(group: int, number: int) -> None:
-    """Send a signal to a process group that may be gone."""
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(group, number)
+def signal_group(group: int, *numbers: int) -> None:
+    """Send signals to a process group that may be gone."""
+    for number in numbers:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(group, number)
 
 
 def end_groups(processes: Iterable[Table]) -> None:
     """End the process groups of processes that were left behind."""
     left = list(processes)
-    for number in (signal.SIGTERM, signal.SIGCONT):
-        for process in left:
-            signal_group(process["pid"], number)
+    for process in left:
+        signal_group(process["pid"], signal.SIGTERM, signal.SIGCONT)
     deadline = time.monotonic() + GRACE
     while any(map(is_alive, left)) and time.monotonic() < deadline:
         time.sleep(0.02)
     for process in left:
         signal_group(process["pid"], signal.SIGKILL)
+
 
 PATIENCE = 10  # seconds from a stop signal, or from the end of a time limit (I21), to SIGKILL
 IGNORED_HERE = (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGTTOU)  # by Python and by this runner
@@ -558,9 +565,7 @@ class Processes:
 
     def __init__(self, signals: Signals, lends: bool, began: Callable[[int], None]) -> None:
         """`lends` tells whether one gets the terminal; `began` is told the number of each as soon as it runs."""
-        self._signals = signals
-        self._lends = lends
-        self._began = began
+        self._signals, self._lends, self._began = signals, lends, began
         self._foreground = Foreground()
         self._is_stopping = False
         self._left: list[int] = []
@@ -570,15 +575,8 @@ class Processes:
         self, path: str, words: list[bytes], environment: Mapping[bytes, bytes], files: Sequence[Any] = ()
     ) -> int:
         """Begin a process and return its number, which is that of its group too."""
-        group = os.posix_spawn(
-            path,
-            words,
-            environment,
-            file_actions=files,
-            setpgroup=0,
-            setsigmask=self._signals.before,
-            setsigdef=IGNORED_HERE,
-        )
+        signals: dict[str, Any] = {"setsigmask": self._signals.before, "setsigdef": IGNORED_HERE}
+        group = os.posix_spawn(path, words, environment, file_actions=files, setpgroup=0, **signals)
         self._began(group)
         return group
 
@@ -636,8 +634,7 @@ class Processes:
 
     def _tell(self, number: int) -> None:
         for group in self._left:
-            signal_group(group, number)
-            signal_group(group, signal.SIGCONT)
+            signal_group(group, number, signal.SIGCONT)
 
     def _tell_late(self) -> None:
         """End what runs when the time is up (I21), at last by SIGKILL."""
@@ -666,6 +663,7 @@ class Processes:
         self._foreground.lend(group, again=True)
         signal_group(group, signal.SIGCONT)
 
+
 NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 
 
@@ -684,6 +682,7 @@ def unfit(value: str, kind: str, options: Sequence[str] = (), pattern: Optional[
     if pattern is not None and not re.fullmatch(pattern, value):
         return f"it does not match {pattern}"
     return ""
+
 
 LARGEST_ANSWER = 1 << 20  # bytes
 AGENT_SECONDS, TOOL_SECONDS = 1800, 30  # the time limits where a program says nothing (I21)
@@ -791,6 +790,7 @@ def _as_text(value: Any) -> str:  # noqa: ANN401 (any JSON value)
 def in_json(text: str) -> str:
     """Return a text as it stands inside of a JSON string (I13)."""
     return json.dumps(text, ensure_ascii=False)[1:-1]
+
 
 SH = "/bin/sh"
 PIECE = 65536
@@ -961,6 +961,7 @@ def _answered(one: Exchange, end: Ended) -> Answered:
         return Answered(b"", f"more than {LARGEST_ANSWER:,} bytes")
     return Answered(bytes(one.answer), in_words(end))
 
+
 LONGEST_SEARCH = 60  # seconds: an hour may not be enough for `\\d+:` in a megabyte of digits
 SEARCH = """
 import json, re, signal, sys
@@ -992,6 +993,7 @@ def _is_found(processes: Processes, pattern: str, answer: str) -> bool:
         raise SearchError(answered.trouble)
     return answered.answer == b"True\n"
 
+
 def keep(path: str, text: str) -> None:
     """Write a file that has its name once it is whole."""
     Path(f"{path}.new").write_bytes(text.encode("utf-8", "replace"))
@@ -1022,6 +1024,7 @@ def main(words: Sequence[str]) -> None:
         sys.stdout.buffer.write(says.encode("utf-8", "replace"))
         sys.stdout.flush()
         sys.exit(2)
+
 
 TICK = 0.05  # seconds between two looks at whether the script still lives
 LATE, NOT_BEGUN, NOT_FOUND = 124, 126, 127  # exit codes by which the script knows how a command ended

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from backends.base import Emission
-from backends.mistakes import OptionsError
+from backends.options.mistakes import OptionsError
 from tests.rdc.cli_support import call
 from tests.workflows import act, engine
 from tests.workflows.compiling import emission, parsed
