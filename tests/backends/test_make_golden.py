@@ -9,7 +9,7 @@ import pytest
 
 from tests.backends.makefiles import PATIENCE, environment
 from tests.conftest import ROOT
-from tests.golden.test_golden import GOLDEN, NAMES, STOPS
+from tests.golden.test_golden import NAMES, STOPS, emitted
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -17,7 +17,7 @@ def test_they_run_to_their_end(name: str, tmp_path: Path) -> None:
     answers = ROOT / "examples" / "answers" / f"{name}.txt"
     given = [f"ANSWERS={answers}"] if answers.exists() else []
     done = subprocess.run(
-        ["make", "-f", str(GOLDEN / name / f"{name}.mk"), *given],
+        ["make", "-f", str(emitted() / name / f"{name}.mk"), *given],
         cwd=tmp_path,
         env=environment({}),
         stdin=subprocess.DEVNULL,

@@ -1,4 +1,4 @@
-"""The files that come of the examples, kept as a reviewer would open them: `golden/<name>/<name>.<suffix>`.
+"""The files that come of the examples: `golden/<name>/<name>.<suffix>` has what is its own, `golden/shared/` the rest.
 
 `make golden` writes them anew. The Python programs among them are compiled by every interpreter here and run.
 """
@@ -6,13 +6,16 @@
 from __future__ import annotations
 
 import ast
+import atexit
 import os
 import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
 from functools import cache
+from contextlib import ExitStack, chdir
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from syrupy.assertion import SnapshotAssertion
@@ -29,9 +32,12 @@ from compiler.ir.program import Program
 from compiler.ir.text_form import to_text_form
 from rdc.layout import beside
 from tests.conftest import ROOT
+from tests.golden.pieces import SHARED, taken_apart
 from tests.rdc.cli_support import call
 
 GOLDEN = ROOT / "golden"
+FOLDERS = ExitStack()
+atexit.register(FOLDERS.close)
 EXAMPLES = sorted((ROOT / "examples").glob("*.runbook.md"))
 NAMES = [path.name.removesuffix(".runbook.md") for path in EXAMPLES]
 
@@ -140,14 +146,34 @@ def golden(snapshot: SnapshotAssertion) -> SnapshotAssertion:
     return snapshot.use_extension(GoldenFiles)
 
 
-@pytest.mark.parametrize("name", NAMES + PROGRAMS)
+@cache
+def golden_files() -> Mapping[str, str]:
+    """All golden files, by path."""
+    return taken_apart({path: text for name in NAMES + PROGRAMS for path, text in outputs(name).items()})
+
+
+@cache
+def emitted() -> Path:
+    """A folder with the whole files of all examples, laid out as in `golden`."""
+    folder = Path(FOLDERS.enter_context(TemporaryDirectory()))
+    with chdir(ROOT):
+        for path, text in (item for name in NAMES + PROGRAMS for item in outputs(name).items()):
+            file = folder / path
+            file.parent.mkdir(exist_ok=True)
+            file.write_bytes(text.encode())
+    return folder
+
+
+@pytest.mark.parametrize("name", [*NAMES, *PROGRAMS, SHARED])
 def test_golden_files(name: str, golden: SnapshotAssertion) -> None:
-    for path, text in outputs(name).items():
+    mine = {path: text for path, text in golden_files().items() if path.startswith(f"{name}/")}
+    assert mine
+    for path, text in mine.items():
         assert text == golden(name=path)
 
 
 def test_nothing_else_is_golden(pytestconfig: pytest.Config) -> None:
-    wanted = {GOLDEN / path for name in NAMES + PROGRAMS for path in outputs(name)}
+    wanted = {GOLDEN / path for path in golden_files()}
     if pytestconfig.option.update_snapshots:
         for path in sorted(GOLDEN.rglob("*"), reverse=True):
             if path.is_dir() and not any(path.iterdir()):
@@ -171,7 +197,7 @@ def test_there_are_examples_enough() -> None:
 def test_golden_files_are_what_the_command_line_gives(target: str) -> None:
     suffix = load(target).suffix
     for name in (found for found in NAMES + PROGRAMS if target in carrying(found)):
-        out = f"golden/{name}/{name}{suffix}"
+        out = str(emitted() / name / f"{name}{suffix}")
         words = [word for key, value in given(name, target).items() for word in ("-O", f"{key}={value}")]
         result = call("compile", document(name), "--to", target, "-o", out, "--check", *words, cwd=ROOT)
         assert result.code == 0, result.out + result.err
@@ -179,7 +205,7 @@ def test_golden_files_are_what_the_command_line_gives(target: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_syntax_is_that_of_the_oldest_python(name: str) -> None:
-    ast.parse((GOLDEN / name / f"{name}.py").read_text(encoding="utf-8"), feature_version=OLDEST)
+    ast.parse((emitted() / name / f"{name}.py").read_text(encoding="utf-8"), feature_version=OLDEST)
 
 
 COMPILE_ALL = """
@@ -196,7 +222,7 @@ def test_every_python_compiles_and_runs_them(version: str, tmp_path: Path) -> No
     python = interpreter(version)
     if python is None:
         pytest.skip(f"no Python {version} here")
-    files = [str(GOLDEN / name / f"{name}.py") for name in NAMES]
+    files = [str(emitted() / name / f"{name}.py") for name in NAMES]
     subprocess.run([python, "-c", COMPILE_ALL, *files], check=True)
     code, last = run("code-review", tmp_path, python)
     assert (code, last) == (0, "rdc: COMPLETE Approved")
@@ -216,7 +242,7 @@ def run(name: str, folder: Path, python: str) -> tuple[int, str]:
     given = ["--answers", str(answers)] if answers.exists() else []
     environment = {key: value for key, value in os.environ.items() if not key.startswith(("RDC_", "PYTHON"))}
     done = subprocess.run(
-        [python, str(GOLDEN / name / f"{name}.py"), "run", *given],
+        [python, str(emitted() / name / f"{name}.py"), "run", *given],
         cwd=folder,
         env=environment,
         stdin=subprocess.DEVNULL,

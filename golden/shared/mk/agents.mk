@@ -1,0 +1,103 @@
+# --- Module: agents, tools and time limits ------------------------------------------------------------------------------
+
+define RDC_MODULE_CALLS
+# --- Agents, tools, time limits: what sh cannot say exactly is done by a program for python3 ------------------------------------
+entries() { eval "rdc_entries_U=\$*"; }
+no_answer() { eval "rdc_none_U=\$1"; }
+timeout() { eval "rdc_timeout_U=\$1"; }
+
+# Writes down the program that does it.
+prepare_helper() {
+  command -v python3 > /dev/null || fail "there is no python3 on PATH, which this needs"
+  python3 -I -c 'import sys; sys.exit(sys.version_info < (3, 9))' || fail "python3 is older than 3.9, which this needs"
+  mkdir -p "$rdc_files" 2> /dev/null || unkept
+  keep "$rdc_python_helper" helper.py
+}
+helper() {
+  [ -e "$rdc_files/helper.py" ] || prepare_helper
+  python3 -I -B "$rdc_files/helper.py" "$@"
+}
+
+# Ends what was called and still runs although the helper was killed.
+end_left() { [ ! -e "$rdc_files/left" ] || helper end "$rdc_files/left"; }
+
+# Refuses a run that would come to an agent or a tool without a command.
+check_commands() {
+  [ -n "${rdc_python_wanted-}" ] || return 0
+  RDC_AGENT_GIVEN=$rdc_given_AGENT RDC_TOOLS_FILE=$rdc_given_TOOLS
+  export RDC_AGENT_GIVEN RDC_TOOLS_FILE
+  rdc_says=$(helper check "$rdc_python_wanted") || fail "$rdc_says"
+  unset RDC_AGENT_GIVEN RDC_TOOLS_FILE
+}
+rdc_ready="$rdc_ready prepare_helper check_commands"
+let_go() { end_left; }
+
+perform_agents() { perform_call; }
+perform_tool() { perform_call; }
+perform_call() {
+  eval "rdc_outcome=\$rdc_none_U rdc_entries=\${rdc_entries_U-}"
+  if tell; then eval "call_out \"\$rdc_call_U\""
+  else true > "$rdc_files/answers/$rdc_unit.$rdc_call"; fi
+  ended 0
+}
+
+# A call without an outcome leaves the unit to be resumed.
+no_call() {
+  end_left
+  [ "$rdc_verb" = step ] || say "rdc: when the cause is removed: ${rdc_again}resume RERUN=1"
+  fail "unit $rdc_id has no outcome: the call ended with exit code $rdc_code"
+}
+
+# Calls as the JSON $1 says: the prompts of the unit's entries, and where their answers go.
+call_out() {
+  keep "$1" call
+  set -- "$rdc_files/call" "$(registers)" "$rdc_files/values" "$rdc_files/outcome" "$rdc_files/answers/$rdc_unit.$rdc_call"
+  for rdc_entry in $rdc_entries; do
+    if [ "$rdc_entry" = - ]; then of ask; else eval "rdc_value=\$rdc_entry_U$rdc_entry"; fi
+    { fill "$rdc_value" > "$rdc_files/new" && mv "$rdc_files/new" "$rdc_files/prompts/$rdc_unit${rdc_entry#-}.$rdc_call"; } \
+      2> /dev/null || unkept
+    set -- "$@" "$rdc_files/prompts/$rdc_unit${rdc_entry#-}.$rdc_call"
+  done
+  for rdc_entry in $rdc_entries; do set -- "$@" "$rdc_files/answers/$rdc_unit${rdc_entry#-}.$rdc_call"; done
+  rm -f "$rdc_files/outcome"
+  RDC_AGENT_GIVEN=$rdc_given_AGENT RDC_TOOLS_FILE=$rdc_given_TOOLS
+  export RDC_AGENT_GIVEN RDC_TOOLS_FILE
+  call_helper call $$ "$rdc_files/left" "$@"
+  unset RDC_AGENT_GIVEN RDC_TOOLS_FILE
+  { read -r rdc_outcome < "$rdc_files/outcome"; } 2> /dev/null || no_call
+}
+call_helper() {
+  call python3 -I -B "$rdc_files/helper.py" "$@"
+  [ "$rdc_code" -ne 130 ] || interrupt TERM
+}
+registers() {
+  for rdc_word in $rdc_counters; do eval "printf ' rdc_n_$rdc_word=%s' \"\$rdc_r_$rdc_word\""; done
+  for rdc_word in $rdc_slots; do eval "printf ' rdc_s_$rdc_word=%s' \"\$rdc_r_$rdc_word\""; done
+}
+
+# A command with a time limit is called by the helper.
+call_command() {
+  eval "rdc_value=\${rdc_timeout_U-}"
+  if [ -z "$rdc_value" ]; then call "$@"; return; fi
+  call_helper limited $$ "$rdc_files/left" "$rdc_value" "$@"
+  case $rdc_code in 137 | 143) end_left ;; esac
+}
+
+# Lets the agent decide that was named for this run: the last line of its answer counts, and all but a word is fail.
+by_agent() {
+  case $rdc_kind in pass_fail | yes_no) ;; *) return 1 ;; esac
+  rdc_entries=-
+  tell
+  call_out "$rdc_python_question"
+  tail -n 1 "$rdc_files/answers/$rdc_unit.$rdc_call" > "$rdc_files/reply" || unkept
+  reads "$rdc_files/reply" || rdc_outcome=fail
+  ended 0
+}
+rdc_help="$rdc_help help_calls"
+help_calls() {
+  help_line '(needs python3)' '3.9 or newer, on PATH: to call and read what sh cannot exactly'
+  [ -n "${rdc_python_wanted-}" ] || return 0
+  help_line "$rdc_begin AGENT=COMMAND" 'the command of the agents; else RDC_AGENTS (a file), RDC_AGENT'
+  help_line "$rdc_begin TOOLS=FILE" 'the commands of the tools: lines CONNECTION=COMMAND'
+}
+endef

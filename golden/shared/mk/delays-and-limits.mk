@@ -1,0 +1,37 @@
+# --- Module: delays and limits ------------------------------------------------------------------------------------------
+
+define RDC_MODULE_TIMES
+# --- Delays and limits -----------------------------------------------------------------------------------------------------
+delay() { eval "rdc_delay_U=\"\$1 \$2\""; }
+limit() { rdc_limit=$1; counter rdc.tasks 0; }
+rdc_limit=''
+
+before() {
+  if [ -n "$rdc_limit" ] && [ "$rdc_kind" != gate ] && [ "$rdc_verb" != step ] && at_least rdc.tasks "$rdc_limit"; then
+    note "over 1 STOP LIMIT $rdc_unit"
+    limit_reached
+  fi
+  of delay
+  [ -z "$rdc_value" ] || [ "$rdc_attempt" -eq 1 ] || wait_before
+}
+
+# Tasks count towards the limit, gates do not.
+counted() { [ -z "$rdc_limit" ] || [ "$rdc_kind" = gate ] || add rdc.tasks 1; }
+limit_reached() {
+  take "${rdc_last##* }" || damaged
+  end 1 "STOP $rdc_id: the limit of $rdc_limit units was reached"
+}
+
+# Waits before a further attempt: so many seconds, and each time so many times as long.
+wait_before() {
+  rdc_seconds=${rdc_value% *} rdc_times=${rdc_value#* } rdc_number=2
+  while [ "$rdc_number" -lt "$rdc_attempt" ] && [ "$rdc_times" -gt 1 ] && [ "$rdc_seconds" -lt 1000000000 ]; do
+    rdc_seconds=$((rdc_seconds * rdc_times)) rdc_number=$((rdc_number + 1))
+  done
+  say "    waits $rdc_seconds seconds"
+  sleep "$rdc_seconds" &
+  rdc_child=$!
+  wait "$rdc_child"
+  rdc_child=''
+}
+endef

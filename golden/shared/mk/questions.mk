@@ -1,0 +1,217 @@
+# --- Module: questions --------------------------------------------------------------------------------------------------
+
+define RDC_MODULE_QUESTIONS
+# --- Questions and gates ---------------------------------------------------------------------------------------------------
+perform_pass_fail() { ask; }
+perform_yes_no() { ask; }
+perform_confirm() { ask; }
+perform_input() { ask; }
+perform_select() { ask; }
+perform_gate() { ask; }
+rdc_ready="$rdc_ready check_answers" 
+
+asks() { (for rdc_word in $rdc_asking; do look_at "$rdc_word"; printf '%s\n' "$rdc_id_U"; done); }
+
+# Puts the question of the unit, or stands at its gate.
+ask() {
+  unit_words
+  rdc_prompt=$rdc_files/prompts/$rdc_unit.$rdc_call
+  of ask; filled "$rdc_value"
+  keep "$rdc_value" "prompts/$rdc_unit.$rdc_call"
+  [ ! -s "$rdc_prompt" ] || say "$(visible < "$rdc_prompt")"
+  options
+  if [ "$rdc_kind" = gate ] && is_yes "$rdc_given_HUMAN"; then
+    rdc_given_HUMAN=''
+    replied approved ''
+    return
+  fi
+  if [ -n "$rdc_given_ANSWERS" ] && from_file; then return; fi
+  if [ -n "$rdc_given_AGENT" ] && by_agent; then return; fi
+  if [ -t 0 ] && [ -t 2 ]; then from_terminal; return; fi
+  [ "$rdc_verb" != step ] || end 75 "WAITING $rdc_id"
+  hint | while IFS= read -r rdc_word; do
+    say "rdc: to answer: ${rdc_again}answer UNIT=$(quoted "$rdc_id") RESULT=$rdc_word"
+  done
+  say "rdc: to go on:  ${rdc_again}resume"
+  end 75 "WAITING $rdc_id"
+}
+by_agent() { return 1; }
+
+# What can be replied, as words that can be pasted into a shell, a line each.
+hint() {
+  case $rdc_kind in
+    yes_no | confirm) printf 'yes\nno\n' ;;
+    gate) printf 'approved\nrejected\n' ;;
+    input) echo "'TEXT'" ;;
+    select)
+      rdc_number=0
+      for rdc_word in $rdc_words; do
+        rdc_number=$((rdc_number + 1))
+        quoted "$(option_text "$rdc_number" | line)"; echo
+      done
+      ;;
+    *) printf 'pass\nfail\n' ;;
+  esac
+}
+hints() { hint | awk 'NR > 1 { printf " or " } { printf "%s", $0 }'; }
+option_text() { eval "rdc_value=\$rdc_option_U_$1"; fill "$rdc_value"; }
+options() {
+  rdc_number=0
+  [ "$rdc_kind" != select ] || for rdc_word in $rdc_words; do
+    rdc_number=$((rdc_number + 1))
+    say "  - $(option_text "$rdc_number" | visible)"
+  done
+}
+
+# Reads the reply in the file $1; fails if it is none that this unit takes.
+reads() {
+  is_text "$1" || return 1
+  case $rdc_kind in
+    input) rdc_outcome='pass'; return ;;
+    select)
+      rdc_number=0
+      for rdc_outcome in $rdc_words; do
+        rdc_number=$((rdc_number + 1))
+        ! option_text "$rdc_number" | cmp -s - "$1" || return 0
+      done
+      return 1
+      ;;
+  esac
+  rdc_word=$(LC_ALL=C tr -d ' \t\r' < "$1" | LC_ALL=C tr '[:upper:]' '[:lower:]')
+  case $rdc_kind:$rdc_word in
+    pass_fail:pass | pass_fail:yes | yes_no:pass | yes_no:yes) rdc_outcome=pass ;;
+    pass_fail:fail | pass_fail:no | yes_no:fail | yes_no:no) rdc_outcome=fail ;;
+    confirm:yes | confirm:no | gate:approved | gate:rejected) rdc_outcome=$rdc_word ;;
+    *) return 1 ;;
+  esac
+}
+
+# Records the outcome $1 with the reply that is in the file `reply`; $2 says where in a file of answers it stood.
+replied() {
+  rdc_outcome=$1
+  case $rdc_kind in
+    gate) true > "$rdc_files/reply" ;;
+    confirm) printf '%s' "$1" > "$rdc_files/reply" ;;
+  esac || unkept
+  copy reply "answers/$rdc_unit.$rdc_call"
+  ended 0 "$2"
+}
+
+# Files of answers have lines `UNIT REPLY` and `REPLY`, and `UNIT<<WORD` … `WORD`; names of units are those in `asks`.
+check_answers() {
+  [ -n "$rdc_given_ANSWERS" ] || return 0
+  [ -f "$rdc_given_ANSWERS" ] && [ -r "$rdc_given_ANSWERS" ] || fail "the answers cannot be read: $rdc_given_ANSWERS"
+  is_text "$rdc_given_ANSWERS" || fail "the answers are not UTF-8: $rdc_given_ANSWERS"
+  as_lines "$rdc_given_ANSWERS" "$rdc_state/answers.lines" answers "$(asks)"
+  rdc_given_ANSWERS=$rdc_lines
+  case $rdc_given_ANSWERS in /*) ;; *) rdc_given_ANSWERS=./$rdc_given_ANSWERS ;; esac
+  { mkdir -p "$rdc_files" && asks > "$rdc_files/asks"; } 2> /dev/null || unkept
+  [ "$rdc_lines" = "$rdc_state/answers.lines" ] || [ -n "$rdc_free_texts" ] || check_lines
+}
+
+# Where nothing but words is asked for, a line that is no answer is refused before anything is run.
+check_lines() {
+  rdc_says=$(LC_ALL=C awk '
+    FILENAME == ARGV[1] { known[$0] = 1; next }
+    FNR == 1 { sub(/^\357\273\277/, "") }
+    { sub(/\r$/, "") }
+    word != "" { if ($0 == word) word = ""; next }
+    { sub(/(^|[ \t])#.*/, "") }
+    NF == 0 { next }
+    { at = index($0, "<<"); if (at > 1 && substr($0, 1, at - 1) in known) { word = substr($0, at + 2); next } }
+    { said = tolower($NF); unit = $0; sub(/[ \t]*[^ \t]+[ \t]*$/, "", unit); sub(/^[ \t]+/, "", unit) }
+    said !~ /^(pass|fail|yes|no|approved|rejected)$/ || (unit != "" && !(unit in known)) { print FNR ": " $0; exit }
+  ' "$rdc_files/asks" "$rdc_given_ANSWERS")
+  [ -z "$rdc_says" ] || fail "this is no answer of a unit that asks: line $rdc_says"
+}
+
+# Takes the next answer of the file: one for the unit itself before a common one, each once.
+from_file() {
+  rdc_sum=$(cksum < "$rdc_given_ANSWERS" | tr ' ' -)
+  [ -n "$rdc_sum" ] || fail "the answers cannot be read: $rdc_given_ANSWERS; is cksum on PATH?"
+  rdc_found=$(RDC_NAME=$rdc_id RDC_SUM=$rdc_sum RDC_KIND=$rdc_kind RDC_FREE=$rdc_free_texts LC_ALL=C awk '
+    FILENAME == ARGV[1] { if ($2 == "end" && $7 == ENVIRON["RDC_SUM"]) used[$8] = 1; next }
+    FILENAME == ARGV[2] { names[++count] = $0; next }
+    function take(from, to, skipped) {
+      if (at in used) return
+      if (unit == ENVIRON["RDC_NAME"] "" && !own) own = at " " from " " to " " skipped
+      if (unit == "" && !common && ENVIRON["RDC_KIND"] != "gate") common = at " " from " " to " " skipped
+    }
+    function begins(line) { return substr($0, 1 + blanks, length(line)) == line }
+    { sub(/\r$/, "") }
+    word != "" { if ($0 == word) { take(at + 1, FNR - 1, 0); word = "" } next }
+    FNR == 1 { sub(/^\357\273\277/, "") }
+    ENVIRON["RDC_FREE"] == "" { sub(/(^|[ \t])#.*/, "") }
+    /^[ \t]*$/ { next }
+    {
+      at = FNR; unit = ""; blanks = 0
+      if (ENVIRON["RDC_FREE"] == "" && match($0, /^[ \t]+/)) blanks = RLENGTH
+      for (i = 1; i <= count; i++) {
+        if (length(names[i]) <= length(unit)) continue
+        if (begins(names[i] " ") || begins(names[i] "\t")) { unit = names[i]; word = "" }
+        else if (begins(names[i] "<<")) { unit = names[i]; word = substr($0, blanks + length(unit) + 3) }
+      }
+      if (word == "") take(at, at, unit == "" ? 0 : blanks + length(unit) + 1)
+    }
+    END { if (word != "") print "unended " at; else print own ? own : common }
+  ' "$rdc_journal" "$rdc_files/asks" "$rdc_given_ANSWERS") || unkept
+  [ -n "$rdc_found" ] || return 1
+  rdc_line=${rdc_found%% *}
+  [ "$rdc_line" != unended ] || fail "$rdc_given_ANSWERS:${rdc_found#* }: the last line of this answer is missing"
+  RDC_FREE=$rdc_free_texts LC_ALL=C awk -v found="$rdc_found" '
+    BEGIN { split(found, at, " ") }
+    NR < at[2] { next }
+    NR > at[3] { exit }
+    NR > at[2] { printf "\n" }
+    at[1] == NR {
+      if (NR == 1) sub(/^\357\273\277/, "")
+      sub(/\r$/, "")
+      if (ENVIRON["RDC_FREE"] == "") sub(/(^|[ \t])#.*/, "")
+    }
+    { printf "%s", substr($0, at[4] + 1) }
+  ' "$rdc_given_ANSWERS" > "$rdc_files/reply" || unkept
+  reads "$rdc_files/reply" ||
+    fail "$rdc_given_ANSWERS:$rdc_line: this is no answer of unit $rdc_id: $(line < "$rdc_files/reply")"
+  replied "$rdc_outcome" "$rdc_sum $rdc_line"
+}
+
+from_terminal() {
+  while :; do
+    printf '%s [%s] ' "$rdc_id" "$(hint | awk 'NR > 1 { printf "/" } { printf "%s", $0 }')" >&2
+    IFS= read -r rdc_word || end 75 "WAITING $rdc_id"
+    case $rdc_kind:$rdc_word in
+      yes_no:y | confirm:y) rdc_word=yes ;;
+      yes_no:n | confirm:n) rdc_word=no ;;
+      pass_fail:p) rdc_word=pass ;;
+      pass_fail:f) rdc_word=fail ;;
+    esac
+    printf '%s' "$rdc_word" > "$rdc_files/reply" || unkept
+    ! reads "$rdc_files/reply" || break
+  done
+  replied "$rdc_outcome" ''
+}
+
+# Records the answer that a person gives by make; the run goes on when somebody says so.
+answer() {
+  is_there || fail "no run waits for an answer"
+  lock; read_journal; own_journal; tidy; folders; mend_journal
+  case $rdc_last in "begin "*) ;; *) fail "no unit waits for an answer" ;; esac
+  case $rdc_kind in bash | sh | agents | tool) fail "no unit waits for an answer" ;; esac
+  unit_words
+  [ "$rdc_id" = "$rdc_given_UNIT" ] || fail "unit '$(printf '%s' "$rdc_given_UNIT" | line)' does not wait for an answer"
+  case $rdc_given in
+    *" RESULT:RESULT "*) ;;
+    *) fail "RESULT is missing: ${rdc_again}answer UNIT=$(quoted "$rdc_id") RESULT=$(hints)" ;;
+  esac
+  printf '%s' "$rdc_given_RESULT" > "$rdc_files/reply" || unkept
+  reads "$rdc_files/reply" || fail "this is no answer of unit $rdc_id: $(line < "$rdc_files/reply"); RESULT=$(hints)"
+  now; rdc_start=$rdc_now
+  replied "$rdc_outcome" ''
+  say "rdc: to go on:  ${rdc_again}resume"
+}
+rdc_help="$rdc_help help_answers"
+help_answers() {
+  help_line "${rdc_again}answer UNIT=ID RESULT=REPLY" 'answer the question that the run waits with'
+  help_line "$rdc_begin ANSWERS=FILE" 'take answers from a file, in a run or when it goes on'
+}
+endef

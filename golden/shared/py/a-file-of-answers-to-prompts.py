@@ -1,0 +1,43 @@
+# --- A file of answers to prompts: a line each, `RESULT` or `UNIT RESULT`.
+LARGEST = 16 * 1024 * 1024  # bytes of a file of answers; a pipe may have no end
+
+class Answer(namedtuple("Answer", "line unit reply")):
+    """A line of the file; one without a unit answers the next prompt that has no line of its own."""
+
+def read_lines(text, units):  # Read `RESULT` and `UNIT RESULT`, a line each; also what is wrong with a line.
+    import re
+
+    for number, line in enumerate(text.split("\n"), start=1):
+        *unit, word = re.sub(r"(^|\s)#.*", "", line).strip().rsplit(None, 1) or [""]
+        if not word:
+            continue
+        if word.lower() not in MEANINGS:
+            yield number, "expected pass, fail, yes or no, alone or after a unit"
+        elif unit and units.get(unit[0], {}).get("task") != "ask":
+            yield number, f"{unit[0]} is not a unit that asks"
+        else:
+            yield Answer(number, unit[0] if unit else None, word)
+
+READERS = [read_lines]  # the last one reads; a module that knows more forms than lines adds its own
+
+class Answers:
+    """The answers of a file that are still to be given, in order: not those of the lines that the run has used."""
+
+    def __init__(self, path, units, used):
+        with open(path, "rb") as file:
+            content = file.read(LARGEST + 1)
+        if len(content) > LARGEST:
+            raise RefusedError(f"{path}: larger than {LARGEST:,} bytes: not a file of answers")
+        try:
+            text = content.decode("utf-8-sig")
+        except UnicodeDecodeError:
+            raise RefusedError(f"{path}: not UTF-8") from None
+        self.digest = digest(text)
+        self.is_another = bool(used) and self.digest not in dict(used)
+        found = list(READERS[-1](text, units))
+        wrong = [f"{path}:{item[0]}: {item[1]}" for item in found if not isinstance(item, Answer)]
+        if wrong:
+            raise RefusedError(*wrong)
+        answers = [item for item in found if isinstance(item, Answer)]
+        self._left = [answer for answer in answers if (self.digest, answer.line) not in used]
+

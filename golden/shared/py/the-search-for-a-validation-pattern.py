@@ -1,0 +1,29 @@
+# --- The search for a validation pattern: in a process of its own, where it can be interrupted and has a limit (I12).
+LONGEST_SEARCH = 60  # seconds: an hour may not be enough for `\\d+:` in a megabyte of digits
+SEARCH = """
+import json, re, signal, sys
+signal.alarm(int(sys.argv[1]))
+pattern, answer = json.load(sys.stdin)
+print(re.search(pattern, answer, re.IGNORECASE) is not None)
+"""
+
+class SearchError(Exception):
+    """What kept a process from looking for a pattern."""
+
+def searched_word(processes, what, answer):
+    """Return the word of an answer to an agent unit, or an entry of a parallel one, and what went wrong."""
+    settings = what.get("keywords", ()), what.get("validation"), what.get("excused", ())
+    try:
+        return read_word(answer, *settings, search=lambda pattern, text: _is_found(processes, pattern, text)), ""
+    except SearchError as error:
+        return read_word(None, *settings), f"looking for its validation pattern: {error}"
+
+def _is_found(processes, pattern, answer):
+    words = [sys.executable, "-I", "-S", "-W", "ignore", "-c", SEARCH, str(LONGEST_SEARCH)]
+    given = json.dumps([pattern, answer]).encode()
+    call = Call(f"exec {shlex.join(words)}", os.environb, given, lambda _lines: None)
+    (answered,) = exchange(processes, [call], LONGEST_SEARCH)
+    if answered.trouble:
+        raise SearchError(answered.trouble)
+    return answered.answer == b"True\n"
+

@@ -1,0 +1,35 @@
+# --- Units that call a tool of a connection (I13).
+class Tools(Speaking):
+    """Calls tools."""
+
+    keys = ("tool", "arguments")
+    noun = "tool"
+    seconds = TOOL_SECONDS
+
+    def __init__(self, session):
+        super().__init__(session)
+        self._commands = pairs("--tool", getattr(session.options, "tool", []))
+
+    def perform(self, name, unit):
+        """Give name and arguments of the tool to the command of its connection and take the result."""
+        arguments = filled(unit, unit["arguments"], self.session.state.registers, in_json)
+        request = f'{{"tool": {json.dumps(unit["tool"])}, "arguments": {arguments}}}\n'
+        done = self.from_file(name)
+        if done is not None:
+            return done
+        command = self._commands.get(unit["connection"])
+        if command is None:
+            return self.by_hand(name, request)
+        (answered,) = self.converse(unit, [(name, unit, command, request)])
+        result = answer_of(answered)
+        return told(Done("fail" if result is None else "pass", answered.trouble), result or "")
+
+    def given(self, _name, reply, how):  # Take a result that a person gives.
+        return told(Done("pass", how), cleaned(reply))
+
+    def option(self, unit):  # Return the option that names the command of the connection.
+        return f"--tool {unit['connection']}=COMMAND"
+
+PERFORMERS["tool"] = Tools
+OPTIONS.append(("run resume", "--tool", "CONNECTION=COMMAND...", "the command that calls the tools of a connection"))
+

@@ -1,0 +1,90 @@
+# --- Units that call several agents at the same time, and join their words by index (I14).
+def entry_names(name, unit):  # Return the names of the entries of a unit: `review_0`, `review_1`.
+    return [f"{name}_{index}" for index in range(len(unit["entries"]))]
+
+class Parallels(Commanded):
+    """Calls the agents of all entries and joins what they say."""
+
+    noun = "agents"
+
+    def perform(self, name, unit):  # Call what has a command, and put the rest to a person.
+        said = self._said(name)
+        names, commands = entry_names(name, unit), [self.command_of(entry["agent"]) for entry in unit["entries"]]
+        due = [index for index in range(len(names)) if index not in said]
+        if any(commands[index] is None for index in due):
+            return self._by_hand(name, unit, due)
+        calls = [(names[at], unit["entries"][at], commands[at] or "", self._prompt(unit, at)) for at in due]
+        answers = self.converse(unit, calls)
+        troubles = []
+        for index, answered in zip(due, answers):  # Python 3.9 has no `strict`
+            said[index] = answer_of(answered)
+            if answered.trouble:
+                troubles.append(f"{names[index]}: {answered.trouble}")
+        return self._joined(name, said, ", ".join(troubles))
+
+    def _prompt(self, unit, index):
+        return filled(unit, unit["entries"][index]["prompt"], self.session.state.registers)
+
+    def _said(self, name):  # Return what was answered by hand, or by the file, so far.
+        notes = [note for note in self.session.state.notes if note["kind"] == "entry"]
+        said = {note["entry"]: note["answer"] for note in notes}
+        names = entry_names(name, self.session.program["units"][name])
+        answers = self.session.answers
+        for index, entry in enumerate(names):
+            answer = answers.take(entry, False) if answers is not None and index not in said else None
+            if answer is not None and answers is not None:
+                said[index] = cleaned(answer.reply)
+                self._note(index, said[index], answers=answers.digest, line=answer.line)
+        return said
+
+    def _note(self, index, answer, **more):
+        self.session.record({"kind": "entry", "entry": index, "answer": answer, **more})
+
+    def _by_hand(self, name, unit, due):
+        session, names = self.session, entry_names(name, unit)
+        session.record({"kind": "wait", "condition": "waiting"})
+        for index in due:
+            session.display.line(f"    {names[index]}:")
+            for line in clean(self._prompt(unit, index)).splitlines():
+                session.display.line(f"        {line}".rstrip())
+            if session.is_interactive:
+                reply = typed(session.display, session.signals, f"{names[index]}: your answer", True)
+                done = self.given(names[index], reply, "answered here") if reply is not None else None
+                if done is not None:
+                    return done
+        raise self.not_called(names[min(set(due) - set(self._said(name)))])
+
+    def given(self, name, reply, how):  # Take the answer to an entry; the last one of them settles the unit.
+        node = self.session.state.node
+        unit = self.session.program["units"][node]
+        index, said = entry_names(node, unit).index(name), self._said(node)
+        if index in said:
+            raise RefusedError(f"{name} was answered before")
+        said[index] = cleaned(reply)
+        self._note(index, said[index])
+        return self._joined(node, said, how) if len(said) == len(unit["entries"]) else None
+
+    def _joined(self, name, said, how):
+        unit = self.session.program["units"][name]
+        answers = [said[index] or None for index in range(len(unit["entries"]))]
+        found = [self.read(entry, answer) for entry, answer in zip(unit["entries"], answers)]
+        words = [word for word, _trouble in found]
+        troubles = [f"{one}: {trouble}" for one, (_word, trouble) in zip(entry_names(name, unit), found) if trouble]
+        how = ", ".join(filter(None, [how, *troubles]))
+        word = joined_word(words, unit["check"], unit["failing"], unit["unanimous"])
+        return told(Done(word, how), joined_answer(answers))
+
+    @staticmethod
+    def names(name, unit):  # Return the names of the entries: each is answered by itself.
+        return entry_names(name, unit)
+
+    def variables(self, name, what):  # Add the number of the entry.
+        return {**super().variables(name, what), "RDC_ENTRY": name.rpartition("_")[2]}
+
+    def rehearse(self, name, _unit):  # Assume that all entries say their first keyword, or pass.
+        return Done(self._first(name), "assumed")
+
+PERFORMERS["parallel"] = Parallels
+
+if __name__ == "__main__":
+    sys.exit(main(built(runbook)))

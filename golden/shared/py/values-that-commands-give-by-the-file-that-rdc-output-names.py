@@ -1,0 +1,49 @@
+# --- Values that commands give by the file that RDC_OUTPUT names (I9).
+class ValuedCommands(Commands):
+    """Runs shell units, some of which give values."""
+
+    def perform(self, name, unit):
+        """Run the command of a unit and read its values; where they are malformed it fails, and has none."""
+        if "values" not in unit:
+            return super().perform(name, unit)
+        self.session.heed()
+        try:
+            with suppress(FileNotFoundError):
+                self._file().unlink()  # a command may have put a link there
+            self._file().open("xb").close()
+        except OSError as error:
+            self.session.rest()
+            raise RefusedError(f"{self._file()}: {error.strerror}") from None
+        try:
+            done = super().perform(name, unit)
+            values = read_output(read_regular(self._file()), unit["values"])
+        except (ValueError, OSError) as error:
+            reason = error.strerror if isinstance(error, OSError) else error
+            return Done("fail", f"the file of RDC_OUTPUT is refused: {reason}")
+        finally:
+            with suppress(OSError):
+                self._file().unlink()
+        return done._replace(verbs=keeping("", values))
+
+    def environment(self, unit, **more):  # Add RDC_OUTPUT where values are kept.
+        return super().environment(unit, **more, **({"RDC_OUTPUT": str(self._file())} if "values" in unit else {}))
+
+    def assumed(self, name, word):  # Take the word and the values that were given for what came of a unit (I16).
+        values = {}
+        for given in self.session.options.value:
+            key, equals, value = given.partition("=")
+            if not equals or key not in self.session.program["units"][name].get("values", ()):
+                raise RefusedError(f"--value {given}: expected NAME=VALUE with a name that {name} keeps")
+            try:
+                check_value(key, value)
+            except ValueError as error:
+                raise RefusedError(f"--value {error}") from None
+            values[key] = value
+        return super().assumed(name, word)._replace(verbs=keeping("", values))
+
+    def _file(self):
+        return Path(self.session.folder, "output")
+
+PERFORMERS["shell"] = ValuedCommands
+OPTIONS.append(("run resume", "--value", "NAME=VALUE...", "a value of the interrupted command, with --assume"))
+

@@ -1,0 +1,110 @@
+"""What generated files have in common: parts of a runtime or a driver, each kept once in `golden/shared`.
+
+A golden file has one line in place of each; together they are byte for byte what was emitted.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import count
+from typing import NamedTuple
+
+SHARED = "shared"
+"""The folder in `golden` with what is in several files."""
+
+
+@dataclass(frozen=True)
+class Form:
+    """How files of a kind say where a piece begins, by the group `title`, and where the last one ends, if not with them.
+
+    Lines of a piece stand behind `indent` blanks, or are empty.
+    """
+
+    begins: re.Pattern[str]
+    indent: int = 0
+    after: str = ""
+
+
+FORMS: Mapping[str, Form] = {
+    "py": Form(re.compile(r"(?m)^# --- (?P<title>[^-\n].*)\n"), after="\n# The runtime of rdc "),
+    "mk": Form(re.compile(r"(?m)^# --- (?:The driver|Module): (?P<title>.*?) -+\n")),
+    "yml": Form(re.compile(r"(?m)^ {10}# --- (?P<title>[^-\n].*)\n"), 10, after="\n      - name: Write the runtime\n"),
+}
+"""By the ends of the names of files."""
+
+
+class Part(NamedTuple):
+    """Some of a file; `title` is that of a piece, "" for what is the file's own."""
+
+    title: str
+    text: str
+
+
+def parts(suffix: str, text: str) -> Iterator[Part]:
+    """The parts of a generated file in order."""
+    form = FORMS.get(suffix)
+    start = text.find(form.after) if form else -1
+    found = [match for match in form.begins.finditer(text) if match.start() > start] if form and start >= 0 else []
+    if not form or not found:
+        yield Part("", text)
+        return
+    yield Part("", text[: found[0].start()])
+    ends = [*(match.start() for match in found[1:]), _end(form, text, found[-1].start())]
+    for match, end in zip(found, ends, strict=True):
+        yield Part(match["title"], text[match.start() : end])
+    yield Part("", text[ends[-1] :])
+
+
+def _end(form: Form, text: str, start: int) -> int:
+    """Where the last piece ends: before the line that is not indented as it is, else with the file."""
+    if not form.indent:
+        return len(text)
+    closing = re.compile(rf"(?m)^(?: {{{form.indent}}}RDC_\w+$|(?! {{{form.indent}}}|$))").search(text, start)
+    assert closing
+    return closing.start()
+
+
+class Shared:
+    """The pieces of many files: those with one title and different texts are told apart by numbers."""
+
+    def __init__(self) -> None:
+        self.files: dict[str, str] = {}
+
+    def own(self, suffix: str, text: str) -> str:
+        """A file with a line in place of each piece, which is kept."""
+        return "".join(self._shown(suffix, part) for part in parts(suffix, text))
+
+    def _shown(self, suffix: str, part: Part) -> str:
+        if not part.title:
+            return part.text
+        return f"{' ' * FORMS[suffix].indent}# --- golden/{self._kept(suffix, part)}\n"
+
+    def _kept(self, suffix: str, part: Part) -> str:
+        names = _names(suffix, part.title)
+        return next(name for name in names if self.files.setdefault(name, part.text) == part.text)
+
+
+def _names(suffix: str, title: str) -> Iterator[str]:
+    stem = "-".join(re.findall(r"[a-z0-9]+", re.split(r"[:,.(]", title.lower())[0]))
+    yield f"{SHARED}/{suffix}/{stem}.{suffix}"
+    yield from (f"{SHARED}/{suffix}/{stem}.{number}.{suffix}" for number in count(2))
+
+
+def whole(suffix: str, own: str, files: Mapping[str, str]) -> str:
+    """The generated file again, from what is its own and the pieces that it names."""
+    line = re.compile(rf"(?m)^ {{{FORMS[suffix].indent}}}# --- golden/(\S+)\n") if suffix in FORMS else None
+    return line.sub(lambda match: files[match[1]], own) if line else own
+
+
+def taken_apart(outputs: Mapping[str, str]) -> dict[str, str]:
+    """From the texts of generated files, by path, the golden files: what is their own, and the pieces."""
+    shared = Shared()
+    own = {path: shared.own(_suffix(path), text) for path, text in outputs.items()}
+    assert all(whole(_suffix(path), own[path], shared.files) == text for path, text in outputs.items())
+    return own | shared.files
+
+
+def _suffix(path: str) -> str:
+    return path.rpartition(".")[2]
