@@ -1,6 +1,7 @@
 """The meaning of a program: a pure walk from unit to unit, which never runs anything."""
 
 import operator
+import re
 from collections import ChainMap
 from collections.abc import Mapping, MutableMapping
 from typing import Any, Callable, NamedTuple, Optional
@@ -35,28 +36,27 @@ def _apply(program: Table, edge: Table, registers: Registers, verbs: Verbs) -> N
             registers[register] = verbs[verb](registers[register], value)
 
 
-def _choose(program: Table, node: str, registers: Registers, outcome: Optional[str]) -> Table:
-    """Return the first edge of a unit that may be taken: its outcome fits and all its tests hold."""
+def _choose(program: Table, node: str, registers: Registers, outcome: Optional[str]) -> Any:  # noqa: ANN401
+    """Return the first edge that may be taken: its outcome fits, and all its tests hold."""
     for edge in program["units"][node].get("edges", ()):
         tests = edge.get("if", ())
         if edge.get("on", outcome) == outcome and all(TESTS[test](registers[name], by) for name, test, by in tests):
-            chosen: Table = edge
-            return chosen
+            return edge
     raise RefusedError(f"{node}: no edge can be taken ({outcome or 'passing'}): the program is broken")
 
 
-def is_final(unit: Table) -> bool:
-    """Tell whether a unit ends the run; the end of a nested runbook has an edge and does not (M8)."""
-    return unit["task"] == "end" and not unit.get("edges")
+def is_passed(unit: Table) -> bool:
+    """Tell whether a run goes on through a unit: a branch, or the end of a nested runbook, which has an edge (M8)."""
+    return unit["task"] == "branch" or (unit["task"] == "end" and bool(unit.get("edges")))
 
 
 def enter(program: Table, node: str, registers: Registers) -> Move:
-    """Go to a node and on through branches and nested ends, to a unit to do or a final end."""
+    """Go to a node and on, through branches and nested ends."""
     return _follow(program, {"go": node}, registers, VERBS)
 
 
 def advance(program: Table, node: str, registers: Registers, outcome: str, verbs: Verbs = VERBS) -> Move:
-    """Leave a unit with its outcome: choose the edge, apply its effects, go on (M13)."""
+    """Leave a unit with its outcome (M13)."""
     return _follow(program, _choose(program, node, registers, outcome), registers, verbs)
 
 
@@ -64,14 +64,15 @@ def _follow(program: Table, edge: Table, before: Registers, verbs: Verbs) -> Mov
     """Take an edge, and those of the branches and nested ends behind it; `before` stays as it is."""
     changed: Registers = {}
     registers = ChainMap(changed, before)  # copying all counters at each step would make long programs slow
-    says, passed = [edge.get("says", "")], []
-    _apply(program, edge, registers, verbs)
-    while program["units"][edge["go"]]["task"] in ("branch", "end") and not is_final(program["units"][edge["go"]]):
-        passed.append(edge["go"])
-        edge = _choose(program, edge["go"], registers, None)
+    says: list[str] = []
+    passed: list[str] = []
+    while True:
         _apply(program, edge, registers, verbs)
         says.append(edge.get("says", ""))
-    return Move(edge["go"], registers, changed, ", ".join(filter(None, says)), tuple(passed))
+        if not is_passed(program["units"][edge["go"]]):
+            return Move(edge["go"], registers, changed, ", ".join(filter(None, says)), tuple(passed))
+        passed.append(edge["go"])
+        edge = _choose(program, edge["go"], registers, None)
 
 
 def filled(unit: Table, text: str, registers: Registers, escape: Callable[[str], str] = str) -> str:
@@ -79,15 +80,9 @@ def filled(unit: Table, text: str, registers: Registers, escape: Callable[[str],
     places = unit.get("placeholders")
     if not places:
         return text
-    import re
-
     marks = "|".join(map(re.escape, places))
-    return re.sub(marks, lambda match: escape(value_of(places[match.group()], registers)), text)
-
-
-def value_of(place: Any, registers: Registers) -> str:  # noqa: ANN401 (whatever the table says of it)
-    """Return what stands for a placeholder."""
-    return VALUES[type(place)](place, registers)
+    found = {mark: VALUES[type(place)](place, registers) for mark, place in places.items()}
+    return re.sub(marks, lambda match: escape(found[match.group()]), text)
 
 
 def attempt_of(unit: Table, registers: Registers) -> int:

@@ -8,7 +8,7 @@ from functools import cache
 
 import runtime_shim
 from backends.python.calls import WORDS
-from backends.python.shaking import Module, parsed, reached
+from backends.python.shaking import Module, idle, parsed, reached
 from backends.python.table import Table
 
 ENTRIES = ("main", "built", "sys")
@@ -78,7 +78,8 @@ def bundled(names: Iterable[str]) -> str:
 @cache
 def _runtime(names: tuple[str, ...], roots: frozenset[str] | None) -> Runtime:
     """What is reached from the roots, or all."""
-    modules = [parsed(name, typed=roots is None) for name in names]
+    unused = idle(names) if roots is not None else frozenset[str]()
+    modules = [parsed(name, roots is None, unused) for name in names]
     known = reached(modules, roots) if roots is not None else None
     sections = (Section(module.name, module.summary, module.code(known)) for module in modules)
     return Runtime(*_imports(modules, known), tuple(section for section in sections if section.code))

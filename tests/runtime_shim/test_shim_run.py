@@ -364,7 +364,7 @@ def test_dry_run_of_a_loop_ends(tmp_path: Path) -> None:
     result = place.run("run", "--dry-run")
     assert "go round from 1 Work" in result.out
     counted = Place(tmp_path, program({"1": shell("true", "1", edges=edges)}, {"N": 1}))
-    assert counted.run("run", "--dry-run").out.endswith("longer than 1000 units and is not shown further.\n")
+    assert counted.run("run", "--dry-run").out.endswith("go round from 1 Work again: the walk ends here.\n")
 
 
 def test_reader_that_goes_away(tmp_path: Path) -> None:
@@ -396,28 +396,26 @@ def test_dry_run_shows_what_a_unit_asks_about(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("hook", "said", "hint"),
+    ("hook", "said"),
     [
         (
             'os.environ["BIG"] = "x" * 200_000',
             "Argument list too long",
-            r"the environment has 20\d,\d{3} bytes; unset what is large in it, then: ",
         ),
         (
             "def busy(*a, **k): raise OSError(11, 'Resource temporarily unavailable')\nos.posix_spawn = busy",
             "Resource temporarily unavailable",
-            "once the system can start processes again, then: ",
         ),
     ],
 )
-def test_a_command_that_cannot_be_started_has_no_outcome(tmp_path: Path, hook: str, said: str, hint: str) -> None:
+def test_a_command_that_cannot_be_started_has_no_outcome(tmp_path: Path, hook: str, said: str) -> None:
     place = Place(tmp_path, program({"1": shell("echo one >> log", "2"), "2": shell("echo two >> log", "COMPLETE")}))
     script = place.script.read_text()
     place.script.write_text(script.replace("PROGRAM =", f"import os\n{hook}\nPROGRAM =", 1))
     result = place.run("run")
     assert result.code == 2
     assert result.last == f"rdc: error: 1 Work was not begun: its shell cannot be started: {said}"
-    assert re.fullmatch(f"rdc: {hint}.*deploy.py resume", result.err.splitlines()[-2])
+    assert re.fullmatch("rdc: once the system can start it, .*deploy.py resume", result.err.splitlines()[-2])
     place.script.write_text(script)
     assert "READY at 1" in place.run("status").out
     assert place.run("resume").code == 0
@@ -431,7 +429,7 @@ def test_a_shell_that_vanishes_is_a_failure(tmp_path: Path) -> None:
     place.script.write_text(place.script.read_text().replace("PROGRAM =", hook, 1))
     result = place.run("run")
     assert (result.code, place.walk()) == (1, ["1 fail"])
-    assert "FAIL  there is no bash here any more" in result.err
+    assert "FAIL  there is no bash here" in result.err
 
 
 @pytest.mark.parametrize(("word", "outcome"), [("YES", "pass"), ("NO", "fail")])
