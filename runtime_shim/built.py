@@ -24,7 +24,7 @@ class Builder:
         self.table.setdefault("groups", {})[name] = {key: unframed(value) for key, value in facts.items()}
 
     def unit(self, name: str, title: str = "", at: object = "", task: str = "shell", **settings: Any) -> None:  # noqa: ANN401
-        """Add a unit: what it does, and where the run goes from there."""
+        """Add a unit."""
         self.table.setdefault("entry", name)
         unit: Table = {"title": title, "task": task, "edges": []}
         self.table["units"][name] = unit
@@ -59,7 +59,7 @@ class Builder:
             unit["edges"].append({key: value for key, value in edge.items() if value or key == "says"})
 
     def end(self, name: str, result: str, message: str = "", **settings: Any) -> None:  # noqa: ANN401
-        """Add an end to which several ways lead, or from which one leads on."""
+        """Add an end to which several ways lead, or one that leads on."""
         self.unit(name, task="end", result=result, **settings)
         self.table["units"][name]["message"] = message
 
@@ -96,7 +96,7 @@ def flat(word: Optional[str], ways: Any) -> Pairs:  # noqa: ANN401 (a way, or wa
 
 
 def unframed(value: Any) -> Any:  # noqa: ANN401 (a text, or any other setting)
-    """Return a text that stands on lines of its own, between its quotes, without the line ends around it."""
+    """Take the line ends off a text that stands on lines of its own between its quotes."""
     return value[1:-1] if isinstance(value, str) and value.startswith("\n") else value
 
 

@@ -101,7 +101,7 @@ def begun(left: str, group: int) -> None:
 def end_left(left: str) -> str:
     """End the processes of a file that still run."""
     with suppress(OSError, ValueError, KeyError, TypeError):
-        end_groups(found for found in map(json.loads, Path(left).read_text().splitlines()) if is_alive(found))
+        end_groups([found for found in map(json.loads, Path(left).read_text().splitlines()) if is_alive(found)])
     with suppress(OSError):
         Path(left).unlink()
     return ""

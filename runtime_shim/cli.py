@@ -27,12 +27,9 @@ from runtime_shim.program import (
 )
 from runtime_shim.rehearsal import rehearse
 from runtime_shim.report import describe, status_lines, steps_lines
-from runtime_shim.session import PERFORMERS, Session, call_of, first_record
+from runtime_shim.session import Session, call_of, first_record
 from runtime_shim.signals import Interrupted, Signals
 from runtime_shim.state import ENDED, State, Store
-from runtime_shim.walk import Registers
-
-BEGINNINGS: list[Callable[[Table, SimpleNamespace], Registers]] = []  # what registers are given when a run begins
 
 
 class Commandline:
@@ -46,10 +43,7 @@ class Commandline:
 
     def session(self, signals: Signals, state: Optional[State] = None) -> Session:
         """Return a run of the program, from its beginning or from a state."""
-        given: dict[str, Any] = {}
-        for look in BEGINNINGS:
-            given.update(look(self.program, self.options) if state is None else {})
-        state = state or State(first_record(self.program, given))
+        state = state or State(first_record(self.program, self.options))
         return Session(self.program, self.options, self.display, signals, state)
 
     @contextmanager
@@ -59,11 +53,8 @@ class Commandline:
             raise RefusedError(self.none)
         with Signals() as signals:
             self.display.gives_up = signals.has_come
-            self.store.lock()
-            try:
+            with self.store.locked():
                 yield signals
-            finally:
-                self.store.unlock()
 
     def is_same(self, state: State) -> bool:
         """Tell whether a state belongs to this version of the program (R4)."""
@@ -86,7 +77,7 @@ class Commandline:
         return state, reading
 
     def check_document(self, state: State) -> None:
-        """Refuse the state of another document: its runs are not this program's to go on with."""
+        """Refuse the state of another document."""
         about, key = self.program, "source" if state.source != self.program["source"] else "name"
         if getattr(state, key) != about[key] and not self.is_same(state):
             raise RefusedError(
@@ -124,18 +115,15 @@ def run(line: Commandline) -> int:
 
 
 def _refuse_another(line: Commandline, old: State) -> NoReturn:
-    """Refuse to begin a run while one is under way; options that decide about that one go to `resume`."""
+    """Refuse a run while another is under way, which options may be about."""
     line.check_document(old)
-    options, is_same = line.options, line.is_same(old)
-    words = [] if is_same else ["--adopt"]
+    options, version = line.options, "" if line.is_same(old) else ", of a different version of this program"
+    words = ["--adopt"] if version else []
     words += ["--rerun-interrupted"] if options.rerun_interrupted else []
     words += ["--assume", options.assume] if options.assume else []
-    can_go_on = line.program["units"].get(old.node, {}).get("task") in PERFORMERS
-    raise RefusedError(
-        *[f"to resume it:   {line.call('resume', *words)}"][:can_go_on],
-        f"to archive it:  {line.call('reset')}",
-        f"an unfinished run stands at {old.node}{'' if is_same else ', of a different version of this program'}",
-    )
+    ways = [f"to resume it:   {line.call('resume', *words)}", f"to archive it:  {line.call('reset')}"]
+    is_there = old.node in line.program["units"]
+    raise RefusedError(*ways[not is_there :], f"an unfinished run stands at {old.node}{version}")
 
 
 def resume(line: Commandline) -> int:
@@ -189,38 +177,38 @@ OPTIONS: list[tuple[str, str, str, str]] = [
 """The subcommands that have an option, its name, what it takes (`...`: several times), what it is for."""
 
 
+DEFAULTS = {"answers": None, "events": None, "adopt": False, "assume": None}
+
+
 def help_of(program: Table, prog: str, command: str) -> list[str]:
     """Return what the program, or one of its commands, tells of itself."""
-    if command not in COMMANDS:
-        lines = [f"  {name:8}{text}" for name, (text, _) in COMMANDS.items()]
-        return [f"usage: {prog} COMMAND [OPTION]...", "", program["title"], "", "commands:", *lines]
-    own = [option for option in OPTIONS if command in option[0].split()]
-    lines = [f"  {name + ' ' + takes:32}{text}" for _, name, takes, text in own]
-    return [f"usage: {prog} {command} [OPTION]...", "", f"{COMMANDS[command][0]}.", "", *lines]
+    lines = [f"  {name:8}{text}" for name, (text, _) in COMMANDS.items()]
+    if command in COMMANDS:
+        lines = [f"  {name + ' ' + takes:32}{text}" for owners, name, takes, text in OPTIONS if command in owners]
+    return [f"usage: {prog} {command or 'COMMAND'} [OPTION]...", "", program["title"], "", *lines]
 
 
 def read_words(prog: str, command: str, words: list[str]) -> SimpleNamespace:
-    """Read what follows a subcommand: in any order its options and the words that it takes."""
+    """Read the options and words that follow a subcommand, in any order."""
     known = {option: takes for owners, option, takes, _ in OPTIONS if command in owners.split()}
     found: dict[str, Any] = {name: [] if "..." in takes else None if takes else False for name, takes in known.items()}
-    due, rest, wrong = [name for name in known if not name.startswith("--")], list(words), ""
-    while rest and not wrong:
+    due, rest, see = [name for name in known if name[0] != "-"], list(words), f"(see: {prog} {command} --help)"
+    while rest:
         word = rest.pop(0)
         option, equals, value = word.partition("=")
         if due and not word.startswith("--"):
             found[due.pop(0)] = word
         elif option not in known or (equals and not known[option]):
-            wrong = f"unrecognized arguments: {word}"
+            raise RefusedError(f"unrecognized arguments: {word} {see}")
         elif known[option] and not equals and (not rest or rest[0].startswith("--")):
-            wrong = f"argument {option}: expected {known[option]}"
+            raise RefusedError(f"argument {option}: expected {known[option]} {see}")
         else:
             given: Any = value if equals else rest.pop(0) if known[option] else True
             found[option] = [*found[option], given] if isinstance(found[option], list) else given
-    if wrong or due:
-        reason = wrong or f"the following arguments are required: {' '.join(due)}"
-        raise RefusedError(f"{reason} (see: {prog} {command} --help)")
+    if due:
+        raise RefusedError(f"the following arguments are required: {' '.join(due)} {see}")
     options = {option.strip("-").replace("-", "_"): value for option, value in found.items()}
-    return SimpleNamespace(**{"answers": None, "events": None, "adopt": False, **options}, prog=prog, command=command)
+    return SimpleNamespace(**{**DEFAULTS, **options}, prog=prog, command=command)
 
 
 def execute(program: Table, words: list[str], prog: str, display: Display) -> int:
@@ -233,11 +221,8 @@ def execute(program: Table, words: list[str], prog: str, display: Display) -> in
         wrong = f"no command {command!a}" if words else "no subcommand was given"
         raise RefusedError(f"{wrong}: there are {', '.join(COMMANDS)} (see: {prog} --help)")
     options = read_words(prog, command, words[1:])
-    assumed, outcomes = (
-        getattr(options, "assume", None),
-        {word for unit in program["units"].values() for word in words_of(unit)},
-    )
-    if assumed and (options.rerun_interrupted or assumed not in outcomes):
+    outcomes = {word for unit in program["units"].values() for word in words_of(unit)}
+    if options.assume and (options.rerun_interrupted or options.assume not in outcomes):
         raise RefusedError(f"--assume takes one of {', '.join(sorted(outcomes))}, and no --rerun-interrupted beside it")
     with naming("the current folder"):
         os.getcwd()

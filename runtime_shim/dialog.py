@@ -46,7 +46,7 @@ def question(display: Display, signals: Signals, text: str, choices: str) -> Opt
 
 
 def read_line(display: Display, signals: Signals, prompt: str) -> str:
-    """Read what is typed; the prompt is shown again when the run goes on after Ctrl-Z, however soon that is."""
+    """Read what is typed; after Ctrl-Z the prompt is shown again."""
     before = signal.signal(signal.SIGCONT, lambda _number, _frame: display.line(prompt, end=""))
     try:
         with signals.listening():

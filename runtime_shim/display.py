@@ -55,10 +55,6 @@ class Display:
         extra = f" {self.dash} {', '.join(details)}" if details else ""
         self.line(f"[{place}] " + self.paint(name, "bold") + extra)
 
-    def finished(self, word: str, outcome: str, details: list[str]) -> None:
-        """Say how it ended, in a word."""
-        self.line(f"    {self.paint(word, outcome)}  {self.paint(', '.join(filter(None, details)), 'dim')}")
-
     def rule(self, text: str) -> None:
         """Write one of the lines by which a run says where it stands (R3)."""
         self.line("rdc: " + clean(text).replace("\n", "?"))

@@ -29,7 +29,7 @@ class Foreground:
         return False
 
     def lend(self, group: int, again: bool = False) -> None:
-        """Give the foreground to a process group, unless this process is in the background itself."""
+        """Give the foreground away, if it is ours."""
         if self.is_ours():
             self._ours = self._swap(self._theirs if again else None)
             with suppress(OSError):  # the command may have ended already
@@ -37,7 +37,7 @@ class Foreground:
                 self._is_lent = True
 
     def take_back(self) -> bool:
-        """Take it back, with the modes that it had (a `stty -echo` may be left behind); tells whether it was lent."""
+        """Take it back, with its modes (a `stty -echo` may be left); tells whether it was lent."""
         was_lent, self._is_lent = self._is_lent, False
         if was_lent:
             with suppress(OSError):  # the terminal may be gone

@@ -39,7 +39,7 @@ class Held:
 
 
 class Reading(NamedTuple):
-    """What a journal holds: its records, the length of what is good, and what must follow that."""
+    """What a journal holds, how much of it is good, what must follow."""
 
     records: list[Record]
     size: int = 0
@@ -126,14 +126,14 @@ class Journal:
         sync_directory(self.folder)
 
     def append(self, record: Record, sync: bool = True) -> None:
-        """Write a record; when this returns (and `sync`) the record survives whatever happens."""
+        """Write a record; it survives whatever happens, if `sync`."""
         self._write(encode({"n": self.count, **record}), sync)
         self.count += 1  # only then is the place checked: a folder that was moved away has the record
         if not self.is_there():
             raise VanishedError(self.loss)
 
     def is_there(self) -> bool:
-        """Tell whether the journal and the lock are still where they were; a command may have removed them."""
+        """Tell whether journal and lock are still there; a command may have removed them."""
         return all(held.is_there() for held in self._held)
 
     def _write(self, line: bytes, sync: bool = True) -> None:

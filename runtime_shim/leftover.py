@@ -3,7 +3,7 @@
 import os
 import signal
 import time
-from collections.abc import Iterable
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Optional
 
@@ -35,9 +35,8 @@ def signal_group(group: int, *numbers: int) -> None:
             os.killpg(group, number)
 
 
-def end_groups(processes: Iterable[Table]) -> None:
+def end_groups(left: Sequence[Table]) -> None:
     """End the process groups of processes that were left behind."""
-    left = list(processes)
     for process in left:
         signal_group(process["pid"], signal.SIGTERM, signal.SIGCONT)
     deadline = time.monotonic() + GRACE

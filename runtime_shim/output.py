@@ -22,5 +22,5 @@ def send(descriptor: int, data: bytes, gives_up: Callable[[], bool]) -> None:
 
 
 def put(stream: TextIO, text: str, gives_up: Callable[[], bool] = lambda: False) -> None:
-    """Write a text to a stream by its descriptor: what is held in a buffer would be waited for at the exit."""
+    """Write a text, past the buffer: that would be waited for."""
     send(stream.fileno(), text.encode(stream.encoding, "backslashreplace"), gives_up)

@@ -15,7 +15,7 @@ KEYS = (-signal.SIGINT, -signal.SIGQUIT, 128 + signal.SIGINT)
 
 
 class Ended(NamedTuple):
-    """How a process ended: its exit code, negative for a signal, and whether its time was up."""
+    """Its exit code (negative: a signal)."""
 
     code: int
     is_late: bool = False

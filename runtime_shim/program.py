@@ -53,7 +53,7 @@ def unit_digests(program: Table) -> dict[str, str]:
 
 
 def differences(recorded: dict[str, str], program: Table) -> list[str]:
-    """Say which units were added, removed and changed since their digests were recorded."""
+    """Say which units were added, removed and changed since."""
     now = unit_digests(program)
     added = [name for name in now if name not in recorded]
     removed = [name for name in recorded if name not in now]

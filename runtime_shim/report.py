@@ -9,7 +9,6 @@ from runtime_shim.session import PERFORMERS, RECENT
 from runtime_shim.state import ENDED, State
 from runtime_shim.walk import filled
 
-OTHER = "This run belongs to a different version of the program."
 KNOWN = ("unit", "title", "instances", "attempt", "outcome", "how", "says", "seconds")
 WAITS: list[Callable[[Table, str, Callable[..., str]], list[str]]] = []  # what other modules know of units that wait
 FACTS: list[Callable[[Table, State], Table]] = []  # what they tell of a run
@@ -68,7 +67,8 @@ def status_lines(program: Table, facts: Table) -> list[str]:
         if facts["pid"] is not None:
             lines.append(f"Its command still runs (pid {facts['pid']}): wait for its end, or end it and run it again.")
         if not facts["same_program"]:
-            lines.append("This was an earlier version of the program." if is_ended else OTHER)
+            of = "was an earlier" if is_ended else "run belongs to a different"
+            lines.append(f"This {of} version of the program.")
         lines += [""][: len(done)]
         if len(done) > RECENT:
             lines.append(f"  ... {len(done) - RECENT} units before these")

@@ -33,7 +33,7 @@ RECENT = 12  # units that are told, if there are more
 
 
 class Done(NamedTuple):
-    """What came of a unit: its outcome, how it came about, and notes for the journal."""
+    """What came of a unit, and how."""
 
     outcome: str
     how: str
@@ -82,6 +82,7 @@ class Performer:
 
 
 PERFORMERS: dict[str, type[Performer]] = {}
+BEGINNINGS: list[Callable[[Table, SimpleNamespace], Registers]] = []  # what registers modules give when a run begins
 OPENS: list[Callable[["Session"], None]] = []  # what modules read when a run is taken up
 STANDS: list[Callable[[Table, Move, Optional[State], Record], Record]] = []  # what they know of where a run stands
 ENTERS: list[Callable[["Session", Table], None]] = []  # what they show before a unit is named
@@ -109,9 +110,12 @@ def identity_of(program: Table) -> Record:
     return {"time": utc_now(), "name": program["name"], "source": program["source"], **hashes}
 
 
-def first_record(program: Table, given: Registers) -> Record:
-    """Return the record with which a run begins, with what registers were given."""
-    move = enter(program, program["entry"], {**program.get("registers", {}), **given})
+def first_record(program: Table, options: SimpleNamespace) -> Record:
+    """Return the record with which a run begins."""
+    registers = {**program.get("registers", {})}
+    for look in BEGINNINGS:
+        registers.update(look(program, options))
+    move = enter(program, program["entry"], registers)
     run = f"{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{os.urandom(4).hex()}"
     where = {"cwd": os.getcwd(), "registers": dict(move.registers), "node": move.node}
     stand = where_it_stands(program, move, None)
@@ -119,7 +123,7 @@ def first_record(program: Table, given: Registers) -> Record:
 
 
 def where_it_stands(program: Table, move: Move, before: Optional[State], begins: bool = True) -> Record:
-    """Return the fields that say what a run does at the node to which it moved from a state."""
+    """Say what a run does where it moved."""
     unit = program["units"][move.node]
     if unit["task"] == "end":
         return {"condition": unit["result"], "message": filled(unit, unit.get("message", ""), move.registers)}
@@ -182,7 +186,7 @@ class Session:
         self.state.apply(record)
 
     def emit(self, event: str, is_between: bool = False, **fields: object) -> None:
-        """Append an event to the file of events; where that fails between two units, the next one has not begun."""
+        """Append an event for machines."""
         if self.options.events is None:
             return
         about = {"event": event, "time": utc_now(), "run": self.state.begin["run"], **fields}
@@ -249,7 +253,7 @@ class Session:
         self.settle(name, done, time.monotonic() - begun)
 
     def settle(self, name: str, done: Done, seconds: float, begins: bool = True) -> None:
-        """Record the outcome of a unit together with where the run goes from there: one record (R1)."""
+        """Record an outcome and where the run goes: one record (R1)."""
         move = advance(self.program, name, self.state.registers, done.outcome, done.verbs)
         result = {**self._about(name), "outcome": done.outcome, "how": done.how, "says": move.says}
         result.update(seconds=round(seconds, 3), next=move.node)
@@ -265,7 +269,8 @@ class Session:
             recovers = self.performer(name).recovers
             again = self.call(*(("resume", "--assume", done.outcome) if recovers else ("answer", name, word.lower())))
             raise RefusedError(f"{ended}, but this could not be recorded ({error}); make room, then: {again}") from None
-        self.display.finished(word, done.outcome, [done.how, duration(seconds), one_line(move.says)])
+        details = ", ".join(filter(None, [done.how, duration(seconds), one_line(move.says)]))
+        self.display.line(f"    {self.display.paint(word, done.outcome)}  {self.display.paint(details, 'dim')}")
         self.emit("unit_finished", True, **result)
         for look in PASSES:
             look(self, move)

@@ -3,7 +3,8 @@
 import fcntl
 import os
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Any, Optional
 
 from runtime_shim.journal import Held, Journal, Reading, Record, at_once, read_journal, sync_directory
@@ -86,8 +87,9 @@ class Store:
         reading = read_journal(self.path)
         return replay(reading.records, self.path), reading
 
-    def lock(self) -> None:
-        """Keep every other run away until `unlock`; refuses where one is at work."""
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Keep every other run away; refuses where one is at work."""
         made, path = [], self.directory
         while path and not os.path.exists(path):
             made.append(path)
@@ -105,6 +107,10 @@ class Store:
         if os.path.basename(folder) == OURS or folder in made:
             with suppress(OSError), open(os.path.join(folder, ".gitignore"), "x") as file:
                 file.write("*\n")
+        try:
+            yield
+        finally:
+            os.close(self._lock.descriptor)
 
     def _take(self, lock: int) -> None:
         for patience in (0.05, 0.1, 0.0):  # a `status` looks at the lock for an instant
@@ -115,14 +121,8 @@ class Store:
                 return
             time.sleep(patience)
         holder = os.pread(lock, 20, 0).decode().strip() or "?"
-        self.unlock()
+        os.close(lock)
         raise RefusedError(f"{self.directory}: a run is at work here (pid {holder})")
-
-    def unlock(self) -> None:
-        """Let others in."""
-        if self._lock is not None:
-            os.close(self._lock.descriptor)
-            self._lock = None
 
     def is_busy(self) -> bool:
         """Tell whether a run is at work here now."""

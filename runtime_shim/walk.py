@@ -17,7 +17,7 @@ VALUES: dict[type, Callable[[Any, Registers], str]] = {str: lambda name, registe
 
 
 class Move(NamedTuple):
-    """Where a walk went from a unit: the next one to do, or a final end. `changed` is what it set on its way."""
+    """Where a walk went, and what it set on its way."""
 
     node: str
     registers: Registers
@@ -37,17 +37,12 @@ def _apply(program: Table, edge: Table, registers: Registers, verbs: Verbs) -> N
 
 
 def _choose(program: Table, node: str, registers: Registers, outcome: Optional[str]) -> Any:  # noqa: ANN401
-    """Return the first edge that may be taken: its outcome fits, and all its tests hold."""
+    """Return the first edge whose outcome and tests hold."""
     for edge in program["units"][node].get("edges", ()):
         tests = edge.get("if", ())
         if edge.get("on", outcome) == outcome and all(TESTS[test](registers[name], by) for name, test, by in tests):
             return edge
     raise RefusedError(f"{node}: no edge can be taken ({outcome or 'passing'}): the program is broken")
-
-
-def is_passed(unit: Table) -> bool:
-    """Tell whether a run goes on through a unit: a branch, or the end of a nested runbook, which has an edge (M8)."""
-    return unit["task"] == "branch" or (unit["task"] == "end" and bool(unit.get("edges")))
 
 
 def enter(program: Table, node: str, registers: Registers) -> Move:
@@ -61,7 +56,7 @@ def advance(program: Table, node: str, registers: Registers, outcome: str, verbs
 
 
 def _follow(program: Table, edge: Table, before: Registers, verbs: Verbs) -> Move:
-    """Take an edge, and those of the branches and nested ends behind it; `before` stays as it is."""
+    """Take an edge, and those behind it; `before` stays as it is."""
     changed: Registers = {}
     registers = ChainMap(changed, before)  # copying all counters at each step would make long programs slow
     says: list[str] = []
@@ -69,7 +64,8 @@ def _follow(program: Table, edge: Table, before: Registers, verbs: Verbs) -> Mov
     while True:
         _apply(program, edge, registers, verbs)
         says.append(edge.get("says", ""))
-        if not is_passed(program["units"][edge["go"]]):
+        unit = program["units"][edge["go"]]
+        if unit["task"] not in ("branch", "end") or not unit.get("edges"):  # nested runbooks have ends with edges (M8)
             return Move(edge["go"], registers, changed, ", ".join(filter(None, says)), tuple(passed))
         passed.append(edge["go"])
         edge = _choose(program, edge["go"], registers, None)
