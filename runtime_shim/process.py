@@ -46,7 +46,7 @@ class Processes:
     ) -> int:
         """Begin a process and return its number, which is that of its group too."""
         signals: dict[str, Any] = {"setsigmask": self._signals.before, "setsigdef": IGNORED_HERE}
-        group = os.posix_spawn(path, words, environment, file_actions=files, setpgroup=0, **signals)
+        group = os.posix_spawnp(path, words, environment, file_actions=files, setpgroup=0, **signals)
         self._began(group)
         return group
 

@@ -1,7 +1,5 @@
 """Commands: run by a shell (M2)."""
 
-from shutil import which
-
 from runtime_shim.interrupted import Calling
 from runtime_shim.process import in_words
 from runtime_shim.program import Table
@@ -22,7 +20,7 @@ class Commands(Calling):
         self.session.heed()
         try:
             words = [unit["shell"].encode(), b"-c", self.session.filled(unit, "command").encode()]
-            group = self.processes.spawn(which(unit["shell"]) or "", words, self.environment(unit))
+            group = self.processes.spawn(unit["shell"], words, self.environment(unit))
         except FileNotFoundError:
             return Done("fail", f"there is no {unit['shell']} here")
         except OSError as error:

@@ -403,7 +403,7 @@ def test_dry_run_shows_what_a_unit_asks_about(tmp_path: Path) -> None:
             "Argument list too long",
         ),
         (
-            "def busy(*a, **k): raise OSError(11, 'Resource temporarily unavailable')\nos.posix_spawn = busy",
+            "def busy(*a, **k): raise OSError(11, 'Resource temporarily unavailable')\nos.posix_spawnp = busy",
             "Resource temporarily unavailable",
         ),
     ],
@@ -423,9 +423,9 @@ def test_a_command_that_cannot_be_started_has_no_outcome(tmp_path: Path, hook: s
 
 
 def test_a_shell_that_vanishes_is_a_failure(tmp_path: Path) -> None:
-    """M2: a missing shell is FAIL, also where it was there a moment ago."""
+    """M2: a missing shell is FAIL, and no reason to end the run."""
     place = Place(tmp_path, program({"1": shell("true", "COMPLETE")}))
-    hook = "import shutil\nshutil.which = lambda name: '/nowhere/' + name\nPROGRAM ="
+    hook = "import os\nos.environ['PATH'] = '/nowhere'\nPROGRAM ="
     place.script.write_text(place.script.read_text().replace("PROGRAM =", hook, 1))
     result = place.run("run")
     assert (result.code, place.walk()) == (1, ["1 fail"])
