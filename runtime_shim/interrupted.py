@@ -1,5 +1,6 @@
 """Units that call processes: what is left to decide where one was interrupted half done (R2)."""
 
+import errno
 import os
 from contextlib import suppress
 from typing import Callable, Optional
@@ -56,10 +57,12 @@ class Calling(Performer):
     def not_begun(self, name: str, error: OSError) -> RefusedError:
         """Leave a unit to be resumed whose process the system could not start: it has no outcome (M2)."""
         self.session.rest()
+        hint = "once the system can start processes again"
+        if error.errno == errno.E2BIG:
+            size = sum(len(key) + len(value) + 2 for key, value in self._environment.items())
+            hint = f"the environment has {size:,} bytes; unset what is large in it"
         reason = f"{self.session.label(name)} was not begun: its shell cannot be started: {error.strerror}"
-        return RefusedError(
-            f"once the system can start it, with this environment: {self.session.call('resume')}", reason
-        )
+        return RefusedError(f"{hint}, then: {self.session.call('resume')}", reason)
 
     def recover(self, name: str) -> Optional[Done]:
         """Decide about a unit that was interrupted: as the options say, or as the operator does (R2)."""

@@ -23,7 +23,7 @@ class Ended(NamedTuple):
 
 def in_words(ended: Ended) -> str:
     """Say how a process ended."""
-    if ended.is_late:
+    if ended.is_late:  # for: timeout agent tool parallel
         return "out of time"
     if ended.code >= 0:
         return f"exit code {ended.code}" if ended.code else ""
@@ -66,7 +66,7 @@ class Processes:
         try:
             if self._lends and len(groups) == 1:
                 self._foreground.lend(groups[0])
-            if seconds:
+            if seconds:  # for: timeout agent tool parallel
                 self._signals.wake_after(seconds)
             while self._left:
                 self._heed(self._signals.wait())
@@ -82,17 +82,17 @@ class Processes:
             signal_group(group, signal.SIGKILL)  # R5: what of the group has outlived its leader
         if is_stopped:
             raise Interrupted
-        if seconds:
+        if seconds:  # for: timeout agent tool parallel
             self._signals.wake_after(0)
         return [Ended(codes[group], group in self._late) for group in groups]
 
     def _heed(self, number: int) -> None:
         """End what runs when the run is told to end, or when the time is up (I21): at last by SIGKILL."""
         is_time, is_ending = number == signal.SIGALRM and self._signals.has_timer, self._is_stopping or self._late
-        if is_time and not is_ending:
-            self._late, number = set(self._left), signal.SIGTERM
-        elif is_time:
+        if is_time and is_ending:
             number = signal.SIGKILL
+        elif is_time:  # for: timeout agent tool parallel
+            self._late, number = set(self._left), signal.SIGTERM
         elif number in self._signals.stops:
             self._is_stopping, number = True, number if number in FORWARDED else signal.SIGTERM
         else:

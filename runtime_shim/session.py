@@ -144,7 +144,7 @@ class Session:
         self.call = partial(call_of, options)
         self.ask = partial(question, display, signals)
         self.journal: Optional[Journal] = None
-        self.answers: Any = None  # a file of answers, where something asks
+        self.answers: Any = None  # for: ask confirm input select gate agent tool parallel
         self.is_interactive = display.is_terminal and sys.stdin.isatty()
         doing = {name: unit["task"] for name, unit in program["units"].items() if unit["task"] in PERFORMERS}
         self._performers = {task: PERFORMERS[task](self) for task in sorted(set(doing.values()))}
@@ -238,9 +238,9 @@ class Session:
     def _do_next(self, name: str) -> None:
         self.heed()
         unit, about, begun = self.program["units"][name], self._about(name), time.monotonic()
-        instances = ".".join(map(str, about["instances"].values()))
-        details = [f"instance {instances}"] if instances else []
-        details += [f"attempt {about['attempt']}"] if about["attempt"] > 1 else []
+        details = [f"attempt {about['attempt']}"] if about["attempt"] > 1 else []
+        if about["instances"]:  # for: variables
+            details.insert(0, f"instance {'.'.join(map(str, about['instances'].values()))}")
         for enter_ in ENTERS:
             enter_(self, unit)
         self.display.started(self._places[name], self.label(name), details)

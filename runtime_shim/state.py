@@ -29,7 +29,8 @@ class State:
         self.begin, self.node, self.message = begin, begin["node"], begin.get("message", "")
         self.notes: list[Record] = []  # what the unit has left so far, such as the processes that it has called
         self.finished: list[Record] = []
-        self.used: set[tuple[str, int]] = set()  # the lines of files of answers, each with the digest of its file
+        # The lines of files of answers that were used, each with the digest of its file.
+        self.used: set[tuple[str, int]] = set()  # for: ask confirm input select gate agent tool parallel
         self._become(begin)
 
     def _become(self, record: Record) -> None:
@@ -41,7 +42,7 @@ class State:
     def apply(self, record: Record) -> None:
         """Go on by one record."""
         kind = record["kind"]
-        if "answers" in record:
+        if "answers" in record:  # for: ask confirm input select gate agent tool parallel
             self.used.add((record["answers"], record["line"]))
         if "condition" not in record:
             self.notes.append(record)

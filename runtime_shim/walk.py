@@ -28,12 +28,12 @@ class Move(NamedTuple):
 
 def _apply(program: Table, edge: Table, registers: Registers, verbs: Verbs) -> None:
     for effect in edge.get("do", ()):
-        if effect[0] == "reset" and len(effect) == 2:
+        if effect[0] == "reset" and len(effect) == 2:  # for: scopes
             registers.update({name: program["registers"][name] for name in program["scopes"][effect[1]]})
-        else:
-            register, verb, amount = effect
-            value = registers[amount] if isinstance(amount, str) else amount
-            registers[register] = verbs[verb](registers[register], value)
+            continue
+        register, verb, amount = effect
+        value = registers[amount] if isinstance(amount, str) else amount
+        registers[register] = verbs[verb](registers[register], value)
 
 
 def _choose(program: Table, node: str, registers: Registers, outcome: Optional[str]) -> Any:  # noqa: ANN401
@@ -59,26 +59,28 @@ def _follow(program: Table, edge: Table, before: Registers, verbs: Verbs) -> Mov
     """Take an edge, and those behind it; `before` stays as it is."""
     changed: Registers = {}
     registers = ChainMap(changed, before)  # copying all counters at each step would make long programs slow
-    says: list[str] = []
-    passed: list[str] = []
-    while True:
-        _apply(program, edge, registers, verbs)
-        says.append(edge.get("says", ""))
-        unit = program["units"][edge["go"]]
-        if unit["task"] not in ("branch", "end") or not unit.get("edges"):  # nested runbooks have ends with edges (M8)
-            return Move(edge["go"], registers, changed, ", ".join(filter(None, says)), tuple(passed))
+    says, passed = [edge.get("says", "")], []
+    _apply(program, edge, registers, verbs)
+    while is_passed(program["units"][edge["go"]]):  # for: branch nested
         passed.append(edge["go"])
         edge = _choose(program, edge["go"], registers, None)
+        _apply(program, edge, registers, verbs)
+        says.append(edge.get("says", ""))
+    return Move(edge["go"], registers, changed, ", ".join(filter(None, says)), tuple(passed))
+
+
+def is_passed(unit: Table) -> bool:
+    """Tell whether a run goes on through a unit: a branch, or the end of a nested runbook, which has edges (M8)."""
+    return unit["task"] in ("branch", "end") and bool(unit.get("edges"))
 
 
 def filled(unit: Table, text: str, registers: Registers, escape: Callable[[str], str] = str) -> str:
     """Replace the placeholders in a text, in one pass (I6)."""
-    places = unit.get("placeholders")
-    if not places:
-        return text
-    marks = "|".join(map(re.escape, places))
-    found = {mark: VALUES[type(place)](place, registers) for mark, place in places.items()}
-    return re.sub(marks, lambda match: escape(found[match.group()]), text)
+    if unit.get("placeholders"):  # for: placeholders
+        places = unit["placeholders"].items()
+        found = {mark: escape(VALUES[type(place)](place, registers)) for mark, place in places}
+        text = re.sub("|".join(map(re.escape, found)), lambda match: found[match.group()], text)
+    return text
 
 
 def attempt_of(unit: Table, registers: Registers) -> int:

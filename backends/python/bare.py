@@ -13,6 +13,8 @@ from dataclasses import dataclass
 
 from backends.python.literals import WIDEST
 
+FOR = re.compile(r"  # for: ([a-z ]+)$", re.MULTILINE)
+"""Behind a statement of the runtime: what a program has that needs it."""
 _NOQA = re.compile(r"  # noqa: [A-Z0-9, ]*?(?: \((?P<why>.*)\)| - (?P<reason>.*))?$", re.MULTILINE)
 
 
@@ -24,17 +26,22 @@ class _Edit:
     end: int
     text: str
 
+    def is_within(self, other: _Edit) -> bool:
+        return other.start <= self.start < other.end
 
-def bare(source: str, idle: frozenset[str] = frozenset()) -> str:
-    """A module without annotations, and without the loops over lists to which nothing is ever added."""
-    tree = ast.parse(source)
+
+def bare(source: str, idle: frozenset[str] = frozenset(), lacking: frozenset[str] = frozenset()) -> str:
+    """A module without annotations, loops over lists to which nothing is added, and statements for what is lacking."""
+    tree, lines = ast.parse(source), source.splitlines()
     text = source.encode()
     starts = [0]
     for line in text.splitlines(keepends=True):
         starts.append(starts[-1] + len(line))
-    for edit in sorted(_edits(tree, source.splitlines(), starts, idle), key=lambda edit: -edit.start):
+    gone = list(_lacked(tree, lines, starts, lacking))
+    kept = (edit for edit in _edits(tree, lines, starts, idle) if not any(edit.is_within(other) for other in gone))
+    for edit in sorted((*gone, *kept), key=lambda edit: -edit.start):
         text = text[: edit.start] + edit.text.encode() + text[edit.end :]
-    return _NOQA.sub(_why, text.decode())
+    return FOR.sub("", _NOQA.sub(_why, text.decode()))
 
 
 def _why(found: re.Match[str]) -> str:
@@ -62,6 +69,16 @@ def _edits(tree: ast.Module, lines: list[str], starts: list[int], idle: frozense
         elif isinstance(node, ast.AnnAssign) and node.value and id(node) not in fields:
             before = starts[(node.target.end_lineno or 0) - 1] + (node.target.end_col_offset or 0)
             yield _Edit(before, starts[node.value.lineno - 1] + node.value.col_offset, " = ")
+
+
+def _lacked(tree: ast.Module, lines: list[str], starts: list[int], lacking: frozenset[str]) -> Iterator[_Edit]:
+    """The statements for what is lacking; of an `if`, its condition and what is done if that holds."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.stmt):
+            found = FOR.search(lines[node.lineno - 1])
+            if found and lacking.issuperset(found[1].split()):
+                last = node.body[-1] if isinstance(node, ast.If) else node
+                yield _Edit(starts[node.lineno - 1], starts[last.end_lineno or 0], "")
 
 
 def _head(node: ast.FunctionDef, lines: list[str]) -> tuple[int, str]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
 
-from backends.python.bare import bare
+from backends.python.bare import FOR, bare
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,10 +102,18 @@ def idle(names: Iterable[str]) -> frozenset[str]:
 
 
 @cache
-def parsed(name: str, typed: bool = False, unused: frozenset[str] = frozenset()) -> Module:
-    """A module of the shim; imports among the shim's own modules are left out, and loops over unused lists."""
+def named_features(name: str) -> frozenset[str]:
+    """What some statement of a module is for."""
+    return frozenset(word for words in FOR.findall(_source(name)) for word in words.split())
+
+
+@cache
+def parsed(
+    name: str, typed: bool = False, unused: frozenset[str] = frozenset(), lacking: frozenset[str] = frozenset()
+) -> Module:
+    """A module of the shim without imports of others, loops over unused lists, and what is for lacking features."""
     text = _source(name)
-    text = text if typed else bare(text, unused)
+    text = text if typed else bare(text, unused, lacking)
     tree = ast.parse(text)
     imports = {found for node in tree.body for found in _imports(node)}
     imports |= set() if typed else {Import("collections", "namedtuple")}

@@ -396,26 +396,28 @@ def test_dry_run_shows_what_a_unit_asks_about(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("hook", "said"),
+    ("hook", "said", "hint"),
     [
         (
             'os.environ["BIG"] = "x" * 200_000',
             "Argument list too long",
+            r"the environment has 20\d,\d{3} bytes; unset what is large in it, then: ",
         ),
         (
             "def busy(*a, **k): raise OSError(11, 'Resource temporarily unavailable')\nos.posix_spawnp = busy",
             "Resource temporarily unavailable",
+            "once the system can start processes again, then: ",
         ),
     ],
 )
-def test_a_command_that_cannot_be_started_has_no_outcome(tmp_path: Path, hook: str, said: str) -> None:
+def test_a_command_that_cannot_be_started_has_no_outcome(tmp_path: Path, hook: str, said: str, hint: str) -> None:
     place = Place(tmp_path, program({"1": shell("echo one >> log", "2"), "2": shell("echo two >> log", "COMPLETE")}))
     script = place.script.read_text()
     place.script.write_text(script.replace("PROGRAM =", f"import os\n{hook}\nPROGRAM =", 1))
     result = place.run("run")
     assert result.code == 2
     assert result.last == f"rdc: error: 1 Work was not begun: its shell cannot be started: {said}"
-    assert re.fullmatch("rdc: once the system can start it, .*deploy.py resume", result.err.splitlines()[-2])
+    assert re.fullmatch(f"rdc: {hint}.*deploy.py resume", result.err.splitlines()[-2])
     place.script.write_text(script)
     assert "READY at 1" in place.run("status").out
     assert place.run("resume").code == 0
