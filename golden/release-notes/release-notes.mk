@@ -265,6 +265,7 @@ step-publish:
 #| import signal
 #| import stat
 #| import sys
+#| import termios
 #| import threading
 #| import time
 #| from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -294,15 +295,13 @@ step-publish:
 #| 
 #| def digest(text: str) -> str:
 #|     """Return the SHA-256 of a text in hexadecimal."""
-#|     import hashlib  # what is slow to import is imported late: `--help` and `status` need little of it
+#|     import hashlib  # what is slow to import is imported late: `--help` does not need it
 #| 
 #|     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
 #| 
 #| 
 #| def _hash_of(value: object) -> str:
 #|     """Return the hash of a value, which is the same wherever and whenever it is made."""
-#|     import json
-#| 
 #|     return digest(json.dumps(value, sort_keys=True, separators=(",", ":")))
 #| 
 #| 
@@ -323,15 +322,14 @@ step-publish:
 #| 
 #| 
 #| def differences(recorded: dict[str, str], program: Table) -> list[str]:
-#|     """Say which units were added, removed and changed since their digests were recorded."""
+#|     """Say which units were added, removed and changed since."""
 #|     now = unit_digests(program)
-#|     groups = {
-#|         "added": [name for name in now if name not in recorded],
-#|         "removed": [name for name in recorded if name not in now],
-#|         "changed": [name for name in now if recorded.get(name, now[name]) != now[name]],
-#|     }
-#|     told = [f"{word}: {', '.join(names)}" for word, names in groups.items() if names]
-#|     return told or ["no unit differs, only where the program begins or what it counts"]
+#|     added = [name for name in now if name not in recorded]
+#|     removed = [name for name in recorded if name not in now]
+#|     changed = [name for name in now if recorded.get(name, now[name]) != now[name]]
+#|     groups = (("added", added), ("removed", removed), ("changed", changed))
+#|     found = [f"{word}: {', '.join(names)}" for word, names in groups if names]
+#|     return found or ["no unit differs, only where the program begins or what it counts"]
 #| 
 #| 
 #| STOPS = ("INT", "TERM", "HUP", "QUIT", "USR1", "USR2", "XCPU", "ALRM", "VTALRM", "PROF", "POLL", "PWR", "STKFLT")
@@ -343,13 +341,7 @@ step-publish:
 #| 
 #| 
 #| class Signals:
-#|     """The stop signals of a run: all that would end it, but those that were ignored stay so (nohup).
-#| 
-#|     They are blocked from beginning to end. Who waits for a command receives them with `wait`, who
-#|     waits for a person or for the other end of a pipe opens the gate with `listening`, and between
-#|     units and while a line is not taken `has_come` is asked. A plain handler would lose the signal
-#|     that comes just before a system call begins to wait.
-#|     """
+#|     """What would end a run, blocked all the time; a plain handler would lose one just before a call begins to wait."""
 #| 
 #|     def __enter__(self) -> "Signals":  # noqa: PYI034 - Python 3.11 has Self
 #|         wanted = [signal.Signals[f"SIG{name}"] for name in STOPS if hasattr(signal, f"SIG{name}")]
@@ -383,16 +375,11 @@ step-publish:
 #|         return number
 #| 
 #|     def wake_after(self, seconds: int) -> None:
-#|         """Have `wait` return SIGALRM after a time."""
-#|         self.has_timer = True
+#|         """Have `wait` return SIGALRM after a time; 0 takes it back."""
 #|         signal.alarm(seconds)
-#| 
-#|     def sleep_on(self) -> None:
-#|         """Take `wake_after` back."""
-#|         signal.alarm(0)
-#|         if signal.SIGALRM in signal.sigpending():
+#|         if not seconds and self.has_timer and signal.SIGALRM in signal.sigpending():  # for: timeout agent tool parallel
 #|             signal.sigwait({signal.SIGALRM})
-#|         self.has_timer = False
+#|         self.has_timer = bool(seconds)
 #| 
 #|     def has_come(self) -> bool:
 #|         """Tell whether a stop signal has come, be it received or still held back."""
@@ -418,21 +405,15 @@ step-publish:
 #|     poll = select.poll()
 #|     poll.register(descriptor, select.POLLOUT)
 #|     while data:
-#|         while not poll.poll(TICK):
-#|             if gives_up():
-#|                 return
-#|         data = data[os.write(descriptor, data[:step]) :]
+#|         if poll.poll(TICK):
+#|             data = data[os.write(descriptor, data[:step]) :]
+#|         elif gives_up():
+#|             return
 #| 
 #| 
-#| def put(stream: TextIO, text: str, gives_up: Callable[[], bool]) -> None:
-#|     """Write a text to a stream by its descriptor: what is held in a buffer would be waited for at the exit."""
-#|     try:
-#|         descriptor = stream.fileno()
-#|     except (OSError, ValueError):  # there is none behind it
-#|         stream.write(text)
-#|         stream.flush()
-#|     else:
-#|         send(descriptor, text.encode(stream.encoding, stream.errors or "strict"), gives_up)
+#| def put(stream: TextIO, text: str, gives_up: Callable[[], bool] = lambda: False) -> None:
+#|     """Write a text, past the buffer: that would be waited for."""
+#|     send(stream.fileno(), text.encode(stream.encoding, "backslashreplace"), gives_up)
 #| 
 #| 
 #| # Texts of a document must not steer the terminal or hide what they say (C0, C1, bidi controls).
@@ -454,26 +435,21 @@ step-publish:
 #| 
 #| def duration(seconds: float) -> str:
 #|     """Write a time as a person says it."""
-#|     if seconds < 60:
-#|         return f"{seconds:.1f} s"
 #|     minutes, rest = divmod(int(seconds), 60)
+#|     if not minutes:
+#|         return f"{seconds:.1f} s"
 #|     return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
 #| 
 #| 
 #| class Display:
 #|     """Lines on a stream, in colour where it is a terminal that wants it."""
 #| 
-#|     def __init__(self, stream: Optional[TextIO]) -> None:
+#|     def __init__(self, stream: TextIO) -> None:
 #|         self._stream = stream
 #|         self.gives_up: Callable[[], bool] = lambda: False  # whether a line that nobody takes is not waited for
-#|         self.is_terminal = stream is not None and stream.isatty()
-#|         plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
-#|         self._colour = self.is_terminal and not plain
-#|         self.dash, self.more = "—", "…"
-#|         try:
-#|             (self.dash + self.more).encode(getattr(stream, "encoding", None) or "ascii")
-#|         except UnicodeEncodeError:
-#|             self.dash, self.more = "-", "..."
+#|         self.is_terminal = stream.isatty()
+#|         self._colour = self.is_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+#|         self.dash, self.more = ("—", "…") if "utf" in (stream.encoding or "").lower() else ("-", "...")
 #| 
 #|     def paint(self, text: str, style: str) -> str:
 #|         """Give a text a style."""
@@ -481,18 +457,13 @@ step-publish:
 #| 
 #|     def line(self, text: str = "", end: str = "\n") -> None:
 #|         """Write a line; a log that nobody reads any more does not stop a run."""
-#|         if self._stream is not None:
-#|             with suppress(OSError, ValueError):
-#|                 put(self._stream, text + end, self.gives_up)
+#|         with suppress(OSError, ValueError):
+#|             put(self._stream, text + end, self.gives_up)
 #| 
 #|     def started(self, place: str, name: str, details: list[str]) -> None:
 #|         """Say which unit begins."""
 #|         extra = f" {self.dash} {', '.join(details)}" if details else ""
 #|         self.line(f"[{place}] " + self.paint(name, "bold") + extra)
-#| 
-#|     def finished(self, word: str, outcome: str, details: list[str]) -> None:
-#|         """Say how it ended, in a word."""
-#|         self.line(f"    {self.paint(word, outcome)}  {self.paint(', '.join(details), 'dim')}")
 #| 
 #|     def rule(self, text: str) -> None:
 #|         """Write one of the lines by which a run says where it stands (R3)."""
@@ -538,13 +509,11 @@ step-publish:
 #|     """The controlling terminal, if there is one. SIGTTOU is ignored while it is used."""
 #| 
 #|     def __init__(self) -> None:
-#|         self._is_lent = False
+#|         self._is_lent, self._terminal = False, -1
 #|         self._ours: Modes = None
 #|         self._theirs: Modes = None
-#|         try:
+#|         with suppress(OSError):
 #|             self._terminal = os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY)
-#|         except OSError:
-#|             self._terminal = -1
 #| 
 #|     def exists(self) -> bool:
 #|         """Tell whether there is a terminal at all."""
@@ -552,13 +521,12 @@ step-publish:
 #| 
 #|     def is_ours(self) -> bool:
 #|         """Tell whether this process is in the foreground."""
-#|         try:
-#|             return self._terminal >= 0 and os.tcgetpgrp(self._terminal) == os.getpgrp()
-#|         except OSError:
-#|             return False
+#|         with suppress(OSError):
+#|             return os.tcgetpgrp(self._terminal) == os.getpgrp()
+#|         return False
 #| 
 #|     def lend(self, group: int, again: bool = False) -> None:
-#|         """Give the foreground to a process group, unless this process is in the background itself."""
+#|         """Give the foreground away, if it is ours."""
 #|         if self.is_ours():
 #|             self._ours = self._swap(self._theirs if again else None)
 #|             with suppress(OSError):  # the command may have ended already
@@ -566,53 +534,41 @@ step-publish:
 #|                 self._is_lent = True
 #| 
 #|     def take_back(self) -> bool:
-#|         """Take it back, with the modes that it had (a `stty -echo` may be left behind); tells whether it was lent."""
-#|         if not self._is_lent:
-#|             return False
-#|         self._is_lent = False
-#|         with suppress(OSError):  # the terminal may be gone
-#|             os.tcsetpgrp(self._terminal, os.getpgrp())
-#|         self._theirs = self._swap(self._ours)
-#|         return True
+#|         """Take it back, with its modes (a `stty -echo` may be left); tells whether it was lent."""
+#|         was_lent, self._is_lent = self._is_lent, False
+#|         if was_lent:
+#|             with suppress(OSError):  # the terminal may be gone
+#|                 os.tcsetpgrp(self._terminal, os.getpgrp())
+#|             self._theirs = self._swap(self._ours)
+#|         return was_lent
 #| 
 #|     def _swap(self, wanted: Modes) -> Modes:
 #|         """Return the modes of the terminal, and set others."""
-#|         import termios
-#| 
 #|         modes: Modes = None
 #|         with suppress(OSError, termios.error):
 #|             modes = termios.tcgetattr(self._terminal)
-#|         with suppress(OSError, termios.error):
 #|             if wanted is not None:
 #|                 termios.tcsetattr(self._terminal, termios.TCSANOW, wanted)
 #|         return modes
 #| 
 #| 
-#| GRACE = 5.0
+#| GRACE = 5.0  # seconds from SIGTERM to SIGKILL
 #| TOLERANCE = 5  # ticks; a number is not given again that fast
 #| 
 #| 
 #| def ticks() -> Optional[int]:
-#|     """Return the time as /proc counts it, in ticks since the machine started; None where there is no /proc.
-#| 
-#|     A command's start is known by this: to look it up in /proc would wait for the shell to be loaded.
-#|     """
-#|     if not hasattr(time, "CLOCK_BOOTTIME"):
-#|         return None
-#|     return int(time.clock_gettime(time.CLOCK_BOOTTIME) * os.sysconf("SC_CLK_TCK"))
+#|     """Return the time as /proc counts it, in ticks since the machine started; None where there is no /proc."""
+#|     has_clock = hasattr(time, "CLOCK_BOOTTIME")
+#|     return int(time.clock_gettime(time.CLOCK_BOOTTIME) * os.sysconf("SC_CLK_TCK")) if has_clock else None
 #| 
 #| 
 #| def is_alive(process: Table) -> bool:
-#|     """Tell whether a recorded process still lives (another one may have its number by now)."""
-#|     if process["since"] is None:
-#|         return False
-#|     try:
-#|         with open(f"/proc/{process['pid']}/stat", "rb") as file:
-#|             stat = file.read()
-#|     except OSError:
-#|         return False
-#|     fields = stat[stat.rindex(b")") + 2 :].split()
-#|     return fields[0] not in (b"Z", b"X") and abs(int(fields[19]) - int(process["since"])) <= TOLERANCE
+#|     """Tell whether a recorded process still lives; another one may have its number by now."""
+#|     with suppress(OSError), open(f"/proc/{process['pid']}/stat", "rb") as file:
+#|         state, *fields = file.read().rpartition(b")")[2].split()
+#|         since = process["since"]
+#|         return since is not None and state not in (b"Z", b"X") and abs(int(fields[18]) - int(since)) <= TOLERANCE
+#|     return False
 #| 
 #| 
 #| def signal_group(group: int, *numbers: int) -> None:
@@ -622,9 +578,8 @@ step-publish:
 #|             os.killpg(group, number)
 #| 
 #| 
-#| def end_groups(processes: Iterable[Table]) -> None:
+#| def end_groups(left: Sequence[Table]) -> None:
 #|     """End the process groups of processes that were left behind."""
-#|     left = list(processes)
 #|     for process in left:
 #|         signal_group(process["pid"], signal.SIGTERM, signal.SIGCONT)
 #|     deadline = time.monotonic() + GRACE
@@ -640,7 +595,7 @@ step-publish:
 #| 
 #| 
 #| class Ended(NamedTuple):
-#|     """How a process ended: its exit code, negative for a signal, and whether its time was up."""
+#|     """Its exit code (negative: a signal)."""
 #| 
 #|     code: int
 #|     is_late: bool = False
@@ -648,14 +603,12 @@ step-publish:
 #| 
 #| def in_words(ended: Ended) -> str:
 #|     """Say how a process ended."""
-#|     if ended.is_late:
+#|     if ended.is_late:  # for: timeout agent tool parallel
 #|         return "out of time"
 #|     if ended.code >= 0:
 #|         return f"exit code {ended.code}" if ended.code else ""
-#|     try:
-#|         return f"killed by {signal.Signals(-ended.code).name}"
-#|     except ValueError:
-#|         return f"killed by signal {-ended.code}"
+#|     names = {number.value: number.name for number in signal.Signals}
+#|     return f"killed by {names.get(-ended.code, f'signal {-ended.code}')}"
 #| 
 #| 
 #| class Processes:
@@ -663,8 +616,7 @@ step-publish:
 #| 
 #|     def __init__(self, signals: Signals, lends: bool, began: Callable[[int], None]) -> None:
 #|         """`lends` tells whether one gets the terminal; `began` is told the number of each as soon as it runs."""
-#|         self._signals, self._lends, self._began = signals, lends, began
-#|         self._foreground = Foreground()
+#|         self._signals, self._lends, self._began, self._foreground = signals, lends, began, Foreground()
 #|         self._is_stopping = False
 #|         self._left: list[int] = []
 #|         self._late: set[int] = set()
@@ -674,7 +626,7 @@ step-publish:
 #|     ) -> int:
 #|         """Begin a process and return its number, which is that of its group too."""
 #|         signals: dict[str, Any] = {"setsigmask": self._signals.before, "setsigdef": IGNORED_HERE}
-#|         group = os.posix_spawn(path, words, environment, file_actions=files, setpgroup=0, **signals)
+#|         group = os.posix_spawnp(path, words, environment, file_actions=files, setpgroup=0, **signals)
 #|         self._began(group)
 #|         return group
 #| 
@@ -688,19 +640,17 @@ step-publish:
 #|     def watch(
 #|         self, groups: Sequence[int], seconds: int = 0, ended: Callable[[int], None] = lambda _index: None
 #|     ) -> list[Ended]:
-#|         """Wait for processes; one that was told to end, or ended by a key, interrupts the run.
-#| 
-#|         `seconds` is the time limit, 0 for none; `ended` is told the index of each that has ended.
-#|         """
+#|         """Wait for processes, so many seconds at most; a stop signal, or one that a key ended, interrupts the run."""
 #|         codes: dict[int, int] = {}
 #|         self._left, self._late = list(groups), set()
 #|         try:
 #|             if self._lends and len(groups) == 1:
 #|                 self._foreground.lend(groups[0])
-#|             if seconds:
+#|             if seconds:  # for: timeout agent tool parallel
 #|                 self._signals.wake_after(seconds)
 #|             while self._left:
-#|                 for group, code in self._wait():
+#|                 self._heed(self._signals.wait())
+#|                 for group, code in self._collect():
 #|                     codes[group] = code
 #|                     self._left.remove(group)
 #|                     ended(groups.index(group))
@@ -712,38 +662,28 @@ step-publish:
 #|             signal_group(group, signal.SIGKILL)  # R5: what of the group has outlived its leader
 #|         if is_stopped:
 #|             raise Interrupted
-#|         if seconds:
-#|             self._signals.sleep_on()
+#|         if seconds:  # for: timeout agent tool parallel
+#|             self._signals.wake_after(0)
 #|         return [Ended(codes[group], group in self._late) for group in groups]
 #| 
-#|     def _wait(self) -> list[tuple[int, int]]:
-#|         """Wait for one signal and return the groups that have ended since, with their exit codes."""
-#|         number = self._signals.wait()
-#|         if number == signal.SIGALRM and self._signals.has_timer:
-#|             self._tell_late()
+#|     def _heed(self, number: int) -> None:
+#|         """End what runs when the run is told to end, or when the time is up (I21): at last by SIGKILL."""
+#|         is_time, is_ending = number == signal.SIGALRM and self._signals.has_timer, self._is_stopping or self._late
+#|         if is_time and is_ending:
+#|             number = signal.SIGKILL
+#|         elif is_time:  # for: timeout agent tool parallel
+#|             self._late, number = set(self._left), signal.SIGTERM
 #|         elif number in self._signals.stops:
-#|             if not self._is_stopping:
-#|                 self._signals.wake_after(PATIENCE)
-#|             self._is_stopping = True
-#|             self._tell(number if number in FORWARDED else signal.SIGTERM)
-#|         elif number == signal.SIGCHLD:
-#|             return self._collect()
-#|         return []
-#| 
-#|     def _tell(self, number: int) -> None:
+#|             self._is_stopping, number = True, number if number in FORWARDED else signal.SIGTERM
+#|         else:
+#|             return
+#|         if not is_ending:
+#|             self._signals.wake_after(PATIENCE)
 #|         for group in self._left:
 #|             signal_group(group, number, signal.SIGCONT)
 #| 
-#|     def _tell_late(self) -> None:
-#|         """End what runs when the time is up (I21), at last by SIGKILL."""
-#|         if self._is_stopping or self._late:
-#|             self._tell(signal.SIGKILL)
-#|             return
-#|         self._late = set(self._left)
-#|         self._tell(signal.SIGTERM)
-#|         self._signals.wake_after(PATIENCE)
-#| 
 #|     def _collect(self) -> list[tuple[int, int]]:
+#|         """Return the groups that have ended since, with their exit codes."""
 #|         found: list[tuple[int, int]] = []
 #|         for group in self._left:
 #|             pid, status = os.waitpid(group, os.WNOHANG | os.WUNTRACED)
@@ -1202,7 +1142,7 @@ step-publish:
 #| def end_left(left: str) -> str:
 #|     """End the processes of a file that still run."""
 #|     with suppress(OSError, ValueError, KeyError, TypeError):
-#|         end_groups(found for found in map(json.loads, Path(left).read_text().splitlines()) if is_alive(found))
+#|         end_groups([found for found in map(json.loads, Path(left).read_text().splitlines()) if is_alive(found)])
 #|     with suppress(OSError):
 #|         Path(left).unlink()
 #|     return ""
@@ -1213,7 +1153,8 @@ step-publish:
 #|     path = shutil.which(words[0])
 #|     if path is None:
 #|         sys.exit(NOT_FOUND)
-#|     with running(driver, left, Display(None)) as processes:
+#|     display = Display(sys.stderr)
+#|     with running(driver, left, display) as processes:
 #|         try:
 #|             group = processes.spawn(path, list(map(os.fsencode, words)), os.environb)
 #|         except OSError:
@@ -1221,7 +1162,7 @@ step-publish:
 #|         (ended,) = processes.watch([group], int(seconds))
 #|     end_left(left)
 #|     if ended.is_late:
-#|         Display(sys.stderr).line(f"    {in_words(ended)}")
+#|         display.line(f"    {in_words(ended)}")
 #|         sys.exit(LATE)
 #|     sys.exit(0 if ended.code == 0 else 1)
 #| 
