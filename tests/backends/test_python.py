@@ -169,7 +169,7 @@ def test_what_a_program_does_not_have_is_not_bundled(tmp_path: Path) -> None:
         "def reset_",
         "NotImplemented",
         "out of time",
-        "scopes",
+        'program["scopes"]',
         "read_lines",
         "# for: ",
         "in OPENS",
@@ -178,7 +178,7 @@ def test_what_a_program_does_not_have_is_not_bundled(tmp_path: Path) -> None:
 
 
 def test_what_a_program_has_is_bundled(tmp_path: Path) -> None:
-    source = document(tmp_path, COMMANDS.replace("## 1. Do", "## {N} Do {N}").replace("STOP", "GOTO NEXT"))
+    source = document(tmp_path, "## {N}. Do {N}\n\n```bash\nfalse\n```\n\n- PASS: GOTO NEXT {N}\n- FAIL: STOP\n")
     assert "place, registers" in source, "placeholders"
     assert "instance " in source
     emission = emitted(program(node("1", sh("true"))), runtime="shared")
