@@ -390,7 +390,7 @@ step-ask:
 #|     def wake_after(self, seconds: int) -> None:
 #|         """Have `wait` return SIGALRM after a time; 0 takes it back."""
 #|         signal.alarm(seconds)
-#|         if not seconds and self.has_timer and signal.SIGALRM in signal.sigpending():  # for: timeout agent tool parallel
+#|         if not seconds and self.has_timer and signal.SIGALRM in signal.sigpending():
 #|             signal.sigwait({signal.SIGALRM})
 #|         self.has_timer = bool(seconds)
 #| 
@@ -616,7 +616,7 @@ step-ask:
 #| 
 #| def in_words(ended: Ended) -> str:
 #|     """Say how a process ended."""
-#|     if ended.is_late:  # for: timeout agent tool parallel
+#|     if ended.is_late:
 #|         return "out of time"
 #|     if ended.code >= 0:
 #|         return f"exit code {ended.code}" if ended.code else ""
@@ -659,7 +659,7 @@ step-ask:
 #|         try:
 #|             if self._lends and len(groups) == 1:
 #|                 self._foreground.lend(groups[0])
-#|             if seconds:  # for: timeout agent tool parallel
+#|             if seconds:
 #|                 self._signals.wake_after(seconds)
 #|             while self._left:
 #|                 self._heed(self._signals.wait())
@@ -675,7 +675,7 @@ step-ask:
 #|             signal_group(group, signal.SIGKILL)  # R5: what of the group has outlived its leader
 #|         if is_stopped:
 #|             raise Interrupted
-#|         if seconds:  # for: timeout agent tool parallel
+#|         if seconds:
 #|             self._signals.wake_after(0)
 #|         return [Ended(codes[group], group in self._late) for group in groups]
 #| 
@@ -684,7 +684,7 @@ step-ask:
 #|         is_time, is_ending = number == signal.SIGALRM and self._signals.has_timer, self._is_stopping or self._late
 #|         if is_time and is_ending:
 #|             number = signal.SIGKILL
-#|         elif is_time:  # for: timeout agent tool parallel
+#|         elif is_time:
 #|             self._late, number = set(self._left), signal.SIGTERM
 #|         elif number in self._signals.stops:
 #|             self._is_stopping, number = True, number if number in FORWARDED else signal.SIGTERM
