@@ -112,8 +112,7 @@ def parsed(
     name: str, typed: bool = False, unused: frozenset[str] = frozenset(), lacking: frozenset[str] = frozenset()
 ) -> Module:
     """A module of the shim without imports of others, loops over unused lists, and what is for lacking features."""
-    text = _source(name)
-    text = text if typed else bare(text, unused, lacking)
+    text = FOR.sub("", _source(name)) if typed else bare(_source(name), unused, lacking)
     tree = ast.parse(text)
     imports = {found for node in tree.body for found in _imports(node)}
     imports |= set() if typed else {Import("collections", "namedtuple")}
