@@ -22,12 +22,11 @@ MODULES: tuple[tuple[str, str], ...] = (
     ("output", ""),
     ("display", ""),
     ("dialog", ""),
-    ("answers", ""),
-    ("events", ""),
     ("session", ""),
     ("rehearsal", ""),
     ("report", ""),
     ("cli", ""),
+    ("answers", f"ask {REPLIES}"),
     ("waiting", f"ask {REPLIES}"),
     ("groups", "group"),
     ("nested", "nested"),
@@ -96,10 +95,11 @@ def features(program: dict[str, Any]) -> set[str]:
     places = (place for item in filled for place in item.get("placeholders", {}).values())
     registers = program.get("registers", {}).values()
     is_slotted = any(not isinstance(value, int) for value in registers) or any(isinstance(p, list) for p in places)
-    keys = (key for unit in units for key in unit)
+    keys = (key for item in filled for key in item)
     is_nested = any(unit["task"] == "end" and unit.get("edges") for unit in units)
     more = [*(["slots"] if is_slotted else []), *(["nested"] if is_nested else [])]
-    return {"", *program, *(unit["task"] for unit in units), *keys, *more}
+    about = (key for key, value in program.items() if value)
+    return {"", *about, *(unit["task"] for unit in units), *keys, *more}
 
 
 def modules(program: dict[str, Any], among: tuple[tuple[str, str], ...] = MODULES) -> list[str]:

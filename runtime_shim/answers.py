@@ -1,10 +1,12 @@
 """A file of answers to prompts: a line each, `RESULT` or `UNIT RESULT`."""
 
+import re
 from collections.abc import Collection, Iterator
 from typing import NamedTuple, Optional, Union
 
 from runtime_shim.dialog import MEANINGS
 from runtime_shim.program import RefusedError, Table, digest
+from runtime_shim.session import OPENS, Session
 
 LARGEST = 16 * 1024 * 1024  # bytes of a file of answers; a pipe may have no end
 
@@ -22,8 +24,6 @@ Mistake = tuple[int, str]
 
 def read_lines(text: str, units: dict[str, Table]) -> Iterator[Union[Answer, Mistake]]:
     """Read `RESULT` and `UNIT RESULT`, a line each; also what is wrong with a line."""
-    import re
-
     for number, line in enumerate(text.split("\n"), start=1):
         *unit, word = re.sub(r"(^|\s)#.*", "", line).strip().rsplit(None, 1) or [""]
         if not word:
@@ -67,3 +67,15 @@ class Answers:
                 if answer.unit == owner:
                     return self._left.pop(index)
         return None
+
+
+def open_answers(session: Session) -> None:
+    """Read the file of answers, if one was named."""
+    path = session.options.answers
+    if path is not None:
+        session.answers = Answers(path, session.program["units"], session.state.used)
+        if session.answers.is_another:
+            session.display.rule(f"{path}: not the answers used before; all of its lines count as unused")
+
+
+OPENS.append(open_answers)

@@ -1,12 +1,12 @@
 """The table of a program, put together from the calls of its runbook."""
 
-from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any, Callable, Optional
 
 from runtime_shim.program import Table
 
 WAYS = {"on_pass": "pass", "on_fail": "fail", "on_yes": "pass", "on_no": "fail", "then": None, "otherwise": None}
+Pairs = list[tuple[Optional[str], Table]]
 
 
 class Builder:
@@ -16,7 +16,7 @@ class Builder:
         self.table: Table = {"registers": {}, "units": {}}
 
     def about(self, title: str, counters: Optional[Table] = None, texts: Optional[Table] = None, **facts: str) -> None:
-        """Say what the program is, and what it holds when a run begins."""
+        """Say what the program is, and what it holds at first."""
         self.table.update(title=title, registers={**(counters or {}), **(texts or {})}, **facts)
 
     def group(self, name: str, **facts: str) -> None:
@@ -24,88 +24,79 @@ class Builder:
         self.table.setdefault("groups", {})[name] = {key: unframed(value) for key, value in facts.items()}
 
     def unit(self, name: str, title: str = "", at: object = "", task: str = "shell", **settings: Any) -> None:  # noqa: ANN401
-        """Add a unit: what it does, and where the run goes from there."""
-        unit: Table = {"title": title, "task": task}
-        self.table["units"][name] = unit
+        """Add a unit."""
         self.table.setdefault("entry", name)
+        unit: Table = {"title": title, "task": task, "edges": []}
+        self.table["units"][name] = unit
         if at:
             unit["at"] = f"{self.table['source']}:{at}" if isinstance(at, int) else at
-        ways: list[tuple[Optional[str], Table]] = []
+        ways: Pairs = []
         for key, value in settings.items():
             if key in WAYS:
-                ways += [(WAYS[key], way) for way in flat(value)]
+                ways += flat(WAYS[key], value)
             elif key == "on":
-                pairs = value.items() if isinstance(value, dict) else value
-                ways += [(word, way) for word, found in pairs for way in flat(found)]
+                for word, found in value.items() if isinstance(value, dict) else value:
+                    ways += flat(word, found)
             elif key in ("bash", "sh"):
                 unit.update(shell=key, command=unframed(value))
             else:
                 unit[key] = unframed(value)
         self._lead(name, unit, ways)
 
+    def _lead(self, name: str, unit: Table, ways: Pairs) -> None:
+        """Write ways as edges of a unit."""
+        counter, is_retried = f"{name} retries", any("times" in way for _, way in ways)
+        if is_retried:
+            unit["attempt"], self.table["registers"][counter] = counter, 0
+        for word, way in ways:
+            edge = {"on": word, "go": name, **way}
+            if "times" in edge:
+                edge.update({"if": [[counter, "<", edge.pop("times")]], "do": [[counter, "+", 1]]})
+            elif is_retried:  # who leaves and comes back has all attempts again
+                edge["do"] = [*edge["do"], [counter, "=", 0]]
+            if "end" in edge:
+                edge["go"] = self._end(name, edge.pop("end"))
+            unit["edges"].append({key: value for key, value in edge.items() if value or key == "says"})
+
     def end(self, name: str, result: str, message: str = "", **settings: Any) -> None:  # noqa: ANN401
-        """Add an end to which several ways lead, or from which one leads on."""
+        """Add an end to which several ways lead, or one that leads on."""
         self.unit(name, task="end", result=result, **settings)
         self.table["units"][name]["message"] = message
 
     @staticmethod
-    def go(target: str, says: str = "", **guards: object) -> Table:
-        """Lead to a unit. `says` is what the document says, `when` what has to hold, `do` what changes."""
-        return {"go": target, "says": says, **guards}
+    def go(go: str, says: str = "", when: Any = (), do: Any = ()) -> Table:  # noqa: ANN401
+        """Lead to a unit; `says` is what the document says."""
+        return {"go": go, "if": when, "do": do, "says": says}
 
-    @staticmethod
-    def complete(message: str = "", says: str = "COMPLETE", **more: object) -> Table:
+    def complete(self, message: str = "", says: str = "COMPLETE", when: Any = (), do: Any = (), **more: Any) -> Table:  # noqa: ANN401
         """Lead to a good end."""
-        return {"end": {"result": "complete", "message": message}, "says": says, **more}
+        return {**self.go("", says, when, do), "end": {"result": "complete", "message": message, **more}}
 
-    @staticmethod
-    def stop(message: str = "", says: str = "STOP", **more: object) -> Table:
+    def stop(self, message: str = "", says: str = "STOP", when: Any = (), do: Any = (), **more: Any) -> Table:  # noqa: ANN401
         """Lead to a bad end."""
-        return {"end": {"result": "stop", "message": message}, "says": says, **more}
+        return {**self.go("", says, when, do), "end": {"result": "stop", "message": message, **more}}
 
     @staticmethod
-    def retry(times: int, says: str = "", then: Sequence[Any] = ()) -> list[Any]:
+    def retry(times: int, says: str = "", then: Any = ()) -> list[Any]:  # noqa: ANN401
         """Lead to the unit itself again, so many times in a visit, and then elsewhere."""
         return [{"times": times, "says": says or f"RETRY {times}"}, then]
 
-    def _lead(self, name: str, unit: Table, ways: list[tuple[Optional[str], Table]]) -> None:
-        """Write ways as edges. A counter of retries is 0 again for whoever leaves the unit and comes back."""
-        counter, leaving = f"{name} retries", []
-        if any("times" in way for _, way in ways):
-            unit["attempt"], leaving = counter, [[counter, "=", 0]]
-            self.table["registers"][counter] = 0
-        unit["edges"] = []
-        for word, way in ways:
-            edge = {"on": word, "if": way.get("when"), "do": [*way.get("do", ()), *leaving], "go": way.get("go", name)}
-            if "times" in way:
-                edge.update({"if": [[counter, "<", way["times"]]], "do": [[counter, "+", 1]]})
-            elif "end" in way:
-                edge["go"] = self._end(name, way)
-            unit["edges"].append({**{key: value for key, value in edge.items() if value}, "says": way["says"]})
-
-    def _end(self, name: str, way: Table) -> str:
+    def _end(self, name: str, end: Table) -> str:
         """Add an end that only one way leads to, and name it."""
-        stem, number = f"{name}/{way['end']['result'].upper()}", 1
-        target = stem
-        while target in self.table["units"]:
-            number += 1
-            target = f"{stem}~{number}"
-        more = {key: value for key, value in way.items() if key not in ("end", "says", "when", "do")}
-        self.table["units"][target] = {"title": "", "task": "end", **way["end"], **more, "edges": []}
-        return target
+        units, name = self.table["units"], f"{name}/{end['result'].upper()}"
+        more = (f"{name}~{number}" for number in range(2, len(units) + 2))
+        name = next(free for free in (name, *more) if free not in units)
+        units[name] = {"title": "", "task": "end", **end, "edges": []}
+        return name
 
 
-def flat(ways: Any) -> Iterator[Table]:  # noqa: ANN401 (a way, or ways within ways)
-    """Yield ways one after the other."""
-    if isinstance(ways, dict):
-        yield ways
-    else:
-        for way in ways:
-            yield from flat(way)
+def flat(word: Optional[str], ways: Any) -> Pairs:  # noqa: ANN401 (a way, or ways within ways)
+    """Return ways one after the other, each with its outcome."""
+    return [(word, ways)] if isinstance(ways, dict) else [pair for way in ways for pair in flat(word, way)]
 
 
 def unframed(value: Any) -> Any:  # noqa: ANN401 (a text, or any other setting)
-    """Return a text that stands on lines of its own, between its quotes, without the line ends around it."""
+    """Take the line ends off a text that stands on lines of its own between its quotes."""
     return value[1:-1] if isinstance(value, str) and value.startswith("\n") else value
 
 

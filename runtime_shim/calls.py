@@ -101,7 +101,7 @@ def begun(left: str, group: int) -> None:
 def end_left(left: str) -> str:
     """End the processes of a file that still run."""
     with suppress(OSError, ValueError, KeyError, TypeError):
-        end_groups(found for found in map(json.loads, Path(left).read_text().splitlines()) if is_alive(found))
+        end_groups([found for found in map(json.loads, Path(left).read_text().splitlines()) if is_alive(found)])
     with suppress(OSError):
         Path(left).unlink()
     return ""
@@ -112,7 +112,8 @@ def limited(driver: str, left: str, seconds: str, *words: str) -> str:
     path = shutil.which(words[0])
     if path is None:
         sys.exit(NOT_FOUND)
-    with running(driver, left, Display(None)) as processes:
+    display = Display(sys.stderr)
+    with running(driver, left, display) as processes:
         try:
             group = processes.spawn(path, list(map(os.fsencode, words)), os.environb)
         except OSError:
@@ -120,7 +121,7 @@ def limited(driver: str, left: str, seconds: str, *words: str) -> str:
         (ended,) = processes.watch([group], int(seconds))
     end_left(left)
     if ended.is_late:
-        Display(sys.stderr).line(f"    {in_words(ended)}")
+        display.line(f"    {in_words(ended)}")
         sys.exit(LATE)
     sys.exit(0 if ended.code == 0 else 1)
 

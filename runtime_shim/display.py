@@ -2,7 +2,7 @@
 
 import os
 from contextlib import suppress
-from typing import Callable, Optional, TextIO
+from typing import Callable, TextIO
 
 from runtime_shim.output import put
 
@@ -25,26 +25,21 @@ def one_line(text: str) -> str:
 
 def duration(seconds: float) -> str:
     """Write a time as a person says it."""
-    if seconds < 60:
-        return f"{seconds:.1f} s"
     minutes, rest = divmod(int(seconds), 60)
+    if not minutes:
+        return f"{seconds:.1f} s"
     return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
 
 
 class Display:
     """Lines on a stream, in colour where it is a terminal that wants it."""
 
-    def __init__(self, stream: Optional[TextIO]) -> None:
+    def __init__(self, stream: TextIO) -> None:
         self._stream = stream
         self.gives_up: Callable[[], bool] = lambda: False  # whether a line that nobody takes is not waited for
-        self.is_terminal = stream is not None and stream.isatty()
-        plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
-        self._colour = self.is_terminal and not plain
-        self.dash, self.more = "—", "…"
-        try:
-            (self.dash + self.more).encode(getattr(stream, "encoding", None) or "ascii")
-        except UnicodeEncodeError:
-            self.dash, self.more = "-", "..."
+        self.is_terminal = stream.isatty()
+        self._colour = self.is_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+        self.dash, self.more = ("—", "…") if "utf" in (stream.encoding or "").lower() else ("-", "...")
 
     def paint(self, text: str, style: str) -> str:
         """Give a text a style."""
@@ -52,18 +47,13 @@ class Display:
 
     def line(self, text: str = "", end: str = "\n") -> None:
         """Write a line; a log that nobody reads any more does not stop a run."""
-        if self._stream is not None:
-            with suppress(OSError, ValueError):
-                put(self._stream, text + end, self.gives_up)
+        with suppress(OSError, ValueError):
+            put(self._stream, text + end, self.gives_up)
 
     def started(self, place: str, name: str, details: list[str]) -> None:
         """Say which unit begins."""
         extra = f" {self.dash} {', '.join(details)}" if details else ""
         self.line(f"[{place}] " + self.paint(name, "bold") + extra)
-
-    def finished(self, word: str, outcome: str, details: list[str]) -> None:
-        """Say how it ended, in a word."""
-        self.line(f"    {self.paint(word, outcome)}  {self.paint(', '.join(details), 'dim')}")
 
     def rule(self, text: str) -> None:
         """Write one of the lines by which a run says where it stands (R3)."""

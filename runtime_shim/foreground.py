@@ -1,6 +1,7 @@
 """The foreground of the terminal: lent to a command while it runs, so that its keys reach it (R5)."""
 
 import os
+import termios
 from contextlib import suppress
 from typing import Any, Optional
 
@@ -11,13 +12,11 @@ class Foreground:
     """The controlling terminal, if there is one. SIGTTOU is ignored while it is used."""
 
     def __init__(self) -> None:
-        self._is_lent = False
+        self._is_lent, self._terminal = False, -1
         self._ours: Modes = None
         self._theirs: Modes = None
-        try:
+        with suppress(OSError):
             self._terminal = os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY)
-        except OSError:
-            self._terminal = -1
 
     def exists(self) -> bool:
         """Tell whether there is a terminal at all."""
@@ -25,13 +24,12 @@ class Foreground:
 
     def is_ours(self) -> bool:
         """Tell whether this process is in the foreground."""
-        try:
-            return self._terminal >= 0 and os.tcgetpgrp(self._terminal) == os.getpgrp()
-        except OSError:
-            return False
+        with suppress(OSError):
+            return os.tcgetpgrp(self._terminal) == os.getpgrp()
+        return False
 
     def lend(self, group: int, again: bool = False) -> None:
-        """Give the foreground to a process group, unless this process is in the background itself."""
+        """Give the foreground away, if it is ours."""
         if self.is_ours():
             self._ours = self._swap(self._theirs if again else None)
             with suppress(OSError):  # the command may have ended already
@@ -39,23 +37,19 @@ class Foreground:
                 self._is_lent = True
 
     def take_back(self) -> bool:
-        """Take it back, with the modes that it had (a `stty -echo` may be left behind); tells whether it was lent."""
-        if not self._is_lent:
-            return False
-        self._is_lent = False
-        with suppress(OSError):  # the terminal may be gone
-            os.tcsetpgrp(self._terminal, os.getpgrp())
-        self._theirs = self._swap(self._ours)
-        return True
+        """Take it back, with its modes (a `stty -echo` may be left); tells whether it was lent."""
+        was_lent, self._is_lent = self._is_lent, False
+        if was_lent:
+            with suppress(OSError):  # the terminal may be gone
+                os.tcsetpgrp(self._terminal, os.getpgrp())
+            self._theirs = self._swap(self._ours)
+        return was_lent
 
     def _swap(self, wanted: Modes) -> Modes:
         """Return the modes of the terminal, and set others."""
-        import termios
-
         modes: Modes = None
         with suppress(OSError, termios.error):
             modes = termios.tcgetattr(self._terminal)
-        with suppress(OSError, termios.error):
             if wanted is not None:
                 termios.tcsetattr(self._terminal, termios.TCSANOW, wanted)
         return modes

@@ -4,10 +4,11 @@ import json
 from types import SimpleNamespace
 from typing import Any
 
-from runtime_shim.cli import BEGINNINGS, OPTIONS
+from runtime_shim.cli import OPTIONS
 from runtime_shim.files import LARGEST_INPUT, read_text
 from runtime_shim.fitting import unfit
 from runtime_shim.program import RefusedError, Table
+from runtime_shim.session import BEGINNINGS
 from runtime_shim.walk import Registers
 
 

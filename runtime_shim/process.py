@@ -15,7 +15,7 @@ KEYS = (-signal.SIGINT, -signal.SIGQUIT, 128 + signal.SIGINT)
 
 
 class Ended(NamedTuple):
-    """How a process ended: its exit code, negative for a signal, and whether its time was up."""
+    """Its exit code (negative: a signal)."""
 
     code: int
     is_late: bool = False
@@ -23,14 +23,12 @@ class Ended(NamedTuple):
 
 def in_words(ended: Ended) -> str:
     """Say how a process ended."""
-    if ended.is_late:
+    if ended.is_late:  # for: timeout agent tool parallel
         return "out of time"
     if ended.code >= 0:
         return f"exit code {ended.code}" if ended.code else ""
-    try:
-        return f"killed by {signal.Signals(-ended.code).name}"
-    except ValueError:
-        return f"killed by signal {-ended.code}"
+    names = {number.value: number.name for number in signal.Signals}
+    return f"killed by {names.get(-ended.code, f'signal {-ended.code}')}"
 
 
 class Processes:
@@ -38,8 +36,7 @@ class Processes:
 
     def __init__(self, signals: Signals, lends: bool, began: Callable[[int], None]) -> None:
         """`lends` tells whether one gets the terminal; `began` is told the number of each as soon as it runs."""
-        self._signals, self._lends, self._began = signals, lends, began
-        self._foreground = Foreground()
+        self._signals, self._lends, self._began, self._foreground = signals, lends, began, Foreground()
         self._is_stopping = False
         self._left: list[int] = []
         self._late: set[int] = set()
@@ -49,7 +46,7 @@ class Processes:
     ) -> int:
         """Begin a process and return its number, which is that of its group too."""
         signals: dict[str, Any] = {"setsigmask": self._signals.before, "setsigdef": IGNORED_HERE}
-        group = os.posix_spawn(path, words, environment, file_actions=files, setpgroup=0, **signals)
+        group = os.posix_spawnp(path, words, environment, file_actions=files, setpgroup=0, **signals)
         self._began(group)
         return group
 
@@ -63,19 +60,17 @@ class Processes:
     def watch(
         self, groups: Sequence[int], seconds: int = 0, ended: Callable[[int], None] = lambda _index: None
     ) -> list[Ended]:
-        """Wait for processes; one that was told to end, or ended by a key, interrupts the run.
-
-        `seconds` is the time limit, 0 for none; `ended` is told the index of each that has ended.
-        """
+        """Wait for processes, so many seconds at most; a stop signal, or one that a key ended, interrupts the run."""
         codes: dict[int, int] = {}
         self._left, self._late = list(groups), set()
         try:
             if self._lends and len(groups) == 1:
                 self._foreground.lend(groups[0])
-            if seconds:
+            if seconds:  # for: timeout agent tool parallel
                 self._signals.wake_after(seconds)
             while self._left:
-                for group, code in self._wait():
+                self._heed(self._signals.wait())
+                for group, code in self._collect():
                     codes[group] = code
                     self._left.remove(group)
                     ended(groups.index(group))
@@ -87,38 +82,28 @@ class Processes:
             signal_group(group, signal.SIGKILL)  # R5: what of the group has outlived its leader
         if is_stopped:
             raise Interrupted
-        if seconds:
-            self._signals.sleep_on()
+        if seconds:  # for: timeout agent tool parallel
+            self._signals.wake_after(0)
         return [Ended(codes[group], group in self._late) for group in groups]
 
-    def _wait(self) -> list[tuple[int, int]]:
-        """Wait for one signal and return the groups that have ended since, with their exit codes."""
-        number = self._signals.wait()
-        if number == signal.SIGALRM and self._signals.has_timer:
-            self._tell_late()
+    def _heed(self, number: int) -> None:
+        """End what runs when the run is told to end, or when the time is up (I21): at last by SIGKILL."""
+        is_time, is_ending = number == signal.SIGALRM and self._signals.has_timer, self._is_stopping or self._late
+        if is_time and is_ending:
+            number = signal.SIGKILL
+        elif is_time:  # for: timeout agent tool parallel
+            self._late, number = set(self._left), signal.SIGTERM
         elif number in self._signals.stops:
-            if not self._is_stopping:
-                self._signals.wake_after(PATIENCE)
-            self._is_stopping = True
-            self._tell(number if number in FORWARDED else signal.SIGTERM)
-        elif number == signal.SIGCHLD:
-            return self._collect()
-        return []
-
-    def _tell(self, number: int) -> None:
+            self._is_stopping, number = True, number if number in FORWARDED else signal.SIGTERM
+        else:
+            return
+        if not is_ending:
+            self._signals.wake_after(PATIENCE)
         for group in self._left:
             signal_group(group, number, signal.SIGCONT)
 
-    def _tell_late(self) -> None:
-        """End what runs when the time is up (I21), at last by SIGKILL."""
-        if self._is_stopping or self._late:
-            self._tell(signal.SIGKILL)
-            return
-        self._late = set(self._left)
-        self._tell(signal.SIGTERM)
-        self._signals.wake_after(PATIENCE)
-
     def _collect(self) -> list[tuple[int, int]]:
+        """Return the groups that have ended since, with their exit codes."""
         found: list[tuple[int, int]] = []
         for group in self._left:
             pid, status = os.waitpid(group, os.WNOHANG | os.WUNTRACED)

@@ -1,5 +1,6 @@
 """The program table: what may go wrong with it, and which program a state belongs to (R4)."""
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -25,15 +26,13 @@ def naming(path: object) -> Iterator[None]:
 
 def digest(text: str) -> str:
     """Return the SHA-256 of a text in hexadecimal."""
-    import hashlib  # what is slow to import is imported late: `--help` and `status` need little of it
+    import hashlib  # what is slow to import is imported late: `--help` does not need it
 
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
 
 
 def _hash_of(value: object) -> str:
     """Return the hash of a value, which is the same wherever and whenever it is made."""
-    import json
-
     return digest(json.dumps(value, sort_keys=True, separators=(",", ":")))
 
 
@@ -54,12 +53,11 @@ def unit_digests(program: Table) -> dict[str, str]:
 
 
 def differences(recorded: dict[str, str], program: Table) -> list[str]:
-    """Say which units were added, removed and changed since their digests were recorded."""
+    """Say which units were added, removed and changed since."""
     now = unit_digests(program)
-    groups = {
-        "added": [name for name in now if name not in recorded],
-        "removed": [name for name in recorded if name not in now],
-        "changed": [name for name in now if recorded.get(name, now[name]) != now[name]],
-    }
-    told = [f"{word}: {', '.join(names)}" for word, names in groups.items() if names]
-    return told or ["no unit differs, only where the program begins or what it counts"]
+    added = [name for name in now if name not in recorded]
+    removed = [name for name in recorded if name not in now]
+    changed = [name for name in now if recorded.get(name, now[name]) != now[name]]
+    groups = (("added", added), ("removed", removed), ("changed", changed))
+    found = [f"{word}: {', '.join(names)}" for word, names in groups if names]
+    return found or ["no unit differs, only where the program begins or what it counts"]

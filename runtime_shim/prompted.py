@@ -5,7 +5,6 @@ from typing import Optional
 from runtime_shim.agents import Commanded
 from runtime_shim.ask import Prompts
 from runtime_shim.dialog import MEANINGS
-from runtime_shim.journal import Record
 from runtime_shim.program import Table
 from runtime_shim.session import PERFORMERS, Done, Session, told
 from runtime_shim.speaking import answer_of
@@ -35,11 +34,6 @@ class AgentPrompts(Prompts):
         outcome = MEANINGS.get(answer.rpartition("\n")[2].strip().lower())
         how = answered.trouble or ("answered by the agent" if outcome else "the agent did not say pass or fail")
         return told(Done(outcome or "fail", how), answer)
-
-    @staticmethod
-    def running(notes: list[Record]) -> list[Record]:
-        """Return the agents of a prompt that was interrupted which go on without the run."""
-        return Commanded.running(notes)
 
 
 PERFORMERS["ask"] = AgentPrompts

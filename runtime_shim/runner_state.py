@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Optional
 
 from runtime_shim.kept import keeping
 from runtime_shim.program import RefusedError, Table
-from runtime_shim.walk import Move, advance, attempt_of, enter, filled, is_final
+from runtime_shim.walk import Move, advance, attempt_of, enter, filled
 
 LARGEST_STATE = 64 * 1024 * 1024  # bytes
 MOST = 10**4000  # of a counter; Python reads no longer numbers
@@ -57,7 +57,7 @@ class Run:
         """The word of the end that was reached; "" while the run goes on."""
         if self.limited:
             return "STOP"
-        return str(self.unit["result"]).upper() if is_final(self.unit) else ""
+        return str(self.unit["result"]).upper() if self.unit["task"] == "end" else ""
 
     @property
     def message(self) -> str:

@@ -14,13 +14,7 @@ class Interrupted(KeyboardInterrupt):
 
 
 class Signals:
-    """The stop signals of a run: all that would end it, but those that were ignored stay so (nohup).
-
-    They are blocked from beginning to end. Who waits for a command receives them with `wait`, who
-    waits for a person or for the other end of a pipe opens the gate with `listening`, and between
-    units and while a line is not taken `has_come` is asked. A plain handler would lose the signal
-    that comes just before a system call begins to wait.
-    """
+    """What would end a run, blocked all the time; a plain handler would lose one just before a call begins to wait."""
 
     def __enter__(self) -> "Signals":  # noqa: PYI034 - Python 3.11 has Self
         wanted = [signal.Signals[f"SIG{name}"] for name in STOPS if hasattr(signal, f"SIG{name}")]
@@ -54,16 +48,11 @@ class Signals:
         return number
 
     def wake_after(self, seconds: int) -> None:
-        """Have `wait` return SIGALRM after a time."""
-        self.has_timer = True
+        """Have `wait` return SIGALRM after a time; 0 takes it back."""
         signal.alarm(seconds)
-
-    def sleep_on(self) -> None:
-        """Take `wake_after` back."""
-        signal.alarm(0)
-        if signal.SIGALRM in signal.sigpending():
+        if not seconds and self.has_timer and signal.SIGALRM in signal.sigpending():  # for: timeout agent tool parallel
             signal.sigwait({signal.SIGALRM})
-        self.has_timer = False
+        self.has_timer = bool(seconds)
 
     def has_come(self) -> bool:
         """Tell whether a stop signal has come, be it received or still held back."""

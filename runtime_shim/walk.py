@@ -1,6 +1,7 @@
 """The meaning of a program: a pure walk from unit to unit, which never runs anything."""
 
 import operator
+import re
 from collections import ChainMap
 from collections.abc import Mapping, MutableMapping
 from typing import Any, Callable, NamedTuple, Optional
@@ -16,7 +17,7 @@ VALUES: dict[type, Callable[[Any, Registers], str]] = {str: lambda name, registe
 
 
 class Move(NamedTuple):
-    """Where a walk went from a unit: the next one to do, or a final end. `changed` is what it set on its way."""
+    """Where a walk went, and what it set on its way."""
 
     node: str
     registers: Registers
@@ -27,46 +28,40 @@ class Move(NamedTuple):
 
 def _apply(program: Table, edge: Table, registers: Registers, verbs: Verbs) -> None:
     for effect in edge.get("do", ()):
-        if effect[0] == "reset" and len(effect) == 2:
+        if effect[0] == "reset" and len(effect) == 2:  # for: scopes
             registers.update({name: program["registers"][name] for name in program["scopes"][effect[1]]})
-        else:
-            register, verb, amount = effect
-            value = registers[amount] if isinstance(amount, str) else amount
-            registers[register] = verbs[verb](registers[register], value)
+            continue
+        register, verb, amount = effect
+        value = registers[amount] if isinstance(amount, str) else amount
+        registers[register] = verbs[verb](registers[register], value)
 
 
-def _choose(program: Table, node: str, registers: Registers, outcome: Optional[str]) -> Table:
-    """Return the first edge of a unit that may be taken: its outcome fits and all its tests hold."""
+def _choose(program: Table, node: str, registers: Registers, outcome: Optional[str]) -> Any:  # noqa: ANN401
+    """Return the first edge whose outcome and tests hold."""
     for edge in program["units"][node].get("edges", ()):
         tests = edge.get("if", ())
         if edge.get("on", outcome) == outcome and all(TESTS[test](registers[name], by) for name, test, by in tests):
-            chosen: Table = edge
-            return chosen
+            return edge
     raise RefusedError(f"{node}: no edge can be taken ({outcome or 'passing'}): the program is broken")
 
 
-def is_final(unit: Table) -> bool:
-    """Tell whether a unit ends the run; the end of a nested runbook has an edge and does not (M8)."""
-    return unit["task"] == "end" and not unit.get("edges")
-
-
 def enter(program: Table, node: str, registers: Registers) -> Move:
-    """Go to a node and on through branches and nested ends, to a unit to do or a final end."""
+    """Go to a node and on, through branches and nested ends."""
     return _follow(program, {"go": node}, registers, VERBS)
 
 
 def advance(program: Table, node: str, registers: Registers, outcome: str, verbs: Verbs = VERBS) -> Move:
-    """Leave a unit with its outcome: choose the edge, apply its effects, go on (M13)."""
+    """Leave a unit with its outcome (M13)."""
     return _follow(program, _choose(program, node, registers, outcome), registers, verbs)
 
 
 def _follow(program: Table, edge: Table, before: Registers, verbs: Verbs) -> Move:
-    """Take an edge, and those of the branches and nested ends behind it; `before` stays as it is."""
+    """Take an edge, and those behind it; `before` stays as it is."""
     changed: Registers = {}
     registers = ChainMap(changed, before)  # copying all counters at each step would make long programs slow
     says, passed = [edge.get("says", "")], []
     _apply(program, edge, registers, verbs)
-    while program["units"][edge["go"]]["task"] in ("branch", "end") and not is_final(program["units"][edge["go"]]):
+    while is_passed(program["units"][edge["go"]]):  # for: branch nested
         passed.append(edge["go"])
         edge = _choose(program, edge["go"], registers, None)
         _apply(program, edge, registers, verbs)
@@ -74,20 +69,18 @@ def _follow(program: Table, edge: Table, before: Registers, verbs: Verbs) -> Mov
     return Move(edge["go"], registers, changed, ", ".join(filter(None, says)), tuple(passed))
 
 
+def is_passed(unit: Table) -> bool:
+    """Tell whether a run goes on through a unit: a branch, or the end of a nested runbook, which has edges (M8)."""
+    return unit["task"] in ("branch", "end") and bool(unit.get("edges"))
+
+
 def filled(unit: Table, text: str, registers: Registers, escape: Callable[[str], str] = str) -> str:
     """Replace the placeholders in a text, in one pass (I6)."""
-    places = unit.get("placeholders")
-    if not places:
-        return text
-    import re
-
-    marks = "|".join(map(re.escape, places))
-    return re.sub(marks, lambda match: escape(value_of(places[match.group()], registers)), text)
-
-
-def value_of(place: Any, registers: Registers) -> str:  # noqa: ANN401 (whatever the table says of it)
-    """Return what stands for a placeholder."""
-    return VALUES[type(place)](place, registers)
+    if unit.get("placeholders"):  # for: placeholders
+        places = unit["placeholders"].items()
+        found = {mark: escape(VALUES[type(place)](place, registers)) for mark, place in places}
+        text = re.sub("|".join(map(re.escape, found)), lambda match: found[match.group()], text)
+    return text
 
 
 def attempt_of(unit: Table, registers: Registers) -> int:

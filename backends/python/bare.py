@@ -1,6 +1,7 @@
 """The runtime as generated files carry it: without the types, which are checked where it is developed.
 
-What a function does stands behind its head where there is room, so that a file is not longer for being explained.
+What a function or a class is for stands behind its head where there is room, so that a file is not longer for being
+explained.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from dataclasses import dataclass
 
 from backends.python.literals import WIDEST
 
+FOR = re.compile(r"  # for: ([a-z ]+)$", re.MULTILINE)
+"""Behind a statement of the runtime: what a program has that needs it."""
 _NOQA = re.compile(r"  # noqa: [A-Z0-9, ]*?(?: \((?P<why>.*)\)| - (?P<reason>.*))?$", re.MULTILINE)
 
 
@@ -23,17 +26,22 @@ class _Edit:
     end: int
     text: str
 
+    def is_within(self, other: _Edit) -> bool:
+        return other.start <= self.start < other.end
 
-def bare(source: str) -> str:
-    """A module without annotations, one-line docstrings of functions behind their heads."""
-    tree = ast.parse(source)
+
+def bare(source: str, idle: frozenset[str] = frozenset(), lacking: frozenset[str] = frozenset()) -> str:
+    """A module without annotations, loops over lists to which nothing is added, and statements for what is lacking."""
+    tree, lines = ast.parse(source), source.splitlines()
     text = source.encode()
     starts = [0]
     for line in text.splitlines(keepends=True):
         starts.append(starts[-1] + len(line))
-    for edit in sorted(_edits(tree, source.splitlines(), starts), key=lambda edit: -edit.start):
+    gone = list(_lacked(tree, lines, starts, lacking))
+    kept = (edit for edit in _edits(tree, lines, starts, idle) if not any(edit.is_within(other) for other in gone))
+    for edit in sorted((*gone, *kept), key=lambda edit: -edit.start):
         text = text[: edit.start] + edit.text.encode() + text[edit.end :]
-    return _NOQA.sub(_why, text.decode())
+    return FOR.sub("", _NOQA.sub(_why, text.decode()))
 
 
 def _why(found: re.Match[str]) -> str:
@@ -42,19 +50,35 @@ def _why(found: re.Match[str]) -> str:
     return f"  # {reason}" if reason else ""
 
 
-def _edits(tree: ast.Module, lines: list[str], starts: list[int]) -> Iterator[_Edit]:
+def _edits(tree: ast.Module, lines: list[str], starts: list[int], idle: frozenset[str]) -> Iterator[_Edit]:
     nodes = list(ast.walk(tree))
     tuples = [node for node in nodes if isinstance(node, ast.ClassDef) and "NamedTuple" in map(ast.unparse, node.bases)]
-    fields = {id(inner) for node in tuples for inner in node.body}
+    fields = {id(inner) for node in tuples for inner in ast.walk(node)}
     for each in tuples:
         yield from _tuple(each, starts)
     for node in nodes:
-        if isinstance(node, ast.FunctionDef):
+        if isinstance(node, ast.FunctionDef) and "NotImplementedError" in ast.unparse(node.body[-1]):
+            yield _Edit(starts[node.lineno - 1], starts[(node.end_lineno or 0) + 1], "")  # for the type checker alone
+        elif isinstance(node, ast.ClassDef) and node not in tuples:
+            yield from _class(node, lines, starts)
+        elif isinstance(node, ast.For) and isinstance(node.iter, ast.Name) and node.iter.id in idle:
+            yield _Edit(starts[node.lineno - 1], starts[node.end_lineno or 0], "")
+        elif isinstance(node, ast.FunctionDef):
             last, head = _head(node, lines)
             yield _Edit(starts[node.lineno - 1], starts[last], head)
         elif isinstance(node, ast.AnnAssign) and node.value and id(node) not in fields:
             before = starts[(node.target.end_lineno or 0) - 1] + (node.target.end_col_offset or 0)
             yield _Edit(before, starts[node.value.lineno - 1] + node.value.col_offset, " = ")
+
+
+def _lacked(tree: ast.Module, lines: list[str], starts: list[int], lacking: frozenset[str]) -> Iterator[_Edit]:
+    """The statements for what is lacking; of an `if`, its condition and what is done if that holds."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.stmt):
+            found = FOR.search(lines[node.lineno - 1])
+            if found and lacking.issuperset(found[1].split()):
+                last = node.body[-1] if isinstance(node, ast.If) else node
+                yield _Edit(starts[node.lineno - 1], starts[last.end_lineno or 0], "")
 
 
 def _head(node: ast.FunctionDef, lines: list[str]) -> tuple[int, str]:
@@ -73,14 +97,21 @@ def _head(node: ast.FunctionDef, lines: list[str]) -> tuple[int, str]:
     return end, "".join(f"{line}\n" for line in (head, *comments))
 
 
+def _class(node: ast.ClassDef, lines: list[str], starts: list[int]) -> Iterator[_Edit]:
+    """What a class is for, behind its head, if that is said in a line and more follows."""
+    said, head, text = ast.get_docstring(node), lines[node.lineno - 1], node.body[0]
+    if said and len(node.body) > 1 and "\n" not in said and len(head) + len(said) + 4 <= WIDEST:
+        end = text.end_lineno or 0
+        end += end < len(lines) and not lines[end].strip()
+        yield _Edit(starts[node.lineno - 1], starts[end], f"{head}  # {said}\n")
+
+
 def _tuple(node: ast.ClassDef, starts: list[int]) -> Iterator[_Edit]:
-    """A class of named fields, which are named in its head."""
+    """A class of named fields, as a call that names them."""
     fields = [each for each in node.body if isinstance(each, ast.AnnAssign)]
     names = " ".join(field.target.id for field in fields if isinstance(field.target, ast.Name))
     defaults = [ast.unparse(field.value) for field in fields if field.value]
     given = f", defaults=({', '.join(defaults)},)" if defaults else ""
-    base = node.bases[0]
-    start = starts[base.lineno - 1] + base.col_offset
-    yield _Edit(start, start + len("NamedTuple"), f'namedtuple("{node.name}", "{names}"{given})')
-    before = node.body[node.body.index(fields[0]) - 1].end_lineno or 0
-    yield _Edit(starts[before], starts[fields[-1].end_lineno or 0], "")
+    said, made = ast.get_docstring(node), f'{node.name} = namedtuple("{node.name}", "{names}"{given})'
+    made = f"{made}  # {said}\n" if len(made) + len(said or "") + 4 <= WIDEST else f"# {said}\n{made}\n"
+    yield _Edit(starts[node.lineno - 1], starts[node.end_lineno or 0], made)

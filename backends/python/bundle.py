@@ -8,7 +8,7 @@ from functools import cache
 
 import runtime_shim
 from backends.python.calls import WORDS
-from backends.python.shaking import Module, parsed, reached
+from backends.python.shaking import Module, idle, named_features, parsed, reached
 from backends.python.table import Table
 
 ENTRIES = ("main", "built", "sys")
@@ -47,7 +47,9 @@ class Runtime:
 
 def bundle(program: Table, words: Iterable[str]) -> Runtime:
     """The runtime for the table of a program whose runbook calls these words."""
-    return _runtime(tuple(runtime_shim.modules(program)), frozenset({*ENTRIES, *(f".{word}" for word in words)}))
+    names, has = tuple(runtime_shim.modules(program)), runtime_shim.features(program)
+    lacking = frozenset[str]().union(*map(named_features, names)) - has
+    return _runtime(names, frozenset({*ENTRIES, *(f".{word}" for word in words)}), lacking)
 
 
 def whole() -> Runtime:
@@ -76,9 +78,10 @@ def bundled(names: Iterable[str]) -> str:
 
 
 @cache
-def _runtime(names: tuple[str, ...], roots: frozenset[str] | None) -> Runtime:
-    """What is reached from the roots, or all."""
-    modules = [parsed(name, typed=roots is None) for name in names]
+def _runtime(names: tuple[str, ...], roots: frozenset[str] | None, lacking: frozenset[str] = frozenset()) -> Runtime:
+    """What is reached from the roots and is not for features that are lacking, or all."""
+    unused = idle(names) if roots is not None else frozenset[str]()
+    modules = [parsed(name, roots is None, unused, lacking) for name in names]
     known = reached(modules, roots) if roots is not None else None
     sections = (Section(module.name, module.summary, module.code(known)) for module in modules)
     return Runtime(*_imports(modules, known), tuple(section for section in sections if section.code))

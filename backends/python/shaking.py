@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
 
-from backends.python.bare import bare
+from backends.python.bare import FOR, bare
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,10 +89,30 @@ def reached(modules: Sequence[Module], roots: frozenset[str]) -> frozenset[str]:
 
 
 @cache
-def parsed(name: str, typed: bool = False) -> Module:
-    """A module of the shim; imports among the shim's own modules are left out."""
-    text = resources.files("runtime_shim").joinpath(f"{name}.py").read_text(encoding="utf-8")
-    text = text if typed else bare(text)
+def _source(name: str) -> str:
+    return resources.files("runtime_shim").joinpath(f"{name}.py").read_text(encoding="utf-8")
+
+
+def idle(names: Iterable[str]) -> frozenset[str]:
+    """The lists to which modules could add what they do at some place, and none of these does."""
+    sources = [_source(name) for name in names]
+    lists = {found for source in sources for found in re.findall(r"^([A-Z]+): list\[.*\] = \[\]", source, re.MULTILINE)}
+    added = {found for source in sources for found in re.findall(r"^([A-Z]+)(?:\.|\b \+=)", source, re.MULTILINE)}
+    return frozenset(lists - added)
+
+
+@cache
+def named_features(name: str) -> frozenset[str]:
+    """What some statement of a module is for."""
+    return frozenset(word for words in FOR.findall(_source(name)) for word in words.split())
+
+
+@cache
+def parsed(
+    name: str, typed: bool = False, unused: frozenset[str] = frozenset(), lacking: frozenset[str] = frozenset()
+) -> Module:
+    """A module of the shim without imports of others, loops over unused lists, and what is for lacking features."""
+    text = FOR.sub("", _source(name)) if typed else bare(_source(name), unused, lacking)
     tree = ast.parse(text)
     imports = {found for node in tree.body for found in _imports(node)}
     imports |= set() if typed else {Import("collections", "namedtuple")}
@@ -154,4 +174,5 @@ def _mentioned(nodes: Iterable[ast.AST]) -> frozenset[str]:
     """The names that stand in code, of variables and of attributes."""
     inner = [each for node in nodes for each in ast.walk(node)]
     names = {each.id for each in inner if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)}
-    return frozenset(names | {f".{each.attr}" for each in inner if isinstance(each, ast.Attribute)})
+    read = (each.attr for each in inner if isinstance(each, ast.Attribute) and isinstance(each.ctx, ast.Load))
+    return frozenset(names | {f".{name}" for name in read})

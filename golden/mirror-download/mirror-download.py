@@ -64,30 +64,1332 @@ import sys
 if __name__ == "__main__" and not (sys.flags.isolated or getattr(sys.flags, "safe_path", False)):
     del sys.path[0]  # the folder of this file: no module that lies there belongs to this program
 
-import errno, fcntl, operator, os, select, signal, stat, time, zlib
-from collections import ChainMap, namedtuple
+import errno, fcntl, json, operator, os, re, select, signal, stat, termios, time, zlib
+from collections import ChainMap, Counter, namedtuple
 from contextlib import contextmanager, suppress
-from functools import cache, cached_property, partial
-from types import SimpleNamespace
+from functools import partial
+from shlex import quote
+from types import MappingProxyType, SimpleNamespace
 
-# --- golden/shared/py/the-program-table.py
-# --- golden/shared/py/the-table-of-a-program.3.py
-# --- golden/shared/py/the-meaning-of-a-program.py
-# --- golden/shared/py/the-journal.py
-# --- golden/shared/py/the-state-of-a-run.py
-# --- golden/shared/py/signals.py
-# --- golden/shared/py/writing-to-somebody-who-may-not-read.py
-# --- golden/shared/py/what-the-operator-sees.py
-# --- golden/shared/py/a-question-to-the-person-at-the-terminal.py
-# --- golden/shared/py/a-file-of-answers-to-prompts.py
-# --- golden/shared/py/the-stream-of-events-for-machines.py
-# --- golden/shared/py/a-run.py
-# --- golden/shared/py/the-dry-run.py
-# --- golden/shared/py/what-status-and-steps-say.py
-# --- golden/shared/py/the-command-line-of-a-program.py
-# --- golden/shared/py/what-a-step-with-substeps-says-when-a-run-comes-into-it.py
-# --- golden/shared/py/the-foreground-of-the-terminal.py
-# --- golden/shared/py/commands-that-outlive-a-runner-that-was-killed.py
-# --- golden/shared/py/processes.py
-# --- golden/shared/py/units-that-call-processes.py
-# --- golden/shared/py/commands.py
+# --- The program table: what may go wrong with it, and which program a state belongs to (R4).
+EXIT_COMPLETE, EXIT_STOP, EXIT_REFUSED, EXIT_WAITING, EXIT_INTERRUPTED = 0, 1, 2, 75, 130  # R3
+
+class RefusedError(Exception):
+    """A reason to go no further, after lines with details, for the operator; the exit code is 2 (R3)."""
+
+@contextmanager
+def naming(path):  # See to it that an error of the system names the file that it is about.
+    try:
+        yield
+    except OSError as error:
+        error.filename = error.filename or str(path)
+        raise
+
+def digest(text):  # Return the SHA-256 of a text in hexadecimal.
+    import hashlib  # what is slow to import is imported late: `--help` does not need it
+
+    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
+
+def _hash_of(value):  # Return the hash of a value, which is the same wherever and whenever it is made.
+    return digest(json.dumps(value, sort_keys=True, separators=(",", ":")))
+
+def _identity(unit):  # Return what makes a unit what it is: all but its place, so that a line may shift (R4).
+    return {key: value for key, value in unit.items() if key != "at"}
+
+def program_hash(program):  # Return the hash by which a state knows its program.
+    whole = {key: program.get(key, {}) for key in ("entry", "registers", "scopes")}
+    return _hash_of({**whole, "units": {name: _identity(unit) for name, unit in program["units"].items()}})
+
+def unit_digests(program):  # Return a short digest of each unit, by which two programs are compared.
+    return {name: _hash_of(_identity(unit))[:12] for name, unit in program["units"].items()}
+
+def differences(recorded, program):  # Say which units were added, removed and changed since.
+    now = unit_digests(program)
+    added = [name for name in now if name not in recorded]
+    removed = [name for name in recorded if name not in now]
+    changed = [name for name in now if recorded.get(name, now[name]) != now[name]]
+    groups = (("added", added), ("removed", removed), ("changed", changed))
+    found = [f"{word}: {', '.join(names)}" for word, names in groups if names]
+    return found or ["no unit differs, only where the program begins or what it counts"]
+
+# --- The table of a program, put together from the calls of its runbook.
+WAYS = {"on_pass": "pass", "on_fail": "fail", "on_yes": "pass", "on_no": "fail", "then": None, "otherwise": None}
+
+class Builder:  # The words of a runbook. Ways lead from a unit; of several, the first whose conditions hold is taken.
+    def __init__(self):
+        self.table = {"registers": {}, "units": {}}
+
+    def about(self, title, counters=None, texts=None, **facts):  # Say what the program is, and what it holds at first.
+        self.table.update(title=title, registers={**(counters or {}), **(texts or {})}, **facts)
+
+    def group(self, name, **facts):  # Say what a run is told when it comes into a group.
+        self.table.setdefault("groups", {})[name] = {key: unframed(value) for key, value in facts.items()}
+
+    def unit(self, name, title='', at='', task='shell', **settings):  # Add a unit.
+        self.table.setdefault("entry", name)
+        unit = {"title": title, "task": task, "edges": []}
+        self.table["units"][name] = unit
+        if at:
+            unit["at"] = f"{self.table['source']}:{at}" if isinstance(at, int) else at
+        ways = []
+        for key, value in settings.items():
+            if key in WAYS:
+                ways += flat(WAYS[key], value)
+            elif key == "on":
+                for word, found in value.items() if isinstance(value, dict) else value:
+                    ways += flat(word, found)
+            elif key in ("bash", "sh"):
+                unit.update(shell=key, command=unframed(value))
+            else:
+                unit[key] = unframed(value)
+        self._lead(name, unit, ways)
+
+    def _lead(self, name, unit, ways):  # Write ways as edges of a unit.
+        counter, is_retried = f"{name} retries", any("times" in way for _, way in ways)
+        if is_retried:
+            unit["attempt"], self.table["registers"][counter] = counter, 0
+        for word, way in ways:
+            edge = {"on": word, "go": name, **way}
+            if "times" in edge:
+                edge.update({"if": [[counter, "<", edge.pop("times")]], "do": [[counter, "+", 1]]})
+            elif is_retried:  # who leaves and comes back has all attempts again
+                edge["do"] = [*edge["do"], [counter, "=", 0]]
+            if "end" in edge:
+                edge["go"] = self._end(name, edge.pop("end"))
+            unit["edges"].append({key: value for key, value in edge.items() if value or key == "says"})
+
+    def end(self, name, result, message='', **settings):  # Add an end to which several ways lead, or one that leads on.
+        self.unit(name, task="end", result=result, **settings)
+        self.table["units"][name]["message"] = message
+
+    @staticmethod
+    def go(go, says='', when=(), do=()):  # Lead to a unit; `says` is what the document says.
+        return {"go": go, "if": when, "do": do, "says": says}
+
+    def complete(self, message='', says='COMPLETE', when=(), do=(), **more):  # Lead to a good end.
+        return {**self.go("", says, when, do), "end": {"result": "complete", "message": message, **more}}
+
+    def stop(self, message='', says='STOP', when=(), do=(), **more):  # Lead to a bad end.
+        return {**self.go("", says, when, do), "end": {"result": "stop", "message": message, **more}}
+
+    def _end(self, name, end):  # Add an end that only one way leads to, and name it.
+        units, name = self.table["units"], f"{name}/{end['result'].upper()}"
+        more = (f"{name}~{number}" for number in range(2, len(units) + 2))
+        name = next(free for free in (name, *more) if free not in units)
+        units[name] = {"title": "", "task": "end", **end, "edges": []}
+        return name
+
+def flat(word, ways):  # Return ways one after the other, each with its outcome.
+    return [(word, ways)] if isinstance(ways, dict) else [pair for way in ways for pair in flat(word, way)]
+
+def unframed(value):  # Take the line ends off a text that stands on lines of its own between its quotes.
+    return value[1:-1] if isinstance(value, str) and value.startswith("\n") else value
+
+def built(runbook):  # Return the table of a runbook; a word that is not the builder's is the kind of a task.
+    builder, code = Builder(), runbook.__code__
+    words = code.co_varnames[: code.co_argcount]
+    runbook(*(getattr(builder, word, None) or partial(builder.unit, task=word) for word in words))
+    return builder.table
+
+# --- The meaning of a program: a pure walk from unit to unit, which never runs anything.
+TESTS = {"<": operator.lt, ">=": operator.ge, "=": operator.eq}
+VERBS = {"=": lambda _old, new: new, "+": operator.add, "at least": max}
+
+# Where a walk went, and what it set on its way.
+Move = namedtuple("Move", "node registers changed says passed", defaults=('', (),))
+
+def _apply(program, edge, registers, verbs):
+    for effect in edge.get("do", ()):
+        register, verb, amount = effect
+        value = registers[amount] if isinstance(amount, str) else amount
+        registers[register] = verbs[verb](registers[register], value)
+
+def _choose(program, node, registers, outcome):  # Return the first edge whose outcome and tests hold.
+    for edge in program["units"][node].get("edges", ()):
+        tests = edge.get("if", ())
+        if edge.get("on", outcome) == outcome and all(TESTS[test](registers[name], by) for name, test, by in tests):
+            return edge
+    raise RefusedError(f"{node}: no edge can be taken ({outcome or 'passing'}): the program is broken")
+
+def enter(program, node, registers):  # Go to a node and on, through branches and nested ends.
+    return _follow(program, {"go": node}, registers, VERBS)
+
+def advance(program, node, registers, outcome, verbs=VERBS):  # Leave a unit with its outcome (M13).
+    return _follow(program, _choose(program, node, registers, outcome), registers, verbs)
+
+def _follow(program, edge, before, verbs):  # Take an edge, and those behind it; `before` stays as it is.
+    changed = {}
+    registers = ChainMap(changed, before)  # copying all counters at each step would make long programs slow
+    says, passed = [edge.get("says", "")], []
+    _apply(program, edge, registers, verbs)
+    return Move(edge["go"], registers, changed, ", ".join(filter(None, says)), tuple(passed))
+
+def filled(unit, text, registers, escape=str):  # Replace the placeholders in a text, in one pass (I6).
+    return text
+
+def attempt_of(unit, registers):  # Return the number of the attempt at a unit within this visit (M4).
+    return registers[unit["attempt"]] + 1 if "attempt" in unit else 1
+
+def instances_of(unit, registers):  # Return the instance variables of a unit with their values (M4).
+    return {variable: registers[register] for variable, register in unit.get("variables", {}).items()}
+
+# --- The journal: an append-only file of checked records, on disk before what they tell is seen (R1).
+class VanishedError(RefusedError):
+    """The state is not where it was: what a run records is lost, and nothing keeps a second run away."""
+
+class Held:  # A file that is open, and where it was.
+    def __init__(self, path, flags):
+        self.path = os.path.join(os.getcwd(), path)  # a resumed run changes its folder
+        self.descriptor = os.open(path, flags | os.O_CREAT, 0o666)
+
+    def is_there(self):  # Tell whether the file is still found at its path.
+        try:
+            return os.path.samestat(os.fstat(self.descriptor), os.stat(self.path))
+        except OSError:
+            return False
+
+# What a journal holds, how much of it is good, what must follow.
+Reading = namedtuple("Reading", "records size missing", defaults=(0, b'',))
+
+def at_once(path, flags):  # Open a file; a pipe in its place would be waited for, with signals held back.
+    return os.open(path, flags | os.O_NONBLOCK)
+
+def encode(record):  # Write a record as a line.
+    text = json.dumps(record, separators=(",", ":")).encode()
+    return b"%08x %s\n" % (zlib.crc32(text), text)
+
+def _decode(line, number):  # Read a line without its newline; raises ValueError where it is not what was written.
+    if line[:9] != b"%08x " % zlib.crc32(line[9:]):
+        raise ValueError("the checksum does not match")
+    record = json.loads(line[9:])
+    if record["n"] != number:
+        raise ValueError(f"record {record['n']} stands where {number} is due")
+    return record
+
+def _is_torn(tail, number):  # Tell whether a tail without newline is what a write that was cut short leaves.
+    text, start = tail[9:], b'{"n":%d,' % number
+    is_begun = re.fullmatch(rb"[0-9a-f]{0,8}|[0-9a-f]{8} [ -~]*", tail)
+    try:
+        json.JSONDecoder().raw_decode(text.decode())
+    except ValueError:
+        return bool(is_begun) and text[: len(start)] == start[: len(text)]
+    return False  # a whole record was there: its last byte or its newline has been altered
+
+def read_journal(path):  # Read a journal without changing it; one that is not there holds nothing.
+    try:
+        descriptor = at_once(path, os.O_RDONLY)
+    except FileNotFoundError:
+        return Reading([])
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise RefusedError(f"{path}: the journal is not a regular file")
+    with os.fdopen(descriptor, "rb") as file, naming(path):
+        content = file.read()
+    *lines, tail = content.split(b"\n")
+    records = []
+    try:
+        for line in lines:
+            records.append(_decode(line, len(records)))
+        is_torn = not tail or _is_torn(tail, len(records))
+        if not is_torn:  # it is whole, but for its newline
+            records.append(_decode(tail, len(records)))
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise RefusedError(f"{path}:{len(records) + 1}: the journal is damaged: {error}") from None
+    return Reading(records, len(content) - len(tail)) if is_torn else Reading(records, len(content), b"\n")
+
+def sync_directory(path):  # Make the names in a directory last.
+    descriptor = os.open(path, os.O_RDONLY)
+    with naming(path):
+        os.fsync(descriptor)
+    os.close(descriptor)
+
+class Journal:  # A journal opened for appending, by the holder of the lock.
+    def __init__(self, path, reading, lock=None):
+        held = Held(path, os.O_WRONLY | os.O_APPEND)
+        self.path, self.folder = path, os.path.dirname(held.path)
+        self.loss = f"{os.path.dirname(path)} was removed or replaced during the run"
+        self.count, self.size = len(reading.records), reading.size
+        self._file, self._held = held.descriptor, [held, lock] if lock else [held]
+        with naming(path):
+            os.ftruncate(self._file, self.size)
+        if reading.missing:
+            self._write(reading.missing)
+        sync_directory(self.folder)
+
+    def append(self, record, sync=True):  # Write a record; it survives whatever happens, if `sync`.
+        self._write(encode({"n": self.count, **record}), sync)
+        self.count += 1  # only then is the place checked: a folder that was moved away has the record
+        if not self.is_there():
+            raise VanishedError(self.loss)
+
+    def is_there(self):  # Tell whether journal and lock are still there; a command may have removed them.
+        return all(held.is_there() for held in self._held)
+
+    def _write(self, line, sync=True):
+        try:
+            written = os.write(self._file, line)
+            if written < len(line):
+                os.ftruncate(self._file, self.size)  # half a record before another one would be damage
+            elif sync:
+                getattr(os, "fdatasync", os.fsync)(self._file)
+        except OSError as error:
+            raise RefusedError(f"{self.path}: cannot record: {error.strerror}") from None
+        if written < len(line):
+            raise RefusedError(f"{self.path}: cannot record: {os.strerror(errno.ENOSPC)}")
+        self.size += len(line)
+
+# --- The state of a run: what its journal says, the lock that keeps two runs apart, the archive.
+FORMATS = (1, 2)  # of the journal; one of format 1 has no texts, and is read like any other
+ENDED = ("complete", "stop")
+OURS = ".rdc"
+
+def utc_now():  # Return the time as it is written in records.
+    seconds, rest = divmod(time.time_ns(), 10**9)
+    return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(seconds))}.{rest // 1000:06}Z"
+
+class State:  # Where a run stands: its condition is running, ready (its unit has not begun), waiting, complete or stop.
+    def __init__(self, begin):
+        self.begin, self.node, self.message = begin, begin["node"], begin.get("message", "")
+        self.notes = []  # what the unit has left so far, such as the processes that it has called
+        self.finished = []
+        # The lines of files of answers that were used, each with the digest of its file.
+        self._become(begin)
+
+    def _become(self, record):  # Belong to a program.
+        self.condition, self.registers = record["condition"], dict(record["registers"])
+        self.program, self.units = record["program"], record["units"]
+        self.name, self.source = record["name"], record["source"]
+
+    def apply(self, record):  # Go on by one record.
+        kind = record["kind"]
+        if "condition" not in record:
+            self.notes.append(record)
+            return
+        self.condition = record["condition"]
+        if kind == "resume":
+            self.notes = [note for note in self.notes if note["kind"] != "process"]
+        elif kind == "done":
+            self.finished.append({key: value for key, value in record.items() if key != "changed"})  # texts may be long
+            self.node, self.message, self.notes = record["next"], record.get("message", ""), []
+            self.registers.update(record["changed"])
+        elif kind == "adopt":
+            self._become(record)
+
+def replay(records, path):  # Put a state together; None where no run has begun.
+    if records and records[0].get("format") not in FORMATS:
+        raise RefusedError(f"{path}: the state has a format that this program does not know; reset archives it")
+    try:
+        state = State(records[0]) if records else None
+        for record in records[1:]:
+            state.apply(record)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise RefusedError(f"{path}: the journal is damaged: {error}") from None
+    return state  # type: ignore[no-any-return]
+
+class Store:  # A state directory, by the name that the operator knows: nothing is opened here after a chdir.
+    def __init__(self, directory):
+        self.directory, self.path = directory, os.path.join(directory, "journal")
+        self._lock = None
+
+    def involves(self, name):  # Tell whether a file is the directory, lies in it, or is a folder above it.
+        path, own = os.path.join(name, ""), os.path.join(self.directory, "")
+        return path.startswith(own) or own.startswith(path)
+
+    def read(self):  # Read the state without changing anything.
+        reading = read_journal(self.path)
+        return replay(reading.records, self.path), reading
+
+    @contextmanager
+    def locked(self):  # Keep every other run away; refuses where one is at work.
+        made, path = [], self.directory
+        while path and not os.path.exists(path):
+            made.append(path)
+            path = os.path.dirname(path)
+        os.makedirs(self.directory, exist_ok=True)
+        for path in made:
+            sync_directory(os.path.dirname(path) or ".")
+        path = os.path.join(self.directory, "lock")
+        self._lock = Held(path, os.O_RDWR)
+        with naming(path):
+            self._take(self._lock.descriptor)
+        # Git takes no state; a folder that was there and is not ours by name stays as it is.
+        above = os.path.dirname(self.directory)
+        folder = above if os.path.basename(above) == OURS else self.directory
+        if os.path.basename(folder) == OURS or folder in made:
+            with suppress(OSError), open(os.path.join(folder, ".gitignore"), "x") as file:
+                file.write("*\n")
+        try:
+            yield
+        finally:
+            os.close(self._lock.descriptor)
+
+    def _take(self, lock):
+        for patience in (0.05, 0.1, 0.0):  # a `status` looks at the lock for an instant
+            with suppress(BlockingIOError):
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                os.ftruncate(lock, 0)
+                os.pwrite(lock, f"{os.getpid()}\n".encode(), 0)
+                return
+            time.sleep(patience)
+        holder = os.pread(lock, 20, 0).decode().strip() or "?"
+        os.close(lock)
+        raise RefusedError(f"{self.directory}: a run is at work here (pid {holder})")
+
+    def is_busy(self):  # Tell whether a run is at work here now.
+        with suppress(OSError), open(os.path.join(self.directory, "lock"), opener=at_once) as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except OSError:
+                return True
+        return False
+
+    def journal(self, reading):  # Open the journal for appending; a torn end is repaired.
+        return Journal(self.path, reading, self._lock)
+
+    def archive(self, name):  # Archive the journal under a name of its own; nothing is ever deleted.
+        history = os.path.join(self.directory, "history")
+        os.makedirs(history, exist_ok=True)
+        taken = {entry.partition(".")[0] for entry in os.listdir(history)}
+        further = (f"{name}-{number}" for number in range(2, len(taken) + 3))
+        target = os.path.join(history, next(free for free in (name, *further) if free not in taken))
+        os.rename(self.path, target)
+        sync_directory(history)
+        sync_directory(self.directory)
+        return target
+
+# --- Signals: held back while the run thinks, received where it waits, so none is lost between (R5).
+STOPS = ("INT", "TERM", "HUP", "QUIT", "USR1", "USR2", "XCPU", "ALRM", "VTALRM", "PROF", "POLL", "PWR", "STKFLT")
+FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)  # commands get the others as TERM
+
+class Interrupted(KeyboardInterrupt):
+    """The operator, or the system, told the run to end."""
+
+class Signals:
+    """What would end a run, blocked all the time; a plain handler would lose one just before a call begins to wait."""
+
+    def __enter__(self):
+        wanted = [signal.Signals[f"SIG{name}"] for name in STOPS if hasattr(signal, f"SIG{name}")]
+        self.stops = {number for number in wanted if signal.getsignal(number) is not signal.SIG_IGN}
+        self._has_received = False
+        self.has_timer = False  # an alarm that is not the run's own is a stop signal like any other
+        self._watched = {*self.stops, signal.SIGCHLD, signal.SIGALRM}
+        self.before = signal.pthread_sigmask(signal.SIG_BLOCK, self._watched)
+        self._handlers = {number: signal.signal(number, self._received) for number in self._watched}
+        # The terminal is handed to commands and taken back from the background.
+        self._handlers[signal.SIGTTOU] = signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+        return self
+
+    def __exit__(self, *_exception):
+        signal.alarm(0)
+        while self._watched & signal.sigpending():  # too late: the run has its end
+            self.wait()
+        for number, handler in self._handlers.items():
+            signal.signal(number, handler if handler is not None else signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_SETMASK, self.before)
+
+    def _received(self, number, _frame):
+        if number in self.stops:
+            self._has_received = True
+            raise Interrupted
+
+    def wait(self):  # Wait for a stop signal, the end of a child or an alarm; returns its number.
+        number = signal.sigwait(self._watched)
+        self._has_received |= number in self.stops and not (number == signal.SIGALRM and self.has_timer)
+        return number
+
+    def wake_after(self, seconds):  # Have `wait` return SIGALRM after a time; 0 takes it back.
+        signal.alarm(seconds)
+        self.has_timer = bool(seconds)
+
+    def has_come(self):  # Tell whether a stop signal has come, be it received or still held back.
+        return self._has_received or bool(self.stops & signal.sigpending())
+
+    @contextmanager
+    def listening(self):  # Let stop signals raise Interrupted inside the block.
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, self.stops)
+        try:
+            yield
+        finally:
+            signal.pthread_sigmask(signal.SIG_BLOCK, self.stops)
+
+# --- Writing to somebody who may not read: a pipe that has stalled holds nothing up once the run was told to end (R5).
+TICK = 100  # milliseconds until a writer that waits looks again whether it was told to end
+
+def send(descriptor, data, gives_up):  # Write bytes; where nobody takes them and `gives_up` says so, leave the rest.
+    # A pipe that is ready takes this much without waiting. A line in a file is written at once, and so never torn.
+    step = len(data) if stat.S_ISREG(os.fstat(descriptor).st_mode) else select.PIPE_BUF
+    poll = select.poll()
+    poll.register(descriptor, select.POLLOUT)
+    while data:
+        if poll.poll(TICK):
+            data = data[os.write(descriptor, data[:step]) :]
+        elif gives_up():
+            return
+
+def put(stream, text, gives_up=lambda: False):  # Write a text, past the buffer: that would be waited for.
+    send(stream.fileno(), text.encode(stream.encoding, "backslashreplace"), gives_up)
+
+# --- What the operator sees, on standard error: calm lines, safe on any terminal and in any log.
+# Texts of a document must not steer the terminal or hide what they say (C0, C1, bidi controls).
+CONTROLS = [(0, 8), (0xB, 0x1F), (0x7F, 0x9F), (0x61C, 0x61C), (0x200B, 0x200B), (0x200E, 0x200F), (0x2028, 0x202E)]
+HIDDEN = [(0x2066, 0x2069), (0xD800, 0xDFFF), (0xFEFF, 0xFEFF)]
+SHOWN = {number: "?" for first, last in [*CONTROLS, *HIDDEN] for number in range(first, last + 1)}
+STYLES = {"bold": "1", "dim": "2", "pass": "32", "fail": "1;31"}
+
+def clean(text):  # Take the control characters out of a text; newlines and tabs stay.
+    return text.replace("\r\n", "\n").translate(SHOWN)
+
+def one_line(text):  # Take the control characters out of a text that belongs on one line.
+    return clean(" ".join(text.split()))
+
+def duration(seconds):  # Write a time as a person says it.
+    minutes, rest = divmod(int(seconds), 60)
+    if not minutes:
+        return f"{seconds:.1f} s"
+    return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
+
+class Display:  # Lines on a stream, in colour where it is a terminal that wants it.
+    def __init__(self, stream):
+        self._stream = stream
+        self.gives_up = lambda: False  # whether a line that nobody takes is not waited for
+        self.is_terminal = stream.isatty()
+        self._colour = self.is_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+        self.dash, self.more = ("—", "…") if "utf" in (stream.encoding or "").lower() else ("-", "...")
+
+    def paint(self, text, style):  # Give a text a style.
+        return f"\033[{STYLES.get(style, '1')}m{text}\033[0m" if self._colour else text
+
+    def line(self, text='', end='\n'):  # Write a line; a log that nobody reads any more does not stop a run.
+        with suppress(OSError, ValueError):
+            put(self._stream, text + end, self.gives_up)
+
+    def started(self, place, name, details):  # Say which unit begins.
+        extra = f" {self.dash} {', '.join(details)}" if details else ""
+        self.line(f"[{place}] " + self.paint(name, "bold") + extra)
+
+    def rule(self, text):  # Write one of the lines by which a run says where it stands (R3).
+        self.line("rdc: " + clean(text).replace("\n", "?"))
+
+# --- A question to the person at the terminal.
+BINARY = ("pass", "fail")
+MEANINGS = {"pass": "pass", "yes": "pass", "fail": "fail", "no": "fail"}
+
+def words_of(unit):  # Return the words that the outcome of a unit may have.
+    return tuple(unit.get("words", BINARY))
+
+def word_of(unit, outcome):  # Return an outcome as people read it: of a question that is put as yes/no it is YES or NO.
+    words = dict(zip(BINARY, unit.get("question", "pass/fail").split("/")))  # Python 3.9 has no `strict`
+    return one_line(words.get(outcome, outcome)).upper()
+
+def question(display, signals, text, choices):
+    """Ask until one of the choices (`pass/fail`) is given; None means that nobody answers now.
+
+    There is no default, and what was typed before the question is thrown away: it was not meant for it.
+    """
+    words = choices.split("/")
+    accepted = [*words, *MEANINGS] if words in (["pass", "fail"], ["yes", "no"]) else words
+    known = {word[:length]: word for word in accepted for length in (1, len(word))}
+    with suppress(OSError, ValueError, termios.error):
+        termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
+    while True:
+        typed = read_line(display, signals, f"{text} [{choices}] ")
+        word = known.get(typed.strip().lower())
+        if word:
+            return MEANINGS.get(word, word)
+        display.line(f"Please type {choices.replace('/', ' or ')}." if typed else "")
+        if not typed:
+            return None
+
+def read_line(display, signals, prompt):  # Read what is typed; after Ctrl-Z the prompt is shown again.
+    before = signal.signal(signal.SIGCONT, lambda _number, _frame: display.line(prompt, end=""))
+    try:
+        with signals.listening():
+            display.line(prompt, end="")
+            return sys.stdin.readline()
+    except Interrupted:  # the key has been echoed where the answer was due
+        display.line()
+        raise
+    finally:
+        signal.signal(signal.SIGCONT, before)
+
+# --- A run: the loop that does one unit after the other and records each before it goes on.
+RECENT = 12  # units that are told, if there are more
+
+# What came of a unit, and how.
+Done = namedtuple("Done", "outcome how note verbs", defaults=(MappingProxyType({}), VERBS,))
+
+class Waiting(BaseException):
+    """No error: the run cannot go on before somebody decides; the arguments say how, a line each."""
+
+class Performer:  # Does the units of one kind of task. A module that knows a kind adds its class to PERFORMERS.
+    keys = ("prompt", "block")  # the texts that say what a unit does
+    recovers = False  # whether a unit can be interrupted half done, so that somebody must decide (R2)
+
+    def __init__(self, session):
+        self.session = session
+
+    def rehearse(self, _name, _unit):  # Say what would come of a unit, without doing it.
+        return Done("pass", "assumed")
+
+PERFORMERS = {}
+ENTERS = []  # what they show before a unit is named
+BEFORE = []  # what they do before a unit, or in its place
+
+def call_of(options, *words):  # Return the command with which the operator calls a subcommand.
+    place = ("--state-dir", options.state_dir) if options.state_dir else ()
+    return f"{options.prog} {' '.join(map(quote, [*words, *place]))}"
+
+def identity_of(program):  # Return the fields by which a record knows its program (R4).
+    hashes = {"program": program_hash(program), "units": unit_digests(program)}
+    return {"time": utc_now(), "name": program["name"], "source": program["source"], **hashes}
+
+def first_record(program, options):  # Return the record with which a run begins.
+    registers = {**program.get("registers", {})}
+    move = enter(program, program["entry"], registers)
+    run = f"{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{os.urandom(4).hex()}"
+    where = {"cwd": os.getcwd(), "registers": dict(move.registers), "node": move.node}
+    stand = where_it_stands(program, move, None)
+    return {"kind": "begin", "format": 2, "run": run, **identity_of(program), **where, **stand}
+
+def where_it_stands(program, move, before, begins=True):  # Say what a run does where it moved.
+    unit = program["units"][move.node]
+    if unit["task"] == "end":
+        return {"condition": unit["result"], "message": filled(unit, unit.get("message", ""), move.registers)}
+    doing = "running" if begins else "ready"
+    stand = {"condition": doing if PERFORMERS[unit["task"]].recovers else "waiting"}
+    return stand
+
+class Session:  # One run of a program by one process, which holds the lock.
+    def __init__(self, program, options, display, signals, state):
+        self.program, self.options, self.display, self.signals, self.state = program, options, display, signals, state
+        self.call = partial(call_of, options)
+        self.ask = partial(question, display, signals)
+        self.journal = None
+        self.is_interactive = display.is_terminal and sys.stdin.isatty()
+        doing = {name: unit["task"] for name, unit in program["units"].items() if unit["task"] in PERFORMERS}
+        self._performers = {task: PERFORMERS[task](self) for task in sorted(set(doing.values()))}
+        self._places = {name: f"{place}/{len(doing)}" for place, name in enumerate(doing, start=1)}
+        with signals.listening():  # a pipe is waited for until its other end is opened
+            if options.events is not None:
+                self._events = os.open(options.events, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
+        self._began, self._done = time.monotonic(), 0
+
+    @property
+    def folder(self):  # The state directory, wherever the run has gone since it began.
+        if self.journal is None:
+            raise RefusedError("nothing is recorded in a dry run")
+        return self.journal.folder
+
+    def filled(self, unit, key):  # Return a text of a unit, whole.
+        return filled(unit, unit.get(key, ""), self.state.registers)
+
+    def label(self, name):  # Return a unit's name and title as people read them.
+        return one_line(f"{name} {self.filled(self.program['units'][name], 'title')}")
+
+    def texts(self, unit, key):  # Return a text of a unit as the lines in which it is shown.
+        return [f"    {line}".rstrip() for line in clean(self.filled(unit, key)).strip("\n").splitlines()]
+
+    def performer(self, name):  # Return what does a unit.
+        return self._performers[self.program["units"][name]["task"]]
+
+    def record(self, record, sync=True):  # Write a record to the journal and take it into account.
+        if self.journal is not None:
+            self.journal.append(record, sync)
+        self.state.apply(record)
+
+    def emit(self, event, is_between=False, **fields):  # Append an event for machines.
+        if self.options.events is None:
+            return
+        about = {"event": event, "time": utc_now(), "run": self.state.begin["run"], **fields}
+        try:
+            send(self._events, (json.dumps(about) + "\n").encode(), self.signals.has_come)
+        except OSError as error:
+            if is_between:
+                self.rest()
+            raise RefusedError(f"{self.options.events}: cannot write the event {event}: {error.strerror}") from None
+
+    def go(self, resumed):  # Walk to an end, or as far as possible, and return the exit code (R3).
+        state = self.state
+        self.emit("run_started", not resumed, name=self.program["name"], resumed=resumed)
+        try:
+            if resumed and state.condition == "running":
+                self._take_up(state.node)
+            while state.condition not in ENDED:
+                self._do_next(state.node)
+        except Waiting as reason:
+            return self._leave("waiting", EXIT_WAITING, *reason.args)
+        except Interrupted:
+            return self._leave("interrupted", EXIT_INTERRUPTED, f"to go on: {self.call('resume')}")
+        self.emit("run_finished", result=state.condition, message=state.message)
+        if self._done:
+            units = "1 unit" if self._done == 1 else f"{self._done} units"
+            self.display.line(f"{units} run in {duration(time.monotonic() - self._began)}")
+        self.display.rule(f"{state.condition.upper()} {one_line(state.message)}".rstrip())
+        return EXIT_COMPLETE if state.condition == "complete" else EXIT_STOP
+
+    def _leave(self, how, code, *hints):
+        self.emit(f"run_{how}", unit=self.state.node)
+        for line in (*hints, f"{how.upper()} {self.label(self.state.node)}"):
+            self.display.rule(line)
+        return code
+
+    def _take_up(self, name):  # Go on at a unit that was interrupted, as somebody decides.
+        done = self.performer(name).recover(name)
+        if done is None:
+            self._begin()
+        else:
+            self.display.started(self._places[name], self.label(name), ["interrupted"])
+            self.settle(name, done, 0.0)
+
+    def _begin(self):
+        self.record({"kind": "resume", "condition": "running", "time": utc_now()})
+
+    def _do_next(self, name):
+        self.heed()
+        unit, about, begun = self.program["units"][name], self._about(name), time.monotonic()
+        details = [f"attempt {about['attempt']}"] if about["attempt"] > 1 else []
+        for enter_ in ENTERS:
+            enter_(self, unit)
+        self.display.started(self._places[name], self.label(name), details)
+        self.emit("unit_started", True, **about)
+        done = next(filter(None, (look(self, name) for look in BEFORE)), None)
+        if self.state.condition == "ready" or (self.state.condition == "waiting" and self.performer(name).recovers):
+            self._begin()
+        done = done or self.performer(name).perform(name, unit)
+        self._done += 1
+        self.settle(name, done, time.monotonic() - begun)
+
+    def settle(self, name, done, seconds, begins=True):  # Record an outcome and where the run goes: one record (R1).
+        move = advance(self.program, name, self.state.registers, done.outcome, done.verbs)
+        result = {**self._about(name), "outcome": done.outcome, "how": done.how, "says": move.says}
+        result.update(seconds=round(seconds, 3), next=move.node)
+        begins = begins and (self.journal is None or self.journal.is_there())
+        stand = where_it_stands(self.program, move, self.state, begins)
+        word = word_of(self.program["units"][name], done.outcome)
+        ended = f"{self.label(name)} ended with {word}"
+        try:
+            self.record({"kind": "done", **result, "changed": move.changed, **stand, **done.note})
+        except VanishedError as error:
+            raise self._vanished(f"{ended}, and this is lost: {error}") from None
+        except RefusedError as error:
+            recovers = self.performer(name).recovers
+            again = self.call(*(("resume", "--assume", done.outcome) if recovers else ("answer", name, word.lower())))
+            raise RefusedError(f"{ended}, but this could not be recorded ({error}); make room, then: {again}") from None
+        details = ", ".join(filter(None, [done.how, duration(seconds), one_line(move.says)]))
+        self.display.line(f"    {self.display.paint(word, done.outcome)}  {self.display.paint(details, 'dim')}")
+        self.emit("unit_finished", True, **result)
+
+    def heed(self):  # Begin no unit when the run was told to end, or when its state has vanished.
+        if self.signals.has_come():
+            self.rest()
+            raise Interrupted
+        if self.journal is not None and not self.journal.is_there():
+            with suppress(VanishedError):  # a folder that was moved away shall say so
+                self.rest()
+            raise self._vanished(f"{self.journal.loss}; {self.label(self.state.node)} was not begun")
+
+    def rest(self):  # Record that the unit at which the run stands has not begun: nobody need decide about it.
+        if self.state.condition == "running":
+            self.record({"kind": "rest", "condition": "ready"})
+
+    def _vanished(self, reason):  # Say what can be done about a run without state.
+        return VanishedError(
+            f"if the folder was moved, put it back, then: {self.call('resume')}",
+            f"if it is lost, begin anew:                  {self.call('run')}",
+            "to keep the state where no command of the run removes it, name another folder with --state-dir",
+            reason,
+        )
+
+    def _about(self, name):
+        unit, registers = self.program["units"][name], self.state.registers
+        numbers = {"attempt": attempt_of(unit, registers), "instances": instances_of(unit, registers)}
+        return {"unit": name, "title": self.filled(unit, "title"), **numbers}
+
+    def adopt(self):  # Go on with a program that is not the one the run began with (R4).
+        node, old, condition = self.state.node, self.state.registers, self.state.condition
+        if node not in self._places:
+            raise RefusedError(f"the run stands at {node}, which this program does not have")
+        if not self.performer(node).recovers:
+            condition = "waiting"
+        elif condition == "waiting":  # it asked, and is a command now, which has not begun
+            condition = "ready"
+        registers = {**self.program.get("registers", {})}
+        for name, new in registers.items():
+            if isinstance(old.get(name, new), int) == isinstance(new, int):  # it is a counter, or a text, in both
+                registers[name] = old.get(name, new)
+        self.record({"kind": "adopt", **identity_of(self.program), "condition": condition, "registers": registers})
+
+# --- The dry run: the walk as it would be, nothing done and nothing recorded.
+ROUNDS = 10  # how often a unit is shown
+
+def rehearse(session):  # Walk without doing anything and return the lines that tell of it.
+    units, state = session.program["units"], session.state
+    visits = Counter()
+    lines = []
+    while units[state.node]["task"] != "end":
+        name, unit, performer = state.node, units[state.node], session.performer(state.node)
+        visits[name] += 1
+        if visits[name] > ROUNDS:
+            return [*lines, f"It would go round from {session.label(name)} again: the walk ends here."]
+        done = performer.rehearse(name, unit)
+        move = advance(session.program, name, state.registers, done.outcome, done.verbs)
+        lines += [session.label(name), *(line for key in performer.keys for line in session.texts(unit, key))]
+        lines.append(f"  {word_of(unit, done.outcome)} ({done.how}): {one_line(move.says)}".rstrip())
+        state.node, state.registers = move.node, dict(move.registers)
+    message = one_line(session.filled(units[state.node], "message"))
+    return [*lines, f"The run would end: {units[state.node]['result'].upper()} {message}".rstrip()]
+
+# --- What `status` and `steps` say.
+KNOWN = ("unit", "title", "instances", "attempt", "outcome", "how", "says", "seconds")
+FACTS = []  # what they tell of a run
+
+def describe(program, state, busy, call):  # Return the state of a program as plain data.
+    about = {"name": program["name"], "title": program["title"], "source": program["source"]}
+    if state is None:
+        return {**about, "state": "none", "next": [call("run")]}
+    unit = program["units"].get(state.node, {"title": "", "task": ""})
+    word = "running" if busy else "interrupted" if state.condition == "running" else state.condition
+    facts = {
+        "state": word,
+        "run": state.begin["run"],
+        "began": state.begin["time"],
+        "unit": state.node,
+        "unit_title": filled(unit, unit["title"], {**program.get("registers", {}), **state.registers}),
+        "message": state.message,
+        "same_program": state.program == program_hash(program),
+        "pid": None,  # of the command that was left behind, if it still runs
+        "finished": [{key: record[key] for key in KNOWN} for record in state.finished],
+    }
+    for look in FACTS:
+        facts.update(look(program, state))
+    return {**about, **facts, "next": _next(unit, facts, call)}
+
+def _next(unit, facts, call):  # Return the commands that make sense now.
+    word, adopt = facts["state"], [] if facts["same_program"] else ["--adopt"]
+    if word == "running":
+        return []
+    if word in ENDED or (adopt and unit["task"] not in PERFORMERS):
+        return [call("run" if word in ENDED else "reset")]
+    ways = []
+    if word == "interrupted":
+        ways = [call("resume", *adopt, "--rerun-interrupted")]
+        if facts["pid"] is None:  # what goes on has no outcome yet
+            ways += [call("resume", *adopt, "--assume", outcome) for outcome in words_of(unit)]
+        return ways
+    return [*ways, call("resume", *adopt)]
+
+def status_lines(program, facts):  # Return the state of a program as one screen for a person.
+    lines = [one_line(f"{program['title']} ({program['source']})")]
+    if facts["state"] == "none":
+        lines.append("No run has begun here.")
+    else:
+        is_ended, done = facts["state"] in ENDED, facts["finished"]
+        where = facts["message"] if is_ended else f"at {facts['unit']} {facts['unit_title']}"
+        lines += [f"run {facts['run']}", one_line(f"{facts['state'].upper()} {where}")]
+        if facts["pid"] is not None:
+            lines.append(f"Its command still runs (pid {facts['pid']}): wait for its end, or end it and run it again.")
+        if not facts["same_program"]:
+            of = "was an earlier" if is_ended else "run belongs to a different"
+            lines.append(f"This {of} version of the program.")
+        lines += [""][: len(done)]
+        if len(done) > RECENT:
+            lines.append(f"  ... {len(done) - RECENT} units before these")
+        for record in done[-RECENT:]:
+            attempt = f", attempt {record['attempt']}" if record["attempt"] > 1 else ""
+            unit = one_line(f"{record['unit']} {record['title']}")
+            word = word_of(program["units"].get(record["unit"], {}), record["outcome"])
+            lines.append(f"  {word:4}  {unit}{attempt}, {duration(record['seconds'])}")
+    if facts["next"]:
+        lines += ["", "What to do next:", *(f"  {command}" for command in facts["next"])]
+    return lines
+
+def steps_lines(program):  # Return the units of a program as a table.
+    rows = [("UNIT", "KIND", "TITLE", "SOURCE")]
+    for name, unit in program["units"].items():
+        if unit["task"] not in ("branch", "end"):
+            rows.append((name, unit["task"], one_line(unit["title"]), one_line(unit["at"])))
+    widths = [max(len(row[column]) for row in rows) for column in range(3)]
+    return ["  ".join([*map(str.ljust, row, widths), row[3]]) for row in rows]
+
+# --- The command line of a program.
+class Commandline:  # What the subcommands of a program share.
+    def __init__(self, program, options, display):
+        self.program, self.options, self.display = program, options, display
+        self.call = partial(call_of, options)
+        self.store = Store((options.state_dir or os.path.join(".rdc", program["name"])).rstrip("/") or "/")
+        self.none = f"no run has begun here ({self.store.directory}); begin one: {self.call('run')}"
+
+    def session(self, signals, state=None):  # Return a run of the program, from its beginning or from a state.
+        state = state or State(first_record(self.program, self.options))
+        return Session(self.program, self.options, self.display, signals, state)
+
+    @contextmanager
+    def locked(self):  # Hold signals back and every other run away.
+        if self.options.command != "run" and not os.path.exists(self.store.path):
+            raise RefusedError(self.none)
+        with Signals() as signals:
+            self.display.gives_up = signals.has_come
+            with self.store.locked():
+                yield signals
+
+    def is_same(self, state):  # Tell whether a state belongs to this version of the program (R4).
+        return bool(program_hash(self.program) == state.program)
+
+    def known_state(self):  # Read the state; refuses that of another program (R4).
+        state, reading = self.store.read()
+        if state is None:
+            raise RefusedError(self.none)
+        if self.options.adopt or self.is_same(state):
+            return state, reading
+        self.check_document(state)
+        if state.condition not in ENDED:
+            raise RefusedError(
+                *differences(state.units, self.program),
+                f"to resume with this version all the same: {self.call('resume', '--adopt')}",
+                "this run belongs to a different version of this program",
+            )
+        return state, reading
+
+    def check_document(self, state):  # Refuse the state of another document.
+        about, key = self.program, "source" if state.source != self.program["source"] else "name"
+        if getattr(state, key) != about[key] and not self.is_same(state):
+            raise RefusedError(
+                f"to archive that run: {self.call('reset')}",
+                f"the state in {self.store.directory} is that of {getattr(state, key)} (run {state.begin['run']}), "
+                f"this is {about[key]}: use --state-dir, or archive it with reset",
+            )
+
+    def say(self, lines):  # Write lines to standard output.
+        with naming("standard output"):
+            put(sys.stdout, "".join(clean(line) + "\n" for line in lines))
+        return EXIT_COMPLETE
+
+def run(line):  # Begin a run, unless one is under way.
+    if line.options.dry_run:
+        line.options.events = None
+        with Signals() as signals:
+            line.display.gives_up = signals.has_come
+            session = line.session(signals)
+        return line.say(rehearse(session))
+    with line.locked() as signals:
+        old, reading = line.store.read()
+        if old is not None and old.condition not in ENDED:
+            _refuse_another(line, old)
+        session = line.session(signals)
+        if old is not None:
+            line.store.archive(old.begin["run"])
+            reading = Reading([])
+        session.journal = line.store.journal(reading)
+        session.journal.append(session.state.begin)
+        return session.go(resumed=False)
+
+def _refuse_another(line, old):  # Refuse a run while another is under way, which options may be about.
+    line.check_document(old)
+    options, version = line.options, "" if line.is_same(old) else ", of a different version of this program"
+    words = ["--adopt"] if version else []
+    words += ["--rerun-interrupted"] if options.rerun_interrupted else []
+    words += ["--assume", options.assume] if options.assume else []
+    ways = [f"to resume it:   {line.call('resume', *words)}", f"to archive it:  {line.call('reset')}"]
+    is_there = old.node in line.program["units"]
+    raise RefusedError(*ways[not is_there :], f"an unfinished run stands at {old.node}{version}")
+
+def resume(line):  # Go on with a run.
+    with line.locked() as signals:
+        state, reading = line.known_state()
+        session = line.session(signals, state)
+        session.journal = line.store.journal(reading)
+        os.chdir(state.begin["cwd"])  # M2: where the run was started from
+        if state.condition not in ENDED and not line.is_same(state):
+            session.adopt()
+        return session.go(resumed=True)
+
+def status(line):  # Say where the run stands.
+    state = line.known_state()[0] if os.path.exists(line.store.path) else None
+    facts = describe(line.program, state, line.store.is_busy(), line.call)
+    return line.say([json.dumps(facts, indent=2)] if line.options.json else status_lines(line.program, facts))
+
+def reset(line):  # Archive a run, a damaged one too.
+    with line.locked():
+        try:
+            state, _ = line.store.read()
+            name = state.begin["run"] if state is not None else "empty"
+        except RefusedError:
+            name = time.strftime("damaged-%Y%m%dT%H%M%SZ", time.gmtime())
+        line.display.rule(f"the run was archived as {line.store.archive(name)}")
+    return EXIT_COMPLETE
+
+COMMANDS = {
+    "run": ("begin a run", run),
+    "resume": ("go on with a run", resume),
+    "status": ("say where the run stands", status),
+    "steps": ("list the units", lambda line: line.say(steps_lines(line.program))),
+    "reset": ("archive the run, to begin anew", reset),
+}
+OPTIONS = [
+    ("run resume status steps reset answer", "--state-dir", "DIR", "where the state is kept"),
+    ("run resume", "--answers", "FILE", "RESULT or UNIT RESULT, a line each"),
+    ("run resume", "--rerun-interrupted", "", "run the interrupted command again"),
+    ("run resume", "--assume", "WORD", "the outcome of the interrupted command"),
+    ("run resume answer", "--events", "FILE", "append what happens, as JSON lines"),
+    ("run", "--dry-run", "", "show the walk; do and record nothing"),
+    ("resume status", "--adopt", "", "accept the state of another version"),
+    ("status", "--json", "", "for machines"),
+]
+"""The subcommands that have an option, its name, what it takes (`...`: several times), what it is for."""
+
+DEFAULTS = {"answers": None, "events": None, "adopt": False, "assume": None}
+
+def help_of(program, prog, command):  # Return what the program, or one of its commands, tells of itself.
+    lines = [f"  {name:8}{text}" for name, (text, _) in COMMANDS.items()]
+    if command in COMMANDS:
+        lines = [f"  {name + ' ' + takes:32}{text}" for owners, name, takes, text in OPTIONS if command in owners]
+    return [f"usage: {prog} {command or 'COMMAND'} [OPTION]...", "", program["title"], "", *lines]
+
+def read_words(prog, command, words):  # Read the options and words that follow a subcommand, in any order.
+    known = {option: takes for owners, option, takes, _ in OPTIONS if command in owners.split()}
+    found = {name: [] if "..." in takes else None if takes else False for name, takes in known.items()}
+    due, rest, see = [name for name in known if name[0] != "-"], list(words), f"(see: {prog} {command} --help)"
+    while rest:
+        word = rest.pop(0)
+        option, equals, value = word.partition("=")
+        if due and not word.startswith("--"):
+            found[due.pop(0)] = word
+        elif option not in known or (equals and not known[option]):
+            raise RefusedError(f"unrecognized arguments: {word} {see}")
+        elif known[option] and not equals and (not rest or rest[0].startswith("--")):
+            raise RefusedError(f"argument {option}: expected {known[option]} {see}")
+        else:
+            given = value if equals else rest.pop(0) if known[option] else True
+            found[option] = [*found[option], given] if isinstance(found[option], list) else given
+    if due:
+        raise RefusedError(f"the following arguments are required: {' '.join(due)} {see}")
+    options = {option.strip("-").replace("-", "_"): value for option, value in found.items()}
+    return SimpleNamespace(**{**DEFAULTS, **options}, prog=prog, command=command)
+
+def execute(program, words, prog, display):  # Do what the subcommand says.
+    command = words[0] if words else ""
+    if {"-h", "--help"} & set(words[: 1 + (command in COMMANDS)]):
+        put(sys.stdout, clean("\n".join(help_of(program, prog, command))) + "\n")
+        return EXIT_COMPLETE
+    if command not in COMMANDS:
+        wrong = f"no command {command!a}" if words else "no subcommand was given"
+        raise RefusedError(f"{wrong}: there are {', '.join(COMMANDS)} (see: {prog} --help)")
+    options = read_words(prog, command, words[1:])
+    outcomes = {word for unit in program["units"].values() for word in words_of(unit)}
+    if options.assume and (options.rerun_interrupted or options.assume not in outcomes):
+        raise RefusedError(f"--assume takes one of {', '.join(sorted(outcomes))}, and no --rerun-interrupted beside it")
+    with naming("the current folder"):
+        os.getcwd()
+    line = Commandline(program, options, display)
+    try:
+        return COMMANDS[command][1](line)
+    except OSError as error:
+        if error.filename and line.store.involves(str(error.filename)):
+            error.strerror = f"{error.strerror}; choose another place with --state-dir"
+        raise
+
+def main(program, argv=None, prog=None):  # Do what the command line says and return the exit code.
+    for name in ("stdin", "stdout", "stderr"):
+        if getattr(sys, name) is None:  # the next file that is opened would take its place
+            setattr(sys, name, open(os.open(os.devnull, os.O_RDWR), "r+", encoding="utf-8"))
+    script = sys.argv[0]
+    is_direct = "/" in script and os.access(script, os.X_OK)
+    prog = prog or (quote(script) if is_direct else f"python3 {quote(script)}")
+    try:
+        return _do(program, sys.argv[1:] if argv is None else argv, prog, Display(sys.stderr))
+    except KeyboardInterrupt:
+        return EXIT_INTERRUPTED
+
+def _do(program, words, prog, display):
+    try:
+        return execute(program, words, prog, display)
+    except RefusedError as refusal:
+        *details, reason = refusal.args
+    except BrokenPipeError:  # who reads the output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return EXIT_COMPLETE
+    except OSError as error:
+        details, reason = [], f"{error.filename}: {error.strerror}" if error.filename else str(error)
+    except Interrupted:
+        display.rule("INTERRUPTED before anything was done")
+        return EXIT_INTERRUPTED
+    for text in (*details, f"error: {reason}"):
+        display.rule(text)
+    return EXIT_REFUSED
+
+# --- What a step with substeps says when a run comes into it.
+class Groups:  # Shows the title and the prompt of a group before the first of its units.
+    def __init__(self):
+        self._last = ""
+
+    def show(self, session, unit):  # Show a group where the unit before was in another one, or in none.
+        group, display = unit.get("group", ""), session.display
+        if group and group != self._last:
+            step = session.program["groups"][group]
+            title = " ".join(session.texts(step, "title"))
+            display.line(display.paint(one_line(f"{group} {title}"), "bold"))
+            for line in session.texts(step, "prompt"):
+                display.line(display.paint(line, "dim"))
+        self._last = group
+
+ENTERS.append(Groups().show)
+
+# --- The foreground of the terminal: lent to a command while it runs, so that its keys reach it (R5).
+class Foreground:  # The controlling terminal, if there is one. SIGTTOU is ignored while it is used.
+    def __init__(self):
+        self._is_lent, self._terminal = False, -1
+        self._ours = None
+        self._theirs = None
+        with suppress(OSError):
+            self._terminal = os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY)
+
+    def exists(self):  # Tell whether there is a terminal at all.
+        return self._terminal >= 0
+
+    def is_ours(self):  # Tell whether this process is in the foreground.
+        with suppress(OSError):
+            return os.tcgetpgrp(self._terminal) == os.getpgrp()
+        return False
+
+    def lend(self, group, again=False):  # Give the foreground away, if it is ours.
+        if self.is_ours():
+            self._ours = self._swap(self._theirs if again else None)
+            with suppress(OSError):  # the command may have ended already
+                os.tcsetpgrp(self._terminal, group)
+                self._is_lent = True
+
+    def take_back(self):  # Take it back, with its modes (a `stty -echo` may be left); tells whether it was lent.
+        was_lent, self._is_lent = self._is_lent, False
+        if was_lent:
+            with suppress(OSError):  # the terminal may be gone
+                os.tcsetpgrp(self._terminal, os.getpgrp())
+            self._theirs = self._swap(self._ours)
+        return was_lent
+
+    def _swap(self, wanted):  # Return the modes of the terminal, and set others.
+        modes = None
+        with suppress(OSError, termios.error):
+            modes = termios.tcgetattr(self._terminal)
+            if wanted is not None:
+                termios.tcsetattr(self._terminal, termios.TCSANOW, wanted)
+        return modes
+
+# --- Commands that outlive a runner that was killed: found again by pid and start time (R2).
+GRACE = 5.0  # seconds from SIGTERM to SIGKILL
+TOLERANCE = 5  # ticks; a number is not given again that fast
+
+def ticks():  # Return the time as /proc counts it, in ticks since the machine started; None where there is no /proc.
+    has_clock = hasattr(time, "CLOCK_BOOTTIME")
+    return int(time.clock_gettime(time.CLOCK_BOOTTIME) * os.sysconf("SC_CLK_TCK")) if has_clock else None
+
+def is_alive(process):  # Tell whether a recorded process still lives; another one may have its number by now.
+    with suppress(OSError), open(f"/proc/{process['pid']}/stat", "rb") as file:
+        state, *fields = file.read().rpartition(b")")[2].split()
+        since = process["since"]
+        return since is not None and state not in (b"Z", b"X") and abs(int(fields[18]) - int(since)) <= TOLERANCE
+    return False
+
+def signal_group(group, *numbers):  # Send signals to a process group that may be gone.
+    for number in numbers:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(group, number)
+
+def end_groups(left):  # End the process groups of processes that were left behind.
+    for process in left:
+        signal_group(process["pid"], signal.SIGTERM, signal.SIGCONT)
+    deadline = time.monotonic() + GRACE
+    while any(map(is_alive, left)) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    for process in left:
+        signal_group(process["pid"], signal.SIGKILL)
+
+# --- Processes: each in a group of its own, of which nothing is left behind (M2, R5).
+PATIENCE = 10  # seconds from a stop signal, or from the end of a time limit (I21), to SIGKILL
+IGNORED_HERE = (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGTTOU)  # by Python and by this runner
+KEYS = (-signal.SIGINT, -signal.SIGQUIT, 128 + signal.SIGINT)
+
+Ended = namedtuple("Ended", "code is_late", defaults=(False,))  # Its exit code (negative: a signal).
+
+def in_words(ended):  # Say how a process ended.
+    if ended.code >= 0:
+        return f"exit code {ended.code}" if ended.code else ""
+    names = {number.value: number.name for number in signal.Signals}
+    return f"killed by {names.get(-ended.code, f'signal {-ended.code}')}"
+
+class Processes:  # Begins processes and waits for them: for one with the terminal, or for several at the same time.
+    def __init__(self, signals, lends, began):
+        """`lends` tells whether one gets the terminal; `began` is told the number of each as soon as it runs."""
+        self._signals, self._lends, self._began, self._foreground = signals, lends, began, Foreground()
+        self._is_stopping = False
+        self._left = []
+        self._late = set()
+
+    def spawn(self, path, words, environment, files=()):
+        """Begin a process and return its number, which is that of its group too."""
+        signals = {"setsigmask": self._signals.before, "setsigdef": IGNORED_HERE}
+        group = os.posix_spawnp(path, words, environment, file_actions=files, setpgroup=0, **signals)
+        self._began(group)
+        return group
+
+    @staticmethod
+    def end(groups):  # End processes at once, with all of their groups.
+        for group in groups:
+            signal_group(group, signal.SIGKILL)
+            os.waitpid(group, 0)
+
+    def watch(self, groups, seconds=0, ended=lambda _index: None):
+        """Wait for processes, so many seconds at most; a stop signal, or one that a key ended, interrupts the run."""
+        codes = {}
+        self._left, self._late = list(groups), set()
+        try:
+            if self._lends and len(groups) == 1:
+                self._foreground.lend(groups[0])
+            while self._left:
+                self._heed(self._signals.wait())
+                for group, code in self._collect():
+                    codes[group] = code
+                    self._left.remove(group)
+                    ended(groups.index(group))
+        finally:
+            had_keys = self._foreground.take_back()
+            self.end(self._left)
+        is_stopped = self._is_stopping or (had_keys and not set(KEYS).isdisjoint(codes.values()))
+        for group in groups if is_stopped else self._late:
+            signal_group(group, signal.SIGKILL)  # R5: what of the group has outlived its leader
+        if is_stopped:
+            raise Interrupted
+        return [Ended(codes[group], group in self._late) for group in groups]
+
+    def _heed(self, number):
+        """End what runs when the run is told to end, or when the time is up (I21): at last by SIGKILL."""
+        is_time, is_ending = number == signal.SIGALRM and self._signals.has_timer, self._is_stopping or self._late
+        if is_time and is_ending:
+            number = signal.SIGKILL
+        elif number in self._signals.stops:
+            self._is_stopping, number = True, number if number in FORWARDED else signal.SIGTERM
+        else:
+            return
+        if not is_ending:
+            self._signals.wake_after(PATIENCE)
+        for group in self._left:
+            signal_group(group, number, signal.SIGCONT)
+
+    def _collect(self):  # Return the groups that have ended since, with their exit codes.
+        found = []
+        for group in self._left:
+            pid, status = os.waitpid(group, os.WNOHANG | os.WUNTRACED)
+            if pid and not os.WIFSTOPPED(status):
+                found.append((group, os.waitstatus_to_exitcode(status)))
+            elif pid and self._foreground.exists():
+                self._stopped(group, os.WSTOPSIG(status))
+        return found
+
+    def _stopped(self, group, number):
+        """Stop with the process (Ctrl-Z) and go on with it; one that asked for the terminal gets it."""
+        self._foreground.take_back()
+        if number not in (signal.SIGTTIN, signal.SIGTTOU) or not self._foreground.is_ours():
+            signal_group(os.getpgrp(), signal.SIGTSTP)
+        self._foreground.lend(group, again=True)
+        signal_group(group, signal.SIGCONT)
+
+# --- Units that call processes: what is left to decide where one was interrupted half done (R2).
+MEANT = {"pass": "it passed", "fail": "it failed"}
+
+def left_behind(state):  # Return the processes of a unit that was interrupted which go on without the run.
+    return [note for note in state.notes if note["kind"] == "process" and is_alive(note)]
+
+def pid_left(_program, state):  # Tell the number of one, for the status.
+    found = left_behind(state) if state.condition == "running" else []
+    return {"pid": found[0]["pid"]} if found else {}
+
+class Calling(Performer):  # Does units by calling processes.
+    recovers = True
+    noun = "command"
+
+    def __init__(self, session):
+        super().__init__(session)
+        self._environment = {**os.environb, b"RDC_RUN_ID": session.state.begin["run"].encode()}
+        self.processes = Processes(session.signals, session.is_interactive, self._began)
+
+    def _began(self, group):
+        with suppress(RefusedError):  # a full disk is no reason to end a command half-way; its outcome will tell
+            self.session.record({"kind": "process", "pid": group, "since": ticks()}, sync=False)
+
+    def environment(self, unit, **more):  # Return the environment of what a unit calls (M4, I7).
+        registers = self.session.state.registers
+        found = {"RDC_ATTEMPT": attempt_of(unit, registers), **instances_of(unit, registers), **more}
+        return {**self._environment, **{key.encode(): str(value).encode() for key, value in found.items()}}
+
+    def not_begun(self, name, error):
+        """Leave a unit to be resumed whose process the system could not start: it has no outcome (M2)."""
+        self.session.rest()
+        hint = "once the system can start processes again"
+        if error.errno == errno.E2BIG:
+            size = sum(len(key) + len(value) + 2 for key, value in self._environment.items())
+            hint = f"the environment has {size:,} bytes; unset what is large in it"
+        reason = f"{self.session.label(name)} was not begun: its shell cannot be started: {error.strerror}"
+        return RefusedError(f"{hint}, then: {self.session.call('resume')}", reason)
+
+    def recover(self, name):
+        """Decide about a unit that was interrupted: as the options say, or as the operator does (R2)."""
+        session, options, label = self.session, self.session.options, self.session.label(name)
+        again, running = session.call("resume", "--rerun-interrupted"), left_behind(session.state)
+        if running:  # then nothing can be decided, unless the options say that it is to be ended
+            still = f"{label}: its {self.noun} still runs (pid {', '.join(str(one['pid']) for one in running)})"
+            if options.assume:
+                raise RefusedError(f"{still}; wait for its end, or end it and run it again: {again}")
+            if not options.rerun_interrupted:
+                raise Waiting(still, "wait for its end and resume, or end it and run it again:", f"  {again}")
+            session.display.line(f"{still}; ending it")
+            end_groups(running)
+        if options.rerun_interrupted:
+            return None
+        if options.assume:
+            return self.assumed(name, options.assume)
+        words, unknown = words_of(session.program["units"][name]), "rdc cannot tell whether it finished."
+        choice = None
+        if session.is_interactive and words == BINARY:
+            place = one_line(session.program["units"][name]["at"])
+            session.display.line(f"{label} ({place}) was interrupted; {unknown}")
+            choice = session.ask("Did it pass, did it fail, or run it again?", "pass/fail/again")
+        if choice is not None:
+            return None if choice == "again" else Done(choice, "as the operator says")
+        ways = [f"  {MEANT.get(word, word) + ':':15} {session.call('resume', '--assume', word)}" for word in words]
+        raise Waiting(f"{label} was interrupted; {unknown} To decide:", f"  run it again:   {again}", *ways)
+
+    def assumed(self, name, word):  # Take the word of the operator for what came of a unit (I16).
+        if word not in words_of(self.session.program["units"][name]):
+            raise RefusedError(f"{name} cannot have the outcome {word}")
+        return Done(word, "as assumed")
+
+FACTS.append(pid_left)
+
+# --- Commands: run by a shell (M2).
+LINES = 6  # of what a prompt says, before its command runs
+
+class Commands(Calling):  # Runs shell units.
+    keys = ("command",)
+
+    def perform(self, name, unit):  # Run the command of a unit: exit code 0 is PASS, all else FAIL (M2).
+        self._show(unit)
+        self.session.heed()
+        try:
+            words = [unit["shell"].encode(), b"-c", self.session.filled(unit, "command").encode()]
+            group = self.processes.spawn(unit["shell"], words, self.environment(unit))
+        except FileNotFoundError:
+            return Done("fail", f"there is no {unit['shell']} here")
+        except OSError as error:
+            raise self.not_begun(name, error) from None
+        (ended,) = self.processes.watch([group], unit.get("timeout", 0))
+        return Done("pass" if ended == (0, False) else "fail", in_words(ended))
+
+    def _show(self, unit):  # Show what the unit says to a person, once per visit; a log has the document for it.
+        display, lines = self.session.display, self.session.texts(unit, "prompt")
+        if display.is_terminal and attempt_of(unit, self.session.state.registers) == 1:
+            for line in lines[:LINES] + [f"    {display.more}"][: len(lines) > LINES]:
+                display.line(display.paint(line, "dim"))
+
+PERFORMERS["shell"] = Commands
+
+if __name__ == "__main__":
+    sys.exit(main(built(runbook)))

@@ -101,49 +101,2315 @@ import sys
 if __name__ == "__main__" and not (sys.flags.isolated or getattr(sys.flags, "safe_path", False)):
     del sys.path[0]  # the folder of this file: no module that lies there belongs to this program
 
-import codecs, errno, fcntl, json, operator, os, re, select, shlex, signal, stat, threading, time, zlib
-from collections import ChainMap, namedtuple
+import codecs, errno, fcntl, json, operator, os, re, select, shlex, signal, stat, termios, threading, time, zlib
+from collections import ChainMap, Counter, namedtuple
 from contextlib import contextmanager, suppress
-from functools import cache, cached_property, partial
+from functools import cached_property, partial
 from pathlib import Path
-from types import SimpleNamespace
+from shlex import quote
+from types import MappingProxyType, SimpleNamespace
 from urllib.parse import quote
 
-# --- golden/shared/py/the-program-table.py
-# --- golden/shared/py/the-table-of-a-program.5.py
-# --- golden/shared/py/the-meaning-of-a-program.py
-# --- golden/shared/py/the-journal.py
-# --- golden/shared/py/the-state-of-a-run.py
-# --- golden/shared/py/signals.py
-# --- golden/shared/py/writing-to-somebody-who-may-not-read.py
-# --- golden/shared/py/what-the-operator-sees.py
-# --- golden/shared/py/a-question-to-the-person-at-the-terminal.py
-# --- golden/shared/py/a-file-of-answers-to-prompts.2.py
-# --- golden/shared/py/the-stream-of-events-for-machines.py
-# --- golden/shared/py/a-run.2.py
-# --- golden/shared/py/the-dry-run.py
-# --- golden/shared/py/what-status-and-steps-say.py
-# --- golden/shared/py/the-command-line-of-a-program.py
-# --- golden/shared/py/runs-that-wait-for-an-answer.py
-# --- golden/shared/py/whether-the-value-of-an-input-fits-what-was-declared.py
-# --- golden/shared/py/text-files-that-the-operator-names.py
-# --- golden/shared/py/inputs.py
-# --- golden/shared/py/how-an-answer-becomes-a-text.3.py
-# --- golden/shared/py/texts-that-a-run-keeps.py
-# --- golden/shared/py/what-a-journal-and-a-status-know-of-the-texts-that-a-run-keeps.py
-# --- golden/shared/py/the-foreground-of-the-terminal.py
-# --- golden/shared/py/commands-that-outlive-a-runner-that-was-killed.py
-# --- golden/shared/py/processes.py
-# --- golden/shared/py/units-that-call-processes.py
-# --- golden/shared/py/values.py
-# --- golden/shared/py/slots-as-environment-variables-of-what-a-unit-calls.py
-# --- golden/shared/py/commands.2.py
-# --- golden/shared/py/prompts.2.py
-# --- golden/shared/py/replies.py
-# --- golden/shared/py/exchanges-with-processes.py
-# --- golden/shared/py/the-search-for-a-validation-pattern.py
-# --- golden/shared/py/units-that-give-a-text-to-a-process-and-take-its-answer.py
-# --- golden/shared/py/commands-by-name.py
-# --- golden/shared/py/agents.py
-# --- golden/shared/py/units-that-an-agent-answers.py
-# --- golden/shared/py/units-that-call-several-agents-at-the-same-time.py
+# --- The program table: what may go wrong with it, and which program a state belongs to (R4).
+EXIT_COMPLETE, EXIT_STOP, EXIT_REFUSED, EXIT_WAITING, EXIT_INTERRUPTED = 0, 1, 2, 75, 130  # R3
+
+class RefusedError(Exception):
+    """A reason to go no further, after lines with details, for the operator; the exit code is 2 (R3)."""
+
+@contextmanager
+def naming(path):  # See to it that an error of the system names the file that it is about.
+    try:
+        yield
+    except OSError as error:
+        error.filename = error.filename or str(path)
+        raise
+
+def digest(text):  # Return the SHA-256 of a text in hexadecimal.
+    import hashlib  # what is slow to import is imported late: `--help` does not need it
+
+    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
+
+def _hash_of(value):  # Return the hash of a value, which is the same wherever and whenever it is made.
+    return digest(json.dumps(value, sort_keys=True, separators=(",", ":")))
+
+def _identity(unit):  # Return what makes a unit what it is: all but its place, so that a line may shift (R4).
+    return {key: value for key, value in unit.items() if key != "at"}
+
+def program_hash(program):  # Return the hash by which a state knows its program.
+    whole = {key: program.get(key, {}) for key in ("entry", "registers", "scopes")}
+    return _hash_of({**whole, "units": {name: _identity(unit) for name, unit in program["units"].items()}})
+
+def unit_digests(program):  # Return a short digest of each unit, by which two programs are compared.
+    return {name: _hash_of(_identity(unit))[:12] for name, unit in program["units"].items()}
+
+def differences(recorded, program):  # Say which units were added, removed and changed since.
+    now = unit_digests(program)
+    added = [name for name in now if name not in recorded]
+    removed = [name for name in recorded if name not in now]
+    changed = [name for name in now if recorded.get(name, now[name]) != now[name]]
+    groups = (("added", added), ("removed", removed), ("changed", changed))
+    found = [f"{word}: {', '.join(names)}" for word, names in groups if names]
+    return found or ["no unit differs, only where the program begins or what it counts"]
+
+# --- The table of a program, put together from the calls of its runbook.
+WAYS = {"on_pass": "pass", "on_fail": "fail", "on_yes": "pass", "on_no": "fail", "then": None, "otherwise": None}
+
+class Builder:  # The words of a runbook. Ways lead from a unit; of several, the first whose conditions hold is taken.
+    def __init__(self):
+        self.table = {"registers": {}, "units": {}}
+
+    def about(self, title, counters=None, texts=None, **facts):  # Say what the program is, and what it holds at first.
+        self.table.update(title=title, registers={**(counters or {}), **(texts or {})}, **facts)
+
+    def group(self, name, **facts):  # Say what a run is told when it comes into a group.
+        self.table.setdefault("groups", {})[name] = {key: unframed(value) for key, value in facts.items()}
+
+    def unit(self, name, title='', at='', task='shell', **settings):  # Add a unit.
+        self.table.setdefault("entry", name)
+        unit = {"title": title, "task": task, "edges": []}
+        self.table["units"][name] = unit
+        if at:
+            unit["at"] = f"{self.table['source']}:{at}" if isinstance(at, int) else at
+        ways = []
+        for key, value in settings.items():
+            if key in WAYS:
+                ways += flat(WAYS[key], value)
+            elif key == "on":
+                for word, found in value.items() if isinstance(value, dict) else value:
+                    ways += flat(word, found)
+            elif key in ("bash", "sh"):
+                unit.update(shell=key, command=unframed(value))
+            else:
+                unit[key] = unframed(value)
+        self._lead(name, unit, ways)
+
+    def _lead(self, name, unit, ways):  # Write ways as edges of a unit.
+        counter, is_retried = f"{name} retries", any("times" in way for _, way in ways)
+        if is_retried:
+            unit["attempt"], self.table["registers"][counter] = counter, 0
+        for word, way in ways:
+            edge = {"on": word, "go": name, **way}
+            if "times" in edge:
+                edge.update({"if": [[counter, "<", edge.pop("times")]], "do": [[counter, "+", 1]]})
+            elif is_retried:  # who leaves and comes back has all attempts again
+                edge["do"] = [*edge["do"], [counter, "=", 0]]
+            if "end" in edge:
+                edge["go"] = self._end(name, edge.pop("end"))
+            unit["edges"].append({key: value for key, value in edge.items() if value or key == "says"})
+
+    def end(self, name, result, message='', **settings):  # Add an end to which several ways lead, or one that leads on.
+        self.unit(name, task="end", result=result, **settings)
+        self.table["units"][name]["message"] = message
+
+    @staticmethod
+    def go(go, says='', when=(), do=()):  # Lead to a unit; `says` is what the document says.
+        return {"go": go, "if": when, "do": do, "says": says}
+
+    def _end(self, name, end):  # Add an end that only one way leads to, and name it.
+        units, name = self.table["units"], f"{name}/{end['result'].upper()}"
+        more = (f"{name}~{number}" for number in range(2, len(units) + 2))
+        name = next(free for free in (name, *more) if free not in units)
+        units[name] = {"title": "", "task": "end", **end, "edges": []}
+        return name
+
+def flat(word, ways):  # Return ways one after the other, each with its outcome.
+    return [(word, ways)] if isinstance(ways, dict) else [pair for way in ways for pair in flat(word, way)]
+
+def unframed(value):  # Take the line ends off a text that stands on lines of its own between its quotes.
+    return value[1:-1] if isinstance(value, str) and value.startswith("\n") else value
+
+def built(runbook):  # Return the table of a runbook; a word that is not the builder's is the kind of a task.
+    builder, code = Builder(), runbook.__code__
+    words = code.co_varnames[: code.co_argcount]
+    runbook(*(getattr(builder, word, None) or partial(builder.unit, task=word) for word in words))
+    return builder.table
+
+# --- The meaning of a program: a pure walk from unit to unit, which never runs anything.
+TESTS = {"<": operator.lt, ">=": operator.ge, "=": operator.eq}
+VERBS = {"=": lambda _old, new: new, "+": operator.add, "at least": max}
+# How the value of a placeholder is found, by the type of what the table says of it.
+VALUES = {str: lambda name, registers: str(registers[name])}
+
+# Where a walk went, and what it set on its way.
+Move = namedtuple("Move", "node registers changed says passed", defaults=('', (),))
+
+def _apply(program, edge, registers, verbs):
+    for effect in edge.get("do", ()):
+        register, verb, amount = effect
+        value = registers[amount] if isinstance(amount, str) else amount
+        registers[register] = verbs[verb](registers[register], value)
+
+def _choose(program, node, registers, outcome):  # Return the first edge whose outcome and tests hold.
+    for edge in program["units"][node].get("edges", ()):
+        tests = edge.get("if", ())
+        if edge.get("on", outcome) == outcome and all(TESTS[test](registers[name], by) for name, test, by in tests):
+            return edge
+    raise RefusedError(f"{node}: no edge can be taken ({outcome or 'passing'}): the program is broken")
+
+def enter(program, node, registers):  # Go to a node and on, through branches and nested ends.
+    return _follow(program, {"go": node}, registers, VERBS)
+
+def advance(program, node, registers, outcome, verbs=VERBS):  # Leave a unit with its outcome (M13).
+    return _follow(program, _choose(program, node, registers, outcome), registers, verbs)
+
+def _follow(program, edge, before, verbs):  # Take an edge, and those behind it; `before` stays as it is.
+    changed = {}
+    registers = ChainMap(changed, before)  # copying all counters at each step would make long programs slow
+    says, passed = [edge.get("says", "")], []
+    _apply(program, edge, registers, verbs)
+    return Move(edge["go"], registers, changed, ", ".join(filter(None, says)), tuple(passed))
+
+def filled(unit, text, registers, escape=str):  # Replace the placeholders in a text, in one pass (I6).
+    if unit.get("placeholders"):
+        places = unit["placeholders"].items()
+        found = {mark: escape(VALUES[type(place)](place, registers)) for mark, place in places}
+        text = re.sub("|".join(map(re.escape, found)), lambda match: found[match.group()], text)
+    return text
+
+def attempt_of(unit, registers):  # Return the number of the attempt at a unit within this visit (M4).
+    return registers[unit["attempt"]] + 1 if "attempt" in unit else 1
+
+def instances_of(unit, registers):  # Return the instance variables of a unit with their values (M4).
+    return {variable: registers[register] for variable, register in unit.get("variables", {}).items()}
+
+# --- The journal: an append-only file of checked records, on disk before what they tell is seen (R1).
+class VanishedError(RefusedError):
+    """The state is not where it was: what a run records is lost, and nothing keeps a second run away."""
+
+class Held:  # A file that is open, and where it was.
+    def __init__(self, path, flags):
+        self.path = os.path.join(os.getcwd(), path)  # a resumed run changes its folder
+        self.descriptor = os.open(path, flags | os.O_CREAT, 0o666)
+
+    def is_there(self):  # Tell whether the file is still found at its path.
+        try:
+            return os.path.samestat(os.fstat(self.descriptor), os.stat(self.path))
+        except OSError:
+            return False
+
+# What a journal holds, how much of it is good, what must follow.
+Reading = namedtuple("Reading", "records size missing", defaults=(0, b'',))
+
+def at_once(path, flags):  # Open a file; a pipe in its place would be waited for, with signals held back.
+    return os.open(path, flags | os.O_NONBLOCK)
+
+def encode(record):  # Write a record as a line.
+    text = json.dumps(record, separators=(",", ":")).encode()
+    return b"%08x %s\n" % (zlib.crc32(text), text)
+
+def _decode(line, number):  # Read a line without its newline; raises ValueError where it is not what was written.
+    if line[:9] != b"%08x " % zlib.crc32(line[9:]):
+        raise ValueError("the checksum does not match")
+    record = json.loads(line[9:])
+    if record["n"] != number:
+        raise ValueError(f"record {record['n']} stands where {number} is due")
+    return record
+
+def _is_torn(tail, number):  # Tell whether a tail without newline is what a write that was cut short leaves.
+    text, start = tail[9:], b'{"n":%d,' % number
+    is_begun = re.fullmatch(rb"[0-9a-f]{0,8}|[0-9a-f]{8} [ -~]*", tail)
+    try:
+        json.JSONDecoder().raw_decode(text.decode())
+    except ValueError:
+        return bool(is_begun) and text[: len(start)] == start[: len(text)]
+    return False  # a whole record was there: its last byte or its newline has been altered
+
+def read_journal(path):  # Read a journal without changing it; one that is not there holds nothing.
+    try:
+        descriptor = at_once(path, os.O_RDONLY)
+    except FileNotFoundError:
+        return Reading([])
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise RefusedError(f"{path}: the journal is not a regular file")
+    with os.fdopen(descriptor, "rb") as file, naming(path):
+        content = file.read()
+    *lines, tail = content.split(b"\n")
+    records = []
+    try:
+        for line in lines:
+            records.append(_decode(line, len(records)))
+        is_torn = not tail or _is_torn(tail, len(records))
+        if not is_torn:  # it is whole, but for its newline
+            records.append(_decode(tail, len(records)))
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise RefusedError(f"{path}:{len(records) + 1}: the journal is damaged: {error}") from None
+    return Reading(records, len(content) - len(tail)) if is_torn else Reading(records, len(content), b"\n")
+
+def sync_directory(path):  # Make the names in a directory last.
+    descriptor = os.open(path, os.O_RDONLY)
+    with naming(path):
+        os.fsync(descriptor)
+    os.close(descriptor)
+
+class Journal:  # A journal opened for appending, by the holder of the lock.
+    def __init__(self, path, reading, lock=None):
+        held = Held(path, os.O_WRONLY | os.O_APPEND)
+        self.path, self.folder = path, os.path.dirname(held.path)
+        self.loss = f"{os.path.dirname(path)} was removed or replaced during the run"
+        self.count, self.size = len(reading.records), reading.size
+        self._file, self._held = held.descriptor, [held, lock] if lock else [held]
+        with naming(path):
+            os.ftruncate(self._file, self.size)
+        if reading.missing:
+            self._write(reading.missing)
+        sync_directory(self.folder)
+
+    def append(self, record, sync=True):  # Write a record; it survives whatever happens, if `sync`.
+        self._write(encode({"n": self.count, **record}), sync)
+        self.count += 1  # only then is the place checked: a folder that was moved away has the record
+        if not self.is_there():
+            raise VanishedError(self.loss)
+
+    def is_there(self):  # Tell whether journal and lock are still there; a command may have removed them.
+        return all(held.is_there() for held in self._held)
+
+    def _write(self, line, sync=True):
+        try:
+            written = os.write(self._file, line)
+            if written < len(line):
+                os.ftruncate(self._file, self.size)  # half a record before another one would be damage
+            elif sync:
+                getattr(os, "fdatasync", os.fsync)(self._file)
+        except OSError as error:
+            raise RefusedError(f"{self.path}: cannot record: {error.strerror}") from None
+        if written < len(line):
+            raise RefusedError(f"{self.path}: cannot record: {os.strerror(errno.ENOSPC)}")
+        self.size += len(line)
+
+# --- The state of a run: what its journal says, the lock that keeps two runs apart, the archive.
+FORMATS = (1, 2)  # of the journal; one of format 1 has no texts, and is read like any other
+ENDED = ("complete", "stop")
+OURS = ".rdc"
+KEPT = []  # folders beside the journal that are archived with it
+
+def utc_now():  # Return the time as it is written in records.
+    seconds, rest = divmod(time.time_ns(), 10**9)
+    return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(seconds))}.{rest // 1000:06}Z"
+
+class State:  # Where a run stands: its condition is running, ready (its unit has not begun), waiting, complete or stop.
+    def __init__(self, begin):
+        self.begin, self.node, self.message = begin, begin["node"], begin.get("message", "")
+        self.notes = []  # what the unit has left so far, such as the processes that it has called
+        self.finished = []
+        # The lines of files of answers that were used, each with the digest of its file.
+        self.used = set()
+        self._become(begin)
+
+    def _become(self, record):  # Belong to a program.
+        self.condition, self.registers = record["condition"], dict(record["registers"])
+        self.program, self.units = record["program"], record["units"]
+        self.name, self.source = record["name"], record["source"]
+
+    def apply(self, record):  # Go on by one record.
+        kind = record["kind"]
+        if "answers" in record:
+            self.used.add((record["answers"], record["line"]))
+        if "condition" not in record:
+            self.notes.append(record)
+            return
+        self.condition = record["condition"]
+        if kind == "resume":
+            self.notes = [note for note in self.notes if note["kind"] != "process"]
+        elif kind == "done":
+            self.finished.append({key: value for key, value in record.items() if key != "changed"})  # texts may be long
+            self.node, self.message, self.notes = record["next"], record.get("message", ""), []
+            self.registers.update(record["changed"])
+        elif kind == "adopt":
+            self._become(record)
+
+def replay(records, path):  # Put a state together; None where no run has begun.
+    if records and records[0].get("format") not in FORMATS:
+        raise RefusedError(f"{path}: the state has a format that this program does not know; reset archives it")
+    try:
+        state = State(records[0]) if records else None
+        for record in records[1:]:
+            state.apply(record)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise RefusedError(f"{path}: the journal is damaged: {error}") from None
+    return state  # type: ignore[no-any-return]
+
+class Store:  # A state directory, by the name that the operator knows: nothing is opened here after a chdir.
+    def __init__(self, directory):
+        self.directory, self.path = directory, os.path.join(directory, "journal")
+        self._lock = None
+
+    def involves(self, name):  # Tell whether a file is the directory, lies in it, or is a folder above it.
+        path, own = os.path.join(name, ""), os.path.join(self.directory, "")
+        return path.startswith(own) or own.startswith(path)
+
+    def read(self):  # Read the state without changing anything.
+        reading = read_journal(self.path)
+        return replay(reading.records, self.path), reading
+
+    @contextmanager
+    def locked(self):  # Keep every other run away; refuses where one is at work.
+        made, path = [], self.directory
+        while path and not os.path.exists(path):
+            made.append(path)
+            path = os.path.dirname(path)
+        os.makedirs(self.directory, exist_ok=True)
+        for path in made:
+            sync_directory(os.path.dirname(path) or ".")
+        path = os.path.join(self.directory, "lock")
+        self._lock = Held(path, os.O_RDWR)
+        with naming(path):
+            self._take(self._lock.descriptor)
+        # Git takes no state; a folder that was there and is not ours by name stays as it is.
+        above = os.path.dirname(self.directory)
+        folder = above if os.path.basename(above) == OURS else self.directory
+        if os.path.basename(folder) == OURS or folder in made:
+            with suppress(OSError), open(os.path.join(folder, ".gitignore"), "x") as file:
+                file.write("*\n")
+        try:
+            yield
+        finally:
+            os.close(self._lock.descriptor)
+
+    def _take(self, lock):
+        for patience in (0.05, 0.1, 0.0):  # a `status` looks at the lock for an instant
+            with suppress(BlockingIOError):
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                os.ftruncate(lock, 0)
+                os.pwrite(lock, f"{os.getpid()}\n".encode(), 0)
+                return
+            time.sleep(patience)
+        holder = os.pread(lock, 20, 0).decode().strip() or "?"
+        os.close(lock)
+        raise RefusedError(f"{self.directory}: a run is at work here (pid {holder})")
+
+    def is_busy(self):  # Tell whether a run is at work here now.
+        with suppress(OSError), open(os.path.join(self.directory, "lock"), opener=at_once) as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except OSError:
+                return True
+        return False
+
+    def journal(self, reading):  # Open the journal for appending; a torn end is repaired.
+        return Journal(self.path, reading, self._lock)
+
+    def archive(self, name):  # Archive the journal under a name of its own; nothing is ever deleted.
+        history = os.path.join(self.directory, "history")
+        os.makedirs(history, exist_ok=True)
+        taken = {entry.partition(".")[0] for entry in os.listdir(history)}
+        further = (f"{name}-{number}" for number in range(2, len(taken) + 3))
+        target = os.path.join(history, next(free for free in (name, *further) if free not in taken))
+        for kept in KEPT:
+            with suppress(FileNotFoundError):
+                os.rename(os.path.join(self.directory, kept), f"{target}.{kept}")
+        os.rename(self.path, target)
+        sync_directory(history)
+        sync_directory(self.directory)
+        return target
+
+# --- Signals: held back while the run thinks, received where it waits, so none is lost between (R5).
+STOPS = ("INT", "TERM", "HUP", "QUIT", "USR1", "USR2", "XCPU", "ALRM", "VTALRM", "PROF", "POLL", "PWR", "STKFLT")
+FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)  # commands get the others as TERM
+
+class Interrupted(KeyboardInterrupt):
+    """The operator, or the system, told the run to end."""
+
+class Signals:
+    """What would end a run, blocked all the time; a plain handler would lose one just before a call begins to wait."""
+
+    def __enter__(self):
+        wanted = [signal.Signals[f"SIG{name}"] for name in STOPS if hasattr(signal, f"SIG{name}")]
+        self.stops = {number for number in wanted if signal.getsignal(number) is not signal.SIG_IGN}
+        self._has_received = False
+        self.has_timer = False  # an alarm that is not the run's own is a stop signal like any other
+        self._watched = {*self.stops, signal.SIGCHLD, signal.SIGALRM}
+        self.before = signal.pthread_sigmask(signal.SIG_BLOCK, self._watched)
+        self._handlers = {number: signal.signal(number, self._received) for number in self._watched}
+        # The terminal is handed to commands and taken back from the background.
+        self._handlers[signal.SIGTTOU] = signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+        return self
+
+    def __exit__(self, *_exception):
+        signal.alarm(0)
+        while self._watched & signal.sigpending():  # too late: the run has its end
+            self.wait()
+        for number, handler in self._handlers.items():
+            signal.signal(number, handler if handler is not None else signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_SETMASK, self.before)
+
+    def _received(self, number, _frame):
+        if number in self.stops:
+            self._has_received = True
+            raise Interrupted
+
+    def wait(self):  # Wait for a stop signal, the end of a child or an alarm; returns its number.
+        number = signal.sigwait(self._watched)
+        self._has_received |= number in self.stops and not (number == signal.SIGALRM and self.has_timer)
+        return number
+
+    def wake_after(self, seconds):  # Have `wait` return SIGALRM after a time; 0 takes it back.
+        signal.alarm(seconds)
+        if not seconds and self.has_timer and signal.SIGALRM in signal.sigpending():
+            signal.sigwait({signal.SIGALRM})
+        self.has_timer = bool(seconds)
+
+    def has_come(self):  # Tell whether a stop signal has come, be it received or still held back.
+        return self._has_received or bool(self.stops & signal.sigpending())
+
+    @contextmanager
+    def listening(self):  # Let stop signals raise Interrupted inside the block.
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, self.stops)
+        try:
+            yield
+        finally:
+            signal.pthread_sigmask(signal.SIG_BLOCK, self.stops)
+
+# --- Writing to somebody who may not read: a pipe that has stalled holds nothing up once the run was told to end (R5).
+TICK = 100  # milliseconds until a writer that waits looks again whether it was told to end
+
+def send(descriptor, data, gives_up):  # Write bytes; where nobody takes them and `gives_up` says so, leave the rest.
+    # A pipe that is ready takes this much without waiting. A line in a file is written at once, and so never torn.
+    step = len(data) if stat.S_ISREG(os.fstat(descriptor).st_mode) else select.PIPE_BUF
+    poll = select.poll()
+    poll.register(descriptor, select.POLLOUT)
+    while data:
+        if poll.poll(TICK):
+            data = data[os.write(descriptor, data[:step]) :]
+        elif gives_up():
+            return
+
+def put(stream, text, gives_up=lambda: False):  # Write a text, past the buffer: that would be waited for.
+    send(stream.fileno(), text.encode(stream.encoding, "backslashreplace"), gives_up)
+
+# --- What the operator sees, on standard error: calm lines, safe on any terminal and in any log.
+# Texts of a document must not steer the terminal or hide what they say (C0, C1, bidi controls).
+CONTROLS = [(0, 8), (0xB, 0x1F), (0x7F, 0x9F), (0x61C, 0x61C), (0x200B, 0x200B), (0x200E, 0x200F), (0x2028, 0x202E)]
+HIDDEN = [(0x2066, 0x2069), (0xD800, 0xDFFF), (0xFEFF, 0xFEFF)]
+SHOWN = {number: "?" for first, last in [*CONTROLS, *HIDDEN] for number in range(first, last + 1)}
+STYLES = {"bold": "1", "dim": "2", "pass": "32", "fail": "1;31"}
+
+def clean(text):  # Take the control characters out of a text; newlines and tabs stay.
+    return text.replace("\r\n", "\n").translate(SHOWN)
+
+def one_line(text):  # Take the control characters out of a text that belongs on one line.
+    return clean(" ".join(text.split()))
+
+def duration(seconds):  # Write a time as a person says it.
+    minutes, rest = divmod(int(seconds), 60)
+    if not minutes:
+        return f"{seconds:.1f} s"
+    return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
+
+class Display:  # Lines on a stream, in colour where it is a terminal that wants it.
+    def __init__(self, stream):
+        self._stream = stream
+        self.gives_up = lambda: False  # whether a line that nobody takes is not waited for
+        self.is_terminal = stream.isatty()
+        self._colour = self.is_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+        self.dash, self.more = ("—", "…") if "utf" in (stream.encoding or "").lower() else ("-", "...")
+
+    def paint(self, text, style):  # Give a text a style.
+        return f"\033[{STYLES.get(style, '1')}m{text}\033[0m" if self._colour else text
+
+    def line(self, text='', end='\n'):  # Write a line; a log that nobody reads any more does not stop a run.
+        with suppress(OSError, ValueError):
+            put(self._stream, text + end, self.gives_up)
+
+    def started(self, place, name, details):  # Say which unit begins.
+        extra = f" {self.dash} {', '.join(details)}" if details else ""
+        self.line(f"[{place}] " + self.paint(name, "bold") + extra)
+
+    def rule(self, text):  # Write one of the lines by which a run says where it stands (R3).
+        self.line("rdc: " + clean(text).replace("\n", "?"))
+
+# --- A question to the person at the terminal.
+BINARY = ("pass", "fail")
+MEANINGS = {"pass": "pass", "yes": "pass", "fail": "fail", "no": "fail"}
+
+def words_of(unit):  # Return the words that the outcome of a unit may have.
+    return tuple(unit.get("words", BINARY))
+
+def word_of(unit, outcome):  # Return an outcome as people read it: of a question that is put as yes/no it is YES or NO.
+    words = dict(zip(BINARY, unit.get("question", "pass/fail").split("/")))  # Python 3.9 has no `strict`
+    return one_line(words.get(outcome, outcome)).upper()
+
+def question(display, signals, text, choices):
+    """Ask until one of the choices (`pass/fail`) is given; None means that nobody answers now.
+
+    There is no default, and what was typed before the question is thrown away: it was not meant for it.
+    """
+    words = choices.split("/")
+    accepted = [*words, *MEANINGS] if words in (["pass", "fail"], ["yes", "no"]) else words
+    known = {word[:length]: word for word in accepted for length in (1, len(word))}
+    with suppress(OSError, ValueError, termios.error):
+        termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
+    while True:
+        typed = read_line(display, signals, f"{text} [{choices}] ")
+        word = known.get(typed.strip().lower())
+        if word:
+            return MEANINGS.get(word, word)
+        display.line(f"Please type {choices.replace('/', ' or ')}." if typed else "")
+        if not typed:
+            return None
+
+def read_line(display, signals, prompt):  # Read what is typed; after Ctrl-Z the prompt is shown again.
+    before = signal.signal(signal.SIGCONT, lambda _number, _frame: display.line(prompt, end=""))
+    try:
+        with signals.listening():
+            display.line(prompt, end="")
+            return sys.stdin.readline()
+    except Interrupted:  # the key has been echoed where the answer was due
+        display.line()
+        raise
+    finally:
+        signal.signal(signal.SIGCONT, before)
+
+# --- A run: the loop that does one unit after the other and records each before it goes on.
+RECENT = 12  # units that are told, if there are more
+
+# What came of a unit, and how.
+Done = namedtuple("Done", "outcome how note verbs", defaults=(MappingProxyType({}), VERBS,))
+
+class Waiting(BaseException):
+    """No error: the run cannot go on before somebody decides; the arguments say how, a line each."""
+
+class Performer:  # Does the units of one kind of task. A module that knows a kind adds its class to PERFORMERS.
+    keys = ("prompt", "block")  # the texts that say what a unit does
+    recovers = False  # whether a unit can be interrupted half done, so that somebody must decide (R2)
+
+    def __init__(self, session):
+        self.session = session
+
+    def rehearse(self, _name, _unit):  # Say what would come of a unit, without doing it.
+        return Done("pass", "assumed")
+
+    @staticmethod
+    def replies(_unit):  # Return the replies with which a unit that waits is answered.
+        return []
+
+    @staticmethod
+    def names(name, _unit):  # Return the names under which a unit that waits is answered.
+        return [name]
+
+    def given(self, name, reply, _how):  # Read the reply to a unit; None if the unit needs further ones.
+        raise RefusedError(f"{name} takes no answer such as {one_line(reply)}")
+
+PERFORMERS = {}
+BEGINNINGS = []  # what registers modules give when a run begins
+OPENS = []  # what modules read when a run is taken up
+BEFORE = []  # what they do before a unit, or in its place
+TELLS = []  # what they make of an outcome that has a text
+
+def told(done, text):  # Return an outcome to which a text belongs.
+    for look in TELLS:
+        done = look(done, text)
+    return done
+
+def call_of(options, *words):  # Return the command with which the operator calls a subcommand.
+    place = ("--state-dir", options.state_dir) if options.state_dir else ()
+    return f"{options.prog} {' '.join(map(quote, [*words, *place]))}"
+
+def identity_of(program):  # Return the fields by which a record knows its program (R4).
+    hashes = {"program": program_hash(program), "units": unit_digests(program)}
+    return {"time": utc_now(), "name": program["name"], "source": program["source"], **hashes}
+
+def first_record(program, options):  # Return the record with which a run begins.
+    registers = {**program.get("registers", {})}
+    for look in BEGINNINGS:
+        registers.update(look(program, options))
+    move = enter(program, program["entry"], registers)
+    run = f"{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{os.urandom(4).hex()}"
+    where = {"cwd": os.getcwd(), "registers": dict(move.registers), "node": move.node}
+    stand = where_it_stands(program, move, None)
+    return {"kind": "begin", "format": 2, "run": run, **identity_of(program), **where, **stand}
+
+def where_it_stands(program, move, before, begins=True):  # Say what a run does where it moved.
+    unit = program["units"][move.node]
+    if unit["task"] == "end":
+        return {"condition": unit["result"], "message": filled(unit, unit.get("message", ""), move.registers)}
+    doing = "running" if begins else "ready"
+    stand = {"condition": doing if PERFORMERS[unit["task"]].recovers else "waiting"}
+    return stand
+
+class Session:  # One run of a program by one process, which holds the lock.
+    def __init__(self, program, options, display, signals, state):
+        self.program, self.options, self.display, self.signals, self.state = program, options, display, signals, state
+        self.call = partial(call_of, options)
+        self.ask = partial(question, display, signals)
+        self.journal = None
+        self.answers = None
+        self.is_interactive = display.is_terminal and sys.stdin.isatty()
+        doing = {name: unit["task"] for name, unit in program["units"].items() if unit["task"] in PERFORMERS}
+        self._performers = {task: PERFORMERS[task](self) for task in sorted(set(doing.values()))}
+        self._places = {name: f"{place}/{len(doing)}" for place, name in enumerate(doing, start=1)}
+        with signals.listening():  # a pipe is waited for until its other end is opened
+            for look in OPENS:
+                look(self)
+            if options.events is not None:
+                self._events = os.open(options.events, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
+        self._began, self._done = time.monotonic(), 0
+
+    @property
+    def folder(self):  # The state directory, wherever the run has gone since it began.
+        if self.journal is None:
+            raise RefusedError("nothing is recorded in a dry run")
+        return self.journal.folder
+
+    def filled(self, unit, key):  # Return a text of a unit, whole.
+        return filled(unit, unit.get(key, ""), self.state.registers)
+
+    def label(self, name):  # Return a unit's name and title as people read them.
+        return one_line(f"{name} {self.filled(self.program['units'][name], 'title')}")
+
+    def texts(self, unit, key):  # Return a text of a unit as the lines in which it is shown.
+        return [f"    {line}".rstrip() for line in clean(self.filled(unit, key)).strip("\n").splitlines()]
+
+    def performer(self, name):  # Return what does a unit.
+        return self._performers[self.program["units"][name]["task"]]
+
+    def record(self, record, sync=True):  # Write a record to the journal and take it into account.
+        if self.journal is not None:
+            self.journal.append(record, sync)
+        self.state.apply(record)
+
+    def emit(self, event, is_between=False, **fields):  # Append an event for machines.
+        if self.options.events is None:
+            return
+        about = {"event": event, "time": utc_now(), "run": self.state.begin["run"], **fields}
+        try:
+            send(self._events, (json.dumps(about) + "\n").encode(), self.signals.has_come)
+        except OSError as error:
+            if is_between:
+                self.rest()
+            raise RefusedError(f"{self.options.events}: cannot write the event {event}: {error.strerror}") from None
+
+    def go(self, resumed):  # Walk to an end, or as far as possible, and return the exit code (R3).
+        state = self.state
+        self.emit("run_started", not resumed, name=self.program["name"], resumed=resumed)
+        try:
+            if resumed and state.condition == "running":
+                self._take_up(state.node)
+            while state.condition not in ENDED:
+                self._do_next(state.node)
+        except Waiting as reason:
+            return self._leave("waiting", EXIT_WAITING, *reason.args)
+        except Interrupted:
+            return self._leave("interrupted", EXIT_INTERRUPTED, f"to go on: {self.call('resume')}")
+        self.emit("run_finished", result=state.condition, message=state.message)
+        if self._done:
+            units = "1 unit" if self._done == 1 else f"{self._done} units"
+            self.display.line(f"{units} run in {duration(time.monotonic() - self._began)}")
+        self.display.rule(f"{state.condition.upper()} {one_line(state.message)}".rstrip())
+        return EXIT_COMPLETE if state.condition == "complete" else EXIT_STOP
+
+    def _leave(self, how, code, *hints):
+        self.emit(f"run_{how}", unit=self.state.node)
+        for line in (*hints, f"{how.upper()} {self.label(self.state.node)}"):
+            self.display.rule(line)
+        return code
+
+    def _take_up(self, name):  # Go on at a unit that was interrupted, as somebody decides.
+        done = self.performer(name).recover(name)
+        if done is None:
+            self._begin()
+        else:
+            self.display.started(self._places[name], self.label(name), ["interrupted"])
+            self.settle(name, done, 0.0)
+
+    def _begin(self):
+        self.record({"kind": "resume", "condition": "running", "time": utc_now()})
+
+    def _do_next(self, name):
+        self.heed()
+        unit, about, begun = self.program["units"][name], self._about(name), time.monotonic()
+        details = [f"attempt {about['attempt']}"] if about["attempt"] > 1 else []
+        self.display.started(self._places[name], self.label(name), details)
+        self.emit("unit_started", True, **about)
+        done = next(filter(None, (look(self, name) for look in BEFORE)), None)
+        if self.state.condition == "ready" or (self.state.condition == "waiting" and self.performer(name).recovers):
+            self._begin()
+        done = done or self.performer(name).perform(name, unit)
+        self._done += 1
+        self.settle(name, done, time.monotonic() - begun)
+
+    def settle(self, name, done, seconds, begins=True):  # Record an outcome and where the run goes: one record (R1).
+        move = advance(self.program, name, self.state.registers, done.outcome, done.verbs)
+        result = {**self._about(name), "outcome": done.outcome, "how": done.how, "says": move.says}
+        result.update(seconds=round(seconds, 3), next=move.node)
+        begins = begins and (self.journal is None or self.journal.is_there())
+        stand = where_it_stands(self.program, move, self.state, begins)
+        word = word_of(self.program["units"][name], done.outcome)
+        ended = f"{self.label(name)} ended with {word}"
+        try:
+            self.record({"kind": "done", **result, "changed": move.changed, **stand, **done.note})
+        except VanishedError as error:
+            raise self._vanished(f"{ended}, and this is lost: {error}") from None
+        except RefusedError as error:
+            recovers = self.performer(name).recovers
+            again = self.call(*(("resume", "--assume", done.outcome) if recovers else ("answer", name, word.lower())))
+            raise RefusedError(f"{ended}, but this could not be recorded ({error}); make room, then: {again}") from None
+        details = ", ".join(filter(None, [done.how, duration(seconds), one_line(move.says)]))
+        self.display.line(f"    {self.display.paint(word, done.outcome)}  {self.display.paint(details, 'dim')}")
+        self.emit("unit_finished", True, **result)
+
+    def heed(self):  # Begin no unit when the run was told to end, or when its state has vanished.
+        if self.signals.has_come():
+            self.rest()
+            raise Interrupted
+        if self.journal is not None and not self.journal.is_there():
+            with suppress(VanishedError):  # a folder that was moved away shall say so
+                self.rest()
+            raise self._vanished(f"{self.journal.loss}; {self.label(self.state.node)} was not begun")
+
+    def rest(self):  # Record that the unit at which the run stands has not begun: nobody need decide about it.
+        if self.state.condition == "running":
+            self.record({"kind": "rest", "condition": "ready"})
+
+    def _vanished(self, reason):  # Say what can be done about a run without state.
+        return VanishedError(
+            f"if the folder was moved, put it back, then: {self.call('resume')}",
+            f"if it is lost, begin anew:                  {self.call('run')}",
+            "to keep the state where no command of the run removes it, name another folder with --state-dir",
+            reason,
+        )
+
+    def _about(self, name):
+        unit, registers = self.program["units"][name], self.state.registers
+        numbers = {"attempt": attempt_of(unit, registers), "instances": instances_of(unit, registers)}
+        return {"unit": name, "title": self.filled(unit, "title"), **numbers}
+
+    def adopt(self):  # Go on with a program that is not the one the run began with (R4).
+        node, old, condition = self.state.node, self.state.registers, self.state.condition
+        if node not in self._places:
+            raise RefusedError(f"the run stands at {node}, which this program does not have")
+        if not self.performer(node).recovers:
+            condition = "waiting"
+        elif condition == "waiting":  # it asked, and is a command now, which has not begun
+            condition = "ready"
+        registers = {**self.program.get("registers", {})}
+        for name, new in registers.items():
+            if isinstance(old.get(name, new), int) == isinstance(new, int):  # it is a counter, or a text, in both
+                registers[name] = old.get(name, new)
+        self.record({"kind": "adopt", **identity_of(self.program), "condition": condition, "registers": registers})
+
+# --- The dry run: the walk as it would be, nothing done and nothing recorded.
+ROUNDS = 10  # how often a unit is shown
+
+def rehearse(session):  # Walk without doing anything and return the lines that tell of it.
+    units, state = session.program["units"], session.state
+    visits = Counter()
+    lines = []
+    while units[state.node]["task"] != "end":
+        name, unit, performer = state.node, units[state.node], session.performer(state.node)
+        visits[name] += 1
+        if visits[name] > ROUNDS:
+            return [*lines, f"It would go round from {session.label(name)} again: the walk ends here."]
+        done = performer.rehearse(name, unit)
+        move = advance(session.program, name, state.registers, done.outcome, done.verbs)
+        lines += [session.label(name), *(line for key in performer.keys for line in session.texts(unit, key))]
+        lines.append(f"  {word_of(unit, done.outcome)} ({done.how}): {one_line(move.says)}".rstrip())
+        state.node, state.registers = move.node, dict(move.registers)
+    message = one_line(session.filled(units[state.node], "message"))
+    return [*lines, f"The run would end: {units[state.node]['result'].upper()} {message}".rstrip()]
+
+# --- What `status` and `steps` say.
+KNOWN = ("unit", "title", "instances", "attempt", "outcome", "how", "says", "seconds")
+WAITS = []  # what other modules know of units that wait
+FACTS = []  # what they tell of a run
+
+def describe(program, state, busy, call):  # Return the state of a program as plain data.
+    about = {"name": program["name"], "title": program["title"], "source": program["source"]}
+    if state is None:
+        return {**about, "state": "none", "next": [call("run")]}
+    unit = program["units"].get(state.node, {"title": "", "task": ""})
+    word = "running" if busy else "interrupted" if state.condition == "running" else state.condition
+    facts = {
+        "state": word,
+        "run": state.begin["run"],
+        "began": state.begin["time"],
+        "unit": state.node,
+        "unit_title": filled(unit, unit["title"], {**program.get("registers", {}), **state.registers}),
+        "message": state.message,
+        "same_program": state.program == program_hash(program),
+        "pid": None,  # of the command that was left behind, if it still runs
+        "finished": [{key: record[key] for key in KNOWN} for record in state.finished],
+    }
+    for look in FACTS:
+        facts.update(look(program, state))
+    return {**about, **facts, "next": _next(unit, facts, call)}
+
+def _next(unit, facts, call):  # Return the commands that make sense now.
+    word, adopt = facts["state"], [] if facts["same_program"] else ["--adopt"]
+    if word == "running":
+        return []
+    if word in ENDED or (adopt and unit["task"] not in PERFORMERS):
+        return [call("run" if word in ENDED else "reset")]
+    ways = []
+    if word == "interrupted":
+        ways = [call("resume", *adopt, "--rerun-interrupted")]
+        if facts["pid"] is None:  # what goes on has no outcome yet
+            ways += [call("resume", *adopt, "--assume", outcome) for outcome in words_of(unit)]
+        return ways
+    for look in WAITS:
+        ways += look(unit, facts["unit"], call) if word == "waiting" and not adopt else []
+    return [*ways, call("resume", *adopt)]
+
+def status_lines(program, facts):  # Return the state of a program as one screen for a person.
+    lines = [one_line(f"{program['title']} ({program['source']})")]
+    if facts["state"] == "none":
+        lines.append("No run has begun here.")
+    else:
+        is_ended, done = facts["state"] in ENDED, facts["finished"]
+        where = facts["message"] if is_ended else f"at {facts['unit']} {facts['unit_title']}"
+        lines += [f"run {facts['run']}", one_line(f"{facts['state'].upper()} {where}")]
+        if facts["pid"] is not None:
+            lines.append(f"Its command still runs (pid {facts['pid']}): wait for its end, or end it and run it again.")
+        if not facts["same_program"]:
+            of = "was an earlier" if is_ended else "run belongs to a different"
+            lines.append(f"This {of} version of the program.")
+        lines += [""][: len(done)]
+        if len(done) > RECENT:
+            lines.append(f"  ... {len(done) - RECENT} units before these")
+        for record in done[-RECENT:]:
+            attempt = f", attempt {record['attempt']}" if record["attempt"] > 1 else ""
+            unit = one_line(f"{record['unit']} {record['title']}")
+            word = word_of(program["units"].get(record["unit"], {}), record["outcome"])
+            lines.append(f"  {word:4}  {unit}{attempt}, {duration(record['seconds'])}")
+    if facts["next"]:
+        lines += ["", "What to do next:", *(f"  {command}" for command in facts["next"])]
+    return lines
+
+def steps_lines(program):  # Return the units of a program as a table.
+    rows = [("UNIT", "KIND", "TITLE", "SOURCE")]
+    for name, unit in program["units"].items():
+        if unit["task"] not in ("branch", "end"):
+            rows.append((name, unit["task"], one_line(unit["title"]), one_line(unit["at"])))
+    widths = [max(len(row[column]) for row in rows) for column in range(3)]
+    return ["  ".join([*map(str.ljust, row, widths), row[3]]) for row in rows]
+
+# --- The command line of a program.
+class Commandline:  # What the subcommands of a program share.
+    def __init__(self, program, options, display):
+        self.program, self.options, self.display = program, options, display
+        self.call = partial(call_of, options)
+        self.store = Store((options.state_dir or os.path.join(".rdc", program["name"])).rstrip("/") or "/")
+        self.none = f"no run has begun here ({self.store.directory}); begin one: {self.call('run')}"
+
+    def session(self, signals, state=None):  # Return a run of the program, from its beginning or from a state.
+        state = state or State(first_record(self.program, self.options))
+        return Session(self.program, self.options, self.display, signals, state)
+
+    @contextmanager
+    def locked(self):  # Hold signals back and every other run away.
+        if self.options.command != "run" and not os.path.exists(self.store.path):
+            raise RefusedError(self.none)
+        with Signals() as signals:
+            self.display.gives_up = signals.has_come
+            with self.store.locked():
+                yield signals
+
+    def is_same(self, state):  # Tell whether a state belongs to this version of the program (R4).
+        return bool(program_hash(self.program) == state.program)
+
+    def known_state(self):  # Read the state; refuses that of another program (R4).
+        state, reading = self.store.read()
+        if state is None:
+            raise RefusedError(self.none)
+        if self.options.adopt or self.is_same(state):
+            return state, reading
+        self.check_document(state)
+        if state.condition not in ENDED:
+            raise RefusedError(
+                *differences(state.units, self.program),
+                f"to resume with this version all the same: {self.call('resume', '--adopt')}",
+                "this run belongs to a different version of this program",
+            )
+        return state, reading
+
+    def check_document(self, state):  # Refuse the state of another document.
+        about, key = self.program, "source" if state.source != self.program["source"] else "name"
+        if getattr(state, key) != about[key] and not self.is_same(state):
+            raise RefusedError(
+                f"to archive that run: {self.call('reset')}",
+                f"the state in {self.store.directory} is that of {getattr(state, key)} (run {state.begin['run']}), "
+                f"this is {about[key]}: use --state-dir, or archive it with reset",
+            )
+
+    def say(self, lines):  # Write lines to standard output.
+        with naming("standard output"):
+            put(sys.stdout, "".join(clean(line) + "\n" for line in lines))
+        return EXIT_COMPLETE
+
+def run(line):  # Begin a run, unless one is under way.
+    if line.options.dry_run:
+        line.options.events = None
+        with Signals() as signals:
+            line.display.gives_up = signals.has_come
+            session = line.session(signals)
+        return line.say(rehearse(session))
+    with line.locked() as signals:
+        old, reading = line.store.read()
+        if old is not None and old.condition not in ENDED:
+            _refuse_another(line, old)
+        session = line.session(signals)
+        if old is not None:
+            line.store.archive(old.begin["run"])
+            reading = Reading([])
+        session.journal = line.store.journal(reading)
+        session.journal.append(session.state.begin)
+        return session.go(resumed=False)
+
+def _refuse_another(line, old):  # Refuse a run while another is under way, which options may be about.
+    line.check_document(old)
+    options, version = line.options, "" if line.is_same(old) else ", of a different version of this program"
+    words = ["--adopt"] if version else []
+    words += ["--rerun-interrupted"] if options.rerun_interrupted else []
+    words += ["--assume", options.assume] if options.assume else []
+    ways = [f"to resume it:   {line.call('resume', *words)}", f"to archive it:  {line.call('reset')}"]
+    is_there = old.node in line.program["units"]
+    raise RefusedError(*ways[not is_there :], f"an unfinished run stands at {old.node}{version}")
+
+def resume(line):  # Go on with a run.
+    with line.locked() as signals:
+        state, reading = line.known_state()
+        session = line.session(signals, state)
+        session.journal = line.store.journal(reading)
+        os.chdir(state.begin["cwd"])  # M2: where the run was started from
+        if state.condition not in ENDED and not line.is_same(state):
+            session.adopt()
+        return session.go(resumed=True)
+
+def status(line):  # Say where the run stands.
+    state = line.known_state()[0] if os.path.exists(line.store.path) else None
+    facts = describe(line.program, state, line.store.is_busy(), line.call)
+    return line.say([json.dumps(facts, indent=2)] if line.options.json else status_lines(line.program, facts))
+
+def reset(line):  # Archive a run, a damaged one too.
+    with line.locked():
+        try:
+            state, _ = line.store.read()
+            name = state.begin["run"] if state is not None else "empty"
+        except RefusedError:
+            name = time.strftime("damaged-%Y%m%dT%H%M%SZ", time.gmtime())
+        line.display.rule(f"the run was archived as {line.store.archive(name)}")
+    return EXIT_COMPLETE
+
+COMMANDS = {
+    "run": ("begin a run", run),
+    "resume": ("go on with a run", resume),
+    "status": ("say where the run stands", status),
+    "steps": ("list the units", lambda line: line.say(steps_lines(line.program))),
+    "reset": ("archive the run, to begin anew", reset),
+}
+OPTIONS = [
+    ("run resume status steps reset answer", "--state-dir", "DIR", "where the state is kept"),
+    ("run resume", "--answers", "FILE", "RESULT or UNIT RESULT, a line each"),
+    ("run resume", "--rerun-interrupted", "", "run the interrupted command again"),
+    ("run resume", "--assume", "WORD", "the outcome of the interrupted command"),
+    ("run resume answer", "--events", "FILE", "append what happens, as JSON lines"),
+    ("run", "--dry-run", "", "show the walk; do and record nothing"),
+    ("resume status", "--adopt", "", "accept the state of another version"),
+    ("status", "--json", "", "for machines"),
+]
+"""The subcommands that have an option, its name, what it takes (`...`: several times), what it is for."""
+
+DEFAULTS = {"answers": None, "events": None, "adopt": False, "assume": None}
+
+def help_of(program, prog, command):  # Return what the program, or one of its commands, tells of itself.
+    lines = [f"  {name:8}{text}" for name, (text, _) in COMMANDS.items()]
+    if command in COMMANDS:
+        lines = [f"  {name + ' ' + takes:32}{text}" for owners, name, takes, text in OPTIONS if command in owners]
+    return [f"usage: {prog} {command or 'COMMAND'} [OPTION]...", "", program["title"], "", *lines]
+
+def read_words(prog, command, words):  # Read the options and words that follow a subcommand, in any order.
+    known = {option: takes for owners, option, takes, _ in OPTIONS if command in owners.split()}
+    found = {name: [] if "..." in takes else None if takes else False for name, takes in known.items()}
+    due, rest, see = [name for name in known if name[0] != "-"], list(words), f"(see: {prog} {command} --help)"
+    while rest:
+        word = rest.pop(0)
+        option, equals, value = word.partition("=")
+        if due and not word.startswith("--"):
+            found[due.pop(0)] = word
+        elif option not in known or (equals and not known[option]):
+            raise RefusedError(f"unrecognized arguments: {word} {see}")
+        elif known[option] and not equals and (not rest or rest[0].startswith("--")):
+            raise RefusedError(f"argument {option}: expected {known[option]} {see}")
+        else:
+            given = value if equals else rest.pop(0) if known[option] else True
+            found[option] = [*found[option], given] if isinstance(found[option], list) else given
+    if due:
+        raise RefusedError(f"the following arguments are required: {' '.join(due)} {see}")
+    options = {option.strip("-").replace("-", "_"): value for option, value in found.items()}
+    return SimpleNamespace(**{**DEFAULTS, **options}, prog=prog, command=command)
+
+def execute(program, words, prog, display):  # Do what the subcommand says.
+    command = words[0] if words else ""
+    if {"-h", "--help"} & set(words[: 1 + (command in COMMANDS)]):
+        put(sys.stdout, clean("\n".join(help_of(program, prog, command))) + "\n")
+        return EXIT_COMPLETE
+    if command not in COMMANDS:
+        wrong = f"no command {command!a}" if words else "no subcommand was given"
+        raise RefusedError(f"{wrong}: there are {', '.join(COMMANDS)} (see: {prog} --help)")
+    options = read_words(prog, command, words[1:])
+    outcomes = {word for unit in program["units"].values() for word in words_of(unit)}
+    if options.assume and (options.rerun_interrupted or options.assume not in outcomes):
+        raise RefusedError(f"--assume takes one of {', '.join(sorted(outcomes))}, and no --rerun-interrupted beside it")
+    with naming("the current folder"):
+        os.getcwd()
+    line = Commandline(program, options, display)
+    try:
+        return COMMANDS[command][1](line)
+    except OSError as error:
+        if error.filename and line.store.involves(str(error.filename)):
+            error.strerror = f"{error.strerror}; choose another place with --state-dir"
+        raise
+
+def main(program, argv=None, prog=None):  # Do what the command line says and return the exit code.
+    for name in ("stdin", "stdout", "stderr"):
+        if getattr(sys, name) is None:  # the next file that is opened would take its place
+            setattr(sys, name, open(os.open(os.devnull, os.O_RDWR), "r+", encoding="utf-8"))
+    script = sys.argv[0]
+    is_direct = "/" in script and os.access(script, os.X_OK)
+    prog = prog or (quote(script) if is_direct else f"python3 {quote(script)}")
+    try:
+        return _do(program, sys.argv[1:] if argv is None else argv, prog, Display(sys.stderr))
+    except KeyboardInterrupt:
+        return EXIT_INTERRUPTED
+
+def _do(program, words, prog, display):
+    try:
+        return execute(program, words, prog, display)
+    except RefusedError as refusal:
+        *details, reason = refusal.args
+    except BrokenPipeError:  # who reads the output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return EXIT_COMPLETE
+    except OSError as error:
+        details, reason = [], f"{error.filename}: {error.strerror}" if error.filename else str(error)
+    except Interrupted:
+        display.rule("INTERRUPTED before anything was done")
+        return EXIT_INTERRUPTED
+    for text in (*details, f"error: {reason}"):
+        display.rule(text)
+    return EXIT_REFUSED
+
+# --- A file of answers to prompts: a line each, `RESULT` or `UNIT RESULT`.
+LARGEST = 16 * 1024 * 1024  # bytes of a file of answers; a pipe may have no end
+
+# A line of the file; one without a unit answers the next prompt that has no line of its own.
+Answer = namedtuple("Answer", "line unit reply")
+
+def read_lines(text, units):  # Read `RESULT` and `UNIT RESULT`, a line each; also what is wrong with a line.
+    for number, line in enumerate(text.split("\n"), start=1):
+        *unit, word = re.sub(r"(^|\s)#.*", "", line).strip().rsplit(None, 1) or [""]
+        if not word:
+            continue
+        if word.lower() not in MEANINGS:
+            yield number, "expected pass, fail, yes or no, alone or after a unit"
+        elif unit and units.get(unit[0], {}).get("task") != "ask":
+            yield number, f"{unit[0]} is not a unit that asks"
+        else:
+            yield Answer(number, unit[0] if unit else None, word)
+
+READERS = [read_lines]  # the last one reads; a module that knows more forms than lines adds its own
+
+class Answers:
+    """The answers of a file that are still to be given, in order: not those of the lines that the run has used."""
+
+    def __init__(self, path, units, used):
+        with open(path, "rb") as file:
+            content = file.read(LARGEST + 1)
+        if len(content) > LARGEST:
+            raise RefusedError(f"{path}: larger than {LARGEST:,} bytes: not a file of answers")
+        try:
+            text = content.decode("utf-8-sig")
+        except UnicodeDecodeError:
+            raise RefusedError(f"{path}: not UTF-8") from None
+        self.digest = digest(text)
+        self.is_another = bool(used) and self.digest not in dict(used)
+        found = list(READERS[-1](text, units))
+        wrong = [f"{path}:{item[0]}: {item[1]}" for item in found if not isinstance(item, Answer)]
+        if wrong:
+            raise RefusedError(*wrong)
+        answers = [item for item in found if isinstance(item, Answer)]
+        self._left = [answer for answer in answers if (self.digest, answer.line) not in used]
+
+    def take(self, unit, is_asking=True):
+        """Return the next answer for a unit, its own before a common one if it asks, and use it up."""
+        for owner in (unit, None)[: 1 + is_asking]:
+            for index, answer in enumerate(self._left):
+                if answer.unit == owner:
+                    return self._left.pop(index)
+        return None
+
+def open_answers(session):  # Read the file of answers, if one was named.
+    path = session.options.answers
+    if path is not None:
+        session.answers = Answers(path, session.program["units"], session.state.used)
+        if session.answers.is_another:
+            session.display.rule(f"{path}: not the answers used before; all of its lines count as unused")
+
+OPENS.append(open_answers)
+
+# --- Runs that wait for an answer, and the subcommand that gives it.
+REPLIES = []  # where other modules take the reply from
+
+def answer(line):  # Record the answer of the unit that waits.
+    unit, reply = line.options.UNIT, line.options.RESULT
+    for look in REPLIES:
+        reply = look(reply)
+    with line.locked() as signals:
+        state, reading = line.known_state()
+        if state.condition != "waiting":
+            raise RefusedError("no unit waits for an answer")
+        session = line.session(signals, state)
+        performer = session.performer(state.node)
+        if unit not in performer.names(state.node, line.program["units"][state.node]):
+            raise RefusedError(f"{state.node} waits for an answer, {unit} does not")
+        session.journal = line.store.journal(reading)
+        done = performer.given(unit, reply, "answered")
+        if done is not None:
+            session.settle(state.node, done, 0.0, begins=False)
+    line.display.rule(f"to go on: {line.call('resume')}")
+    return EXIT_COMPLETE
+
+def answers_to(unit, name, call):  # Return the commands that answer a unit.
+    performer = PERFORMERS[unit["task"]]
+    return [call("answer", one, reply) for one in performer.names(name, unit) for reply in performer.replies(unit)]
+
+COMMANDS["answer"] = ("answer the unit that waits", answer)
+OPTIONS.append(("answer", "UNIT", "", "the unit that waits"))
+OPTIONS.append(("answer", "RESULT", "", "pass, fail, yes or no, or what the unit asks for"))
+WAITS.append(answers_to)
+
+# --- Whether the value of an input fits what was declared: pure, for every target alike (I8).
+NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
+
+def unfit(value, kind, options=(), pattern=None):
+    """Return what is wrong with a value of an input of some type, in words; "" if nothing is."""
+    if "\0" in value:
+        return "it holds a NUL character"
+    if kind == "number" and not NUMBER.fullmatch(value):
+        return "it is not a decimal number"
+    if kind == "boolean" and value not in ("true", "false"):
+        return "it is neither true nor false"
+    if kind == "choice" and value not in options:
+        return f"it is none of {', '.join(options)}"
+    if kind == "string" and ("\n" in value or "\r" in value):
+        return "it has more than one line"
+    if pattern is not None and not re.fullmatch(pattern, value):
+        return f"it does not match {pattern}"
+    return ""
+
+# --- Text files that the operator names.
+LARGEST_INPUT = 1 << 20  # bytes
+
+def read_text(path):  # Read a text file that is given as an input, or holds several.
+    with Path(path).open("rb") as file:
+        content = file.read(LARGEST_INPUT + 1)
+    if len(content) > LARGEST_INPUT:
+        raise RefusedError(f"{path}: larger than {LARGEST_INPUT:,} bytes")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise RefusedError(f"{path}: not UTF-8") from None
+
+# --- Inputs: values that are given when a run begins (I8).
+def _from_json(path):
+    try:
+        found = json.loads(read_text(path))
+    except (ValueError, RecursionError) as error:
+        raise RefusedError(f"{path}: not JSON: {error}") from None
+    if not isinstance(found, dict):
+        raise RefusedError(f"{path}: expected a JSON object with a value for each input")
+    return {name: _as_value(path, name, value) for name, value in found.items()}
+
+def _as_value(path, name, value):
+    if isinstance(value, str):
+        return value
+    if isinstance(value, (bool, int, float)):
+        return json.dumps(value)
+    raise RefusedError(f"{path}: {name}: expected a string, a number, true or false")
+
+def _from_words(declared, words):
+    given = {}
+    for word in words:
+        name, equals, value = word.partition("=")
+        if not equals:
+            raise RefusedError(f"--input {word}: expected NAME=VALUE or NAME=@FILE")
+        if value.startswith("@"):
+            value = read_text(value[1:])
+            if declared.get(name, {}).get("type") != "text":
+                value = value.removesuffix("\n").removesuffix("\r")
+        given[name] = value
+    return given
+
+def check_inputs(program, options):  # Return the values of all inputs, or refuse them, every unfit one at once.
+    declared = {item["name"]: item for item in program["inputs"]}
+    given = {**(_from_json(options.inputs) if options.inputs else {}), **_from_words(declared, options.input)}
+    wrong = [f"{name}: there is no such input; known: {', '.join(declared)}" for name in given if name not in declared]
+    found = {}
+    for name, item in declared.items():
+        found[name] = value = given.get(name, item.get("default"))
+        problem = ""
+        if value is None:
+            problem = "a value is needed" if item["required"] else ""
+        elif any("\ud800" <= character <= "\udfff" for character in value):
+            problem = "its value is not UTF-8"
+        elif len(value.encode()) > LARGEST_INPUT:
+            problem = f"its value is longer than {LARGEST_INPUT:,} bytes"
+        else:
+            problem = unfit(value, item["type"], item.get("options", ()), item.get("pattern"))
+        if problem:
+            wrong.append(f"input {name}: {problem}; give it by --input {name}=VALUE")
+    if wrong:
+        raise RefusedError(*wrong)
+    return found
+
+OPTIONS += [
+    ("run", "--input", "NAME=VALUE...", "NAME=VALUE or NAME=@FILE"),
+    ("run", "--inputs", "FILE", "a JSON object with values of inputs"),
+]
+BEGINNINGS.append(check_inputs)
+
+# --- How an answer becomes a text, a word and a value: pure, for every target alike (I11 to I14, I19).
+LARGEST_ANSWER = 1 << 20  # bytes
+AGENT_SECONDS, TOOL_SECONDS = 1800, 30  # the time limits where a program says nothing (I21)
+MOST_OBJECTS = 10_000  # places where a JSON object may begin: more are not tried, so that no answer takes for ever
+BLANKS = " \t\n\r\v\f"
+NO_TEXT = re.compile("[\0\ud800-\udfff]")
+
+def decoded(answer):
+    """Return the text of an answer: what is not UTF-8, and NUL, is U+FFFD, blanks at both ends are off (I11)."""
+    return cleaned(answer.decode("utf-8", errors="replace"))
+
+def cleaned(text):  # Return a text without what no target could keep, and without blanks at both ends.
+    return NO_TEXT.sub("\ufffd", text).strip(BLANKS)
+
+def keywords_in(answer, keywords):
+    """Return the keywords of the line that decides, more than one if it is ambiguous (I12)."""
+    ordered = sorted(keywords, key=len, reverse=True)
+    alternatives = "|".join(f"({re.escape(keyword)})" for keyword in ordered)
+    for flags in (0, re.IGNORECASE):
+        pattern = re.compile(rf"(?<!\w)(?:{alternatives})(?!\w)", flags)
+        for line in reversed(answer.split("\n")):
+            found = {ordered[match.lastindex - 1] for match in pattern.finditer(line) if match.lastindex}
+            if found:
+                return found
+    return set()
+
+def is_found(pattern, answer):  # Tell whether a validation pattern matches somewhere in an answer (I12).
+    return re.search(pattern, answer, re.IGNORECASE) is not None
+
+def read_word(answer, keywords, validation=None, excused=(), search=is_found):
+    """Return the word of an agent's answer; None is no answer (I11, I12). `search` looks for the pattern."""
+    if not keywords:
+        return "pass" if answer else "fail"
+    if not answer:
+        return "failed"
+    found = keywords_in(answer, keywords)
+    is_excused = len(found) == 1 and bool(found & set(excused))
+    if validation is not None and not is_excused and not search(validation, answer):
+        return "invalid"
+    if len(found) > 1:
+        return "ambiguous"
+    return found.pop() if found else "none"
+
+def joined_word(words, check, failing=(), unanimous=()):
+    """Return the word of a parallel step from those of its entries, in order; `fail` is a failing one (I14)."""
+    for trouble in ("failed", "invalid", "ambiguous"):
+        if trouble in words:
+            return trouble
+    if words[0] in set(unanimous) and len(set(words)) == 1:
+        return words[0]
+    counted = [word for word in words if word != "none" and word not in set(unanimous)]
+    bad = [word for word in counted if word in set(failing)]
+    good = [word for word in counted if word not in set(failing)]
+    if check == "any":
+        return (good or bad or ["none"])[0]
+    if bad:
+        return bad[0]
+    return "ambiguous" if len(set(good)) > 1 else (good or ["none"])[0]
+
+def joined_answer(answers):
+    """Return the text of a parallel step: the answers that there are, an empty line between two (I14)."""
+    return "\n\n".join(answer for answer in answers if answer)
+
+def extracted(answer, field):
+    """Return the field of the last JSON object in an answer that has it, else the whole answer (I19)."""
+    decoder = json.JSONDecoder(parse_constant=_no_json)
+    place = len(answer)
+    for _ in range(MOST_OBJECTS):
+        place = answer.rfind("{", 0, place)
+        if place < 0:
+            break
+        try:
+            value, _end = decoder.raw_decode(answer[place:])  # an error looks at all that stands before it
+        except (ValueError, RecursionError):
+            continue
+        if field in value:
+            return _as_text(value[field])
+    return answer
+
+def _no_json(name):
+    raise ValueError(f"{name} is no JSON, though Python takes it")
+
+def _as_text(value):
+    return cleaned(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+
+# --- Texts that a run keeps, tests and shows: what slots add to the walk (I5, I6, I17, I19).
+def keeping(text, values):  # Return the effects of an edge after an outcome with this text and these values (I19).
+
+    def keep(before, what):
+        if what[0] == "value":
+            return values.get(what[1], before)
+        return extracted(text, what[1]) if what[0] == "field" else text
+
+    return {**VERBS, "keep": keep}
+
+def reference(place, registers):
+    """Return what stands for a reference that has texts around it, or another one where the slot is unset (I6)."""
+    register, before, after, missing = place
+    value = registers[register]
+    return missing if value is None else f"{before}{value}{after}"
+
+def _equal(slot, text):
+    return (slot or "") == text
+
+def _differ(slot, text):
+    return not _equal(slot, text)
+
+def _clear(_slot, _what):
+    return None
+
+TESTS.update({"==": _equal, "!=": _differ})
+VERBS["clear"] = _clear
+VERBS.update(keeping("", {}))
+VALUES[list] = reference
+
+# --- What a journal and a status know of the texts that a run keeps (I5, I19).
+def keeping_text(done, text):  # Return an outcome with its text.
+    return done._replace(verbs=keeping(text, {}))
+
+def slots_of(_program, state):  # Return the slots of a run as its status tells them.
+    return {"slots": {name: value for name, value in state.registers.items() if not isinstance(value, int)}}
+
+TELLS.append(keeping_text)
+FACTS.append(slots_of)
+
+# --- The foreground of the terminal: lent to a command while it runs, so that its keys reach it (R5).
+class Foreground:  # The controlling terminal, if there is one. SIGTTOU is ignored while it is used.
+    def __init__(self):
+        self._is_lent, self._terminal = False, -1
+        self._ours = None
+        self._theirs = None
+        with suppress(OSError):
+            self._terminal = os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY)
+
+    def exists(self):  # Tell whether there is a terminal at all.
+        return self._terminal >= 0
+
+    def is_ours(self):  # Tell whether this process is in the foreground.
+        with suppress(OSError):
+            return os.tcgetpgrp(self._terminal) == os.getpgrp()
+        return False
+
+    def lend(self, group, again=False):  # Give the foreground away, if it is ours.
+        if self.is_ours():
+            self._ours = self._swap(self._theirs if again else None)
+            with suppress(OSError):  # the command may have ended already
+                os.tcsetpgrp(self._terminal, group)
+                self._is_lent = True
+
+    def take_back(self):  # Take it back, with its modes (a `stty -echo` may be left); tells whether it was lent.
+        was_lent, self._is_lent = self._is_lent, False
+        if was_lent:
+            with suppress(OSError):  # the terminal may be gone
+                os.tcsetpgrp(self._terminal, os.getpgrp())
+            self._theirs = self._swap(self._ours)
+        return was_lent
+
+    def _swap(self, wanted):  # Return the modes of the terminal, and set others.
+        modes = None
+        with suppress(OSError, termios.error):
+            modes = termios.tcgetattr(self._terminal)
+            if wanted is not None:
+                termios.tcsetattr(self._terminal, termios.TCSANOW, wanted)
+        return modes
+
+# --- Commands that outlive a runner that was killed: found again by pid and start time (R2).
+GRACE = 5.0  # seconds from SIGTERM to SIGKILL
+TOLERANCE = 5  # ticks; a number is not given again that fast
+
+def ticks():  # Return the time as /proc counts it, in ticks since the machine started; None where there is no /proc.
+    has_clock = hasattr(time, "CLOCK_BOOTTIME")
+    return int(time.clock_gettime(time.CLOCK_BOOTTIME) * os.sysconf("SC_CLK_TCK")) if has_clock else None
+
+def is_alive(process):  # Tell whether a recorded process still lives; another one may have its number by now.
+    with suppress(OSError), open(f"/proc/{process['pid']}/stat", "rb") as file:
+        state, *fields = file.read().rpartition(b")")[2].split()
+        since = process["since"]
+        return since is not None and state not in (b"Z", b"X") and abs(int(fields[18]) - int(since)) <= TOLERANCE
+    return False
+
+def signal_group(group, *numbers):  # Send signals to a process group that may be gone.
+    for number in numbers:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(group, number)
+
+def end_groups(left):  # End the process groups of processes that were left behind.
+    for process in left:
+        signal_group(process["pid"], signal.SIGTERM, signal.SIGCONT)
+    deadline = time.monotonic() + GRACE
+    while any(map(is_alive, left)) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    for process in left:
+        signal_group(process["pid"], signal.SIGKILL)
+
+# --- Processes: each in a group of its own, of which nothing is left behind (M2, R5).
+PATIENCE = 10  # seconds from a stop signal, or from the end of a time limit (I21), to SIGKILL
+IGNORED_HERE = (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGTTOU)  # by Python and by this runner
+KEYS = (-signal.SIGINT, -signal.SIGQUIT, 128 + signal.SIGINT)
+
+Ended = namedtuple("Ended", "code is_late", defaults=(False,))  # Its exit code (negative: a signal).
+
+def in_words(ended):  # Say how a process ended.
+    if ended.is_late:
+        return "out of time"
+    if ended.code >= 0:
+        return f"exit code {ended.code}" if ended.code else ""
+    names = {number.value: number.name for number in signal.Signals}
+    return f"killed by {names.get(-ended.code, f'signal {-ended.code}')}"
+
+class Processes:  # Begins processes and waits for them: for one with the terminal, or for several at the same time.
+    def __init__(self, signals, lends, began):
+        """`lends` tells whether one gets the terminal; `began` is told the number of each as soon as it runs."""
+        self._signals, self._lends, self._began, self._foreground = signals, lends, began, Foreground()
+        self._is_stopping = False
+        self._left = []
+        self._late = set()
+
+    def spawn(self, path, words, environment, files=()):
+        """Begin a process and return its number, which is that of its group too."""
+        signals = {"setsigmask": self._signals.before, "setsigdef": IGNORED_HERE}
+        group = os.posix_spawnp(path, words, environment, file_actions=files, setpgroup=0, **signals)
+        self._began(group)
+        return group
+
+    @staticmethod
+    def end(groups):  # End processes at once, with all of their groups.
+        for group in groups:
+            signal_group(group, signal.SIGKILL)
+            os.waitpid(group, 0)
+
+    def watch(self, groups, seconds=0, ended=lambda _index: None):
+        """Wait for processes, so many seconds at most; a stop signal, or one that a key ended, interrupts the run."""
+        codes = {}
+        self._left, self._late = list(groups), set()
+        try:
+            if self._lends and len(groups) == 1:
+                self._foreground.lend(groups[0])
+            if seconds:
+                self._signals.wake_after(seconds)
+            while self._left:
+                self._heed(self._signals.wait())
+                for group, code in self._collect():
+                    codes[group] = code
+                    self._left.remove(group)
+                    ended(groups.index(group))
+        finally:
+            had_keys = self._foreground.take_back()
+            self.end(self._left)
+        is_stopped = self._is_stopping or (had_keys and not set(KEYS).isdisjoint(codes.values()))
+        for group in groups if is_stopped else self._late:
+            signal_group(group, signal.SIGKILL)  # R5: what of the group has outlived its leader
+        if is_stopped:
+            raise Interrupted
+        if seconds:
+            self._signals.wake_after(0)
+        return [Ended(codes[group], group in self._late) for group in groups]
+
+    def _heed(self, number):
+        """End what runs when the run is told to end, or when the time is up (I21): at last by SIGKILL."""
+        is_time, is_ending = number == signal.SIGALRM and self._signals.has_timer, self._is_stopping or self._late
+        if is_time and is_ending:
+            number = signal.SIGKILL
+        elif is_time:
+            self._late, number = set(self._left), signal.SIGTERM
+        elif number in self._signals.stops:
+            self._is_stopping, number = True, number if number in FORWARDED else signal.SIGTERM
+        else:
+            return
+        if not is_ending:
+            self._signals.wake_after(PATIENCE)
+        for group in self._left:
+            signal_group(group, number, signal.SIGCONT)
+
+    def _collect(self):  # Return the groups that have ended since, with their exit codes.
+        found = []
+        for group in self._left:
+            pid, status = os.waitpid(group, os.WNOHANG | os.WUNTRACED)
+            if pid and not os.WIFSTOPPED(status):
+                found.append((group, os.waitstatus_to_exitcode(status)))
+            elif pid and self._foreground.exists():
+                self._stopped(group, os.WSTOPSIG(status))
+        return found
+
+    def _stopped(self, group, number):
+        """Stop with the process (Ctrl-Z) and go on with it; one that asked for the terminal gets it."""
+        self._foreground.take_back()
+        if number not in (signal.SIGTTIN, signal.SIGTTOU) or not self._foreground.is_ours():
+            signal_group(os.getpgrp(), signal.SIGTSTP)
+        self._foreground.lend(group, again=True)
+        signal_group(group, signal.SIGCONT)
+
+# --- Units that call processes: what is left to decide where one was interrupted half done (R2).
+MEANT = {"pass": "it passed", "fail": "it failed"}
+VARIABLES = []  # what other modules put into the environment
+
+def left_behind(state):  # Return the processes of a unit that was interrupted which go on without the run.
+    return [note for note in state.notes if note["kind"] == "process" and is_alive(note)]
+
+def pid_left(_program, state):  # Tell the number of one, for the status.
+    found = left_behind(state) if state.condition == "running" else []
+    return {"pid": found[0]["pid"]} if found else {}
+
+class Calling(Performer):  # Does units by calling processes.
+    recovers = True
+    noun = "command"
+
+    def __init__(self, session):
+        super().__init__(session)
+        self._environment = {**os.environb, b"RDC_RUN_ID": session.state.begin["run"].encode()}
+        self.processes = Processes(session.signals, session.is_interactive, self._began)
+
+    def _began(self, group):
+        with suppress(RefusedError):  # a full disk is no reason to end a command half-way; its outcome will tell
+            self.session.record({"kind": "process", "pid": group, "since": ticks()}, sync=False)
+
+    def environment(self, unit, **more):  # Return the environment of what a unit calls (M4, I7).
+        registers = self.session.state.registers
+        found = {"RDC_ATTEMPT": attempt_of(unit, registers), **instances_of(unit, registers), **more}
+        for look in VARIABLES:
+            found = {**look(unit, registers), **found}
+        return {**self._environment, **{key.encode(): str(value).encode() for key, value in found.items()}}
+
+    def not_begun(self, name, error):
+        """Leave a unit to be resumed whose process the system could not start: it has no outcome (M2)."""
+        self.session.rest()
+        hint = "once the system can start processes again"
+        if error.errno == errno.E2BIG:
+            size = sum(len(key) + len(value) + 2 for key, value in self._environment.items())
+            hint = f"the environment has {size:,} bytes; unset what is large in it"
+        reason = f"{self.session.label(name)} was not begun: its shell cannot be started: {error.strerror}"
+        return RefusedError(f"{hint}, then: {self.session.call('resume')}", reason)
+
+    def recover(self, name):
+        """Decide about a unit that was interrupted: as the options say, or as the operator does (R2)."""
+        session, options, label = self.session, self.session.options, self.session.label(name)
+        again, running = session.call("resume", "--rerun-interrupted"), left_behind(session.state)
+        if running:  # then nothing can be decided, unless the options say that it is to be ended
+            still = f"{label}: its {self.noun} still runs (pid {', '.join(str(one['pid']) for one in running)})"
+            if options.assume:
+                raise RefusedError(f"{still}; wait for its end, or end it and run it again: {again}")
+            if not options.rerun_interrupted:
+                raise Waiting(still, "wait for its end and resume, or end it and run it again:", f"  {again}")
+            session.display.line(f"{still}; ending it")
+            end_groups(running)
+        if options.rerun_interrupted:
+            return None
+        if options.assume:
+            return self.assumed(name, options.assume)
+        words, unknown = words_of(session.program["units"][name]), "rdc cannot tell whether it finished."
+        choice = None
+        if session.is_interactive and words == BINARY:
+            place = one_line(session.program["units"][name]["at"])
+            session.display.line(f"{label} ({place}) was interrupted; {unknown}")
+            choice = session.ask("Did it pass, did it fail, or run it again?", "pass/fail/again")
+        if choice is not None:
+            return None if choice == "again" else Done(choice, "as the operator says")
+        ways = [f"  {MEANT.get(word, word) + ':':15} {session.call('resume', '--assume', word)}" for word in words]
+        raise Waiting(f"{label} was interrupted; {unknown} To decide:", f"  run it again:   {again}", *ways)
+
+    def assumed(self, name, word):  # Take the word of the operator for what came of a unit (I16).
+        if word not in words_of(self.session.program["units"][name]):
+            raise RefusedError(f"{name} cannot have the outcome {word}")
+        return Done(word, "as assumed")
+
+FACTS.append(pid_left)
+
+# --- Values: what commands get as environment variables and give by the file that RDC_OUTPUT names (I7, I9).
+LARGEST_VARIABLE = 65_536  # bytes
+
+class UnfitError(ValueError):
+    """A value that no environment variable can have, or a file of values that is malformed."""
+
+def check_value(name, value):  # Refuse a value that no environment variable can have.
+    if "\0" in value:
+        raise UnfitError(f"{name} has a NUL character, which no environment variable can have")
+    if len(value.encode("utf-8", "surrogatepass")) > LARGEST_VARIABLE:
+        raise UnfitError(f"{name} is longer than {LARGEST_VARIABLE:,} bytes")
+
+def texts_of(unit, registers):  # Return the environment variables that slots give a unit; one that is unset gives none.
+    places = unit.get("texts", {}).items()
+    return {variable: registers[slot] for variable, slot in places if registers[slot] is not None}
+
+# --- Slots as environment variables of what a unit calls (I7).
+def no_answer(unit):  # Return the word of a unit that could not be done.
+    return "failed" if "failed" in words_of(unit) else "fail"
+
+def check_texts(session, name):  # Fail a unit whose variables do not fit into an environment, instead of beginning it.
+    unit = session.program["units"][name]
+    for variable, value in texts_of(unit, session.state.registers).items():
+        try:
+            check_value(variable, value)
+        except UnfitError as error:
+            return Done(no_answer(unit), str(error))
+    return None
+
+VARIABLES.append(texts_of)
+BEFORE.append(check_texts)
+
+# --- Commands: run by a shell (M2).
+LINES = 6  # of what a prompt says, before its command runs
+
+class Commands(Calling):  # Runs shell units.
+    keys = ("command",)
+
+    def perform(self, name, unit):  # Run the command of a unit: exit code 0 is PASS, all else FAIL (M2).
+        self._show(unit)
+        self.session.heed()
+        try:
+            words = [unit["shell"].encode(), b"-c", self.session.filled(unit, "command").encode()]
+            group = self.processes.spawn(unit["shell"], words, self.environment(unit))
+        except FileNotFoundError:
+            return Done("fail", f"there is no {unit['shell']} here")
+        except OSError as error:
+            raise self.not_begun(name, error) from None
+        (ended,) = self.processes.watch([group], unit.get("timeout", 0))
+        return Done("pass" if ended == (0, False) else "fail", in_words(ended))
+
+    def _show(self, unit):  # Show what the unit says to a person, once per visit; a log has the document for it.
+        display, lines = self.session.display, self.session.texts(unit, "prompt")
+        if display.is_terminal and attempt_of(unit, self.session.state.registers) == 1:
+            for line in lines[:LINES] + [f"    {display.more}"][: len(lines) > LINES]:
+                display.line(display.paint(line, "dim"))
+
+PERFORMERS["shell"] = Commands
+
+# --- Prompts: answered by a file of answers, by the person at the terminal, or later (M3).
+class Asking(Performer):  # Does units that somebody answers.
+    asks = True  # whether it takes an answer that names no unit
+
+    def from_file(self, name):  # Take the answer of a unit from the file of answers, if that has one.
+        answers = self.session.answers
+        answer = answers.take(name, self.asks) if answers is not None else None
+        if answers is None or answer is None:
+            return None
+        note = {"answers": answers.digest, "line": answer.line}
+        where = f"line {answer.line} of {self.session.options.answers}"
+        try:
+            done = self.given(name, answer.reply, one_line(f"answered by {where}"))
+        except RefusedError as error:
+            self.session.rest()
+            raise RefusedError(f"{where}: {error}") from None
+        return done._replace(note=note) if done is not None else None
+
+    def wait(self, name, unit):  # Leave a unit to be answered later.
+        session = self.session
+        first, *others = self.replies(unit)
+        return Waiting(
+            f"to answer: {session.call('answer', name, first)}" + "".join(f"   (or {other})" for other in others),
+            f"to go on:  {session.call('resume')}",
+        )
+
+class Prompts(Asking):  # Gets the answers of units that ask.
+    def perform(self, name, unit):  # Show a prompt and get its answer.
+        session = self.session
+        for line in session.texts(unit, "prompt") + session.texts(unit, "block"):
+            session.display.line(line)
+        session.heed()
+        done = self.from_file(name)
+        if done is not None:
+            return done
+        if session.is_interactive:
+            text = session.label(name)
+            if not text.endswith(("?", ".", ":")):
+                text = f"{text}:" if unit["question"] == "yes/no" else f"Did {text} pass?"
+            choice = session.ask(text, unit["question"])
+            if choice is not None:
+                return told(Done(choice, "answered here"), choice)
+        raise self.wait(name, unit)
+
+    def rehearse(self, name, unit):  # Take the answer of the file, or else the good one.
+        return self.from_file(name) or super().rehearse(name, unit)
+
+    def given(self, _name, reply, how):  # Read pass, fail, yes or no.
+        outcome = MEANINGS.get(reply.lower())
+        if outcome is None:
+            raise RefusedError(f"{one_line(reply)}: expected pass, fail, yes or no")
+        return told(Done(outcome, how), reply)
+
+    @staticmethod
+    def replies(unit):  # Return the two words of its question.
+        words = unit["question"].split("/")
+        return words
+
+PERFORMERS["ask"] = Prompts
+
+# --- Replies: texts that a person types, or that a file of answers has.
+LARGEST_REPLY = 1 << 20  # bytes
+WORDS = {"ask": ("pass", "fail", "yes", "no"), "confirm": ("yes", "no"), "gate": ("approved", "rejected")}
+OBJECT = re.compile(r'\s*\{\s*["}]')  # how JSON begins; the name of a unit may begin with a brace too
+FREE = ("input", "select")  # what asks for a text: then no line is a comment
+
+def check_reply(reply):  # Return a reply that is a text and not too long.
+    try:
+        size = len(reply.encode())
+    except UnicodeEncodeError:
+        raise RefusedError("the reply is not UTF-8") from None
+    if size > LARGEST_REPLY:
+        raise RefusedError(f"the reply is longer than {LARGEST_REPLY:,} bytes")
+    return reply
+
+def taken_from(reply):  # Return the reply of an `answer`: `-` stands for what comes on standard input.
+    if reply != "-":
+        return check_reply(reply)
+    data = sys.stdin.buffer.read(LARGEST_REPLY + 2)
+    try:
+        return check_reply(data.decode().removesuffix("\n"))
+    except UnicodeDecodeError:
+        raise RefusedError("the reply on standard input is not UTF-8") from None
+
+def typed(display, signals, prompt, is_long=False):
+    """Return what the person at the terminal types: a line, or lines up to Ctrl-D; None if there is nothing."""
+    display.line(f"{prompt} (end it with Ctrl-D)" if is_long else f"{prompt} ", end="\n" if is_long else "")
+    lines = []
+    while True:
+        try:
+            with signals.listening():
+                line = sys.stdin.readline()
+        except Interrupted:
+            display.line()
+            raise
+        if line and not is_long:
+            return line.removesuffix("\n")
+        if not line:
+            display.line()
+            return "".join(lines).removesuffix("\n") if lines else None
+        lines.append(line)
+
+class Script:  # Reads a file of answers: lines, texts of several lines, or JSON.
+    def __init__(self, units):
+        self._units = units
+        self._owners = {}
+        for name, unit in units.items():
+            if unit["task"] in ("ask", "confirm", "input", "select", "gate", "agent", "tool", "parallel"):
+                self._owners.update(dict.fromkeys(PERFORMERS[unit["task"]].names(name, unit), unit))
+        self._names = sorted(self._owners, key=len, reverse=True)
+        self._is_free = any(unit["task"] in FREE for unit in units.values())
+
+    def read(self, text):  # Return the answers in order, and what is wrong with some.
+        found = self._json(text) if OBJECT.match(text) else self._lines(text)
+        for item in found:
+            if isinstance(item, Answer) and self._problem(item):
+                yield item.line, self._problem(item)
+            else:
+                yield item
+
+    def _json(self, text):
+        try:
+            pairs = json.loads(text, object_pairs_hook=list)
+        except (ValueError, RecursionError) as error:
+            yield 1, f"not JSON: {error}"
+            return
+        number = 0
+        for name, replies in pairs:
+            for reply in replies if isinstance(replies, list) else [replies]:
+                number += 1
+                if name not in self._owners:
+                    yield number, f"{one_line(name)} is not a unit that asks"
+                elif not isinstance(reply, str):
+                    yield number, f"{one_line(name)}: expected a string, or a list of strings"
+                else:
+                    yield Answer(number, name, reply)
+
+    def _lines(self, text):
+        lines = iter(enumerate(text.split("\n"), start=1))
+        for number, whole in lines:
+            line = whole.removesuffix("\r")
+            if not line.strip() or (not self._is_free and line.lstrip().startswith("#")):
+                continue
+            name = next((name for name in self._names if line.startswith((f"{name} ", f"{name}\t", f"{name}<<"))), None)
+            if name is None:
+                first = line.split(None, 1)[0]
+                known = first in self._units and len(line.split()) > 1
+                yield (number, f"{first} is not a unit that asks") if known else Answer(number, None, self._bare(line))
+            elif line[len(name)] != "<":
+                reply = line[len(name) + 1 :]
+                has_words = self._owners[name]["task"] in WORDS
+                yield Answer(number, name, self._bare(reply) if has_words else reply)
+            else:
+                inner = self._until(line[len(name) + 2 :], lines)
+                yield (
+                    (number, f"{line[len(name) + 2 :]} does not follow")
+                    if inner is None
+                    else Answer(number, name, inner)
+                )
+
+    def _bare(self, reply):  # Take blanks and a comment away from a reply that is a word.
+        return reply if self._is_free else re.sub(r"(^|\s)#.*", "", reply).strip()
+
+    @staticmethod
+    def _until(word, lines):
+        inner = []
+        for _, line in lines:
+            if line.removesuffix("\r") == word:
+                return "\n".join(inner)
+            inner.append(line)
+        return None
+
+    def _problem(self, answer):  # Say what is wrong with an answer, as far as that is known before the run.
+        try:
+            check_reply(answer.reply)
+        except RefusedError as error:
+            return str(error)
+        if answer.unit is None:
+            known = {word for words in WORDS.values() for word in words}
+            return "" if self._is_free or answer.reply.lower() in known else f"expected {', '.join(WORDS['ask'])}"
+        unit = self._owners[answer.unit]
+        words = WORDS.get(unit["task"], ())
+        if words and answer.reply.strip().lower() not in words:
+            return f"expected {' or '.join(words)} for {answer.unit}"
+        if unit["task"] == "select" and "placeholders" not in unit and answer.reply not in unit["words"]:
+            return f"expected one of {', '.join(unit['words'])} for {answer.unit}"
+        return ""
+
+def read_script(text, units):  # Read a file of answers for a program that takes texts.
+    return Script(units).read(text)
+
+READERS.append(read_script)
+REPLIES.append(taken_from)
+
+# --- Exchanges with processes: a text to standard input, what comes on standard output captured (I11).
+SH = "/bin/sh"
+PIECE = 65536
+LOOK = 100  # milliseconds until an exchange looks again whether its process has ended
+GRACE_AFTER = 1.0  # seconds that what a process has left behind may still write
+
+class Exchange(threading.Thread):
+    """One exchange, by a thread: the runner itself waits for signals. `shown` is told the lines of the answer.
+
+    A thread for each keeps a process that reads nothing, or never ends its output, from holding up another one.
+    """
+
+    def __init__(self, given, shown):
+        super().__init__(daemon=True)
+        self.answer = bytearray()
+        self._given = memoryview(given)
+        self._shown = shown
+        self._group = 0
+        self._over = threading.Event()
+        self._theirs, self._to = os.pipe()
+        self._from, self._back = os.pipe()
+        for descriptor in (self._to, self._from):
+            os.set_blocking(descriptor, False)
+
+    @property
+    def files(self):  # What the process is to find as its standard input and output.
+        return [(os.POSIX_SPAWN_DUP2, self._theirs, 0), (os.POSIX_SPAWN_DUP2, self._back, 1)]
+
+    @property
+    def is_too_long(self):  # Whether more was said than an answer may have.
+        return len(self.answer) > LARGEST_ANSWER
+
+    def begin(self, group):  # Exchange with this process, which has been begun with `files`.
+        self._group = group
+        os.close(self._theirs)
+        os.close(self._back)
+        self.start()
+
+    def abandon(self):  # Close everything: the process could not be begun.
+        for descriptor in (self._theirs, self._back, self._to, self._from):
+            os.close(descriptor)
+
+    def finish(self):  # Take what is there once the process has ended; one that it left behind does not write for long.
+        self._over.set()
+        self.join(GRACE_AFTER)
+        if self.is_alive():
+            signal_group(self._group, signal.SIGKILL)
+            self.join()  # who is shown the answer may hold it up, and nothing of it must be lost
+
+    def run(self):  # Give and take until the output ends.
+        lines = Lines(self._shown)
+        poll = select.poll()
+        poll.register(self._from, select.POLLIN)
+        poll.register(self._to, select.POLLOUT)
+        is_giving, deadline = True, 0.0
+        while not self.is_too_long:
+            if self._over.is_set() and not deadline:
+                deadline = time.monotonic() + GRACE_AFTER
+            is_late = deadline and time.monotonic() > deadline
+            ready = dict(poll.poll(0 if is_late else LOOK))
+            if self._to in ready and not self._give():
+                poll.unregister(self._to)
+                os.close(self._to)
+                is_giving = False
+            if self._from in ready:
+                data = os.read(self._from, PIECE)
+                if not data:
+                    break
+                self.answer += data
+                lines.take(data)
+            elif is_late:
+                break
+        lines.take(b"", is_last=True)
+        os.close(self._from)
+        if is_giving:
+            os.close(self._to)
+        if self.is_too_long:
+            self._end()
+
+    def _give(self):  # Write a piece; tells whether there is more that somebody reads.
+        if self._given:
+            with suppress(BlockingIOError):
+                try:
+                    self._given = self._given[os.write(self._to, self._given[:PIECE]) :]
+                except BrokenPipeError:  # it does not read all of it, and need not
+                    return False
+        return bool(self._given)
+
+    def _end(self):
+        signal_group(self._group, signal.SIGTERM)
+        signal_group(self._group, signal.SIGCONT)
+        if not self._over.wait(PATIENCE):
+            signal_group(self._group, signal.SIGKILL)
+
+class Lines:  # Cuts what arrives in pieces into lines.
+    def __init__(self, shown):
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._shown = shown
+        self._rest = ""
+
+    def take(self, data, is_last=False):  # Pass on the lines that are whole, all that came together at once.
+        *whole, self._rest = (self._rest + self._decoder.decode(data, is_last)).split("\n")
+        if self._rest and (is_last or len(self._rest) > PIECE):
+            whole.append(self._rest)
+            self._rest = ""
+        if whole:
+            self._shown("\n".join(whole))
+
+# A command for `sh -c`, its environment, what it gets on standard input, and who is shown its answer.
+Call = namedtuple("Call", "command environment given shown")
+
+# What a called command said, and why that is no answer (I11), "" if it is one.
+Answered = namedtuple("Answered", "answer trouble")
+
+def exchange(processes, calls, seconds, ended=lambda _index: None):
+    """Call commands, all at the same time, each to its end; `seconds` is the limit for all of them (I21)."""
+    exchanges = []
+    groups = []
+    try:
+        for call in calls:
+            exchanges.append(Exchange(call.given, call.shown))
+            words = [b"sh", b"-c", os.fsencode(call.command)]
+            groups.append(processes.spawn(SH, words, call.environment, exchanges[-1].files))
+            exchanges[-1].begin(groups[-1])
+    except OSError:
+        for one in exchanges[len(groups) :]:
+            one.abandon()
+        processes.end(groups)
+        raise
+
+    def finished(index):
+        exchanges[index].finish()
+        ended(index)
+
+    how = processes.watch(groups, seconds, finished)
+    return list(map(_answered, exchanges, how))
+
+def _answered(one, end):
+    if one.is_too_long:
+        return Answered(b"", f"more than {LARGEST_ANSWER:,} bytes")
+    return Answered(bytes(one.answer), in_words(end))
+
+# --- The search for a validation pattern: in a process of its own, where it can be interrupted and has a limit (I12).
+LONGEST_SEARCH = 60  # seconds: an hour may not be enough for `\\d+:` in a megabyte of digits
+SEARCH = """
+import json, re, signal, sys
+signal.alarm(int(sys.argv[1]))
+pattern, answer = json.load(sys.stdin)
+print(re.search(pattern, answer, re.IGNORECASE) is not None)
+"""
+
+class SearchError(Exception):
+    """What kept a process from looking for a pattern."""
+
+def searched_word(processes, what, answer):
+    """Return the word of an answer to an agent unit, or an entry of a parallel one, and what went wrong."""
+    settings = what.get("keywords", ()), what.get("validation"), what.get("excused", ())
+    try:
+        return read_word(answer, *settings, search=lambda pattern, text: _is_found(processes, pattern, text)), ""
+    except SearchError as error:
+        return read_word(None, *settings), f"looking for its validation pattern: {error}"
+
+def _is_found(processes, pattern, answer):
+    words = [sys.executable, "-I", "-S", "-W", "ignore", "-c", SEARCH, str(LONGEST_SEARCH)]
+    given = json.dumps([pattern, answer]).encode()
+    call = Call(f"exec {shlex.join(words)}", os.environb, given, lambda _lines: None)
+    (answered,) = exchange(processes, [call], LONGEST_SEARCH)
+    if answered.trouble:
+        raise SearchError(answered.trouble)
+    return answered.answer == b"True\n"
+
+# --- Units that give a text to a process and take its answer, or to a person where there is no process to call (I11).
+PROMPTS, ANSWERS = "prompts", "answers"
+LONGEST_NAME = 200  # characters of a file's name
+LONGEST_TITLE = 16_384  # characters: a variable has 128 KiB at most
+
+class Speaking(Asking, Calling):  # Does units that are answered by what they call, or by a person.
+    asks = False
+    seconds = 0  # the time limit where the program says none (I21)
+
+    def variables(self, name, _what):  # Return the variables that what is called finds besides the usual ones.
+        unit = self.session.program["units"][self.session.state.node]
+        return {
+            "RDC_UNIT": name,
+            "RDC_TITLE": self.session.filled(unit, "title").replace("\0", "\ufffd")[:LONGEST_TITLE],
+        }
+
+    def converse(self, unit, calls):
+        """Call commands, all at the same time, and keep what they were given and what they answered."""
+        session, is_one = self.session, len(calls) == 1
+        heard = [[] for _ in calls]
+        made, numbers = [], []
+        session.heed()
+        for (name, what, command, given), lines in zip(calls, heard):  # Python 3.9 has no `strict`
+            numbers.append(self.keep(PROMPTS, name, given))
+            environment = self.environment(unit, **self.variables(name, what))
+            shown = self._show if is_one else lines.append
+            made.append(Call(command, environment, given.encode("utf-8", "replace"), shown))
+
+        def ended(index):
+            if not is_one:
+                session.display.line(f"    {one_line(calls[index][0])}:")
+            if heard[index]:
+                self._show("\n".join(heard[index]))
+
+        try:
+            answers = exchange(self.processes, made, unit.get("timeout", self.seconds), ended)
+        except OSError as error:
+            raise self.not_begun(session.state.node, error) from None
+        for (name, *_), number, answered in zip(calls, numbers, answers):
+            self.keep(ANSWERS, name, decoded(answered.answer), number)
+        return answers
+
+    def _show(self, lines):
+        display = self.session.display
+        shown = (f"    {line}".rstrip() for line in clean(lines).split("\n"))
+        display.line(display.paint("\n".join(shown), "dim"))
+
+    def keep(self, folder, name, text, number=0):
+        """Keep a text beside the journal, as UNIT.K for the K-th call of a unit, and return K."""
+        directory = Path(self.session.folder, folder)
+        stem = quote(name, safe="{} ")[:LONGEST_NAME]
+        while not number or (folder == PROMPTS and (directory / f"{stem}.{number}").exists()):
+            number += 1
+        try:
+            directory.mkdir(exist_ok=True)
+            (directory / f"{stem}.{number}").write_bytes(text.encode("utf-8", "replace"))
+        except OSError as error:  # the journal is what counts
+            self.session.display.line(f"    {clean(str(error.filename))}: not kept: {error.strerror}")
+        return number
+
+    def by_hand(self, name, given):  # Put to a person what there is no command for: now, at the terminal, or later.
+        session = self.session
+        session.record({"kind": "wait", "condition": "waiting"})
+        for line in clean(given).splitlines():
+            session.display.line(f"    {line}".rstrip())
+        if session.is_interactive:
+            reply = typed(session.display, session.signals, f"{session.label(session.state.node)}: your answer", True)
+            done = self.given(name, reply, "answered here") if reply is not None else None
+            if done is not None:
+                return done
+        raise self.not_called(name)
+
+    def not_called(self, name):  # Say how a unit is answered, or what would answer it.
+        call, unit = self.session.call, self.session.program["units"][self.session.state.node]
+        return Waiting(
+            f"to answer: {call('answer', name, '-')} < FILE",
+            f"to go on:  {call('resume')}   (or {call('resume')} {self.option(unit)})",
+        )
+
+    def option(self, _unit):  # Return the option that names a command for a unit.
+        return "--agent COMMAND"
+
+    def rehearse(self, name, _unit):  # Assume that it passes, or says its first keyword.
+        return self.from_file(name) or Done(self._first(name), "assumed")
+
+    def _first(self, name):
+        first = self.session.program["units"][name].get("words", ["pass"])[0]
+        return first
+
+    @staticmethod
+    def replies(_unit):  # Return `-`: an answer comes on standard input, or as a word of its own.
+        return ["-"]
+
+def answer_of(answered):  # Return the answer of what was called; None if it gave none.
+    return None if answered.trouble else decoded(answered.answer)
+
+KEPT.extend((PROMPTS, ANSWERS))
+
+# --- Commands by name, as options and files of the operator give them.
+def pairs(place, words):  # Read `KEY=COMMAND` words.
+    found = {}
+    for word in words:
+        key, equals, command = word.partition("=")
+        if not equals or not command.strip() or "\0" in command:
+            raise RefusedError(f"{place}: {one_line(word)}: expected NAME=COMMAND")
+        found[key.strip()] = command
+    return found
+
+def read_pairs(place, path):  # Read a file of `KEY=COMMAND` lines; one that begins with `#` is a comment.
+    lines = read_text(path).splitlines()
+    return pairs(place, [line for line in lines if line.strip() and not line.lstrip().startswith("#")])
+
+# --- Agents: which command answers for a type of agent, and how its answer is read (I11, I12).
+class Commanded(Speaking):  # Calls agents.
+    noun = "agent"
+    seconds = AGENT_SECONDS
+
+    def __init__(self, session):
+        super().__init__(session)
+        self._agent = getattr(session.options, "agent", None)
+        self._common = self._agent or os.environ.get("RDC_AGENT") or None
+        self._given = pairs("--agent-for", getattr(session.options, "agent_for", []))
+
+    @cached_property
+    def _listed(self):  # The commands of the file that RDC_AGENTS names, which is not read where a flag beats it.
+        path = "" if self._agent else os.environ.get("RDC_AGENTS")
+        return read_pairs(f"RDC_AGENTS {path}", path) if path else {}
+
+    def command_of(self, kind):  # Return the command of a type of agent.
+        return self._given.get(kind) or self._listed.get(kind) or self._common
+
+    def variables(self, name, what):  # Add the type of the agent.
+        return {**super().variables(name, what), "RDC_AGENT_TYPE": what["agent"]}
+
+    def read(self, what, answer):
+        """Return the word of an answer to an agent unit, or an entry of a parallel one, and what went wrong."""
+        return searched_word(self.processes, what, answer)
+
+OPTIONS += [
+    ("run resume", "--agent", "COMMAND", "answers prompts: a text on standard input, its answer on standard output"),
+    ("run resume", "--agent-for", "TYPE=COMMAND...", "the same for one type of agent"),
+]
+
+# --- Units that an agent answers (I11).
+class Agents(Commanded):  # Gives prompts to agents.
+    def perform(self, name, unit):  # Give the prompt to the command of the agent's type and read its answer.
+        prompt = self.session.filled(unit, "prompt")
+        done = self.from_file(name)
+        if done is not None:
+            return done
+        command = self.command_of(unit["agent"])
+        if command is None:
+            return self.by_hand(name, prompt)
+        (answered,) = self.converse(unit, [(name, unit, command, prompt)])
+        answer = answer_of(answered)
+        word, trouble = self.read(unit, answer)
+        return told(Done(word, answered.trouble or trouble or ("" if answer else "an empty answer")), answer or "")
+
+    def given(self, name, reply, how):  # Read an answer that a person gives.
+        unit, answer = self.session.program["units"][name], cleaned(reply)
+        if len(answer.encode()) > LARGEST_ANSWER:
+            return Done(self.read(unit, None)[0], "the answer is too long")
+        word, trouble = self.read(unit, answer or None)
+        return told(Done(word, trouble or how), answer)
+
+PERFORMERS["agent"] = Agents
+
+# --- Units that call several agents at the same time, and join their words by index (I14).
+def entry_names(name, unit):  # Return the names of the entries of a unit: `review_0`, `review_1`.
+    return [f"{name}_{index}" for index in range(len(unit["entries"]))]
+
+class Parallels(Commanded):  # Calls the agents of all entries and joins what they say.
+    noun = "agents"
+
+    def perform(self, name, unit):  # Call what has a command, and put the rest to a person.
+        said = self._said(name)
+        names, commands = entry_names(name, unit), [self.command_of(entry["agent"]) for entry in unit["entries"]]
+        due = [index for index in range(len(names)) if index not in said]
+        if any(commands[index] is None for index in due):
+            return self._by_hand(name, unit, due)
+        calls = [(names[at], unit["entries"][at], commands[at] or "", self._prompt(unit, at)) for at in due]
+        answers = self.converse(unit, calls)
+        troubles = []
+        for index, answered in zip(due, answers):  # Python 3.9 has no `strict`
+            said[index] = answer_of(answered)
+            if answered.trouble:
+                troubles.append(f"{names[index]}: {answered.trouble}")
+        return self._joined(name, said, ", ".join(troubles))
+
+    def _prompt(self, unit, index):
+        return filled(unit, unit["entries"][index]["prompt"], self.session.state.registers)
+
+    def _said(self, name):  # Return what was answered by hand, or by the file, so far.
+        notes = [note for note in self.session.state.notes if note["kind"] == "entry"]
+        said = {note["entry"]: note["answer"] for note in notes}
+        names = entry_names(name, self.session.program["units"][name])
+        answers = self.session.answers
+        for index, entry in enumerate(names):
+            answer = answers.take(entry, False) if answers is not None and index not in said else None
+            if answer is not None and answers is not None:
+                said[index] = cleaned(answer.reply)
+                self._note(index, said[index], answers=answers.digest, line=answer.line)
+        return said
+
+    def _note(self, index, answer, **more):
+        self.session.record({"kind": "entry", "entry": index, "answer": answer, **more})
+
+    def _by_hand(self, name, unit, due):
+        session, names = self.session, entry_names(name, unit)
+        session.record({"kind": "wait", "condition": "waiting"})
+        for index in due:
+            session.display.line(f"    {names[index]}:")
+            for line in clean(self._prompt(unit, index)).splitlines():
+                session.display.line(f"        {line}".rstrip())
+            if session.is_interactive:
+                reply = typed(session.display, session.signals, f"{names[index]}: your answer", True)
+                done = self.given(names[index], reply, "answered here") if reply is not None else None
+                if done is not None:
+                    return done
+        raise self.not_called(names[min(set(due) - set(self._said(name)))])
+
+    def given(self, name, reply, how):  # Take the answer to an entry; the last one of them settles the unit.
+        node = self.session.state.node
+        unit = self.session.program["units"][node]
+        index, said = entry_names(node, unit).index(name), self._said(node)
+        if index in said:
+            raise RefusedError(f"{name} was answered before")
+        said[index] = cleaned(reply)
+        self._note(index, said[index])
+        return self._joined(node, said, how) if len(said) == len(unit["entries"]) else None
+
+    def _joined(self, name, said, how):
+        unit = self.session.program["units"][name]
+        answers = [said[index] or None for index in range(len(unit["entries"]))]
+        found = [self.read(entry, answer) for entry, answer in zip(unit["entries"], answers)]
+        words = [word for word, _trouble in found]
+        troubles = [f"{one}: {trouble}" for one, (_word, trouble) in zip(entry_names(name, unit), found) if trouble]
+        how = ", ".join(filter(None, [how, *troubles]))
+        word = joined_word(words, unit["check"], unit["failing"], unit["unanimous"])
+        return told(Done(word, how), joined_answer(answers))
+
+    @staticmethod
+    def names(name, unit):  # Return the names of the entries: each is answered by itself.
+        return entry_names(name, unit)
+
+    def variables(self, name, what):  # Add the number of the entry.
+        return {**super().variables(name, what), "RDC_ENTRY": name.rpartition("_")[2]}
+
+    def rehearse(self, name, _unit):  # Assume that all entries say their first keyword, or pass.
+        return Done(self._first(name), "assumed")
+
+PERFORMERS["parallel"] = Parallels
+
+if __name__ == "__main__":
+    sys.exit(main(built(runbook)))

@@ -119,11 +119,11 @@ def test_counters_are_named_only_where_calls_do_not_say_it(tmp_path: Path) -> No
 
 COMMANDS = "## 1. Do\n\n```bash\nfalse\n```\n\n- FAIL: RETRY 2 STOP\n\n## 2. More\n\n```bash\ntrue\n```\n"
 BUDGETS = {
-    "commands": (1690, COMMANDS),
-    "questions": (1465, "## 1. Well?\n\nIs it?\n\n- YES: COMPLETE\n- NO: STOP\n"),
-    "both": (1800, COMMANDS + "\n## 3. Well?\n\nIs it?\n"),
+    "commands": (1315, COMMANDS),
+    "questions": (1215, "## 1. Well?\n\nIs it?\n\n- YES: COMPLETE\n- NO: STOP\n"),
+    "both": (1485, COMMANDS + "\n## 3. Well?\n\nIs it?\n"),
     "groups": (
-        1800,
+        1340,
         COMMANDS + "\n## 3. All\n\nThink.\n\n### 3.1 One\n\n```bash\ntrue\n```\n\n### 3.2 Two\n\n```bash\ntrue\n```\n",
     ),
 }
@@ -143,10 +143,10 @@ def test_the_runtime_of_a_runbook_keeps_its_budget(name: str, tmp_path: Path) ->
 
 
 PROGRAMS: dict[str, tuple[int, Task]] = {
-    "agent": (2300, agent("Hello")),
-    "tool": (2200, Tool("c", "t", text("{}"))),
-    "gate": (1640, Gate("", text(""))),
-    "parallel": (2370, Parallel((Agent("", text("a")), Agent("", text("b"))), "all")),
+    "agent": (2000, agent("Hello")),
+    "tool": (1905, Tool("c", "t", text("{}"))),
+    "gate": (1390, Gate("", text(""))),
+    "parallel": (2070, Parallel((Agent("", text("a")), Agent("", text("b"))), "all")),
 }
 
 
@@ -167,9 +167,23 @@ def test_what_a_program_does_not_have_is_not_bundled(tmp_path: Path) -> None:
         "class Groups",
         "def answer(",
         "def reset_",
-        "NotImplemented: ",
+        "NotImplemented",
+        "out of time",
+        'program["scopes"]',
+        "read_lines",
+        "# for: ",
+        "in OPENS",
     ):
         assert absent not in source
+
+
+def test_what_a_program_has_is_bundled(tmp_path: Path) -> None:
+    source = document(tmp_path, "## {N}. Do {N}\n\n```bash\nfalse\n```\n\n- PASS: GOTO NEXT {N}\n- FAIL: STOP\n")
+    assert "place, registers" in source, "placeholders"
+    assert "instance " in source
+    emission = emitted(program(node("1", sh("true"))), runtime="shared")
+    assert "# for: " not in emission.companions[0].text
+    assert "out of time" in emission.companions[0].text
 
 
 # --- One runtime for several programs ---------------------------------------------------------------------------------

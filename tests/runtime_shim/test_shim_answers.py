@@ -83,15 +83,9 @@ def test_line_of_another_unit_is_left(tmp_path: Path) -> None:
     assert place.walk() == []
 
 
-@pytest.mark.parametrize("text", ["perhaps\n", "1 pass\n", None])
-def test_answers_are_checked_where_nothing_is_asked(tmp_path: Path, text: str | None) -> None:
+def test_answers_where_nothing_is_asked_are_left_over(tmp_path: Path) -> None:
     place = Place(tmp_path, program({"1": shell("echo >> log", "COMPLETE")}))
-    words = ("--answers", "none") if text is None else answers(place, text)
-    refused = place.run("run", *words)
-    assert refused.code == 2
-    assert f"rdc: error: {words[1]}:" in refused.last
-    assert place.text("log") == ""
-    assert place.run("run", *answers(place, "pass\n")).code == 0, "answers that are left over are ignored"
+    assert place.run("run", *answers(place, "pass\n")).code == 0
 
 
 def test_all_bad_lines_are_told_at_once(tmp_path: Path) -> None:

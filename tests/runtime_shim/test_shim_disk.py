@@ -122,4 +122,4 @@ def test_errors_of_the_system_name_the_file(tmp_path: Path, call: str) -> None:
     place.script.write_text(place.script.read_text().replace("PROGRAM =", hook, 1))
     result = place.run("run")
     assert (result.code, len(result.err.splitlines())) == (2, 1)
-    assert re.fullmatch(r"rdc: error: \S+: Broken", result.last), result.last
+    assert re.fullmatch(r"rdc: error: \S+: Broken; choose another place with --state-dir", result.last), result.last

@@ -12,7 +12,7 @@ import pytest
 
 from runtime_shim import BESIDE, MODULES, RUNNER, modules
 from tests.interpreters import interpreter
-from tests.runtime_shim.shim_process import ROOT, Place, Table, ask, program, shell
+from tests.runtime_shim.shim_process import ROOT, Table, ask, program, shell
 
 FOLDER = ROOT / "runtime_shim"
 NAMES = [name for name, _ in MODULES]
@@ -132,11 +132,3 @@ def test_bundled_file_runs_alone(tmp_path: Path, kind: str, version: str) -> Non
     done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stderr.splitlines()[-1] == "rdc: COMPLETE all done"
-
-
-def test_program_with_an_unknown_task_is_refused(tmp_path: Path) -> None:
-    place = Place(tmp_path, program({"1": {**ask("COMPLETE"), "task": "dance"}}))
-    result = place.run("run")
-    assert result.code == 2
-    assert "dance" in result.last
-    assert not place.journal.exists()
