@@ -17,7 +17,6 @@ from backends.github.prompts import Prompts
 from backends.github.question import heading
 from backends.github.scalar import OPEN, Expression, comment, label
 from backends.github.step import Step
-from backends.shell.dialects import BASH
 from backends.shell.registers import Registers
 from compiler.ir.program import Group, Node, Register, map_texts, scope_members
 from compiler.ir.tasks import Ask, Branch, End, Shell
@@ -100,7 +99,7 @@ class Units:
             place=place,
             names=plan.names,
             counters=counters,
-            registers=Registers(self._members, plan.names.counters, plan.counters[place.name], BASH),
+            registers=Registers(self._members, plan.names.counters, plan.counters[place.name]),
             start=starts,
             reports=tuple(plan.reports[place.name]),
             asking=self.prompts.in_loop,
