@@ -85,7 +85,7 @@ load() {
     kind == "rows" && $1 == "unit" { name = $2; order = order " " name }
     kind != "" { put($0 "\n"); next }
     index($0, prefix "RDC_PROGRAM := ") == 1 { print "rdc_loads=" $3 }
-    $1 == "define" && NF == 2 && index($2, prefix) == 1 {
+    $1 == "define" && NF == 2 && substr($2, 1, length(prefix)) == prefix {
       block = substr($2, length(prefix) + 1)
       if (block == "RDC_LINE") exit # the driver begins
       is_escaped = sub(/^escaped_/, "", block)
@@ -309,7 +309,8 @@ read_journal() {
       half = index(line, " | ")
       if (line ~ /[?]/) return 0
       if (!half) return starts(line) || index(count + 1 " ", line) == 1
-      return starts(line) && length(line) < 2 * half + 1 && index(line, substr(line, half + 3) "") == 1
+      rest = substr(line, half + 3)
+      return starts(line) && length(line) < 2 * half + 1 && substr(line, 1, length(rest)) == rest
     }
     function take(line, words, n, i, at) {
       count++; last = substr(line, length(count) + 2, half - length(count) - 1)
