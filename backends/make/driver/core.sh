@@ -527,7 +527,7 @@ status() {
     in_words "$rdc_outcome"; called; rdc_title=$rdc_says
     case $rdc_way in -) rdc_way='' ;; *+*) rdc_way=$(printf '%s\n' "$rdc_way" | tr + ' ') ;; esac
     details "$rdc_code" "$rdc_time" "$rdc_way"
-    printf '%s %s  (%s)\n' "$rdc_low" "$rdc_title" "$rdc_says" 2> /dev/null
+    printf '%s %s  (%s)\n' "$rdc_low" "$rdc_title" "$rdc_says" 2> /dev/null || : # the last line tells
   done || exit
   # shellcheck disable=SC2086 # these are several words
   if is_over; then set -- $rdc_last; echo "over: $3"
