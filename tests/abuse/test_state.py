@@ -172,10 +172,8 @@ def test_the_state_of_the_other_target_is_refused_and_kept(target: str, tmp_path
         refused = place.call(verb)
         assert refused.code == 2
         lock = "this is no lock: .rdc/main.make/lock; if no run is under way, remove it"
-        assert (
-            target == "make"
-            and lock in end_of(place, refused)
-            or ("journal:1: the journal is damaged" in end_of(place, refused))
+        assert (target == "make" and lock in end_of(place, refused)) or (
+            "journal:1: the journal is damaged" in end_of(place, refused)
         )
     if target == "make":
         (place.state / "lock").unlink()  # a lock of make is a link
