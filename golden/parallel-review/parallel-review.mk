@@ -12,20 +12,20 @@ RDC_PROGRAM := b326d393981dc85e199690d78b282850
 # `do_X` is the command of unit X, `ask_X` what it asks or says, `after_X` where the run goes from there.
 
 # review Review the change                                              examples/programs/parallel-review.program.json:9
-define entry_review_0
+define entry0_review
 Is change {change} safe? APPROVE, REJECT or TRIVIAL.
 endef
-define entry_review_1
+define entry1_review
 Does change {change} read well? APPROVE, REJECT or TRIVIAL.
 endef
 define call_review
 {"timeout": 1800, "tokens": {"APPROVE": "APPROVE", "REJECT": "REJECT", "TRIVIAL": "TRIVIAL"}, "entries": [{"name": "review_0", "agent": "security", "keywords": ["APPROVE", "REJECT", "TRIVIAL"], "validation": "because|TRIVIAL", "excused": ["TRIVIAL"]}, {"name": "review_1", "agent": "style", "keywords": ["APPROVE", "REJECT", "TRIVIAL"], "validation": null, "excused": []}], "check": "all", "failing": ["REJECT"], "unanimous": ["TRIVIAL"]}
 endef
 define after_review
-APPROVE) keep_answer findings; keep_field summary 'summary'; go gate ;;
-REJECT) keep_answer findings; STOP 'Rejected{findings}' ;;
-TRIVIAL) go merge ;;
-none | invalid | ambiguous | failed) STOP 'Nobody could say' ;;
+APPROVE) keep_answer findings; keep_field summary 'summary'; to gate ;;
+REJECT) keep_answer findings; STOP 'Rejected{findings}' 'to rejected' ;;
+TRIVIAL) to merge ;;
+none | invalid | ambiguous | failed) STOP 'Nobody could say' 'to unclear' ;;
 endef
 
 # gate A person approves                                               examples/programs/parallel-review.program.json:41
@@ -33,8 +33,8 @@ define ask_gate
 The reviewers say: {summary}
 endef
 define after_gate
-approved) clear findings; go merge ;;
-rejected) STOP 'Rejected{findings}' ;;
+approved) clear findings; to merge ;;
+rejected) STOP 'Rejected{findings}' 'to rejected' ;;
 endef
 
 # merge Merge it                                                       examples/programs/parallel-review.program.json:54
@@ -42,8 +42,8 @@ define call_merge
 {"timeout": 60, "tokens": {"APPROVE": "APPROVE", "REJECT": "REJECT", "TRIVIAL": "TRIVIAL"}, "connection": "github", "tool": "merge", "arguments": ["{\"number\": \"", {"register": "rdc_s_change", "missing": "", "before": "", "after": ""}, "\"}"]}
 endef
 define after_merge
-pass) COMPLETE 'Merged' ;;
-fail) retry 3 || STOP 'Nobody could say' ;;
+pass) COMPLETE 'Merged' 'to merged' ;;
+fail) retry 3 'to merge' || STOP 'Nobody could say' 'to unclear' ;;
 endef
 
 # Which units there are, and what else is known of them; the run begins with the first.
@@ -1078,6 +1078,15 @@ def end_left(left: str) -> str:
     return ""
 
 
+def living(left: str) -> str:
+    """Return the numbers of the processes of a file that still run."""
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        return ", ".join(
+            str(found["pid"]) for found in map(json.loads, Path(left).read_text().splitlines()) if is_alive(found)
+        )
+    return ""
+
+
 def limited(driver: str, left: str, seconds: str, *words: str) -> str:
     """Run a command with a time limit and end as it ends."""
     path = shutil.which(words[0])
@@ -1208,7 +1217,7 @@ def call_out(driver: str, left: str, order: str, registers: str, folder: str, ou
     return ""
 
 
-REQUESTS.update({"check": check, "limited": limited, "end": end_left, "call": call_out})
+REQUESTS.update({"check": check, "limited": limited, "end": end_left, "living": living, "call": call_out})
 
 main(sys.argv[1:])
 endef
@@ -1257,7 +1266,7 @@ export RDC_FILE
 export RDC_TOP = $(firstword $(MAKEFILE_LIST))
 export RDC_FOLDER = $(if $(findstring w,$(filter-out --%,$(firstword -$(MAKEFLAGS)))),$(CURDIR))
 export RDC_PREFIX =
-export RDC = $(value RDC_DRIVER)$(RDC_LINE)$(value RDC_DRIVER_STATE)$(RDC_LINE)$(value RDC_MODULE_COUNTERS)$(RDC_LINE)$(value RDC_MODULE_TEXTS)$(RDC_LINE)$(value RDC_MODULE_WORDS)$(RDC_LINE)$(value RDC_MODULE_VALUES)$(RDC_LINE)$(value RDC_MODULE_INPUTS)$(RDC_LINE)$(value RDC_MODULE_QUESTIONS)$(RDC_LINE)$(value RDC_MODULE_CALLS)$(RDC_LINE)$(value RDC_MODULE_TIMES)$(RDC_LINE)"$$@"
+export RDC = $(value RDC_DRIVER)$(RDC_LINE)$(value RDC_MODULE_COUNTERS)$(RDC_LINE)$(value RDC_MODULE_RETRIES)$(RDC_LINE)$(value RDC_MODULE_TEXTS)$(RDC_LINE)$(value RDC_MODULE_FILES)$(RDC_LINE)$(value RDC_MODULE_ASKS)$(RDC_LINE)$(value RDC_MODULE_WORDS)$(RDC_LINE)$(value RDC_MODULE_VALUES)$(RDC_LINE)$(value RDC_MODULE_INPUTS)$(RDC_LINE)$(value RDC_MODULE_QUESTIONS)$(RDC_LINE)$(value RDC_MODULE_CALLS)$(RDC_LINE)$(value RDC_MODULE_TIMES)$(RDC_LINE)"$$@"
 define RDC_LINE
 
 
@@ -1273,182 +1282,155 @@ command : 2> /dev/null 3>&1 || exec > /dev/null
 command : 2> /dev/null 3<&0 || exec < /dev/null
 # A write that is not possible is seen by its status, which these signals would not leave time for.
 command trap : PIPE XFSZ 2> /dev/null
-# Variables begin with `rdc_`, so that a command sees none in place of its own; what make hands over is not for commands.
-rdc_file=$RDC_FILE rdc_top=$RDC_TOP rdc_folder=$RDC_FOLDER rdc_prefix=$RDC_PREFIX rdc_state=$RDC_STATE rdc_program=$RDC_PROGRAM
-rdc_journal=$rdc_state/journal rdc_files=$rdc_state rdc_folders='' rdc_run=alone rdc_loads='' rdc_variables=''
-rdc_verb=$1 rdc_unit='' rdc_id='' rdc_child='' rdc_count=0 rdc_changes='' rdc_over='' rdc_next='' rdc_nth=1 rdc_last='' rdc_way=''
-rdc_given_ASSUME='' rdc_given_RERUN='' rdc_given_ANSWERS='' rdc_given_UNIT='' rdc_given_RESULT='' rdc_given_HUMAN=''
-rdc_given_AGENT='' rdc_given_TOOLS='' rdc_given_INPUTS='' rdc_given=" $RDC_GIVEN "
+# Variables begin with `rdc_`, so that a command sees none in place of its own; what make hands over is not for it.
+rdc_file=$RDC_FILE rdc_top=$RDC_TOP rdc_folder=$RDC_FOLDER rdc_prefix=$RDC_PREFIX rdc_program=$RDC_PROGRAM
+rdc_state=$RDC_STATE rdc_journal=$RDC_STATE/journal rdc_files=$RDC_STATE rdc_given=" $RDC_GIVEN "
+rdc_verb=$1 rdc_count=0
+for rdc_word in unit id outcome last over next changes way child ready help variables folders loads run text \
+  given_AGENT given_ANSWERS given_ASSUME given_HUMAN given_INPUTS given_RERUN given_RESULT given_TOOLS given_UNIT; do
+  eval "rdc_$rdc_word=''"
+done
 for rdc_word in $RDC_GIVEN; do # NAME:VARIABLE
+  case ${rdc_word#*:} in '' | *[!A-Za-z0-9_]*) continue ;; esac
   eval "rdc_given_${rdc_word#*:}=\$RDC_GIVEN_${rdc_word#*:}"
   unset "RDC_GIVEN_${rdc_word#*:}"
-  case $rdc_word in *-*:*) ;; *) unset "${rdc_word%:*}" ;; esac
+  case ${rdc_word%:*} in *[!A-Za-z0-9_]*) ;; *) unset "${rdc_word%:*}" ;; esac
 done
 unset RDC RDC_FILE RDC_TOP RDC_FOLDER RDC_PREFIX RDC_STATE RDC_PROGRAM RDC_GIVEN RDC_STEP_INSTANCE RDC_SUBSTEP_INSTANCE
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
 
-# --- What is said: progress on standard error, and as the last line on standard output how the run ended ------------------
+# --- What is said: progress on standard error, and as the last line on standard output how the run ended --------------
 say() { printf '%s\n' "$*" >&2 2> /dev/null || :; }
 end() { printf 'rdc: %s\n' "$2" 2> /dev/null || say "rdc: $2"; exit "$1"; }
 fail() { say "rdc: $1"; end 2 "error: $1"; }
+waits() { say "rdc: $1"; end 75 "WAITING $rdc_id"; }
 is_yes() { case $1 in '' | 0 | no) return 1 ;; esac; }
-
-# A word as it can be pasted into a shell, and how make is called again on this file.
-quoted() { case $1 in '' | *[!A-Za-z0-9_./-]*) printf "'%s'" "$(printf '%s\n' "$1" | sed "s/'/'\\\\''/g")" ;; *) printf %s "$1" ;; esac; }
+is_number() { case $1 in '' | *[!0123456789]* | 0?* | ???????????????*) return 1 ;; esac; }
+quoted() { # a word as it can be pasted into a shell
+  case $1 in
+    '' | *[!A-Za-z0-9_./-]*) printf "'%s'" "$(printf '%s\n' "$1" | sed "s/'/'\\\\''/g")" ;;
+    *) printf %s "$1" ;;
+  esac
+}
 rdc_make="make -f $(quoted "$rdc_top")"
 case $rdc_top in
   GNUmakefile) rdc_make='make' ;;
   makefile | Makefile) [ -e GNUmakefile ] || { [ "$rdc_top" = Makefile ] && [ -e makefile ]; } || rdc_make='make' ;;
 esac
 [ -z "$rdc_folder" ] || rdc_make="make -C $(quoted "$rdc_folder")${rdc_make#make}"
-rdc_again="$rdc_make $rdc_prefix" rdc_begin=$rdc_make
-[ -z "$rdc_prefix" ] || rdc_begin=${rdc_again}run
+rdc_again="$rdc_make $rdc_prefix" rdc_begin="$rdc_make${rdc_prefix:+ ${rdc_prefix}run}"
 
-# What modules go further in: texts with references, words of outcomes, inputs, limits, what is told to commands.
+# What modules make more of: texts with references, words of outcomes, attempts, values, inputs, waiting, calls.
 filled() { rdc_value=$1; }
+line() { cat; }
 in_words() { rdc_low=$1; case $1 in pass) rdc_says=PASS ;; *) rdc_says=FAIL ;; esac; }
 words() { printf %s "pass${1}fail"; }
-outcome() { case $1 in [Pp]ass | PASS | [Yy]es) rdc_outcome=pass ;; [Ff]ail | FAIL | [Nn]o) rdc_outcome=fail ;; *) return 1 ;; esac; }
-rdc_ready='' rdc_help=''
-call_number() { rdc_call=1; }
+is_word() { case $1 in pass | fail) ;; *) return 1 ;; esac; }
+outcome() {
+  case $1 in [Pp]ass | PASS) rdc_outcome=pass ;; [Ff]ail | FAIL) rdc_outcome=fail ;; *) return 1 ;; esac
+}
+attempt() { rdc_attempt=$rdc_nth; }
+surround() { exec "$@"; }
 call_command() { call "$@"; }
-ready() { for rdc_step in $rdc_ready; do "$rdc_step"; done; }
-for rdc_word in inputs begin_values resume_values folders before counted tell after_command no_values let_go; do eval "$rdc_word() { :; }"; done
-line() { cat; }
-value() { rdc_value=''; }
+left_calls() { return 1; }
+for rdc_word in inputs begin_values resume_values restored folders choose before counted call_number call_again tell \
+  after_command no_values; do eval "$rdc_word() { :; }"; done
 
-# --- The units: what RDC_UNITS says of them, and their texts, by keys that a variable may be called ------------------------
-key() { rdc_key=$1; while :; do case $rdc_key in *[.-]*) rdc_key=${rdc_key%%[.-]*}_${rdc_key#*[.-]} ;; *) return ;; esac; done; }
-unit() { rdc_kind_U=$2 rdc_title_U=$3 rdc_id_U=$1; }
+# --- The units --------------------------------------------------------------------------------------------------------
+key() { # what a name becomes in the name of a variable; no two names of a Makefile become the same
+  rdc_key=$1
+  while :; do case $rdc_key in *[.-]*) rdc_key=${rdc_key%%[.-]*}_${rdc_key#*[.-]} ;; *) return ;; esac; done
+}
+unit() { rdc_name_U=$1 rdc_kind_U=$2 rdc_title_U=$3 rdc_id_U=$1; }
 known_as() { rdc_id_U=$1; }
 entry() { rdc_entry=$1; }
 
-# Takes the program out of the Makefile once, or the unit $1 of it alone: what becomes of the file later does no harm. All
-# that belongs to a unit is one text, which sets variables whose names end with `_U`.
+# Takes the program out of the Makefile once: what becomes of the file later does no harm. All that belongs to a unit is
+# one text, which sets variables whose names end with `_U`.
 load() {
   [ -z "$rdc_loads" ] || return 0
-  rdc_only=$1
-  rdc_text=$({ LC_ALL=C awk -v prefix="$rdc_prefix" -v only="$1" '
+  rdc_text=$({ LC_ALL=C awk -v prefix="$rdc_prefix" '
     function key(name) { gsub(/[.-]/, "_", name); return name }
     function quoted(text) { gsub(/\047/, "\047\"\047\"\047", text); return text }
-    function add(name, text) { # without a name it belongs to no unit
+    function put(text) { # without a name it belongs to no unit
       if (name == "") { printf "%s", text; return }
-      if (!(name in size)) names[++number] = name
-      texts[name, ++size[name]] = text
+      if (!(name in texts)) names[++number] = name
+      texts[name] = texts[name] text
     }
-    kind != "" && $0 == "endef" {
-      if (kind == "text") add(name, ends)
-      else if (kind == "after" || kind == "choose") add(name, kind == "after" ? "esac\n}\n" : "}\n")
-      if (only != "" && kind == "units") exit
-      kind = ""; next
-    }
-    kind == "skip" { next }
-    kind == "values" { print; next }
-    kind == "units" {
-      if ($1 == "unit") {
-        if (before != "") add(before, "rdc_then_U=" $2 "\n")
-        else if (only == "") print "rdc_entry=" $2
-        before = $2
-        if ($3 ~ /^(pass_fail|yes_no|confirm|gate|input|select)$/) asking = asking " " $2
-        if ($3 ~ /^(input|select)$/) free = "yes"
-      }
-      add(before, $0 "\n"); next
-    }
-    kind == "after" || kind == "choose" { add(name, $0 "\n"); next }
-    kind != "" { add(name, (count++ ? "\n" : "") quoted($0)); next }
+    kind != "" && $0 == "endef" { put(ends); kind = ""; next }
+    kind == "text" { put((count++ ? "\n" : "") quoted($0)); next }
+    kind == "rows" && $1 == "unit" { name = $2; order = order " " name }
+    kind != "" { put($0 "\n"); next }
     index($0, prefix "RDC_PROGRAM := ") == 1 { print "rdc_loads=" $3 }
-    $1 == "define" && NF == 2 && index($2, prefix) == 1 {
+    $1 == "define" && NF == 2 && substr($2, 1, length(prefix)) == prefix {
       block = substr($2, length(prefix) + 1)
+      if (block == "RDC_LINE") exit # the driver begins
       is_escaped = sub(/^escaped_/, "", block)
       kind = block; sub(/_.*/, "", kind)
-      name = substr(block, length(kind) + 2)
-      if (block == "RDC_UNITS") { kind = "units"; next }
-      if (block == "RDC_VALUES") { kind = "values"; next }
-      if (kind == "RDC" || only != "" && block != "do_" only && kind != "text") { kind = "skip"; next }
-      if (kind == "after") { add(name, "rdc_after_U() { case $rdc_outcome in\n"); next }
-      if (kind == "choose") { add(name, "rdc_kind_U=choice\nrdc_after_U() {\n"); next }
+      name = substr(block, length(kind) + 2); ends = ""; count = 0
+      if (kind == "RDC") { kind = "rows"; name = ""; next }
+      if (kind == "after") { put("rdc_after_U() { case $rdc_outcome in\n"); ends = "esac; }\n"; next }
       variable = "rdc_" kind "_U"
-      if (kind == "entry" || kind == "option") { variable = variable name; sub(/U.*_/, "U_", variable); sub(/_[0-9]+$/, "", name) }
-      if (kind == "text" || kind == "python") { variable = "rdc_" kind "_" name; name = "" }
-      kind = "text"; count = 0
-      add(name, variable "=" (is_escaped ? "$(printf %b. " : "") "\047")
+      if (kind == "text" || kind == "python") { variable = "rdc_" block; name = "" }
+      kind = "text"
+      put(variable "=" (is_escaped ? "$(printf %b. " : "") "\047")
       ends = "\047" (is_escaped ? "); " variable "=${" variable "%.}" : "") "\n"
     }
     END {
-      for (i = 1; i <= number; i++) {
-        if (only != "" && names[i] != only) continue
-        printf "rdc_u_%s=\047", key(names[i])
-        for (j = 1; j <= size[names[i]]; j++) printf "%s", quoted(texts[names[i], j])
-        print "\047"
-      }
-      print "rdc_asking=\047" asking "\047 rdc_free_texts=\047" free "\047"
-    }' < "$rdc_file"; } 2> /dev/null) && [ -n "$rdc_text" ] ||
-    unreadable
+      for (i = 1; i <= number; i++) print "rdc_u_" key(names[i]) "=\047" quoted(texts[names[i]]) "\047"
+      print "rdc_order=\047" order " \047"
+    }' < "$rdc_file"; } 2> /dev/null) && [ -n "$rdc_text" ] || unreadable
   eval "$rdc_text"
-  [ "$rdc_loads" = "$rdc_program" ] || fail "the Makefile was changed during the run: $rdc_file; put it back, or ${rdc_again}clean archives the run"
   rdc_text=''
+  [ "$rdc_loads" = "$rdc_program" ] ||
+    fail "the Makefile was changed during the run: $rdc_file; put it back, or ${rdc_again}clean archives the run"
+  [ -n "${rdc_entry-}" ] || { rdc_entry=${rdc_order# }; rdc_entry=${rdc_entry%% *}; }
 }
 unreadable() { fail "$rdc_file cannot be read: is there a blank in its name, and are sed and awk on PATH?"; }
 of() { eval "rdc_value=\${rdc_$1_U-}"; }
 
-# Makes $1 the unit whose variables are set, if that is the name of one, and the unit where the run stands.
+# Sets the variables of the unit $1, if that is the name of one; `take` also makes it the unit where the run stands.
 look_at() {
   case $1 in '' | *[!A-Za-z0-9_.-]*) return 1 ;; esac
   key "$1"; eval "rdc_value=\${rdc_u_$rdc_key-}"
-  [ -n "$rdc_value" ] || return 1
-  unset rdc_marks_U rdc_variables_U rdc_attempts_U rdc_then_U rdc_gives_U rdc_delay_U rdc_timeout_U rdc_words_U rdc_entries_U
-  unset -f rdc_after_U 2> /dev/null || :
-  rdc_id_U=$1 rdc_title_U=''
+  unset rdc_marks_U rdc_variables_U rdc_attempts_U rdc_gives_U rdc_delay_U rdc_timeout_U rdc_words_U rdc_entries_U
+  rdc_name_U=''
   eval "$rdc_value"
+  [ "$rdc_name_U" = "$1" ]
 }
-take() {
-  look_at "$1" || return 1
-  rdc_unit=$1 rdc_id=$rdc_id_U rdc_kind=$rdc_kind_U rdc_variables=${rdc_variables_U-}
-}
+take() { look_at "$1" && rdc_unit=$1 rdc_id=$rdc_id_U rdc_kind=$rdc_kind_U rdc_variables=${rdc_variables_U-}; }
 
-# --- Transitions ----------------------------------------------------------------------------------------------------------
-go() { rdc_next=$1 rdc_nth=1 rdc_way=go; }
-retry() { [ "$rdc_attempt" -le "$1" ] && rdc_next=$rdc_unit rdc_nth=$((rdc_attempt + 1)) rdc_way="retry $rdc_attempt of $1"; }
-COMPLETE() { rdc_over=COMPLETE rdc_code=0 rdc_message=${1-} rdc_way=COMPLETE; }
-STOP() { rdc_over=STOP rdc_code=1 rdc_message=${1-} rdc_way=STOP; }
+# --- Transitions: words in capitals, and a last word, are those of the document ---------------------------------------
+as() { rdc_way="$rdc_way${rdc_way:+, }$1"; }
+go() { [ $# -lt 2 ] || as "$2"; rdc_next=$1 rdc_nth=1; }
+CONTINUE() { go "$1" CONTINUE; }
+GOTO() { go "$1" "GOTO $1"; }
+to() { go "$1" "to $1"; }
+finish() { rdc_over=COMPLETE rdc_code=0 rdc_message=${1-}; }
+COMPLETE() { as "${2-COMPLETE}"; finish "$@"; }
+stop() { rdc_over=STOP rdc_code=1 rdc_message=${1-}; }
+STOP() { as "${2-STOP}"; stop "$@"; }
+follow() { rdc_way=''; counted; rdc_after_U; choose; }
 
-# Goes on by the outcome, through what only chooses. Without `after_` a unit that passes is followed by the next one.
-follow() {
-  rdc_next=''
-  counted
-  if command -v rdc_after_U > /dev/null; then rdc_after_U
-  elif [ "$rdc_outcome" != pass ]; then STOP
-  else of 'then'; if [ -n "$rdc_value" ]; then go "$rdc_value"; else COMPLETE; fi; fi
-  choose
-}
-choose() {
-  while [ -z "$rdc_over" ]; do
-    rdc_id_U=$rdc_next
-    look_at "$rdc_next" || [ -n "$rdc_only" ] || fail "there is no unit $rdc_next"
-    [ "$rdc_kind_U" = choice ] || break
-    rdc_after_U
-  done
-  [ -n "$rdc_over" ] || [ "$rdc_way" != go ] || rdc_way="go $rdc_id_U"
-}
 walk() {
   while choose; [ -z "$rdc_over" ]; do
     take "$rdc_next" || fail "there is no unit $rdc_next"
-    begin_unit
-    perform
+    begin_unit; perform
   done
   case $rdc_last in over\ *) ;; *) note "over $rdc_code $rdc_over" ;; esac
   filled "$rdc_message"; rdc_message=$(printf '%s' "$rdc_value" | line)
   end "$rdc_code" "$rdc_over${rdc_message:+ $rdc_message}"
 }
-attempt() {
-  of attempts; rdc_attempt=$rdc_nth
-  [ -z "$rdc_value" ] || { value "$rdc_value"; rdc_attempt=$((rdc_value + 1)); }
-}
 begin_unit() {
-  attempt
-  before
-  call_number
-  note "begin $rdc_unit $rdc_attempt$rdc_changes"
+  attempt; before; call_number
+  rdc_value=${rdc_way:--} # the way here, as one word
+  while :; do
+    case $rdc_value in
+      *[!A-Za-z0-9_.:{}+-]*) rdc_value=${rdc_value%%[!A-Za-z0-9_.:{\}+-]*}+${rdc_value#*[!A-Za-z0-9_.:{\}+-]} ;;
+      *) break ;;
+    esac
+  done
+  note "begin $rdc_unit $rdc_attempt $rdc_value$rdc_changes"
   rdc_changes=''
 }
 perform() {
@@ -1457,7 +1439,7 @@ perform() {
   case $rdc_kind in bash | sh) command_unit ;; *) "perform_$rdc_kind" ;; esac
 }
 called() {
-  of title; filled "$rdc_value"; rdc_title=$rdc_value rdc_says=$rdc_id${rdc_value:+ $rdc_value}
+  filled "$rdc_title_U"; rdc_title=$rdc_value rdc_says=$rdc_id${rdc_value:+ $rdc_value}
   case $rdc_says in *[!\ -~]*) rdc_says=$(printf '%s\n' "$rdc_says" | line) ;; esac
   [ "$rdc_attempt" -eq 1 ] || rdc_says="$rdc_says, attempt $rdc_attempt"
 }
@@ -1470,23 +1452,19 @@ ended() {
   [ "$rdc_verb" = step ] || follow
   details "$1" "$rdc_time" "$rdc_way"; say "    $rdc_ended  $rdc_says"
 }
-
-# Exit code $1, time $2 in hundredths of a second and transition $3 as people read them.
-details() {
+details() { # exit code, time in hundredths of a second, and transition, as people read them
   rdc_says="$(($2 / 100)).$(($2 % 100 / 10)) s"
   [ "$2" -lt 6000 ] || rdc_says="$(($2 / 6000)) min $(($2 / 100 % 60)) s"
   [ "$2" -lt 360000 ] || rdc_says="$(($2 / 360000)) h $(($2 / 6000 % 60)) min"
-  rdc_says="${1#0}, $rdc_says${3:+, $3}"
-  case $rdc_says in ,*) rdc_says=${rdc_says#, } ;; *) rdc_says="exit code $rdc_says" ;; esac
+  rdc_says="$rdc_says${3:+, $3}"
+  [ "$1" = 0 ] || rdc_says="exit code $1, $rdc_says"
 }
-now() { { read -r rdc_now _ < /proc/uptime; } 2> /dev/null || rdc_now=$(date +%s).00; rdc_now=${rdc_now%.*}${rdc_now#*.}; }
-unrecorded() {
-  case $rdc_kind in bash | sh) rdc_says="resume ASSUME=$rdc_outcome" ;; *) rdc_says=resume ;; esac
-  rdc_says="but this cannot be recorded: $rdc_journal; make room for it, then: $rdc_again$rdc_says"
-  fail "unit $rdc_id ended with $rdc_ended, $rdc_says"
+now() {
+  { read -r rdc_now _ < /proc/uptime; } 2> /dev/null || rdc_now=$(date +%s).00
+  rdc_now=${rdc_now%.*}${rdc_now#*.}
 }
 
-# --- Commands: each a process group of its own; at a terminal in ours, whose keys reach it ---------------------------------
+# --- Commands: each a process group of its own; at a terminal in ours, whose keys reach it ----------------------------
 how_to_call() {
   rdc_how='wait' rdc_wrapper='env --default-signal=INT --default-signal=QUIT'
   $rdc_wrapper true 2> /dev/null || rdc_wrapper=''
@@ -1497,20 +1475,21 @@ how_to_call() {
     case $- in *m*) rdc_how='group' rdc_wrapper='' ;; esac
   fi
 }
-
-# Becomes the process of these words, once its number is on record. `began` tells when the process $1 did, in ticks.
-become() {
+become() { # the process of these words, once its number is on record
   { read -r rdc_word _ < /proc/self/stat; } 2> /dev/null || rdc_word=$(exec sh -c 'echo "$PPID"')
   began "$rdc_word"
   printf '%s\n' "$rdc_count $rdc_word ${rdc_began:-0} $rdc_place" 2> /dev/null > "$rdc_files/process"
   # shellcheck disable=SC2086 # these are several words
   surround $rdc_wrapper "$@"
 }
-surround() {
-  for rdc_word in $rdc_variables; do value "${rdc_word#*=}"; export "${rdc_word%%=*}=$rdc_value"; done
-  exec "$@"
+call() {
+  if [ "$rdc_how" = wait ]; then (become "$@"); rdc_code=$?; return; fi
+  { { become "$@" <&3 3<&-; } & } 3<&0
+  rdc_child=$!
+  wait "$rdc_child"; rdc_code=$?
+  rdc_child=''
 }
-began() {
+began() { # lets rdc_began be when the process $1 did, in ticks
   rdc_began='' rdc_condition=''
   { read -r rdc_value < "/proc/$1/stat"; } 2> /dev/null || return 0
   # shellcheck disable=SC2086 # these are several words
@@ -1522,27 +1501,26 @@ alive() {
   began "$1"
   case $rdc_condition:$2 in [ZX]:*) return 1 ;; :* | *:0 | *:"$rdc_began") ;; *) return 1 ;; esac
 }
-call() {
-  if [ "$rdc_how" = wait ]; then (become "$@"); rdc_code=$?; return; fi
-  { { become "$@" <&3 3<&-; } & } 3<&0
-  rdc_child=$!
-  wait "$rdc_child"; rdc_code=$?
-  rdc_child=''
-}
-signal_child() { { [ "$rdc_how" = group ] && kill -s "$1" -- "-$rdc_child"; } 2> /dev/null || kill -s "$1" "$rdc_child" 2> /dev/null; }
 
-# Ends what runs with the signal that came, after ten seconds by force.
+# Ends the process $1, which began at $2, with its group if it has one: by the signal $3, after $4 / 20 s by force.
+end_process() {
+  [ -z "$3" ] || kill -s "$3" -- "-$1" 2> /dev/null || kill -s "$3" "$1" 2> /dev/null
+  kill -s CONT -- "-$1" 2> /dev/null || kill -s CONT "$1" 2> /dev/null
+  rdc_number=0
+  while alive "$1" "$2" && [ "$rdc_number" -lt "$4" ]; do
+    rdc_number=$((rdc_number + 1)); sleep 0.05 2> /dev/null || sleep 1
+  done
+  kill -s KILL -- "-$1" 2> /dev/null || kill -s KILL "$1" 2> /dev/null
+}
 interrupt() {
   trap '' INT TERM HUP
-  if [ -n "$rdc_child" ]; then
-    [ "$rdc_how$1" = besideINT ] || signal_child "$1" # the key has reached it by itself
-    signal_child CONT
-    rdc_number=0
-    while alive "$rdc_child" 0 && [ "$rdc_number" -lt 200 ]; do rdc_number=$((rdc_number + 1)); sleep 0.05 2> /dev/null || sleep 1; done
-    signal_child KILL
-  fi
+  rdc_word=$1
+  [ "$rdc_how$1" != besideINT ] || rdc_word='' # the key has reached it by itself
+  [ -z "$rdc_child" ] || end_process "$rdc_child" 0 "$rdc_word" 200
   end 130 "INTERRUPTED${rdc_id:+ $rdc_id}"
 }
+# shellcheck disable=SC2064 # what is done at the end is known now
+heed() { trap "$1" EXIT; trap 'interrupt INT' INT; trap 'interrupt TERM' TERM; trap 'interrupt HUP' HUP; }
 command_unit() {
   of 'do'; filled "$rdc_value"; rdc_command=$rdc_value rdc_outcome=fail rdc_code=1
   RDC_RUN_ID=$rdc_run RDC_ATTEMPT=$rdc_attempt
@@ -1551,7 +1529,7 @@ command_unit() {
     command -v "$rdc_kind" > /dev/null || say "rdc: there is no $rdc_kind on PATH to run this with"
     call_command "$rdc_kind" -c "$rdc_command"
     # This code may be the command's own: whether the system can start a shell with it is tried.
-    [ "$rdc_code" -ne 126 ] || "$rdc_kind" -c : "$rdc_command" 2> /dev/null || no_outcome "$rdc_kind cannot be started"
+    [ "$rdc_code" -ne 126 ] || "$rdc_kind" -c : "$rdc_command" 2> /dev/null || no_outcome
     [ "$rdc_code" -ne 0 ] || rdc_outcome=pass
   fi
   after_command
@@ -1560,19 +1538,24 @@ command_unit() {
 no_outcome() {
   rdc_says="is the environment too large, or are there too many processes?"
   [ "$rdc_verb" = step ] || rdc_says="$rdc_says Mend this, then: ${rdc_again}resume RERUN=1"
-  say "rdc: $rdc_says"; fail "unit $rdc_id has no outcome: $1"
+  say "rdc: $rdc_says"; fail "unit $rdc_id has no outcome: $rdc_kind cannot be started"
 }
 
-# --- The journal ----------------------------------------------------------------------------------------------------------
-# A line each, appended at once: its number, and `run`, program, id and 2; `begin`, unit, attempt, and what has changed;
-# `end`, unit, outcome, exit code, time, and where an answer stood; `over`, exit code and end. Each line says this twice.
+# --- The journal ------------------------------------------------------------------------------------------------------
+# A line each, appended at once: its number, and `run`, program, id and 2; `begin`, unit, attempt, the way there and
+# what has changed; `end`, unit, outcome, exit code, time, and where an answer stood; `over`, exit code and end. All of
+# it stands there twice.
 record() {
   rdc_count=$((rdc_count + 1)) rdc_last=$*
   is_kept || vanished
   printf '%s | %s\n' "$rdc_count $*" "$rdc_count $*" 2> /dev/null >> "$rdc_journal"
 }
 note() { record "$@" || fail "the state cannot be written: $rdc_journal; make room for it, then: ${rdc_again}resume"; }
-
+unrecorded() {
+  case $rdc_kind in bash | sh) rdc_says="resume ASSUME=$rdc_outcome" ;; *) rdc_says=resume ;; esac
+  rdc_says="but this cannot be recorded: $rdc_journal; make room for it, then: $rdc_again$rdc_says"
+  fail "unit $rdc_id ended with $rdc_ended, $rdc_says"
+}
 # Whether the journal is still that of this run: a command may have removed the state, and another run begun since.
 is_kept() {
   [ "$rdc_count" -gt 1 ] && [ "$rdc_journal" != /dev/null ] || return 0
@@ -1586,94 +1569,13 @@ vanished() {
   say "rdc: if it is lost, begin anew:                  $rdc_begin"
   fail "$rdc_says$rdc_state was removed or replaced during the run"
 }
-endef
-
-# --- The driver: who runs, and the state of a run, read again -----------------------------------------------------------
-
-define RDC_DRIVER_STATE
-# --- The lock: a symbolic link is made by one process only, at once and with what it says: number, start, and place ---------
-holder() {
-  rdc_holder='' rdc_links='' rdc_free=lock
-  if [ -f "$rdc_state/lock" ]; then # of an older rdc: the number alone
-    { read -r rdc_word < "$rdc_state/lock"; } 2> /dev/null || rdc_word=''
-    case $rdc_word in '' | *[!0123456789]*) rdc_word='none' ;; esac
-    rdc_holder="$rdc_word-0 $rdc_place" rdc_links=' lock' rdc_free=lock.after.$rdc_word-0
-  fi
-  while rdc_value=$(readlink "$rdc_state/$rdc_free" 2> /dev/null); do
-    rdc_holder=$rdc_value rdc_links="$rdc_links $rdc_free" rdc_free=lock.after.${rdc_value%% *}
-  done
-}
-here() {
-  rdc_place=$(printf '%s %s' "$(uname -n)" "$(readlink /proc/self/ns/pid 2> /dev/null)" | LC_ALL=C tr -c 'A-Za-z0-9.-' _)
-}
-
-# Whether who holds the lock lives; of another machine or container nobody can tell here, so it is not judged dead.
-is_held() {
-  rdc_word=${rdc_holder%% *}
-  [ "${rdc_holder#* }" = "$rdc_place" ] || return 0
-  alive "${rdc_word%-*}" "${rdc_word#*-}"
-}
-lock() {
-  mkdir -p "$rdc_state" 2> /dev/null ||
-    fail "the state folder cannot be made: $rdc_state; is something else there, or is this place read-only or full?"
-  [ ! -e "$rdc_state/lock" ] || [ -f "$rdc_state/lock" ] || fail "this is no lock, remove it: $rdc_state/lock"
-  here; began $$; rdc_me="$$-${rdc_began:-0} $rdc_place" rdc_tries=0
-  until holder; [ "$rdc_holder" = "$rdc_me" ]; do
-    [ -z "$rdc_holder" ] || ! is_held || refuse_lock
-    rdc_tries=$((rdc_tries + 1))
-    [ "$rdc_tries" -lt 99 ] || fail "the state folder cannot be written: $rdc_state; is it read-only or full, and are ln and readlink on PATH?"
-    ln -s "$rdc_me" "$rdc_state/$rdc_free" 2> /dev/null || :
-  done
-  [ -e "$rdc_state/.gitignore" ] || { printf '*\n' > "$rdc_state/.gitignore"; } 2> /dev/null || : # Git takes nothing of it
-  trap release EXIT
-  trap 'interrupt INT' INT; trap 'interrupt TERM' TERM; trap 'interrupt HUP' HUP
-}
-refuse_lock() {
-  rdc_word=${rdc_holder%%-*} rdc_says=${rdc_holder#* }
-  [ "$rdc_says" != "$rdc_place" ] || fail "another run is under way, process $rdc_word"
-  say "rdc: it cannot be seen from here whether it still runs; if it does not: ${rdc_again}unlock"
-  fail "another run is under way elsewhere: process $rdc_word of $rdc_says"
-}
-release() { holder; for rdc_word in $rdc_links; do rm -f "$rdc_state/$rdc_word"; done; }
-
-# --- Runs -----------------------------------------------------------------------------------------------------------------
-# Begins a run; an unfinished one is not thrown away.
-begin() {
-  if [ "$rdc_count" -gt 0 ] && ! is_over; then
-    is_own || fail "an unfinished run of a different version of the Makefile is there: ${rdc_again}clean archives it"
-    fail "an unfinished run is there: ${rdc_again}resume continues it, ${rdc_again}clean archives it"
-  fi
-  inputs
-  mend_journal; archive
-  rdc_count=0 rdc_run=$(date +%Y%m%d-%H%M%S | tr -cd '0-9-')-$$
-  begin_values
-  note "run $rdc_program $rdc_run 2"
-  rdc_next=${rdc_entry-}
-}
-archive() {
-  rdc_history=''
-  for rdc_word in journal $rdc_folders; do
-    [ -e "$rdc_state/$rdc_word" ] || [ -h "$rdc_state/$rdc_word" ] || continue
-    if [ -z "$rdc_history" ]; then
-      rdc_number=1; while [ -e "$rdc_state/history/$rdc_number" ]; do rdc_number=$((rdc_number + 1)); done
-      rdc_history=$rdc_state/history/$rdc_number rdc_number=1
-    fi
-    { mkdir -p "$rdc_history" && mv "$rdc_state/$rdc_word" "$rdc_history/$rdc_word"; } 2> /dev/null ||
-      fail "the run cannot be archived: $rdc_history"
-  done
-}
-run() {
-  load ''; lock; ready; read_journal; how_to_call
-  begin; walk
-}
-
-# --- The state of a run, read again: to go on with it, to tell of it, or to archive it ---------------------------------------
 
 # Reads the journal without changing it. A write that was interrupted leaves the beginning of a line at its end.
 read_journal() {
   rdc_tail='' rdc_count=0 rdc_first='' rdc_begun='' rdc_done='' rdc_last='' rdc_facts=''
   [ -e "$rdc_journal" ] || return 0
-  [ -f "$rdc_journal" ] && [ -r "$rdc_journal" ] || fail "the state cannot be read: $rdc_journal; ${rdc_again}clean archives it"
+  [ -f "$rdc_journal" ] && [ -r "$rdc_journal" ] ||
+    fail "the state cannot be read: $rdc_journal; ${rdc_again}clean archives it"
   rdc_facts=$({ LC_ALL=C tr -c '\n -~' '?' < "$rdc_journal"; echo .; } 2> /dev/null | LC_ALL=C awk '
     function starts(line) { return index(line, count + 1 " ") == 1 }
     function is_whole(line) {
@@ -1684,7 +1586,8 @@ read_journal() {
       half = index(line, " | ")
       if (line ~ /[?]/) return 0
       if (!half) return starts(line) || index(count + 1 " ", line) == 1
-      return starts(line) && length(line) < 2 * half + 1 && index(line, substr(line, half + 3) "") == 1
+      rest = substr(line, half + 3)
+      return starts(line) && length(line) < 2 * half + 1 && substr(line, 1, length(rest)) == rest
     }
     function take(line, words, n, i, at) {
       count++; last = substr(line, length(count) + 2, half - length(count) - 1)
@@ -1692,8 +1595,11 @@ read_journal() {
       n = split(last, words, " ")
       if (words[1] == "end") done = last
       if (words[1] != "begin") return
-      begun = last; done = ""; fact["calls_" words[2]]++
-      for (i = 4; i <= n; i++) { at = index(words[i], "="); fact["r_" substr(words[i], 1, at - 1)] = substr(words[i], at + 1) }
+      begun = last; done = ""; fact["calls " words[2]]++
+      for (i = 5; i <= n; i++) {
+        at = index(words[i], "=")
+        fact["value " substr(words[i], 1, at - 1)] = substr(words[i], at + 1)
+      }
     }
     NR > 1 { if (!is_whole(held)) { damaged = 1; exit } take(held) }
     { held = $0 }
@@ -1706,64 +1612,119 @@ read_journal() {
       print tail "\n" count + 0 "\n" first "\n" begun "\n" done "\n" last
       for (name in fact) print name, fact[name]
     }') && [ -n "$rdc_facts" ] || fail "the state cannot be read: $rdc_journal"
-  for rdc_word in tail count first begun 'done' last; do
-    eval "rdc_$rdc_word=\${rdc_facts%%
-*}"
-    case $rdc_facts in *"
-"*) rdc_facts=${rdc_facts#*
-} ;; *) rdc_facts='' ;; esac
-  done
+  {
+    read -r rdc_tail; read -r rdc_count; read -r rdc_first; read -r rdc_begun; read -r rdc_done; read -r rdc_last
+    rdc_facts=$(cat)
+  } << facts
+$rdc_facts
+facts
   [ "$rdc_tail" != damaged ] || damaged "$((rdc_count + 1))"
 }
 damaged() { fail "$rdc_journal${1:+:$1}: the journal is damaged, or of another rdc; ${rdc_again}clean archives it"; }
 mend_journal() {
   case $rdc_tail in
     open) printf '\n' 2> /dev/null >> "$rdc_journal" ;;
-    torn) { sed '$d' "$rdc_journal" > "$rdc_journal.whole" && mv "$rdc_journal.whole" "$rdc_journal"; } 2> /dev/null ;;
+    torn)
+      { sed '$d' "$rdc_journal" > "$rdc_journal.whole" && mv "$rdc_journal.whole" "$rdc_journal"; } 2> /dev/null
+      ;;
   esac || fail "the state cannot be written: $rdc_journal"
 }
 is_there() { [ -e "$rdc_journal" ]; }
 is_over() { case $rdc_last in over\ *) ;; *) return 1 ;; esac; }
-is_own() { rdc_run=${rdc_first#run "$rdc_program" }; rdc_run=${rdc_run% 2}; [ "$rdc_first" = "run $rdc_program $rdc_run 2" ]; }
-
-refuse_version() { fail "this run was started with a different version of the Makefile; ${rdc_again}clean archives it"; }
+is_own() {
+  rdc_run=${rdc_first#run "$rdc_program" } rdc_run=${rdc_run% 2}
+  [ "$rdc_first" = "run $rdc_program $rdc_run 2" ]
+}
 
 # Goes to where the run stands. Nothing of a journal is believed: names have to be known, and values numbers.
 own_journal() {
   [ "$rdc_count" -gt 0 ] || fail "there is no run to go on with"
-  is_own || refuse_version
-  load ''
-  resume_values
-  rdc_next=$rdc_entry
-  while read -r rdc_word rdc_value; do
-    case $rdc_word:${rdc_value#-} in :) continue ;; *[!A-Za-z0-9_.-]*:* | *: | *:*[!0123456789]*) damaged ;; esac
-    key "$rdc_word"
-    case $rdc_key in
-      r_*) eval "[ -n \"\${rdc_$rdc_key-}\" ]" || damaged ;;
-      *) eval "[ -n \"\${rdc_u_${rdc_key#calls_}-}\" ]" || damaged ;;
-    esac
-    eval "rdc_$rdc_key=\$rdc_value"
-  done << facts
-$rdc_facts
-facts
+  is_own || fail "this run was started with a different version of the Makefile; ${rdc_again}clean archives it"
+  load
+  resume_values; restored
   # shellcheck disable=SC2086 # these are several words
   set -- $rdc_begun
-  [ $# -gt 0 ] || { rdc_attempt=1; take "$rdc_entry" || :; return 0; }
-  case ${3-} in '' | *[!0123456789]*) damaged ;; esac
-  take "${2-}" && [ "$rdc_kind" != choice ] || damaged
+  [ $# -gt 0 ] || set -- begin "$rdc_entry" 1
+  { take "${2-}" && is_number "${3-}"; } || damaged
+  [ "$rdc_kind" != choice ] || [ -z "$rdc_begun" ] || damaged
   rdc_next=$2 rdc_nth=$3
-  attempt
-  key "$2"; eval "rdc_call=\$rdc_calls_$rdc_key"
+  attempt; call_again
 }
 
-# Whether the command of the unit outlived its driver; its number was on record before it ran.
-is_left() {
-  { read -r rdc_value rdc_left rdc_since rdc_where < "$rdc_files/process"; } 2> /dev/null || return 1
-  case $rdc_value$rdc_left in *[!0123456789]*) return 1 ;; esac
-  [ "$rdc_value" = "$rdc_count" ] && [ "$rdc_where" = "$rdc_place" ] && alive "$rdc_left" "$rdc_since"
+# --- The lock: a symbolic link is made by one process only, at once and with what it says: number, start, and place ---
+here() {
+  rdc_place="$(uname -n) $(readlink /proc/self/ns/pid 2> /dev/null)"
+  rdc_place=$(printf %s "$rdc_place" | LC_ALL=C tr -c 'A-Za-z0-9.-' _)
+}
+holder() { # who made the lock, or took it over when that one was gone, and so on; rdc_free is the next
+  rdc_holder='' rdc_links='' rdc_free=lock
+  while rdc_value=$(readlink "$rdc_state/$rdc_free" 2> /dev/null); do
+    rdc_holder=$rdc_value rdc_links="$rdc_links $rdc_free" rdc_free=lock.after.${rdc_value%% *}
+  done
+}
+# Whether who holds the lock lives; of another machine or container nobody can tell here, so it is not judged dead.
+is_held() {
+  rdc_word=${rdc_holder%% *}
+  [ "${rdc_holder#* }" != "$rdc_place" ] || alive "${rdc_word%-*}" "${rdc_word#*-}"
+}
+lock() {
+  mkdir -p "$rdc_state" 2> /dev/null ||
+    fail "the state folder cannot be made: $rdc_state; is something else there, or is this place read-only or full?"
+  here; began $$; rdc_me="$$-${rdc_began:-0} $rdc_place" rdc_tries=0
+  until holder; [ "$rdc_holder" = "$rdc_me" ]; do
+    [ -z "$rdc_holder" ] || ! is_held || refuse_lock
+    [ -n "$rdc_holder" ] || [ ! -e "$rdc_state/lock" ] ||
+      fail "this is no lock: $rdc_state/lock; if no run is under way, remove it"
+    rdc_tries=$((rdc_tries + 1))
+    [ "$rdc_tries" -lt 99 ] ||
+      fail "the state folder cannot be written: $rdc_state; is it read-only or full, and are ln and readlink on PATH?"
+    ln -s "$rdc_me" "$rdc_state/$rdc_free" 2> /dev/null || :
+  done
+  [ -e "$rdc_state/.gitignore" ] || { printf '*\n' > "$rdc_state/.gitignore"; } 2> /dev/null || : # Git takes nothing
+  heed release
+}
+refuse_lock() {
+  rdc_word=${rdc_holder%%-*} rdc_says=${rdc_holder#* }
+  [ "$rdc_says" != "$rdc_place" ] || fail "another run is under way, process $rdc_word"
+  say "rdc: it cannot be seen from here whether it still runs; if it does not: ${rdc_again}unlock"
+  fail "another run is under way elsewhere: process $rdc_word of $rdc_says"
+}
+release() { holder; for rdc_word in $rdc_links; do rm -f "$rdc_state/$rdc_word"; done; }
+
+# --- What make is told to do ------------------------------------------------------------------------------------------
+run() { load; lock; ready; read_journal; how_to_call; begin; walk; }
+ready() { for rdc_step in $rdc_ready; do "$rdc_step"; done; }
+begin() {
+  if [ "$rdc_count" -gt 0 ] && ! is_over; then
+    is_own || fail "an unfinished run of a different version of the Makefile is there: ${rdc_again}clean archives it"
+    fail "an unfinished run is there: ${rdc_again}resume continues it, ${rdc_again}clean archives it"
+  fi
+  inputs
+  mend_journal; archive
+  rdc_count=0 rdc_run=$(date +%Y%m%d-%H%M%S | tr -cd '0-9-')-$$
+  begin_values
+  note "run $rdc_program $rdc_run 2"
+  go "$rdc_entry"
+}
+archive() {
+  rdc_history=''
+  for rdc_word in journal $rdc_folders; do
+    [ -e "$rdc_state/$rdc_word" ] || [ -h "$rdc_state/$rdc_word" ] || continue
+    if [ -z "$rdc_history" ]; then
+      rdc_number=1; while [ -e "$rdc_state/history/$rdc_number" ]; do rdc_number=$((rdc_number + 1)); done
+      rdc_history=$rdc_state/history/$rdc_number
+    fi
+    { mkdir -p "$rdc_history" && mv "$rdc_state/$rdc_word" "$rdc_history/$rdc_word"; } 2> /dev/null ||
+      fail "the run cannot be archived: $rdc_history"
+  done
+}
+resume() {
+  is_there || fail "there is no run to go on with"
+  lock; read_journal; own_journal; ready; mend_journal; folders; how_to_call
+  decide; walk
 }
 
-# What to do about a unit that was running when the run was interrupted.
+# Decides about a unit that was running when the run was interrupted.
 decide() {
   case $rdc_last in run\ *) return ;; over*LIMIT*) limit_reached ;; esac
   if [ -n "$rdc_done" ]; then # what followed its outcome was not recorded, or is the end
@@ -1774,54 +1735,56 @@ decide() {
     follow
     return
   fi
-  case $rdc_kind in bash | sh | agents | tool) ;; *) return 0 ;; esac
-  rdc_outcome=''
+  case $rdc_kind in
+    bash | sh) rdc_noun='command' ;; agents) rdc_noun=$rdc_noun_U ;; tool) rdc_noun=tool ;;
+    *) return ;; # a question is put again
+  esac
   if is_left; then
-    rdc_says="unit $rdc_id: its command still runs (pid $rdc_left)"
-    say "rdc: wait for its end and resume, or end it and run it again: kill -s TERM -- -$rdc_left; ${rdc_again}resume RERUN=1"
-    [ -z "$rdc_given_ASSUME$rdc_given_RERUN" ] || fail "$rdc_says; wait for its end, or end it"
-    say "rdc: $rdc_says"
-    end 75 "WAITING $rdc_id"
+    rdc_says="unit $rdc_id: its $rdc_noun still runs (pid $rdc_left)" rdc_word="${rdc_again}resume RERUN=1"
+    if ! is_yes "$rdc_given_RERUN"; then
+      [ -z "$rdc_given_ASSUME" ] || fail "$rdc_says; wait for its end, or end it and run it again: $rdc_word"
+      waits "$rdc_says; wait for its end and resume, or end it and run it again: $rdc_word"
+    fi
+    say "rdc: $rdc_says; ending it"
+    end_left
   fi
+  rdc_outcome=''
   ! is_yes "$rdc_given_RERUN" || return 0
   if [ -n "$rdc_given_ASSUME" ]; then
     outcome "$rdc_given_ASSUME" || fail "ASSUME is none of the words of unit $rdc_id: $(words ', ')"
   elif [ -t 0 ] && [ -t 2 ]; then
-    decide_at_terminal
-    [ -n "$rdc_outcome" ] || return 0
+    while [ -z "$rdc_outcome" ]; do
+      printf 'unit %s was interrupted [%s/again] ' "$rdc_id" "$(words /)" >&2
+      read -r rdc_word || end 75 "WAITING $rdc_id"
+      [ "$rdc_word" != again ] || return 0
+      outcome "$rdc_word" || rdc_outcome=''
+    done
   else
-    say "rdc: unit $rdc_id was interrupted: ${rdc_again}resume RERUN=1 runs it again, ASSUME=WORD decides ($(words ', '))"
-    end 75 "WAITING $rdc_id"
+    rdc_says="${rdc_again}resume RERUN=1 runs it again, ASSUME=WORD decides ($(words ', '))"
+    waits "unit $rdc_id was interrupted: $rdc_says"
   fi
-  no_values; let_go
+  no_values
   now; rdc_start=$rdc_now
   called; say "$rdc_says, as assumed"
   ended 0
 }
-is_word() { case $1 in pass | fail) ;; *) return 1 ;; esac; }
 limit_reached() { damaged; }
-decide_at_terminal() {
-  while :; do
-    printf 'unit %s was interrupted [%s/again] ' "$rdc_id" "$(words /)" >&2
-    read -r rdc_word || end 75 "WAITING $rdc_id"
-    if [ "$rdc_word" = again ]; then rdc_outcome=''; return; fi
-    ! outcome "$rdc_word" || return 0
-  done
+
+# Whether what the unit has called outlived its driver; its number was on record before it ran.
+is_left() {
+  { read -r rdc_value rdc_left rdc_since rdc_where < "$rdc_files/process"; } 2> /dev/null || return 1
+  case $rdc_value:$rdc_where in "$rdc_count:$rdc_place") is_number "$rdc_left" || return 1 ;; *) return 1 ;; esac
+  alive "$rdc_left" "$rdc_since" || left_calls
 }
-resume() {
-  is_there || fail "there is no run to go on with"
-  lock; read_journal; own_journal; ready; mend_journal; folders; how_to_call
-  decide; walk
-}
+end_left() { end_process "$rdc_left" "$rdc_since" TERM 100; }
 
 # A line for each unit that has finished, and where the run stands. It takes no lock, and changes nothing.
 status() {
   [ -r "$rdc_file" ] || unreadable
   here; read_journal
   [ "$rdc_count" -gt 0 ] || { echo 'no run'; return; }
-  if ! is_own; then
-    is_over || own_journal
-    # shellcheck disable=SC2086 # these are several words
+  # shellcheck disable=SC2086 # these are several words
+  if is_over && ! is_own; then
     set -- $rdc_last
     echo "over: $3, a run of a different version of the Makefile"
     return
@@ -1831,46 +1794,41 @@ status() {
     function tell(way) { if (unit != "") print unit, word, code, attempt, time, way; unit = "" }
     NR > count { exit }
     { sub(/ [|] .*/, "") }
-    $2 == "begin" { tell($3 == last && $4 > 1 ? "retry" : "go-" $3); last = $3; attempt = $4 }
+    $2 == "begin" { tell($5); attempt = $4 }
     $2 == "end" { unit = $3; word = $4; code = $5; time = $6 }
     $2 == "over" { tell($4) }
-    END { tell("") }
-  ' "$rdc_journal" | while read -r rdc_unit rdc_outcome rdc_code rdc_number rdc_time rdc_way; do
-    { take "$rdc_unit" && is_word "$rdc_outcome"; } || damaged
-    case $rdc_code$rdc_number$rdc_time in '' | *[!0123456789]*) damaged ;; esac
-    in_words "$rdc_outcome"
-    case $rdc_way in go-*) look_at "${rdc_way#go-}" && rdc_way="go $rdc_id_U" && take "$rdc_unit" ;; esac
-    rdc_attempt=$rdc_number; called; rdc_title=$rdc_says
+    END { tell("-") }
+  ' "$rdc_journal" | while read -r rdc_unit rdc_outcome rdc_code rdc_attempt rdc_time rdc_way; do
+    { take "$rdc_unit" && is_word "$rdc_outcome" && is_number "$rdc_code" && is_number "$rdc_attempt" &&
+      is_number "$rdc_time"; } || damaged
+    in_words "$rdc_outcome"; called; rdc_title=$rdc_says
+    case $rdc_way in -) rdc_way='' ;; *+*) rdc_way=$(printf '%s\n' "$rdc_way" | tr + ' ') ;; esac
     details "$rdc_code" "$rdc_time" "$rdc_way"
-    printf '%s %s  (%s)\n' "$rdc_low" "$rdc_title" "$rdc_says" 2> /dev/null
-  done
-  if is_over; then
-    # shellcheck disable=SC2086 # these are several words
-    set -- $rdc_last
-    echo "over: $3"
+    printf '%s %s  (%s)\n' "$rdc_low" "$rdc_title" "$rdc_says" 2> /dev/null || : # the last line tells
+  done || exit
+  # shellcheck disable=SC2086 # these are several words
+  if is_over; then set -- $rdc_last; echo "over: $3"
   else
-    called; rdc_title=$rdc_says
-    if is_left; then rdc_says=", its command still runs (pid $rdc_left)"; else rdc_says=''; fi
+    called; rdc_title=$rdc_says rdc_says=''
+    ! is_left || rdc_says=", its command still runs (pid $rdc_left)"
     echo "at $rdc_title$rdc_says"
   fi 2> /dev/null || fail "standard output cannot be written"
 }
 
-# --- What else make is told to do -----------------------------------------------------------------------------------------
 # One unit alone, apart from any run: the state is neither read nor changed.
 step() {
-  load ''; here; how_to_call
-  rdc_journal=/dev/null rdc_files=$rdc_state/alone.$$
-  trap 'rm -rf "$rdc_files"; rmdir "$rdc_state" "${rdc_state%/*}" 2> /dev/null' EXIT
-  trap 'interrupt INT' INT; trap 'interrupt TERM' TERM; trap 'interrupt HUP' HUP
+  load; here; how_to_call
+  rdc_journal=/dev/null rdc_files=$rdc_state/alone.$$ rdc_run=alone
+  heed leave_nothing
   ready; inputs; begin_values
   take "$1" || fail "there is no unit $1"
-  begin_unit; perform
+  go "$1"; begin_unit; perform
   case $rdc_outcome in fail | failed | no | rejected | none | invalid | ambiguous) exit 1 ;; esac
 }
+leave_nothing() { rm -rf "$rdc_files"; rmdir "$rdc_state" "${rdc_state%/*}" 2> /dev/null; }
 clean() {
   is_there || return 0
-  lock
-  archive
+  lock; archive
   say "the run was archived in $rdc_history"
 }
 
@@ -1880,37 +1838,34 @@ unlock() {
   [ "${rdc_holder#* }" != "$rdc_place" ] || ! is_held || fail "process ${rdc_holder%%-*} still runs: end it first"
   rm -f "$rdc_state/lock" "$rdc_state"/lock.after.* 2> /dev/null || fail "the lock cannot be removed: $rdc_state/lock"
 }
+answer() { read_journal; [ "$rdc_count" -eq 0 ] || own_journal; fail "no unit waits for an answer"; }
+help_line() { printf '%-32s %s\n' "$1" "$2" 2> /dev/null; }
 help() {
   help_line "$rdc_begin" 'run the whole'
   help_line "${rdc_again}resume" 'resume a run; RERUN=1 or ASSUME=WORD decide about a unit that was interrupted'
-  load ''
+  load
   for rdc_step in $rdc_help; do "$rdc_step"; done
   help_line "${rdc_again}status" 'what was done, and where the run stands'
   help_line "${rdc_again}clean" 'archive the run'
   help_line "${rdc_again}unlock" 'remove the lock of a run that is no more'
-  for rdc_word; do help_unit "$rdc_word"; done
-}
-help_line() { printf '%-32s %s\n' "$1" "$2" 2> /dev/null; }
-help_unit() {
-  take "$1"; attempt; called
-  help_line "${rdc_again}step-$1" "$rdc_says"
-}
-answer() {
-  read_journal
-  [ "$rdc_count" -eq 0 ] || is_own || refuse_version
-  fail "no unit waits for an answer"
+  for rdc_unit; do
+    take "$rdc_unit"; go "$rdc_unit"; attempt; called
+    help_line "${rdc_again}step-$rdc_unit" "$rdc_says"
+  done
 }
 endef
 
 # --- Module: counters ---------------------------------------------------------------------------------------------------
 
 define RDC_MODULE_COUNTERS
-# --- Counters: their changes are noted in the journal where the next unit begins ---------------------------------------------
-counter() { key "$1"; eval "rdc_r_$rdc_key=\$2"; rdc_counters="$rdc_counters $rdc_key"; }
+# --- Counters: their changes are noted in the journal where the next unit begins --------------------------------------
+counter() {
+  key "$1"; eval "rdc_r_$rdc_key=\$2"
+  rdc_counters="$rdc_counters $rdc_key" rdc_registers="$rdc_registers $1"
+}
 scope() { key "$1"; shift; eval "rdc_scope_$rdc_key=\$*"; }
-attempts() { rdc_attempts_U=$1; }
 variable() { rdc_variables_U="${rdc_variables_U-} $1=$2"; }
-rdc_counters=''
+rdc_counters='' rdc_registers=''
 
 value() { key "$1"; eval "rdc_value=\$rdc_r_$rdc_key"; }
 set_to() {
@@ -1928,12 +1883,45 @@ reset() {
 below() { value "$1"; [ "$rdc_value" -lt "$2" ]; }
 at_least() { value "$1"; [ "$rdc_value" -ge "$2" ]; }
 equals() { value "$1"; [ "$rdc_value" -eq "$2" ]; }
+
+# Takes what the journal says of registers, and of how many times units have been done.
+restored() {
+  while read -r rdc_word rdc_name rdc_fact; do
+    case $rdc_word in
+      '') continue ;;
+      value) case " $rdc_registers " in *" $rdc_name "*) rdc_word=r ;; *) damaged ;; esac ;;
+      *) look_at "$rdc_name" || damaged ;;
+    esac
+    is_number "${rdc_fact#-}" || damaged
+    key "$rdc_name"; eval "rdc_${rdc_word}_$rdc_key=\$rdc_fact"
+  done << facts
+$rdc_facts
+facts
+}
+
+# Numbers go to commands as variables.
+surround() {
+  for rdc_word in $rdc_variables; do value "${rdc_word#*=}"; export "${rdc_word%%=*}=$rdc_value"; done
+  exec "$@"
+}
 endef
 
-# --- Module: texts that refer to values, and files of a run -------------------------------------------------------------
+# --- Module: attempts ---------------------------------------------------------------------------------------------------
+
+define RDC_MODULE_RETRIES
+# --- Attempts at a unit: counted by themselves, or by a counter -------------------------------------------------------
+retry() { [ "$rdc_attempt" -le "$1" ] && as "${2-RETRY $1}" && rdc_next=$rdc_unit rdc_nth=$((rdc_attempt + 1)); }
+attempts() { rdc_attempts_U=$1; }
+attempt() {
+  of attempts; rdc_attempt=$rdc_nth
+  [ -z "$rdc_value" ] || { value "$rdc_value"; rdc_attempt=$((rdc_value + 1)); }
+}
+endef
+
+# --- Module: texts that refer to values ---------------------------------------------------------------------------------
 
 define RDC_MODULE_TEXTS
-# --- Texts: what they refer to is filled in, and what a terminal would obey is a `?` -------------------------------------------
+# --- Texts: what they refer to is filled in, and what a terminal would obey is a `?` ----------------------------------
 mark() {
   eval "rdc_marks_U=\${rdc_marks_U-}x"
   eval "rdc_mark=rdc_mark_U_\${#rdc_marks_U}"
@@ -1942,7 +1930,7 @@ mark() {
   eval "${rdc_mark}_before=\${3-} ${rdc_mark}_after=\${4-} ${rdc_mark}_missing=\${5-}"
 }
 
-# Writes the text $1 with the values of the registers that the unit's texts refer to, in one pass, and lets it be rdc_value.
+# Writes the text $1 with the values of the registers that the unit's texts refer to, in one pass.
 fill() {
   eval "rdc_marks=\${rdc_marks_U-}"
   if [ -z "$rdc_marks" ]; then printf '%s' "$1"; return; fi
@@ -1955,7 +1943,8 @@ fill() {
       eval "RDC_MISSING_$rdc_i=\$${rdc_word}_missing rdc_key=\$${rdc_word}_register"
       held
       eval "RDC_VALUE_$rdc_i=\$rdc_value RDC_FILE_$rdc_i=\$rdc_held"
-      export "RDC_MARK_$rdc_i" "RDC_BEFORE_$rdc_i" "RDC_AFTER_$rdc_i" "RDC_MISSING_$rdc_i" "RDC_VALUE_$rdc_i" "RDC_FILE_$rdc_i"
+      export "RDC_MARK_$rdc_i" "RDC_BEFORE_$rdc_i" "RDC_AFTER_$rdc_i" "RDC_MISSING_$rdc_i"
+      export "RDC_VALUE_$rdc_i" "RDC_FILE_$rdc_i"
     done
     printf '%s\n' "$1" | LC_ALL=C awk -v count="$rdc_i" '
       function put(i) {
@@ -1963,7 +1952,7 @@ fill() {
         printf "%s%s", ENVIRON["RDC_BEFORE_" i], ENVIRON["RDC_VALUE_" i]
         if (ENVIRON["RDC_FILE_" i] != "") {
           fflush()
-          if (system("cat \047" ENVIRON["RDC_FILE_" i] "\047") != 0) { failed = 1; exit }
+          if (system("cat \"$RDC_FILE_" i "\"") != 0) { failed = 1; exit }
         }
         printf "%s", ENVIRON["RDC_AFTER_" i]
       }
@@ -2005,21 +1994,12 @@ visible() {
   }'
 }
 line() { visible | LC_ALL=C tr -s ' \n' ' ' | LC_ALL=C sed -e 's/^ //' -e 's/ $//'; }
+endef
 
-# Whether the file $1 is UTF-8 without NUL: what is none is refused where it would come in, and so is nowhere else.
-is_text() {
-  rdc_size=$(wc -c < "$1") || return 1
-  [ "$(LC_ALL=C tr -d '\000' < "$1" | wc -c)" -eq "$rdc_size" ] && LC_ALL=C awk '
-    /[\200-\377]/ {
-      gsub(/[\302-\337][\200-\277]/, "")
-      gsub(/\340[\240-\277][\200-\277]|[\341-\354\356\357][\200-\277][\200-\277]|\355[\200-\237][\200-\277]/, "")
-      gsub(/(\360[\220-\277]|[\361-\363][\200-\277]|\364[\200-\217])[\200-\277][\200-\277]/, "")
-    }
-    /[\200-\377]/ { exit 1 }
-  ' "$1"
-}
+# --- Module: files of a run ---------------------------------------------------------------------------------------------
 
-# --- Files of a run: one has its name only once it is whole, and that before the line of the journal that refers to it ---------
+define RDC_MODULE_FILES
+# --- Files of a run: one has its name once it is whole, and that before the journal refers to it -------------------
 rdc_folders='prompts answers values outputs'
 unkept() { fail "the state cannot be read or written: $rdc_files; make room for it, then: ${rdc_again}resume"; }
 
@@ -2038,8 +2018,22 @@ begin_values() { folders; values_at_begin; }
 values_at_begin() { :; }
 rdc_ready="$rdc_ready tidy"
 # How many times the unit has been done, itself included; files have that in their names.
-call_number() { key "$rdc_unit"; eval "rdc_calls_$rdc_key=\$((\${rdc_calls_$rdc_key-0} + 1))"; eval "rdc_call=\$rdc_calls_$rdc_key"; }
+call_number() { call_again; rdc_call=$((rdc_call + 1)); eval "rdc_calls_$rdc_key=\$rdc_call"; }
+call_again() { key "$rdc_unit"; eval "rdc_call=\${rdc_calls_$rdc_key-0}"; }
 folders() { for rdc_word in $rdc_folders; do mkdir -p "$rdc_files/$rdc_word" 2> /dev/null || unkept; done; }
+
+# Whether the file $1 is UTF-8 without NUL: what is none is refused where it would come in, and so is nowhere else.
+is_text() {
+  rdc_size=$(wc -c < "$1") || return 1
+  [ "$(LC_ALL=C tr -d '\000' < "$1" | wc -c)" -eq "$rdc_size" ] && LC_ALL=C awk '
+    /[\200-\377]/ {
+      gsub(/[\302-\337][\200-\277]/, "")
+      gsub(/\340[\240-\277][\200-\277]|[\341-\354\356\357][\200-\277][\200-\277]|\355[\200-\237][\200-\277]/, "")
+      gsub(/(\360[\220-\277]|[\361-\363][\200-\277]|\364[\200-\217])[\200-\277][\200-\277]/, "")
+    }
+    /[\200-\377]/ { exit 1 }
+  ' "$1"
+}
 
 # Lets rdc_lines be a file of lines with what is in the file $1: itself or, if that is JSON, the file $2. The rest says
 # what is in it, and the names that may stand there.
@@ -2056,10 +2050,161 @@ as_lines() {
 }
 endef
 
+# --- Module: questions for pass or fail ---------------------------------------------------------------------------------
+
+define RDC_MODULE_ASKS
+# --- Questions for pass or fail: answered at a terminal, from a file, or by `make answer` -----------------------------
+perform_pass_fail() { ask; }
+perform_yes_no() { ask; }
+rdc_ready="$rdc_ready check_answers"
+
+ask() {
+  show_question
+  if from_make; then return; fi
+  if [ -n "$rdc_given_ANSWERS" ] && from_file; then return; fi
+  if [ -n "$rdc_given_AGENT" ] && by_agent; then return; fi
+  if [ -t 0 ] && [ -t 2 ]; then from_terminal; return; fi
+  [ "$rdc_verb" != step ] || end 75 "WAITING $rdc_id"
+  hint | while IFS= read -r rdc_word; do
+    say "rdc: to answer: ${rdc_again}answer UNIT=$(quoted "$rdc_id") RESULT=$rdc_word"
+  done
+  say "rdc: to go on:  ${rdc_again}resume"
+  end 75 "WAITING $rdc_id"
+}
+from_make() { return 1; }
+by_agent() { return 1; }
+show_question() { of ask; filled "$rdc_value"; [ -z "$rdc_value" ] || say "$rdc_value"; }
+in_words() {
+  rdc_low=$1
+  [ "$rdc_kind" != yes_no ] || case $1 in pass) rdc_low=yes ;; *) rdc_low=no ;; esac
+  case $rdc_low in pass) rdc_says=PASS ;; fail) rdc_says=FAIL ;; yes) rdc_says=YES ;; *) rdc_says=NO ;; esac
+}
+
+# What can be replied, as words that can be pasted into a shell, a line each.
+hint() { case $rdc_kind in yes_no) printf 'yes\nno\n' ;; *) printf 'pass\nfail\n' ;; esac; }
+hints() { hint | awk -v between="$1" 'NR > 1 { printf "%s", between } { printf "%s", $0 }'; }
+
+# Lets rdc_outcome be what the reply $1 says; fails if it is none that this unit takes.
+read_reply() {
+  case $(printf %s "$1" | LC_ALL=C tr -d ' \t\r' | LC_ALL=C tr '[:upper:]' '[:lower:]') in
+    pass | yes) rdc_outcome=pass ;;
+    fail | no) rdc_outcome=fail ;;
+    *) return 1 ;;
+  esac
+}
+replied() { ended 0 "$1"; } # $1 says where in a file of answers it stood
+
+from_terminal() {
+  while :; do
+    printf '%s [%s] ' "$rdc_id" "$(hints /)" >&2
+    IFS= read -r rdc_word || end 75 "WAITING $rdc_id"
+    case $rdc_kind:$rdc_word in
+      yes_no:y | confirm:y) rdc_word=yes ;;
+      yes_no:n | confirm:n) rdc_word=no ;;
+      pass_fail:p) rdc_word=pass ;;
+      pass_fail:f) rdc_word=fail ;;
+    esac
+    ! read_reply "$rdc_word" || break
+  done
+  replied ''
+}
+
+# Records the answer that a person gives by make; the run goes on when somebody says so.
+answer() {
+  is_there || fail "no run waits for an answer"
+  lock; read_journal; own_journal; ready_to_answer; mend_journal
+  case $rdc_last in "begin "*) ;; *) fail "no unit waits for an answer" ;; esac
+  case $rdc_kind in bash | sh | agents | tool) fail "no unit waits for an answer" ;; esac
+  [ "$rdc_id" = "$rdc_given_UNIT" ] ||
+    fail "unit '$(printf '%s' "$rdc_given_UNIT" | tr -c '[:print:]' ' ')' does not wait for an answer"
+  case $rdc_given in
+    *" RESULT:RESULT "*) ;;
+    *) fail "RESULT is missing: ${rdc_again}answer UNIT=$(quoted "$rdc_id") RESULT=$(hints ' or ')" ;;
+  esac
+  read_reply "$rdc_given_RESULT" || fail "this is no answer of unit $rdc_id: $(refused_reply); RESULT=$(hints ' or ')"
+  now; rdc_start=$rdc_now
+  replied ''
+  say "rdc: to go on:  ${rdc_again}resume"
+}
+ready_to_answer() { :; }
+refused_reply() { printf '%s' "$rdc_given_RESULT" | LC_ALL=C tr -c '[:print:]' ' '; }
+
+# The ids of units that ask, a line each.
+asks() {
+  (for rdc_word in $rdc_order; do
+    look_at "$rdc_word"
+    case $rdc_kind_U in pass_fail | yes_no | confirm | gate | input | select) printf '%s\n' "$rdc_id_U" ;; esac
+  done)
+}
+
+# Reads the file of answers before anything is run, and lets rdc_answers be lines with line, word and unit of each. Its
+# lines are `UNIT REPLY` and `REPLY`, or `UNIT<<WORD` … `WORD`; or it is a JSON object.
+check_answers() {
+  [ -n "$rdc_given_ANSWERS" ] || return 0
+  [ -f "$rdc_given_ANSWERS" ] && [ -r "$rdc_given_ANSWERS" ] || fail "the answers cannot be read: $rdc_given_ANSWERS"
+  rdc_sum=$(cksum < "$rdc_given_ANSWERS" | tr ' ' -)
+  [ -n "$rdc_sum" ] || fail "the answers cannot be read: $rdc_given_ANSWERS; is cksum on PATH?"
+  rdc_answers=$({ asks; echo; answer_lines; } | LC_ALL=C awk '
+    function give(at, said, unit) {
+      if (tolower(said) ~ /^(pass|fail|yes|no)$/ && (unit == "" || unit in known)) print at, said, unit
+      else print "wrong " at ": " said
+    }
+    !begun { if ($0 == "") begun = NR; else known[$0] = 1; next }
+    NR == begun + 1 { sub(/^\357\273\277/, "") }
+    { sub(/\r$/, "") }
+    word != "" { if ($0 == word) { give(at, text, unit); word = "" } else text = text $0; next }
+    { sub(/(^|[ \t])#.*/, ""); at = NR - begun }
+    NF == 0 { next }
+    {
+      sub(/^[ \t]+/, ""); sub(/[ \t]+$/, "")
+      here = index($0, "<<"); unit = substr($0, 1, here - 1)
+      if (here > 1 && unit in known) { word = substr($0, here + 2); text = ""; next }
+      unit = $0; sub(/[ \t]*[^ \t]+$/, "", unit)
+      give(at, $NF, unit)
+    }
+    END { if (word != "") print "wrong " at ": the last line of this answer is missing" }
+  ') || fail "$rdc_given_ANSWERS cannot be read as JSON"
+  rdc_says=$(printf '%s\n' "$rdc_answers" | sed -n 's/^wrong //p' | head -n 1)
+  [ -z "$rdc_says" ] || fail "this is no answer of a unit that asks: line $rdc_says"
+}
+answer_lines() {
+  case $(LC_ALL=C tr -d ' \t\r\n\000' < "$rdc_given_ANSWERS" | LC_ALL=C cut -c 1-2) in
+    '{"' | '{}') ;; # a unit may be called {N}
+    *) cat "$rdc_given_ANSWERS"; return ;;
+  esac
+  python3 -I -c '
+import json, sys
+for unit, value in json.loads(open(sys.argv[1], "rb").read().decode("utf-8-sig"), object_pairs_hook=tuple):
+    for one in value if isinstance(value, list) else [value]:
+        print(unit or "no unit", one if isinstance(one, str) else "no word")
+' "$rdc_given_ANSWERS" 2> /dev/null || echo 'this is JSON that is damaged, or there is no python3 to read it'
+}
+
+# Takes the next answer of the file: one for the unit itself before a common one, each once.
+from_file() {
+  rdc_found=$(printf '%s\n' "$rdc_answers" | RDC_NAME=$rdc_id RDC_SUM=$rdc_sum LC_ALL=C awk '
+    FILENAME == ARGV[1] { if ($2 == "end" && $7 == ENVIRON["RDC_SUM"]) used[$8] = 1; next }
+    $1 == "" || $1 in used { next }
+    { found = $1 " " $2; sub(/^[^ ]+ [^ ]+ ?/, "") }
+    $0 == "" && !common { common = found }
+    $0 "" == ENVIRON["RDC_NAME"] "" && !own { own = found }
+    END { print own ? own : common }
+  ' "$rdc_journal" -)
+  [ -n "$rdc_found" ] || return 1
+  read_reply "${rdc_found#* }"
+  replied "$rdc_sum ${rdc_found%% *}"
+}
+rdc_help="$rdc_help help_answers"
+help_answers() {
+  help_line "${rdc_again}answer UNIT=ID RESULT=REPLY" 'answer the question that the run waits with'
+  help_line "$rdc_begin ANSWERS=FILE" 'take answers from a file, in a run or when it goes on'
+}
+endef
+
 # --- Module: words of outcomes ------------------------------------------------------------------------------------------
 
 define RDC_MODULE_WORDS
-# --- Words of outcomes: one that somebody wrote has a name in the journal, and a text of its own ---------------------------------
+# --- Words of outcomes: one that somebody wrote has a name in the journal, and a text of its own ----------------------
 unit_words() {
   case $rdc_kind in
     confirm) rdc_words='yes no' ;;
@@ -2069,7 +2214,7 @@ unit_words() {
     *) of words; rdc_words=$rdc_value ;;
   esac
 }
-may_say() { eval "rdc_words_U=\$*"; }
+may_say() { rdc_words_U=$*; }
 word() { key "$1"; eval "rdc_word_$rdc_key=\$2"; }
 
 # The outcome as people read it, and as `status` has it; a word that somebody wrote has a text of its own.
@@ -2111,15 +2256,15 @@ endef
 # --- Module: values -----------------------------------------------------------------------------------------------------
 
 define RDC_MODULE_VALUES
-# --- Slots: `values/SLOT.N` is what one holds since line N of the journal; its register is N, 0 if it is unset ------------------
+# --- Slots: `values/SLOT.N` is what one holds since line N of the journal; its register is N, 0 if it is unset --------
 slot() {
   key "$1"
   eval "rdc_r_$rdc_key=0 rdc_slot_$rdc_key=yes"
-  rdc_slots="$rdc_slots $rdc_key"
+  rdc_slots="$rdc_slots $rdc_key" rdc_registers="$rdc_registers $1"
   [ $# -lt 2 ] || { eval "rdc_initial_$rdc_key=\$2 rdc_r_$rdc_key=1"; rdc_initials="$rdc_initials $rdc_key"; }
 }
 rdc_slots='' rdc_initials=''
-gives() { eval "rdc_gives_U=\$*"; }
+gives() { rdc_gives_U=$*; }
 
 held() {
   rdc_held=''
@@ -2141,7 +2286,10 @@ holds() {
   [ -r "$rdc_held" ] || fail "the state cannot be read: $rdc_held"
   printf '%s' "$2" | cmp -s - "$rdc_held"
 }
-keep_answer() { key "$1"; copy "answers/$rdc_unit.$rdc_call" "values/rdc_s_$rdc_key.$rdc_count"; set_to "$1" "$rdc_count"; }
+keep_answer() {
+  key "$1"
+  copy "answers/$rdc_unit.$rdc_call" "values/rdc_s_$rdc_key.$rdc_count"; set_to "$1" "$rdc_count"
+}
 
 # Keeps the value $2 that the command has given in the slot $1, if it has given one.
 keep_value() {
@@ -2158,7 +2306,7 @@ keep_field() {
 }
 clear() { set_to "$1" 0; }
 
-# --- What a called process gets ------------------------------------------------------------------------------------------------
+# --- What a called process gets ---------------------------------------------------------------------------------------
 tell() {
   RDC_UNIT=$rdc_id RDC_RUN_ID=$rdc_run RDC_ATTEMPT=$rdc_attempt RDC_TITLE=$rdc_title
   # A title travels in the environment, which is not for long texts; no letter is cut in half.
@@ -2182,7 +2330,8 @@ fits() {
     case $rdc_held in '' | unset) continue ;; esac
     rdc_size=$(wc -c < "$rdc_held") || fail "the state cannot be read: $rdc_held"
     [ "$rdc_size" -le 65536 ] && [ "$(LC_ALL=C tr -d '\000' < "$rdc_held" | wc -c)" -eq "$rdc_size" ] && continue
-    say "rdc: the value of ${rdc_pair%%=*} does not fit into the environment: more than 65,536 bytes, or a NUL character"
+    rdc_says="more than 65,536 bytes, or a NUL character"
+    say "rdc: the value of ${rdc_pair%%=*} does not fit into the environment: $rdc_says"
     rdc_names=''
     return 1
   done
@@ -2223,8 +2372,8 @@ no_values() {
   for rdc_word in $rdc_value; do rm -f "$rdc_files/outputs/$rdc_unit.$rdc_call.$rdc_word"; done
 }
 
-# Reads lines `NAME=value` and `NAME<<WORD` … `WORD` of the file $1, and keeps the values of the names $3, which may have
-# $4 bytes, as files whose names begin with $2. Says what is wrong with a line of another form, or another name.
+# Reads lines `NAME=value` and `NAME<<WORD` … `WORD` of the file $1, and keeps the values of the names $3, which
+# may have $4 bytes, as files whose names begin with $2. Says what is wrong with a line.
 assignments() {
   is_text "$1" || { echo "it is not UTF-8, or holds a NUL character"; return 1; }
   RDC_NAMES=$3 LC_ALL=C awk -v target="$2" -v most="$4" '
@@ -2247,7 +2396,11 @@ assignments() {
       if (!(name in is_known)) wrong("this name is not declared")
       begin()
     }
-    at == here { word = substr($0, here + 2); first = FNR; is_begun = 0; if (word == "") wrong("no word after <<"); next }
+    at == here {
+      word = substr($0, here + 2); first = FNR; is_begun = 0
+      if (word == "") wrong("no word after <<")
+      next
+    }
     { add(substr($0, at + 1)) }
     END { if (!failed && word != "") wrong("there is no line " word) }
   ' "$1"
@@ -2257,7 +2410,7 @@ endef
 # --- Module: inputs -----------------------------------------------------------------------------------------------------
 
 define RDC_MODULE_INPUTS
-# --- Inputs --------------------------------------------------------------------------------------------------------------------
+# --- Inputs -----------------------------------------------------------------------------------------------------------
 # Name, slot, what make gives it as, type, whether one has to be given, and what help says of it.
 input() {
   rdc_inputs="$rdc_inputs $3" rdc_input=$3 rdc_input_names="$rdc_input_names${rdc_input_names:+
@@ -2269,7 +2422,10 @@ input() {
 rdc_inputs='' rdc_input_names=''
 rdc_help="$rdc_help help_inputs"
 default() { eval "rdc_default_$rdc_input=\$1"; }
-option() { eval "rdc_options_$rdc_input=\$((rdc_options_$rdc_input + 1))"; eval "rdc_value=\$rdc_options_$rdc_input"; eval "rdc_choice_${rdc_input}_$rdc_value=\$1"; }
+option() {
+  eval "rdc_value=\$((rdc_options_$rdc_input + 1))"
+  eval "rdc_options_$rdc_input=$rdc_value rdc_choice_${rdc_input}_$rdc_value=\$1"
+}
 pattern() { eval "rdc_pattern_$rdc_input=\$1"; }
 
 # Takes the value of the input $1: what make was given, what the file INPUTS has, or its default.
@@ -2286,9 +2442,14 @@ take_input() {
   [ "$(wc -c < "$rdc_path")" -le 1048576 ] || fail "the input $rdc_name is longer than 1,048,576 bytes"
   is_text "$rdc_path" || fail "the input $rdc_name is not UTF-8, or holds a NUL character"
   case $rdc_type in
-    string) [ "$(LC_ALL=C tr -cd '\r\n' < "$rdc_path" | wc -c)" -eq 0 ] || fail "the input $rdc_name has more than one line" ;;
+    string)
+      [ "$(LC_ALL=C tr -cd '\r\n' < "$rdc_path" | wc -c)" -eq 0 ] || fail "the input $rdc_name has more than one line"
+      ;;
     number) is_number "$(cat "$rdc_path" && echo .)" || fail "the input $rdc_name is not a decimal number" ;;
-    boolean) case $(cat "$rdc_path" && echo .) in true. | false.) ;; *) fail "the input $rdc_name is neither true nor false" ;; esac ;;
+    boolean)
+      rdc_value=$(cat "$rdc_path" && echo .)
+      case $rdc_value in true. | false.) ;; *) fail "the input $rdc_name is neither true nor false" ;; esac
+      ;;
   esac
   one_of "$1"
   eval "rdc_value=\${rdc_pattern_$1-}"
@@ -2321,7 +2482,8 @@ inputs() {
   if [ -n "${rdc_given_INPUTS-}" ]; then
     [ -f "$rdc_given_INPUTS" ] && [ -r "$rdc_given_INPUTS" ] || fail "the inputs cannot be read: $rdc_given_INPUTS"
     as_lines "$rdc_given_INPUTS" "$rdc_state/incoming.lines" inputs "$rdc_input_names"
-    rdc_says=$(assignments "$rdc_lines" "$rdc_state/incoming/" "$rdc_input_names" 1048576) || fail "$rdc_given_INPUTS: $rdc_says"
+    rdc_says=$(assignments "$rdc_lines" "$rdc_state/incoming/" "$rdc_input_names" 1048576) ||
+      fail "$rdc_given_INPUTS: $rdc_says"
   fi
   for rdc_input in $rdc_inputs; do take_input "$rdc_input"; done
 }
@@ -2342,49 +2504,35 @@ resume_values() {
   done
 }
 help_inputs() {
-  for rdc_input in $rdc_inputs; do eval "help_line \"\$rdc_begin \$rdc_name_$rdc_input=VALUE\" \"\$rdc_about_$rdc_input\""; done
+  for rdc_input in $rdc_inputs; do
+    eval "help_line \"\$rdc_begin \$rdc_name_$rdc_input=VALUE\" \"\$rdc_about_$rdc_input\""
+  done
   help_line "$rdc_begin INPUTS=FILE" 'take inputs from lines NAME=VALUE, or NAME<<WORD, lines, WORD'
 }
 endef
 
-# --- Module: questions --------------------------------------------------------------------------------------------------
+# --- Module: questions for texts and options, and gates -----------------------------------------------------------------
 
 define RDC_MODULE_QUESTIONS
-# --- Questions and gates ---------------------------------------------------------------------------------------------------
-perform_pass_fail() { ask; }
-perform_yes_no() { ask; }
+# --- Questions for texts and options, and gates -----------------------------------------------------------------------
 perform_confirm() { ask; }
 perform_input() { ask; }
 perform_select() { ask; }
 perform_gate() { ask; }
-rdc_ready="$rdc_ready check_answers" 
 
-asks() { (for rdc_word in $rdc_asking; do look_at "$rdc_word"; printf '%s\n' "$rdc_id_U"; done); }
-
-# Puts the question of the unit, or stands at its gate.
-ask() {
-  unit_words
+show_question() {
   rdc_prompt=$rdc_files/prompts/$rdc_unit.$rdc_call
   of ask; filled "$rdc_value"
   keep "$rdc_value" "prompts/$rdc_unit.$rdc_call"
   [ ! -s "$rdc_prompt" ] || say "$(visible < "$rdc_prompt")"
-  options
-  if [ "$rdc_kind" = gate ] && is_yes "$rdc_given_HUMAN"; then
-    rdc_given_HUMAN=''
-    replied approved ''
-    return
-  fi
-  if [ -n "$rdc_given_ANSWERS" ] && from_file; then return; fi
-  if [ -n "$rdc_given_AGENT" ] && by_agent; then return; fi
-  if [ -t 0 ] && [ -t 2 ]; then from_terminal; return; fi
-  [ "$rdc_verb" != step ] || end 75 "WAITING $rdc_id"
-  hint | while IFS= read -r rdc_word; do
-    say "rdc: to answer: ${rdc_again}answer UNIT=$(quoted "$rdc_id") RESULT=$rdc_word"
-  done
-  say "rdc: to go on:  ${rdc_again}resume"
-  end 75 "WAITING $rdc_id"
+  unit_words; options
 }
-by_agent() { return 1; }
+from_make() { # a gate, once
+  [ "$rdc_kind" = gate ] && is_yes "$rdc_given_HUMAN" || return 1
+  rdc_given_HUMAN='' rdc_outcome=approved
+  replied ''
+}
+ready_to_answer() { tidy; folders; }
 
 # What can be replied, as words that can be pasted into a shell, a line each.
 hint() {
@@ -2393,7 +2541,7 @@ hint() {
     gate) printf 'approved\nrejected\n' ;;
     input) echo "'TEXT'" ;;
     select)
-      rdc_number=0
+      unit_words; rdc_number=0
       for rdc_word in $rdc_words; do
         rdc_number=$((rdc_number + 1))
         quoted "$(option_text "$rdc_number" | line)"; echo
@@ -2402,8 +2550,7 @@ hint() {
     *) printf 'pass\nfail\n' ;;
   esac
 }
-hints() { hint | awk 'NR > 1 { printf " or " } { printf "%s", $0 }'; }
-option_text() { eval "rdc_value=\$rdc_option_U_$1"; fill "$rdc_value"; }
+option_text() { of "option$1"; fill "$rdc_value"; }
 options() {
   rdc_number=0
   [ "$rdc_kind" != select ] || for rdc_word in $rdc_words; do
@@ -2414,6 +2561,7 @@ options() {
 
 # Reads the reply in the file $1; fails if it is none that this unit takes.
 reads() {
+  unit_words
   is_text "$1" || return 1
   case $rdc_kind in
     input) rdc_outcome='pass'; return ;;
@@ -2435,15 +2583,20 @@ reads() {
   esac
 }
 
-# Records the outcome $1 with the reply that is in the file `reply`; $2 says where in a file of answers it stood.
+read_reply() {
+  printf '%s' "$1" > "$rdc_files/reply" || unkept
+  reads "$rdc_files/reply"
+}
+refused_reply() { line < "$rdc_files/reply"; }
+
+# Records the outcome with the reply that is in the file `reply`.
 replied() {
-  rdc_outcome=$1
   case $rdc_kind in
     gate) true > "$rdc_files/reply" ;;
-    confirm) printf '%s' "$1" > "$rdc_files/reply" ;;
+    confirm) printf '%s' "$rdc_outcome" > "$rdc_files/reply" ;;
   esac || unkept
   copy reply "answers/$rdc_unit.$rdc_call"
-  ended 0 "$2"
+  ended 0 "$1"
 }
 
 # Files of answers have lines `UNIT REPLY` and `REPLY`, and `UNIT<<WORD` … `WORD`; names of units are those in `asks`.
@@ -2455,6 +2608,9 @@ check_answers() {
   rdc_given_ANSWERS=$rdc_lines
   case $rdc_given_ANSWERS in /*) ;; *) rdc_given_ANSWERS=./$rdc_given_ANSWERS ;; esac
   { mkdir -p "$rdc_files" && asks > "$rdc_files/asks"; } 2> /dev/null || unkept
+  rdc_free_texts=$(for rdc_word in $rdc_order; do
+    look_at "$rdc_word"; case $rdc_kind_U in input | select) echo yes; break ;; esac
+  done)
   [ "$rdc_lines" = "$rdc_state/answers.lines" ] || [ -n "$rdc_free_texts" ] || check_lines
 }
 
@@ -2521,57 +2677,17 @@ from_file() {
   ' "$rdc_given_ANSWERS" > "$rdc_files/reply" || unkept
   reads "$rdc_files/reply" ||
     fail "$rdc_given_ANSWERS:$rdc_line: this is no answer of unit $rdc_id: $(line < "$rdc_files/reply")"
-  replied "$rdc_outcome" "$rdc_sum $rdc_line"
-}
-
-from_terminal() {
-  while :; do
-    printf '%s [%s] ' "$rdc_id" "$(hint | awk 'NR > 1 { printf "/" } { printf "%s", $0 }')" >&2
-    IFS= read -r rdc_word || end 75 "WAITING $rdc_id"
-    case $rdc_kind:$rdc_word in
-      yes_no:y | confirm:y) rdc_word=yes ;;
-      yes_no:n | confirm:n) rdc_word=no ;;
-      pass_fail:p) rdc_word=pass ;;
-      pass_fail:f) rdc_word=fail ;;
-    esac
-    printf '%s' "$rdc_word" > "$rdc_files/reply" || unkept
-    ! reads "$rdc_files/reply" || break
-  done
-  replied "$rdc_outcome" ''
-}
-
-# Records the answer that a person gives by make; the run goes on when somebody says so.
-answer() {
-  is_there || fail "no run waits for an answer"
-  lock; read_journal; own_journal; tidy; folders; mend_journal
-  case $rdc_last in "begin "*) ;; *) fail "no unit waits for an answer" ;; esac
-  case $rdc_kind in bash | sh | agents | tool) fail "no unit waits for an answer" ;; esac
-  unit_words
-  [ "$rdc_id" = "$rdc_given_UNIT" ] || fail "unit '$(printf '%s' "$rdc_given_UNIT" | line)' does not wait for an answer"
-  case $rdc_given in
-    *" RESULT:RESULT "*) ;;
-    *) fail "RESULT is missing: ${rdc_again}answer UNIT=$(quoted "$rdc_id") RESULT=$(hints)" ;;
-  esac
-  printf '%s' "$rdc_given_RESULT" > "$rdc_files/reply" || unkept
-  reads "$rdc_files/reply" || fail "this is no answer of unit $rdc_id: $(line < "$rdc_files/reply"); RESULT=$(hints)"
-  now; rdc_start=$rdc_now
-  replied "$rdc_outcome" ''
-  say "rdc: to go on:  ${rdc_again}resume"
-}
-rdc_help="$rdc_help help_answers"
-help_answers() {
-  help_line "${rdc_again}answer UNIT=ID RESULT=REPLY" 'answer the question that the run waits with'
-  help_line "$rdc_begin ANSWERS=FILE" 'take answers from a file, in a run or when it goes on'
+  replied "$rdc_sum $rdc_line"
 }
 endef
 
 # --- Module: agents, tools and time limits ------------------------------------------------------------------------------
 
 define RDC_MODULE_CALLS
-# --- Agents, tools, time limits: what sh cannot say exactly is done by a program for python3 ------------------------------------
-entries() { eval "rdc_entries_U=\$*"; }
-no_answer() { eval "rdc_none_U=\$1"; }
-timeout() { eval "rdc_timeout_U=\$1"; }
+# --- Agents, tools, time limits: what sh cannot say exactly is done by a program for python3 --------------------------
+entries() { rdc_entries_U=$* rdc_noun_U=agents; [ "$1" != - ] || rdc_noun_U=agent; }
+no_answer() { rdc_none_U=$1; }
+timeout() { rdc_timeout_U=$1; }
 
 # Writes down the program that does it.
 prepare_helper() {
@@ -2585,8 +2701,17 @@ helper() {
   python3 -I -B "$rdc_files/helper.py" "$@"
 }
 
-# Ends what was called and still runs although the helper was killed.
-end_left() { [ ! -e "$rdc_files/left" ] || helper end "$rdc_files/left"; }
+# Whether what was called still runs although the helper was killed, which is then ended with its group.
+left_calls() {
+  rdc_since=''
+  [ -e "$rdc_files/left" ] && [ -e "$rdc_files/helper.py" ] || return 1
+  ! rdc_left=$(helper living "$rdc_files/left") && [ -n "$rdc_left" ]
+}
+end_left() {
+  [ -z "$rdc_since" ] || end_process "$rdc_left" "$rdc_since" TERM 100
+  end_calls
+}
+end_calls() { [ ! -e "$rdc_files/left" ] || helper end "$rdc_files/left"; }
 
 # Refuses a run that would come to an agent or a tool without a command.
 check_commands() {
@@ -2597,20 +2722,19 @@ check_commands() {
   unset RDC_AGENT_GIVEN RDC_TOOLS_FILE
 }
 rdc_ready="$rdc_ready prepare_helper check_commands"
-let_go() { end_left; }
 
 perform_agents() { perform_call; }
 perform_tool() { perform_call; }
 perform_call() {
-  eval "rdc_outcome=\$rdc_none_U rdc_entries=\${rdc_entries_U-}"
-  if tell; then eval "call_out \"\$rdc_call_U\""
+  rdc_outcome=$rdc_none_U rdc_entries=${rdc_entries_U-}
+  if tell; then call_out "$rdc_call_U"
   else true > "$rdc_files/answers/$rdc_unit.$rdc_call"; fi
   ended 0
 }
 
 # A call without an outcome leaves the unit to be resumed.
 no_call() {
-  end_left
+  end_calls
   [ "$rdc_verb" = step ] || say "rdc: when the cause is removed: ${rdc_again}resume RERUN=1"
   fail "unit $rdc_id has no outcome: the call ended with exit code $rdc_code"
 }
@@ -2618,20 +2742,21 @@ no_call() {
 # Calls as the JSON $1 says: the prompts of the unit's entries, and where their answers go.
 call_out() {
   keep "$1" call
-  set -- "$rdc_files/call" "$(registers)" "$rdc_files/values" "$rdc_files/outcome" "$rdc_files/answers/$rdc_unit.$rdc_call"
+  rdc_answer=$rdc_files/answers/$rdc_unit
+  set -- "$rdc_files/call" "$(registers)" "$rdc_files/values" "$rdc_files/outcome" "$rdc_answer.$rdc_call"
   for rdc_entry in $rdc_entries; do
-    if [ "$rdc_entry" = - ]; then of ask; else eval "rdc_value=\$rdc_entry_U$rdc_entry"; fi
-    { fill "$rdc_value" > "$rdc_files/new" && mv "$rdc_files/new" "$rdc_files/prompts/$rdc_unit${rdc_entry#-}.$rdc_call"; } \
-      2> /dev/null || unkept
-    set -- "$@" "$rdc_files/prompts/$rdc_unit${rdc_entry#-}.$rdc_call"
+    if [ "$rdc_entry" = - ]; then of ask; else of "entry${rdc_entry#_}"; fi
+    rdc_prompt=$rdc_files/prompts/$rdc_unit${rdc_entry#-}.$rdc_call
+    { fill "$rdc_value" > "$rdc_files/new" && mv "$rdc_files/new" "$rdc_prompt"; } 2> /dev/null || unkept
+    set -- "$@" "$rdc_prompt"
   done
-  for rdc_entry in $rdc_entries; do set -- "$@" "$rdc_files/answers/$rdc_unit${rdc_entry#-}.$rdc_call"; done
+  for rdc_entry in $rdc_entries; do set -- "$@" "$rdc_answer${rdc_entry#-}.$rdc_call"; done
   rm -f "$rdc_files/outcome"
   RDC_AGENT_GIVEN=$rdc_given_AGENT RDC_TOOLS_FILE=$rdc_given_TOOLS
   export RDC_AGENT_GIVEN RDC_TOOLS_FILE
   call_helper call $$ "$rdc_files/left" "$@"
   unset RDC_AGENT_GIVEN RDC_TOOLS_FILE
-  { read -r rdc_outcome < "$rdc_files/outcome"; } 2> /dev/null || no_call
+  { read -r rdc_outcome < "$rdc_files/outcome" && is_word "$rdc_outcome"; } 2> /dev/null || no_call
 }
 call_helper() {
   call python3 -I -B "$rdc_files/helper.py" "$@"
@@ -2644,10 +2769,10 @@ registers() {
 
 # A command with a time limit is called by the helper.
 call_command() {
-  eval "rdc_value=\${rdc_timeout_U-}"
+  of timeout
   if [ -z "$rdc_value" ]; then call "$@"; return; fi
   call_helper limited $$ "$rdc_files/left" "$rdc_value" "$@"
-  case $rdc_code in 137 | 143) end_left ;; esac
+  case $rdc_code in 137 | 143) end_calls ;; esac
 }
 
 # Lets the agent decide that was named for this run: the last line of its answer counts, and all but a word is fail.
@@ -2672,8 +2797,8 @@ endef
 # --- Module: delays and limits ------------------------------------------------------------------------------------------
 
 define RDC_MODULE_TIMES
-# --- Delays and limits -----------------------------------------------------------------------------------------------------
-delay() { eval "rdc_delay_U=\"\$1 \$2\""; }
+# --- Delays and limits ------------------------------------------------------------------------------------------------
+delay() { rdc_delay_U="$1 $2"; }
 limit() { rdc_limit=$1; counter rdc.tasks 0; }
 rdc_limit=''
 
