@@ -32,7 +32,7 @@ ORDER = [
     "inputs",
 ]
 ORDER += ["questions", "calls", "times"]
-BUDGET = 580
+BUDGET = 580  # lines; the aim is 330
 # Variables and functions of units are made by `eval`, and hooks are called by modules that may not be there.
 UNKNOWN = "SC2034,SC2153,SC2154,SC2329,SC2030,SC2031"
 
@@ -63,6 +63,20 @@ def test_it_is_the_same_in_every_makefile() -> None:
     for name in {name for found in blocks for name in found}:
         assert len({found[name] for found in blocks if name in found}) == 1
     assert all("RDC_DRIVER" in found for found in blocks)
+
+
+@pytest.mark.parametrize(
+    ("example", "modules"),
+    [
+        ("nightly-cleanup", []),
+        ("certificate-renewal", ["RETRIES"]),
+        ("canary-rollout", ["COUNTERS", "RETRIES", "MARKS", "ASKS"]),
+        ("code-review", ["ASKS"]),
+    ],
+)
+def test_a_makefile_has_the_modules_that_it_needs_alone(example: str, modules: list[str]) -> None:
+    (text,) = (text for name, text in example_makefiles().items() if example in name)
+    assert re.findall(r"^define RDC_MODULE_(\w+)$", text, re.MULTILINE) == modules
 
 
 def test_another_makefile_can_include_one_with_a_prefix(tmp_path: Path) -> None:
