@@ -10,12 +10,14 @@ from collections.abc import Callable, Sequence
 
 from benchmarks.compiling import compiling, growing
 from benchmarks.figures import Figure, table
+from benchmarks.making import making
 from benchmarks.starting import first_words, starting
 from benchmarks.stepping import stepping
 
 SUITES: dict[str, Callable[[], list[Figure]]] = {
     "compile": compiling,
     "grow": growing,
+    "make": making,
     "start": starting,
     "program": first_words,
     "step": stepping,

@@ -107,6 +107,15 @@ def end_left(left: str) -> str:
     return ""
 
 
+def living(left: str) -> str:
+    """Return the numbers of the processes of a file that still run."""
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        return ", ".join(
+            str(found["pid"]) for found in map(json.loads, Path(left).read_text().splitlines()) if is_alive(found)
+        )
+    return ""
+
+
 def limited(driver: str, left: str, seconds: str, *words: str) -> str:
     """Run a command with a time limit and end as it ends."""
     path = shutil.which(words[0])
@@ -238,4 +247,4 @@ def call_out(driver: str, left: str, order: str, registers: str, folder: str, ou
     return ""
 
 
-REQUESTS.update({"check": check, "limited": limited, "end": end_left, "call": call_out})
+REQUESTS.update({"check": check, "limited": limited, "end": end_left, "living": living, "call": call_out})

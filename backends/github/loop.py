@@ -201,7 +201,7 @@ def _ways(loop: Loop) -> Ways:
         variable = "rdc_unit" if edge.target in own else "rdc_next"
         return [*loop.registers.done(edge.effects), f"{variable}={loop.names.nodes[edge.target]}"]
 
-    return Ways(loop.registers, way, {})
+    return Ways(loop.registers, way)
 
 
 def _farewell(loop: Loop) -> Iterator[str]:

@@ -19,7 +19,6 @@ from backends.github.reasons import ways_from, ways_to
 from backends.github.scalar import OPEN, Expression, comment, label
 from backends.github.settings import UnitSecrets
 from backends.github.step import PLAIN_SHELL, Step
-from backends.shell.dialects import BASH
 from backends.shell.registers import Registers
 from compiler.ir.program import Group, Node, Register, map_texts, scope_members
 from compiler.ir.tasks import Ask, Branch, End, Shell
@@ -137,7 +136,7 @@ class Units:
             place=place,
             names=plan.names,
             counters=counters,
-            registers=Registers(self._members, plan.names.counters, plan.counters[place.name], BASH),
+            registers=Registers(self._members, plan.names.counters, plan.counters[place.name]),
             start=self._starts(place)[0],
             reports=tuple(plan.reports[place.name]),
             asking=self.prompts.in_loop,

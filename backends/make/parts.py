@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
 from backends.make.blocks import define
-from backends.make.units import Units, instances_alone, needs_texts
+from backends.make.units import Units, instances_alone, is_unit, needs_texts
 from backends.shell.calls import QUESTION, helper, json_lines, wanted
 from compiler.ir.edges import Keep
 from compiler.ir.features import Feature, features_of
@@ -18,18 +19,22 @@ from compiler.ir.tasks import Agent, Ask, Gate, Parallel, Shell, Tool
 
 _ABOUT = {
     "core": "The driver: takes one unit after the other, and keeps a journal of it",
-    "state": "The driver: who runs, and the state of a run, read again",
     "rules": "Module: units as rules of make",
+    "choices": "Module: what is decided by itself",
     "counters": "Module: counters",
-    "texts": "Module: texts that refer to values, and files of a run",
+    "retries": "Module: attempts",
+    "marks": "Module: numbers in texts",
+    "texts": "Module: texts that refer to values",
+    "files": "Module: files of a run",
+    "asks": "Module: questions for pass or fail",
     "words": "Module: words of outcomes",
     "values": "Module: values",
     "inputs": "Module: inputs",
-    "questions": "Module: questions",
+    "questions": "Module: questions for texts and options, and gates",
     "calls": "Module: agents, tools and time limits",
     "times": "Module: delays and limits",
 }
-_NAMES = {"core": "RDC_DRIVER", "state": "RDC_DRIVER_STATE"}
+_NAMES = {"core": "RDC_DRIVER"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,24 +70,28 @@ class Needs:
         return (
             features_of(self.program) <= {Feature.COMMANDS, Feature.QUESTIONS}
             and instances_alone(self.program)
-            and not any(item.before or item.after for item in references)
+            and not any(item.before or item.after or re.search("[0-9 =]", item.written) for item in references)
         )
 
     def modules(self, units: Units) -> Iterator[str]:
         """The modules of the driver, in their order."""
-        asks, calls, times = self.has(Ask, Gate), self.has(Agent, Parallel, Tool), self.has_times
-        is_rich = not self.is_simple
-        yield from ("core", "state")
+        asks, is_rich = self.has(Ask, Gate), not self.is_simple
+        yield "core"
         wanted_if = {
             "rules": self.has_rules,
-            "counters": is_rich or times or len(units.own) < len(self.program.registers),
-            "texts": is_rich or asks or needs_texts(self.program),
-            "words": is_rich or asks,
+            "choices": any(not is_unit(node) for node in units.shown),
+            "counters": is_rich or self.has_times or len(units.own) < len(self.program.registers),
+            "retries": any(node.retries for node in self.program.nodes),
+            "marks": self.is_simple and needs_texts(self.program),
+            "texts": is_rich,
+            "files": is_rich,
+            "asks": asks,
+            "words": is_rich,
             "values": is_rich,
             "inputs": bool(self.program.inputs),
-            "questions": asks,
-            "calls": calls or self.needs_helper,
-            "times": times,
+            "questions": asks and is_rich,
+            "calls": self.has(Agent, Parallel, Tool) or self.needs_helper,
+            "times": self.has_times,
         }
         yield from (module for module, is_wanted in wanted_if.items() if is_wanted)
 
@@ -115,7 +124,7 @@ class Needs:
         if self.needs_helper and json.loads(wanted(self.program)):
             yield from define(prefix, "python_wanted", wanted(self.program))
             yield from define(prefix, "python_question", QUESTION)
-        if self.program.inputs or self.has(Ask, Gate):
+        if self.program.inputs or (self.has(Ask, Gate) and not self.is_simple):
             yield from define(prefix, "python_json", json_lines())
         if self.needs_helper:
             yield from define(prefix, "python_helper", helper(self._calls))

@@ -11,6 +11,9 @@ from compiler.ir.edges import OutcomeTest
 from compiler.ir.program import Node, Program
 from compiler.ir.tasks import End, Shell, Verdict
 
+MOST = 200
+"""Each rule reads the Makefile and the journal, so that more of them are left to the driver, which reads both once."""
+
 _OF_MAKE = frozenset(
     {
         *("define", "else", "endef", "endif", "export", "ifdef", "ifeq", "ifndef", "ifneq", "include", "load"),
@@ -31,9 +34,9 @@ class Rule:
 
 def rules_of(program: Program, taken: Collection[str]) -> list[Rule]:
     """The rules of a program of commands one after the other, with defaults alone (M6); none for any other program."""
-    if not _has_defaults_alone(program):
-        return []
     units = [node for node in program.nodes if isinstance(node.task, Shell)]
+    if len(units) > MOST or not _has_defaults_alone(program):
+        return []
     slugs = [_slug(str(node.title)) for node in units]
     counts = Counter(slugs)
     names: list[str] = []

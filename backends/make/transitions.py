@@ -1,4 +1,7 @@
-"""Where a run goes from a unit, in words that read like the document: the text of `after_` and `choose_` blocks."""
+"""Where a run goes from a unit, in words that read like the document: the text of `after_` blocks.
+
+What an author wrote is in capitals (`GOTO Restore`), a default is not (`go 2`).
+"""
 
 from __future__ import annotations
 
@@ -58,7 +61,7 @@ class Transitions:
         """The text of the block of a node."""
         words = alphabet(node.task)
         if not words:
-            return "\n".join(self._choice(node, node.edges, marks))
+            return "\n".join(self._arm(node, ["*"], node.edges, marks))
         ways: dict[tuple[Edge, ...], list[str]] = {}
         for word in words:
             edges = tuple(edge for edge in node.edges if may_follow(edge, word))
@@ -75,7 +78,7 @@ class Transitions:
     def _choice(self, node: Node, edges: Sequence[Edge], marks: Marks) -> list[str]:
         """The lines that take the first edge whose registers are as its guard says; the last one needs no test (I2)."""
         if not edges:
-            return [self._end(node.task, marks)] if isinstance(node.task, End) else []
+            return [self._end(node.task, marks, "")] if isinstance(node.task, End) else []
         ways = self._ways(node, edges, marks)
         if len(ways) == 1:
             return ["; ".join(ways[0][1])]
@@ -92,7 +95,7 @@ class Transitions:
         found: list[_Way] = []
         for edge in edges:
             limit = retries_of(edge, self.own.get(node.id, ""))
-            asked = f"retry {limit}" if limit is not None else self._asked(edge)
+            asked = self._retry(limit, edge.label) if limit is not None else self._asked(edge)
             done = [""] if limit is not None else self._done(node, edge, marks)
             if found and found[-1][0] and asked and found[-1][1] == done and "&&" not in found[-1][0] + asked:
                 found[-1] = (f"{found[-1][0]} || {asked}", done)
@@ -101,6 +104,9 @@ class Transitions:
             if not asked:
                 break
         return found
+
+    def _retry(self, limit: int, label: str) -> str:
+        return f"retry {limit}" if label == f"RETRY {limit}" else f"retry {limit} {self._said(label)}"
 
     def _asked(self, edge: Edge) -> str:
         return " && ".join(self._test(test) for test in register_tests(edge))
@@ -114,14 +120,30 @@ class Transitions:
     def _done(self, node: Node, edge: Edge, marks: Marks) -> list[str]:
         target = self.nodes[edge.target]
         if isinstance(target.task, End) and not target.edges:
-            way = self._end(target.task, marks)
+            way = self._end(target.task, marks, edge.label)
         else:
-            way = f"go {self.names.nodes[edge.target]}"
+            way = self._go(self.names.nodes[edge.target], edge.label)
         return [*self._effects(edge.effects, self.own.get(node.id, "")), way]
 
-    def _end(self, task: End, marks: Marks) -> str:
+    def _go(self, name: str, label: str) -> str:
+        if label == "CONTINUE":
+            return f"CONTINUE {name}"
+        for word, says in (("go", ""), ("GOTO", f"GOTO {name}"), ("to", f"to {name}")):
+            if label == says:
+                return f"{word} {name}"
+        return f"go {name} {self._said(label)}"
+
+    def _end(self, task: End, marks: Marks, label: str) -> str:
         message = visible(marks.text(task.message))
-        return f"{task.result.upper()} {self.words.quoted(message)}" if message else task.result.upper()
+        said = f" {self.words.quoted(message)}" if message else ""
+        word = {"complete": "finish", "stop": "stop"}[task.result]
+        if not label:
+            return f"{word}{said}"
+        usual = task.result.upper()
+        return f"{usual}{said}" if label == usual else f"{usual} {self.words.quoted(message)} {self._said(label)}"
+
+    def _said(self, label: str) -> str:
+        return self.words.quoted(visible(label))
 
     def _effects(self, effects: Iterable[Effect], own: str) -> Iterator[str]:
         for effect in effects:

@@ -85,8 +85,7 @@ class Units:
         if call := call_of(node, {name: self.names.file(name) for name in self.names.registers}, self.names.tokens):
             yield from define(self.prefix, f"call_{name}", call)
         if not self.has_rules:
-            word = "after" if is_unit(node) else "choose"
-            yield from define(self.prefix, f"{word}_{name}", self.transitions.text(node, marks))
+            yield from define(self.prefix, f"after_{name}", self.transitions.text(node, marks))
 
     def _texts(self, node: Node, marks: Marks) -> Iterator[tuple[str, str]]:
         match node.task:
@@ -95,13 +94,13 @@ class Units:
             case Ask(prompt=prompt, block=shown, options=options):
                 text = marks.text(prompt if shown is None else _beneath(prompt, shown))
                 yield "ask_{}", visible_lines(text) if self.is_simple else text
-                yield from ((f"option_{{}}_{number}", marks.text(text)) for number, text in enumerate(options, 1))
+                yield from ((f"option{number}_{{}}", marks.text(text)) for number, text in enumerate(options, 1))
             case Gate(reason=reason):
                 yield "ask_{}", marks.text(reason)
             case Agent(prompt=prompt):
                 yield "ask_{}", marks.text(prompt)
             case Parallel(entries):
-                yield from ((f"entry_{{}}_{index}", marks.text(entry.prompt)) for index, entry in enumerate(entries))
+                yield from ((f"entry{index}_{{}}", marks.text(entry.prompt)) for index, entry in enumerate(entries))
             case Tool() | End() | Branch():
                 pass  # the helper fills in the arguments of a tool
             case _:
@@ -120,8 +119,7 @@ class Units:
 
     def table(self) -> str:
         """The text of RDC_UNITS."""
-        rows = (line for node in self.shown if is_unit(node) or self.marks(node).references for line in self._row(node))
-        return "\n".join(rows)
+        return "\n".join(line for node in self.shown for line in self._row(node))
 
     def values(self) -> str:
         """The text of RDC_VALUES: counters, values and inputs, and where a run begins and ends."""
@@ -180,7 +178,7 @@ class Units:
             yield f"  delay {node.settings.delay} {node.settings.backoff}"
 
     def _whole(self) -> Iterator[str]:
-        if self.program.entry != next((node.id for node in self.shown if is_unit(node)), ""):
+        if self.program.entry != self.shown[0].id:
             yield f"entry {self.names.nodes[self.program.entry]}"
         if self.program.limit is not None:
             yield f"limit {self.program.limit}"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from backends.shell.dialects import Conjunction
+from backends.shell.dialects import Conjunction, condition
 from backends.shell.registers import Registers
 from compiler.ir.edges import Edge, may_follow
 from compiler.ir.program import Node
@@ -18,13 +18,11 @@ INDENT = "  "
 class Ways:
     """Writes the choice among the edges of a node.
 
-    `way` gives the lines that take an edge; `tokens` has what stands in the script for a word, where it is not the word
-    itself: a script compares nothing that somebody wrote.
+    `way` gives the lines that take an edge. Words are those of commands and verdicts, none that somebody wrote.
     """
 
     registers: Registers
     way: Callable[[Edge], list[str]]
-    tokens: Mapping[str, str]
 
     def lines(self, node: Node) -> Iterator[str]:
         """The lines that go on from a node."""
@@ -32,7 +30,7 @@ class Ways:
         ways: dict[tuple[Edge, ...], list[str]] = {}
         for word in words:
             edges = tuple(edge for edge in node.edges if may_follow(edge, word))
-            ways.setdefault(edges, []).append(self.tokens.get(word, word))
+            ways.setdefault(edges, []).append(word)
         if len(ways) < 2:
             yield from self._choice(next(iter(ways), node.edges))
             return
@@ -42,7 +40,7 @@ class Ways:
         yield "esac"
 
     def _arm(self, pattern: str, lines: list[str]) -> Iterator[str]:
-        if self.registers.dialect.terse and len(lines) == 1:
+        if len(lines) == 1:
             yield f"{INDENT}{pattern}) {lines[0]} ;;"
             return
         yield f"{INDENT}{pattern})"
@@ -58,17 +56,17 @@ class Ways:
         for index, (alternatives, lines) in enumerate(branches):
             word = "elif" if index else "if"
             is_last = index == len(branches) - 1
-            yield "else" if is_last else f"{word} {self.registers.dialect.condition(alternatives)}; then"
+            yield "else" if is_last else f"{word} {condition(alternatives)}; then"
             yield from (INDENT + line for line in lines)
         yield "fi"
 
     def _branches(self, edges: Sequence[Edge]) -> Iterator[tuple[list[Conjunction], list[str]]]:
-        """The edges up to one that always holds: what they ask for, and their lines; equal neighbours join if terse."""
+        """The edges up to one that always holds: what they ask for, and their lines; equal neighbours join."""
         alternatives: list[Conjunction] = []
         lines: list[str] = []
         for edge in edges:
             tests, found = self.registers.asked(edge), self.way(edge)
-            if alternatives and not (self.registers.dialect.terse and found == lines and tests):
+            if alternatives and not (found == lines and tests):
                 yield alternatives, lines
                 alternatives = []
             alternatives, lines = [*alternatives, tests], found

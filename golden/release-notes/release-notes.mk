@@ -5,2255 +5,2470 @@
 # Do not edit: change the document and compile again.
 #
 # `make` runs the whole, `make help` lists what else there is. GNU make 3.81 or newer, a POSIX shell and python3 3.9 are all it needs.
-# The commands stand below in comments, between `#> name` and `#<`, and so does the shell script that takes one step
-# after the other: make leaves comments alone, so both are just as they were written. State is kept in .rdc/release-notes.make.
+
+RDC_PROGRAM := 4ff5e6ce72f45a424bdb70ab1106d234
+
+# --- The units -----------------------------------------------------------------------------------------------------------
+# `do_X` is the command of unit X, `ask_X` what it asks or says, `after_X` where the run goes from there.
+
+# draft Draft the notes                                                   examples/programs/release-notes.program.json:9
+define ask_draft
+Write release notes from the commits since {since}.
+endef
+define call_draft
+{"timeout": 1800, "tokens": {"APPROVED": "APPROVED", "REJECTED": "REJECTED"}, "entries": [{"name": "draft", "agent": "", "keywords": [], "validation": null, "excused": []}]}
+endef
+define after_draft
+pass) keep_answer notes; to review ;;
+fail) STOP 'There are no notes' 'to nothing' ;;
+endef
+
+# review Review the notes                                                examples/programs/release-notes.program.json:21
+define entry0_review
+Are these notes well written? End with APPROVED or REJECTED.
+
+{notes}
+endef
+define entry1_review
+Do these notes promise what we cannot keep? End with APPROVED or REJECTED.
+
+{notes}
+endef
+define entry2_review
+Do these notes answer what users ask? End with APPROVED or REJECTED.
+
+{notes}
+endef
+define call_review
+{"timeout": 1800, "tokens": {"APPROVED": "APPROVED", "REJECTED": "REJECTED"}, "entries": [{"name": "review_0", "agent": "editor", "keywords": ["APPROVED", "REJECTED"], "validation": null, "excused": []}, {"name": "review_1", "agent": "lawyer", "keywords": ["APPROVED", "REJECTED"], "validation": null, "excused": []}, {"name": "review_2", "agent": "support", "keywords": ["APPROVED", "REJECTED"], "validation": null, "excused": []}], "check": "any", "failing": ["REJECTED"], "unanimous": []}
+endef
+define after_review
+APPROVED) keep_answer reviews; to publish ;;
+REJECTED) keep_answer reviews; STOP 'Rejected{reviews}' 'to rejected' ;;
+none | invalid | ambiguous | failed) STOP 'Nobody could say' 'to unclear' ;;
+endef
+
+# publish Publish the notes                                              examples/programs/release-notes.program.json:52
+define do_publish
+printf '%s\n' "$NOTES" > NOTES.md
+printf '%s\n' "$REVIEWS" > REVIEWS.md
+endef
+define after_publish
+pass) COMPLETE 'Published' 'to published' ;;
+fail) STOP 'There are no notes' 'to nothing' ;;
+endef
+
+# Which units there are, and what else is known of them; the run begins with the first.
+define RDC_UNITS
+unit draft agents 'Draft the notes'
+  mark '{since}' since
+  may_say pass fail
+  no_answer fail
+  entries -
+unit review agents 'Review the notes'
+  mark '{notes}' notes
+  mark '{reviews}' reviews ': ' '' ''
+  may_say APPROVED REJECTED none invalid ambiguous failed
+  no_answer failed
+  entries _0 _1 _2
+unit publish bash 'Publish the notes'
+  variable NOTES notes
+  variable REVIEWS reviews
+endef
+
+define RDC_VALUES
+slot since
+slot notes
+slot reviews
+input since since input_1 string required 'The last release; v1.0 if it is not given'
+  default 'v1.0'
+word APPROVED 'APPROVED'
+word REJECTED 'REJECTED'
+endef
+
+define python_wanted
+[["agent", ""], ["agent", "editor"], ["agent", "lawyer"], ["agent", "support"]]
+endef
+
+define python_question
+{"timeout": 1800, "tokens": {}, "entries": [{"name": "question", "agent": "", "keywords": [], "validation": null, "excused": []}]}
+endef
+
+define python_json
+import json
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+def as_lines(content: bytes, lists: bool, names: Iterable[str]) -> str:
+    """Return the lines for a JSON object: for each of these names a value, or several if lists are allowed."""
+    known = set(names)
+    pairs = json.loads(content.decode("utf-8-sig"), object_pairs_hook=tuple)
+    lines: list[str] = []
+    for name, value in pairs:
+        if name not in known:
+            raise ValueError(f"{name!r} is not known")
+        for one in value if lists and isinstance(value, list) else [value]:
+            text = _as_text(name, one)
+            number = 0
+            while f"END{number}" in text.split("\n"):
+                number += 1
+            lines += [f"{name}<<END{number}", text, f"END{number}"]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _as_text(name: str, value: Any) -> str:  # noqa: ANN401 (any JSON value)
+    if isinstance(value, str):
+        return value
+    if isinstance(value, (bool, int, float)):
+        return json.dumps(value)
+    raise ValueError(f"{name!r} is neither a text, a number, true nor false")
+
+
+def convert(path: str, target: str, kind: str, names: str) -> None:
+    """Write the lines of a file to another one, or end with what is wrong."""
+    try:
+        lines = as_lines(Path(path).read_bytes(), kind == "answers", names.split("\n"))
+        Path(target).write_bytes(lines.encode())
+    except (OSError, ValueError, RecursionError, TypeError) as error:
+        sys.stdout.write(ascii(str(error))[1:-1])
+        sys.exit(2)
+
+convert(*sys.argv[1:])
+endef
+
+define python_helper
+import codecs
+import hashlib
+import json
+import os
+import re
+import select
+import shlex
+import shutil
+import signal
+import stat
+import sys
+import termios
+import threading
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from types import FrameType
+from typing import Any, Callable, NamedTuple, Optional, TextIO
+
+Table = dict[str, Any]
+
+EXIT_COMPLETE, EXIT_STOP, EXIT_REFUSED, EXIT_WAITING, EXIT_INTERRUPTED = 0, 1, 2, 75, 130  # R3
+
+
+class RefusedError(Exception):
+    """A reason to go no further, after lines with details, for the operator; the exit code is 2 (R3)."""
+
+
+@contextmanager
+def naming(path: object) -> Iterator[None]:
+    """See to it that an error of the system names the file that it is about."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None:
+            error.filename = str(path)
+        raise
+
+
+def canonical(value: object) -> str:
+    """Write a value as JSON that is the same wherever and whenever it is written."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"))
+
+
+def digest(text: str) -> str:
+    """Return the SHA-256 of a text in hexadecimal."""
+    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def identity(unit: Table) -> Table:
+    """Return what makes a unit what it is: all but its place, so that a line may shift (R4)."""
+    return {key: value for key, value in unit.items() if key != "at"}
+
+
+def program_hash(program: Table) -> str:
+    """Return the hash by which a state knows its program."""
+    whole = {key: program.get(key, {}) for key in ("entry", "registers", "scopes")}
+    whole["units"] = {name: identity(unit) for name, unit in program["units"].items()}
+    return digest(canonical(whole))
+
+
+def unit_digests(program: Table) -> dict[str, str]:
+    """Return a short digest of each unit, by which two programs are compared."""
+    return {name: digest(canonical(identity(unit)))[:12] for name, unit in program["units"].items()}
+
+
+def differences(recorded: dict[str, str], program: Table) -> list[str]:
+    """Say which units were added, removed and changed since their digests were recorded."""
+    now = unit_digests(program)
+    groups = {
+        "added": [name for name in now if name not in recorded],
+        "removed": [name for name in recorded if name not in now],
+        "changed": [name for name in now if recorded.get(name, now[name]) != now[name]],
+    }
+    told = [f"{word}: {', '.join(names)}" for word, names in groups.items() if names]
+    return told or ["no unit differs, only where the program begins or what it counts"]
+
+STOPS = ("INT", "TERM", "HUP", "QUIT", "USR1", "USR2", "XCPU", "ALRM", "VTALRM", "PROF", "POLL", "PWR", "STKFLT")
+FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)  # commands get the others as TERM
+
+
+class Interrupted(KeyboardInterrupt):
+    """The operator, or the system, told the run to end."""
+
+
+class Signals:
+    """The stop signals of a run: all that would end it, but those that were ignored stay so (nohup).
+
+    They are blocked from beginning to end. Who waits for a command receives them with `wait`, who
+    waits for a person or for the other end of a pipe opens the gate with `listening`, and between
+    units and while a line is not taken `has_come` is asked. A plain handler would lose the signal
+    that comes just before a system call begins to wait.
+    """
+
+    def __enter__(self) -> "Signals":  # noqa: PYI034 - Python 3.11 has Self
+        wanted = [signal.Signals[f"SIG{name}"] for name in STOPS if hasattr(signal, f"SIG{name}")]
+        self.stops = {number for number in wanted if signal.getsignal(number) is not signal.SIG_IGN}
+        self._has_received = False
+        self.has_timer = False  # an alarm that is not the run's own is a stop signal like any other
+        self._watched = {*self.stops, signal.SIGCHLD, signal.SIGALRM}
+        self.before = signal.pthread_sigmask(signal.SIG_BLOCK, self._watched)
+        self._handlers: dict[int, Any] = {n: signal.signal(n, self._received) for n in self._watched}
+        # The terminal is handed to commands and taken back from the background.
+        self._handlers[signal.SIGTTOU] = signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+        return self
+
+    def __exit__(self, *_exception: object) -> None:
+        signal.alarm(0)
+        while self._watched & signal.sigpending():  # too late: the run has its end
+            self.wait()
+        for number, handler in self._handlers.items():
+            signal.signal(number, handler if handler is not None else signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_SETMASK, self.before)
+
+    def _received(self, number: int, _frame: Optional[FrameType]) -> None:
+        if number in self.stops:
+            self._has_received = True
+            raise Interrupted
+
+    def wait(self) -> int:
+        """Wait for a stop signal, the end of a child or an alarm; returns its number."""
+        number = signal.sigwait(self._watched)
+        self._has_received |= number in self.stops and not (number == signal.SIGALRM and self.has_timer)
+        return number
+
+    def wake_after(self, seconds: int) -> None:
+        """Have `wait` return SIGALRM after a time."""
+        self.has_timer = True
+        signal.alarm(seconds)
+
+    def sleep_on(self) -> None:
+        """Take `wake_after` back."""
+        signal.alarm(0)
+        if signal.SIGALRM in signal.sigpending():
+            signal.sigwait({signal.SIGALRM})
+        self.has_timer = False
+
+    def has_come(self) -> bool:
+        """Tell whether a stop signal has come, be it received or still held back."""
+        return self._has_received or bool(self.stops & signal.sigpending())
+
+    @contextmanager
+    def listening(self) -> Iterator[None]:
+        """Let stop signals raise Interrupted inside the block."""
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, self.stops)
+        try:
+            yield
+        finally:
+            signal.pthread_sigmask(signal.SIG_BLOCK, self.stops)
+
+TICK = 100  # milliseconds until a writer that waits looks again whether it was told to end
+
+
+def send(descriptor: int, data: bytes, gives_up: Callable[[], bool]) -> bool:
+    """Write bytes and return True; where nobody takes them and `gives_up` says so, leave the rest and return False."""
+    # A pipe that is ready takes this much without waiting. A line in a file is written at once, and so never torn.
+    step = len(data) if stat.S_ISREG(os.fstat(descriptor).st_mode) else select.PIPE_BUF
+    poll = select.poll()
+    poll.register(descriptor, select.POLLOUT)
+    while data:
+        while not poll.poll(TICK):
+            if gives_up():
+                return False
+        data = data[os.write(descriptor, data[:step]) :]
+    return True
+
+
+def put(stream: TextIO, text: str, gives_up: Callable[[], bool]) -> None:
+    """Write a text to a stream by its descriptor: what is held in a buffer would be waited for at the exit."""
+    try:
+        descriptor = stream.fileno()
+    except (OSError, ValueError):  # there is none behind it
+        stream.write(text)
+        stream.flush()
+        return
+    send(descriptor, text.encode(stream.encoding, stream.errors or "strict"), gives_up)
+
+# Texts of a document must not steer the terminal or hide what they say (C0, C1, bidi controls).
+CONTROLS = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]"
+)
+STYLES = {"bold": "1", "dim": "2", "pass": "32", "fail": "1;31"}
+
+
+def clean(text: str) -> str:
+    """Take the control characters out of a text; newlines and tabs stay."""
+    return CONTROLS.sub("?", text.replace("\r\n", "\n"))
+
+
+def one_line(text: str) -> str:
+    """Take the control characters out of a text that belongs on one line."""
+    return clean(" ".join(text.split()))
+
+
+def duration(seconds: float) -> str:
+    """Write a time as a person says it."""
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(int(seconds), 60)
+    return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
+
+
+class Display:
+    """Lines on a stream, in colour where it is a terminal that wants it."""
+
+    def __init__(self, stream: Optional[TextIO]) -> None:
+        self._stream = stream
+        self.gives_up: Callable[[], bool] = lambda: False  # whether a line that nobody takes is not waited for
+        self.is_terminal = stream is not None and stream.isatty()
+        plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+        self._colour = self.is_terminal and not plain
+        self.dash, self.more = "—", "…"
+        try:
+            (self.dash + self.more).encode(getattr(stream, "encoding", None) or "ascii")
+        except UnicodeEncodeError:
+            self.dash, self.more = "-", "..."
+
+    def paint(self, text: str, style: str) -> str:
+        """Give a text a style."""
+        return f"\033[{STYLES.get(style, '1')}m{text}\033[0m" if self._colour else text
+
+    def line(self, text: str = "", end: str = "\n") -> None:
+        """Write a line; a log that nobody reads any more does not stop a run."""
+        if self._stream is not None:
+            with suppress(OSError, ValueError):
+                put(self._stream, text + end, self.gives_up)
+
+    def started(self, place: str, name: str, details: list[str]) -> None:
+        """Say which unit begins."""
+        extra = f" {self.dash} {', '.join(details)}" if details else ""
+        self.line(f"[{place}] " + self.paint(name, "bold") + extra)
+
+    def finished(self, word: str, outcome: str, details: list[str]) -> None:
+        """Say how it ended, in a word."""
+        self.line(f"    {self.paint(word, outcome)}  {self.paint(', '.join(details), 'dim')}")
+
+    def rule(self, text: str) -> None:
+        """Write one of the lines by which a run says where it stands (R3)."""
+        self.line("rdc: " + clean(text).replace("\n", "?"))
+
+LARGEST_INPUT = 1 << 20  # bytes
+
+
+def read_text(path: str) -> str:
+    """Read a text file that is given as an input, or holds several."""
+    with Path(path).open("rb") as file:
+        content = file.read(LARGEST_INPUT + 1)
+    if len(content) > LARGEST_INPUT:
+        raise RefusedError(f"{path}: larger than {LARGEST_INPUT:,} bytes")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise RefusedError(f"{path}: not UTF-8") from None
+
+def pairs(place: str, words: list[str]) -> dict[str, str]:
+    """Read `KEY=COMMAND` words."""
+    found: dict[str, str] = {}
+    for word in words:
+        key, equals, command = word.partition("=")
+        if not equals or not command.strip() or "\0" in command:
+            raise RefusedError(f"{place}: {one_line(word)}: expected NAME=COMMAND")
+        found[key.strip()] = command
+    return found
+
+
+def read_pairs(place: str, path: str) -> dict[str, str]:
+    """Read a file of `KEY=COMMAND` lines; one that begins with `#` is a comment."""
+    lines = read_text(path).splitlines()
+    return pairs(place, [line for line in lines if line.strip() and not line.lstrip().startswith("#")])
+
+Modes = list[Any]
+
+
+class Foreground:
+    """The controlling terminal, if there is one. SIGTTOU is ignored while it is used."""
+
+    def __init__(self) -> None:
+        try:
+            self._terminal = os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY)
+        except OSError:
+            self._terminal = -1
+        self._is_lent = False
+        self._ours: Optional[Modes] = None
+        self._theirs: Optional[Modes] = None
+
+    def is_ours(self) -> bool:
+        """Tell whether this process is in the foreground."""
+        try:
+            return self._terminal >= 0 and os.tcgetpgrp(self._terminal) == os.getpgrp()
+        except OSError:
+            return False
+
+    def exists(self) -> bool:
+        """Tell whether there is a terminal at all."""
+        return self._terminal >= 0
+
+    def lend(self, group: int, again: bool = False) -> None:
+        """Give the foreground to a process group, unless this process is in the background itself."""
+        if self.is_ours():
+            self._ours = self._modes()
+            if again:
+                self._set(self._theirs)
+            with suppress(OSError):  # the command may have ended already
+                os.tcsetpgrp(self._terminal, group)
+                self._is_lent = True
+
+    def take_back(self) -> bool:
+        """Take it back, with the modes that it had (a `stty -echo` may be left behind); tells whether it was lent."""
+        if not self._is_lent:
+            return False
+        self._is_lent = False
+        with suppress(OSError):  # the terminal may be gone
+            os.tcsetpgrp(self._terminal, os.getpgrp())
+        self._theirs = self._modes()
+        self._set(self._ours)
+        return True
+
+    def _modes(self) -> Optional[Modes]:
+        try:
+            return termios.tcgetattr(self._terminal)
+        except (OSError, termios.error):
+            return None
+
+    def _set(self, modes: Optional[Modes]) -> None:
+        if modes is not None:
+            with suppress(OSError, termios.error):
+                termios.tcsetattr(self._terminal, termios.TCSANOW, modes)
+
+GRACE = 5.0
+TOLERANCE = 5  # ticks; a number is not given again that fast
+
+
+def ticks() -> Optional[int]:
+    """Return the time as /proc counts it, in ticks since the machine started; None where there is no /proc.
+
+    A command's start is known by this: to look it up in /proc would wait for the shell to be loaded.
+    """
+    if not hasattr(time, "CLOCK_BOOTTIME"):
+        return None
+    return int(time.clock_gettime(time.CLOCK_BOOTTIME) * os.sysconf("SC_CLK_TCK"))
+
+
+def is_alive(process: Table) -> bool:
+    """Tell whether a recorded process still lives (another one may have its number by now)."""
+    if process["since"] is None:
+        return False
+    try:
+        stat = Path(f"/proc/{process['pid']}/stat").read_bytes()
+    except OSError:
+        return False
+    fields = stat[stat.rindex(b")") + 2 :].split()
+    return fields[0] not in (b"Z", b"X") and abs(int(fields[19]) - int(process["since"])) <= TOLERANCE
+
+
+def signal_group(group: int, number: int) -> None:
+    """Send a signal to a process group that may be gone."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(group, number)
+
+
+def end_groups(processes: Iterable[Table]) -> None:
+    """End the process groups of processes that were left behind."""
+    left = list(processes)
+    for number in (signal.SIGTERM, signal.SIGCONT):
+        for process in left:
+            signal_group(process["pid"], number)
+    deadline = time.monotonic() + GRACE
+    while any(map(is_alive, left)) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    for process in left:
+        signal_group(process["pid"], signal.SIGKILL)
+
+PATIENCE = 10  # seconds from a stop signal, or from the end of a time limit (I21), to SIGKILL
+IGNORED_HERE = (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGTTOU)  # by Python and by this runner
+KEYS = (-signal.SIGINT, -signal.SIGQUIT, 128 + signal.SIGINT)
+
+
+class Ended(NamedTuple):
+    """How a process ended: its exit code, negative for a signal, and whether its time was up."""
+
+    code: int
+    is_late: bool = False
+
+
+def in_words(ended: Ended) -> str:
+    """Say how a process ended."""
+    if ended.is_late:
+        return "out of time"
+    if ended.code >= 0:
+        return f"exit code {ended.code}" if ended.code else ""
+    try:
+        return f"killed by {signal.Signals(-ended.code).name}"
+    except ValueError:
+        return f"killed by signal {-ended.code}"
+
+
+class Processes:
+    """Begins processes and waits for them: for one with the terminal, or for several at the same time."""
+
+    def __init__(self, signals: Signals, lends: bool, began: Callable[[int], None]) -> None:
+        """`lends` tells whether one gets the terminal; `began` is told the number of each as soon as it runs."""
+        self._signals = signals
+        self._lends = lends
+        self._began = began
+        self._foreground = Foreground()
+        self._is_stopping = False
+        self._left: list[int] = []
+        self._late: set[int] = set()
+
+    def spawn(
+        self, path: str, words: list[bytes], environment: Mapping[bytes, bytes], files: Sequence[Any] = ()
+    ) -> int:
+        """Begin a process and return its number, which is that of its group too."""
+        group = os.posix_spawn(
+            path,
+            words,
+            environment,
+            file_actions=files,
+            setpgroup=0,
+            setsigmask=self._signals.before,
+            setsigdef=IGNORED_HERE,
+        )
+        self._began(group)
+        return group
+
+    @staticmethod
+    def end(groups: Iterable[int]) -> None:
+        """End processes at once, with all of their groups."""
+        for group in groups:
+            signal_group(group, signal.SIGKILL)
+            os.waitpid(group, 0)
+
+    def watch(
+        self, groups: Sequence[int], seconds: int = 0, ended: Callable[[int], None] = lambda _index: None
+    ) -> list[Ended]:
+        """Wait for processes; one that was told to end, or ended by a key, interrupts the run.
+
+        `seconds` is the time limit, 0 for none; `ended` is told the index of each that has ended.
+        """
+        codes: dict[int, int] = {}
+        self._left, self._late = list(groups), set()
+        try:
+            if self._lends and len(groups) == 1:
+                self._foreground.lend(groups[0])
+            if seconds:
+                self._signals.wake_after(seconds)
+            while self._left:
+                for group, code in self._wait():
+                    codes[group] = code
+                    self._left.remove(group)
+                    ended(groups.index(group))
+        finally:
+            had_keys = self._foreground.take_back()
+            self.end(self._left)
+        is_stopped = self._is_stopping or (had_keys and not set(KEYS).isdisjoint(codes.values()))
+        for group in groups if is_stopped else self._late:
+            signal_group(group, signal.SIGKILL)  # R5: what of the group has outlived its leader
+        if is_stopped:
+            raise Interrupted
+        if seconds:
+            self._signals.sleep_on()
+        return [Ended(codes[group], group in self._late) for group in groups]
+
+    def _wait(self) -> list[tuple[int, int]]:
+        """Wait for one signal and return the groups that have ended since, with their exit codes."""
+        number = self._signals.wait()
+        if number == signal.SIGALRM and self._signals.has_timer:
+            self._tell_late()
+        elif number in self._signals.stops:
+            if not self._is_stopping:
+                self._signals.wake_after(PATIENCE)
+            self._is_stopping = True
+            self._tell(number if number in FORWARDED else signal.SIGTERM)
+        elif number == signal.SIGCHLD:
+            return self._collect()
+        return []
+
+    def _tell(self, number: int) -> None:
+        for group in self._left:
+            signal_group(group, number)
+            signal_group(group, signal.SIGCONT)
+
+    def _tell_late(self) -> None:
+        """End what runs when the time is up (I21), at last by SIGKILL."""
+        if self._is_stopping or self._late:
+            self._tell(signal.SIGKILL)
+            return
+        self._late = set(self._left)
+        self._tell(signal.SIGTERM)
+        self._signals.wake_after(PATIENCE)
+
+    def _collect(self) -> list[tuple[int, int]]:
+        found: list[tuple[int, int]] = []
+        for group in self._left:
+            pid, status = os.waitpid(group, os.WNOHANG | os.WUNTRACED)
+            if pid and not os.WIFSTOPPED(status):
+                found.append((group, os.waitstatus_to_exitcode(status)))
+            elif pid and self._foreground.exists():
+                self._stopped(group, os.WSTOPSIG(status))
+        return found
+
+    def _stopped(self, group: int, number: int) -> None:
+        """Stop with the process (Ctrl-Z) and go on with it; one that asked for the terminal gets it."""
+        self._foreground.take_back()
+        if number not in (signal.SIGTTIN, signal.SIGTTOU) or not self._foreground.is_ours():
+            signal_group(os.getpgrp(), signal.SIGTSTP)
+        self._foreground.lend(group, again=True)
+        signal_group(group, signal.SIGCONT)
+
+NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
+
+
+def unfit(value: str, kind: str, options: Sequence[str] = (), pattern: Optional[str] = None) -> str:
+    """Return what is wrong with a value of an input of some type, in words; "" if nothing is."""
+    if "\0" in value:
+        return "it holds a NUL character"
+    if kind == "number" and not NUMBER.fullmatch(value):
+        return "it is not a decimal number"
+    if kind == "boolean" and value not in ("true", "false"):
+        return "it is neither true nor false"
+    if kind == "choice" and value not in options:
+        return f"it is none of {', '.join(options)}"
+    if kind == "string" and ("\n" in value or "\r" in value):
+        return "it has more than one line"
+    if pattern is not None and not re.fullmatch(pattern, value):
+        return f"it does not match {pattern}"
+    return ""
+
+LARGEST_ANSWER = 1 << 20  # bytes
+AGENT_SECONDS, TOOL_SECONDS = 1800, 30  # the time limits where a program says nothing (I21)
+MOST_OBJECTS = 10_000  # places where a JSON object may begin: more are not tried, so that no answer takes for ever
+BLANKS = " \t\n\r\v\f"
+NO_TEXT = re.compile("[\0\ud800-\udfff]")
+
+
+def decoded(answer: bytes) -> str:
+    """Return the text of an answer: what is not UTF-8, and NUL, is U+FFFD, blanks at both ends are off (I11)."""
+    return cleaned(answer.decode("utf-8", errors="replace"))
+
+
+def cleaned(text: str) -> str:
+    """Return a text without what no target could keep, and without blanks at both ends."""
+    return NO_TEXT.sub("\ufffd", text).strip(BLANKS)
+
+
+def keywords_in(answer: str, keywords: Iterable[str]) -> set[str]:
+    """Return the keywords of the line that decides, more than one if it is ambiguous (I12)."""
+    ordered = sorted(keywords, key=len, reverse=True)
+    alternatives = "|".join(f"({re.escape(keyword)})" for keyword in ordered)
+    for flags in (0, re.IGNORECASE):
+        pattern = re.compile(rf"(?<!\w)(?:{alternatives})(?!\w)", flags)
+        for line in reversed(answer.split("\n")):
+            found = {ordered[match.lastindex - 1] for match in pattern.finditer(line) if match.lastindex}
+            if found:
+                return found
+    return set()
+
+
+def is_found(pattern: str, answer: str) -> bool:
+    """Tell whether a validation pattern matches somewhere in an answer (I12)."""
+    return re.search(pattern, answer, re.IGNORECASE) is not None
+
+
+def read_word(
+    answer: Optional[str],
+    keywords: Sequence[str],
+    validation: Optional[str] = None,
+    excused: Iterable[str] = (),
+    search: Callable[[str, str], bool] = is_found,
+) -> str:
+    """Return the word of an agent's answer; None is no answer (I11, I12). `search` looks for the pattern."""
+    if not keywords:
+        return "pass" if answer else "fail"
+    if not answer:
+        return "failed"
+    found = keywords_in(answer, keywords)
+    is_excused = len(found) == 1 and bool(found & set(excused))
+    if validation is not None and not is_excused and not search(validation, answer):
+        return "invalid"
+    if len(found) > 1:
+        return "ambiguous"
+    return found.pop() if found else "none"
+
+
+def joined_word(words: Sequence[str], check: str, failing: Iterable[str] = (), unanimous: Iterable[str] = ()) -> str:
+    """Return the word of a parallel step from those of its entries, in order; `fail` is a failing one (I14)."""
+    for trouble in ("failed", "invalid", "ambiguous"):
+        if trouble in words:
+            return trouble
+    if words[0] in set(unanimous) and len(set(words)) == 1:
+        return words[0]
+    counted = [word for word in words if word != "none" and word not in set(unanimous)]
+    bad = [word for word in counted if word in set(failing)]
+    good = [word for word in counted if word not in set(failing)]
+    if check == "any":
+        return (good or bad or ["none"])[0]
+    if bad:
+        return bad[0]
+    return "ambiguous" if len(set(good)) > 1 else (good or ["none"])[0]
+
+
+def joined_answer(answers: Iterable[Optional[str]]) -> str:
+    """Return the text of a parallel step: the answers that there are, an empty line between two (I14)."""
+    return "\n\n".join(answer for answer in answers if answer)
+
+
+def extracted(answer: str, field: str) -> str:
+    """Return the field of the last JSON object in an answer that has it, else the whole answer (I19)."""
+    decoder = json.JSONDecoder(parse_constant=_no_json)
+    place = len(answer)
+    for _ in range(MOST_OBJECTS):
+        place = answer.rfind("{", 0, place)
+        if place < 0:
+            break
+        try:
+            value, _end = decoder.raw_decode(answer[place:])  # an error looks at all that stands before it
+        except (ValueError, RecursionError):
+            continue
+        if field in value:
+            return _as_text(value[field])
+    return answer
+
+
+def _no_json(name: str) -> None:
+    raise ValueError(f"{name} is no JSON, though Python takes it")
+
+
+def _as_text(value: Any) -> str:  # noqa: ANN401 (any JSON value)
+    return cleaned(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+
+
+def in_json(text: str) -> str:
+    """Return a text as it stands inside of a JSON string (I13)."""
+    return json.dumps(text, ensure_ascii=False)[1:-1]
+
+SH = "/bin/sh"
+PIECE = 65536
+LOOK = 100  # milliseconds until an exchange looks again whether its process has ended
+GRACE_AFTER = 1.0  # seconds that what a process has left behind may still write
+
+Show = Callable[[str], None]
+
+
+class Exchange(threading.Thread):
+    """One exchange, by a thread: the runner itself waits for signals. `shown` is told the lines of the answer.
+
+    A thread for each keeps a process that reads nothing, or never ends its output, from holding up another one.
+    """
+
+    def __init__(self, given: bytes, shown: Show) -> None:
+        super().__init__(daemon=True)
+        self.answer = bytearray()
+        self._given = memoryview(given)
+        self._shown = shown
+        self._group = 0
+        self._over = threading.Event()
+        self._theirs, self._to = os.pipe()
+        self._from, self._back = os.pipe()
+        for descriptor in (self._to, self._from):
+            os.set_blocking(descriptor, False)
+
+    @property
+    def files(self) -> list[Any]:
+        """What the process is to find as its standard input and output."""
+        return [(os.POSIX_SPAWN_DUP2, self._theirs, 0), (os.POSIX_SPAWN_DUP2, self._back, 1)]
+
+    @property
+    def is_too_long(self) -> bool:
+        """Whether more was said than an answer may have."""
+        return len(self.answer) > LARGEST_ANSWER
+
+    def begin(self, group: int) -> None:
+        """Exchange with this process, which has been begun with `files`."""
+        self._group = group
+        os.close(self._theirs)
+        os.close(self._back)
+        self.start()
+
+    def abandon(self) -> None:
+        """Close everything: the process could not be begun."""
+        for descriptor in (self._theirs, self._back, self._to, self._from):
+            os.close(descriptor)
+
+    def finish(self) -> None:
+        """Take what is there once the process has ended; one that it left behind does not write for long."""
+        self._over.set()
+        self.join(GRACE_AFTER)
+        if self.is_alive():
+            signal_group(self._group, signal.SIGKILL)
+            self.join()  # who is shown the answer may hold it up, and nothing of it must be lost
+
+    def run(self) -> None:
+        """Give and take until the output ends."""
+        lines = Lines(self._shown)
+        poll = select.poll()
+        poll.register(self._from, select.POLLIN)
+        poll.register(self._to, select.POLLOUT)
+        is_giving, deadline = True, 0.0
+        while not self.is_too_long:
+            if self._over.is_set() and not deadline:
+                deadline = time.monotonic() + GRACE_AFTER
+            is_late = deadline and time.monotonic() > deadline
+            ready = dict(poll.poll(0 if is_late else LOOK))
+            if self._to in ready and not self._give():
+                poll.unregister(self._to)
+                os.close(self._to)
+                is_giving = False
+            if self._from in ready:
+                data = os.read(self._from, PIECE)
+                if not data:
+                    break
+                self.answer += data
+                lines.take(data)
+            elif is_late:
+                break
+        lines.take(b"", is_last=True)
+        os.close(self._from)
+        if is_giving:
+            os.close(self._to)
+        if self.is_too_long:
+            self._end()
+
+    def _give(self) -> bool:
+        """Write a piece; tells whether there is more that somebody reads."""
+        if self._given:
+            with suppress(BlockingIOError):
+                try:
+                    self._given = self._given[os.write(self._to, self._given[:PIECE]) :]
+                except BrokenPipeError:  # it does not read all of it, and need not
+                    return False
+        return bool(self._given)
+
+    def _end(self) -> None:
+        signal_group(self._group, signal.SIGTERM)
+        signal_group(self._group, signal.SIGCONT)
+        if not self._over.wait(PATIENCE):
+            signal_group(self._group, signal.SIGKILL)
+
+
+class Lines:
+    """Cuts what arrives in pieces into lines."""
+
+    def __init__(self, shown: Show) -> None:
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._shown = shown
+        self._rest = ""
+
+    def take(self, data: bytes, is_last: bool = False) -> None:
+        """Pass on the lines that are whole, all that came together at once."""
+        *whole, self._rest = (self._rest + self._decoder.decode(data, is_last)).split("\n")
+        if self._rest and (is_last or len(self._rest) > PIECE):
+            whole.append(self._rest)
+            self._rest = ""
+        if whole:
+            self._shown("\n".join(whole))
+
+
+class Call(NamedTuple):
+    """A command for `sh -c`, its environment, what it gets on standard input, and who is shown its answer."""
+
+    command: str
+    environment: Mapping[bytes, bytes]
+    given: bytes
+    shown: Show
+
+
+class Answered(NamedTuple):
+    """What a called command said, and why that is no answer (I11), "" if it is one."""
+
+    answer: bytes
+    trouble: str
+
+
+def exchange(
+    processes: Processes, calls: Sequence[Call], seconds: int, ended: Callable[[int], None] = lambda _index: None
+) -> list[Answered]:
+    """Call commands, all at the same time, each to its end; `seconds` is the limit for all of them (I21)."""
+    exchanges: list[Exchange] = []
+    groups: list[int] = []
+    try:
+        for call in calls:
+            exchanges.append(Exchange(call.given, call.shown))
+            words = [b"sh", b"-c", os.fsencode(call.command)]
+            groups.append(processes.spawn(SH, words, call.environment, exchanges[-1].files))
+            exchanges[-1].begin(groups[-1])
+    except OSError:
+        for one in exchanges[len(groups) :]:
+            one.abandon()
+        processes.end(groups)
+        raise
+
+    def finished(index: int) -> None:
+        exchanges[index].finish()
+        ended(index)
+
+    how = processes.watch(groups, seconds, finished)
+    return list(map(_answered, exchanges, how))
+
+
+def _answered(one: Exchange, end: Ended) -> Answered:
+    if one.is_too_long:
+        return Answered(b"", f"more than {LARGEST_ANSWER:,} bytes")
+    return Answered(bytes(one.answer), in_words(end))
+
+LONGEST_SEARCH = 60  # seconds: an hour may not be enough for `\\d+:` in a megabyte of digits
+SEARCH = """
+import json, re, signal, sys
+signal.alarm(int(sys.argv[1]))
+pattern, answer = json.load(sys.stdin)
+print(re.search(pattern, answer, re.IGNORECASE) is not None)
+"""
+
+
+class SearchError(Exception):
+    """What kept a process from looking for a pattern."""
+
+
+def searched_word(processes: Processes, what: Table, answer: Optional[str]) -> tuple[str, str]:
+    """Return the word of an answer to an agent unit, or an entry of a parallel one, and what went wrong."""
+    settings = what.get("keywords", ()), what.get("validation"), what.get("excused", ())
+    try:
+        return read_word(answer, *settings, search=lambda pattern, text: _is_found(processes, pattern, text)), ""
+    except SearchError as error:
+        return read_word(None, *settings), f"looking for its validation pattern: {error}"
+
+
+def _is_found(processes: Processes, pattern: str, answer: str) -> bool:
+    words = [sys.executable, "-I", "-S", "-W", "ignore", "-c", SEARCH, str(LONGEST_SEARCH)]
+    given = json.dumps([pattern, answer]).encode()
+    call = Call(f"exec {shlex.join(words)}", os.environb, given, lambda _lines: None)
+    (answered,) = exchange(processes, [call], LONGEST_SEARCH)
+    if answered.trouble:
+        raise SearchError(answered.trouble)
+    return answered.answer == b"True\n"
+
+def keep(path: str, text: str) -> None:
+    """Write a file that has its name once it is whole."""
+    Path(f"{path}.new").write_bytes(text.encode("utf-8", "replace"))
+    Path(f"{path}.new").replace(path)
+
+
+def extract(answer: str, field: str, target: str) -> str:
+    """Keep a field of an answer; all three are files."""
+    text = Path(answer).read_bytes().decode("utf-8", "replace")
+    keep(target, extracted(text, Path(field).read_bytes().decode("utf-8")))
+    return ""
+
+
+def fits(rule: str, value: str) -> str:
+    """Return why a value breaks a rule; both are files."""
+    text = Path(value).read_bytes().decode("utf-8", "surrogateescape")
+    return unfit(text, *json.loads(Path(rule).read_bytes()))
+
+
+REQUESTS: dict[str, Callable[..., str]] = {"extract": extract, "fits": fits}
+"""What the script may ask for; each returns what is wrong, "" if nothing is. Other modules add to it."""
+
+
+def main(words: Sequence[str]) -> None:
+    """Do what the script asks for."""
+    says = REQUESTS[words[0]](*words[1:])
+    if says:
+        sys.stdout.buffer.write(says.encode("utf-8", "replace"))
+        sys.stdout.flush()
+        sys.exit(2)
+
+TICK = 0.05  # seconds between two looks at whether the script still lives
+LATE, NOT_BEGUN, NOT_FOUND = 124, 126, 127  # exit codes by which the script knows how a command ended
+OURS = ("RDC_AGENT_GIVEN", "RDC_TOOLS_FILE")  # how the script says what make was given
+
+
+# --- Which command is called ------------------------------------------------------------------------------------------
+
+
+def command_for(kind: str, name: str) -> str:
+    """Return the command of an agent type or a connection, "" if there is none."""
+    if kind == "tool":
+        return listed("RDC_TOOLS_FILE").get(name, "")
+    given = os.environ.get("RDC_AGENT_GIVEN")
+    return given or listed("RDC_AGENTS").get(name) or os.environ.get("RDC_AGENT", "")
+
+
+def listed(variable: str) -> dict[str, str]:
+    """Return the commands of the file that a variable names."""
+    path = os.environ.get(variable)
+    try:
+        return read_pairs(path, path) if path else {}
+    except OSError as error:
+        raise RefusedError(f"{path} cannot be read: {error.strerror}") from None
+
+
+def check(wanted: str) -> str:
+    """Say what is missing for a run that would come to an agent or a tool without a command."""
+    try:
+        for kind, name in json.loads(wanted):
+            if command_for(kind, name):
+                continue
+            if kind == "tool":
+                return f"there is no command for the connection {name}: give TOOLS=FILE with a line {name}=COMMAND"
+            which = f"the agent {name}" if name else "the agents"
+            return f"there is no command for {which}: give AGENT=COMMAND, or set RDC_AGENT or RDC_AGENTS"
+    except RefusedError as error:
+        return str(error)
+    return ""
+
+
+# --- Processes --------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def running(driver: str, left: str, display: Display) -> Iterator[Processes]:
+    """Let processes run until this one is told to end, or the script that drives it is gone.
+
+    `driver` is the process of the script, and `left` the file of what it has begun: what was left behind there by one
+    that was killed is ended first.
+    """
+    end_left(left)
+    for number in (signal.SIGINT, signal.SIGQUIT):  # a shell has what runs beside it ignore them
+        signal.signal(number, signal.SIG_DFL)
+    with Signals() as signals:
+        display.gives_up = signals.has_come
+        threading.Thread(target=end_with, args=(int(driver),), daemon=True).start()
+        try:
+            yield Processes(signals, os.isatty(0) and os.isatty(2), lambda group: begun(left, group))
+        except Interrupted:
+            sys.exit(EXIT_INTERRUPTED)
+
+
+def end_with(driver: int) -> None:
+    """End this process, and so all that it has begun, as soon as the script is gone."""
+    while os.getppid() == driver:
+        time.sleep(TICK)
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+def begun(left: str, group: int) -> None:
+    """Note a process, to be found again if this one is killed."""
+    with suppress(OSError), Path(left).open("a", encoding="utf-8") as file:
+        file.write(json.dumps({"pid": group, "since": ticks()}) + "\n")
+
+
+def end_left(left: str) -> str:
+    """End the processes of a file that still run."""
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        end_groups(found for found in map(json.loads, Path(left).read_text().splitlines()) if is_alive(found))
+    with suppress(OSError):
+        Path(left).unlink()
+    return ""
+
+
+def living(left: str) -> str:
+    """Return the numbers of the processes of a file that still run."""
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        return ", ".join(
+            str(found["pid"]) for found in map(json.loads, Path(left).read_text().splitlines()) if is_alive(found)
+        )
+    return ""
+
+
+def limited(driver: str, left: str, seconds: str, *words: str) -> str:
+    """Run a command with a time limit and end as it ends."""
+    path = shutil.which(words[0])
+    if path is None:
+        sys.exit(NOT_FOUND)
+    with running(driver, left, Display(None)) as processes:
+        try:
+            group = processes.spawn(path, list(map(os.fsencode, words)), os.environb)
+        except OSError:
+            sys.exit(NOT_BEGUN)
+        (ended,) = processes.watch([group], int(seconds))
+    end_left(left)
+    if ended.is_late:
+        Display(sys.stderr).line(f"    {in_words(ended)}")
+        sys.exit(LATE)
+    sys.exit(0 if ended.code == 0 else 1)
+
+
+# --- Agents and tools -------------------------------------------------------------------------------------------------
+
+Given = tuple[str, str, bytes, Mapping[str, str]]  # a name, its command, what it is given and its own variables
+
+
+def converse(driver: str, left: str, seconds: int, calls: Sequence[Given]) -> list[Optional[str]]:
+    """Return the answers of commands that run at the same time, None for one that gave none (I11)."""
+    is_one, display = len(calls) == 1, Display(sys.stderr)
+    heard: list[list[str]] = [[] for _ in calls]
+    common = {name: value for name, value in os.environ.items() if name not in OURS}
+
+    def show(lines: str) -> None:
+        for line in clean(lines).split("\n"):
+            display.line(f"    {line}".rstrip())
+
+    made = []
+    for (_, command, given, own), lines in zip(calls, heard):  # noqa: B905 - Python 3.9 has no `strict`
+        variables = {os.fsencode(name): os.fsencode(value) for name, value in {**common, **own}.items()}
+        made.append(Call(command, variables, given, show if is_one else lines.append))
+    with running(driver, left, display) as processes:
+        answers = exchange(processes, made, seconds)
+    end_left(left)
+    for (name, *_), answered, lines in zip(calls, answers, heard):  # noqa: B905
+        if not is_one:
+            display.line(f"    {clean(name)}:")
+        for line in [*lines, *([answered.trouble] if answered.trouble else [])]:
+            show(line)
+    return list(map(_answer, answers))
+
+
+def _answer(answered: Answered) -> Optional[str]:
+    return None if answered.trouble else decoded(answered.answer)
+
+
+def call_agents(driver: str, left: str, call: Table, paths: Sequence[str]) -> tuple[str, str]:
+    """Call the agents of a unit, and return its word and its text. `paths` are those of prompts, then of answers."""
+    entries, is_parallel = call["entries"], "check" in call
+    prompts, kept = paths[: len(entries)], paths[len(entries) :]
+    calls: list[Given] = []
+    for index, entry in enumerate(entries):
+        own = {"RDC_AGENT_TYPE": entry["agent"]}
+        if is_parallel:
+            own |= {"RDC_ENTRY": str(index), "RDC_UNIT": entry["name"]}
+        command = command_for("agent", entry["agent"])
+        calls.append((entry["name"], command, Path(prompts[index]).read_bytes(), own))
+    found = converse(driver, left, call["timeout"], calls)
+    words = read_words(driver, left, entries, found)
+    for path, answer in zip(kept, found):  # noqa: B905
+        keep(path, answer or "")
+    if not is_parallel:
+        return words[0], found[0] or ""
+    return joined_word(words, call["check"], call["failing"], call["unanimous"]), joined_answer(found)
+
+
+def read_words(driver: str, left: str, entries: Sequence[Table], found: Sequence[Optional[str]]) -> list[str]:
+    """Return the word of each answer (I12)."""
+    words, display = [], Display(sys.stderr)
+    with running(driver, left, display) as processes:
+        for entry, answer in zip(entries, found):  # noqa: B905
+            word, trouble = searched_word(processes, entry, answer)
+            words.append(word)
+            if trouble:
+                display.line(f"    {trouble}")
+    end_left(left)
+    return words
+
+
+def call_tool(driver: str, left: str, call: Table, values: Mapping[str, Optional[str]]) -> tuple[str, str]:
+    """Call the tool of a unit, and return its word and its result (I13)."""
+    arguments = ""
+    for part in call["arguments"]:
+        if isinstance(part, str):
+            arguments += part
+            continue
+        value = values[part["register"]]
+        arguments += in_json(part["missing"] if value is None else part["before"] + value + part["after"])
+    given = f'{{"tool": {json.dumps(call["tool"])}, "arguments": {arguments}}}\n'.encode("utf-8", "replace")
+    command = command_for("tool", call["connection"])
+    (result,) = converse(driver, left, call["timeout"], [(call["tool"], command, given, {})])
+    return ("fail", "") if result is None else ("pass", result)
+
+
+def values_of(registers: str, folder: str) -> dict[str, Optional[str]]:
+    """Return what registers hold, from their variables in the script: `rdc_n1_a=3 rdc_s1_b=7`."""
+    found: dict[str, Optional[str]] = {}
+    for pair in registers.split():
+        name, _, value = pair.partition("=")
+        if not name.startswith("rdc_s"):
+            found[name] = value
+        elif value == "0":
+            found[name] = None
+        else:
+            found[name] = Path(folder, f"{name}.{value}").read_bytes().decode("utf-8", "replace")
+    return found
+
+
+def call_out(driver: str, left: str, order: str, registers: str, folder: str, outcome: str, *paths: str) -> str:
+    """Make the call that is described in a file; its word and its text are files too. Of no outcome nothing is kept."""
+    call, (answer, *others) = json.loads(Path(order).read_bytes()), paths
+    try:
+        if "tool" in call:
+            word, text = call_tool(driver, left, call, values_of(registers, folder))
+        else:
+            word, text = call_agents(driver, left, call, others)
+    except (OSError, RefusedError) as error:
+        Display(sys.stderr).rule(str(error))
+        sys.exit(1)
+    keep(answer, text)
+    keep(outcome, call["tokens"].get(word, word) + "\n")
+    return ""
+
+
+REQUESTS.update({"check": check, "limited": limited, "end": end_left, "living": living, "call": call_out})
+
+main(sys.argv[1:])
+endef
+
+# --- The targets ---------------------------------------------------------------------------------------------------------
 
 SHELL = /bin/sh
 .SUFFIXES:
-.PHONY: run resume status answer clean help
-.PHONY: step-draft step-review step-publish
 
-RDC_MAKEFILE := $(lastword $(MAKEFILE_LIST))
+RDC_STATE := .rdc/release-notes.make
+RDC_FILE := $(lastword $(MAKEFILE_LIST))
+RDC_UNITS_ALONE := draft review publish
+RDC_STEPS := $(RDC_UNITS_ALONE:%=step-%)
+RDC_TARGETS := run resume status answer clean unlock help $(RDC_STEPS)
+.PHONY: $(RDC_TARGETS)
+
+run: ; $(call RDC_CALL,run,$(RDC_UNITS_ALONE))
+resume: ; $(call RDC_CALL,resume,$(RDC_UNITS_ALONE))
+status: ; $(call RDC_CALL,status)
+answer: ; $(call RDC_CALL,answer)
+clean: ; $(call RDC_CALL,clean)
+unlock: ; $(call RDC_CALL,unlock)
+help: ; $(call RDC_CALL,help $(RDC_UNITS_ALONE))
+# One unit alone, apart from any run.
+$(RDC_STEPS): step-%: ; $(call RDC_CALL,step $*,$*)
+
+# `make -n` shows the commands in place of what would call the driver, which is handed over in the environment.
+RDC_SH := $(SHELL)
+RDC_HASH := \#
+RDC_DRY = $(findstring n,$(filter-out --%,$(firstword -$(MAKEFLAGS))))
+RDC_CALL = $(if $(RDC_DRY),$(foreach unit,$(2),$(RDC_SHOW)),@exec $(RDC_SH) -c 'eval "$$RDC"' rdc $(1))
+RDC_SHOW = $(info $(RDC_HASH) step-$(unit))$(info $(value do_$(unit))$(value escaped_do_$(unit))$(value ask_$(unit)))
+
 # What is given as NAME=VALUE is a text, and make expands nothing in it.
 RDC_TEXT = $(eval override $(1) := $$(value $(1)))$(eval export $(1))
 $(foreach RDC_NAME,$(.VARIABLES),$(if $(filter command%,$(origin $(RDC_NAME))),$(call RDC_TEXT,$(RDC_NAME))))
-RDC_HASH := \#
-# A descriptor that is closed would be taken by the next file that is opened.
-RDC_OPEN = command : 3>&2 || exec 2> /dev/null; command : 2> /dev/null 3>&1 || exec > /dev/null; \
-  command : 2> /dev/null 3<&0 || exec < /dev/null
-RDC_READ = LC_ALL=C sed -n "s/^$(RDC_HASH): \{0,1\}//p" "$$RDC_MAKEFILE" && LC_ALL=C awk 1 /dev/null
-RDC_ERROR = rdc: error: $$RDC_MAKEFILE cannot be read: is there a blank in its name, and are sed and awk on PATH?
-RDC_DRIVER = $(SHELL) -c '$(RDC_OPEN); s=$$($(RDC_READ)) || { echo "$(RDC_ERROR)"; exit 2; }; eval "$$s"' rdc
-export RDC_MAKEFILE
+RDC_TAKES := AGENT:AGENT ANSWERS:ANSWERS ASSUME:ASSUME HUMAN:HUMAN INPUTS:INPUTS RERUN:RERUN RESULT:RESULT TOOLS:TOOLS UNIT:UNIT since:input_1
+RDC_IS_GIVEN = $(filter command override,$(firstword $(origin $(firstword $(subst :, ,$(1))))))
+RDC_GIVEN := $(foreach take,$(RDC_TAKES),$(if $(call RDC_IS_GIVEN,$(take)),$(take)))
+RDC_HAND_OVER = $(eval export RDC_GIVEN_$(lastword $(subst :, ,$(1))) = $$(value $(firstword $(subst :, ,$(1)))))
+$(foreach take,$(RDC_GIVEN),$(call RDC_HAND_OVER,$(take)))
+export RDC_GIVEN
+export RDC_PROGRAM
+export RDC_STATE
+export RDC_FILE
+export RDC_TOP = $(firstword $(MAKEFILE_LIST))
+export RDC_FOLDER = $(if $(findstring w,$(filter-out --%,$(firstword -$(MAKEFLAGS)))),$(CURDIR))
+export RDC_PREFIX =
+export RDC = $(value RDC_DRIVER)$(RDC_LINE)$(value RDC_MODULE_COUNTERS)$(RDC_LINE)$(value RDC_MODULE_TEXTS)$(RDC_LINE)$(value RDC_MODULE_FILES)$(RDC_LINE)$(value RDC_MODULE_WORDS)$(RDC_LINE)$(value RDC_MODULE_VALUES)$(RDC_LINE)$(value RDC_MODULE_INPUTS)$(RDC_LINE)$(value RDC_MODULE_CALLS)$(RDC_LINE)"$$@"
+define RDC_LINE
 
-# The script gets what it knows, $(1), by a name of its own, $(2); commands do not.
-RDC_PASS = $(if $(filter override,$(origin $(1))),$(eval unexport $(1))$(eval export RDC_GIVEN_$(2) := $$($(1))), \
-  $(eval unexport RDC_GIVEN_$(2)))
-$(call RDC_PASS,AGENT,AGENT)
-$(call RDC_PASS,ANSWERS,ANSWERS)
-$(call RDC_PASS,ASSUME,ASSUME)
-$(call RDC_PASS,HUMAN,HUMAN)
-$(call RDC_PASS,INPUTS,INPUTS)
-$(call RDC_PASS,RERUN,RERUN)
-$(call RDC_PASS,RESULT,RESULT)
-$(call RDC_PASS,TOOLS,TOOLS)
-$(call RDC_PASS,UNIT,UNIT)
-$(call RDC_PASS,since,input_1)
 
-# What `make -n` shows in place of what the script would do.
-define RDC_UNITS
-# draft Draft the notes
-# review Review the notes
-# publish Publish the notes
 endef
-RDC_SHOWN = $(if $(findstring n,$(firstword -$(MAKEFLAGS))),$(RDC_UNITS))
 
-run:
-	$(RDC_SHOWN)
-	@$(RDC_DRIVER) run
+# --- The driver: takes one unit after the other, and keeps a journal of it ----------------------------------------------
 
-resume:
-	$(RDC_SHOWN)
-	@$(RDC_DRIVER) resume
+define RDC_DRIVER
+set -u
+# A descriptor that is closed would be taken by the next file that is opened.
+command : 3>&2 || exec 2> /dev/null
+command : 2> /dev/null 3>&1 || exec > /dev/null
+command : 2> /dev/null 3<&0 || exec < /dev/null
+# A write that is not possible is seen by its status, which these signals would not leave time for.
+command trap : PIPE XFSZ 2> /dev/null
+# Variables begin with `rdc_`, so that a command sees none in place of its own; what make hands over is not for it.
+rdc_file=$RDC_FILE rdc_top=$RDC_TOP rdc_folder=$RDC_FOLDER rdc_prefix=$RDC_PREFIX rdc_program=$RDC_PROGRAM
+rdc_state=$RDC_STATE rdc_journal=$RDC_STATE/journal rdc_files=$RDC_STATE rdc_given=" $RDC_GIVEN "
+rdc_verb=$1 rdc_count=0
+for rdc_word in unit id outcome last over next changes way child ready help variables folders loads run text \
+  given_AGENT given_ANSWERS given_ASSUME given_HUMAN given_INPUTS given_RERUN given_RESULT given_TOOLS given_UNIT; do
+  eval "rdc_$rdc_word=''"
+done
+for rdc_word in $RDC_GIVEN; do # NAME:VARIABLE
+  case ${rdc_word#*:} in '' | *[!A-Za-z0-9_]*) continue ;; esac
+  eval "rdc_given_${rdc_word#*:}=\$RDC_GIVEN_${rdc_word#*:}"
+  unset "RDC_GIVEN_${rdc_word#*:}"
+  case ${rdc_word%:*} in *[!A-Za-z0-9_]*) ;; *) unset "${rdc_word%:*}" ;; esac
+done
+unset RDC RDC_FILE RDC_TOP RDC_FOLDER RDC_PREFIX RDC_STATE RDC_PROGRAM RDC_GIVEN RDC_STEP_INSTANCE RDC_SUBSTEP_INSTANCE
+unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
 
-status:
-	@$(RDC_DRIVER) status
+# --- What is said: progress on standard error, and as the last line on standard output how the run ended --------------
+say() { printf '%s\n' "$*" >&2 2> /dev/null || :; }
+end() { printf 'rdc: %s\n' "$2" 2> /dev/null || say "rdc: $2"; exit "$1"; }
+fail() { say "rdc: $1"; end 2 "error: $1"; }
+waits() { say "rdc: $1"; end 75 "WAITING $rdc_id"; }
+is_yes() { case $1 in '' | 0 | no) return 1 ;; esac; }
+is_number() { case $1 in '' | *[!0123456789]* | 0?* | ???????????????*) return 1 ;; esac; }
+quoted() { # a word as it can be pasted into a shell
+  case $1 in
+    '' | *[!A-Za-z0-9_./-]*) printf "'%s'" "$(printf '%s\n' "$1" | sed "s/'/'\\\\''/g")" ;;
+    *) printf %s "$1" ;;
+  esac
+}
+rdc_make="make -f $(quoted "$rdc_top")"
+case $rdc_top in
+  GNUmakefile) rdc_make='make' ;;
+  makefile | Makefile) [ -e GNUmakefile ] || { [ "$rdc_top" = Makefile ] && [ -e makefile ]; } || rdc_make='make' ;;
+esac
+[ -z "$rdc_folder" ] || rdc_make="make -C $(quoted "$rdc_folder")${rdc_make#make}"
+rdc_again="$rdc_make $rdc_prefix" rdc_begin="$rdc_make${rdc_prefix:+ ${rdc_prefix}run}"
 
-answer:
-	@$(RDC_DRIVER) answer
+# What modules make more of: texts with references, words of outcomes, attempts, values, inputs, waiting, calls.
+filled() { rdc_value=$1; }
+line() { cat; }
+in_words() { rdc_low=$1; case $1 in pass) rdc_says=PASS ;; *) rdc_says=FAIL ;; esac; }
+words() { printf %s "pass${1}fail"; }
+is_word() { case $1 in pass | fail) ;; *) return 1 ;; esac; }
+outcome() {
+  case $1 in [Pp]ass | PASS) rdc_outcome=pass ;; [Ff]ail | FAIL) rdc_outcome=fail ;; *) return 1 ;; esac
+}
+attempt() { rdc_attempt=$rdc_nth; }
+surround() { exec "$@"; }
+call_command() { call "$@"; }
+left_calls() { return 1; }
+for rdc_word in inputs begin_values resume_values restored folders choose before counted call_number call_again tell \
+  after_command no_values; do eval "$rdc_word() { :; }"; done
 
-clean:
-	@$(RDC_DRIVER) clean
+# --- The units --------------------------------------------------------------------------------------------------------
+key() { # what a name becomes in the name of a variable; no two names of a Makefile become the same
+  rdc_key=$1
+  while :; do case $rdc_key in *[.-]*) rdc_key=${rdc_key%%[.-]*}_${rdc_key#*[.-]} ;; *) return ;; esac; done
+}
+unit() { rdc_name_U=$1 rdc_kind_U=$2 rdc_title_U=$3 rdc_id_U=$1; }
+known_as() { rdc_id_U=$1; }
+entry() { rdc_entry=$1; }
 
-help:
-	@$(RDC_DRIVER) help
+# Takes the program out of the Makefile once: what becomes of the file later does no harm. All that belongs to a unit is
+# one text, which sets variables whose names end with `_U`.
+load() {
+  [ -z "$rdc_loads" ] || return 0
+  rdc_text=$({ LC_ALL=C awk -v prefix="$rdc_prefix" '
+    function key(name) { gsub(/[.-]/, "_", name); return name }
+    function quoted(text) { gsub(/\047/, "\047\"\047\"\047", text); return text }
+    function put(text) { # without a name it belongs to no unit
+      if (name == "") { printf "%s", text; return }
+      if (!(name in texts)) names[++number] = name
+      texts[name] = texts[name] text
+    }
+    kind != "" && $0 == "endef" { put(ends); kind = ""; next }
+    kind == "text" { put((count++ ? "\n" : "") quoted($0)); next }
+    kind == "rows" && $1 == "unit" { name = $2; order = order " " name }
+    kind != "" { put($0 "\n"); next }
+    index($0, prefix "RDC_PROGRAM := ") == 1 { print "rdc_loads=" $3 }
+    $1 == "define" && NF == 2 && substr($2, 1, length(prefix)) == prefix {
+      block = substr($2, length(prefix) + 1)
+      if (block == "RDC_LINE") exit # the driver begins
+      is_escaped = sub(/^escaped_/, "", block)
+      kind = block; sub(/_.*/, "", kind)
+      name = substr(block, length(kind) + 2); ends = ""; count = 0
+      if (kind == "RDC") { kind = "rows"; name = ""; next }
+      if (kind == "after") { put("rdc_after_U() { case $rdc_outcome in\n"); ends = "esac; }\n"; next }
+      variable = "rdc_" kind "_U"
+      if (kind == "text" || kind == "python") { variable = "rdc_" block; name = "" }
+      kind = "text"
+      put(variable "=" (is_escaped ? "$(printf %b. " : "") "\047")
+      ends = "\047" (is_escaped ? "); " variable "=${" variable "%.}" : "") "\n"
+    }
+    END {
+      for (i = 1; i <= number; i++) print "rdc_u_" key(names[i]) "=\047" quoted(texts[names[i]]) "\047"
+      print "rdc_order=\047" order " \047"
+    }' < "$rdc_file"; } 2> /dev/null) && [ -n "$rdc_text" ] || unreadable
+  eval "$rdc_text"
+  rdc_text=''
+  [ "$rdc_loads" = "$rdc_program" ] ||
+    fail "the Makefile was changed during the run: $rdc_file; put it back, or ${rdc_again}clean archives the run"
+  [ -n "${rdc_entry-}" ] || { rdc_entry=${rdc_order# }; rdc_entry=${rdc_entry%% *}; }
+}
+unreadable() { fail "$rdc_file cannot be read: is there a blank in its name, and are sed and awk on PATH?"; }
+of() { eval "rdc_value=\${rdc_$1_U-}"; }
 
-# One unit alone, apart from any run.
-step-draft:
-	@$(RDC_DRIVER) step u1_draft
-step-review:
-	@$(RDC_DRIVER) step u2_review
-step-publish:
-	@$(RDC_DRIVER) step u3_publish
+# Sets the variables of the unit $1, if that is the name of one; `take` also makes it the unit where the run stands.
+look_at() {
+  case $1 in '' | *[!A-Za-z0-9_.-]*) return 1 ;; esac
+  key "$1"; eval "rdc_value=\${rdc_u_$rdc_key-}"
+  unset rdc_marks_U rdc_variables_U rdc_attempts_U rdc_gives_U rdc_delay_U rdc_timeout_U rdc_words_U rdc_entries_U
+  rdc_name_U=''
+  eval "$rdc_value"
+  [ "$rdc_name_U" = "$1" ]
+}
+take() { look_at "$1" && rdc_unit=$1 rdc_id=$rdc_id_U rdc_kind=$rdc_kind_U rdc_variables=${rdc_variables_U-}; }
 
-# --- The units ---------------------------------------------------------------------------------------------------------
+# --- Transitions: words in capitals, and a last word, are those of the document ---------------------------------------
+as() { rdc_way="$rdc_way${rdc_way:+, }$1"; }
+go() { [ $# -lt 2 ] || as "$2"; rdc_next=$1 rdc_nth=1; }
+CONTINUE() { go "$1" CONTINUE; }
+GOTO() { go "$1" "GOTO $1"; }
+to() { go "$1" "to $1"; }
+finish() { rdc_over=COMPLETE rdc_code=0 rdc_message=${1-}; }
+COMPLETE() { as "${2-COMPLETE}"; finish "$@"; }
+stop() { rdc_over=STOP rdc_code=1 rdc_message=${1-}; }
+STOP() { as "${2-STOP}"; stop "$@"; }
+follow() { rdc_way=''; counted; rdc_after_U; choose; }
 
-# examples/programs/release-notes.program.json:9
-#> name_u1_draft
-#| draft
-#<
-#> title_u1_draft
-#| Draft the notes
-#<
-#> prompt_u1_draft
-#| Write release notes from the commits since 
-#= rdc_s1_since
-#+ .
-#<
-#> call_u1_draft
-#| {"timeout": 1800, "tokens": {"APPROVED": "w1_APPROVED", "REJECTED": "w2_REJECTED"}, "entries": [{"name": "draft", "agent": "", "keywords": [], "validation": null, "excused": []}]}
-#<
+walk() {
+  while choose; [ -z "$rdc_over" ]; do
+    take "$rdc_next" || fail "there is no unit $rdc_next"
+    begin_unit; perform
+  done
+  case $rdc_last in over\ *) ;; *) note "over $rdc_code $rdc_over" ;; esac
+  filled "$rdc_message"; rdc_message=$(printf '%s' "$rdc_value" | line)
+  end "$rdc_code" "$rdc_over${rdc_message:+ $rdc_message}"
+}
+begin_unit() {
+  attempt; before; call_number
+  rdc_value=${rdc_way:--} # the way here, as one word
+  while :; do
+    case $rdc_value in
+      *[!A-Za-z0-9_.:{}+-]*) rdc_value=${rdc_value%%[!A-Za-z0-9_.:{\}+-]*}+${rdc_value#*[!A-Za-z0-9_.:{\}+-]} ;;
+      *) break ;;
+    esac
+  done
+  note "begin $rdc_unit $rdc_attempt $rdc_value$rdc_changes"
+  rdc_changes=''
+}
+perform() {
+  now; rdc_start=$rdc_now
+  called; say "$rdc_says"
+  case $rdc_kind in bash | sh) command_unit ;; *) "perform_$rdc_kind" ;; esac
+}
+called() {
+  filled "$rdc_title_U"; rdc_title=$rdc_value rdc_says=$rdc_id${rdc_value:+ $rdc_value}
+  case $rdc_says in *[!\ -~]*) rdc_says=$(printf '%s\n' "$rdc_says" | line) ;; esac
+  [ "$rdc_attempt" -eq 1 ] || rdc_says="$rdc_says, attempt $rdc_attempt"
+}
 
-# examples/programs/release-notes.program.json:21
-#> name_u2_review
-#| review
-#<
-#> title_u2_review
-#| Review the notes
-#<
-#> prompt_u2_review_0
-#| Are these notes well written? End with APPROVED or REJECTED.
-#| 
-#| 
-#= rdc_s2_notes
-#<
-#> prompt_u2_review_1
-#| Do these notes promise what we cannot keep? End with APPROVED or REJECTED.
-#| 
-#| 
-#= rdc_s2_notes
-#<
-#> prompt_u2_review_2
-#| Do these notes answer what users ask? End with APPROVED or REJECTED.
-#| 
-#| 
-#= rdc_s2_notes
-#<
-#> call_u2_review
-#| {"timeout": 1800, "tokens": {"APPROVED": "w1_APPROVED", "REJECTED": "w2_REJECTED"}, "entries": [{"name": "review_0", "agent": "editor", "keywords": ["APPROVED", "REJECTED"], "validation": null, "excused": []}, {"name": "review_1", "agent": "lawyer", "keywords": ["APPROVED", "REJECTED"], "validation": null, "excused": []}, {"name": "review_2", "agent": "support", "keywords": ["APPROVED", "REJECTED"], "validation": null, "excused": []}], "check": "any", "failing": ["REJECTED"], "unanimous": []}
-#<
+# Records the outcome before anything else; $1 is the exit code, $2 the file and line of an answer.
+ended() {
+  now; rdc_time=$((rdc_now - rdc_start))
+  in_words "$rdc_outcome"; rdc_ended=$rdc_says
+  record "end $rdc_unit $rdc_outcome $1 $rdc_time${2:+ $2}" || unrecorded
+  [ "$rdc_verb" = step ] || follow
+  details "$1" "$rdc_time" "$rdc_way"; say "    $rdc_ended  $rdc_says"
+}
+details() { # exit code, time in hundredths of a second, and transition, as people read them
+  rdc_says="$(($2 / 100)).$(($2 % 100 / 10)) s"
+  [ "$2" -lt 6000 ] || rdc_says="$(($2 / 6000)) min $(($2 / 100 % 60)) s"
+  [ "$2" -lt 360000 ] || rdc_says="$(($2 / 360000)) h $(($2 / 6000 % 60)) min"
+  rdc_says="$rdc_says${3:+, $3}"
+  [ "$1" = 0 ] || rdc_says="exit code $1, $rdc_says"
+}
+now() {
+  { read -r rdc_now _ < /proc/uptime; } 2> /dev/null || rdc_now=$(date +%s).00
+  rdc_now=${rdc_now%.*}${rdc_now#*.}
+}
 
-# examples/programs/release-notes.program.json:52
-#> name_u3_publish
-#| publish
-#<
-#> title_u3_publish
-#| Publish the notes
-#<
-#> command_u3_publish
-#| printf '%s\n' "$NOTES" > NOTES.md
-#| printf '%s\n' "$REVIEWS" > REVIEWS.md
-#<
+# --- Commands: each a process group of its own; at a terminal in ours, whose keys reach it ----------------------------
+how_to_call() {
+  rdc_how='wait' rdc_wrapper='env --default-signal=INT --default-signal=QUIT'
+  $rdc_wrapper true 2> /dev/null || rdc_wrapper=''
+  if { true < /dev/tty; } 2> /dev/null; then [ -z "$rdc_wrapper" ] || rdc_how='beside'
+  elif command -v setsid > /dev/null; then rdc_how='group' rdc_wrapper="setsid $rdc_wrapper"
+  else
+    set -m 2> /dev/null
+    case $- in *m*) rdc_how='group' rdc_wrapper='' ;; esac
+  fi
+}
+become() { # the process of these words, once its number is on record
+  { read -r rdc_word _ < /proc/self/stat; } 2> /dev/null || rdc_word=$(exec sh -c 'echo "$PPID"')
+  began "$rdc_word"
+  printf '%s\n' "$rdc_count $rdc_word ${rdc_began:-0} $rdc_place" 2> /dev/null > "$rdc_files/process"
+  # shellcheck disable=SC2086 # these are several words
+  surround $rdc_wrapper "$@"
+}
+call() {
+  if [ "$rdc_how" = wait ]; then (become "$@"); rdc_code=$?; return; fi
+  { { become "$@" <&3 3<&-; } & } 3<&0
+  rdc_child=$!
+  wait "$rdc_child"; rdc_code=$?
+  rdc_child=''
+}
+began() { # lets rdc_began be when the process $1 did, in ticks
+  rdc_began='' rdc_condition=''
+  { read -r rdc_value < "/proc/$1/stat"; } 2> /dev/null || return 0
+  # shellcheck disable=SC2086 # these are several words
+  set -- ${rdc_value##*) }
+  rdc_condition=$1; shift 19; rdc_began=$1
+}
+alive() {
+  kill -0 "$1" 2> /dev/null || ps -p "$1" > /dev/null 2>&1 || return 1
+  began "$1"
+  case $rdc_condition:$2 in [ZX]:*) return 1 ;; :* | *:0 | *:"$rdc_began") ;; *) return 1 ;; esac
+}
 
-# examples/programs/release-notes.program.json:61
-#> name_u4_published
-#| published
-#<
-#> message_u4_published
-#| Published
-#<
+# Ends the process $1, which began at $2, with its group if it has one: by the signal $3, after $4 / 20 s by force.
+end_process() {
+  [ -z "$3" ] || kill -s "$3" -- "-$1" 2> /dev/null || kill -s "$3" "$1" 2> /dev/null
+  kill -s CONT -- "-$1" 2> /dev/null || kill -s CONT "$1" 2> /dev/null
+  rdc_number=0
+  while alive "$1" "$2" && [ "$rdc_number" -lt "$4" ]; do
+    rdc_number=$((rdc_number + 1)); sleep 0.05 2> /dev/null || sleep 1
+  done
+  kill -s KILL -- "-$1" 2> /dev/null || kill -s KILL "$1" 2> /dev/null
+}
+interrupt() {
+  trap '' INT TERM HUP
+  rdc_word=$1
+  [ "$rdc_how$1" != besideINT ] || rdc_word='' # the key has reached it by itself
+  [ -z "$rdc_child" ] || end_process "$rdc_child" 0 "$rdc_word" 200
+  end 130 "INTERRUPTED${rdc_id:+ $rdc_id}"
+}
+# shellcheck disable=SC2064 # what is done at the end is known now
+heed() { trap "$1" EXIT; trap 'interrupt INT' INT; trap 'interrupt TERM' TERM; trap 'interrupt HUP' HUP; }
+command_unit() {
+  of 'do'; filled "$rdc_value"; rdc_command=$rdc_value rdc_outcome=fail rdc_code=1
+  RDC_RUN_ID=$rdc_run RDC_ATTEMPT=$rdc_attempt
+  export RDC_RUN_ID RDC_ATTEMPT
+  if tell; then
+    command -v "$rdc_kind" > /dev/null || say "rdc: there is no $rdc_kind on PATH to run this with"
+    call_command "$rdc_kind" -c "$rdc_command"
+    # This code may be the command's own: whether the system can start a shell with it is tried.
+    [ "$rdc_code" -ne 126 ] || "$rdc_kind" -c : "$rdc_command" 2> /dev/null || no_outcome
+    [ "$rdc_code" -ne 0 ] || rdc_outcome=pass
+  fi
+  after_command
+  ended "$rdc_code"
+}
+no_outcome() {
+  rdc_says="is the environment too large, or are there too many processes?"
+  [ "$rdc_verb" = step ] || rdc_says="$rdc_says Mend this, then: ${rdc_again}resume RERUN=1"
+  say "rdc: $rdc_says"; fail "unit $rdc_id has no outcome: $rdc_kind cannot be started"
+}
 
-# examples/programs/release-notes.program.json:62
-#> name_u5_rejected
-#| rejected
-#<
-#> message_u5_rejected
-#| Rejected
-#& rdc_s3_reviews
-#+ : 
-#= rdc_s3_reviews
-#+ 
-#! rdc_s3_reviews
-#+ 
-#.
-#<
+# --- The journal ------------------------------------------------------------------------------------------------------
+# A line each, appended at once: its number, and `run`, program, id and 2; `begin`, unit, attempt, the way there and
+# what has changed; `end`, unit, outcome, exit code, time, and where an answer stood; `over`, exit code and end. All of
+# it stands there twice.
+record() {
+  rdc_count=$((rdc_count + 1)) rdc_last=$*
+  is_kept || vanished
+  printf '%s | %s\n' "$rdc_count $*" "$rdc_count $*" 2> /dev/null >> "$rdc_journal"
+}
+note() { record "$@" || fail "the state cannot be written: $rdc_journal; make room for it, then: ${rdc_again}resume"; }
+unrecorded() {
+  case $rdc_kind in bash | sh) rdc_says="resume ASSUME=$rdc_outcome" ;; *) rdc_says=resume ;; esac
+  rdc_says="but this cannot be recorded: $rdc_journal; make room for it, then: $rdc_again$rdc_says"
+  fail "unit $rdc_id ended with $rdc_ended, $rdc_says"
+}
+# Whether the journal is still that of this run: a command may have removed the state, and another run begun since.
+is_kept() {
+  [ "$rdc_count" -gt 1 ] && [ "$rdc_journal" != /dev/null ] || return 0
+  rdc_text="1 run $rdc_program $rdc_run 2"
+  { read -r rdc_value < "$rdc_journal" && [ "$rdc_value" = "$rdc_text | $rdc_text" ]; } 2> /dev/null
+}
+vanished() {
+  trap - EXIT # the lock that is there may be that of another run by now
+  case $rdc_last in end\ *) rdc_says="unit $rdc_id ended with $rdc_ended, and this is lost: " ;; *) rdc_says='' ;; esac
+  say "rdc: if the folder was moved, put it back, then: ${rdc_again}resume"
+  say "rdc: if it is lost, begin anew:                  $rdc_begin"
+  fail "$rdc_says$rdc_state was removed or replaced during the run"
+}
 
-# examples/programs/release-notes.program.json:63
-#> name_u6_unclear
-#| unclear
-#<
-#> message_u6_unclear
-#| Nobody could say
-#<
+# Reads the journal without changing it. A write that was interrupted leaves the beginning of a line at its end.
+read_journal() {
+  rdc_tail='' rdc_count=0 rdc_first='' rdc_begun='' rdc_done='' rdc_last='' rdc_facts=''
+  [ -e "$rdc_journal" ] || return 0
+  [ -f "$rdc_journal" ] && [ -r "$rdc_journal" ] ||
+    fail "the state cannot be read: $rdc_journal; ${rdc_again}clean archives it"
+  rdc_facts=$({ LC_ALL=C tr -c '\n -~' '?' < "$rdc_journal"; echo .; } 2> /dev/null | LC_ALL=C awk '
+    function starts(line) { return index(line, count + 1 " ") == 1 }
+    function is_whole(line) {
+      half = (length(line) - 3) / 2
+      return starts(line) && half == int(half) && substr(line, 1, half) " | " substr(line, 1, half) == line
+    }
+    function is_torn(line) {
+      half = index(line, " | ")
+      if (line ~ /[?]/) return 0
+      if (!half) return starts(line) || index(count + 1 " ", line) == 1
+      rest = substr(line, half + 3)
+      return starts(line) && length(line) < 2 * half + 1 && substr(line, 1, length(rest)) == rest
+    }
+    function take(line, words, n, i, at) {
+      count++; last = substr(line, length(count) + 2, half - length(count) - 1)
+      if (count == 1) first = last
+      n = split(last, words, " ")
+      if (words[1] == "end") done = last
+      if (words[1] != "begin") return
+      begun = last; done = ""; fact["calls " words[2]]++
+      for (i = 5; i <= n; i++) {
+        at = index(words[i], "=")
+        fact["value " substr(words[i], 1, at - 1)] = substr(words[i], at + 1)
+      }
+    }
+    NR > 1 { if (!is_whole(held)) { damaged = 1; exit } take(held) }
+    { held = $0 }
+    END {
+      held = substr(held, 1, length(held) - 1) # the dot shows whether the last line has an end
+      if (damaged) tail = "damaged"
+      else if (held == "") tail = "whole"
+      else if (is_whole(held)) { tail = "open"; take(held) }
+      else tail = is_torn(held) ? "torn" : "damaged"
+      print tail "\n" count + 0 "\n" first "\n" begun "\n" done "\n" last
+      for (name in fact) print name, fact[name]
+    }') && [ -n "$rdc_facts" ] || fail "the state cannot be read: $rdc_journal"
+  {
+    read -r rdc_tail; read -r rdc_count; read -r rdc_first; read -r rdc_begun; read -r rdc_done; read -r rdc_last
+    rdc_facts=$(cat)
+  } << facts
+$rdc_facts
+facts
+  [ "$rdc_tail" != damaged ] || damaged "$((rdc_count + 1))"
+}
+damaged() { fail "$rdc_journal${1:+:$1}: the journal is damaged, or of another rdc; ${rdc_again}clean archives it"; }
+mend_journal() {
+  case $rdc_tail in
+    open) printf '\n' 2> /dev/null >> "$rdc_journal" ;;
+    torn)
+      { sed '$d' "$rdc_journal" > "$rdc_journal.whole" && mv "$rdc_journal.whole" "$rdc_journal"; } 2> /dev/null
+      ;;
+  esac || fail "the state cannot be written: $rdc_journal"
+}
+is_there() { [ -e "$rdc_journal" ]; }
+is_over() { case $rdc_last in over\ *) ;; *) return 1 ;; esac; }
+is_own() {
+  rdc_run=${rdc_first#run "$rdc_program" } rdc_run=${rdc_run% 2}
+  [ "$rdc_first" = "run $rdc_program $rdc_run 2" ]
+}
 
-# examples/programs/release-notes.program.json:64
-#> name_u7_nothing
-#| nothing
-#<
-#> message_u7_nothing
-#| There are no notes
-#<
+# Goes to where the run stands. Nothing of a journal is believed: names have to be known, and values numbers.
+own_journal() {
+  [ "$rdc_count" -gt 0 ] || fail "there is no run to go on with"
+  is_own || fail "this run was started with a different version of the Makefile; ${rdc_again}clean archives it"
+  load
+  resume_values; restored
+  # shellcheck disable=SC2086 # these are several words
+  set -- $rdc_begun
+  [ $# -gt 0 ] || set -- begin "$rdc_entry" 1
+  { take "${2-}" && is_number "${3-}"; } || damaged
+  [ "$rdc_kind" != choice ] || [ -z "$rdc_begun" ] || damaged
+  rdc_next=$2 rdc_nth=$3
+  attempt; call_again
+}
 
-#> help
-#| make                              run the whole
-#| make resume                       resume a run; RERUN=1 or ASSUME=WORD decide about a unit that was interrupted
-#| make answer UNIT=ID RESULT=REPLY  answer the question that the run waits with
-#| make status                       what was done, and where the run stands
-#| make clean                        archive the run
-#| make … ANSWERS=FILE               take answers from a file, in a run or when it goes on
-#| (needs python3)                   3.9 or newer, on PATH: to call and read what sh cannot exactly
-#| make since=VALUE                  The last release; v1.0 if it is not given
-#| make INPUTS=FILE                  take inputs from lines NAME=VALUE, or NAME<<WORD, lines, WORD
-#| make … AGENT=COMMAND              the command of the agents; else RDC_AGENTS (a file), RDC_AGENT
-#| make step-draft                   draft Draft the notes
-#| make step-review                  review Review the notes
-#| make step-publish                 publish Publish the notes
-#<
-#> asks
-#| 
-#<
-#> word_w1_APPROVED
-#| APPROVED
-#<
-#> word_w2_REJECTED
-#| REJECTED
-#<
-#> default_input_1
-#| v1.0
-#<
-#> inputs
-#| since
-#<
-#> json_lines
-#| import json
-#| import sys
-#| from collections.abc import Iterable
-#| from pathlib import Path
-#| from typing import Any
-#| 
-#| 
-#| def as_lines(content: bytes, lists: bool, names: Iterable[str]) -> str:
-#|     """Return the lines for a JSON object: for each of these names a value, or several if lists are allowed."""
-#|     known = set(names)
-#|     pairs = json.loads(content.decode("utf-8-sig"), object_pairs_hook=tuple)
-#|     lines: list[str] = []
-#|     for name, value in pairs:
-#|         if name not in known:
-#|             raise ValueError(f"{name!r} is not known")
-#|         for one in value if lists and isinstance(value, list) else [value]:
-#|             text = _as_text(name, one)
-#|             number = 0
-#|             while f"END{number}" in text.split("\n"):
-#|                 number += 1
-#|             lines += [f"{name}<<END{number}", text, f"END{number}"]
-#|     return "".join(f"{line}\n" for line in lines)
-#| 
-#| 
-#| def _as_text(name: str, value: Any) -> str:  # noqa: ANN401 (any JSON value)
-#|     if isinstance(value, str):
-#|         return value
-#|     if isinstance(value, (bool, int, float)):
-#|         return json.dumps(value)
-#|     raise ValueError(f"{name!r} is neither a text, a number, true nor false")
-#| 
-#| 
-#| def convert(path: str, target: str, kind: str, names: str) -> None:
-#|     """Write the lines of a file to another one, or end with what is wrong."""
-#|     try:
-#|         lines = as_lines(Path(path).read_bytes(), kind == "answers", names.split("\n"))
-#|         Path(target).write_bytes(lines.encode())
-#|     except (OSError, ValueError, RecursionError, TypeError) as error:
-#|         sys.stdout.write(ascii(str(error))[1:-1])
-#|         sys.exit(2)
-#| 
-#| convert(*sys.argv[1:])
-#<
-#> wanted
-#| [["agent", ""], ["agent", "editor"], ["agent", "lawyer"], ["agent", "support"]]
-#<
-#> call_question
-#| {"timeout": 1800, "tokens": {}, "entries": [{"name": "question", "agent": "", "keywords": [], "validation": null, "excused": []}]}
-#<
-#> helper
-#| import codecs
-#| import json
-#| import os
-#| import re
-#| import select
-#| import shlex
-#| import shutil
-#| import signal
-#| import stat
-#| import sys
-#| import termios
-#| import threading
-#| import time
-#| from collections.abc import Iterable, Iterator, Mapping, Sequence
-#| from contextlib import contextmanager, suppress
-#| from pathlib import Path
-#| from typing import Any, Callable, NamedTuple, Optional, TextIO
-#| 
-#| 
-#| Table = dict[str, Any]
-#| 
-#| EXIT_COMPLETE, EXIT_STOP, EXIT_REFUSED, EXIT_WAITING, EXIT_INTERRUPTED = 0, 1, 2, 75, 130  # R3
-#| 
-#| 
-#| class RefusedError(Exception):
-#|     """A reason to go no further, after lines with details, for the operator; the exit code is 2 (R3)."""
-#| 
-#| 
-#| @contextmanager
-#| def naming(path: object) -> Iterator[None]:
-#|     """See to it that an error of the system names the file that it is about."""
-#|     try:
-#|         yield
-#|     except OSError as error:
-#|         error.filename = error.filename or str(path)
-#|         raise
-#| 
-#| 
-#| def digest(text: str) -> str:
-#|     """Return the SHA-256 of a text in hexadecimal."""
-#|     import hashlib  # what is slow to import is imported late: `--help` does not need it
-#| 
-#|     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
-#| 
-#| 
-#| def _hash_of(value: object) -> str:
-#|     """Return the hash of a value, which is the same wherever and whenever it is made."""
-#|     return digest(json.dumps(value, sort_keys=True, separators=(",", ":")))
-#| 
-#| 
-#| def _identity(unit: Table) -> Table:
-#|     """Return what makes a unit what it is: all but its place, so that a line may shift (R4)."""
-#|     return {key: value for key, value in unit.items() if key != "at"}
-#| 
-#| 
-#| def program_hash(program: Table) -> str:
-#|     """Return the hash by which a state knows its program."""
-#|     whole = {key: program.get(key, {}) for key in ("entry", "registers", "scopes")}
-#|     return _hash_of({**whole, "units": {name: _identity(unit) for name, unit in program["units"].items()}})
-#| 
-#| 
-#| def unit_digests(program: Table) -> dict[str, str]:
-#|     """Return a short digest of each unit, by which two programs are compared."""
-#|     return {name: _hash_of(_identity(unit))[:12] for name, unit in program["units"].items()}
-#| 
-#| 
-#| def differences(recorded: dict[str, str], program: Table) -> list[str]:
-#|     """Say which units were added, removed and changed since."""
-#|     now = unit_digests(program)
-#|     added = [name for name in now if name not in recorded]
-#|     removed = [name for name in recorded if name not in now]
-#|     changed = [name for name in now if recorded.get(name, now[name]) != now[name]]
-#|     groups = (("added", added), ("removed", removed), ("changed", changed))
-#|     found = [f"{word}: {', '.join(names)}" for word, names in groups if names]
-#|     return found or ["no unit differs, only where the program begins or what it counts"]
-#| 
-#| 
-#| STOPS = ("INT", "TERM", "HUP", "QUIT", "USR1", "USR2", "XCPU", "ALRM", "VTALRM", "PROF", "POLL", "PWR", "STKFLT")
-#| FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)  # commands get the others as TERM
-#| 
-#| 
-#| class Interrupted(KeyboardInterrupt):
-#|     """The operator, or the system, told the run to end."""
-#| 
-#| 
-#| class Signals:
-#|     """What would end a run, blocked all the time; a plain handler would lose one just before a call begins to wait."""
-#| 
-#|     def __enter__(self) -> "Signals":  # noqa: PYI034 - Python 3.11 has Self
-#|         wanted = [signal.Signals[f"SIG{name}"] for name in STOPS if hasattr(signal, f"SIG{name}")]
-#|         self.stops = {number for number in wanted if signal.getsignal(number) is not signal.SIG_IGN}
-#|         self._has_received = False
-#|         self.has_timer = False  # an alarm that is not the run's own is a stop signal like any other
-#|         self._watched = {*self.stops, signal.SIGCHLD, signal.SIGALRM}
-#|         self.before = signal.pthread_sigmask(signal.SIG_BLOCK, self._watched)
-#|         self._handlers: dict[int, Any] = {number: signal.signal(number, self._received) for number in self._watched}
-#|         # The terminal is handed to commands and taken back from the background.
-#|         self._handlers[signal.SIGTTOU] = signal.signal(signal.SIGTTOU, signal.SIG_IGN)
-#|         return self
-#| 
-#|     def __exit__(self, *_exception: object) -> None:
-#|         signal.alarm(0)
-#|         while self._watched & signal.sigpending():  # too late: the run has its end
-#|             self.wait()
-#|         for number, handler in self._handlers.items():
-#|             signal.signal(number, handler if handler is not None else signal.SIG_DFL)
-#|         signal.pthread_sigmask(signal.SIG_SETMASK, self.before)
-#| 
-#|     def _received(self, number: int, _frame: object) -> None:
-#|         if number in self.stops:
-#|             self._has_received = True
-#|             raise Interrupted
-#| 
-#|     def wait(self) -> int:
-#|         """Wait for a stop signal, the end of a child or an alarm; returns its number."""
-#|         number = signal.sigwait(self._watched)
-#|         self._has_received |= number in self.stops and not (number == signal.SIGALRM and self.has_timer)
-#|         return number
-#| 
-#|     def wake_after(self, seconds: int) -> None:
-#|         """Have `wait` return SIGALRM after a time; 0 takes it back."""
-#|         signal.alarm(seconds)
-#|         if not seconds and self.has_timer and signal.SIGALRM in signal.sigpending():
-#|             signal.sigwait({signal.SIGALRM})
-#|         self.has_timer = bool(seconds)
-#| 
-#|     def has_come(self) -> bool:
-#|         """Tell whether a stop signal has come, be it received or still held back."""
-#|         return self._has_received or bool(self.stops & signal.sigpending())
-#| 
-#|     @contextmanager
-#|     def listening(self) -> Iterator[None]:
-#|         """Let stop signals raise Interrupted inside the block."""
-#|         signal.pthread_sigmask(signal.SIG_UNBLOCK, self.stops)
-#|         try:
-#|             yield
-#|         finally:
-#|             signal.pthread_sigmask(signal.SIG_BLOCK, self.stops)
-#| 
-#| 
-#| TICK = 100  # milliseconds until a writer that waits looks again whether it was told to end
-#| 
-#| 
-#| def send(descriptor: int, data: bytes, gives_up: Callable[[], bool]) -> None:
-#|     """Write bytes; where nobody takes them and `gives_up` says so, leave the rest."""
-#|     # A pipe that is ready takes this much without waiting. A line in a file is written at once, and so never torn.
-#|     step = len(data) if stat.S_ISREG(os.fstat(descriptor).st_mode) else select.PIPE_BUF
-#|     poll = select.poll()
-#|     poll.register(descriptor, select.POLLOUT)
-#|     while data:
-#|         if poll.poll(TICK):
-#|             data = data[os.write(descriptor, data[:step]) :]
-#|         elif gives_up():
-#|             return
-#| 
-#| 
-#| def put(stream: TextIO, text: str, gives_up: Callable[[], bool] = lambda: False) -> None:
-#|     """Write a text, past the buffer: that would be waited for."""
-#|     send(stream.fileno(), text.encode(stream.encoding, "backslashreplace"), gives_up)
-#| 
-#| 
-#| # Texts of a document must not steer the terminal or hide what they say (C0, C1, bidi controls).
-#| CONTROLS = [(0, 8), (0xB, 0x1F), (0x7F, 0x9F), (0x61C, 0x61C), (0x200B, 0x200B), (0x200E, 0x200F), (0x2028, 0x202E)]
-#| HIDDEN = [(0x2066, 0x2069), (0xD800, 0xDFFF), (0xFEFF, 0xFEFF)]
-#| SHOWN = {number: "?" for first, last in [*CONTROLS, *HIDDEN] for number in range(first, last + 1)}
-#| STYLES = {"bold": "1", "dim": "2", "pass": "32", "fail": "1;31"}
-#| 
-#| 
-#| def clean(text: str) -> str:
-#|     """Take the control characters out of a text; newlines and tabs stay."""
-#|     return text.replace("\r\n", "\n").translate(SHOWN)
-#| 
-#| 
-#| def one_line(text: str) -> str:
-#|     """Take the control characters out of a text that belongs on one line."""
-#|     return clean(" ".join(text.split()))
-#| 
-#| 
-#| def duration(seconds: float) -> str:
-#|     """Write a time as a person says it."""
-#|     minutes, rest = divmod(int(seconds), 60)
-#|     if not minutes:
-#|         return f"{seconds:.1f} s"
-#|     return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
-#| 
-#| 
-#| class Display:
-#|     """Lines on a stream, in colour where it is a terminal that wants it."""
-#| 
-#|     def __init__(self, stream: TextIO) -> None:
-#|         self._stream = stream
-#|         self.gives_up: Callable[[], bool] = lambda: False  # whether a line that nobody takes is not waited for
-#|         self.is_terminal = stream.isatty()
-#|         self._colour = self.is_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-#|         self.dash, self.more = ("—", "…") if "utf" in (stream.encoding or "").lower() else ("-", "...")
-#| 
-#|     def paint(self, text: str, style: str) -> str:
-#|         """Give a text a style."""
-#|         return f"\033[{STYLES.get(style, '1')}m{text}\033[0m" if self._colour else text
-#| 
-#|     def line(self, text: str = "", end: str = "\n") -> None:
-#|         """Write a line; a log that nobody reads any more does not stop a run."""
-#|         with suppress(OSError, ValueError):
-#|             put(self._stream, text + end, self.gives_up)
-#| 
-#|     def started(self, place: str, name: str, details: list[str]) -> None:
-#|         """Say which unit begins."""
-#|         extra = f" {self.dash} {', '.join(details)}" if details else ""
-#|         self.line(f"[{place}] " + self.paint(name, "bold") + extra)
-#| 
-#|     def rule(self, text: str) -> None:
-#|         """Write one of the lines by which a run says where it stands (R3)."""
-#|         self.line("rdc: " + clean(text).replace("\n", "?"))
-#| 
-#| 
-#| LARGEST_INPUT = 1 << 20  # bytes
-#| 
-#| 
-#| def read_text(path: str) -> str:
-#|     """Read a text file that is given as an input, or holds several."""
-#|     with Path(path).open("rb") as file:
-#|         content = file.read(LARGEST_INPUT + 1)
-#|     if len(content) > LARGEST_INPUT:
-#|         raise RefusedError(f"{path}: larger than {LARGEST_INPUT:,} bytes")
-#|     try:
-#|         return content.decode("utf-8-sig")
-#|     except UnicodeDecodeError:
-#|         raise RefusedError(f"{path}: not UTF-8") from None
-#| 
-#| 
-#| def pairs(place: str, words: list[str]) -> dict[str, str]:
-#|     """Read `KEY=COMMAND` words."""
-#|     found: dict[str, str] = {}
-#|     for word in words:
-#|         key, equals, command = word.partition("=")
-#|         if not equals or not command.strip() or "\0" in command:
-#|             raise RefusedError(f"{place}: {one_line(word)}: expected NAME=COMMAND")
-#|         found[key.strip()] = command
-#|     return found
-#| 
-#| 
-#| def read_pairs(place: str, path: str) -> dict[str, str]:
-#|     """Read a file of `KEY=COMMAND` lines; one that begins with `#` is a comment."""
-#|     lines = read_text(path).splitlines()
-#|     return pairs(place, [line for line in lines if line.strip() and not line.lstrip().startswith("#")])
-#| 
-#| 
-#| Modes = Optional[list[Any]]
-#| 
-#| 
-#| class Foreground:
-#|     """The controlling terminal, if there is one. SIGTTOU is ignored while it is used."""
-#| 
-#|     def __init__(self) -> None:
-#|         self._is_lent, self._terminal = False, -1
-#|         self._ours: Modes = None
-#|         self._theirs: Modes = None
-#|         with suppress(OSError):
-#|             self._terminal = os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY)
-#| 
-#|     def exists(self) -> bool:
-#|         """Tell whether there is a terminal at all."""
-#|         return self._terminal >= 0
-#| 
-#|     def is_ours(self) -> bool:
-#|         """Tell whether this process is in the foreground."""
-#|         with suppress(OSError):
-#|             return os.tcgetpgrp(self._terminal) == os.getpgrp()
-#|         return False
-#| 
-#|     def lend(self, group: int, again: bool = False) -> None:
-#|         """Give the foreground away, if it is ours."""
-#|         if self.is_ours():
-#|             self._ours = self._swap(self._theirs if again else None)
-#|             with suppress(OSError):  # the command may have ended already
-#|                 os.tcsetpgrp(self._terminal, group)
-#|                 self._is_lent = True
-#| 
-#|     def take_back(self) -> bool:
-#|         """Take it back, with its modes (a `stty -echo` may be left); tells whether it was lent."""
-#|         was_lent, self._is_lent = self._is_lent, False
-#|         if was_lent:
-#|             with suppress(OSError):  # the terminal may be gone
-#|                 os.tcsetpgrp(self._terminal, os.getpgrp())
-#|             self._theirs = self._swap(self._ours)
-#|         return was_lent
-#| 
-#|     def _swap(self, wanted: Modes) -> Modes:
-#|         """Return the modes of the terminal, and set others."""
-#|         modes: Modes = None
-#|         with suppress(OSError, termios.error):
-#|             modes = termios.tcgetattr(self._terminal)
-#|             if wanted is not None:
-#|                 termios.tcsetattr(self._terminal, termios.TCSANOW, wanted)
-#|         return modes
-#| 
-#| 
-#| GRACE = 5.0  # seconds from SIGTERM to SIGKILL
-#| TOLERANCE = 5  # ticks; a number is not given again that fast
-#| 
-#| 
-#| def ticks() -> Optional[int]:
-#|     """Return the time as /proc counts it, in ticks since the machine started; None where there is no /proc."""
-#|     has_clock = hasattr(time, "CLOCK_BOOTTIME")
-#|     return int(time.clock_gettime(time.CLOCK_BOOTTIME) * os.sysconf("SC_CLK_TCK")) if has_clock else None
-#| 
-#| 
-#| def is_alive(process: Table) -> bool:
-#|     """Tell whether a recorded process still lives; another one may have its number by now."""
-#|     with suppress(OSError), open(f"/proc/{process['pid']}/stat", "rb") as file:
-#|         state, *fields = file.read().rpartition(b")")[2].split()
-#|         since = process["since"]
-#|         return since is not None and state not in (b"Z", b"X") and abs(int(fields[18]) - int(since)) <= TOLERANCE
-#|     return False
-#| 
-#| 
-#| def signal_group(group: int, *numbers: int) -> None:
-#|     """Send signals to a process group that may be gone."""
-#|     for number in numbers:
-#|         with suppress(ProcessLookupError, PermissionError):
-#|             os.killpg(group, number)
-#| 
-#| 
-#| def end_groups(left: Sequence[Table]) -> None:
-#|     """End the process groups of processes that were left behind."""
-#|     for process in left:
-#|         signal_group(process["pid"], signal.SIGTERM, signal.SIGCONT)
-#|     deadline = time.monotonic() + GRACE
-#|     while any(map(is_alive, left)) and time.monotonic() < deadline:
-#|         time.sleep(0.02)
-#|     for process in left:
-#|         signal_group(process["pid"], signal.SIGKILL)
-#| 
-#| 
-#| PATIENCE = 10  # seconds from a stop signal, or from the end of a time limit (I21), to SIGKILL
-#| IGNORED_HERE = (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGTTOU)  # by Python and by this runner
-#| KEYS = (-signal.SIGINT, -signal.SIGQUIT, 128 + signal.SIGINT)
-#| 
-#| 
-#| class Ended(NamedTuple):
-#|     """Its exit code (negative: a signal)."""
-#| 
-#|     code: int
-#|     is_late: bool = False
-#| 
-#| 
-#| def in_words(ended: Ended) -> str:
-#|     """Say how a process ended."""
-#|     if ended.is_late:
-#|         return "out of time"
-#|     if ended.code >= 0:
-#|         return f"exit code {ended.code}" if ended.code else ""
-#|     names = {number.value: number.name for number in signal.Signals}
-#|     return f"killed by {names.get(-ended.code, f'signal {-ended.code}')}"
-#| 
-#| 
-#| class Processes:
-#|     """Begins processes and waits for them: for one with the terminal, or for several at the same time."""
-#| 
-#|     def __init__(self, signals: Signals, lends: bool, began: Callable[[int], None]) -> None:
-#|         """`lends` tells whether one gets the terminal; `began` is told the number of each as soon as it runs."""
-#|         self._signals, self._lends, self._began, self._foreground = signals, lends, began, Foreground()
-#|         self._is_stopping = False
-#|         self._left: list[int] = []
-#|         self._late: set[int] = set()
-#| 
-#|     def spawn(
-#|         self, path: str, words: list[bytes], environment: Mapping[bytes, bytes], files: Sequence[Any] = ()
-#|     ) -> int:
-#|         """Begin a process and return its number, which is that of its group too."""
-#|         signals: dict[str, Any] = {"setsigmask": self._signals.before, "setsigdef": IGNORED_HERE}
-#|         group = os.posix_spawnp(path, words, environment, file_actions=files, setpgroup=0, **signals)
-#|         self._began(group)
-#|         return group
-#| 
-#|     @staticmethod
-#|     def end(groups: Iterable[int]) -> None:
-#|         """End processes at once, with all of their groups."""
-#|         for group in groups:
-#|             signal_group(group, signal.SIGKILL)
-#|             os.waitpid(group, 0)
-#| 
-#|     def watch(
-#|         self, groups: Sequence[int], seconds: int = 0, ended: Callable[[int], None] = lambda _index: None
-#|     ) -> list[Ended]:
-#|         """Wait for processes, so many seconds at most; a stop signal, or one that a key ended, interrupts the run."""
-#|         codes: dict[int, int] = {}
-#|         self._left, self._late = list(groups), set()
-#|         try:
-#|             if self._lends and len(groups) == 1:
-#|                 self._foreground.lend(groups[0])
-#|             if seconds:
-#|                 self._signals.wake_after(seconds)
-#|             while self._left:
-#|                 self._heed(self._signals.wait())
-#|                 for group, code in self._collect():
-#|                     codes[group] = code
-#|                     self._left.remove(group)
-#|                     ended(groups.index(group))
-#|         finally:
-#|             had_keys = self._foreground.take_back()
-#|             self.end(self._left)
-#|         is_stopped = self._is_stopping or (had_keys and not set(KEYS).isdisjoint(codes.values()))
-#|         for group in groups if is_stopped else self._late:
-#|             signal_group(group, signal.SIGKILL)  # R5: what of the group has outlived its leader
-#|         if is_stopped:
-#|             raise Interrupted
-#|         if seconds:
-#|             self._signals.wake_after(0)
-#|         return [Ended(codes[group], group in self._late) for group in groups]
-#| 
-#|     def _heed(self, number: int) -> None:
-#|         """End what runs when the run is told to end, or when the time is up (I21): at last by SIGKILL."""
-#|         is_time, is_ending = number == signal.SIGALRM and self._signals.has_timer, self._is_stopping or self._late
-#|         if is_time and is_ending:
-#|             number = signal.SIGKILL
-#|         elif is_time:
-#|             self._late, number = set(self._left), signal.SIGTERM
-#|         elif number in self._signals.stops:
-#|             self._is_stopping, number = True, number if number in FORWARDED else signal.SIGTERM
-#|         else:
-#|             return
-#|         if not is_ending:
-#|             self._signals.wake_after(PATIENCE)
-#|         for group in self._left:
-#|             signal_group(group, number, signal.SIGCONT)
-#| 
-#|     def _collect(self) -> list[tuple[int, int]]:
-#|         """Return the groups that have ended since, with their exit codes."""
-#|         found: list[tuple[int, int]] = []
-#|         for group in self._left:
-#|             pid, status = os.waitpid(group, os.WNOHANG | os.WUNTRACED)
-#|             if pid and not os.WIFSTOPPED(status):
-#|                 found.append((group, os.waitstatus_to_exitcode(status)))
-#|             elif pid and self._foreground.exists():
-#|                 self._stopped(group, os.WSTOPSIG(status))
-#|         return found
-#| 
-#|     def _stopped(self, group: int, number: int) -> None:
-#|         """Stop with the process (Ctrl-Z) and go on with it; one that asked for the terminal gets it."""
-#|         self._foreground.take_back()
-#|         if number not in (signal.SIGTTIN, signal.SIGTTOU) or not self._foreground.is_ours():
-#|             signal_group(os.getpgrp(), signal.SIGTSTP)
-#|         self._foreground.lend(group, again=True)
-#|         signal_group(group, signal.SIGCONT)
-#| 
-#| 
-#| NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
-#| 
-#| 
-#| def unfit(value: str, kind: str, options: Sequence[str] = (), pattern: Optional[str] = None) -> str:
-#|     """Return what is wrong with a value of an input of some type, in words; "" if nothing is."""
-#|     if "\0" in value:
-#|         return "it holds a NUL character"
-#|     if kind == "number" and not NUMBER.fullmatch(value):
-#|         return "it is not a decimal number"
-#|     if kind == "boolean" and value not in ("true", "false"):
-#|         return "it is neither true nor false"
-#|     if kind == "choice" and value not in options:
-#|         return f"it is none of {', '.join(options)}"
-#|     if kind == "string" and ("\n" in value or "\r" in value):
-#|         return "it has more than one line"
-#|     if pattern is not None and not re.fullmatch(pattern, value):
-#|         return f"it does not match {pattern}"
-#|     return ""
-#| 
-#| 
-#| LARGEST_ANSWER = 1 << 20  # bytes
-#| AGENT_SECONDS, TOOL_SECONDS = 1800, 30  # the time limits where a program says nothing (I21)
-#| MOST_OBJECTS = 10_000  # places where a JSON object may begin: more are not tried, so that no answer takes for ever
-#| BLANKS = " \t\n\r\v\f"
-#| NO_TEXT = re.compile("[\0\ud800-\udfff]")
-#| 
-#| 
-#| def decoded(answer: bytes) -> str:
-#|     """Return the text of an answer: what is not UTF-8, and NUL, is U+FFFD, blanks at both ends are off (I11)."""
-#|     return cleaned(answer.decode("utf-8", errors="replace"))
-#| 
-#| 
-#| def cleaned(text: str) -> str:
-#|     """Return a text without what no target could keep, and without blanks at both ends."""
-#|     return NO_TEXT.sub("\ufffd", text).strip(BLANKS)
-#| 
-#| 
-#| def keywords_in(answer: str, keywords: Iterable[str]) -> set[str]:
-#|     """Return the keywords of the line that decides, more than one if it is ambiguous (I12)."""
-#|     ordered = sorted(keywords, key=len, reverse=True)
-#|     alternatives = "|".join(f"({re.escape(keyword)})" for keyword in ordered)
-#|     for flags in (0, re.IGNORECASE):
-#|         pattern = re.compile(rf"(?<!\w)(?:{alternatives})(?!\w)", flags)
-#|         for line in reversed(answer.split("\n")):
-#|             found = {ordered[match.lastindex - 1] for match in pattern.finditer(line) if match.lastindex}
-#|             if found:
-#|                 return found
-#|     return set()
-#| 
-#| 
-#| def is_found(pattern: str, answer: str) -> bool:
-#|     """Tell whether a validation pattern matches somewhere in an answer (I12)."""
-#|     return re.search(pattern, answer, re.IGNORECASE) is not None
-#| 
-#| 
-#| def read_word(
-#|     answer: Optional[str],
-#|     keywords: Sequence[str],
-#|     validation: Optional[str] = None,
-#|     excused: Iterable[str] = (),
-#|     search: Callable[[str, str], bool] = is_found,
-#| ) -> str:
-#|     """Return the word of an agent's answer; None is no answer (I11, I12). `search` looks for the pattern."""
-#|     if not keywords:
-#|         return "pass" if answer else "fail"
-#|     if not answer:
-#|         return "failed"
-#|     found = keywords_in(answer, keywords)
-#|     is_excused = len(found) == 1 and bool(found & set(excused))
-#|     if validation is not None and not is_excused and not search(validation, answer):
-#|         return "invalid"
-#|     if len(found) > 1:
-#|         return "ambiguous"
-#|     return found.pop() if found else "none"
-#| 
-#| 
-#| def joined_word(words: Sequence[str], check: str, failing: Iterable[str] = (), unanimous: Iterable[str] = ()) -> str:
-#|     """Return the word of a parallel step from those of its entries, in order; `fail` is a failing one (I14)."""
-#|     for trouble in ("failed", "invalid", "ambiguous"):
-#|         if trouble in words:
-#|             return trouble
-#|     if words[0] in set(unanimous) and len(set(words)) == 1:
-#|         return words[0]
-#|     counted = [word for word in words if word != "none" and word not in set(unanimous)]
-#|     bad = [word for word in counted if word in set(failing)]
-#|     good = [word for word in counted if word not in set(failing)]
-#|     if check == "any":
-#|         return (good or bad or ["none"])[0]
-#|     if bad:
-#|         return bad[0]
-#|     return "ambiguous" if len(set(good)) > 1 else (good or ["none"])[0]
-#| 
-#| 
-#| def joined_answer(answers: Iterable[Optional[str]]) -> str:
-#|     """Return the text of a parallel step: the answers that there are, an empty line between two (I14)."""
-#|     return "\n\n".join(answer for answer in answers if answer)
-#| 
-#| 
-#| def extracted(answer: str, field: str) -> str:
-#|     """Return the field of the last JSON object in an answer that has it, else the whole answer (I19)."""
-#|     decoder = json.JSONDecoder(parse_constant=_no_json)
-#|     place = len(answer)
-#|     for _ in range(MOST_OBJECTS):
-#|         place = answer.rfind("{", 0, place)
-#|         if place < 0:
-#|             break
-#|         try:
-#|             value, _end = decoder.raw_decode(answer[place:])  # an error looks at all that stands before it
-#|         except (ValueError, RecursionError):
-#|             continue
-#|         if field in value:
-#|             return _as_text(value[field])
-#|     return answer
-#| 
-#| 
-#| def _no_json(name: str) -> None:
-#|     raise ValueError(f"{name} is no JSON, though Python takes it")
-#| 
-#| 
-#| def _as_text(value: Any) -> str:  # noqa: ANN401 (any JSON value)
-#|     return cleaned(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, separators=(",", ":")))
-#| 
-#| 
-#| def in_json(text: str) -> str:
-#|     """Return a text as it stands inside of a JSON string (I13)."""
-#|     return json.dumps(text, ensure_ascii=False)[1:-1]
-#| 
-#| 
-#| SH = "/bin/sh"
-#| PIECE = 65536
-#| LOOK = 100  # milliseconds until an exchange looks again whether its process has ended
-#| GRACE_AFTER = 1.0  # seconds that what a process has left behind may still write
-#| 
-#| Show = Callable[[str], None]
-#| 
-#| 
-#| class Exchange(threading.Thread):
-#|     """One exchange, by a thread: the runner itself waits for signals. `shown` is told the lines of the answer.
-#| 
-#|     A thread for each keeps a process that reads nothing, or never ends its output, from holding up another one.
-#|     """
-#| 
-#|     def __init__(self, given: bytes, shown: Show) -> None:
-#|         super().__init__(daemon=True)
-#|         self.answer = bytearray()
-#|         self._given = memoryview(given)
-#|         self._shown = shown
-#|         self._group = 0
-#|         self._over = threading.Event()
-#|         self._theirs, self._to = os.pipe()
-#|         self._from, self._back = os.pipe()
-#|         for descriptor in (self._to, self._from):
-#|             os.set_blocking(descriptor, False)
-#| 
-#|     @property
-#|     def files(self) -> list[Any]:
-#|         """What the process is to find as its standard input and output."""
-#|         return [(os.POSIX_SPAWN_DUP2, self._theirs, 0), (os.POSIX_SPAWN_DUP2, self._back, 1)]
-#| 
-#|     @property
-#|     def is_too_long(self) -> bool:
-#|         """Whether more was said than an answer may have."""
-#|         return len(self.answer) > LARGEST_ANSWER
-#| 
-#|     def begin(self, group: int) -> None:
-#|         """Exchange with this process, which has been begun with `files`."""
-#|         self._group = group
-#|         os.close(self._theirs)
-#|         os.close(self._back)
-#|         self.start()
-#| 
-#|     def abandon(self) -> None:
-#|         """Close everything: the process could not be begun."""
-#|         for descriptor in (self._theirs, self._back, self._to, self._from):
-#|             os.close(descriptor)
-#| 
-#|     def finish(self) -> None:
-#|         """Take what is there once the process has ended; one that it left behind does not write for long."""
-#|         self._over.set()
-#|         self.join(GRACE_AFTER)
-#|         if self.is_alive():
-#|             signal_group(self._group, signal.SIGKILL)
-#|             self.join()  # who is shown the answer may hold it up, and nothing of it must be lost
-#| 
-#|     def run(self) -> None:
-#|         """Give and take until the output ends."""
-#|         lines = Lines(self._shown)
-#|         poll = select.poll()
-#|         poll.register(self._from, select.POLLIN)
-#|         poll.register(self._to, select.POLLOUT)
-#|         is_giving, deadline = True, 0.0
-#|         while not self.is_too_long:
-#|             if self._over.is_set() and not deadline:
-#|                 deadline = time.monotonic() + GRACE_AFTER
-#|             is_late = deadline and time.monotonic() > deadline
-#|             ready = dict(poll.poll(0 if is_late else LOOK))
-#|             if self._to in ready and not self._give():
-#|                 poll.unregister(self._to)
-#|                 os.close(self._to)
-#|                 is_giving = False
-#|             if self._from in ready:
-#|                 data = os.read(self._from, PIECE)
-#|                 if not data:
-#|                     break
-#|                 self.answer += data
-#|                 lines.take(data)
-#|             elif is_late:
-#|                 break
-#|         lines.take(b"", is_last=True)
-#|         os.close(self._from)
-#|         if is_giving:
-#|             os.close(self._to)
-#|         if self.is_too_long:
-#|             self._end()
-#| 
-#|     def _give(self) -> bool:
-#|         """Write a piece; tells whether there is more that somebody reads."""
-#|         if self._given:
-#|             with suppress(BlockingIOError):
-#|                 try:
-#|                     self._given = self._given[os.write(self._to, self._given[:PIECE]) :]
-#|                 except BrokenPipeError:  # it does not read all of it, and need not
-#|                     return False
-#|         return bool(self._given)
-#| 
-#|     def _end(self) -> None:
-#|         signal_group(self._group, signal.SIGTERM)
-#|         signal_group(self._group, signal.SIGCONT)
-#|         if not self._over.wait(PATIENCE):
-#|             signal_group(self._group, signal.SIGKILL)
-#| 
-#| 
-#| class Lines:
-#|     """Cuts what arrives in pieces into lines."""
-#| 
-#|     def __init__(self, shown: Show) -> None:
-#|         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
-#|         self._shown = shown
-#|         self._rest = ""
-#| 
-#|     def take(self, data: bytes, is_last: bool = False) -> None:
-#|         """Pass on the lines that are whole, all that came together at once."""
-#|         *whole, self._rest = (self._rest + self._decoder.decode(data, is_last)).split("\n")
-#|         if self._rest and (is_last or len(self._rest) > PIECE):
-#|             whole.append(self._rest)
-#|             self._rest = ""
-#|         if whole:
-#|             self._shown("\n".join(whole))
-#| 
-#| 
-#| class Call(NamedTuple):
-#|     """A command for `sh -c`, its environment, what it gets on standard input, and who is shown its answer."""
-#| 
-#|     command: str
-#|     environment: Mapping[bytes, bytes]
-#|     given: bytes
-#|     shown: Show
-#| 
-#| 
-#| class Answered(NamedTuple):
-#|     """What a called command said, and why that is no answer (I11), "" if it is one."""
-#| 
-#|     answer: bytes
-#|     trouble: str
-#| 
-#| 
-#| def exchange(
-#|     processes: Processes, calls: Sequence[Call], seconds: int, ended: Callable[[int], None] = lambda _index: None
-#| ) -> list[Answered]:
-#|     """Call commands, all at the same time, each to its end; `seconds` is the limit for all of them (I21)."""
-#|     exchanges: list[Exchange] = []
-#|     groups: list[int] = []
-#|     try:
-#|         for call in calls:
-#|             exchanges.append(Exchange(call.given, call.shown))
-#|             words = [b"sh", b"-c", os.fsencode(call.command)]
-#|             groups.append(processes.spawn(SH, words, call.environment, exchanges[-1].files))
-#|             exchanges[-1].begin(groups[-1])
-#|     except OSError:
-#|         for one in exchanges[len(groups) :]:
-#|             one.abandon()
-#|         processes.end(groups)
-#|         raise
-#| 
-#|     def finished(index: int) -> None:
-#|         exchanges[index].finish()
-#|         ended(index)
-#| 
-#|     how = processes.watch(groups, seconds, finished)
-#|     return list(map(_answered, exchanges, how))
-#| 
-#| 
-#| def _answered(one: Exchange, end: Ended) -> Answered:
-#|     if one.is_too_long:
-#|         return Answered(b"", f"more than {LARGEST_ANSWER:,} bytes")
-#|     return Answered(bytes(one.answer), in_words(end))
-#| 
-#| 
-#| LONGEST_SEARCH = 60  # seconds: an hour may not be enough for `\\d+:` in a megabyte of digits
-#| SEARCH = """
-#| import json, re, signal, sys
-#| signal.alarm(int(sys.argv[1]))
-#| pattern, answer = json.load(sys.stdin)
-#| print(re.search(pattern, answer, re.IGNORECASE) is not None)
-#| """
-#| 
-#| 
-#| class SearchError(Exception):
-#|     """What kept a process from looking for a pattern."""
-#| 
-#| 
-#| def searched_word(processes: Processes, what: Table, answer: Optional[str]) -> tuple[str, str]:
-#|     """Return the word of an answer to an agent unit, or an entry of a parallel one, and what went wrong."""
-#|     settings = what.get("keywords", ()), what.get("validation"), what.get("excused", ())
-#|     try:
-#|         return read_word(answer, *settings, search=lambda pattern, text: _is_found(processes, pattern, text)), ""
-#|     except SearchError as error:
-#|         return read_word(None, *settings), f"looking for its validation pattern: {error}"
-#| 
-#| 
-#| def _is_found(processes: Processes, pattern: str, answer: str) -> bool:
-#|     words = [sys.executable, "-I", "-S", "-W", "ignore", "-c", SEARCH, str(LONGEST_SEARCH)]
-#|     given = json.dumps([pattern, answer]).encode()
-#|     call = Call(f"exec {shlex.join(words)}", os.environb, given, lambda _lines: None)
-#|     (answered,) = exchange(processes, [call], LONGEST_SEARCH)
-#|     if answered.trouble:
-#|         raise SearchError(answered.trouble)
-#|     return answered.answer == b"True\n"
-#| 
-#| 
-#| def keep(path: str, text: str) -> None:
-#|     """Write a file that has its name once it is whole."""
-#|     Path(f"{path}.new").write_bytes(text.encode("utf-8", "replace"))
-#|     Path(f"{path}.new").replace(path)
-#| 
-#| 
-#| def extract(answer: str, field: str, target: str) -> str:
-#|     """Keep a field of an answer; all three are files."""
-#|     text = Path(answer).read_bytes().decode("utf-8", "replace")
-#|     keep(target, extracted(text, Path(field).read_bytes().decode("utf-8")))
-#|     return ""
-#| 
-#| 
-#| def fits(rule: str, value: str) -> str:
-#|     """Return why a value breaks a rule; both are files."""
-#|     text = Path(value).read_bytes().decode("utf-8", "surrogateescape")
-#|     return unfit(text, *json.loads(Path(rule).read_bytes()))
-#| 
-#| 
-#| REQUESTS: dict[str, Callable[..., str]] = {"extract": extract, "fits": fits}
-#| """What the script may ask for; each returns what is wrong, "" if nothing is. Other modules add to it."""
-#| 
-#| 
-#| def main(words: Sequence[str]) -> None:
-#|     """Do what the script asks for."""
-#|     says = REQUESTS[words[0]](*words[1:])
-#|     if says:
-#|         sys.stdout.buffer.write(says.encode("utf-8", "replace"))
-#|         sys.stdout.flush()
-#|         sys.exit(2)
-#| 
-#| 
-#| TICK = 0.05  # seconds between two looks at whether the script still lives
-#| LATE, NOT_BEGUN, NOT_FOUND = 124, 126, 127  # exit codes by which the script knows how a command ended
-#| OURS = ("RDC_AGENT_GIVEN", "RDC_TOOLS_FILE")  # how the script says what make was given
-#| 
-#| 
-#| # --- Which command is called ------------------------------------------------------------------------------------------
-#| 
-#| 
-#| def command_for(kind: str, name: str) -> str:
-#|     """Return the command of an agent type or a connection, "" if there is none."""
-#|     if kind == "tool":
-#|         return listed("RDC_TOOLS_FILE").get(name, "")
-#|     given = os.environ.get("RDC_AGENT_GIVEN")
-#|     return given or listed("RDC_AGENTS").get(name) or os.environ.get("RDC_AGENT", "")
-#| 
-#| 
-#| def listed(variable: str) -> dict[str, str]:
-#|     """Return the commands of the file that a variable names."""
-#|     path = os.environ.get(variable)
-#|     try:
-#|         return read_pairs(path, path) if path else {}
-#|     except OSError as error:
-#|         raise RefusedError(f"{path} cannot be read: {error.strerror}") from None
-#| 
-#| 
-#| def check(wanted: str) -> str:
-#|     """Say what is missing for a run that would come to an agent or a tool without a command."""
-#|     try:
-#|         for kind, name in json.loads(wanted):
-#|             if command_for(kind, name):
-#|                 continue
-#|             if kind == "tool":
-#|                 return f"there is no command for the connection {name}: give TOOLS=FILE with a line {name}=COMMAND"
-#|             which = f"the agent {name}" if name else "the agents"
-#|             return f"there is no command for {which}: give AGENT=COMMAND, or set RDC_AGENT or RDC_AGENTS"
-#|     except RefusedError as error:
-#|         return str(error)
-#|     return ""
-#| 
-#| 
-#| # --- Processes --------------------------------------------------------------------------------------------------------
-#| 
-#| 
-#| @contextmanager
-#| def running(driver: str, left: str, display: Display) -> Iterator[Processes]:
-#|     """Let processes run until this one is told to end, or the script that drives it is gone.
-#| 
-#|     `driver` is the process of the script, and `left` the file of what it has begun: what was left behind there by one
-#|     that was killed is ended first.
-#|     """
-#|     end_left(left)
-#|     for number in (signal.SIGINT, signal.SIGQUIT):  # a shell has what runs beside it ignore them
-#|         signal.signal(number, signal.SIG_DFL)
-#|     with Signals() as signals:
-#|         display.gives_up = signals.has_come
-#|         threading.Thread(target=end_with, args=(int(driver),), daemon=True).start()
-#|         try:
-#|             yield Processes(signals, os.isatty(0) and os.isatty(2), lambda group: begun(left, group))
-#|         except Interrupted:
-#|             sys.exit(EXIT_INTERRUPTED)
-#| 
-#| 
-#| def end_with(driver: int) -> None:
-#|     """End this process, and so all that it has begun, as soon as the script is gone."""
-#|     while os.getppid() == driver:
-#|         time.sleep(TICK)
-#|     os.kill(os.getpid(), signal.SIGTERM)
-#| 
-#| 
-#| def begun(left: str, group: int) -> None:
-#|     """Note a process, to be found again if this one is killed."""
-#|     with suppress(OSError), Path(left).open("a", encoding="utf-8") as file:
-#|         file.write(json.dumps({"pid": group, "since": ticks()}) + "\n")
-#| 
-#| 
-#| def end_left(left: str) -> str:
-#|     """End the processes of a file that still run."""
-#|     with suppress(OSError, ValueError, KeyError, TypeError):
-#|         end_groups([found for found in map(json.loads, Path(left).read_text().splitlines()) if is_alive(found)])
-#|     with suppress(OSError):
-#|         Path(left).unlink()
-#|     return ""
-#| 
-#| 
-#| def limited(driver: str, left: str, seconds: str, *words: str) -> str:
-#|     """Run a command with a time limit and end as it ends."""
-#|     path = shutil.which(words[0])
-#|     if path is None:
-#|         sys.exit(NOT_FOUND)
-#|     display = Display(sys.stderr)
-#|     with running(driver, left, display) as processes:
-#|         try:
-#|             group = processes.spawn(path, list(map(os.fsencode, words)), os.environb)
-#|         except OSError:
-#|             sys.exit(NOT_BEGUN)
-#|         (ended,) = processes.watch([group], int(seconds))
-#|     end_left(left)
-#|     if ended.is_late:
-#|         display.line(f"    {in_words(ended)}")
-#|         sys.exit(LATE)
-#|     sys.exit(0 if ended.code == 0 else 1)
-#| 
-#| 
-#| # --- Agents and tools -------------------------------------------------------------------------------------------------
-#| 
-#| Given = tuple[str, str, bytes, Mapping[str, str]]  # a name, its command, what it is given and its own variables
-#| 
-#| 
-#| def converse(driver: str, left: str, seconds: int, calls: Sequence[Given]) -> list[Optional[str]]:
-#|     """Return the answers of commands that run at the same time, None for one that gave none (I11)."""
-#|     is_one, display = len(calls) == 1, Display(sys.stderr)
-#|     heard: list[list[str]] = [[] for _ in calls]
-#|     common = {name: value for name, value in os.environ.items() if name not in OURS}
-#| 
-#|     def show(lines: str) -> None:
-#|         for line in clean(lines).split("\n"):
-#|             display.line(f"    {line}".rstrip())
-#| 
-#|     made = []
-#|     for (_, command, given, own), lines in zip(calls, heard):  # noqa: B905 - Python 3.9 has no `strict`
-#|         variables = {os.fsencode(name): os.fsencode(value) for name, value in {**common, **own}.items()}
-#|         made.append(Call(command, variables, given, show if is_one else lines.append))
-#|     with running(driver, left, display) as processes:
-#|         answers = exchange(processes, made, seconds)
-#|     end_left(left)
-#|     for (name, *_), answered, lines in zip(calls, answers, heard):  # noqa: B905
-#|         if not is_one:
-#|             display.line(f"    {clean(name)}:")
-#|         for line in [*lines, *([answered.trouble] if answered.trouble else [])]:
-#|             show(line)
-#|     return list(map(_answer, answers))
-#| 
-#| 
-#| def _answer(answered: Answered) -> Optional[str]:
-#|     return None if answered.trouble else decoded(answered.answer)
-#| 
-#| 
-#| def call_agents(driver: str, left: str, call: Table, paths: Sequence[str]) -> tuple[str, str]:
-#|     """Call the agents of a unit, and return its word and its text. `paths` are those of prompts, then of answers."""
-#|     entries, is_parallel = call["entries"], "check" in call
-#|     prompts, kept = paths[: len(entries)], paths[len(entries) :]
-#|     calls: list[Given] = []
-#|     for index, entry in enumerate(entries):
-#|         own = {"RDC_AGENT_TYPE": entry["agent"]}
-#|         if is_parallel:
-#|             own |= {"RDC_ENTRY": str(index), "RDC_UNIT": entry["name"]}
-#|         command = command_for("agent", entry["agent"])
-#|         calls.append((entry["name"], command, Path(prompts[index]).read_bytes(), own))
-#|     found = converse(driver, left, call["timeout"], calls)
-#|     words = read_words(driver, left, entries, found)
-#|     for path, answer in zip(kept, found):  # noqa: B905
-#|         keep(path, answer or "")
-#|     if not is_parallel:
-#|         return words[0], found[0] or ""
-#|     return joined_word(words, call["check"], call["failing"], call["unanimous"]), joined_answer(found)
-#| 
-#| 
-#| def read_words(driver: str, left: str, entries: Sequence[Table], found: Sequence[Optional[str]]) -> list[str]:
-#|     """Return the word of each answer (I12)."""
-#|     words, display = [], Display(sys.stderr)
-#|     with running(driver, left, display) as processes:
-#|         for entry, answer in zip(entries, found):  # noqa: B905
-#|             word, trouble = searched_word(processes, entry, answer)
-#|             words.append(word)
-#|             if trouble:
-#|                 display.line(f"    {trouble}")
-#|     end_left(left)
-#|     return words
-#| 
-#| 
-#| def call_tool(driver: str, left: str, call: Table, values: Mapping[str, Optional[str]]) -> tuple[str, str]:
-#|     """Call the tool of a unit, and return its word and its result (I13)."""
-#|     arguments = ""
-#|     for part in call["arguments"]:
-#|         if isinstance(part, str):
-#|             arguments += part
-#|             continue
-#|         value = values[part["register"]]
-#|         arguments += in_json(part["missing"] if value is None else part["before"] + value + part["after"])
-#|     given = f'{{"tool": {json.dumps(call["tool"])}, "arguments": {arguments}}}\n'.encode("utf-8", "replace")
-#|     command = command_for("tool", call["connection"])
-#|     (result,) = converse(driver, left, call["timeout"], [(call["tool"], command, given, {})])
-#|     return ("fail", "") if result is None else ("pass", result)
-#| 
-#| 
-#| def values_of(registers: str, folder: str) -> dict[str, Optional[str]]:
-#|     """Return what registers hold, from their variables in the script: `rdc_n1_a=3 rdc_s1_b=7`."""
-#|     found: dict[str, Optional[str]] = {}
-#|     for pair in registers.split():
-#|         name, _, value = pair.partition("=")
-#|         if not name.startswith("rdc_s"):
-#|             found[name] = value
-#|         elif value == "0":
-#|             found[name] = None
-#|         else:
-#|             found[name] = Path(folder, f"{name}.{value}").read_bytes().decode("utf-8", "replace")
-#|     return found
-#| 
-#| 
-#| def call_out(driver: str, left: str, order: str, registers: str, folder: str, outcome: str, *paths: str) -> str:
-#|     """Make the call that is described in a file; its word and its text are files too. Of no outcome nothing is kept."""
-#|     call, (answer, *others) = json.loads(Path(order).read_bytes()), paths
-#|     try:
-#|         if "tool" in call:
-#|             word, text = call_tool(driver, left, call, values_of(registers, folder))
-#|         else:
-#|             word, text = call_agents(driver, left, call, others)
-#|     except (OSError, RefusedError) as error:
-#|         Display(sys.stderr).rule(str(error))
-#|         sys.exit(1)
-#|     keep(answer, text)
-#|     keep(outcome, call["tokens"].get(word, word) + "\n")
-#|     return ""
-#| 
-#| 
-#| REQUESTS.update({"check": check, "limited": limited, "end": end_left, "call": call_out})
-#| 
-#| main(sys.argv[1:])
-#<
+# --- The lock: a symbolic link is made by one process only, at once and with what it says: number, start, and place ---
+here() {
+  rdc_place="$(uname -n) $(readlink /proc/self/ns/pid 2> /dev/null)"
+  rdc_place=$(printf %s "$rdc_place" | LC_ALL=C tr -c 'A-Za-z0-9.-' _)
+}
+holder() { # who made the lock, or took it over when that one was gone, and so on; rdc_free is the next
+  rdc_holder='' rdc_links='' rdc_free=lock
+  while rdc_value=$(readlink "$rdc_state/$rdc_free" 2> /dev/null); do
+    rdc_holder=$rdc_value rdc_links="$rdc_links $rdc_free" rdc_free=lock.after.${rdc_value%% *}
+  done
+}
+# Whether who holds the lock lives; of another machine or container nobody can tell here, so it is not judged dead.
+is_held() {
+  rdc_word=${rdc_holder%% *}
+  [ "${rdc_holder#* }" != "$rdc_place" ] || alive "${rdc_word%-*}" "${rdc_word#*-}"
+}
+lock() {
+  mkdir -p "$rdc_state" 2> /dev/null ||
+    fail "the state folder cannot be made: $rdc_state; is something else there, or is this place read-only or full?"
+  here; began $$; rdc_me="$$-${rdc_began:-0} $rdc_place" rdc_tries=0
+  until holder; [ "$rdc_holder" = "$rdc_me" ]; do
+    [ -z "$rdc_holder" ] || ! is_held || refuse_lock
+    [ -n "$rdc_holder" ] || [ ! -e "$rdc_state/lock" ] ||
+      fail "this is no lock: $rdc_state/lock; if no run is under way, remove it"
+    rdc_tries=$((rdc_tries + 1))
+    [ "$rdc_tries" -lt 99 ] ||
+      fail "the state folder cannot be written: $rdc_state; is it read-only or full, and are ln and readlink on PATH?"
+    ln -s "$rdc_me" "$rdc_state/$rdc_free" 2> /dev/null || :
+  done
+  [ -e "$rdc_state/.gitignore" ] || { printf '*\n' > "$rdc_state/.gitignore"; } 2> /dev/null || : # Git takes nothing
+  heed release
+}
+refuse_lock() {
+  rdc_word=${rdc_holder%%-*} rdc_says=${rdc_holder#* }
+  [ "$rdc_says" != "$rdc_place" ] || fail "another run is under way, process $rdc_word"
+  say "rdc: it cannot be seen from here whether it still runs; if it does not: ${rdc_again}unlock"
+  fail "another run is under way elsewhere: process $rdc_word of $rdc_says"
+}
+release() { holder; for rdc_word in $rdc_links; do rm -f "$rdc_state/$rdc_word"; done; }
 
-# --- The script --------------------------------------------------------------------------------------------------------
+# --- What make is told to do ------------------------------------------------------------------------------------------
+run() { load; lock; ready; read_journal; how_to_call; begin; walk; }
+ready() { for rdc_step in $rdc_ready; do "$rdc_step"; done; }
+begin() {
+  if [ "$rdc_count" -gt 0 ] && ! is_over; then
+    is_own || fail "an unfinished run of a different version of the Makefile is there: ${rdc_again}clean archives it"
+    fail "an unfinished run is there: ${rdc_again}resume continues it, ${rdc_again}clean archives it"
+  fi
+  inputs
+  mend_journal; archive
+  rdc_count=0 rdc_run=$(date +%Y%m%d-%H%M%S | tr -cd '0-9-')-$$
+  begin_values
+  note "run $rdc_program $rdc_run 2"
+  go "$rdc_entry"
+}
+archive() {
+  rdc_history=''
+  for rdc_word in journal $rdc_folders; do
+    [ -e "$rdc_state/$rdc_word" ] || [ -h "$rdc_state/$rdc_word" ] || continue
+    if [ -z "$rdc_history" ]; then
+      rdc_number=1; while [ -e "$rdc_state/history/$rdc_number" ]; do rdc_number=$((rdc_number + 1)); done
+      rdc_history=$rdc_state/history/$rdc_number
+    fi
+    { mkdir -p "$rdc_history" && mv "$rdc_state/$rdc_word" "$rdc_history/$rdc_word"; } 2> /dev/null ||
+      fail "the run cannot be archived: $rdc_history"
+  done
+}
+resume() {
+  is_there || fail "there is no run to go on with"
+  lock; read_journal; own_journal; ready; mend_journal; folders; how_to_call
+  decide; walk
+}
 
-#: set -u
-#:
-#: # A write that is not possible is seen by its status, which these signals would not leave time for. Commands have them as
-#: # they were.
-#: command trap : PIPE XFSZ 2> /dev/null
-#:
-#: rdc_state='.rdc/release-notes.make'
-#: rdc_program=4ff5e6ce72f45a424bdb70ab1106d234
-#: rdc_journal=$rdc_state/journal
-#: rdc_count=0
-#: rdc_verb=$1
-#: rdc_wanted=${2-}
-#: rdc_files=$rdc_state
-#: rdc_unit=''
-#: rdc_child=''
-#:
-#: # What was given as NAME=VALUE to make, as it was written there; it is not for the commands.
-#: rdc_given_ASSUME=${RDC_GIVEN_ASSUME-}
-#: rdc_given_RERUN=${RDC_GIVEN_RERUN-}
-#: rdc_given_AGENT=${RDC_GIVEN_AGENT-}
-#: rdc_given_INPUTS=${RDC_GIVEN_INPUTS-}
-#: rdc_has_input_1=${RDC_GIVEN_input_1+yes}
-#: rdc_given_input_1=${RDC_GIVEN_input_1-}
-#: for rdc_given in AGENT ANSWERS ASSUME HUMAN INPUTS RERUN RESULT TOOLS UNIT input_1; do unset "RDC_GIVEN_$rdc_given"; done
-#: rdc_file=$RDC_MAKEFILE
-#: unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES RDC_MAKEFILE
-#:
-#: # Nothing depends on whether somebody reads this.
-#: say() { printf '%s\n' "$*" >&2 2> /dev/null || :; }
-#:
-#: # The last line on standard output says how the run ended; make adds a line of its own on standard error.
-#: end() {
-#:   printf 'rdc: %s\n' "$2" 2> /dev/null || say "rdc: $2"
-#:   exit "$1"
-#: }
-#:
-#: fail() {
-#:   say "rdc: $1"
-#:   end 2 "error: $1"
-#: }
-#:
-#: # The text of the block $1.
-#: text() { LC_ALL=C sed -n "/^#> $1\$/,/^#<\$/s/^#| //p" "$rdc_file"; }
-#:
-#: # A word as it can be pasted into a shell.
-#: quoted() { printf "'%s'" "$(printf '%s\n' "$1" | LC_ALL=C sed "s/'/'\\\\''/g")"; }
-#:
-#: # How make is called on this file again.
-#: case $rdc_file in
-#:   Makefile | makefile | GNUmakefile) rdc_again='make' ;;
-#:   *[!A-Za-z0-9_./-]*) rdc_again="make -f $(quoted "$rdc_file")" ;;
-#:   *) rdc_again="make -f $rdc_file" ;;
-#: esac
-#:
-#: # Says it in lines that begin with `make`.
-#: again() { RDC_AGAIN=$rdc_again awk '/^make/ { $0 = ENVIRON["RDC_AGAIN"] substr($0, 5) } { print }'; }
-#:
-#: # --- Texts -------------------------------------------------------------------------------------------------------------
-#: # A block of the Makefile's comments is a text: `#|` begins a line of it, `#+` goes on with one, `#=` is the value of a
-#: # register. `#&` and what follows counts only where a slot is set, `#!` only where it is unset, up to `#.`.
-#:
-#: # Writes the text of the block $1 with the values of its registers, in one pass; nothing is added at its end.
-#: fill() {
-#:   registers | LC_ALL=C awk -v name="$1" -v folder="$rdc_files/values" '
-#:     function is_set(register) { return register !~ /^rdc_s/ || value[register] != 0 }
-#:     function put(register) {
-#:       if (register !~ /^rdc_s/) { printf "%s", value[register]; return }
-#:       if (value[register] == 0) return
-#:       fflush()
-#:       if (system("cat \047" folder "/" register "." value[register] "\047") != 0) { is_found = 0; exit }
-#:     }
-#:     NR == 1 {
-#:       for (i = 1; i <= NF; i++) { at = index($i, "="); value[substr($i, 1, at - 1)] = substr($i, at + 1) }
-#:       next
-#:     }
-#:     !is_inside { if ($0 == "#> " name) { is_inside = 1; is_first = 1 } next }
-#:     $0 == "#<" { is_found = 1; exit }
-#:     { mark = substr($0, 2, 1); rest = substr($0, 4) }
-#:     mark == "." { is_left_out = 0; next }
-#:     mark == "&" { is_left_out = !is_set(rest); next }
-#:     mark == "!" { is_left_out = is_set(rest); next }
-#:     is_left_out { next }
-#:     mark == "=" { put(rest); is_first = 0; next }
-#:     mark == "|" && !is_first { printf "\n" }
-#:     { printf "%s", rest; is_first = 0 }
-#:     END { fflush(); exit !is_found }
-#:   ' - "$rdc_file"
-#: }
-#:
-#: # What of standard input can be shown at a terminal: what would move its cursor, or the order of its letters, is a `?`.
-#: visible() {
-#:   LC_ALL=C tr -c '\n\t -~\200-\377' '?' | LC_ALL=C awk '{
-#:     gsub(/\t/, "    ")
-#:     gsub(/\302[\200-\237]|\330\234|\341\240\216|\342\200[\213-\217\250-\256]|\342\201[\240-\257]|\357\273\277/, "?")
-#:     print
-#:   }'
-#: }
-#:
-#: # The same on one line.
-#: line() { visible | LC_ALL=C tr -s ' \n' ' ' | LC_ALL=C sed -e 's/^ //' -e 's/ $//'; }
-#:
-#: # Whether the file $1 is UTF-8 without NUL: what is none is refused where it would come in, and so is in no slot.
-#: is_text() {
-#:   rdc_size=$(wc -c < "$1") || return 1
-#:   [ "$(LC_ALL=C tr -d '\000' < "$1" | wc -c)" -eq "$rdc_size" ] && LC_ALL=C awk '
-#:     /[\200-\377]/ {
-#:       gsub(/[\302-\337][\200-\277]/, "")
-#:       gsub(/\340[\240-\277][\200-\277]|[\341-\354\356\357][\200-\277][\200-\277]|\355[\200-\237][\200-\277]/, "")
-#:       gsub(/(\360[\220-\277]|[\361-\363][\200-\277]|\364[\200-\217])[\200-\277][\200-\277]/, "")
-#:     }
-#:     /[\200-\377]/ { exit 1 }
-#:   ' "$1"
-#: }
-#:
-#: # --- The journal -------------------------------------------------------------------------------------------------------
-#: # A line each, appended at once: its number, and `run`, the program and the run's id; `begin`, a unit and all counters;
-#: # `end`, the unit, its outcome, and the file and line of the answer; `over`, the exit code and the end. Each line says
-#: # this twice, with ` | ` in between: a byte that was altered makes a difference, and no process is needed to write that.
-#:
-#: record() {
-#:   rdc_count=$((rdc_count + 1))
-#:   rdc_last=$*
-#:   is_kept || vanished
-#:   printf '%s | %s\n' "$rdc_count $*" "$rdc_count $*" 2> /dev/null >> "$rdc_journal"
-#: }
-#:
-#: # Whether the journal is still that of this run: a command may have removed the state, and another run begun since.
-#: is_kept() {
-#:   [ "$rdc_count" -gt 1 ] || return 0
-#:   rdc_line="1 run $rdc_program $rdc_run"
-#:   { read -r rdc_read < "$rdc_journal" && [ "$rdc_read" = "$rdc_line | $rdc_line" ]; } 2> /dev/null
-#: }
-#:
-#: # The lock that is there may be that of another run by now.
-#: vanished() {
-#:   trap - EXIT
-#:   rdc_done=''
-#:   case $rdc_last in end\ *) rdc_done="unit $rdc_shown ended with $rdc_says, and this is lost: " ;; esac
-#:   say "rdc: if the folder was moved, put it back, then: $rdc_again resume"
-#:   say "rdc: if it is lost, begin anew:                  $rdc_again"
-#:   fail "$rdc_done$rdc_state was removed or replaced during the run"
-#: }
-#:
-#: note() { record "$@" || fail "the state cannot be written: $rdc_journal; make room for it, then: $rdc_again resume"; }
-#:
-#: # Reads the journal without changing it: how many lines are whole, the first, the last, and the last that begins a unit.
-#: # A write that was interrupted leaves the beginning of a line at the end. All else that is not as it was written is damage.
-#: read_journal() {
-#:   rdc_tail='' rdc_count=0 rdc_first='' rdc_begun='' rdc_last=''
-#:   [ -e "$rdc_journal" ] || return 0
-#:   [ -f "$rdc_journal" ] && [ -r "$rdc_journal" ] || fail "the state cannot be read: $rdc_journal; $rdc_again clean archives it"
-#:   # The dot shows whether the last line has an end.
-#:   rdc_read=$({ LC_ALL=C tr -c '\n -~' '?' < "$rdc_journal"; echo .; } 2> /dev/null | LC_ALL=C awk '
-#:     function starts(line) { return index(line, count + 1 " ") == 1 }
-#:     function is_whole(line) {
-#:       half = (length(line) - 3) / 2
-#:       return starts(line) && half == int(half) && substr(line, half + 1, 3) == " | " &&
-#:         substr(line, 1, half) == substr(line, half + 4)
-#:     }
-#:     function is_torn(line) {
-#:       half = index(line, " | ")
-#:       if (line ~ /[?]/) return 0
-#:       if (!half) return starts(line) || index(count + 1 " ", line) == 1
-#:       return starts(line) && length(line) < 2 * half + 1 && index(line, substr(line, half + 3) "") == 1
-#:     }
-#:     function take(line) {
-#:       count++
-#:       last = substr(line, length(count) + 2, half - length(count) - 1)
-#:       if (count == 1) first = last
-#:       if (last ~ /^begin /) begun = last
-#:     }
-#:     NR > 1 { if (!is_whole(held)) { damaged = 1; exit } take(held) }
-#:     { held = $0 }
-#:     END {
-#:       held = substr(held, 1, length(held) - 1)
-#:       if (damaged) tail = "damaged"
-#:       else if (held == "") tail = ""
-#:       else if (is_whole(held)) { tail = "open"; take(held) }
-#:       else tail = is_torn(held) ? "torn" : "damaged"
-#:       print tail "|" count + 0 "|" first "|" begun "|" last
-#:     }') && [ -n "$rdc_read" ] || fail "the state cannot be read: $rdc_journal"
-#:   rdc_tail=${rdc_read%%|*} rdc_read=${rdc_read#*|}
-#:   rdc_count=${rdc_read%%|*} rdc_read=${rdc_read#*|}
-#:   rdc_first=${rdc_read%%|*} rdc_read=${rdc_read#*|}
-#:   rdc_begun=${rdc_read%%|*} rdc_last=${rdc_read#*|}
-#:   [ "$rdc_tail" != damaged ] ||
-#:     fail "$rdc_journal:$((rdc_count + 1)): the journal is damaged, or of another rdc; $rdc_again clean archives it"
-#: }
-#:
-#: # Ends a last line that has no end, or takes it away if it is not whole.
-#: mend_journal() {
-#:   case $rdc_tail in
-#:     open) printf '\n' 2> /dev/null >> "$rdc_journal" ;;
-#:     torn)
-#:       { sed '$d' "$rdc_journal" > "$rdc_journal.whole" && mv "$rdc_journal.whole" "$rdc_journal"; } 2> /dev/null
-#:       ;;
-#:   esac || fail "the state cannot be written: $rdc_journal"
-#: }
-#:
-#: # Reads the journal of a run of this program, for the holder of the lock to go on with.
-#: own_journal() {
-#:   read_journal
-#:   [ "$rdc_count" -gt 0 ] || fail "there is no run to go on with"
-#:   rdc_run=${rdc_first#run * }
-#:   [ "$rdc_first" = "run $rdc_program $rdc_run" ] ||
-#:     fail "this run was started with a different version of the Makefile; $rdc_again clean archives it"
-#: }
-#:
-#: is_there() { [ -e "$rdc_journal" ]; }
-#:
-#: is_over() { case $rdc_last in over\ *) ;; *) return 1 ;; esac; }
-#:
-#: # Whether the process $1 lives: one that is dead and that nobody has waited for does not, as far as Linux tells.
-#: alive() {
-#:   kill -0 "$1" 2> /dev/null || ps -p "$1" > /dev/null 2>&1 || return 1
-#:   case $(sed 's/.*) //' "/proc/$1/stat" 2> /dev/null) in [ZX]*) return 1 ;; esac
-#: }
-#:
-#: # Who holds the lock: the process that made it, or who took it over when that one was gone, and so on.
-#: holder() {
-#:   rdc_links=''
-#:   rdc_count=0
-#:   rdc_holder=$(cat "$rdc_state/lock" 2> /dev/null)
-#:   while [ -e "$rdc_state/lock.after.${rdc_holder:-none}" ] && [ "$rdc_count" -lt 999 ]; do
-#:     rdc_count=$((rdc_count + 1))
-#:     rdc_links="$rdc_links lock.after.$rdc_holder"
-#:     rdc_holder=$(cat "$rdc_state/lock.after.$rdc_holder" 2> /dev/null)
-#:   done
-#: }
-#:
-#: # Takes the lock for the process $1. A hard link can be made by one only, at once and with what it says, so a kill at any
-#: # moment leaves either a lock of a process that is gone, or none.
-#: lock() {
-#:   mkdir -p "$rdc_state" 2> /dev/null ||
-#:     fail "the state folder cannot be made: $rdc_state; is something else there, or is this place read-only or full?"
-#:   [ ! -e "$rdc_state/lock" ] || [ -f "$rdc_state/lock" ] || fail "this is no lock, remove it: $rdc_state/lock"
-#:   if ! printf '%s\n' "$1" 2> /dev/null > "$rdc_state/lock.$$"; then
-#:     rm -f "$rdc_state/lock.$$" 2> /dev/null
-#:     fail "the state folder cannot be written: $rdc_state; is it read-only or full?"
-#:   fi
-#:   rdc_tries=0
-#:   rdc_link=lock
-#:   while :; do
-#:     rdc_tries=$((rdc_tries + 1))
-#:     if [ "$rdc_tries" -gt 98 ]; then
-#:       rm -f "$rdc_state/lock.$$"
-#:       fail "the lock cannot be made: $rdc_state/lock; if no run is under way, remove it"
-#:     fi
-#:     ln "$rdc_state/lock.$$" "$rdc_state/$rdc_link" 2> /dev/null && rdc_made=yes || rdc_made=no
-#:     holder
-#:     [ "$rdc_holder" = "$1" ] && break
-#:     # The lock was given back and taken by another one in between.
-#:     [ "$rdc_made" = no ] || rm -f "$rdc_state/$rdc_link"
-#:     rdc_link=lock
-#:     [ -n "$rdc_holder" ] || continue
-#:     if alive "$rdc_holder"; then
-#:       rm -f "$rdc_state/lock.$$"
-#:       fail "another run is under way, process $rdc_holder"
-#:     fi
-#:     rdc_link=lock.after.$rdc_holder
-#:   done
-#:   rm -f "$rdc_state/lock.$$"
-#:   # Git takes nothing of it.
-#:   [ -e "${rdc_state%/*}/.gitignore" ] || { printf '*\n' > "${rdc_state%/*}/.gitignore"; } 2> /dev/null || :
-#:   trap 'release' EXIT
-#:   trap 'interrupt' INT TERM HUP
-#: }
-#:
-#: release() {
-#:   holder
-#:   rm -f "$rdc_state/lock"
-#:   for rdc_link in $rdc_links; do rm -f "$rdc_state/$rdc_link"; done
-#: }
-#:
-#: # What the driver waits for is ended first.
-#: interrupt() {
-#:   if [ -n "$rdc_child" ]; then
-#:     kill "$rdc_child" 2> /dev/null
-#:     wait "$rdc_child"
-#:   fi
-#:   end 130 "INTERRUPTED${rdc_unit:+ $(name "$rdc_unit")}"
-#: }
-#:
-#: name() { text "name_$1"; }
-#:
-#: # --- Files of a run ----------------------------------------------------------------------------------------------------
-#: # `values/SLOT.N` is what a slot holds since line N of the journal; a slot's variable is N, 0 if it is unset. A file has
-#: # its name only once it is whole, and that before the line of the journal that refers to it.
-#:
-#: unkept() { fail "the state cannot be read or written: $rdc_files; make room for it, then: $rdc_again resume"; }
-#:
-#: # Keeps the text of the block $1 as the file $2.
-#: keep_text() { { fill "$1" > "$rdc_files/new" && mv "$rdc_files/new" "$rdc_files/$2"; } 2> /dev/null || unkept; }
-#:
-#: # Keeps a copy of the file $1 as the file $2.
-#: copy() { { cp "$rdc_files/$1" "$rdc_files/new" && mv "$rdc_files/new" "$rdc_files/$2"; } 2> /dev/null || unkept; }
-#:
-#: # Removes what is written anew each time: a link that stands in its place would lead out of the folder.
-#: tidy() {
-#:   for rdc_word in new reply message asks rule field call outcome output helper.py journal.whole; do
-#:     set -- "$@" "$rdc_files/$rdc_word"
-#:   done
-#:   rm -rf "$@" "$rdc_state/answers.lines" "$rdc_state/incoming.lines" 2> /dev/null || unkept
-#: }
-#:
-#: folders() {
-#:   for rdc_folder in values prompts answers outputs; do
-#:     mkdir -p "$rdc_files/$rdc_folder" 2> /dev/null || unkept
-#:   done
-#: }
-#:
-#: archive() {
-#:   rdc_number=1
-#:   while [ -e "$rdc_state/history/$rdc_number" ]; do rdc_number=$((rdc_number + 1)); done
-#:   rdc_history=$rdc_state/history/$rdc_number
-#:   mkdir -p "$rdc_history" 2> /dev/null || fail "the run cannot be archived: $rdc_history"
-#:   for rdc_folder in journal values prompts answers outputs; do
-#:     [ ! -e "$rdc_state/$rdc_folder" ] && [ ! -h "$rdc_state/$rdc_folder" ] || mv "$rdc_state/$rdc_folder" "$rdc_history/$rdc_folder" 2> /dev/null ||
-#:       fail "the run cannot be archived: $rdc_history"
-#:   done
-#: }
-#:
-#: # Whether the slot $1, set since $2, holds exactly the text of the block $3; an unset one is the empty text.
-#: holds() {
-#:   rdc_held=/dev/null
-#:   [ "$2" = 0 ] || rdc_held=$rdc_files/values/$1.$2
-#:   [ -r "$rdc_held" ] || fail "the state cannot be read: $rdc_held"
-#:   fill "$3" | cmp -s - "$rdc_held"
-#: }
-#:
-#: # Keeps the answer of the unit in the slot $1.
-#: keep_answer() { copy "answers/$rdc_as.$rdc_call" "values/$1.$rdc_count"; }
-#:
-#: # Keeps the value $2 that the command has given in the slot $1; fails if it has given none.
-#: keep_value() {
-#:   [ -e "$rdc_files/outputs/$rdc_as.$rdc_call.$2" ] || return 1
-#:   copy "outputs/$rdc_as.$rdc_call.$2" "values/$1.$rdc_count"
-#: }
-#:
-#: # Lets rdc_lines be a file of lines with what is in the file $1: itself or, if that is JSON, the file $2. The rest says
-#: # what is in it, and the names that may stand there.
-#: as_lines() {
-#:   rdc_lines=$1
-#:   # A unit may be called {N}.
-#:   case $(LC_ALL=C tr -d ' \t\r\n\000' < "$1" | LC_ALL=C cut -c 1-2) in
-#:     '{"' | '{}') ;;
-#:     *) return 0 ;;
-#:   esac
-#:   command -v python3 > /dev/null || fail "$1 is JSON, which needs python3; write lines instead"
-#:   rdc_lines=$2
-#:   rdc_says=$(python3 -I -c "$(text json_lines)" "$@") || fail "$1: $rdc_says"
-#: }
-#:
-#: # Reads lines `NAME=value` and `NAME<<WORD` … `WORD` of the file $1, and keeps the values of the names $3, which may have
-#: # $4 bytes, as files whose names begin with $2. Says what is wrong with a line of another form, or another name.
-#: assignments() {
-#:   is_text "$1" || { echo "it is not UTF-8, or holds a NUL character"; return 1; }
-#:   RDC_NAMES=$3 LC_ALL=C awk -v target="$2" -v most="$4" '
-#:     function wrong(says) { print "line " (word == "" ? FNR : first) ": " says; failed = 1; exit 1 }
-#:     function begin() { close(file); file = target name; size = 0; printf "" > file }
-#:     function add(piece) {
-#:       size += length(piece)
-#:       if (size > most + 0) wrong(name " is longer than " most " bytes")
-#:       printf "%s", piece > file
-#:     }
-#:     BEGIN { count = split(ENVIRON["RDC_NAMES"], list, /[ \n]/); for (i = 1; i <= count; i++) is_known[list[i]] = 1 }
-#:     word != "" && $0 == word { word = ""; next }
-#:     word != "" { if (is_begun) add("\n"); add($0); is_begun = 1; next }
-#:     {
-#:       equals = index($0, "=")
-#:       here = index($0, "<<")
-#:       at = equals && (!here || equals < here) ? equals : here
-#:       if (!at) wrong("neither NAME=value nor NAME<<WORD")
-#:       name = substr($0, 1, at - 1)
-#:       if (!(name in is_known)) wrong("this name is not declared")
-#:       begin()
-#:     }
-#:     at == here { word = substr($0, here + 2); first = FNR; is_begun = 0; if (word == "") wrong("no word after <<"); next }
-#:     { add(substr($0, at + 1)) }
-#:     END { if (!failed && word != "") wrong("there is no line " word) }
-#:   ' "$1"
-#: }
-#:
-#: # --- Inputs ------------------------------------------------------------------------------------------------------------
-#:
-#: # Takes the value of the input $1, called $2, of the type $3: what make was given ($4 is yes, $5 the value), what the file
-#: # INPUTS has, or its default if $6 is yes; $7 is what to do without one.
-#: input() {
-#:   rdc_value=$rdc_state/incoming/$2
-#:   if [ "$4" = yes ]; then
-#:     printf '%s' "$5" 2> /dev/null > "$rdc_value" || unkept
-#:   elif [ -e "$rdc_value" ]; then
-#:     :
-#:   elif [ "$6" = yes ]; then
-#:     fill "default_$1" 2> /dev/null > "$rdc_value" || unkept
-#:   elif [ "$7" = required ]; then
-#:     fail "the input $2 is missing: $rdc_again $2=VALUE"
-#:   else
-#:     return
-#:   fi
-#:   [ "$(wc -c < "$rdc_value")" -le 1048576 ] || fail "the input $2 is longer than 1,048,576 bytes"
-#:   is_text "$rdc_value" || fail "the input $2 is not UTF-8, or holds a NUL character"
-#:   case $3 in
-#:     string) [ "$(LC_ALL=C tr -cd '\r\n' < "$rdc_value" | wc -c)" -eq 0 ] || fail "the input $2 has more than one line" ;;
-#:     number) is_number "$(cat "$rdc_value" && echo .)" || fail "the input $2 is not a decimal number" ;;
-#:     boolean)
-#:       case $(cat "$rdc_value" && echo .) in
-#:         true. | false.) ;;
-#:         *) fail "the input $2 is neither true nor false" ;;
-#:       esac
-#:       ;;
-#:   esac
-#: }
-#:
-#: # Whether $1 is a decimal number and a dot.
-#: is_number() {
-#:   rdc_number=${1%.}
-#:   case ${rdc_number#-} in
-#:     '' | .* | *. | *[!0123456789.]* | *.*.*) return 1 ;;
-#:   esac
-#: }
-#:
-#: # Takes all inputs, and refuses the run if one is missing or unfit, before anything of the last run is moved (I8).
-#: take_inputs() {
-#:   rm -rf "$rdc_state/incoming" 2> /dev/null
-#:   mkdir -p "$rdc_state/incoming" 2> /dev/null || unkept
-#:   if [ -n "$rdc_given_INPUTS" ]; then
-#:     [ -f "$rdc_given_INPUTS" ] && [ -r "$rdc_given_INPUTS" ] || fail "the inputs cannot be read: $rdc_given_INPUTS"
-#:     as_lines "$rdc_given_INPUTS" "$rdc_state/incoming.lines" inputs "$(text inputs)"
-#:     rdc_says=$(assignments "$rdc_lines" "$rdc_state/incoming/" "$(text inputs)" 1048576) || fail "$rdc_given_INPUTS: $rdc_says"
-#:   fi
-#:   input input_1 since string "$rdc_has_input_1" "$rdc_given_input_1" yes required
-#: }
-#:
-#: # Keeps the values of the inputs in their slots.
-#: keep_inputs() {
-#:   [ ! -e "$rdc_state/incoming/since" ] ||
-#:     mv "$rdc_state/incoming/since" "$rdc_files/values/rdc_s1_since.1" 2> /dev/null || unkept
-#:   rm -rf "$rdc_state/incoming"
-#: }
-#:
-#: # --- Units -------------------------------------------------------------------------------------------------------------
-#:
-#: # What unit this is: its name in file names $1 and the number of its attempt $2. The command may remove this file.
-#: about() {
-#:   rdc_as=$1
-#:   rdc_attempt=$2
-#:   rdc_shown=$(name "$rdc_unit")
-#:   [ "$rdc_verb" != status ] || return 0
-#:   rdc_call=$(LC_ALL=C awk -v unit="$rdc_unit" '$2 == "begin" && $3 == unit { count++ } END { print count + 0 }' "$rdc_journal")
-#: }
-#:
-#: shown() {
-#:   rdc_title=$(fill "title_$rdc_unit" | LC_ALL=C tr -d '\000')
-#:   # It travels in the environment, which is not for long texts; no letter is cut in half.
-#:   [ "${#rdc_title}" -le 1000 ] || rdc_title=$(printf '%s\n' "$rdc_title" | LC_ALL=C awk '
-#:     NR == 1 { $0 = substr($0, 1, 1000); sub(/[\300-\377][\200-\277]*$/, ""); print $0 "…" }
-#:   ')
-#:   rdc_says=$rdc_title
-#:   # Few titles have anything that a terminal would obey.
-#:   case $rdc_says in *[!\ -~]*) rdc_says=$(printf '%s\n' "$rdc_title" | line) ;; esac
-#:   say "$rdc_shown${rdc_says:+ $rdc_says}"
-#: }
-#:
-#: # What the unit calls is told which one it is.
-#: tell() {
-#:   RDC_UNIT=$rdc_shown RDC_RUN_ID=$rdc_run RDC_ATTEMPT=$rdc_attempt RDC_TITLE=$rdc_title
-#:   export RDC_UNIT RDC_RUN_ID RDC_ATTEMPT RDC_TITLE
-#:   unset RDC_STEP_INSTANCE RDC_SUBSTEP_INSTANCE RDC_OUTPUT RDC_AGENT_TYPE RDC_ENTRY
-#: }
-#:
-#: # Whether the value of each variable of the unit fits into an environment (I7).
-#: fits() {
-#:   for rdc_pair in $rdc_variables; do
-#:     case $rdc_pair in *=:* | *:0) continue ;; esac
-#:     rdc_held=${rdc_pair#*=}
-#:     rdc_held=$rdc_files/values/${rdc_held%:*}.${rdc_held##*:}
-#:     rdc_size=$(wc -c < "$rdc_held") || fail "the state cannot be read: $rdc_held"
-#:     [ "$rdc_size" -le 65536 ] && [ "$(LC_ALL=C tr -d '\000' < "$rdc_held" | wc -c)" -eq "$rdc_size" ] && continue
-#:     say "rdc: the value of ${rdc_pair%%=*} does not fit into the environment: more than 65,536 bytes, or a NUL character"
-#:     return 1
-#:   done
-#: }
-#:
-#: # Becomes the process of these words, with the variables of the unit: `NAME=:NUMBER` or `NAME=SLOT:N`. For subshells.
-#: become() {
-#:   rdc_number=$#
-#:   for rdc_pair in $rdc_variables; do
-#:     rdc_held=${rdc_pair#*=}
-#:     case $rdc_held in
-#:       :*) set -- "$@" "${rdc_pair%%=*}=${rdc_held#:}" ;;
-#:       *:0) unset "${rdc_pair%%=*}" ;;
-#:       *)
-#:         rdc_text=$(cat "$rdc_files/values/${rdc_held%:*}.${rdc_held##*:}" && echo .)
-#:         set -- "$@" "${rdc_pair%%=*}=${rdc_text%.}"
-#:         ;;
-#:     esac
-#:   done
-#:   # The variables come first.
-#:   while [ "$rdc_number" -gt 0 ]; do
-#:     set -- "$@" "$1"
-#:     shift
-#:     rdc_number=$((rdc_number - 1))
-#:   done
-#:   exec env "$@"
-#: }
-#:
-#: # Takes back what values the unit has given.
-#: no_values() { for rdc_word in $rdc_names; do rm -f "$rdc_files/outputs/$rdc_as.$rdc_call.$rdc_word"; done; }
-#:
-#: # Records the outcome, and of an answer that came from a file that and its line.
-#: has_ended() {
-#:   in_words
-#:   record "end $rdc_unit $rdc_outcome$1" || unrecorded
-#:   say "    $rdc_says"
-#: }
-#:
-#: # The outcome as people read it; a word that somebody wrote has a block of its own.
-#: in_words() {
-#:   case $rdc_kind:$rdc_outcome in
-#:     yes_no:pass) rdc_says=YES ;;
-#:     yes_no:fail) rdc_says=NO ;;
-#:     *:w[0-9]*) rdc_says=$(fill "word_$rdc_outcome" | line) ;;
-#:     *:pass) rdc_says=PASS ;;
-#:     *:fail) rdc_says=FAIL ;;
-#:     *) rdc_says=$(printf '%s' "$rdc_outcome" | LC_ALL=C tr '[:lower:]' '[:upper:]') ;;
-#:   esac
-#: }
-#:
-#: unrecorded() {
-#:   rdc_says="unit $rdc_shown ended with $rdc_says, but this cannot be recorded: $rdc_journal"
-#:   fail "$rdc_says; make room for it, then: $rdc_again resume"
-#: }
-#:
-#: # Reads the word $1 that a person has given the outcome.
-#: outcome() {
-#:   for rdc_outcome in $rdc_words; do
-#:     case $rdc_outcome in
-#:       w[0-9]*) [ "$(fill "word_$rdc_outcome" && echo .)" != "$1." ] || return 0 ;;
-#:       *) [ "$(printf '%s' "$1" | LC_ALL=C tr '[:upper:]' '[:lower:]')" != "$rdc_outcome" ] || return 0 ;;
-#:     esac
-#:   done
-#:   return 1
-#: }
-#:
-#: # The words of the unit, for people.
-#: words() {
-#:   rdc_list=''
-#:   for rdc_outcome in $rdc_words; do
-#:     in_words
-#:     rdc_list="$rdc_list${rdc_list:+, }$rdc_says"
-#:   done
-#:   printf '%s' "$rdc_list"
-#: }
-#:
-#: finish() {
-#:   keep_text "message_$rdc_unit" message
-#:   rdc_message=$(line < "$rdc_files/message")
-#:   rdc_code=0
-#:   [ "$1" = COMPLETE ] || rdc_code=1
-#:   note "over $rdc_code $1 $rdc_unit"
-#:   end "$rdc_code" "$1${rdc_message:+ $rdc_message}"
-#: }
-#:
-#: # Runs the command of the unit by the shell $1 (I9).
-#: run() {
-#:   [ "$rdc_replay" = yes ] && return
-#:   shown
-#:   tell
-#:   rdc_outcome=fail
-#:   ! fits || attempt "$1"
-#:   : > "$rdc_files/answers/$rdc_as.$rdc_call" || unkept
-#:   has_ended ''
-#: }
-#:
-#: attempt() {
-#:   command -v "$1" > /dev/null || say "rdc: there is no $1 on PATH to run this with"
-#:   rdc_command=$(fill "command_$rdc_unit" && echo .) || fail "the Makefile cannot be read: $rdc_file"
-#:   (become "$1" -c "${rdc_command%.}")
-#:   rdc_code=$?
-#:   # This code may be the command's own: whether the system can start a shell with it is tried.
-#:   [ $rdc_code -ne 126 ] || (become "$1" -c : "${rdc_command%.}") 2> /dev/null || no_outcome "$1"
-#:   [ $rdc_code -ne 0 ] || rdc_outcome=pass
-#: }
-#:
-#: # A unit whose shell $1 the system cannot start has not failed: its command never ran.
-#: no_outcome() {
-#:   rdc_says="is the environment too large, or are there too many processes?"
-#:   [ "$rdc_verb" = step ] || rdc_says="$rdc_says Mend this, then: $rdc_again resume RERUN=1"
-#:   say "rdc: $rdc_says"
-#:   fail "unit $rdc_shown has no outcome: $1 cannot be started"
-#: }
-#:
-#: # --- What sh cannot say exactly ----------------------------------------------------------------------------------------
-#:
-#: # Writes down the program that does it.
-#: prepare_helper() {
-#:   command -v python3 > /dev/null || fail "there is no python3 on PATH, which this needs"
-#:   python3 -I -c 'import sys; sys.exit(sys.version_info < (3, 9))' || fail "python3 is older than 3.9, which this needs"
-#:   mkdir -p "$rdc_files" 2> /dev/null || unkept
-#:   keep_text helper helper.py
-#: }
-#:
-#: helper() {
-#:   [ -e "$rdc_files/helper.py" ] || prepare_helper
-#:   python3 -I -B "$rdc_files/helper.py" "$@"
-#: }
-#:
-#: # Runs the words in a process of their own, so that a signal to this one is seen at once; the code is in rdc_code.
-#: waits_for() {
-#:   { become "$@" <&3 3<&- & } 3<&0
-#:   rdc_child=$!
-#:   wait "$rdc_child"
-#:   rdc_code=$?
-#:   rdc_child=''
-#:   [ "$rdc_code" -ne 130 ] || interrupt
-#: }
-#:
-#: # Ends what was called and still runs although the helper was killed.
-#: end_left() { [ ! -e "$rdc_files/left" ] || helper end "$rdc_files/left"; }
-#:
-#: # Refuses a run that would come to an agent or a tool without a command.
-#: check_commands() {
-#:   RDC_AGENT_GIVEN=$rdc_given_AGENT RDC_TOOLS_FILE=''
-#:   export RDC_AGENT_GIVEN RDC_TOOLS_FILE
-#:   rdc_says=$(helper check "$(text wanted)") || fail "$rdc_says"
-#:   unset RDC_AGENT_GIVEN RDC_TOOLS_FILE
-#: }
-#:
-#: # Calls the agents of the unit, or its tool.
-#: call() {
-#:   [ "$rdc_replay" = yes ] && return
-#:   shown
-#:   tell
-#:   rdc_outcome=$rdc_none
-#:   if fits; then
-#:     call_out "$rdc_unit"
-#:   else
-#:     : > "$rdc_files/answers/$rdc_as.$rdc_call"
-#:   fi
-#:   has_ended ''
-#: }
-#:
-#: # A call without an outcome leaves the unit to be resumed.
-#: no_call() {
-#:   end_left
-#:   [ "$rdc_verb" = step ] || say "rdc: when the cause is removed: $rdc_again resume RERUN=1"
-#:   fail "unit $rdc_shown has no outcome: the call ended with exit code $rdc_code"
-#: }
-#:
-#: # Calls by what the block `call_` and $1 says.
-#: call_out() {
-#:   keep_text "call_$1" call
-#:   set -- "$rdc_files/call" "$(registers)" "$rdc_files/values" "$rdc_files/outcome" "$rdc_files/answers/$rdc_as.$rdc_call"
-#:   for rdc_entry in $rdc_entries; do
-#:     keep_text "prompt_$rdc_unit${rdc_entry#-}" "prompts/$rdc_as${rdc_entry#-}.$rdc_call"
-#:     set -- "$@" "$rdc_files/prompts/$rdc_as${rdc_entry#-}.$rdc_call"
-#:   done
-#:   for rdc_entry in $rdc_entries; do
-#:     set -- "$@" "$rdc_files/answers/$rdc_as${rdc_entry#-}.$rdc_call"
-#:   done
-#:   rm -f "$rdc_files/outcome"
-#:   RDC_AGENT_GIVEN=$rdc_given_AGENT RDC_TOOLS_FILE=''
-#:   export RDC_AGENT_GIVEN RDC_TOOLS_FILE
-#:   waits_for python3 -I -B "$rdc_files/helper.py" call $$ "$rdc_files/left" "$@"
-#:   unset RDC_AGENT_GIVEN RDC_TOOLS_FILE
-#:   { read -r rdc_outcome < "$rdc_files/outcome"; } 2> /dev/null || no_call
-#: }
-#:
-#: # --- The flow ----------------------------------------------------------------------------------------------------------
-#:
-#: do_unit() {
-#:   rdc_kind=none rdc_words='' rdc_names='' rdc_variables=''
-#:   case $rdc_unit in
-#:     u1_draft)
-#:       rdc_kind=call rdc_words='pass fail' rdc_none=fail rdc_entries='-'
-#:       about draft 1
-#:       call agents
-#:       ;;
-#:     u2_review)
-#:       rdc_kind=call rdc_words='w1_APPROVED w2_REJECTED none invalid ambiguous failed' rdc_none=failed rdc_entries='_0 _1 _2'
-#:       about review 1
-#:       call agents
-#:       ;;
-#:     u3_publish)
-#:       rdc_kind=run rdc_words='pass fail' rdc_names=''
-#:       rdc_variables="NOTES=rdc_s2_notes:$rdc_s2_notes REVIEWS=rdc_s3_reviews:$rdc_s3_reviews"
-#:       about publish 1
-#:       run bash
-#:       ;;
-#:     u4_published) finish COMPLETE ;;
-#:     u5_rejected) finish STOP ;;
-#:     u6_unclear) finish STOP ;;
-#:     u7_nothing) finish STOP ;;
-#:   esac
-#: }
-#:
-#: follow() {
-#:   case $rdc_unit in
-#:     u1_draft)
-#:       case $rdc_outcome in
-#:         pass)
-#:           keep_answer rdc_s2_notes
-#:           rdc_s2_notes=$rdc_count
-#:           rdc_unit=u2_review
-#:           ;;
-#:         fail)
-#:           rdc_unit=u7_nothing
-#:           ;;
-#:       esac
-#:       ;;
-#:     u2_review)
-#:       case $rdc_outcome in
-#:         w1_APPROVED)
-#:           keep_answer rdc_s3_reviews
-#:           rdc_s3_reviews=$rdc_count
-#:           rdc_unit=u3_publish
-#:           ;;
-#:         w2_REJECTED)
-#:           keep_answer rdc_s3_reviews
-#:           rdc_s3_reviews=$rdc_count
-#:           rdc_unit=u5_rejected
-#:           ;;
-#:         none | invalid | ambiguous | failed)
-#:           rdc_unit=u6_unclear
-#:           ;;
-#:       esac
-#:       ;;
-#:     u3_publish)
-#:       case $rdc_outcome in
-#:         pass)
-#:           rdc_unit=u4_published
-#:           ;;
-#:         fail)
-#:           rdc_unit=u7_nothing
-#:           ;;
-#:       esac
-#:       ;;
-#:   esac
-#: }
-#:
-#: is_unit() {
-#:   case $1 in
-#:     u1_draft | u2_review | u3_publish | u4_published | u5_rejected | u6_unclear | u7_nothing) ;;
-#:     *) return 1 ;;
-#:   esac
-#: }
-#:
-#: registers() { printf '%s\n' " rdc_s1_since=$rdc_s1_since rdc_s2_notes=$rdc_s2_notes rdc_s3_reviews=$rdc_s3_reviews"; }
-#:
-#: fresh() {
-#:   rdc_unit=u1_draft
-#:   rdc_s1_since=0
-#:   [ ! -e "$rdc_files/values/rdc_s1_since.1" ] || rdc_s1_since=1
-#:   rdc_s2_notes=0
-#:   [ ! -e "$rdc_files/values/rdc_s2_notes.1" ] || rdc_s2_notes=1
-#:   rdc_s3_reviews=0
-#:   [ ! -e "$rdc_files/values/rdc_s3_reviews.1" ] || rdc_s3_reviews=1
-#: }
-#:
-#: # Gives slots the texts that they begin with.
-#: begin_slots() {
-#:   folders
-#:   keep_inputs
-#: }
-#:
-#: walk() {
-#:   while :; do
-#:     case $rdc_unit in
-#:       *)
-#:         # Texts are read where they are needed, and a command may have replaced the file, as `git pull` does.
-#:         LC_ALL=C grep -q "^#: rdc_program=$rdc_program\$" "$rdc_file" 2> /dev/null ||
-#:           fail "the Makefile was changed during the run: $rdc_file; put it back, or $rdc_again clean archives the run"
-#:         note "begin $rdc_unit$(registers)"
-#:         rdc_replay=no
-#:         do_unit
-#:         ;;
-#:     esac
-#:     follow
-#:   done
-#: }
-#:
-#: damaged() { fail "$rdc_journal: the journal is damaged, or of another rdc; $rdc_again clean archives it"; }
-#:
-#: # Goes to where the run stands: the unit that the last line which begins one names, with the registers as they were.
-#: recall() {
-#:   fresh
-#:   [ -n "$rdc_begun" ] || return 0
-#:   rdc_begun=${rdc_begun#begin }
-#:   rdc_unit=${rdc_begun%% *}
-#:   is_unit "$rdc_unit" || damaged
-#:   for rdc_word in ${rdc_begun#"$rdc_unit"}; do
-#:     rdc_value=${rdc_word#*=}
-#:     case ${rdc_value#-} in '' | *[!0123456789]*) damaged ;; esac
-#:     case ${rdc_word%%=*} in
-#:       rdc_s1_since) rdc_s1_since=$rdc_value ;;
-#:       rdc_s2_notes) rdc_s2_notes=$rdc_value ;;
-#:       rdc_s3_reviews) rdc_s3_reviews=$rdc_value ;;
-#:       *) damaged ;;
-#:     esac
-#:   done
-#: }
-#:
-#: # What to do about a unit that was running when the run was interrupted.
-#: decide() {
-#:   case $rdc_last in
-#:     end\ *)
-#:       rdc_outcome=${rdc_last#end * }
-#:       rdc_outcome=${rdc_outcome%% *}
-#:       rdc_replay=yes
-#:       do_unit
-#:       case " $rdc_words " in *" $rdc_outcome "*) ;; *) damaged ;; esac
-#:       follow
-#:       return
-#:       ;;
-#:     begin\ *) ;;
-#:     *) return ;;
-#:   esac
-#:   rdc_replay=yes
-#:   do_unit
-#:   case $rdc_kind in run | call) ;; *) return 0 ;; esac
-#:   case $rdc_given_RERUN in
-#:     '' | 0 | no) ;;
-#:     *) return 0 ;;
-#:   esac
-#:   if [ -n "$rdc_given_ASSUME" ]; then
-#:     outcome "$rdc_given_ASSUME" || fail "ASSUME is none of the words of unit $rdc_shown: $(words)"
-#:   elif [ -t 0 ] && [ -t 2 ]; then
-#:     decide_at_terminal
-#:     [ -n "$rdc_outcome" ] || return 0
-#:   else
-#:     say "rdc: unit $rdc_shown was interrupted: $rdc_again resume RERUN=1 runs it again, ASSUME=WORD decides ($(words))"
-#:     end 75 "WAITING $rdc_shown"
-#:   fi
-#:   assumed
-#:   follow
-#: }
-#:
-#: # An outcome that a person gave has neither text nor values (I16).
-#: assumed() {
-#:   end_left
-#:   : > "$rdc_files/answers/$rdc_as.$rdc_call" || unkept
-#:   no_values
-#:   has_ended ''
-#: }
-#:
-#: decide_at_terminal() {
-#:   while :; do
-#:     printf 'unit %s was interrupted [%s, or again] ' "$rdc_shown" "$(words)" >&2
-#:     read -r rdc_word || end 75 "WAITING $rdc_shown"
-#:     if [ "$rdc_word" = again ]; then
-#:       rdc_outcome=''
-#:       return
-#:     fi
-#:     ! outcome "$rdc_word" || return 0
-#:   done
-#: }
-#:
-#: # --- Verbs -------------------------------------------------------------------------------------------------------------
-#:
-#: # Begins a run; an unfinished one is not thrown away.
-#: begin() {
-#:   read_journal
-#:   [ "$rdc_count" -eq 0 ] || is_over ||
-#:     fail "an unfinished run is there: $rdc_again resume continues it, $rdc_again clean archives it"
-#:   take_inputs
-#:   mend_journal
-#:   for rdc_folder in journal values prompts answers outputs; do
-#:     [ -e "$rdc_state/$rdc_folder" ] || [ -h "$rdc_state/$rdc_folder" ] || continue
-#:     archive
-#:     break
-#:   done
-#:   rdc_count=0
-#:   begin_slots
-#:   rdc_run=$(date +%Y%m%d-%H%M%S | tr -cd '0-9-')-$$
-#:   note "run $rdc_program $rdc_run"
-#: }
-#:
-#: # A line for each unit that has finished, from its outcome and its name in the journal.
-#: finished() {
-#:   while read -r rdc_word rdc_unit; do
-#:     is_unit "$rdc_unit" || damaged
-#:     rdc_replay=yes
-#:     do_unit
-#:     rdc_outcome=$rdc_word
-#:     case " $rdc_words " in *" $rdc_word "*) in_words ;; *) damaged ;; esac
-#:     case $rdc_word in
-#:       w[0-9]*) ;;
-#:       *) rdc_says=$(printf '%s' "$rdc_says" | LC_ALL=C tr '[:upper:]' '[:lower:]') ;;
-#:     esac
-#:     printf '%s %s\n' "$rdc_says" "$rdc_shown" 2> /dev/null
-#:   done
-#: }
-#:
-#: # What a run needs, before anything of it is done.
-#: ready() {
-#:   lock $$
-#:   tidy
-#:   prepare_helper
-#:   check_commands
-#: }
-#:
-#: fresh
-#: case $rdc_verb in
-#:   run)
-#:     ready
-#:     begin
-#:     fresh
-#:     walk
-#:     ;;
-#:   resume)
-#:     is_there || fail "there is no run to go on with"
-#:     ready
-#:     own_journal
-#:     mend_journal
-#:     folders
-#:     recall
-#:     if is_over; then
-#:       rdc_unit=${rdc_last##* }
-#:       is_unit "$rdc_unit" || damaged
-#:       rdc_replay=no
-#:       do_unit
-#:     fi
-#:     decide
-#:     walk
-#:     ;;
-#:   answer)
-#:     fail "no unit waits for an answer"
-#:     ;;
-#:   status)
-#:     read_journal
-#:     [ "$rdc_count" -gt 0 ] || { echo "no run"; exit 0; }
-#:     own_journal
-#:     recall
-#:     awk -v count="$rdc_count" 'NR <= count && $2 == "end" { print $4, $3 }' "$rdc_journal" | finished
-#:     if is_over; then
-#:       rdc_last=${rdc_last#over * }
-#:       case $rdc_last in
-#:         LIMIT*) echo 'over: STOP' ;;
-#:         *) printf 'over: %s\n' "${rdc_last%% *}" ;;
-#:       esac
-#:     else
-#:       printf 'at %s\n' "$(name "$rdc_unit")"
-#:     fi 2> /dev/null || fail "standard output cannot be written"
-#:     ;;
-#:   step)
-#:     # Its slots are in a folder of their own, which nothing else reads.
-#:     rdc_files=$rdc_state/alone.$$
-#:     trap 'rm -rf "$rdc_files"' EXIT
-#:     trap 'interrupt' INT TERM HUP
-#:     rdc_run=alone
-#:     rdc_journal=/dev/null
-#:     mkdir -p "$rdc_state" 2> /dev/null || unkept
-#:     take_inputs
-#:     begin_slots
-#:     prepare_helper
-#:     fresh
-#:     rdc_unit=$rdc_wanted
-#:     rdc_replay=no
-#:     do_unit
-#:     case $rdc_outcome in fail | failed | no | rejected | none | invalid | ambiguous) exit 1 ;; esac
-#:     exit 0
-#:     ;;
-#:   clean)
-#:     is_there || exit 0
-#:     lock $$
-#:     archive
-#:     say "the run was archived in $rdc_state/history"
-#:     ;;
-#:   help) text help | again ;;
-#: esac
+# Decides about a unit that was running when the run was interrupted.
+decide() {
+  case $rdc_last in run\ *) return ;; over*LIMIT*) limit_reached ;; esac
+  if [ -n "$rdc_done" ]; then # what followed its outcome was not recorded, or is the end
+    # shellcheck disable=SC2086 # these are several words
+    set -- $rdc_done
+    rdc_outcome=$3
+    is_word "$rdc_outcome" || damaged
+    follow
+    return
+  fi
+  case $rdc_kind in
+    bash | sh) rdc_noun='command' ;; agents) rdc_noun=$rdc_noun_U ;; tool) rdc_noun=tool ;;
+    *) return ;; # a question is put again
+  esac
+  if is_left; then
+    rdc_says="unit $rdc_id: its $rdc_noun still runs (pid $rdc_left)" rdc_word="${rdc_again}resume RERUN=1"
+    if ! is_yes "$rdc_given_RERUN"; then
+      [ -z "$rdc_given_ASSUME" ] || fail "$rdc_says; wait for its end, or end it and run it again: $rdc_word"
+      waits "$rdc_says; wait for its end and resume, or end it and run it again: $rdc_word"
+    fi
+    say "rdc: $rdc_says; ending it"
+    end_left
+  fi
+  rdc_outcome=''
+  ! is_yes "$rdc_given_RERUN" || return 0
+  if [ -n "$rdc_given_ASSUME" ]; then
+    outcome "$rdc_given_ASSUME" || fail "ASSUME is none of the words of unit $rdc_id: $(words ', ')"
+  elif [ -t 0 ] && [ -t 2 ]; then
+    while [ -z "$rdc_outcome" ]; do
+      printf 'unit %s was interrupted [%s/again] ' "$rdc_id" "$(words /)" >&2
+      read -r rdc_word || end 75 "WAITING $rdc_id"
+      [ "$rdc_word" != again ] || return 0
+      outcome "$rdc_word" || rdc_outcome=''
+    done
+  else
+    rdc_says="${rdc_again}resume RERUN=1 runs it again, ASSUME=WORD decides ($(words ', '))"
+    waits "unit $rdc_id was interrupted: $rdc_says"
+  fi
+  no_values
+  now; rdc_start=$rdc_now
+  called; say "$rdc_says, as assumed"
+  ended 0
+}
+limit_reached() { damaged; }
+
+# Whether what the unit has called outlived its driver; its number was on record before it ran.
+is_left() {
+  { read -r rdc_value rdc_left rdc_since rdc_where < "$rdc_files/process"; } 2> /dev/null || return 1
+  case $rdc_value:$rdc_where in "$rdc_count:$rdc_place") is_number "$rdc_left" || return 1 ;; *) return 1 ;; esac
+  alive "$rdc_left" "$rdc_since" || left_calls
+}
+end_left() { end_process "$rdc_left" "$rdc_since" TERM 100; }
+
+# A line for each unit that has finished, and where the run stands. It takes no lock, and changes nothing.
+status() {
+  [ -r "$rdc_file" ] || unreadable
+  here; read_journal
+  [ "$rdc_count" -gt 0 ] || { echo 'no run'; return; }
+  # shellcheck disable=SC2086 # these are several words
+  if is_over && ! is_own; then
+    set -- $rdc_last
+    echo "over: $3, a run of a different version of the Makefile"
+    return
+  fi
+  own_journal
+  LC_ALL=C awk -v count="$rdc_count" '
+    function tell(way) { if (unit != "") print unit, word, code, attempt, time, way; unit = "" }
+    NR > count { exit }
+    { sub(/ [|] .*/, "") }
+    $2 == "begin" { tell($5); attempt = $4 }
+    $2 == "end" { unit = $3; word = $4; code = $5; time = $6 }
+    $2 == "over" { tell($4) }
+    END { tell("-") }
+  ' "$rdc_journal" | while read -r rdc_unit rdc_outcome rdc_code rdc_attempt rdc_time rdc_way; do
+    { take "$rdc_unit" && is_word "$rdc_outcome" && is_number "$rdc_code" && is_number "$rdc_attempt" &&
+      is_number "$rdc_time"; } || damaged
+    in_words "$rdc_outcome"; called; rdc_title=$rdc_says
+    case $rdc_way in -) rdc_way='' ;; *+*) rdc_way=$(printf '%s\n' "$rdc_way" | tr + ' ') ;; esac
+    details "$rdc_code" "$rdc_time" "$rdc_way"
+    printf '%s %s  (%s)\n' "$rdc_low" "$rdc_title" "$rdc_says" 2> /dev/null || : # the last line tells
+  done || exit
+  # shellcheck disable=SC2086 # these are several words
+  if is_over; then set -- $rdc_last; echo "over: $3"
+  else
+    called; rdc_title=$rdc_says rdc_says=''
+    ! is_left || rdc_says=", its command still runs (pid $rdc_left)"
+    echo "at $rdc_title$rdc_says"
+  fi 2> /dev/null || fail "standard output cannot be written"
+}
+
+# One unit alone, apart from any run: the state is neither read nor changed.
+step() {
+  load; here; how_to_call
+  rdc_journal=/dev/null rdc_files=$rdc_state/alone.$$ rdc_run=alone
+  heed leave_nothing
+  ready; inputs; begin_values
+  take "$1" || fail "there is no unit $1"
+  go "$1"; begin_unit; perform
+  case $rdc_outcome in fail | failed | no | rejected | none | invalid | ambiguous) exit 1 ;; esac
+}
+leave_nothing() { rm -rf "$rdc_files"; rmdir "$rdc_state" "${rdc_state%/*}" 2> /dev/null; }
+clean() {
+  is_there || return 0
+  lock; archive
+  say "the run was archived in $rdc_history"
+}
+
+# A person says that who holds the lock is no more; of a process that can be seen to live nobody has to.
+unlock() {
+  here; holder
+  [ "${rdc_holder#* }" != "$rdc_place" ] || ! is_held || fail "process ${rdc_holder%%-*} still runs: end it first"
+  rm -f "$rdc_state/lock" "$rdc_state"/lock.after.* 2> /dev/null || fail "the lock cannot be removed: $rdc_state/lock"
+}
+answer() { read_journal; [ "$rdc_count" -eq 0 ] || own_journal; fail "no unit waits for an answer"; }
+help_line() { printf '%-32s %s\n' "$1" "$2" 2> /dev/null; }
+help() {
+  help_line "$rdc_begin" 'run the whole'
+  help_line "${rdc_again}resume" 'resume a run; RERUN=1 or ASSUME=WORD decide about a unit that was interrupted'
+  load
+  for rdc_step in $rdc_help; do "$rdc_step"; done
+  help_line "${rdc_again}status" 'what was done, and where the run stands'
+  help_line "${rdc_again}clean" 'archive the run'
+  help_line "${rdc_again}unlock" 'remove the lock of a run that is no more'
+  for rdc_unit; do
+    take "$rdc_unit"; go "$rdc_unit"; attempt; called
+    help_line "${rdc_again}step-$rdc_unit" "$rdc_says"
+  done
+}
+endef
+
+# --- Module: counters ---------------------------------------------------------------------------------------------------
+
+define RDC_MODULE_COUNTERS
+# --- Counters: their changes are noted in the journal where the next unit begins --------------------------------------
+counter() {
+  key "$1"; eval "rdc_r_$rdc_key=\$2"
+  rdc_counters="$rdc_counters $rdc_key" rdc_registers="$rdc_registers $1"
+}
+scope() { key "$1"; shift; eval "rdc_scope_$rdc_key=\$*"; }
+variable() { rdc_variables_U="${rdc_variables_U-} $1=$2"; }
+rdc_counters='' rdc_registers=''
+
+value() { key "$1"; eval "rdc_value=\$rdc_r_$rdc_key"; }
+set_to() {
+  value "$1"
+  [ "$rdc_value" = "$2" ] || { eval "rdc_r_$rdc_key=\$2"; rdc_changes="$rdc_changes $1=$2"; }
+}
+add() { value "$1"; set_to "$1" "$((rdc_value + $2))"; }
+add_counter() { value "$2"; add "$1" "$rdc_value"; }
+raise() { at_least "$1" "$2" || set_to "$1" "$2"; }
+reset() {
+  key "$1"
+  eval "set -- \$rdc_scope_$rdc_key"
+  for rdc_word; do set_to "${rdc_word%:*}" "${rdc_word##*:}"; done
+}
+below() { value "$1"; [ "$rdc_value" -lt "$2" ]; }
+at_least() { value "$1"; [ "$rdc_value" -ge "$2" ]; }
+equals() { value "$1"; [ "$rdc_value" -eq "$2" ]; }
+
+# Takes what the journal says of registers, and of how many times units have been done.
+restored() {
+  while read -r rdc_word rdc_name rdc_fact; do
+    case $rdc_word in
+      '') continue ;;
+      value) case " $rdc_registers " in *" $rdc_name "*) rdc_word=r ;; *) damaged ;; esac ;;
+      *) look_at "$rdc_name" || damaged ;;
+    esac
+    is_number "${rdc_fact#-}" || damaged
+    key "$rdc_name"; eval "rdc_${rdc_word}_$rdc_key=\$rdc_fact"
+  done << facts
+$rdc_facts
+facts
+}
+
+# Numbers go to commands as variables.
+surround() {
+  for rdc_word in $rdc_variables; do value "${rdc_word#*=}"; export "${rdc_word%%=*}=$rdc_value"; done
+  exec "$@"
+}
+endef
+
+# --- Module: texts that refer to values ---------------------------------------------------------------------------------
+
+define RDC_MODULE_TEXTS
+# --- Texts: what they refer to is filled in, and what a terminal would obey is a `?` ----------------------------------
+mark() {
+  eval "rdc_marks_U=\${rdc_marks_U-}x"
+  eval "rdc_mark=rdc_mark_U_\${#rdc_marks_U}"
+  key "$2"
+  eval "$rdc_mark=\$1 ${rdc_mark}_register=\$rdc_key"
+  eval "${rdc_mark}_before=\${3-} ${rdc_mark}_after=\${4-} ${rdc_mark}_missing=\${5-}"
+}
+
+# Writes the text $1 with the values of the registers that the unit's texts refer to, in one pass.
+fill() {
+  eval "rdc_marks=\${rdc_marks_U-}"
+  if [ -z "$rdc_marks" ]; then printf '%s' "$1"; return; fi
+  (
+    rdc_i=0
+    while [ "$rdc_i" -lt "${#rdc_marks}" ]; do
+      rdc_i=$((rdc_i + 1))
+      rdc_word=rdc_mark_U_$rdc_i
+      eval "RDC_MARK_$rdc_i=\$$rdc_word RDC_BEFORE_$rdc_i=\$${rdc_word}_before RDC_AFTER_$rdc_i=\$${rdc_word}_after"
+      eval "RDC_MISSING_$rdc_i=\$${rdc_word}_missing rdc_key=\$${rdc_word}_register"
+      held
+      eval "RDC_VALUE_$rdc_i=\$rdc_value RDC_FILE_$rdc_i=\$rdc_held"
+      export "RDC_MARK_$rdc_i" "RDC_BEFORE_$rdc_i" "RDC_AFTER_$rdc_i" "RDC_MISSING_$rdc_i"
+      export "RDC_VALUE_$rdc_i" "RDC_FILE_$rdc_i"
+    done
+    printf '%s\n' "$1" | LC_ALL=C awk -v count="$rdc_i" '
+      function put(i) {
+        if (ENVIRON["RDC_FILE_" i] == "unset") { printf "%s", ENVIRON["RDC_MISSING_" i]; return }
+        printf "%s%s", ENVIRON["RDC_BEFORE_" i], ENVIRON["RDC_VALUE_" i]
+        if (ENVIRON["RDC_FILE_" i] != "") {
+          fflush()
+          if (system("cat \"$RDC_FILE_" i "\"") != 0) { failed = 1; exit }
+        }
+        printf "%s", ENVIRON["RDC_AFTER_" i]
+      }
+      NR > 1 { printf "\n" }
+      {
+        rest = $0
+        while (1) {
+          best = 0
+          for (i = 1; i <= count; i++) {
+            at = index(rest, ENVIRON["RDC_MARK_" i])
+            if (at && (!best || at < first)) { best = i; first = at }
+          }
+          if (!best) break
+          printf "%s", substr(rest, 1, first - 1)
+          put(best)
+          rest = substr(rest, first + length(ENVIRON["RDC_MARK_" best]))
+        }
+        printf "%s", rest
+      }
+      END { fflush(); exit failed }'
+  )
+}
+filled() {
+  case $1 in '') rdc_value=''; return ;; esac
+  eval "rdc_marks=\${rdc_marks_U-}"
+  if [ -z "$rdc_marks" ]; then rdc_value=$1; return; fi
+  rdc_value=$(fill "$1" && echo .) || unkept
+  rdc_value=${rdc_value%.}
+}
+# Lets rdc_value be the number that the register of rdc_key holds, or rdc_held the file with its text, or `unset`.
+held() { eval "rdc_value=\$rdc_r_$rdc_key rdc_held=''"; }
+
+# What of standard input can be shown at a terminal, and the same on one line.
+visible() {
+  LC_ALL=C tr -c '\n\t -~\200-\377' '?' | LC_ALL=C awk '{
+    gsub(/\t/, "    ")
+    gsub(/\302[\200-\237]|\330\234|\341\240\216|\342\200[\213-\217\250-\256]|\342\201[\240-\257]|\357\273\277/, "?")
+    print
+  }'
+}
+line() { visible | LC_ALL=C tr -s ' \n' ' ' | LC_ALL=C sed -e 's/^ //' -e 's/ $//'; }
+endef
+
+# --- Module: files of a run ---------------------------------------------------------------------------------------------
+
+define RDC_MODULE_FILES
+# --- Files of a run: one has its name once it is whole, and that before the journal refers to it -------------------
+rdc_folders='prompts answers values outputs'
+unkept() { fail "the state cannot be read or written: $rdc_files; make room for it, then: ${rdc_again}resume"; }
+
+# Keeps the text $1 as the file $2, and a copy of the file $1 as the file $2.
+keep() { { printf '%s' "$1" > "$rdc_files/new" && mv "$rdc_files/new" "$rdc_files/$2"; } 2> /dev/null || unkept; }
+copy() { { cp "$rdc_files/$1" "$rdc_files/new" && mv "$rdc_files/new" "$rdc_files/$2"; } 2> /dev/null || unkept; }
+
+# Removes what is written anew each time: a link that stands in its place would lead out of the folder.
+tidy() {
+  for rdc_word in new reply message asks rule field call outcome output helper.py journal.whole; do
+    set -- "$@" "$rdc_files/$rdc_word"
+  done
+  rm -rf "$@" "$rdc_state/answers.lines" "$rdc_state/incoming.lines" 2> /dev/null || unkept
+}
+begin_values() { folders; values_at_begin; }
+values_at_begin() { :; }
+rdc_ready="$rdc_ready tidy"
+# How many times the unit has been done, itself included; files have that in their names.
+call_number() { call_again; rdc_call=$((rdc_call + 1)); eval "rdc_calls_$rdc_key=\$rdc_call"; }
+call_again() { key "$rdc_unit"; eval "rdc_call=\${rdc_calls_$rdc_key-0}"; }
+folders() { for rdc_word in $rdc_folders; do mkdir -p "$rdc_files/$rdc_word" 2> /dev/null || unkept; done; }
+
+# Whether the file $1 is UTF-8 without NUL: what is none is refused where it would come in, and so is nowhere else.
+is_text() {
+  rdc_size=$(wc -c < "$1") || return 1
+  [ "$(LC_ALL=C tr -d '\000' < "$1" | wc -c)" -eq "$rdc_size" ] && LC_ALL=C awk '
+    /[\200-\377]/ {
+      gsub(/[\302-\337][\200-\277]/, "")
+      gsub(/\340[\240-\277][\200-\277]|[\341-\354\356\357][\200-\277][\200-\277]|\355[\200-\237][\200-\277]/, "")
+      gsub(/(\360[\220-\277]|[\361-\363][\200-\277]|\364[\200-\217])[\200-\277][\200-\277]/, "")
+    }
+    /[\200-\377]/ { exit 1 }
+  ' "$1"
+}
+
+# Lets rdc_lines be a file of lines with what is in the file $1: itself or, if that is JSON, the file $2. The rest says
+# what is in it, and the names that may stand there.
+as_lines() {
+  rdc_lines=$1
+  # A unit may be called {N}.
+  case $(LC_ALL=C tr -d ' \t\r\n\000' < "$1" | LC_ALL=C cut -c 1-2) in
+    '{"' | '{}') ;;
+    *) return 0 ;;
+  esac
+  command -v python3 > /dev/null || fail "$1 is JSON, which needs python3; write lines instead"
+  rdc_lines=$2
+  rdc_says=$(python3 -I -c "$rdc_python_json" "$@") || fail "$1: $rdc_says"
+}
+endef
+
+# --- Module: words of outcomes ------------------------------------------------------------------------------------------
+
+define RDC_MODULE_WORDS
+# --- Words of outcomes: one that somebody wrote has a name in the journal, and a text of its own ----------------------
+unit_words() {
+  case $rdc_kind in
+    confirm) rdc_words='yes no' ;;
+    gate) rdc_words='approved rejected' ;;
+    input) rdc_words=pass ;;
+    bash | sh | pass_fail | yes_no) rdc_words='pass fail' ;;
+    *) of words; rdc_words=$rdc_value ;;
+  esac
+}
+may_say() { rdc_words_U=$*; }
+word() { key "$1"; eval "rdc_word_$rdc_key=\$2"; }
+
+# The outcome as people read it, and as `status` has it; a word that somebody wrote has a text of its own.
+in_words() {
+  key "$1"
+  eval "rdc_says=\${rdc_word_$rdc_key-}"
+  if [ -n "$rdc_says" ]; then
+    case $rdc_says in *[!\ -~]*) rdc_says=$(printf '%s\n' "$rdc_says" | line) ;; esac
+    rdc_low=$rdc_says
+    return
+  fi
+  rdc_low=$1
+  case $rdc_kind:$1 in yes_no:pass) rdc_low=yes ;; yes_no:fail) rdc_low=no ;; esac
+  case $rdc_low in
+    pass) rdc_says=PASS ;; fail) rdc_says=FAIL ;; yes) rdc_says=YES ;; no) rdc_says=NO ;;
+    approved) rdc_says=APPROVED ;; rejected) rdc_says=REJECTED ;; none) rdc_says=NONE ;; invalid) rdc_says=INVALID ;;
+    ambiguous) rdc_says=AMBIGUOUS ;; *) rdc_says=FAILED ;;
+  esac
+}
+is_word() { unit_words; case " $rdc_words " in *" $1 "*) ;; *) return 1 ;; esac; }
+words() {
+  unit_words; rdc_list=''
+  for rdc_word in $rdc_words; do in_words "$rdc_word"; rdc_list="$rdc_list${rdc_list:+$1}$rdc_low"; done
+  printf '%s' "$rdc_list"
+}
+# Reads the word $1 that a person has given the outcome.
+outcome() {
+  unit_words
+  for rdc_outcome in $rdc_words; do
+    key "$rdc_outcome"
+    eval "rdc_value=\${rdc_word_$rdc_key-}"
+    if [ -n "$rdc_value" ]; then [ "$rdc_value" != "$1" ] || return 0
+    else [ "$(printf '%s' "$1" | LC_ALL=C tr '[:upper:]' '[:lower:]')" != "$rdc_outcome" ] || return 0; fi
+  done
+  return 1
+}
+endef
+
+# --- Module: values -----------------------------------------------------------------------------------------------------
+
+define RDC_MODULE_VALUES
+# --- Slots: `values/SLOT.N` is what one holds since line N of the journal; its register is N, 0 if it is unset --------
+slot() {
+  key "$1"
+  eval "rdc_r_$rdc_key=0 rdc_slot_$rdc_key=yes"
+  rdc_slots="$rdc_slots $rdc_key" rdc_registers="$rdc_registers $1"
+  [ $# -lt 2 ] || { eval "rdc_initial_$rdc_key=\$2 rdc_r_$rdc_key=1"; rdc_initials="$rdc_initials $rdc_key"; }
+}
+rdc_slots='' rdc_initials=''
+gives() { rdc_gives_U=$*; }
+
+held() {
+  rdc_held=''
+  eval "rdc_value=\$rdc_r_$rdc_key rdc_word=\${rdc_slot_$rdc_key-}"
+  [ -n "$rdc_word" ] || return 0
+  if [ "$rdc_value" = 0 ]; then rdc_held='unset'; else rdc_held=$rdc_files/values/rdc_s_$rdc_key.$rdc_value; fi
+  rdc_value=''
+}
+values_at_begin() {
+  for rdc_key in $rdc_initials; do eval "keep \"\$rdc_initial_$rdc_key\" values/rdc_s_$rdc_key.1"; done
+  keep_inputs
+}
+keep_inputs() { :; }
+
+# Whether the slot $1 holds exactly the text $2; an unset one is the empty text.
+holds() {
+  key "$1"; held
+  [ "$rdc_held" != unset ] || rdc_held=/dev/null
+  [ -r "$rdc_held" ] || fail "the state cannot be read: $rdc_held"
+  printf '%s' "$2" | cmp -s - "$rdc_held"
+}
+keep_answer() {
+  key "$1"
+  copy "answers/$rdc_unit.$rdc_call" "values/rdc_s_$rdc_key.$rdc_count"; set_to "$1" "$rdc_count"
+}
+
+# Keeps the value $2 that the command has given in the slot $1, if it has given one.
+keep_value() {
+  key "$1"
+  [ -e "$rdc_files/outputs/$rdc_unit.$rdc_call.$2" ] || return 0
+  copy "outputs/$rdc_unit.$rdc_call.$2" "values/rdc_s_$rdc_key.$rdc_count"; set_to "$1" "$rdc_count"
+}
+keep_field() {
+  key "$1"; rdc_word=$rdc_key
+  keep "$2" field
+  helper extract "$rdc_files/answers/$rdc_unit.$rdc_call" "$rdc_files/field" "$rdc_files/new" || unkept
+  mv "$rdc_files/new" "$rdc_files/values/rdc_s_$rdc_word.$rdc_count" || unkept
+  set_to "$1" "$rdc_count"
+}
+clear() { set_to "$1" 0; }
+
+# --- What a called process gets ---------------------------------------------------------------------------------------
+tell() {
+  RDC_UNIT=$rdc_id RDC_RUN_ID=$rdc_run RDC_ATTEMPT=$rdc_attempt RDC_TITLE=$rdc_title
+  # A title travels in the environment, which is not for long texts; no letter is cut in half.
+  [ "${#rdc_title}" -le 1000 ] || RDC_TITLE=$(printf '%s\n' "$rdc_title" | LC_ALL=C awk '
+    NR == 1 { $0 = substr($0, 1, 1000); sub(/[\300-\377][\200-\277]*$/, ""); print $0 "…" }
+  ')
+  export RDC_UNIT RDC_RUN_ID RDC_ATTEMPT RDC_TITLE
+  unset RDC_OUTPUT RDC_AGENT_TYPE RDC_ENTRY
+  fits || return 1
+  of gives; rdc_names=$rdc_value
+  [ -n "$rdc_names" ] || return 0
+  case $rdc_files in /*) RDC_OUTPUT=$rdc_files/output ;; *) RDC_OUTPUT=$(pwd -P)/$rdc_files/output ;; esac
+  export RDC_OUTPUT
+  { rm -rf "$rdc_files/output" && true > "$rdc_files/output"; } 2> /dev/null || unkept
+}
+
+# Whether the value of each variable of the unit fits into an environment.
+fits() {
+  for rdc_pair in $rdc_variables; do
+    key "${rdc_pair#*=}"; held
+    case $rdc_held in '' | unset) continue ;; esac
+    rdc_size=$(wc -c < "$rdc_held") || fail "the state cannot be read: $rdc_held"
+    [ "$rdc_size" -le 65536 ] && [ "$(LC_ALL=C tr -d '\000' < "$rdc_held" | wc -c)" -eq "$rdc_size" ] && continue
+    rdc_says="more than 65,536 bytes, or a NUL character"
+    say "rdc: the value of ${rdc_pair%%=*} does not fit into the environment: $rdc_says"
+    rdc_names=''
+    return 1
+  done
+}
+
+# The variables come first: the shell itself may have a meaning of its own for one of them, so it is given none.
+surround() {
+  rdc_number=$#
+  for rdc_pair in $rdc_variables; do
+    key "${rdc_pair#*=}"; held
+    case $rdc_held in
+      unset) unset "${rdc_pair%%=*}"; continue ;;
+      '') ;;
+      *) rdc_value=$(cat "$rdc_held" && echo .); rdc_value=${rdc_value%.} ;;
+    esac
+    set -- "$@" "${rdc_pair%%=*}=$rdc_value"
+  done
+  while [ "$rdc_number" -gt 0 ]; do
+    set -- "$@" "$1"; shift
+    rdc_number=$((rdc_number - 1))
+  done
+  exec env "$@"
+}
+
+# Takes the values that the command has written; a line that is none makes the unit fail, and then no value counts.
+after_command() {
+  true > "$rdc_files/answers/$rdc_unit.$rdc_call" || unkept
+  [ -n "$rdc_names" ] && [ -e "$rdc_files/output" ] || return 0
+  rdc_says=$(assignments "$rdc_files/output" "$rdc_files/outputs/$rdc_unit.$rdc_call." "$rdc_names" 65536) && return
+  no_values
+  [ -n "$rdc_says" ] || unkept
+  say "rdc: RDC_OUTPUT: $(printf '%s' "$rdc_says" | line)"
+  rdc_outcome=fail
+}
+no_values() {
+  true > "$rdc_files/answers/$rdc_unit.$rdc_call" || unkept
+  of gives
+  for rdc_word in $rdc_value; do rm -f "$rdc_files/outputs/$rdc_unit.$rdc_call.$rdc_word"; done
+}
+
+# Reads lines `NAME=value` and `NAME<<WORD` … `WORD` of the file $1, and keeps the values of the names $3, which
+# may have $4 bytes, as files whose names begin with $2. Says what is wrong with a line.
+assignments() {
+  is_text "$1" || { echo "it is not UTF-8, or holds a NUL character"; return 1; }
+  RDC_NAMES=$3 LC_ALL=C awk -v target="$2" -v most="$4" '
+    function wrong(says) { print "line " (word == "" ? FNR : first) ": " says; failed = 1; exit 1 }
+    function begin() { close(file); file = target name; size = 0; printf "" > file }
+    function add(piece) {
+      size += length(piece)
+      if (size > most + 0) wrong(name " is longer than " most " bytes")
+      printf "%s", piece > file
+    }
+    BEGIN { count = split(ENVIRON["RDC_NAMES"], list, /[ \n]/); for (i = 1; i <= count; i++) is_known[list[i]] = 1 }
+    word != "" && $0 == word { word = ""; next }
+    word != "" { if (is_begun) add("\n"); add($0); is_begun = 1; next }
+    {
+      equals = index($0, "=")
+      here = index($0, "<<")
+      at = equals && (!here || equals < here) ? equals : here
+      if (!at) wrong("neither NAME=value nor NAME<<WORD")
+      name = substr($0, 1, at - 1)
+      if (!(name in is_known)) wrong("this name is not declared")
+      begin()
+    }
+    at == here {
+      word = substr($0, here + 2); first = FNR; is_begun = 0
+      if (word == "") wrong("no word after <<")
+      next
+    }
+    { add(substr($0, at + 1)) }
+    END { if (!failed && word != "") wrong("there is no line " word) }
+  ' "$1"
+}
+endef
+
+# --- Module: inputs -----------------------------------------------------------------------------------------------------
+
+define RDC_MODULE_INPUTS
+# --- Inputs -----------------------------------------------------------------------------------------------------------
+# Name, slot, what make gives it as, type, whether one has to be given, and what help says of it.
+input() {
+  rdc_inputs="$rdc_inputs $3" rdc_input=$3 rdc_input_names="$rdc_input_names${rdc_input_names:+
+}$1"
+  key "$2"
+  eval "rdc_name_$3=\$1 rdc_into_$3=\$rdc_key rdc_type_$3=\$4 rdc_needed_$3=\$5 rdc_about_$3=\$6 rdc_options_$3=0"
+  case $rdc_given in *":$3 "*) ;; *) unset "rdc_given_$3" ;; esac
+}
+rdc_inputs='' rdc_input_names=''
+rdc_help="$rdc_help help_inputs"
+default() { eval "rdc_default_$rdc_input=\$1"; }
+option() {
+  eval "rdc_value=\$((rdc_options_$rdc_input + 1))"
+  eval "rdc_options_$rdc_input=$rdc_value rdc_choice_${rdc_input}_$rdc_value=\$1"
+}
+pattern() { eval "rdc_pattern_$rdc_input=\$1"; }
+
+# Takes the value of the input $1: what make was given, what the file INPUTS has, or its default.
+take_input() {
+  eval "rdc_name=\$rdc_name_$1 rdc_type=\$rdc_type_$1 rdc_value=\$rdc_needed_$1"
+  rdc_path=$rdc_state/incoming/$rdc_name
+  if eval "[ -n \"\${rdc_given_$1+yes}\" ]"; then
+    eval "printf '%s' \"\$rdc_given_$1\"" 2> /dev/null > "$rdc_path" || unkept
+  elif [ -e "$rdc_path" ]; then :
+  elif eval "[ -n \"\${rdc_default_$1+yes}\" ]"; then
+    eval "printf '%s' \"\$rdc_default_$1\"" 2> /dev/null > "$rdc_path" || unkept
+  elif [ "$rdc_value" = required ]; then fail "the input $rdc_name is missing: $rdc_begin $rdc_name=VALUE"
+  else return 0; fi
+  [ "$(wc -c < "$rdc_path")" -le 1048576 ] || fail "the input $rdc_name is longer than 1,048,576 bytes"
+  is_text "$rdc_path" || fail "the input $rdc_name is not UTF-8, or holds a NUL character"
+  case $rdc_type in
+    string)
+      [ "$(LC_ALL=C tr -cd '\r\n' < "$rdc_path" | wc -c)" -eq 0 ] || fail "the input $rdc_name has more than one line"
+      ;;
+    number) is_number "$(cat "$rdc_path" && echo .)" || fail "the input $rdc_name is not a decimal number" ;;
+    boolean)
+      rdc_value=$(cat "$rdc_path" && echo .)
+      case $rdc_value in true. | false.) ;; *) fail "the input $rdc_name is neither true nor false" ;; esac
+      ;;
+  esac
+  one_of "$1"
+  eval "rdc_value=\${rdc_pattern_$1-}"
+  [ -n "$rdc_value" ] || return 0
+  printf '%s' "$rdc_value" > "$rdc_state/rule" || unkept
+  rdc_says=$(helper fits "$rdc_state/rule" "$rdc_path") || fail "the input $rdc_name is unfit: $rdc_says"
+}
+
+# Whether $1 is a decimal number and a dot.
+is_number() {
+  rdc_number=${1%.}
+  case ${rdc_number#-} in '' | .* | *. | *[!0123456789.]* | *.*.*) return 1 ;; esac
+}
+one_of() {
+  eval "rdc_number=\$rdc_options_$1"
+  [ "$rdc_number" -gt 0 ] || return 0
+  while [ "$rdc_number" -gt 0 ]; do
+    eval "rdc_value=\$rdc_choice_${1}_$rdc_number"
+    ! printf '%s' "$rdc_value" | cmp -s - "$rdc_path" || return 0
+    rdc_number=$((rdc_number - 1))
+  done
+  fail "the input $rdc_name is none of its options: ${rdc_again}help lists them"
+}
+
+# Takes all inputs, and refuses the run if one is missing or unfit, before anything of the last run is moved.
+inputs() {
+  mkdir -p "$rdc_state" 2> /dev/null || unkept
+  rm -rf "$rdc_state/incoming" 2> /dev/null
+  mkdir -p "$rdc_state/incoming" 2> /dev/null || unkept
+  if [ -n "${rdc_given_INPUTS-}" ]; then
+    [ -f "$rdc_given_INPUTS" ] && [ -r "$rdc_given_INPUTS" ] || fail "the inputs cannot be read: $rdc_given_INPUTS"
+    as_lines "$rdc_given_INPUTS" "$rdc_state/incoming.lines" inputs "$rdc_input_names"
+    rdc_says=$(assignments "$rdc_lines" "$rdc_state/incoming/" "$rdc_input_names" 1048576) ||
+      fail "$rdc_given_INPUTS: $rdc_says"
+  fi
+  for rdc_input in $rdc_inputs; do take_input "$rdc_input"; done
+}
+keep_inputs() {
+  for rdc_input in $rdc_inputs; do
+    eval "rdc_name=\$rdc_name_$rdc_input rdc_key=\$rdc_into_$rdc_input"
+    [ -e "$rdc_state/incoming/$rdc_name" ] || continue
+    mv "$rdc_state/incoming/$rdc_name" "$rdc_files/values/rdc_s_$rdc_key.1" 2> /dev/null || unkept
+  done
+  rm -rf "$rdc_state/incoming"
+  resume_values
+}
+# An input that was given has its value since the first line of the journal.
+resume_values() {
+  for rdc_input in $rdc_inputs; do
+    eval "rdc_key=\$rdc_into_$rdc_input"
+    [ ! -e "$rdc_files/values/rdc_s_$rdc_key.1" ] || eval "rdc_r_$rdc_key=1"
+  done
+}
+help_inputs() {
+  for rdc_input in $rdc_inputs; do
+    eval "help_line \"\$rdc_begin \$rdc_name_$rdc_input=VALUE\" \"\$rdc_about_$rdc_input\""
+  done
+  help_line "$rdc_begin INPUTS=FILE" 'take inputs from lines NAME=VALUE, or NAME<<WORD, lines, WORD'
+}
+endef
+
+# --- Module: agents, tools and time limits ------------------------------------------------------------------------------
+
+define RDC_MODULE_CALLS
+# --- Agents, tools, time limits: what sh cannot say exactly is done by a program for python3 --------------------------
+entries() { rdc_entries_U=$* rdc_noun_U=agents; [ "$1" != - ] || rdc_noun_U=agent; }
+no_answer() { rdc_none_U=$1; }
+timeout() { rdc_timeout_U=$1; }
+
+# Writes down the program that does it.
+prepare_helper() {
+  command -v python3 > /dev/null || fail "there is no python3 on PATH, which this needs"
+  python3 -I -c 'import sys; sys.exit(sys.version_info < (3, 9))' || fail "python3 is older than 3.9, which this needs"
+  mkdir -p "$rdc_files" 2> /dev/null || unkept
+  keep "$rdc_python_helper" helper.py
+}
+helper() {
+  [ -e "$rdc_files/helper.py" ] || prepare_helper
+  python3 -I -B "$rdc_files/helper.py" "$@"
+}
+
+# Whether what was called still runs although the helper was killed, which is then ended with its group.
+left_calls() {
+  rdc_since=''
+  [ -e "$rdc_files/left" ] && [ -e "$rdc_files/helper.py" ] || return 1
+  ! rdc_left=$(helper living "$rdc_files/left") && [ -n "$rdc_left" ]
+}
+end_left() {
+  [ -z "$rdc_since" ] || end_process "$rdc_left" "$rdc_since" TERM 100
+  end_calls
+}
+end_calls() { [ ! -e "$rdc_files/left" ] || helper end "$rdc_files/left"; }
+
+# Refuses a run that would come to an agent or a tool without a command.
+check_commands() {
+  [ -n "${rdc_python_wanted-}" ] || return 0
+  RDC_AGENT_GIVEN=$rdc_given_AGENT RDC_TOOLS_FILE=$rdc_given_TOOLS
+  export RDC_AGENT_GIVEN RDC_TOOLS_FILE
+  rdc_says=$(helper check "$rdc_python_wanted") || fail "$rdc_says"
+  unset RDC_AGENT_GIVEN RDC_TOOLS_FILE
+}
+rdc_ready="$rdc_ready prepare_helper check_commands"
+
+perform_agents() { perform_call; }
+perform_tool() { perform_call; }
+perform_call() {
+  rdc_outcome=$rdc_none_U rdc_entries=${rdc_entries_U-}
+  if tell; then call_out "$rdc_call_U"
+  else true > "$rdc_files/answers/$rdc_unit.$rdc_call"; fi
+  ended 0
+}
+
+# A call without an outcome leaves the unit to be resumed.
+no_call() {
+  end_calls
+  [ "$rdc_verb" = step ] || say "rdc: when the cause is removed: ${rdc_again}resume RERUN=1"
+  fail "unit $rdc_id has no outcome: the call ended with exit code $rdc_code"
+}
+
+# Calls as the JSON $1 says: the prompts of the unit's entries, and where their answers go.
+call_out() {
+  keep "$1" call
+  rdc_answer=$rdc_files/answers/$rdc_unit
+  set -- "$rdc_files/call" "$(registers)" "$rdc_files/values" "$rdc_files/outcome" "$rdc_answer.$rdc_call"
+  for rdc_entry in $rdc_entries; do
+    if [ "$rdc_entry" = - ]; then of ask; else of "entry${rdc_entry#_}"; fi
+    rdc_prompt=$rdc_files/prompts/$rdc_unit${rdc_entry#-}.$rdc_call
+    { fill "$rdc_value" > "$rdc_files/new" && mv "$rdc_files/new" "$rdc_prompt"; } 2> /dev/null || unkept
+    set -- "$@" "$rdc_prompt"
+  done
+  for rdc_entry in $rdc_entries; do set -- "$@" "$rdc_answer${rdc_entry#-}.$rdc_call"; done
+  rm -f "$rdc_files/outcome"
+  RDC_AGENT_GIVEN=$rdc_given_AGENT RDC_TOOLS_FILE=$rdc_given_TOOLS
+  export RDC_AGENT_GIVEN RDC_TOOLS_FILE
+  call_helper call $$ "$rdc_files/left" "$@"
+  unset RDC_AGENT_GIVEN RDC_TOOLS_FILE
+  { read -r rdc_outcome < "$rdc_files/outcome" && is_word "$rdc_outcome"; } 2> /dev/null || no_call
+}
+call_helper() {
+  call python3 -I -B "$rdc_files/helper.py" "$@"
+  [ "$rdc_code" -ne 130 ] || interrupt TERM
+}
+registers() {
+  for rdc_word in $rdc_counters; do eval "printf ' rdc_n_$rdc_word=%s' \"\$rdc_r_$rdc_word\""; done
+  for rdc_word in $rdc_slots; do eval "printf ' rdc_s_$rdc_word=%s' \"\$rdc_r_$rdc_word\""; done
+}
+
+# A command with a time limit is called by the helper.
+call_command() {
+  of timeout
+  if [ -z "$rdc_value" ]; then call "$@"; return; fi
+  call_helper limited $$ "$rdc_files/left" "$rdc_value" "$@"
+  case $rdc_code in 137 | 143) end_calls ;; esac
+}
+
+# Lets the agent decide that was named for this run: the last line of its answer counts, and all but a word is fail.
+by_agent() {
+  case $rdc_kind in pass_fail | yes_no) ;; *) return 1 ;; esac
+  rdc_entries=-
+  tell
+  call_out "$rdc_python_question"
+  tail -n 1 "$rdc_files/answers/$rdc_unit.$rdc_call" > "$rdc_files/reply" || unkept
+  reads "$rdc_files/reply" || rdc_outcome=fail
+  ended 0
+}
+rdc_help="$rdc_help help_calls"
+help_calls() {
+  help_line '(needs python3)' '3.9 or newer, on PATH: to call and read what sh cannot exactly'
+  [ -n "${rdc_python_wanted-}" ] || return 0
+  help_line "$rdc_begin AGENT=COMMAND" 'the command of the agents; else RDC_AGENTS (a file), RDC_AGENT'
+  help_line "$rdc_begin TOOLS=FILE" 'the commands of the tools: lines CONNECTION=COMMAND'
+}
+endef

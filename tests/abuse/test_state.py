@@ -170,7 +170,13 @@ def test_the_state_of_the_other_target_is_refused_and_kept(target: str, tmp_path
     for verb in ("status", "resume", "run"):
         refused = place.call(verb)
         assert refused.code == 2
-        assert "journal:1: the journal is damaged" in end_of(place, refused)
+        lock = "this is no lock: .rdc/main.make/lock; if no run is under way, remove it"
+        assert (target == "make" and lock in end_of(place, refused)) or (
+            "journal:1: the journal is damaged" in end_of(place, refused)
+        )
+    if target == "make":
+        (place.state / "lock").unlink()  # a lock of make is a link
+        assert "journal:1: the journal is damaged" in end_of(place, place.call("resume"))
     assert place.call("clean" if target == "make" else "reset").code == 0
     assert archived(next((place.state / "history").iterdir())) == other.journal.read_bytes()
     assert place.log() == ["one"]

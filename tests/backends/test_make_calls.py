@@ -19,7 +19,7 @@ from compiler.ir.edges import Add, Keep
 from compiler.ir.program import Input, Program, Register, Settings, Slot, Variable
 from compiler.ir.tasks import Parallel, Reading, Tool
 from compiler.ir.texts import text
-from tests.backends.makefiles import PATIENCE, environment
+from tests.backends.makefiles import PATIENCE, children, environment
 from tests.backends.programs import (
     PYTHON_FIRST,
     Made,
@@ -222,7 +222,7 @@ def test_answers_are_not_taken_where_nothing_could_tell_them_apart(tmp_path: Pat
     (tools / "make").symlink_to(str(shutil.which("make")))
     (tmp_path / "answers").write_text("pass\n", encoding="utf-8")
     said = made.make("ANSWERS=answers", PATH=str(tools))
-    assert said.stdout == b"rdc: error: the answers cannot be read: ./answers; is cksum on PATH?\n"
+    assert said.stdout == b"rdc: error: the answers cannot be read: answers; is cksum on PATH?\n"
 
 
 def test_the_flag_for_a_person_opens_one_gate(tmp_path: Path) -> None:
@@ -416,13 +416,23 @@ def test_a_call_of_which_nothing_is_left_but_the_agent_is_ended_when_it_is_made_
     command = made.script("agent", '[ -e quick ] && echo OK && exit; echo "$$" >> began.part; '
                           '[ "$RDC_ENTRY" = 0 ] || { sleep 0.2; mv began.part began; }; sleep 60')  # fmt: skip
     process = slow(made, ended, f"AGENT={command}")
-    os.killpg(process.pid, signal.SIGKILL)
+    (driver,) = children(process.pid)
+    (helper,) = children(driver)
+    for pid, number in ((driver, signal.SIGSTOP), (helper, signal.SIGKILL), (driver, signal.SIGKILL)):
+        os.kill(pid, number)
     process.wait(timeout=PATIENCE)
     agents = [int(pid) for pid in made.read("began").split()]
     assert len(agents) == 2
+    said = made.make("resume", f"AGENT={command}", "ASSUME=go on").stdout.decode()
+    assert "its agents still runs (pid " in said
+    assert "wait for its end, or end it and run it again: make resume RERUN=1" in said
+    assert re.search(r"its command still runs \(pid [0-9]+, [0-9]+\)$", made.make("status").stdout.decode())
+    assert made.end("resume", f"AGENT={command}") == "rdc: WAITING 2"
     assert all(Path(f"/proc/{pid}").exists() for pid in agents)
     (tmp_path / "quick").touch()
-    assert made.end("resume", f"AGENT={command}", "RERUN=1") == "rdc: COMPLETE <OK OK>"
+    done = made.make("resume", f"AGENT={command}", "RERUN=1")
+    assert b"; ending it\n" in done.stderr
+    assert done.stdout == b"rdc: COMPLETE <OK OK>\n"
     assert all(is_gone(pid) for pid in agents)
     assert made.read("log") == b"first\nthird\n"
 

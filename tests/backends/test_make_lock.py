@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -84,7 +85,7 @@ def test_the_lock_outlives_a_make_that_was_killed(
 
 
 @BOTH
-def test_a_command_that_outlived_its_driver_is_neither_run_again_nor_assumed(
+def test_a_command_that_outlived_its_driver_is_not_assumed_and_is_ended_before_it_runs_again(
     document: str, tmp_path: Path, ended: list[subprocess.Popen[str]]
 ) -> None:
     place = Place(tmp_path, document)
@@ -96,18 +97,22 @@ def test_a_command_that_outlived_its_driver_is_neither_run_again_nor_assumed(
     ended[0].wait(PATIENCE)
     try:
         still = f"unit 2: its command still runs (pid {command})"
-        for words in (["RERUN=1"], ["ASSUME=pass"]):
-            assert last_line(place.make("resume", *words)) == f"rdc: error: {still}; wait for its end, or end it"
+        again = "end it and run it again: make resume RERUN=1"
+        assumed = place.make("resume", "ASSUME=pass")
+        assert last_line(assumed) == f"rdc: error: {still}; wait for its end, or {again}"
         waits = place.make("resume")
         assert last_line(waits) == "rdc: WAITING 2"
-        assert still in waits.stderr
+        assert f"rdc: {still}; wait for its end and resume, or {again}\n" in waits.stderr
         assert place.make("status").stdout.endswith(f", its command still runs (pid {command})\n")
+        assert is_alive(command)
+        (tmp_path / "quick").touch()
+        rerun = place.make("resume", "RERUN=1")
     finally:
-        os.kill(command, signal.SIGKILL)
-    wait_until(command)
-    assert len(place.lines("began")) == 1
-    (tmp_path / "quick").touch()
-    assert place.make("resume", "RERUN=1").returncode == 0
+        with suppress(ProcessLookupError):
+            os.kill(command, signal.SIGKILL)
+    assert f"rdc: {still}; ending it\n" in rerun.stderr
+    assert (rerun.returncode, is_alive(command)) == (0, False)
+    assert slow_command(place) != command
     assert place.lines("log") == ["build", "ship"]
 
 
