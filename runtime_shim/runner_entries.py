@@ -16,7 +16,7 @@ from runtime_shim.program import EXIT_COMPLETE, RefusedError, Table
 from runtime_shim.reading import LARGEST_ANSWER, cleaned
 from runtime_shim.runner_agents import entry_alone, joined
 from runtime_shim.runner_calls import BEGINNING, STEPS, Caller, pause
-from runtime_shim.runner_says import annotate, one_line
+from runtime_shim.runner_says import annotate, one_line, output
 from runtime_shim.runner_state import Run, is_count, read_state
 from runtime_shim.signals import Interrupted, Signals
 from runtime_shim.values import UnfitError
@@ -56,6 +56,7 @@ def do_entry(program: Table, folder: Path, words: list[str]) -> int:
     }
     path.parent.mkdir(exist_ok=True)
     path.write_text(json.dumps(kept), encoding="ascii")
+    output("kept", "true")
     return EXIT_COMPLETE
 
 
@@ -100,7 +101,9 @@ def _join(run: Run, folder: Path, place: str) -> None:
     if lost:
         raise RefusedError(*lost)
     if max(kept.attempt for kept in found) != _this_attempt():
-        raise RefusedError("an earlier attempt has gone on from here, and would be repeated. Begin a new run")
+        raise RefusedError(
+            "all entries have answered in an earlier attempt, which may have gone on from here. Begin a new run"
+        )
     with Signals() as signals:
         caller = Caller(run, Processes(signals, False, lambda _group: None), folder, place)
         outcome = joined(caller, [kept.answer for kept in found])
@@ -111,7 +114,7 @@ def _join(run: Run, folder: Path, place: str) -> None:
 def _why(path: Path, place: str) -> str:
     """Say why an entry has no answer, and what to do about it."""
     if path.exists():
-        return "what it has kept is damaged. Re-run its job"
+        return "what it has kept is damaged, or from an earlier attempt. Re-run its job"
     if os.environ[f"RDC_ENTRIES_{place}"] == "success":
         return "what it has kept could not be fetched. Begin a new run"
     return "its job has kept nothing. Re-run the failed jobs"

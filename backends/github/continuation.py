@@ -113,16 +113,25 @@ def of_earlier(earlier: Sequence[str]) -> Step:
     return _download("Take over the run", "", {}, name)
 
 
-def entry_kept(job: str) -> Iterator[Step]:
-    """Keeps what an entry of a matrix has come to, under a name of its own; a re-run replaces it."""
-    yield _upload("Keep what this entry says", "", Expression(f"{_entry(job)}${{{{ matrix.entry }}}}"), _ENTRY)
+def entry_kept(job: str, step: str) -> Step:
+    """Keeps what an entry of a matrix has come to, under a name of its own, if `step` has done it in this attempt.
+
+    To replace an artifact is to delete it first, so one that was kept before is left alone: it must not be lost.
+    """
+    says = ("The answer is all that is kept: what the agent has changed in the workspace is dropped.",)
+    upload = _upload("Keep what this entry says", f"steps.{step}.outputs.kept", _entry(job), _ENTRY)
+    return replace(upload, comments=says)
 
 
 def entry_again(job: str) -> Step:
-    """Fetches what the entry has kept in an earlier attempt, if that got so far: it is not done twice."""
-    artifact = Expression(f"{_entry(job)}${{{{ matrix.entry }}}}")
-    step = _download("Take over what this entry has said before", "github.run_attempt != '1'", {}, artifact, _ENTRY)
-    return replace(step, tolerated=True)
+    """Fetches what the entry has kept in an earlier attempt, if that got so far: it is not done twice.
+
+    A pattern may match nothing, and only that lets the entry be done: if GitHub cannot be asked, the step fails.
+    """
+    inputs = {"pattern": _entry(job), "path": _ENTRY, "merge-multiple": Expression("true")}
+    says = ("In a re-run; where the pattern finds nothing, the agent is called.",)
+    step = _download("Take over what this entry has said before", "github.run_attempt != '1'", {})
+    return replace(step, inputs=inputs, comments=says)
 
 
 def entries_taken(job: str, place: str, count: int) -> Iterator[Step]:
@@ -130,12 +139,13 @@ def entries_taken(job: str, place: str, count: int) -> Iterator[Step]:
     condition = f"needs.{job}.result != 'skipped'"
     for index in range(count):
         folder = Expression(f"${{{{ runner.temp }}}}/rdc-entries/{place}-{index}")
-        step = _download(f"Take over what {place} {index} says", condition, {}, f"{_entry(job)}{index}", folder)
+        step = _download(f"Take over what {place} {index} says", condition, {}, _entry(job, index), folder)
         yield replace(step, tolerated=True)
 
 
-def _entry(job: str) -> str:
-    return f"rdc-{job}-"
+def _entry(job: str, index: int | None = None) -> str:
+    """The artifact of an entry, without an index that of the job itself."""
+    return Expression(f"rdc-{job}-${{{{ matrix.entry }}}}") if index is None else f"rdc-{job}-{index}"
 
 
 def identity(program: Program, options: GithubOptions) -> str:

@@ -7,17 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from backends.github.calls import agent_types, minutes
+from backends.github.calls import agent_types
 from backends.github.continuation import entry_again, entry_kept, of_earlier
-from backends.github.options import GithubOptions
 from backends.github.scalar import Expression, comment, label
 from backends.github.step import PLAIN_SHELL, Step
 from backends.github.templating import render
 from backends.github.units import title
 from compiler.ir.program import Node
-
-_AROUND = 30
-"""Minutes for all that a job does besides its entry."""
 
 _LONGEST_LABEL = 60
 _INLINE = "inline"
@@ -34,16 +30,12 @@ def labels(node: Node) -> tuple[str, ...]:
     return tuple(label(comment(agent), _LONGEST_LABEL) or _INLINE for agent in agent_types(node))
 
 
-def limit(node: Node, options: GithubOptions) -> int:
-    """After how many minutes GitHub is to end a job: the time of its entry, and some for what is around it."""
-    return min(options.timeout_minutes, minutes(node) + _AROUND)
-
-
-def steps(job: str, part: str, digest: str, does: Iterable[Step]) -> Iterator[Step]:
-    """The steps of the job after a part; `does` are those that do the entry, `digest` is that of the runtime."""
+def steps(job: str, part: str, digest: str, set_up: Iterable[Step], entry: Step) -> Iterator[Step]:
+    """The steps of the job after a part; `entry` is the one that does it, `digest` is that of the runtime."""
     yield of_earlier([part])
     yield entry_again(job)
     script = render("begin.sh.jinja", routed=True, summary=False, earlier=[part], **_NOTHING, entry=True, digest=digest)
     yield Step("Prepare", shell=PLAIN_SHELL, run=script)
-    yield from does
-    yield from entry_kept(job)
+    yield from set_up
+    yield entry
+    yield entry_kept(job, entry.id)

@@ -135,7 +135,7 @@ class RoutedWorkflow(Workflow[RoutedParts]):
         return Job(
             id=job,
             name=matrix.name(place.node),
-            steps=tuple(matrix.steps(job, part.id, self._runtime.digest, [*self._set_up(), step])),
+            steps=tuple(matrix.steps(job, part.id, self._runtime.digest, self._set_up(), step)),
             condition=all_of("!cancelled()", f"needs.{part.id}.result == 'success'", parts.asked(part, place)),
             needs=(part.id,),
             environment=self.options.environment or "",
@@ -143,7 +143,6 @@ class RoutedWorkflow(Workflow[RoutedParts]):
             env=self._environment(part),
             shell=PLAIN_SHELL,
             matrix=matrix.labels(place.node),
-            timeout=matrix.limit(place.node, self.options),
         )
 
     def _written(self) -> Step:

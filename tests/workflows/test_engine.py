@@ -434,6 +434,17 @@ def test_an_artifact_is_what_another_run_finds(walk: Walk, hidden: str, found: s
     assert "Resource not accessible by integration" in walk(text, run_id=3).log
 
 
+def test_a_pattern_may_match_no_artifact(walk: Walk) -> None:
+    found = "- {uses: actions/download-artifact@v8, with: {pattern: NAME, path: in, merge-multiple: true}}\n"
+    shown = "- run: ls in || true\n"
+    run = walk(steps(UPLOAD.replace("HIDDEN", "false") + found.replace("NAME", "none") + shown))
+    assert (run.conclusion, run.log.count("a\n")) == ("success", 0)
+    run = walk(steps(UPLOAD.replace("HIDDEN", "false") + found.replace("NAME", "kept") + shown), run_id=2)
+    assert (run.conclusion, run.log) == ("success", "a\n")
+    with pytest.raises(RefusedError, match="a pattern that matches several"):
+        walk(steps(found.replace("NAME", "'*'")), run_id=3)
+
+
 def test_an_artifact_is_not_overwritten_by_accident(walk: Walk) -> None:
     again = "- {id: again, uses: actions/upload-artifact@v7, with: {name: kept, path: out}}\n"
     run = walk(steps(UPLOAD.replace("HIDDEN", "false") + again))

@@ -38,7 +38,10 @@ const ACTIONS = {
     ],
     run: upload,
   },
-  "actions/download-artifact": { inputs: ["name", "path", "run-id", "github-token", "repository"], run: download },
+  "actions/download-artifact": {
+    inputs: ["name", "pattern", "merge-multiple", "path", "run-id", "github-token", "repository"],
+    run: download,
+  },
 };
 
 function checkout(_inputs, { repository, workspace }) {
@@ -81,13 +84,20 @@ function filesIn(from, hidden, inside = "") {
   return entries.flatMap((entry) => filesIn(from, hidden, join(inside, entry)));
 }
 
-/** Another run can be looked into with a token that may read actions; another repository not at all. */
+/**
+ * Another run can be looked into with a token that may read actions; another repository not at all. A pattern may match
+ * nothing, a name may not.
+ */
 function download(inputs, { workspace, artifacts, run, name: here, may }) {
-  const { name, path = ".", "run-id": other = run, "github-token": token, repository = here } = inputs;
+  const { pattern, path = ".", "run-id": other = run, "github-token": token, repository = here } = inputs;
+  const name = inputs.name || pattern;
+  if (!inputs.name && pattern && (inputs["merge-multiple"] !== "true" || /[^\w.-]/.test(pattern)))
+    throw new NotSimulated("not simulated: a pattern that matches several artifacts");
   if (!name) throw new NotSimulated("not simulated: download of all artifacts");
   if (token !== undefined && !may(token, "actions")) throw new Failed("Resource not accessible by integration");
   const folder = join(artifacts(token === undefined ? run : other), name);
   if (repository !== here || !existsSync(folder)) {
+    if (!inputs.name) return {};
     throw new Failed(`Unable to download artifact(s): Artifact not found for name: ${name}`);
   }
   cpSync(folder, resolve(workspace, path), { recursive: true });
