@@ -8,10 +8,10 @@ from functools import cached_property
 from typing import assert_never
 
 from backends.github.jobs import Part
-from backends.github.options import GithubOptions
 from backends.github.places import Place
 from backends.github.routes import RoutedParts
 from backends.github.scalar import OPEN, Expression, comment, label
+from backends.github.settings import UnitSecrets, agent_types
 from backends.github.step import PLAIN_SHELL, Step
 from backends.github.units import about, as_file, fits_file, headings, title
 from backends.marks import marked
@@ -69,14 +69,6 @@ def texts(written: Node) -> dict[str, str]:
     return {name: text for name, text in found.items() if text and is_variable(text)}
 
 
-def agent_types(node: Node) -> list[str]:
-    """The agent types that a unit calls."""
-    task = node.task
-    if isinstance(task, Parallel):
-        return [entry.agent for entry in task.entries]
-    return [task.agent] if isinstance(task, Agent) else []
-
-
 def minutes(node: Node) -> int:
     """After how many minutes GitHub is to end a unit, a little later than the runtime does; 0 for never."""
     seconds = node.settings.timeout or usual_seconds(node.task)
@@ -85,13 +77,11 @@ def minutes(node: Node) -> int:
 
 @dataclass(frozen=True)
 class Calls:
-    """Writes the places of a part as steps. `secrets` are the expressions of all secrets, by variable."""
+    """Writes the places of a part as steps. `secrets` knows what each unit gets."""
 
     parts: RoutedParts
     part: Part
-    options: GithubOptions
-    secrets: Mapping[str, str]
-    asked_by: str
+    secrets: UnitSecrets
 
     def steps(self) -> Iterator[Step]:
         """The steps in order; ends have none."""
@@ -189,38 +179,19 @@ class Calls:
 
     def _secrets(self, nodes: Iterable[Node]) -> dict[str, str]:
         """The secrets that what some units call is given, and their names for the runtime, which masks their values."""
-        wanted = {name for node in nodes for name in self._wanted(node)}
-        found = {name: value for name, value in self.secrets.items() if name in wanted}
+        found = self.secrets.of(*nodes)
         return {**found, "RDC_SECRETS": " ".join(found)} if found else {}
 
     def _entry_secrets(self, node: Node) -> dict[str, str]:
         """The secrets of a parallel step, each empty in the jobs of the entries that it is not for."""
-        entries = agent_types(node)
         found = self._secrets([node])
-        for name, secret in self.options.secret_names().items():
-            wanting = [index for index, agent in enumerate(entries) if name in self.options.of_agent(agent)[1]]
-            if name in found and len(wanting) < len(entries):
-                test = f"contains(fromJSON('{wanting}'), matrix.entry)"
-                found[name] = Expression(f"${{{{ {test} && secrets.{secret} || '' }}}}")
+        entries = [self.secrets.of_entry(node, index) for index in range(len(agent_types(node)))]
+        for name, value in self.secrets.of(node).items():
+            wanting = [index for index, secrets in enumerate(entries) if name in secrets]
+            if len(wanting) < len(entries):
+                secret = value.removeprefix("${{ ").removesuffix(" }}")
+                found[name] = Expression(f"${{{{ contains(fromJSON('{wanting}'), matrix.entry) && {secret} || '' }}}}")
         return found
-
-    def _wanted(self, node: Node) -> Iterable[str]:
-        options = self.options
-        match node.task:
-            case Shell():
-                return self.secrets
-            case Agent(agent):
-                return options.of_agent(agent)[1]
-            case Parallel(entries):
-                return {name for entry in entries for name in options.of_agent(entry.agent)[1]}
-            case Tool(connection):
-                return options.of_tool(connection)[1]
-            case Ask():
-                return options.of_agent("")[1] if self.asked_by == "agent" else ()
-            case Gate() | Branch() | End():
-                return ()
-            case _:
-                assert_never(node.task)
 
 
 def _word(edge: Edge) -> Iterator[str]:

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from backends.github import matrix
-from backends.github.calls import RUNTIME, UNIT_SHELL, Calls, agent_types
+from backends.github.calls import RUNTIME, UNIT_SHELL, Calls
 from backends.github.continuation import entries_taken, fetched, handed_over, identity, of_earlier, waiting_saved
 from backends.github.inputs import given, with_declared
 from backends.github.job import Job
@@ -20,6 +20,7 @@ from backends.github.question import question
 from backends.github.routes import RoutedParts, Routes
 from backends.github.runtime import Runtime, callers, delimiter, runtime
 from backends.github.scalar import Expression
+from backends.github.settings import agent_types, environments_of
 from backends.github.step import PLAIN_SHELL, Step
 from backends.github.templating import render
 from backends.github.workflow import Workflow
@@ -51,6 +52,7 @@ class RoutedWorkflow(Workflow[RoutedParts]):
             approvals=isinstance(self.prompts, Approvals),
             waits=self.prompts.waits,
             matrices=self.options.parallel == "matrix",
+            environments=environments_of(self.program, self.options),
         )
 
     @property
@@ -130,7 +132,7 @@ class RoutedWorkflow(Workflow[RoutedParts]):
         return [self.plan.names.nodes[place.name] for place in places]
 
     def _matrix(self, parts: RoutedParts, part: Part, place: Place) -> Job:
-        step = Calls(parts, part, self.options, self._secrets(), self.options.prompts).entry(place)
+        step = Calls(parts, part, self._secrets).entry(place)
         job = parts.entries(place)
         return Job(
             id=job,
@@ -138,7 +140,7 @@ class RoutedWorkflow(Workflow[RoutedParts]):
             steps=tuple(matrix.steps(job, part.id, self._runtime.digest, self._set_up(), step)),
             condition=all_of("!cancelled()", f"needs.{part.id}.result == 'success'", parts.asked(part, place)),
             needs=(part.id,),
-            environment=self.options.environment or "",
+            environment=parts.environments.get(place.name) or self.options.environment or "",
             permissions=tuple(self._permissions(False)),
             env=self._environment(part),
             shell=PLAIN_SHELL,
@@ -153,7 +155,7 @@ class RoutedWorkflow(Workflow[RoutedParts]):
         return Step("Write the runtime", comments=(says,), shell=PLAIN_SHELL, run=script, helper="runtime")
 
     def _walked(self, parts: RoutedParts, part: Part) -> Iterator[Step]:
-        yield from Calls(parts, part, self.options, self._secrets(), self.options.prompts).steps()
+        yield from Calls(parts, part, self._secrets).steps()
         env: dict[str, str] = {"RDC_JOB": Expression("${{ job.status }}")}
         onward = parts.onward(part)
         if onward:
@@ -172,6 +174,6 @@ class RoutedWorkflow(Workflow[RoutedParts]):
 
     def _kept(self, parts: RoutedParts, part: Part) -> Iterator[Step]:
         if self.prompts.waits:
-            yield from waiting_saved(self._secrets(), self.events, routed=True)
+            yield from waiting_saved(self._secrets.all, self.events, routed=True)
         if parts.onward(part):
-            yield from handed_over(part.id, self._secrets(), HANDED, when="steps.result.outputs.next", routed=True)
+            yield from handed_over(part.id, self._secrets.all, HANDED, when="steps.result.outputs.next", routed=True)

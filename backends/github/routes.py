@@ -80,21 +80,22 @@ class _Settled:
 
 
 class RoutedParts(Jobs):
-    """Routes cut into jobs at gates, at prompts that are approvals, and at parallel steps that are matrices.
+    """Routes cut into jobs: at gates, approvals and matrices, and where an environment begins or ends.
 
     `approvals` and `matrices` say whether they are, `waits` whether a run may have to wait for an answer, and be
-    continued by another one, whose first job hands it on to where it has waited.
+    continued by another one, whose first job hands it on to where it has waited. `environments` are those of units.
     """
 
-    def __init__(self, routes: Routes, *, approvals: bool, waits: bool, matrices: bool) -> None:
+    def __init__(
+        self, routes: Routes, *, approvals: bool, waits: bool, matrices: bool, environments: Mapping[str, str]
+    ) -> None:
         self.routes = routes
         self.approvals = approvals
         self._has_matrices = matrices
+        self.environments = environments
+        self._of_level: dict[int, str] = {}
         self._leading = _leading(routes)
-        levels: dict[str, int] = {}
-        for place in routes.places:
-            before = {name for node in place.nodes for name in self._leading.get(node.id, ())}
-            levels[place.name] = max((levels[n] + self.is_apart(routes.home[n]) for n in before), default=0)
+        levels = self._levels()
         super().__init__(routes.names, levels, is_cut=any(map(self.is_apart, routes.places)))
         self._level_of = {name: levels[place.name] for name, place in routes.home.items()}
         self._resumed = {name for name in routes.home if waits and self._may_wait(name)}
@@ -114,6 +115,38 @@ class RoutedParts(Jobs):
     def is_matrix(self, place: Place) -> bool:
         """Whether the agents of a place are jobs of their own, which they cannot be in a loop: a job happens once."""
         return self._has_matrices and place.kind == "unit" and isinstance(place.node.task, Parallel)
+
+    def _levels(self) -> dict[str, int]:
+        """The level of each place: behind what leads to it, and in a job with its environment.
+
+        An end has no step, so it does not matter whose it is.
+        """
+        levels: dict[str, int] = {}
+        for place in self.routes.places:
+            before = {name for node in place.nodes for name in self._leading.get(node.id, ())}
+            level = max((levels[n] + self.is_apart(self.routes.home[n]) for n in before), default=0)
+            while place.kind != "end" and not self._takes(level, place):
+                level += 1
+            levels[place.name] = level
+        return levels
+
+    def _takes(self, level: int, place: Place) -> bool:
+        """Whether a place can be at a level; the part behind a place apart is where a run goes on from there."""
+        wanted = {level: self._environment(place)}
+        if self.is_apart(place):
+            found = {self._environment(self.routes.home[name]) for name in self._goes_on(place)}
+            wanted = {level: "", level + 1: found.pop() if len(found) == 1 else ""}
+        if any(self._of_level.get(number, said) != said for number, said in wanted.items()):
+            return False
+        self._of_level |= wanted
+        return True
+
+    def _environment(self, place: Place) -> str:
+        is_own = place.kind == "unit" and not self.is_apart(place)
+        return self.environments.get(place.name, "") if is_own else ""
+
+    def _goes_on(self, place: Place) -> Iterator[str]:
+        return (name for name in self.routes.exits[place.name] if not self._is_end(name))
 
     def condition(self, part: Part, place: Place) -> str:
         """When a place of a part is reached: what the steps have said that may lead there, nothing if all do."""
@@ -198,7 +231,7 @@ class RoutedParts(Jobs):
     def _part(self, level: int) -> Part:
         places = self.at(self.routes.places, level)
         questions, matrices = filter(self.is_gate, places), filter(self.is_matrix, places)
-        return Part(self.id(level), places, TRUE, tuple(questions), tuple(matrices))
+        return Part(self.id(level), places, TRUE, tuple(questions), tuple(matrices), self._of_level.get(level, ""))
 
 
 def _leading(routes: Routes) -> dict[str, list[str]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -18,7 +18,7 @@ from backends.github.prompts import TOKEN, Agents
 from backends.github.question import question
 from backends.github.scalar import Expression
 from backends.github.seen import may_use
-from backends.github.settings import UnitSecrets, environments_of
+from backends.github.settings import environments_of
 from backends.github.step import PLAIN_SHELL, Step
 from backends.github.summary import onward, summary_step, waiting_step
 from backends.github.templating import render
@@ -120,16 +120,8 @@ class Runbook(Workflow[Parts]):
             return {}
         return {**super()._own_variables(part), "RDC_ATTEMPT": Expression("1")}
 
-    def _secrets(self) -> Mapping[str, str]:
-        """All secrets that some unit gets."""
-        return self._unit_secrets.all
-
-    @cached_property
-    def _unit_secrets(self) -> UnitSecrets:
-        return UnitSecrets(self.plan.program, self.options)
-
     def _walked(self, parts: Parts, part: Part) -> Iterator[Step]:
-        yield from Units(parts, part, self.prompts, self._unit_secrets).steps()
+        yield from Units(parts, part, self.prompts, self._secrets).steps()
         summary = self.options.summary
         ends = list(Ends(parts, part, told=summary, certain=self.prompts.waits).steps())
         yield from ends
@@ -140,9 +132,9 @@ class Runbook(Workflow[Parts]):
 
     def _kept(self, parts: Parts, part: Part) -> Iterator[Step]:
         if self.prompts.waits:
-            yield from waiting_saved(self._secrets(), self.events, summary=self.options.summary)
+            yield from waiting_saved(self._secrets.all, self.events, summary=self.options.summary)
         elif part is not parts.parts[-1] and (when := onward(parts, part)) != "false":
-            yield from handed_over(part.id, self._secrets(), when=when)
+            yield from handed_over(part.id, self._secrets.all, when=when)
 
 
 def _acts(part: Part) -> bool:

@@ -16,7 +16,7 @@ from backends.github.helpers import files, shared
 from backends.github.job import Job
 from backends.github.jobs import Jobs, Part, all_of
 from backends.github.names import REVIEWS
-from backends.github.options import Concurrency, GithubOptions, SetupStep
+from backends.github.options import Concurrency, GithubOptions, SetupStep, command_of
 from backends.github.pins import pins
 from backends.github.places import Place
 from backends.github.plan import Plan
@@ -24,6 +24,7 @@ from backends.github.prompts import TOKEN, Agents, Prompts
 from backends.github.question import question
 from backends.github.routes import Routes
 from backends.github.scalar import Expression, label
+from backends.github.settings import UnitSecrets
 from backends.github.step import PLAIN_SHELL, Step
 from backends.github.templating import render
 from backends.github.triggers import lines, value, with_inputs
@@ -215,10 +216,10 @@ class Workflow(ABC, Generic[JobsType]):
     def _question(self, node: Node) -> str:
         return question(node)
 
-    def _secrets(self) -> Mapping[str, str]:
+    @cached_property
+    def _secrets(self) -> UnitSecrets:
         """The secrets that units get, and what surrounds them does not."""
-        found = self.options.secret_names().items()
-        return {name: Expression(f"${{{{ secrets.{secret} }}}}") for name, secret in found}
+        return UnitSecrets(self.plan.program, self.options)
 
     def _own_variables(self, part: Part) -> dict[str, str]:  # noqa: ARG002 (the same for all)
         """What a called process is told of the run."""
@@ -229,7 +230,7 @@ class Workflow(ABC, Generic[JobsType]):
         env = self._own_variables(part)
         env |= {name: _shown(value) for name, value in options.env.items()}
         if isinstance(self.prompts, Agents):
-            env["RDC_AGENT"] = options.called(options.agent)[0]
+            env["RDC_AGENT"] = command_of(options.agent)
         return env
 
     def _permissions(self, first: bool, *, asks: bool = False, waits: bool = False) -> Iterator[tuple[str, str, str]]:
