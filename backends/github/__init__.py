@@ -58,7 +58,7 @@ class GithubBackend(Backend[GithubOptions]):
         )
         if refused:
             return Emission(None, refused)
-        flow = _chart(program, plan.names.nodes) if options.summary else ""
+        flow = _chart(program, plan.ids.nodes) if options.summary else ""
         workflow = Runbook(program, plan, options, prompts, flow)
         return _checked(workflow, plain)
 
@@ -90,7 +90,7 @@ def _routed(program: Program, options: GithubOptions) -> Emission:
     )
     if refused:
         return Emission(None, refused)
-    flow = _chart(program, routes.names.nodes) if options.summary else ""
+    flow = _chart(program, routes.ids.nodes) if options.summary else ""
     return _checked(RoutedWorkflow(program, routes, options, prompts, flow), plain, entries_apart(routes, options))
 
 

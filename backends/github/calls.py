@@ -96,7 +96,7 @@ class Calls:
     def _step(self, place: Place) -> Step:
         step = Step(
             name="",
-            id=self.parts.names.nodes[place.name],
+            id=self.parts.ids.nodes[place.name],
             condition=self.parts.condition(self.part, place),
             shell=PLAIN_SHELL,
         )
@@ -123,7 +123,7 @@ class Calls:
 
     def entry(self, place: Place) -> Step:
         """The step of a job of a matrix, which does one entry of a place, with the secrets that this one needs."""
-        node, name = place.node, self.parts.names.nodes[place.name]
+        node, name = place.node, self.parts.ids.nodes[place.name]
         env = {f"RDC_{key}": text for key, text in texts(node).items()}
         return Step(
             name=title(node),
@@ -145,7 +145,7 @@ class Calls:
         several = len(units) > 1
         env = self._secrets(units)
         for node in units:
-            name = self.parts.names.nodes[node.id]
+            name = self.parts.ids.nodes[node.id]
             env |= {_variable(key, name if several else ""): text for key, text in texts(node).items()}
         shown = f"Loop: {title(units[0])}" if len(units) == 1 else f"Loop: {', '.join(node.id for node in units)}"
         comments = tuple(line for node in units for line in about(node, place.nodes))

@@ -197,7 +197,7 @@ def exceeded(workflow: Workflow[Any], text: str) -> Iterator[Diagnostic]:
     if size > LARGEST_FILE:
         yield _too_large(workflow, f"the workflow would have {size:,} bytes, and GitHub takes {LARGEST_FILE:,}")
     yield from _inputs(workflow)
-    nodes = {workflow.plan.names.nodes[node.id]: node for node in workflow.plan.program.nodes}
+    nodes = {workflow.plan.ids.nodes[node.id]: node for node in workflow.plan.program.nodes}
     for job in workflow.jobs:
         if len(job.matrix) > MOST_JOBS:
             whose = next(nodes[step.id] for step in job.steps if step.id in nodes)

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from backends.github.condition import TRUE, Literal, expression, some
 from backends.github.flow import APPROVAL, Arc
+from backends.github.identifiers import APPROVED, REVIEWS
 from backends.github.jobs import Jobs, Part
-from backends.github.names import APPROVED, REVIEWS
 from backends.github.places import Place, retry_of
 from backends.github.plan import Plan
 from backends.github.prompts import Decision
@@ -53,7 +53,7 @@ class Parts(Jobs):
         self.plan = plan
         self.environments = environments or Environments()
         self.gates = plan.flow.answers is APPROVAL
-        self._names = plan.names.nodes
+        self._names = plan.ids.nodes
         keys: dict[str, Key] = {}
         for place in plan.places:
             keys[place.name] = self._key(keys, place)
@@ -67,7 +67,7 @@ class Parts(Jobs):
             {*(keys[place.name] for place in places), *(key for found in self._attempts.values() for key in found)}
         )
         levels = {place.name: order.index(keys[place.name]) for place in places}
-        super().__init__(plan.names, levels | dict.fromkeys(silent, 0), is_cut=bool(gates) or len(order) > 1)
+        super().__init__(plan.ids, levels | dict.fromkeys(silent, 0), is_cut=bool(gates) or len(order) > 1)
         self.last = len(order) - 1
         self._gate_steps = {self._names[place.name]: place for place in gates}
         self._step_level = {self._names[name]: level for name, level in levels.items()}

@@ -10,10 +10,10 @@ from typing import Any
 from backends.github import matrix
 from backends.github.calls import RUNTIME, UNIT_SHELL, Calls
 from backends.github.continuation import entries_taken, fetched, handed_over, identity, of_earlier, waiting_saved
+from backends.github.identifiers import BEGIN, HANDED, RESULT
 from backends.github.inputs import given, with_declared
 from backends.github.job import Job
 from backends.github.jobs import Part, all_of
-from backends.github.names import BEGIN, HANDED, RESULT
 from backends.github.places import Place
 from backends.github.prompts import TOKEN, Approvals
 from backends.github.question import question
@@ -129,7 +129,7 @@ class RoutedWorkflow(Workflow[RoutedParts]):
         return env
 
     def _names(self, places: Iterable[Place]) -> list[str]:
-        return [self.plan.names.nodes[place.name] for place in places]
+        return [self.plan.ids.nodes[place.name] for place in places]
 
     def _matrix(self, parts: RoutedParts, part: Part, place: Place) -> Job:
         step = Calls(parts, part, self._secrets).entry(place)

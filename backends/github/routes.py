@@ -11,8 +11,8 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from backends.github.condition import TRUE, Condition, Literal, expression, some
+from backends.github.identifiers import BEGIN, HANDED, RESULT, Identifiers, identifiers_of
 from backends.github.jobs import Jobs, Part
-from backends.github.names import BEGIN, HANDED, RESULT, Names, names_of
 from backends.github.places import Place, find_places
 from compiler.ir.program import Node, Program
 from compiler.ir.tasks import Ask, Branch, End, Gate, Parallel
@@ -29,7 +29,7 @@ class Routes:
     """
 
     program: Program
-    names: Names
+    ids: Identifiers
     places: tuple[Place, ...]
     start: frozenset[str]
     exits: Mapping[str, frozenset[str]]
@@ -52,7 +52,9 @@ def make_routes(program: Program) -> Routes:
         own = {node.id for node in place.nodes}
         targets = {edge.target for node in place.nodes for edge in node.edges}
         exits[place.name] = frozenset(settled.of(targets - own)) - own
-    return Routes(program, names_of(program, [BEGIN, HANDED]), found, settled.of({program.entry}), exits, home, index)
+    return Routes(
+        program, identifiers_of(program, [BEGIN, HANDED]), found, settled.of({program.entry}), exits, home, index
+    )
 
 
 class _Settled:
@@ -96,7 +98,7 @@ class RoutedParts(Jobs):
         self._of_level: dict[int, str] = {}
         self._leading = _leading(routes)
         levels = self._levels()
-        super().__init__(routes.names, levels, is_cut=any(map(self.is_apart, routes.places)))
+        super().__init__(routes.ids, levels, is_cut=any(map(self.is_apart, routes.places)))
         self._level_of = {name: levels[place.name] for name, place in routes.home.items()}
         self._resumed = {name for name in routes.home if waits and self._may_wait(name)}
         self._arrivals: list[AbstractSet[str]] = []
@@ -155,7 +157,7 @@ class RoutedParts(Jobs):
         level = self.parts.index(part)
         leading: list[Condition] = []
         for name in (node.id for node in place.nodes):
-            steps = [self.names.nodes[other] for other in self._leading.get(name, ()) if self.levels[other] == level]
+            steps = [self.ids.nodes[other] for other in self._leading.get(name, ()) if self.levels[other] == level]
             begun = [BEGIN] if name in self._arrivals[level] else []
             leading += [self._said(step, name) for step in (*begun, *steps)]
         return expression(some(*leading), lambda literal: f"steps.{literal.step}.{_compared(literal)}")
@@ -182,10 +184,10 @@ class RoutedParts(Jobs):
     def onward(self, part: Part) -> list[str]:
         """The names of the places where a job may leave the run for later ones, or for others to decide."""
         found = {*self._onward[self.parts.index(part)], *(place.name for place in part.apart)}
-        return [self.names.nodes[name] for name in self.routes.home if name in found]
+        return [self.ids.nodes[name] for name in self.routes.home if name in found]
 
     def _said(self, step: str, name: str) -> Literal:
-        return Literal(step, _NEXT, "==", self.names.nodes[name])
+        return Literal(step, _NEXT, "==", self.ids.nodes[name])
 
     def _known(self, literal: Literal) -> str:
         if literal.property == _NEXT:

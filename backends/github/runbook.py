@@ -8,9 +8,9 @@ from functools import cached_property
 
 from backends.github.continuation import handed_over, prepared, taken_over, waiting_saved
 from backends.github.ends import Ends
+from backends.github.identifiers import APPROVED
 from backends.github.job import Job
 from backends.github.jobs import Part
-from backends.github.names import APPROVED
 from backends.github.parts import Environments, Parts
 from backends.github.places import Place
 from backends.github.plan import Plan
@@ -99,7 +99,7 @@ class Runbook(Workflow[Parts]):
             return ""
         (first, *_) = (place for place in self.plan.places if place.kind in {"unit", "loop"})
         return (
-            f"The units begin at the step with the id `{self.plan.names.nodes[first.name]}`; the steps "
+            f"The units begin at the step with the id `{self.plan.ids.nodes[first.name]}`; the steps "
             "before it, and those from\n# `Wait for an answer` on, keep a run that waits for an answer, and go on with "
             "it.\n# A run that is cancelled, or whose runner is lost, does not go on: a new run begins at its start."
         )

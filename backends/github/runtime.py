@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from backends.github.calls import texts
+from backends.github.identifiers import identifiers
 from backends.github.inputs import variable_names
-from backends.github.names import identifiers
 from backends.github.options import Called, GithubOptions, command_of
 from backends.github.routes import Routes
 from backends.github.scalar import OPEN
@@ -72,7 +72,7 @@ def callers(options: GithubOptions) -> tuple[dict[str, tuple[str, str]], dict[st
 def _program(routes: Routes, options: GithubOptions, asked_by: str) -> Table:
     """The table of the Python target, without what steps show, and with what they are called."""
     whole = table(routes.program)
-    steps = routes.names.nodes
+    steps = routes.ids.nodes
     secrets = UnitSecrets(routes.program, options)
     units = {node.id: _unit(whole["units"][node.id], node, secrets) for node in routes.program.nodes}
     variables = variable_names(routes.program.inputs)

@@ -72,7 +72,7 @@ class Units:
         node = self._placed(place)
         step = Step(
             name=title(node),
-            id=self.plan.names.nodes[node.id],
+            id=self.plan.ids.nodes[node.id],
             comments=(*about(node), *self._why(place)),
             condition=self.parts.condition(self.part, place),
             tolerated=self.plan.flow.halt(node) is None,
@@ -135,9 +135,9 @@ class Units:
         counters = tuple(r for r in plan.program.registers if r.name in plan.counters[place.name])
         return Loop(
             place=place,
-            names=plan.names,
+            ids=plan.ids,
             counters=counters,
-            registers=Registers(self._members, plan.names.counters, plan.counters[place.name], BASH),
+            registers=Registers(self._members, plan.ids.counters, plan.counters[place.name], BASH),
             start=self._starts(place)[0],
             reports=tuple(plan.reports[place.name]),
             asking=self.prompts.in_loop,
@@ -154,7 +154,7 @@ class Units:
         name = f"Loop: {', '.join(node.id for node in units)}"
         return Step(
             name=label(f"Loop: {title(units[0])}" if len(units) == 1 else name),
-            id=self.plan.names.nodes[place.name],
+            id=self.plan.ids.nodes[place.name],
             comments=(*(line for node in units for line in about(node, place.nodes)), *self._why(place)),
             condition=self.parts.condition(self.part, place),
             shell=self.prompts.loop_shell(),
@@ -164,12 +164,12 @@ class Units:
 
     def _starts(self, place: Place) -> tuple[dict[str, str], dict[str, str]]:
         """What the variables of a loop begin with, and the environment where that depends on earlier steps."""
-        nodes, counters = self.plan.names.nodes, self.plan.names.counters
+        nodes, counters = self.plan.ids.nodes, self.plan.ids.counters
         entries = self.plan.flow.entries(place)
         compare = self.parts.compare(self.part)
         starts, env = {}, {}
         if len(entries) == 1:
-            starts["rdc_unit"] = nodes[next(iter(entries))]
+            starts["rdc_unit"] = f"'{nodes[next(iter(entries))]}'"
         else:
             starts["rdc_unit"] = "$RDC_START"
             chosen = [(expression(condition, compare), f"'{nodes[name]}'") for name, condition in entries.items()]
@@ -187,8 +187,8 @@ class Units:
         def shown(value: int | Report) -> str:
             if isinstance(value, int):
                 return f"'{value}'"
-            names = self.plan.names
-            return self.parts.fact(self.part, names.nodes[value.place], names.output(value.register))
+            ids = self.plan.ids
+            return self.parts.fact(self.part, ids.nodes[value.place], ids.output(value.register))
 
         compare = self.parts.compare(self.part)
         return choice([(expression(condition, compare), shown(value)) for condition, value in values])

@@ -13,9 +13,9 @@ from typing import Any, Generic, TypeVar
 from backends.base import MARK
 from backends.companions import Companion
 from backends.github.helpers import files, shared
+from backends.github.identifiers import REVIEWS
 from backends.github.job import Job
 from backends.github.jobs import Jobs, Part, all_of
-from backends.github.names import REVIEWS
 from backends.github.options import Concurrency, GithubOptions, SetupStep, command_of
 from backends.github.pins import pins
 from backends.github.places import Place

@@ -165,3 +165,18 @@ def test_titles_of_groups_are_data(title: str, tmp_path: Path) -> None:
     assert not list(tmp_path.rglob("x"))
     assert f"::group::{title.replace('%', '%25')}\n" in run.log
     assert run.jobs["runbook"].annotations == ()
+
+
+def test_titles_of_units_in_a_loop_may_be_words_of_the_shell(tmp_path: Path) -> None:
+    titles = ["Esac", "Done", "Test", "Time", "It's", "In $x `y`"]
+    units = [
+        f'## {number}. {title}\n\n```bash\necho {number} >> "$LOG"\n```\n\n' for number, title in enumerate(titles, 1)
+    ]
+    text = text_of(tmp_path, "".join(units) + "- PASS: COMPLETE\n- FAIL: GOTO 1\n")
+    path = tmp_path / "x.yml"
+    path.write_text(text, encoding="utf-8")
+    assert findings([path]) == []
+    run = engine.run(tmp_path, text, history=tmp_path / "h", env={"LOG": str(tmp_path / "log")})
+    assert run.conclusion == "success", run.log
+    assert (tmp_path / "log").read_text().split() == list("123456")
+    assert all(f"##[group]{title}\n" in run.log or f"::group::{title}\n" in run.log for title in titles)
