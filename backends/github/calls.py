@@ -10,10 +10,10 @@ from typing import assert_never
 from backends.github.jobs import Part
 from backends.github.places import Place
 from backends.github.routes import RoutedParts
-from backends.github.scalar import OPEN, Expression, comment, label
+from backends.github.scalar import OPEN, Expression, comment
 from backends.github.settings import UnitSecrets, agent_types
 from backends.github.step import PLAIN_SHELL, Step
-from backends.github.units import about, as_file, fits_file, headings, title
+from backends.github.units import about, as_file, fits_file, headings, in_loop, loop_title, title
 from backends.marks import marked
 from compiler.ir.answers import usual_seconds
 from compiler.ir.edges import Edge, OutcomeTest, SlotTest
@@ -77,11 +77,12 @@ def minutes(node: Node) -> int:
 
 @dataclass(frozen=True)
 class Calls:
-    """Writes the places of a part as steps. `secrets` knows what each unit gets."""
+    """Writes the places of a part as steps. `secrets` knows what each unit gets, `asks` says who answers questions."""
 
     parts: RoutedParts
     part: Part
     secrets: UnitSecrets
+    asks: str
 
     def steps(self) -> Iterator[Step]:
         """The steps in order; ends have none."""
@@ -147,9 +148,15 @@ class Calls:
         for node in units:
             name = self.parts.ids.nodes[node.id]
             env |= {_variable(key, name if several else ""): text for key, text in texts(node).items()}
-        shown = f"Loop: {title(units[0])}" if len(units) == 1 else f"Loop: {', '.join(node.id for node in units)}"
-        comments = tuple(line for node in units for line in about(node, place.nodes))
-        return replace(step, name=label(shown), comments=comments, env=env, run=f"{RUNTIME} loop {step.id}\n")
+        routes = self.parts.routes
+        comments = tuple(in_loop(units, routes.nodes, self.asks))
+        return replace(
+            step,
+            name=loop_title(units, routes.program.groups),
+            comments=comments,
+            env=env,
+            run=f"{RUNTIME} loop {step.id}\n",
+        )
 
     def _when(self, node: Node) -> Iterator[str]:
         """What leads to a unit, as a reader wants it: `if review: REJECT`, `if issue_type == "bug"`."""

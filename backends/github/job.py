@@ -10,7 +10,7 @@ from backends.github.step import Step
 
 @dataclass(frozen=True)
 class Job:
-    """A job with its steps; `permissions` are scope, access and the reason for it.
+    """A job with its steps; `permissions` are scope, access and the reason for it, `comments` stand above it.
 
     `matrix` has a label for each entry of a parallel step, which then has a job of its own with all this.
     """
@@ -26,3 +26,4 @@ class Job:
     env: Mapping[str, str] = field(default_factory=dict)
     shell: str = ""
     matrix: tuple[str, ...] = ()
+    comments: tuple[str, ...] = ()

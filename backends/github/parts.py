@@ -209,8 +209,11 @@ class Parts(Jobs):
 
     def fine(self, part: Part) -> Iterator[str]:
         """That no earlier job has failed, but for those that were rejected."""
+        reached = self.whole(part)
         for other in self.parts[: self.parts.index(part)]:
             if self.approves(other):
+                if reached == self._rejected(other.id):
+                    continue
                 yield f"needs.{other.id}.result != 'failure' || {self._approved(other.id)} != 'true'"
             else:
                 yield f"needs.{other.id}.result != 'failure'"

@@ -132,7 +132,7 @@ class RoutedWorkflow(Workflow[RoutedParts]):
         return [self.plan.ids.nodes[place.name] for place in places]
 
     def _matrix(self, parts: RoutedParts, part: Part, place: Place) -> Job:
-        step = Calls(parts, part, self._secrets).entry(place)
+        step = Calls(parts, part, self._secrets, self.prompts.answerer).entry(place)
         job = parts.entries(place)
         return Job(
             id=job,
@@ -155,7 +155,7 @@ class RoutedWorkflow(Workflow[RoutedParts]):
         return Step("Write the runtime", comments=(says,), shell=PLAIN_SHELL, run=script, helper="runtime")
 
     def _walked(self, parts: RoutedParts, part: Part) -> Iterator[Step]:
-        yield from Calls(parts, part, self._secrets).steps()
+        yield from Calls(parts, part, self._secrets, self.prompts.answerer).steps()
         env: dict[str, str] = {"RDC_JOB": Expression("${{ job.status }}")}
         onward = parts.onward(part)
         if onward:

@@ -16,7 +16,7 @@ from backends.github.places import Place
 from backends.github.plan import Plan
 from backends.github.prompts import TOKEN, Agents
 from backends.github.question import question
-from backends.github.scalar import Expression
+from backends.github.scalar import Expression, comment
 from backends.github.seen import may_use
 from backends.github.settings import environments_of
 from backends.github.step import PLAIN_SHELL, Step
@@ -41,7 +41,7 @@ class Runbook(Workflow[Parts]):
     def jobs(self) -> tuple[Job, ...]:
         """The jobs in order; what each hands on is known only when all others are written."""
         parts = self._cut()
-        found = [self._part(parts, part) for part in parts.parts]
+        found = [replace(self._part(parts, part), comments=tuple(_why(parts, part))) for part in parts.parts]
         return tuple(replace(job, outputs=parts.outputs.get(job.id, {})) for job in found)
 
     def _steps(self, parts: Parts, part: Part) -> Iterator[Step]:
@@ -101,7 +101,8 @@ class Runbook(Workflow[Parts]):
         return (
             f"The units begin at the step with the id `{self.plan.ids.nodes[first.name]}`; the steps "
             "before it, and those from\n# `Wait for an answer` on, keep a run that waits for an answer, and go on with "
-            "it.\n# A run that is cancelled, or whose runner is lost, does not go on: a new run begins at its start."
+            "it.\n# A run that is cancelled, or whose runner is lost, ends there, with what it has done until then. It "
+            "does not go on;\n# a new run begins at the first unit."
         )
 
     @property
@@ -135,6 +136,18 @@ class Runbook(Workflow[Parts]):
             yield from waiting_saved(self._secrets.all, self.events, summary=self.options.summary)
         elif part is not parts.parts[-1] and (when := onward(parts, part)) != "false":
             yield from handed_over(part.id, self._secrets.all, when=when)
+
+
+def _why(parts: Parts, part: Part) -> Iterator[str]:
+    """What a part is there for, as comments on its job."""
+    gate = parts.approves(part)
+    if gate:
+        number = parts.asks_in(gate).index(part.id) + 1
+        yield comment(
+            f"What follows when {title(gate.node)} is approved{f', asked {number} times' if number > 1 else ''}."
+        )
+    for place in parts.rejections(part):
+        yield comment(f"What follows when {title(place.node)} is rejected.")
 
 
 def _acts(part: Part) -> bool:
