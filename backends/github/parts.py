@@ -148,10 +148,6 @@ class Parts(Jobs):
         name = self._approves.get(self.parts.index(part))
         return self.plan.flow.named[name] if name else None
 
-    def is_empty(self, part: Part) -> bool:
-        """Whether a part has nothing but an approval, so that it takes nothing over and hands nothing on."""
-        return not part.places
-
     def rejections(self, part: Part) -> list[Place]:
         """The prompts whose rejection leads into a part."""
         arcs = [arc for place in part.places for arc in self.plan.flow.arcs[place.name]]

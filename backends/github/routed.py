@@ -23,7 +23,8 @@ from backends.github.scalar import Expression
 from backends.github.settings import agent_types, environments_of
 from backends.github.step import PLAIN_SHELL, Step
 from backends.github.templating import render
-from backends.github.workflow import Workflow
+from backends.github.units import title
+from backends.github.workflow import REASON_TO_ASK, Workflow
 from compiler.ir.program import Node
 from compiler.ir.tasks import Gate, Shell
 from compiler.version import __version__
@@ -130,6 +131,37 @@ class RoutedWorkflow(Workflow[RoutedParts]):
 
     def _names(self, places: Iterable[Place]) -> list[str]:
         return [self.plan.ids.nodes[place.name] for place in places]
+
+    def _beside(self, parts: RoutedParts, part: Part) -> Iterator[Job]:
+        yield from (self._approval(parts, part, place) for place in part.questions)
+        yield from (self._matrix(parts, part, place) for place in part.matrices)
+
+    def _approval(self, parts: RoutedParts, part: Part, place: Place) -> Job:
+        """The job that people approve or reject."""
+        node = place.node
+        asked = parts.asked(part, place)
+        env = {
+            "PROMPT": self._question(node),
+            "TOKEN": TOKEN,
+            "ENVIRONMENT": self.options.approval_environment,
+            "BEFORE": parts.decision(place).before,
+        }
+        step = Step(
+            name=title(node),
+            shell=PLAIN_SHELL,
+            env=env,
+            run=render("approved.sh.jinja", step=""),
+            helper="approved",
+        )
+        return Job(
+            id=parts.gate(place),
+            name=f"Approve {title(node)}",
+            steps=(step,),
+            condition=all_of("!cancelled()", asked),
+            needs=(part.id,),
+            environment=self.options.approval_environment,
+            permissions=(("actions", "read", REASON_TO_ASK),),
+        )
 
     def _matrix(self, parts: RoutedParts, part: Part, place: Place) -> Job:
         step = Calls(parts, part, self._secrets, self.prompts.answerer).entry(place)

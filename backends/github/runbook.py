@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 from backends.github.continuation import handed_over, prepared, taken_over, waiting_saved
 from backends.github.ends import Ends
 from backends.github.identifiers import APPROVED
-from backends.github.job import Job
 from backends.github.jobs import Part
 from backends.github.parts import Environments, Parts
 from backends.github.places import Place
@@ -36,13 +34,6 @@ class Runbook(Workflow[Parts]):
     def _cut(self) -> Parts:
         environments = Environments(environments_of(self.plan.program, self.options), self.options.approval_environment)
         return Parts(self.plan, environments, told=self.options.summary)
-
-    @cached_property
-    def jobs(self) -> tuple[Job, ...]:
-        """The jobs in order; what each hands on is known only when all others are written."""
-        parts = self._cut()
-        found = [replace(self._part(parts, part), comments=tuple(_why(parts, part))) for part in parts.parts]
-        return tuple(replace(job, outputs=parts.outputs.get(job.id, {})) for job in found)
 
     def _steps(self, parts: Parts, part: Part) -> Iterator[Step]:
         gate = parts.approves(part)
@@ -81,6 +72,16 @@ class Runbook(Workflow[Parts]):
             env["ATTEMPT"] = str(parts.asks_in(gate).index(part.id) + 1)
         run = render("approved.sh.jinja", step=decision.step, summary=summary)
         return Step(f"Approved: {title(gate.node)}", APPROVED, shell=PLAIN_SHELL, env=env, run=run, helper="approved")
+
+    def _why(self, parts: Parts, part: Part) -> Iterator[str]:
+        gate = parts.approves(part)
+        if gate:
+            number = parts.asks_in(gate).index(part.id) + 1
+            yield comment(
+                f"What follows when {title(gate.node)} is approved{f', asked {number} times' if number > 1 else ''}."
+            )
+        for place in parts.rejections(part):
+            yield comment(f"What follows when {title(place.node)} is rejected.")
 
     def _begun(self, parts: Parts, part: Part) -> Iterator[Step]:
         if part is not parts.parts[0]:
@@ -136,18 +137,6 @@ class Runbook(Workflow[Parts]):
             yield from waiting_saved(self._secrets.all, self.events, summary=self.options.summary)
         elif part is not parts.parts[-1] and (when := onward(parts, part)) != "false":
             yield from handed_over(part.id, self._secrets.all, when=when)
-
-
-def _why(parts: Parts, part: Part) -> Iterator[str]:
-    """What a part is there for, as comments on its job."""
-    gate = parts.approves(part)
-    if gate:
-        number = parts.asks_in(gate).index(part.id) + 1
-        yield comment(
-            f"What follows when {title(gate.node)} is approved{f', asked {number} times' if number > 1 else ''}."
-        )
-    for place in parts.rejections(part):
-        yield comment(f"What follows when {title(place.node)} is rejected.")
 
 
 def _acts(part: Part) -> bool:
