@@ -9,6 +9,7 @@ from typing import assert_never
 
 from backends.github.jobs import Part
 from backends.github.places import Place
+from backends.github.prompts import BY_PEOPLE, Answers
 from backends.github.routes import RoutedParts
 from backends.github.scalar import OPEN, Expression, comment
 from backends.github.settings import UnitSecrets, agent_types
@@ -115,12 +116,16 @@ class Calls:
         step = replace(
             step,
             name=title(node),
-            comments=(*about(node), *(self._when(node) if step.condition else ())),
+            comments=(*about(node), *self._answered(node), *(self._when(node) if step.condition else ())),
             timeout=minutes(node),
             env=env,
             run=f"{RUNTIME} unit {step.id}\n",
         )
         return self._native(step) if _stands_alone(node) else step
+
+    def _answered(self, node: Node) -> Iterator[str]:
+        if isinstance(node.task, Ask) and self.asks == Answers.answerer:
+            yield BY_PEOPLE
 
     def entry(self, place: Place) -> Step:
         """The step of a job of a matrix, which does one entry of a place, with the secrets that this one needs."""
