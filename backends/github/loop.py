@@ -170,9 +170,9 @@ def _called(node: Node) -> str:
     """What a unit is called in the log, as a word of the script: on one line, and without anything that acts there."""
     shown = str(node.title) or node.id  # without its number, which shifts where a unit is inserted
     text = comment(" ".join(shown.replace("%", "%25").split()), 100)
-    if not set("$`") & set(text):
+    if not set("$`\\") & set(text):
         return "'" + text.replace("'", "'\\''") + "'"
-    return '"' + re.sub(r'([\\"$`])', r"\\\1", text) + '"'  # shellcheck takes a `$` in single quotes for a mistake
+    return '"' + re.sub(r'([\\"$`])', r"\\\1", text) + '"'  # shellcheck takes these in single quotes for mistakes
 
 
 def _filled(loop: Loop, variable: str, node: Node) -> Generator[str, None, str]:
