@@ -25,6 +25,9 @@ from compiler.ir.edges import Edge
 from compiler.ir.program import Node, Register, texts_of
 from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Task, Tool, task_texts
 
+_PLAIN_QUOTES = str.maketrans("\u2018\u2019\u201c\u201d\u2033\u2036", '\'\'""""')
+"""Typographic quotes, which shellcheck takes in a script for mistyped ones."""
+
 
 @dataclass(frozen=True, slots=True)
 class Loop:
@@ -169,7 +172,7 @@ def _given(loop: Loop, node: Node) -> str:
 def _called(node: Node) -> str:
     """What a unit is called in the log, as a word of the script: on one line, and without anything that acts there."""
     shown = str(node.title) or node.id  # without its number, which shifts where a unit is inserted
-    text = comment(" ".join(shown.replace("%", "%25").split()), 100)
+    text = comment(" ".join(shown.replace("%", "%25").split()), 100).translate(_PLAIN_QUOTES)
     if not set("$`\\") & set(text):
         return "'" + text.replace("'", "'\\''") + "'"
     return '"' + re.sub(r'([\\"$`])', r"\\\1", text) + '"'  # shellcheck takes these in single quotes for mistakes

@@ -168,7 +168,18 @@ def test_titles_of_groups_are_data(title: str, tmp_path: Path) -> None:
 
 
 def test_titles_of_units_in_a_loop_may_be_words_of_the_shell(tmp_path: Path) -> None:
-    titles = ["Esac", "Done", "Test", "Time", "It's", "In $x `y`", "C:\\dir", "Ends \\"]
+    titles = [
+        "Esac",
+        "Done",
+        "Test",
+        "Time",
+        "It's",
+        "In $x `y`",
+        "C:\\dir",
+        "Ends \\",
+        "It\u2019s",
+        "Say \u201c$x\u201d",
+    ]
     units = [
         f'## {number}. {title}\n\n```bash\necho {number} >> "$LOG"\n```\n\n' for number, title in enumerate(titles, 1)
     ]
@@ -178,7 +189,8 @@ def test_titles_of_units_in_a_loop_may_be_words_of_the_shell(tmp_path: Path) -> 
     assert findings([path]) == []
     run = engine.run(tmp_path, text, history=tmp_path / "h", env={"LOG": str(tmp_path / "log")})
     assert run.conclusion == "success", run.log
-    assert (tmp_path / "log").read_text().split() == list("12345678")
+    assert (tmp_path / "log").read_text().split() == [str(number) for number in range(1, 11)]
+    titles[-2:] = ["It's", 'Say "$x"']
     assert all(f"##[group]{title}\n" in run.log or f"::group::{title}\n" in run.log for title in titles)
 
 
