@@ -37,32 +37,46 @@ def is_current(file: File) -> bool:
 def write_all(*stages: Sequence[File]) -> None:
     """Write files: all are on the disk under temporary names before the first is renamed into place.
 
-    Links are followed: the file at their end is replaced.
+    Links are followed: the file at their end is replaced. Folders that are missing are made.
 
     Args:
         stages: Those to write, no two at one path. Those of a stage stand in place, through a power cut too, before
             the first of the next does.
 
     Raises:
-        OSError: One could not be written or renamed; `filename` is its path. No temporary file is left; if it
-            was not yet the turn of the renames, every file is as it was.
+        OSError: One could not be written or renamed; `filename` is its path. No temporary file and no empty folder
+            is left; if it was not yet the turn of the renames, every file is as it was.
     """
     staged: list[list[_Staged]] = [[] for _ in stages]
+    folders: list[Path] = []
     try:
         for files, ready in zip(stages, staged, strict=True):
             for file in files:
                 with _blaming(file):
                     target = file.path.resolve()
+                    _make(target.parent, folders)
                     ready.append(_Staged(file, _stage(file, target), target))
         for ready in staged:
             for one in ready:
                 with _blaming(one.file):
                     one.temporary.replace(one.target)
-            for folder in {one.target.parent for one in ready}:
+            for folder in {*(one.target.parent for one in ready), *(folder.parent for folder in folders)}:
                 _sync(folder)
     finally:
         for one in chain.from_iterable(staged):
             one.temporary.unlink(missing_ok=True)
+        for folder in reversed(folders):
+            with suppress(OSError):  # something stands in it
+                folder.rmdir()
+
+
+def _make(folder: Path, made: list[Path]) -> None:
+    """Make a folder, and before it those around it that are missing; each that is new is noted in `made`."""
+    if folder.is_dir():
+        return
+    _make(folder.parent, made)
+    folder.mkdir(exist_ok=True)  # another rdc may make it at the same time
+    made.append(folder)
 
 
 @contextmanager

@@ -104,14 +104,22 @@ def _obstacle(output: Output, sources: Sequence[Path], *, force: bool) -> Iterat
     place = output.place
     if place.is_symlink():
         yield unwritable(output.path, "its links lead in a circle", "remove the link")
-    elif not place.parent.is_dir():
+    elif not place.parent.is_dir() and not output.option:
         yield unwritable(str(Path(output.path).parent), "there is no such folder", "create the folder first")
     elif place.is_dir():
         yield unwritable(output.path, "it is a folder", output.advice)
-    elif not os.access(place.parent, os.W_OK | os.X_OK):
-        yield unwritable(str(Path(output.path).parent), "it is read-only, or you may not write in it")
+    elif problem := _folder_problem(place.parent):
+        yield unwritable(str(Path(output.path).parent), problem)
     elif place.exists():
         yield from _existing(output, place, sources, force=force)
+
+
+def _folder_problem(folder: Path) -> str:
+    """What forbids to write in a folder, or to make it, in the words of a diagnostic; "" for nothing."""
+    there = next(around for around in (folder, *folder.parents) if os.path.lexists(around))
+    if not there.is_dir():
+        return f"{there.name} is no folder"
+    return "" if os.access(there, os.W_OK | os.X_OK) else "it is read-only, or you may not write in it"
 
 
 def _existing(output: Output, place: Path, sources: Sequence[Path], *, force: bool) -> Iterator[Diagnostic]:

@@ -86,12 +86,15 @@ class Caller:
         return self.run.text(self.written(field))
 
     def environment(self, names: Optional[list[str]], **more: str) -> dict[bytes, bytes]:
-        """Return what a called process finds; of the secrets those with these names, all for None.
+        """Return what a called process finds; of the secrets those with these names, and those of the unit.
+
+        Without names for either it finds all.
 
         Raises UnfitError for a value that no environment variable can have.
         """
         run, unit = self.run, self.run.unit
-        hidden = set() if names is None else set(os.environ.get("RDC_SECRETS", "").split()) - set(names)
+        given = None if names is None and "secrets" not in unit else {*(names or ()), *unit.get("secrets", ())}
+        hidden = set() if given is None else set(os.environ.get("RDC_SECRETS", "").split()) - given
         found = {
             name: value for name, value in os.environ.items() if not KEPT_BACK.fullmatch(name) and name not in hidden
         }

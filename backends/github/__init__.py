@@ -22,7 +22,7 @@ from backends.github.prompts import Prompts, prompts_of
 from backends.github.routed import RoutedWorkflow
 from backends.github.routes import make_routes
 from backends.github.runbook import Runbook
-from backends.github.settings import unknown_units
+from backends.github.settings import unfit_units
 from backends.github.workflow import Workflow
 from backends.mermaid.chart import chart, is_too_big
 from compiler.diagnostic import Diagnostic
@@ -53,12 +53,12 @@ class GithubBackend(Backend[GithubOptions]):
         plan = make_plan(plain, prompts.verdicts)
         refused = (
             *taken(program, options, prompts),
-            *unknown_units(program, options),
+            *unfit_units(program, options),
             *inexpressible(plan, options, prompts),
         )
         if refused:
             return Emission(None, refused)
-        flow = _chart(program, plan.names.nodes) if options.summary else ""
+        flow = _chart(program, plan.ids.nodes) if options.summary else ""
         workflow = Runbook(program, plan, options, prompts, flow)
         return _checked(workflow, plain)
 
@@ -84,12 +84,13 @@ def _routed(program: Program, options: GithubOptions) -> Emission:
     prompts = prompts_of(options) if any(map(routes.may_ask, plain.nodes)) else Prompts()
     refused = (
         *taken(program, options, prompts),
+        *unfit_units(program, options),
         *unroutable(routes, options),
         *unreachable_inputs(program, options, prompts),
     )
     if refused:
         return Emission(None, refused)
-    flow = _chart(program, routes.names.nodes) if options.summary else ""
+    flow = _chart(program, routes.ids.nodes) if options.summary else ""
     return _checked(RoutedWorkflow(program, routes, options, prompts, flow), plain, entries_apart(routes, options))
 
 

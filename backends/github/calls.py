@@ -8,12 +8,13 @@ from functools import cached_property
 from typing import assert_never
 
 from backends.github.jobs import Part
-from backends.github.options import GithubOptions
 from backends.github.places import Place
+from backends.github.prompts import BY_PEOPLE, Answers
 from backends.github.routes import RoutedParts
-from backends.github.scalar import OPEN, Expression, comment, label
+from backends.github.scalar import OPEN, Expression, comment
+from backends.github.settings import UnitSecrets, agent_types
 from backends.github.step import PLAIN_SHELL, Step
-from backends.github.units import about, as_file, fits_file, headings, title
+from backends.github.units import about, as_file, fits_file, headings, in_loop, loop_title, title
 from backends.marks import marked
 from compiler.ir.answers import usual_seconds
 from compiler.ir.edges import Edge, OutcomeTest, SlotTest
@@ -69,14 +70,6 @@ def texts(written: Node) -> dict[str, str]:
     return {name: text for name, text in found.items() if text and is_variable(text)}
 
 
-def agent_types(node: Node) -> list[str]:
-    """The agent types that a unit calls."""
-    task = node.task
-    if isinstance(task, Parallel):
-        return [entry.agent for entry in task.entries]
-    return [task.agent] if isinstance(task, Agent) else []
-
-
 def minutes(node: Node) -> int:
     """After how many minutes GitHub is to end a unit, a little later than the runtime does; 0 for never."""
     seconds = node.settings.timeout or usual_seconds(node.task)
@@ -85,13 +78,12 @@ def minutes(node: Node) -> int:
 
 @dataclass(frozen=True)
 class Calls:
-    """Writes the places of a part as steps. `secrets` are the expressions of all secrets, by variable."""
+    """Writes the places of a part as steps. `secrets` knows what each unit gets, `asks` says who answers questions."""
 
     parts: RoutedParts
     part: Part
-    options: GithubOptions
-    secrets: Mapping[str, str]
-    asked_by: str
+    secrets: UnitSecrets
+    asks: str
 
     def steps(self) -> Iterator[Step]:
         """The steps in order; ends have none."""
@@ -106,7 +98,7 @@ class Calls:
     def _step(self, place: Place) -> Step:
         step = Step(
             name="",
-            id=self.parts.names.nodes[place.name],
+            id=self.parts.ids.nodes[place.name],
             condition=self.parts.condition(self.part, place),
             shell=PLAIN_SHELL,
         )
@@ -124,16 +116,20 @@ class Calls:
         step = replace(
             step,
             name=title(node),
-            comments=(*about(node), *(self._when(node) if step.condition else ())),
+            comments=(*about(node), *self._answered(node), *(self._when(node) if step.condition else ())),
             timeout=minutes(node),
             env=env,
             run=f"{RUNTIME} unit {step.id}\n",
         )
         return self._native(step) if _stands_alone(node) else step
 
+    def _answered(self, node: Node) -> Iterator[str]:
+        if isinstance(node.task, Ask) and self.asks == Answers.answerer:
+            yield BY_PEOPLE
+
     def entry(self, place: Place) -> Step:
         """The step of a job of a matrix, which does one entry of a place, with the secrets that this one needs."""
-        node, name = place.node, self.parts.names.nodes[place.name]
+        node, name = place.node, self.parts.ids.nodes[place.name]
         env = {f"RDC_{key}": text for key, text in texts(node).items()}
         return Step(
             name=title(node),
@@ -155,11 +151,17 @@ class Calls:
         several = len(units) > 1
         env = self._secrets(units)
         for node in units:
-            name = self.parts.names.nodes[node.id]
+            name = self.parts.ids.nodes[node.id]
             env |= {_variable(key, name if several else ""): text for key, text in texts(node).items()}
-        shown = f"Loop: {title(units[0])}" if len(units) == 1 else f"Loop: {', '.join(node.id for node in units)}"
-        comments = tuple(line for node in units for line in about(node, place.nodes))
-        return replace(step, name=label(shown), comments=comments, env=env, run=f"{RUNTIME} loop {step.id}\n")
+        routes = self.parts.routes
+        comments = tuple(in_loop(units, routes.nodes, self.asks))
+        return replace(
+            step,
+            name=loop_title(units, routes.program.groups),
+            comments=comments,
+            env=env,
+            run=f"{RUNTIME} loop {step.id}\n",
+        )
 
     def _when(self, node: Node) -> Iterator[str]:
         """What leads to a unit, as a reader wants it: `if review: REJECT`, `if issue_type == "bug"`."""
@@ -189,38 +191,19 @@ class Calls:
 
     def _secrets(self, nodes: Iterable[Node]) -> dict[str, str]:
         """The secrets that what some units call is given, and their names for the runtime, which masks their values."""
-        wanted = {name for node in nodes for name in self._wanted(node)}
-        found = {name: value for name, value in self.secrets.items() if name in wanted}
+        found = self.secrets.of(*nodes)
         return {**found, "RDC_SECRETS": " ".join(found)} if found else {}
 
     def _entry_secrets(self, node: Node) -> dict[str, str]:
         """The secrets of a parallel step, each empty in the jobs of the entries that it is not for."""
-        entries = agent_types(node)
         found = self._secrets([node])
-        for name, secret in self.options.secret_names().items():
-            wanting = [index for index, agent in enumerate(entries) if name in self.options.of_agent(agent)[1]]
-            if name in found and len(wanting) < len(entries):
-                test = f"contains(fromJSON('{wanting}'), matrix.entry)"
-                found[name] = Expression(f"${{{{ {test} && secrets.{secret} || '' }}}}")
+        entries = [self.secrets.of_entry(node, index) for index in range(len(agent_types(node)))]
+        for name, value in self.secrets.of(node).items():
+            wanting = [index for index, secrets in enumerate(entries) if name in secrets]
+            if len(wanting) < len(entries):
+                secret = value.removeprefix("${{ ").removesuffix(" }}")
+                found[name] = Expression(f"${{{{ contains(fromJSON('{wanting}'), matrix.entry) && {secret} || '' }}}}")
         return found
-
-    def _wanted(self, node: Node) -> Iterable[str]:
-        options = self.options
-        match node.task:
-            case Shell():
-                return self.secrets
-            case Agent(agent):
-                return options.of_agent(agent)[1]
-            case Parallel(entries):
-                return {name for entry in entries for name in options.of_agent(entry.agent)[1]}
-            case Tool(connection):
-                return options.of_tool(connection)[1]
-            case Ask():
-                return options.of_agent("")[1] if self.asked_by == "agent" else ()
-            case Gate() | Branch() | End():
-                return ()
-            case _:
-                assert_never(node.task)
 
 
 def _word(edge: Edge) -> Iterator[str]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
-from backends.github.names import KEPT, SAVED
+from backends.github.identifiers import KEPT, SAVED
 from backends.github.options import GithubOptions
 from backends.github.pins import pins
 from backends.github.plan import Plan

@@ -70,7 +70,7 @@ class Ends:
 
     def _shared(self, ends: Sequence[tuple[Reached, str]]) -> Step:
         """Many ends that nothing but a failure leads to, of which one has been reached, or none."""
-        names, compare = self.parts.names.nodes, self.parts.compare(self.part)
+        names, compare = self.parts.ids.nodes, self.parts.compare(self.part)
         chosen = [(expression(some(*end.halts), compare), f"'{names[end.node.id]}'") for end, _ in ends]
         lines = ['[ -n "$END" ] || exit 0', "message=${!END}", """echo "::error title=STOP::${message//'%'/%25}\""""]
         if self.told:
@@ -84,7 +84,7 @@ class Ends:
         )
 
     def _reached(self) -> Iterator[Reached]:
-        plan, names = self.parts.plan, self.parts.names.nodes
+        plan, names = self.parts.plan, self.parts.ids.nodes
         here = {names[place.name] for place in self.part.places}
         home = {node.id: place for place in self.part.places for node in place.nodes}
         for node in plan.program.nodes:
@@ -104,7 +104,7 @@ class Ends:
         condition = self._condition(end)
         return Step(
             name=end.word,
-            id=self.parts.names.nodes[end.node.id],
+            id=self.parts.ids.nodes[end.node.id],
             comments=tuple(ways_to(self.parts.plan.program, end.node)) if condition else (),
             condition=condition,
             env={"MESSAGE": message} if message else {},
@@ -136,7 +136,7 @@ class Ends:
     def _message(self, node: Node) -> str:
         """The message on one line. That of an end in a loop, which knows the numbers of instances, is its output."""
         assert isinstance(node.task, End)  # noqa: S101 (tells mypy)
-        plan, names = self.parts.plan, self.parts.names.nodes
+        plan, names = self.parts.plan, self.parts.ids.nodes
         loops = [place for place in self.part.places if place.kind == "loop" and node in place.nodes]
         if loops and node.task.message:
             return Expression(f"${{{{ steps.{names[loops[0].name]}.outputs.message }}}}")

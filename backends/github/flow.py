@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import assert_never
 
 from backends.github.condition import FALSE, TRUE, Condition, Literal, every, negation, size, some
-from backends.github.names import Names
+from backends.github.identifiers import Identifiers
 from backends.github.places import Place, changed_by, scopes_of
 from compiler.ir.edges import (
     Add,
@@ -87,13 +87,13 @@ class Flow:
     Args:
         program: What the places are of.
         places: All of its places.
-        names: A step id for each node, a variable for each counter.
+        ids: A step id for each node, a variable for each counter.
         answers: How the outcome of a prompt is seen.
     """
 
-    def __init__(self, program: Program, places: Sequence[Place], names: Names, answers: Verdicts = ANSWER) -> None:
-        self.names = names
-        self.ids = names.nodes
+    def __init__(self, program: Program, places: Sequence[Place], ids: Identifiers, answers: Verdicts = ANSWER) -> None:
+        self.ids = ids
+        self._steps = ids.nodes
         self.places = places
         self.arcs: dict[str, list[Arc]] = {place.name: [] for place in places}
         self.halts: dict[str, list[Literal]] = {}
@@ -165,7 +165,7 @@ class Flow:
         if place.kind == "branch" or (self.reached[source] == TRUE and self._seen(place.node) is OUTCOME):
             return self.reached[source]
         seen = self._seen(place.node)
-        return Literal(self.ids[source], seen.property, "!=", seen.absent)
+        return Literal(self._steps[source], seen.property, "!=", seen.absent)
 
     def _seen(self, node: Node) -> Verdicts:
         return self.answers if isinstance(node.task, Ask) else OUTCOME
@@ -187,11 +187,11 @@ class Flow:
         own = {node.id for node in place.nodes}
         edges = {edge.target: edge for node in place.nodes for edge in node.edges if edge.target not in own}
         for target, edge in edges.items():
-            yield Arc(place.name, edge, Literal(self.ids[place.name], "outputs.next", "==", self.ids[target]))
+            yield Arc(place.name, edge, Literal(self._steps[place.name], "outputs.next", "==", self._steps[target]))
 
     def _outcomes(self, place: Place) -> Iterator[Arc]:
         stop = self.halt(place.node)
-        step, seen = self.ids[place.name], self._seen(place.node)
+        step, seen = self._steps[place.name], self._seen(place.node)
         passed: Condition = Literal(step, seen.property, "==", seen.passed)
         if stop:
             self.halts.setdefault(stop, []).append(Literal(step, seen.property, "==", seen.failed))
@@ -227,7 +227,7 @@ class Flow:
             holds = {"<": value < test.value, ">=": value >= test.value, "=": value == test.value}[test.operator]
             return TRUE if holds else FALSE
         operator = "==" if test.operator == "=" else test.operator
-        return Literal(self.ids[value.place], self.names.output(value.register), operator, test.value)
+        return Literal(self._steps[value.place], self.ids.output(value.register), operator, test.value)
 
     # --- What counters are worth --------------------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from backends.github.names import identifiers
+from backends.github.identifiers import identifiers
 from backends.github.scalar import OPEN, Expression, label
 from compiler.ir.program import Input
 

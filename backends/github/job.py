@@ -10,10 +10,9 @@ from backends.github.step import Step
 
 @dataclass(frozen=True)
 class Job:
-    """A job with its steps; `permissions` are scope, access and the reason for it.
+    """A job with its steps; `permissions` are scope, access and the reason for it, `comments` stand above it.
 
-    `matrix` has a label for each entry of a parallel step, which then has a job of its own with all this; `timeout` is
-    in minutes, 0 for the usual one.
+    `matrix` has a label for each entry of a parallel step, which then has a job of its own with all this.
     """
 
     id: str
@@ -27,4 +26,4 @@ class Job:
     env: Mapping[str, str] = field(default_factory=dict)
     shell: str = ""
     matrix: tuple[str, ...] = ()
-    timeout: int = 0
+    comments: tuple[str, ...] = ()

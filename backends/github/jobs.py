@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from backends.github.condition import Condition
-from backends.github.names import REVIEWS, Names
+from backends.github.identifiers import REVIEWS, Identifiers
 from backends.github.places import Place
 from backends.github.prompts import Decision
 from backends.github.scalar import Expression
@@ -42,8 +42,8 @@ class Jobs(ABC):
 
     parts: Sequence[Part]
 
-    def __init__(self, names: Names, levels: dict[str, int], *, is_cut: bool) -> None:
-        self.names = names
+    def __init__(self, ids: Identifiers, levels: dict[str, int], *, is_cut: bool) -> None:
+        self.ids = ids
         self.levels = levels
         self.outputs: dict[str, dict[str, Expression]] = {}
         self.last = max(levels.values())
@@ -89,17 +89,17 @@ class Jobs(ABC):
 
     def gate(self, place: Place) -> str:
         """The id of the job that waits for the approval of a place."""
-        return f"approve_{self.names.nodes[place.name]}"
+        return f"approve_{self.ids.nodes[place.name]}"
 
     def entries(self, place: Place) -> str:
         """The id of the job that is a matrix of the agents of a place."""
-        return f"entries_{self.names.nodes[place.name]}"
+        return f"entries_{self.ids.nodes[place.name]}"
 
     def decision(self, place: Place) -> Decision:
         """What people decide about a place; the job that asks them hands on the reviews before."""
         before = self.handed_on(self.id(self.levels[place.name]), REVIEWS, "outputs.until_now")
         ended = Expression(f"${{{{ needs.{self.gate(place)}.result }}}}")
-        return Decision(self.names.nodes[place.name], ended, Expression(f"${{{{ {before} }}}}"))
+        return Decision(self.ids.nodes[place.name], ended, Expression(f"${{{{ {before} }}}}"))
 
     def before(self, part: Part) -> tuple[list[str], list[Place]]:
         """The parts and the decisions before a part."""

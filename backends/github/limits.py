@@ -8,14 +8,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from backends.base import OptionFinding
-from backends.github.calls import agent_types
-from backends.github.options import GithubOptions
+from backends.github.options import GithubOptions, command_of
 from backends.github.places import Place, retry_of
 from backends.github.plan import Plan
 from backends.github.prompts import Agents, Approvals, Prompts
 from backends.github.routes import Routes
 from backends.github.scalar import OPEN, Expression
-from backends.github.settings import environments_of
+from backends.github.settings import agent_types, environments_of
 from backends.github.step import Step
 from backends.github.triggers import INPUTS
 from backends.github.workflow import Workflow
@@ -91,25 +90,32 @@ def _environments(plan: Plan, place: Place, options: GithubOptions, prompts: Pro
         if node.id not in found or (place.kind != "loop" and not prompts.waits):
             continue
         if place.kind == "loop":
-            problem = f"unit {node.id} is in a loop, and an environment belongs to a job"
-            yield _at(node, "RD520", problem, "leave the loop before the unit, or take the option `environment`")
+            yield _looped_environment(node)
         else:
             problem = f"the environment of unit {node.id} would cut the run, and a run that may wait is one job"
             yield _at(node, "RD520", problem, "take `prompts: environment` or `prompts: agent`")
 
 
+def _looped_environment(node: Node) -> Diagnostic:
+    problem = f"unit {node.id} is in a loop, and an environment belongs to a job"
+    return _at(node, "RD520", problem, "leave the loop before the unit, or take the option `environment`")
+
+
 def unroutable(routes: Routes, options: GithubOptions) -> Iterator[Diagnostic]:
-    """Approvals in loops and of other questions, and agents and tools that no command is named for."""
+    """What cannot stand in a loop, approvals of other questions, and agents and tools without a command."""
+    environments = environments_of(routes.program, options)
     for place in routes.places:
         for node in place.nodes:
+            if place.kind == "loop" and node.id in environments:
+                yield _looped_environment(node)
             yield from _approval(node, options, in_loop=place.kind == "loop")
             for name in agent_types(node):
-                if not options.of_agent(name)[0]:
+                if not command_of(options.caller_of(name)):
                     kind = f"an agent of the type {name}" if name else "an agent"
                     problem = f"unit {node.id} calls {kind}, and no option names a command for it"
                     remedy = "give the option `agent`, a command that gets a prompt on standard input"
                     yield _at(node, "RD532", problem, f"{remedy}, or `agents` for each type" if name else remedy)
-            if isinstance(node.task, Tool) and not options.of_tool(node.task.connection)[0]:
+            if isinstance(node.task, Tool) and not command_of(options.tools.get(node.task.connection)):
                 problem = f"unit {node.id} calls a tool of {node.task.connection}, and no option names a command for it"
                 remedy = "give the option `tools`, which has a command for each connection"
                 yield _at(node, "RD532", problem, remedy)
@@ -191,7 +197,7 @@ def exceeded(workflow: Workflow[Any], text: str) -> Iterator[Diagnostic]:
     if size > LARGEST_FILE:
         yield _too_large(workflow, f"the workflow would have {size:,} bytes, and GitHub takes {LARGEST_FILE:,}")
     yield from _inputs(workflow)
-    nodes = {workflow.plan.names.nodes[node.id]: node for node in workflow.plan.program.nodes}
+    nodes = {workflow.plan.ids.nodes[node.id]: node for node in workflow.plan.program.nodes}
     for job in workflow.jobs:
         if len(job.matrix) > MOST_JOBS:
             whose = next(nodes[step.id] for step in job.steps if step.id in nodes)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from shlex import quote
 from typing import assert_never
 
-from backends.github.names import Names
+from backends.github.identifiers import Identifiers
 from backends.github.places import Place
 from backends.github.question import question, verdict_words
 from backends.github.scalar import comment
@@ -24,6 +24,9 @@ from backends.shell.ways import INDENT, Ways
 from compiler.ir.edges import Edge
 from compiler.ir.program import Node, Register, texts_of
 from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Task, Tool, task_texts
+
+_PLAIN_QUOTES = str.maketrans("\u2018\u2019\u201c\u201d\u2033\u2036", '\'\'""""')
+"""Typographic quotes, which shellcheck takes in a script for mistyped ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +40,7 @@ class Loop:
     """
 
     place: Place
-    names: Names
+    ids: Identifiers
     counters: tuple[Register, ...]
     registers: Registers
     start: Mapping[str, str]
@@ -77,8 +80,8 @@ def script(loop: Loop) -> str:
     if _has_end(loop):
         lines.append("rdc_message=")
     if loop.resumable:
-        units = "|".join(loop.names.nodes[node.id] for node in loop.place.nodes)
-        words = ("go_on", loop.names.nodes[loop.place.name], quote(units), *_followed(loop))
+        units = "|".join(loop.ids.nodes[node.id] for node in loop.place.nodes)
+        words = ("go_on", loop.ids.nodes[loop.place.name], quote(units), *_followed(loop))
         lines.append(" ".join(words))
     lines += ['while [ -z "$rdc_next" ]; do', f"{INDENT}case $rdc_unit in"]
     for node in loop.place.nodes:
@@ -88,7 +91,7 @@ def script(loop: Loop) -> str:
 
 
 def _followed(loop: Loop) -> list[str]:
-    return [loop.names.counters[register.name] for register in loop.counters]
+    return [loop.ids.counters[register.name] for register in loop.counters]
 
 
 def _kinds(loop: Loop) -> set[type[Task]]:
@@ -109,7 +112,7 @@ def environment(loop: Loop) -> dict[str, str]:
     texts: dict[str, str] = {}
     for written in loop.place.nodes:
         node, _ = marked(written)
-        name = loop.names.nodes[node.id]
+        name = loop.ids.nodes[node.id]
         if isinstance(node.task, Shell):
             texts[f"RDC_COMMAND_{name}"] = str(node.task.command)
         elif isinstance(node.task, Ask):
@@ -125,7 +128,7 @@ def _variables(nodes: Iterable[Node]) -> set[str]:
 
 def _arm(loop: Loop, node: Node) -> Iterator[str]:
     """What the loop does when it stands at a node."""
-    name = loop.names.nodes[node.id]
+    name = loop.ids.nodes[node.id]
     yield f"{name})"
     yield from (INDENT + line for line in _done(loop, node, name))
     yield f"{INDENT};;"
@@ -146,7 +149,7 @@ def _done(loop: Loop, node: Node, name: str) -> Iterator[str]:
         case End():
             message = yield from _filled(loop, f"RDC_MESSAGE_{name}", node)
             yield f"rdc_message={message}"
-            yield f"rdc_next={name}"
+            yield f"rdc_next='{name}'"
         case Branch():
             yield from _ways(loop).lines(node)
         case Agent() | Tool() | Parallel() | Gate():
@@ -157,22 +160,22 @@ def _done(loop: Loop, node: Node, name: str) -> Iterator[str]:
 
 def _given(loop: Loop, node: Node) -> str:
     """The assignments before the command of a unit (M4)."""
-    given = [f"{variable.name}=${loop.names.counters[variable.register]} " for variable in node.variables]
+    given = [f"{variable.name}=${loop.ids.counters[variable.register]} " for variable in node.variables]
     kept = [f"-u {name}" for name in loop.own if name not in loop.secrets[node.id]]
     if kept:
         given.append(f"rdc_without='{' '.join(kept)}' ")
     if node.retries:
-        given.append(f"RDC_ATTEMPT=$(({loop.names.counters[node.retries]} + 1)) ")
+        given.append(f"RDC_ATTEMPT=$(({loop.ids.counters[node.retries]} + 1)) ")
     return "".join(given)
 
 
 def _called(node: Node) -> str:
     """What a unit is called in the log, as a word of the script: on one line, and without anything that acts there."""
     shown = str(node.title) or node.id  # without its number, which shifts where a unit is inserted
-    text = comment(" ".join(shown.replace("%", "%25").split()), 100)
-    if not set("$`") & set(text):
-        return quote(text)
-    return '"' + re.sub(r'([\\"$`])', r"\\\1", text) + '"'  # shellcheck takes a `$` in single quotes for a mistake
+    text = comment(" ".join(shown.replace("%", "%25").split()), 100).translate(_PLAIN_QUOTES)
+    if not set("$`\\") & set(text):
+        return "'" + text.replace("'", "'\\''") + "'"
+    return '"' + re.sub(r'([\\"$`])', r"\\\1", text) + '"'  # shellcheck takes these in single quotes for mistakes
 
 
 def _filled(loop: Loop, variable: str, node: Node) -> Generator[str, None, str]:
@@ -180,7 +183,7 @@ def _filled(loop: Loop, variable: str, node: Node) -> Generator[str, None, str]:
     found = _placeholders(node)
     if not found:
         return f'"${variable}"'
-    pairs = " ".join(f'{quote(mark)} "${loop.names.counters[register]}"' for mark, register in found.items())
+    pairs = " ".join(f'{quote(mark)} "${loop.ids.counters[register]}"' for mark, register in found.items())
     yield f'fill "${variable}" {pairs}'
     return '"$rdc_text"'
 
@@ -199,7 +202,7 @@ def _ways(loop: Loop) -> Ways:
 
     def way(edge: Edge) -> list[str]:
         variable = "rdc_unit" if edge.target in own else "rdc_next"
-        return [*loop.registers.done(edge.effects), f"{variable}={loop.names.nodes[edge.target]}"]
+        return [*loop.registers.done(edge.effects), f"{variable}='{loop.ids.nodes[edge.target]}'"]
 
     return Ways(loop.registers, way)
 
@@ -210,6 +213,6 @@ def _farewell(loop: Loop) -> Iterator[str]:
     elif Ask in _kinds(loop):
         yield '[ -n "$rdc_next" ] || exit 1'  # what could not be asked is no end
     message = ["rdc_message"] if _has_end(loop) else []
-    told = ("rdc_next", *(loop.names.counters[name] for name in loop.reports), *message)
+    told = ("rdc_next", *(loop.ids.counters[name] for name in loop.reports), *message)
     for name in told:
         yield f'echo "{name.removeprefix("rdc_")}=${name}" >> "$GITHUB_OUTPUT" || exit'

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from backends.github.calls import agent_types
 from backends.github.continuation import entry_again, entry_kept, of_earlier
 from backends.github.scalar import Expression, comment, label
+from backends.github.settings import agent_types
 from backends.github.step import PLAIN_SHELL, Step
 from backends.github.templating import render
 from backends.github.units import title

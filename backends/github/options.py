@@ -151,6 +151,13 @@ class Called(_Model):
 
 
 Caller = Script | Called
+
+
+def command_of(caller: Caller | None) -> str:
+    """The command itself; "" for none."""
+    return caller.run if isinstance(caller, Called) else caller or ""
+
+
 Name = Annotated[str, AfterValidator(_line)]
 
 
@@ -298,19 +305,9 @@ class GithubOptions(_Model):
             raise ValueError(f"the variable {name} is given by `env` and by `secrets`; give it once")
         return self
 
-    def called(self, caller: Script | Called | None) -> tuple[str, list[str]]:
-        """A command and the names of the secrets that it gets; "" for none."""
-        if isinstance(caller, Called):
-            return caller.run, caller.secrets
-        return caller or "", list(self.secret_names())
-
-    def of_agent(self, name: str) -> tuple[str, list[str]]:
-        """The command of an agent type, and its secrets."""
-        return self.called(self.agents.get(name) or self.agent)
-
-    def of_tool(self, connection: str) -> tuple[str, list[str]]:
-        """The command of a connection, and its secrets."""
-        return self.called(self.tools.get(connection))
+    def caller_of(self, agent: str) -> Caller | None:
+        """The command of an agent type, if there is one for it."""
+        return self.agents.get(agent) or self.agent
 
     def secret_names(self) -> dict[str, str]:
         """The secret that each variable gets."""

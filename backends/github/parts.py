@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from backends.github.condition import TRUE, Literal, expression, some
 from backends.github.flow import APPROVAL, Arc
+from backends.github.identifiers import APPROVED, REVIEWS
 from backends.github.jobs import Jobs, Part
-from backends.github.names import APPROVED, REVIEWS
 from backends.github.places import Place, retry_of
 from backends.github.plan import Plan
 from backends.github.prompts import Decision
@@ -53,7 +53,7 @@ class Parts(Jobs):
         self.plan = plan
         self.environments = environments or Environments()
         self.gates = plan.flow.answers is APPROVAL
-        self._names = plan.names.nodes
+        self._names = plan.ids.nodes
         keys: dict[str, Key] = {}
         for place in plan.places:
             keys[place.name] = self._key(keys, place)
@@ -67,7 +67,7 @@ class Parts(Jobs):
             {*(keys[place.name] for place in places), *(key for found in self._attempts.values() for key in found)}
         )
         levels = {place.name: order.index(keys[place.name]) for place in places}
-        super().__init__(plan.names, levels | dict.fromkeys(silent, 0), is_cut=bool(gates) or len(order) > 1)
+        super().__init__(plan.ids, levels | dict.fromkeys(silent, 0), is_cut=bool(gates) or len(order) > 1)
         self.last = len(order) - 1
         self._gate_steps = {self._names[place.name]: place for place in gates}
         self._step_level = {self._names[name]: level for name, level in levels.items()}
@@ -148,10 +148,6 @@ class Parts(Jobs):
         name = self._approves.get(self.parts.index(part))
         return self.plan.flow.named[name] if name else None
 
-    def is_empty(self, part: Part) -> bool:
-        """Whether a part has nothing but an approval, so that it takes nothing over and hands nothing on."""
-        return not part.places
-
     def rejections(self, part: Part) -> list[Place]:
         """The prompts whose rejection leads into a part."""
         arcs = [arc for place in part.places for arc in self.plan.flow.arcs[place.name]]
@@ -209,8 +205,11 @@ class Parts(Jobs):
 
     def fine(self, part: Part) -> Iterator[str]:
         """That no earlier job has failed, but for those that were rejected."""
+        reached = self.whole(part)
         for other in self.parts[: self.parts.index(part)]:
             if self.approves(other):
+                if reached == self._rejected(other.id):
+                    continue
                 yield f"needs.{other.id}.result != 'failure' || {self._approved(other.id)} != 'true'"
             else:
                 yield f"needs.{other.id}.result != 'failure'"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from backends.github.condition import FALSE, Literal, literals
 from backends.github.flow import ANSWER, APPROVAL, Flow, Report, TangledError, Values, Verdicts
-from backends.github.names import Names, names_of
+from backends.github.identifiers import Identifiers, identifiers_of
 from backends.github.places import Place, changes, find_places, scopes_of
 from compiler.ir.edges import Add, CounterTest
 from compiler.ir.graph import between, to_graph
@@ -24,7 +24,7 @@ class Plan:
     """
 
     program: Program
-    names: Names
+    ids: Identifiers
     places: Sequence[Place]
     flow: Flow
     counters: dict[str, dict[str, Values]]
@@ -42,19 +42,19 @@ def make_plan(program: Program, answers: Verdicts = ANSWER) -> Plan:
     Where a counter cannot be followed by conditions over outcomes, the units between those that change it and the one
     that needs it become one loop, which can follow anything.
     """
-    names = names_of(program)
+    ids = identifiers_of(program)
     together: list[frozenset[str]] = []
     while True:
         places = find_places(program, together, asks=answers is APPROVAL)
         try:
-            flow = Flow(program, places, names, answers)
+            flow = Flow(program, places, ids, answers)
             places = [place for place in places if flow.reached[place.name] != FALSE]
-            counters, reports = _followed(program, places, flow, names)
+            counters, reports = _followed(program, places, flow, ids)
             instances = {place.name: _instances(place, flow) for place in places if place.kind != "loop"}
         except TangledError as error:
             together.append(_tangle(program, error))
             continue
-        return Plan(program, names, places, flow, counters, reports, instances)
+        return Plan(program, ids, places, flow, counters, reports, instances)
 
 
 def _tangle(program: Program, error: TangledError) -> frozenset[str]:
@@ -64,12 +64,12 @@ def _tangle(program: Program, error: TangledError) -> frozenset[str]:
 
 
 def _followed(
-    program: Program, places: Sequence[Place], flow: Flow, names: Names
+    program: Program, places: Sequence[Place], flow: Flow, ids: Identifiers
 ) -> tuple[dict[str, dict[str, Values]], dict[str, list[str]]]:
     """For each loop the counters that it follows with their values at its start, and those that it reports."""
     wanted: dict[str, set[str]] = {place.name: set() for place in places if place.kind == "loop"}
-    of_step = {names.nodes[name]: name for name in wanted}
-    of_variable = {names.output(register): register for register in names.counters}
+    of_step = {ids.nodes[name]: name for name in wanted}
+    of_variable = {ids.output(register): register for register in ids.counters}
 
     def demand(found: Iterable[Literal]) -> None:
         for literal in found:

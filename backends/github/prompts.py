@@ -23,13 +23,14 @@ class Prompts:
 
     `waits` says whether a run may have to wait for an answer, and be continued by another one; `in_loop` is the name of
     the template with the function `ask` of a loop, `last_line` says whether the last line of an answer is what counts,
-    `summary` whether it is noted what has run.
+    `answerer` who answers, `summary` whether it is noted what has run.
     """
 
     waits: ClassVar[bool] = False
     verdicts: ClassVar[Verdicts] = OUTCOME
     in_loop: ClassVar[str] = ""
     last_line: ClassVar[bool] = False
+    answerer: ClassVar[str] = "a person"
 
     summary: bool = False
 
@@ -95,6 +96,7 @@ class Agents(Prompts):
 
     in_loop = "ask-agent.sh.jinja"
     last_line = True
+    answerer = "the agent"
 
     def unit(self, step: Step, node: Node) -> Step:
         """Asks the agent."""

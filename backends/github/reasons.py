@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from backends.github.question import verdict_words
-from backends.github.scalar import comment
+from backends.github.scalar import comment, label
 from compiler.ir.edges import Edge, words_of
 from compiler.ir.program import Node, Program
-from compiler.ir.tasks import Branch, Verdict
+from compiler.ir.tasks import Branch, End, Verdict
 
 MOST = 5
+
+LONGEST_MESSAGE = 60
+"""Characters of a message in a comment; the step of the end has all of it."""
 
 
 def ways_to(program: Program, *nodes: Node) -> Iterator[str]:
@@ -28,10 +31,19 @@ def ways_to(program: Program, *nodes: Node) -> Iterator[str]:
         yield f"and {len(found) - MOST} more"
 
 
-def ways_from(node: Node) -> Iterator[str]:
-    """The ways from a node: `PASS: CONTINUE`."""
+def ways_from(node: Node, nodes: Mapping[str, Node]) -> Iterator[str]:
+    """The ways from a node among others, each as a comment: `PASS: CONTINUE`, `FAIL: STOP "It is broken"`."""
     for edge in node.edges:
-        yield comment(": ".join(filter(None, (_word(node, edge), edge.label))))
+        word = _word(node, edge)
+        if word and edge.label:
+            yield comment(f"{word}: {edge.label}{_message(edge, nodes[edge.target])}")
+
+
+def _message(edge: Edge, target: Node) -> str:
+    """What an end says, behind the word by which the edge leads there."""
+    if not isinstance(target.task, End) or edge.label.upper() != target.task.result.upper() or not target.task.message:
+        return ""
+    return f' "{label(" ".join(str(target.task.message).split()), LONGEST_MESSAGE)}"'
 
 
 def _said(node: Node, edge: Edge) -> str:

@@ -8,21 +8,23 @@ from functools import cached_property
 from typing import Any
 
 from backends.github import matrix
-from backends.github.calls import RUNTIME, UNIT_SHELL, Calls, agent_types
+from backends.github.calls import RUNTIME, UNIT_SHELL, Calls
 from backends.github.continuation import entries_taken, fetched, handed_over, identity, of_earlier, waiting_saved
+from backends.github.identifiers import BEGIN, HANDED, RESULT
 from backends.github.inputs import given, with_declared
 from backends.github.job import Job
 from backends.github.jobs import Part, all_of
-from backends.github.names import BEGIN, HANDED, RESULT
 from backends.github.places import Place
 from backends.github.prompts import TOKEN, Approvals
 from backends.github.question import question
 from backends.github.routes import RoutedParts, Routes
 from backends.github.runtime import Runtime, callers, delimiter, runtime
 from backends.github.scalar import Expression
+from backends.github.settings import agent_types, environments_of
 from backends.github.step import PLAIN_SHELL, Step
 from backends.github.templating import render
-from backends.github.workflow import Workflow
+from backends.github.units import title
+from backends.github.workflow import REASON_TO_ASK, Workflow
 from compiler.ir.program import Node
 from compiler.ir.tasks import Gate, Shell
 from compiler.version import __version__
@@ -51,6 +53,7 @@ class RoutedWorkflow(Workflow[RoutedParts]):
             approvals=isinstance(self.prompts, Approvals),
             waits=self.prompts.waits,
             matrices=self.options.parallel == "matrix",
+            environments=environments_of(self.program, self.options),
         )
 
     @property
@@ -127,10 +130,41 @@ class RoutedWorkflow(Workflow[RoutedParts]):
         return env
 
     def _names(self, places: Iterable[Place]) -> list[str]:
-        return [self.plan.names.nodes[place.name] for place in places]
+        return [self.plan.ids.nodes[place.name] for place in places]
+
+    def _beside(self, parts: RoutedParts, part: Part) -> Iterator[Job]:
+        yield from (self._approval(parts, part, place) for place in part.questions)
+        yield from (self._matrix(parts, part, place) for place in part.matrices)
+
+    def _approval(self, parts: RoutedParts, part: Part, place: Place) -> Job:
+        """The job that people approve or reject."""
+        node = place.node
+        asked = parts.asked(part, place)
+        env = {
+            "PROMPT": self._question(node),
+            "TOKEN": TOKEN,
+            "ENVIRONMENT": self.options.approval_environment,
+            "BEFORE": parts.decision(place).before,
+        }
+        step = Step(
+            name=title(node),
+            shell=PLAIN_SHELL,
+            env=env,
+            run=render("approved.sh.jinja", step=""),
+            helper="approved",
+        )
+        return Job(
+            id=parts.gate(place),
+            name=f"Approve {title(node)}",
+            steps=(step,),
+            condition=all_of("!cancelled()", asked),
+            needs=(part.id,),
+            environment=self.options.approval_environment,
+            permissions=(("actions", "read", REASON_TO_ASK),),
+        )
 
     def _matrix(self, parts: RoutedParts, part: Part, place: Place) -> Job:
-        step = Calls(parts, part, self.options, self._secrets(), self.options.prompts).entry(place)
+        step = Calls(parts, part, self._secrets, self.prompts.answerer).entry(place)
         job = parts.entries(place)
         return Job(
             id=job,
@@ -138,7 +172,7 @@ class RoutedWorkflow(Workflow[RoutedParts]):
             steps=tuple(matrix.steps(job, part.id, self._runtime.digest, self._set_up(), step)),
             condition=all_of("!cancelled()", f"needs.{part.id}.result == 'success'", parts.asked(part, place)),
             needs=(part.id,),
-            environment=self.options.environment or "",
+            environment=parts.environments.get(place.name) or self.options.environment or "",
             permissions=tuple(self._permissions(False)),
             env=self._environment(part),
             shell=PLAIN_SHELL,
@@ -153,7 +187,7 @@ class RoutedWorkflow(Workflow[RoutedParts]):
         return Step("Write the runtime", comments=(says,), shell=PLAIN_SHELL, run=script, helper="runtime")
 
     def _walked(self, parts: RoutedParts, part: Part) -> Iterator[Step]:
-        yield from Calls(parts, part, self.options, self._secrets(), self.options.prompts).steps()
+        yield from Calls(parts, part, self._secrets, self.prompts.answerer).steps()
         env: dict[str, str] = {"RDC_JOB": Expression("${{ job.status }}")}
         onward = parts.onward(part)
         if onward:
@@ -172,6 +206,6 @@ class RoutedWorkflow(Workflow[RoutedParts]):
 
     def _kept(self, parts: RoutedParts, part: Part) -> Iterator[Step]:
         if self.prompts.waits:
-            yield from waiting_saved(self._secrets(), self.events, routed=True)
+            yield from waiting_saved(self._secrets.all, self.events, routed=True)
         if parts.onward(part):
-            yield from handed_over(part.id, self._secrets(), HANDED, when="steps.result.outputs.next", routed=True)
+            yield from handed_over(part.id, self._secrets.all, HANDED, when="steps.result.outputs.next", routed=True)

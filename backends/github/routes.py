@@ -11,8 +11,8 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from backends.github.condition import TRUE, Condition, Literal, expression, some
+from backends.github.identifiers import BEGIN, HANDED, RESULT, Identifiers, identifiers_of
 from backends.github.jobs import Jobs, Part
-from backends.github.names import BEGIN, HANDED, RESULT, Names, names_of
 from backends.github.places import Place, find_places
 from compiler.ir.program import Node, Program
 from compiler.ir.tasks import Ask, Branch, End, Gate, Parallel
@@ -29,7 +29,7 @@ class Routes:
     """
 
     program: Program
-    names: Names
+    ids: Identifiers
     places: tuple[Place, ...]
     start: frozenset[str]
     exits: Mapping[str, frozenset[str]]
@@ -52,7 +52,9 @@ def make_routes(program: Program) -> Routes:
         own = {node.id for node in place.nodes}
         targets = {edge.target for node in place.nodes for edge in node.edges}
         exits[place.name] = frozenset(settled.of(targets - own)) - own
-    return Routes(program, names_of(program, [BEGIN, HANDED]), found, settled.of({program.entry}), exits, home, index)
+    return Routes(
+        program, identifiers_of(program, [BEGIN, HANDED]), found, settled.of({program.entry}), exits, home, index
+    )
 
 
 class _Settled:
@@ -80,22 +82,23 @@ class _Settled:
 
 
 class RoutedParts(Jobs):
-    """Routes cut into jobs at gates, at prompts that are approvals, and at parallel steps that are matrices.
+    """Routes cut into jobs: at gates, approvals and matrices, and where an environment begins or ends.
 
     `approvals` and `matrices` say whether they are, `waits` whether a run may have to wait for an answer, and be
-    continued by another one, whose first job hands it on to where it has waited.
+    continued by another one, whose first job hands it on to where it has waited. `environments` are those of units.
     """
 
-    def __init__(self, routes: Routes, *, approvals: bool, waits: bool, matrices: bool) -> None:
+    def __init__(
+        self, routes: Routes, *, approvals: bool, waits: bool, matrices: bool, environments: Mapping[str, str]
+    ) -> None:
         self.routes = routes
         self.approvals = approvals
         self._has_matrices = matrices
+        self.environments = environments
+        self._of_level: dict[int, str] = {}
         self._leading = _leading(routes)
-        levels: dict[str, int] = {}
-        for place in routes.places:
-            before = {name for node in place.nodes for name in self._leading.get(node.id, ())}
-            levels[place.name] = max((levels[n] + self.is_apart(routes.home[n]) for n in before), default=0)
-        super().__init__(routes.names, levels, is_cut=any(map(self.is_apart, routes.places)))
+        levels = self._levels()
+        super().__init__(routes.ids, levels, is_cut=any(map(self.is_apart, routes.places)))
         self._level_of = {name: levels[place.name] for name, place in routes.home.items()}
         self._resumed = {name for name in routes.home if waits and self._may_wait(name)}
         self._arrivals: list[AbstractSet[str]] = []
@@ -115,6 +118,38 @@ class RoutedParts(Jobs):
         """Whether the agents of a place are jobs of their own, which they cannot be in a loop: a job happens once."""
         return self._has_matrices and place.kind == "unit" and isinstance(place.node.task, Parallel)
 
+    def _levels(self) -> dict[str, int]:
+        """The level of each place: behind what leads to it, and in a job with its environment.
+
+        An end has no step, so it does not matter whose it is.
+        """
+        levels: dict[str, int] = {}
+        for place in self.routes.places:
+            before = {name for node in place.nodes for name in self._leading.get(node.id, ())}
+            level = max((levels[n] + self.is_apart(self.routes.home[n]) for n in before), default=0)
+            while place.kind != "end" and not self._takes(level, place):
+                level += 1
+            levels[place.name] = level
+        return levels
+
+    def _takes(self, level: int, place: Place) -> bool:
+        """Whether a place can be at a level; the part behind a place apart is where a run goes on from there."""
+        wanted = {level: self._environment(place)}
+        if self.is_apart(place):
+            found = {self._environment(self.routes.home[name]) for name in self._goes_on(place)}
+            wanted = {level: "", level + 1: found.pop() if len(found) == 1 else ""}
+        if any(self._of_level.get(number, said) != said for number, said in wanted.items()):
+            return False
+        self._of_level |= wanted
+        return True
+
+    def _environment(self, place: Place) -> str:
+        is_own = place.kind == "unit" and not self.is_apart(place)
+        return self.environments.get(place.name, "") if is_own else ""
+
+    def _goes_on(self, place: Place) -> Iterator[str]:
+        return (name for name in self.routes.exits[place.name] if not self._is_end(name))
+
     def condition(self, part: Part, place: Place) -> str:
         """When a place of a part is reached: what the steps have said that may lead there, nothing if all do."""
         if place.name in self._certain:
@@ -122,7 +157,7 @@ class RoutedParts(Jobs):
         level = self.parts.index(part)
         leading: list[Condition] = []
         for name in (node.id for node in place.nodes):
-            steps = [self.names.nodes[other] for other in self._leading.get(name, ()) if self.levels[other] == level]
+            steps = [self.ids.nodes[other] for other in self._leading.get(name, ()) if self.levels[other] == level]
             begun = [BEGIN] if name in self._arrivals[level] else []
             leading += [self._said(step, name) for step in (*begun, *steps)]
         return expression(some(*leading), lambda literal: f"steps.{literal.step}.{_compared(literal)}")
@@ -149,10 +184,10 @@ class RoutedParts(Jobs):
     def onward(self, part: Part) -> list[str]:
         """The names of the places where a job may leave the run for later ones, or for others to decide."""
         found = {*self._onward[self.parts.index(part)], *(place.name for place in part.apart)}
-        return [self.names.nodes[name] for name in self.routes.home if name in found]
+        return [self.ids.nodes[name] for name in self.routes.home if name in found]
 
     def _said(self, step: str, name: str) -> Literal:
-        return Literal(step, _NEXT, "==", self.names.nodes[name])
+        return Literal(step, _NEXT, "==", self.ids.nodes[name])
 
     def _known(self, literal: Literal) -> str:
         if literal.property == _NEXT:
@@ -198,7 +233,7 @@ class RoutedParts(Jobs):
     def _part(self, level: int) -> Part:
         places = self.at(self.routes.places, level)
         questions, matrices = filter(self.is_gate, places), filter(self.is_matrix, places)
-        return Part(self.id(level), places, TRUE, tuple(questions), tuple(matrices))
+        return Part(self.id(level), places, TRUE, tuple(questions), tuple(matrices), self._of_level.get(level, ""))
 
 
 def _leading(routes: Routes) -> dict[str, list[str]]:

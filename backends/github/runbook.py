@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 from backends.github.continuation import handed_over, prepared, taken_over, waiting_saved
 from backends.github.ends import Ends
-from backends.github.job import Job
+from backends.github.identifiers import APPROVED
 from backends.github.jobs import Part
-from backends.github.names import APPROVED
 from backends.github.parts import Environments, Parts
 from backends.github.places import Place
 from backends.github.plan import Plan
 from backends.github.prompts import TOKEN, Agents
 from backends.github.question import question
-from backends.github.scalar import Expression
+from backends.github.scalar import Expression, comment
 from backends.github.seen import may_use
-from backends.github.settings import UnitSecrets, environments_of
+from backends.github.settings import environments_of
 from backends.github.step import PLAIN_SHELL, Step
 from backends.github.summary import onward, summary_step, waiting_step
 from backends.github.templating import render
@@ -36,13 +34,6 @@ class Runbook(Workflow[Parts]):
     def _cut(self) -> Parts:
         environments = Environments(environments_of(self.plan.program, self.options), self.options.approval_environment)
         return Parts(self.plan, environments, told=self.options.summary)
-
-    @cached_property
-    def jobs(self) -> tuple[Job, ...]:
-        """The jobs in order; what each hands on is known only when all others are written."""
-        parts = self._cut()
-        found = [self._part(parts, part) for part in parts.parts]
-        return tuple(replace(job, outputs=parts.outputs.get(job.id, {})) for job in found)
 
     def _steps(self, parts: Parts, part: Part) -> Iterator[Step]:
         gate = parts.approves(part)
@@ -82,6 +73,16 @@ class Runbook(Workflow[Parts]):
         run = render("approved.sh.jinja", step=decision.step, summary=summary)
         return Step(f"Approved: {title(gate.node)}", APPROVED, shell=PLAIN_SHELL, env=env, run=run, helper="approved")
 
+    def _why(self, parts: Parts, part: Part) -> Iterator[str]:
+        gate = parts.approves(part)
+        if gate:
+            number = parts.asks_in(gate).index(part.id) + 1
+            yield comment(
+                f"What follows when {title(gate.node)} is approved{f', asked {number} times' if number > 1 else ''}."
+            )
+        for place in parts.rejections(part):
+            yield comment(f"What follows when {title(place.node)} is rejected.")
+
     def _begun(self, parts: Parts, part: Part) -> Iterator[Step]:
         if part is not parts.parts[0]:
             earlier = [other.id for other in parts.parts[: parts.parts.index(part)] if other.places and _acts(other)]
@@ -99,9 +100,10 @@ class Runbook(Workflow[Parts]):
             return ""
         (first, *_) = (place for place in self.plan.places if place.kind in {"unit", "loop"})
         return (
-            f"The units begin at the step with the id `{self.plan.names.nodes[first.name]}`; the steps "
+            f"The units begin at the step with the id `{self.plan.ids.nodes[first.name]}`; the steps "
             "before it, and those from\n# `Wait for an answer` on, keep a run that waits for an answer, and go on with "
-            "it.\n# A run that is cancelled, or whose runner is lost, does not go on: a new run begins at its start."
+            "it.\n# A run that is cancelled, or whose runner is lost, ends there, with what it has done until then. It "
+            "does not go on;\n# a new run begins at the first unit."
         )
 
     @property
@@ -120,16 +122,8 @@ class Runbook(Workflow[Parts]):
             return {}
         return {**super()._own_variables(part), "RDC_ATTEMPT": Expression("1")}
 
-    def _secrets(self) -> Mapping[str, str]:
-        """All secrets that some unit gets."""
-        return self._unit_secrets.all
-
-    @cached_property
-    def _unit_secrets(self) -> UnitSecrets:
-        return UnitSecrets(self.plan.program, self.options)
-
     def _walked(self, parts: Parts, part: Part) -> Iterator[Step]:
-        yield from Units(parts, part, self.prompts, self._unit_secrets).steps()
+        yield from Units(parts, part, self.prompts, self._secrets).steps()
         summary = self.options.summary
         ends = list(Ends(parts, part, told=summary, certain=self.prompts.waits).steps())
         yield from ends
@@ -140,9 +134,9 @@ class Runbook(Workflow[Parts]):
 
     def _kept(self, parts: Parts, part: Part) -> Iterator[Step]:
         if self.prompts.waits:
-            yield from waiting_saved(self._secrets(), self.events, summary=self.options.summary)
+            yield from waiting_saved(self._secrets.all, self.events, summary=self.options.summary)
         elif part is not parts.parts[-1] and (when := onward(parts, part)) != "false":
-            yield from handed_over(part.id, self._secrets(), when=when)
+            yield from handed_over(part.id, self._secrets.all, when=when)
 
 
 def _acts(part: Part) -> bool:

@@ -6,12 +6,13 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from backends.github.calls import agent_types, texts
+from backends.github.calls import texts
+from backends.github.identifiers import identifiers
 from backends.github.inputs import variable_names
-from backends.github.names import identifiers
-from backends.github.options import Called, GithubOptions
+from backends.github.options import Called, GithubOptions, command_of
 from backends.github.routes import Routes
 from backends.github.scalar import OPEN
+from backends.github.settings import UnitSecrets, agent_types
 from backends.github.templating import render
 from backends.github.units import title
 from backends.python.bundle import runner_bundle
@@ -63,16 +64,17 @@ def callers(options: GithubOptions) -> tuple[dict[str, tuple[str, str]], dict[st
     """For agent types, and for connections, the variable of the job that has the command, and the command."""
     agents = identifiers(((name, name) for name in options.agents if name), ())
     tools = identifiers(((name, name) for name in options.tools), ())
-    own = {name: (f"RDC_AGENT_{agents[name]}", options.of_agent(name)[0]) for name in agents}
-    common = {"": ("RDC_AGENT", options.of_agent("")[0])} if options.of_agent("")[0] else {}
-    return common | own, {name: (f"RDC_TOOL_{tools[name]}", options.of_tool(name)[0]) for name in tools}
+    own = {name: (f"RDC_AGENT_{agents[name]}", command_of(options.caller_of(name))) for name in agents}
+    common = {"": ("RDC_AGENT", command_of(options.agent))} if command_of(options.agent) else {}
+    return common | own, {name: (f"RDC_TOOL_{tools[name]}", command_of(options.tools[name])) for name in tools}
 
 
 def _program(routes: Routes, options: GithubOptions, asked_by: str) -> Table:
     """The table of the Python target, without what steps show, and with what they are called."""
     whole = table(routes.program)
-    steps = routes.names.nodes
-    units = {node.id: _unit(whole["units"][node.id], node) for node in routes.program.nodes}
+    steps = routes.ids.nodes
+    secrets = UnitSecrets(routes.program, options)
+    units = {node.id: _unit(whole["units"][node.id], node, secrets) for node in routes.program.nodes}
     variables = variable_names(routes.program.inputs)
     inputs = [{**declared, "as": variables[declared["name"]]} for declared in whole.get("inputs", ())]
     return {
@@ -101,12 +103,14 @@ def _is_unit(node: Node) -> bool:
 _FIELDS = {"COMMAND": "command", "PROMPT": "prompt", "BLOCK": "block", "ARGUMENTS": "arguments", "REASON": "reason"}
 
 
-def _unit(unit: Table, node: Node) -> Table:
+def _unit(unit: Table, node: Node, secrets: UnitSecrets) -> Table:
     shown = texts(node)
     hidden = {_FIELDS[name] for name in shown if name in _FIELDS} | ({"prompt"} if unit["task"] == "shell" else set())
     found = {key: value for key, value in unit.items() if key not in {*hidden, "at", "group"}}
     if _is_unit(node):
         found["called"] = title(node)
+        named = secrets.named(node)
+        found |= {} if named is None else {"secrets": named}
     if isinstance(node.task, Parallel):
         entries = enumerate(unit["entries"])
         found["entries"] = [

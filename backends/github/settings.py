@@ -5,15 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from functools import cached_property
+from typing import assert_never
 
 from backends.base import OptionFinding
-from backends.github.options import GithubOptions, UnitSettings
+from backends.github.options import Called, Caller, GithubOptions, UnitSettings
 from backends.github.scalar import Expression
 from compiler.diagnostic import Diagnostic
 from compiler.ir.program import Node, Program
-from compiler.ir.tasks import Ask, Branch, End
+from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Tool
 
 ALL = "*"
+
+
+def agent_types(node: Node) -> list[str]:
+    """The agent types that a unit calls."""
+    task = node.task
+    if isinstance(task, Parallel):
+        return [entry.agent for entry in task.entries]
+    return [task.agent] if isinstance(task, Agent) else []
 
 
 def settings_of(program: Program, node: Node, options: GithubOptions) -> Iterator[UnitSettings]:
@@ -55,23 +64,64 @@ class UnitSecrets:
         wanted = {name for node in nodes for name in self._names(node)}
         return {name: value for name, value in self.all.items() if name in wanted}
 
+    def of_entry(self, node: Node, index: int) -> dict[str, str]:
+        """Those that one entry of a parallel unit gets."""
+        wanted = self._of_caller(node, self._options.caller_of(agent_types(node)[index]))
+        return {name: value for name, value in self.all.items() if name in wanted}
+
+    def named(self, node: Node) -> list[str] | None:
+        """The names of those that `units` names for a unit; None where it names none for any."""
+        if not any(said.secrets is not None for said in self._options.units.values()):
+            return None
+        return [name for said in settings_of(self._program, node, self._options) for name in said.secrets or ()]
+
     def _names(self, node: Node) -> Iterable[str]:
-        if isinstance(node.task, (Branch, End)):
-            return ()
-        if isinstance(node.task, Ask):
-            return self._options.of_agent("")[1] if self._options.prompts == "agent" else ()
-        return secrets_of(self._program, node, self._options)
+        options = self._options
+        match node.task:
+            case Shell():
+                return self._of_caller(node, None)
+            case Agent() | Parallel():
+                callers = [options.caller_of(agent) for agent in agent_types(node)]
+                return {name for caller in callers for name in self._of_caller(node, caller)}
+            case Tool(connection):
+                return self._of_caller(node, options.tools.get(connection))
+            case Ask():
+                return self._of_caller(node, options.agent) if options.prompts == "agent" else ()
+            case Gate() | Branch() | End():
+                return ()
+            case _:
+                assert_never(node.task)
+
+    def _of_caller(self, node: Node, caller: Caller | None) -> list[str]:
+        """What a unit gets when it calls a command: what is named for the unit, and what the command needs anywhere."""
+        named = self.named(node)
+        if isinstance(caller, Called):
+            return [*caller.secrets, *(named or ())]
+        return list(self._options.secret_names()) if named is None else named
 
 
-def secrets_of(program: Program, node: Node, options: GithubOptions) -> list[str]:
-    """The names of the secrets that a command gets."""
-    if not any(said.secrets is not None for said in options.units.values()):
-        return list(options.secret_names())
-    return [name for said in settings_of(program, node, options) for name in said.secrets or ()]
+def unfit_units(program: Program, options: GithubOptions) -> Iterator[Diagnostic]:
+    """What the option says of units that the document does not have, or that have no use for it."""
+    yield from _unknown(program, options)
+    for node in program.nodes:
+        said = options.units.get(node.id)
+        if said is None or not _asks_people(node, options):
+            continue
+        if said.secrets:
+            problem = f"`units` gives secrets to {node.id}, which only asks people, and runs nothing"
+            yield _finding(program, node.id, problem, "name them at the unit that follows")
+        if said.environment and (isinstance(node.task, Gate) or options.prompts == "environment"):
+            problem = f"`units` names an environment for {node.id}, and `approval-environment` is the one that approves"
+            yield _finding(
+                program, node.id, problem, "name it at the unit that follows, or take `approval-environment`"
+            )
 
 
-def unknown_units(program: Program, options: GithubOptions) -> Iterator[Diagnostic]:
-    """Units of the option that the document does not have."""
+def _asks_people(node: Node, options: GithubOptions) -> bool:
+    return isinstance(node.task, Gate) or (isinstance(node.task, Ask) and options.prompts != "agent")
+
+
+def _unknown(program: Program, options: GithubOptions) -> Iterator[Diagnostic]:
     known = [*(node.id for node in program.nodes if not isinstance(node.task, (Branch, End)))]
     known += [group.id for group in program.groups]
     for name in options.units:
@@ -79,6 +129,8 @@ def unknown_units(program: Program, options: GithubOptions) -> Iterator[Diagnost
             close = get_close_matches(name, known, 1)
             hint = f"; did you mean `{close[0]}`?" if close else ""
             problem = f"`units` names {name}, and the document has no such unit{hint}"
-            remedy = "write the id of a unit or step, or `*` for all"
-            path = program.sources[0].path
-            yield OptionFinding("RD013", path, None, problem, remedy, option=("units", name))
+            yield _finding(program, name, problem, "write the id of a unit or step, or `*` for all")
+
+
+def _finding(program: Program, name: str, problem: str, remedy: str) -> Diagnostic:
+    return OptionFinding("RD013", program.sources[0].path, None, problem, remedy, option=("units", name))

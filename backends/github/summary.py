@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from backends.github.condition import FALSE, TRUE, Condition, expression, some
+from backends.github.identifiers import RESULT, SUMMARY
 from backends.github.jobs import Part, all_of
-from backends.github.names import RESULT, SUMMARY
 from backends.github.parts import Parts
 from backends.github.plan import Plan
 from backends.github.question import verdict_words
@@ -70,7 +70,7 @@ def _titles(plan: Plan) -> Iterator[str]:
     for place in plan.places:
         for node in place.nodes:
             if isinstance(node.task, (Shell, Ask)):
-                yield f"{plan.names.nodes[node.id]} {shown_title(node)}"
+                yield f"{plan.ids.nodes[node.id]} {shown_title(node)}"
 
 
 def _yes_no(plan: Plan) -> Iterator[str]:
@@ -78,7 +78,7 @@ def _yes_no(plan: Plan) -> Iterator[str]:
     for place in plan.places:
         for node in place.nodes:
             if verdict_words(node)[0] == "YES":
-                yield plan.names.nodes[node.id]
+                yield plan.ids.nodes[node.id]
 
 
 def shown_title(node: Node) -> str:

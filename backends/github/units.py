@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -21,7 +21,7 @@ from backends.github.settings import UnitSecrets
 from backends.github.step import PLAIN_SHELL, Step
 from backends.shell.registers import Registers
 from compiler.ir.program import Group, Node, Register, map_texts, scope_members
-from compiler.ir.tasks import Ask, Branch, End, Shell
+from compiler.ir.tasks import Ask, Branch, End, Gate, Shell
 
 LOOPS = "Prepare the loops"
 """The name of the step that writes what loops share."""
@@ -71,7 +71,7 @@ class Units:
         node = self._placed(place)
         step = Step(
             name=title(node),
-            id=self.plan.names.nodes[node.id],
+            id=self.plan.ids.nodes[node.id],
             comments=(*about(node), *self._why(place)),
             condition=self.parts.condition(self.part, place),
             tolerated=self.plan.flow.halt(node) is None,
@@ -134,9 +134,9 @@ class Units:
         counters = tuple(r for r in plan.program.registers if r.name in plan.counters[place.name])
         return Loop(
             place=place,
-            names=plan.names,
+            ids=plan.ids,
             counters=counters,
-            registers=Registers(self._members, plan.names.counters, plan.counters[place.name]),
+            registers=Registers(self._members, plan.ids.counters, plan.counters[place.name]),
             start=self._starts(place)[0],
             reports=tuple(plan.reports[place.name]),
             asking=self.prompts.in_loop,
@@ -150,11 +150,10 @@ class Units:
     def _loop(self, place: Place) -> Step:
         loop, (_, env) = self._loop_of(place), self._starts(place)
         units = [node for node in place.nodes if isinstance(node.task, (Shell, Ask))]
-        name = f"Loop: {', '.join(node.id for node in units)}"
         return Step(
-            name=label(f"Loop: {title(units[0])}" if len(units) == 1 else name),
-            id=self.plan.names.nodes[place.name],
-            comments=(*(line for node in units for line in about(node, place.nodes)), *self._why(place)),
+            name=loop_title(units, self.plan.program.groups),
+            id=self.plan.ids.nodes[place.name],
+            comments=(*in_loop(units, self.plan.program.index(), self.prompts.answerer), *self._why(place)),
             condition=self.parts.condition(self.part, place),
             shell=self.prompts.loop_shell(),
             env={**self.secrets.of(*place.nodes), **env, **environment(loop)},
@@ -163,12 +162,12 @@ class Units:
 
     def _starts(self, place: Place) -> tuple[dict[str, str], dict[str, str]]:
         """What the variables of a loop begin with, and the environment where that depends on earlier steps."""
-        nodes, counters = self.plan.names.nodes, self.plan.names.counters
+        nodes, counters = self.plan.ids.nodes, self.plan.ids.counters
         entries = self.plan.flow.entries(place)
         compare = self.parts.compare(self.part)
         starts, env = {}, {}
         if len(entries) == 1:
-            starts["rdc_unit"] = nodes[next(iter(entries))]
+            starts["rdc_unit"] = f"'{nodes[next(iter(entries))]}'"
         else:
             starts["rdc_unit"] = "$RDC_START"
             chosen = [(expression(condition, compare), f"'{nodes[name]}'") for name, condition in entries.items()]
@@ -186,8 +185,8 @@ class Units:
         def shown(value: int | Report) -> str:
             if isinstance(value, int):
                 return f"'{value}'"
-            names = self.plan.names
-            return self.parts.fact(self.part, names.nodes[value.place], names.output(value.register))
+            ids = self.plan.ids
+            return self.parts.fact(self.part, ids.nodes[value.place], ids.output(value.register))
 
         compare = self.parts.compare(self.part)
         return choice([(expression(condition, compare), shown(value)) for condition, value in values])
@@ -228,20 +227,37 @@ def choice(options: list[tuple[str, str]]) -> str:
     return chosen.strip("'") if len(options) == 1 and chosen.startswith("'") else Expression(f"${{{{ {chosen} }}}}")
 
 
+def _place(node: Node) -> str:
+    return f"{node.origin.path}:{node.origin.span.line}"
+
+
 def title(node: Node) -> str:
     """How a unit is called: its id and its title."""
     return label(heading(node.id, str(node.title)))
 
 
-def about(node: Node, within: tuple[Node, ...] = ()) -> Iterator[str]:
+def loop_title(units: Sequence[Node], groups: Iterable[Group]) -> str:
+    """How a loop is called: as the step whose units it has, or its only unit, else by the ids of its units."""
+    shared = {node.group for node in units}
+    titles = {group.id: heading(group.id, str(group.title)) for group in groups}
+    if len(units) == 1:
+        return label(f"Loop: {title(units[0])}")
+    called = titles.get(shared.pop(), "") if len(shared) == 1 else ""
+    return label(f"Loop: {called or ', '.join(node.id for node in units)}")
+
+
+def in_loop(units: Iterable[Node], nodes: Mapping[str, Node], answerer: str) -> Iterator[str]:
+    """For each unit of a loop where it was written, who is asked, and where the run goes from there."""
+    for node in units:
+        yield comment(f"{_place(node)} {title(node)}")
+        if isinstance(node.task, (Ask, Gate)):
+            yield f"  asks {answerer}"
+        yield from (f"  {way}" for way in ways_from(node, nodes))
+
+
+def about(node: Node) -> Iterator[str]:
     """Where a unit was written, and what stands above its command."""
-    place = comment(f"{node.origin.path}:{node.origin.span.line}")
-    if within:
-        by = "; answered by a person or an agent" if isinstance(node.task, Ask) else ""
-        yield f"{place} {comment(title(node))}{by}"
-        yield from (f"  {way}" for way in ways_from(node) if ": " in way)
-        return
-    yield place
+    yield comment(_place(node))
     if isinstance(node.task, Shell) and node.task.prompt:
         lines = [line for line in str(node.task.prompt).splitlines() if line.strip()]
         yield from (comment(line) for line in lines[:_PROMPT_LINES])

@@ -13,25 +13,24 @@ from typing import Any, Generic, TypeVar
 from backends.base import MARK
 from backends.companions import Companion
 from backends.github.helpers import files, shared
+from backends.github.identifiers import REVIEWS
 from backends.github.job import Job
 from backends.github.jobs import Jobs, Part, all_of
-from backends.github.names import REVIEWS
-from backends.github.options import Concurrency, GithubOptions, SetupStep
+from backends.github.options import Concurrency, GithubOptions, SetupStep, command_of
 from backends.github.pins import pins
-from backends.github.places import Place
 from backends.github.plan import Plan
 from backends.github.prompts import TOKEN, Agents, Prompts
-from backends.github.question import question
 from backends.github.routes import Routes
 from backends.github.scalar import Expression, label
+from backends.github.settings import UnitSecrets
 from backends.github.step import PLAIN_SHELL, Step
 from backends.github.templating import render
 from backends.github.triggers import lines, value, with_inputs
-from backends.github.units import title
-from compiler.ir.program import Node, Program
+from compiler.ir.program import Program
 from compiler.version import __version__
 
-_REVIEWS = "see who has reviewed this run"
+REASON_TO_ASK = "see who has reviewed this run"
+"""Why a token may read what GitHub knows of a run: a comment on its permission."""
 _REASONS = {"contents": "check out the repository", "actions": "check the run that waited, and take over its state"}
 
 
@@ -90,9 +89,7 @@ class Workflow(ABC, Generic[JobsType]):
         parts = self._cut()
         found: list[Job] = []
         for part in parts.parts:
-            found.append(self._part(parts, part))
-            found += [self._approval(parts, part, place) for place in part.questions]
-            found += [self._matrix(parts, part, place) for place in part.matrices]
+            found += [self._part(parts, part), *self._beside(parts, part)]
         return tuple(replace(job, outputs=parts.outputs.get(job.id, {})) for job in found)
 
     @abstractmethod
@@ -111,9 +108,13 @@ class Workflow(ABC, Generic[JobsType]):
     def _kept(self, parts: JobsType, part: Part) -> Iterator[Step]:
         """The steps by which a job keeps the run for another."""
 
-    def _matrix(self, parts: JobsType, part: Part, place: Place) -> Job:
-        """The job that is a matrix of the agents of a place."""
-        raise NotImplementedError
+    def _beside(self, parts: JobsType, part: Part) -> Iterator[Job]:  # noqa: ARG002 (a runbook has none)
+        """The jobs that decide about places of a part, between it and the next."""
+        return iter(())
+
+    def _why(self, parts: JobsType, part: Part) -> Iterator[str]:  # noqa: ARG002 (not all have something to say)
+        """What a part is there for, as comments on its job."""
+        return iter(())
 
     @property
     def _guide(self) -> str:
@@ -160,6 +161,7 @@ class Workflow(ABC, Generic[JobsType]):
             permissions=tuple(self._permissions(not earlier, asks=parts.asks(part), waits=self.prompts.waits)),
             env=self._environment(part),
             shell=self._shell(part),
+            comments=tuple(self._why(parts, part)),
         )
 
     def _steps(self, parts: JobsType, part: Part) -> Iterator[Step]:
@@ -185,40 +187,10 @@ class Workflow(ABC, Generic[JobsType]):
             helper="reviews",
         )
 
-    def _approval(self, parts: JobsType, part: Part, place: Place) -> Job:
-        """The job that people approve or reject."""
-        node = place.node
-        asked = parts.asked(part, place)
-        env = {
-            "PROMPT": self._question(node),
-            "TOKEN": TOKEN,
-            "ENVIRONMENT": self.options.approval_environment,
-            "BEFORE": parts.decision(place).before,
-        }
-        step = Step(
-            name=title(node),
-            shell=PLAIN_SHELL,
-            env=env,
-            run=render("approved.sh.jinja", step=""),
-            helper="approved",
-        )
-        return Job(
-            id=parts.gate(place),
-            name=f"Approve {title(node)}",
-            steps=(step,),
-            condition=all_of("!cancelled()", asked),
-            needs=(part.id,),
-            environment=self.options.approval_environment,
-            permissions=(("actions", "read", _REVIEWS),),
-        )
-
-    def _question(self, node: Node) -> str:
-        return question(node)
-
-    def _secrets(self) -> Mapping[str, str]:
+    @cached_property
+    def _secrets(self) -> UnitSecrets:
         """The secrets that units get, and what surrounds them does not."""
-        found = self.options.secret_names().items()
-        return {name: Expression(f"${{{{ secrets.{secret} }}}}") for name, secret in found}
+        return UnitSecrets(self.plan.program, self.options)
 
     def _own_variables(self, part: Part) -> dict[str, str]:  # noqa: ARG002 (the same for all)
         """What a called process is told of the run."""
@@ -229,7 +201,7 @@ class Workflow(ABC, Generic[JobsType]):
         env = self._own_variables(part)
         env |= {name: _shown(value) for name, value in options.env.items()}
         if isinstance(self.prompts, Agents):
-            env["RDC_AGENT"] = options.called(options.agent)[0]
+            env["RDC_AGENT"] = command_of(options.agent)
         return env
 
     def _permissions(self, first: bool, *, asks: bool = False, waits: bool = False) -> Iterator[tuple[str, str, str]]:
@@ -239,7 +211,7 @@ class Workflow(ABC, Generic[JobsType]):
             granted = {}
         if (waits or asks) and granted.get("actions") != "write":
             granted["actions"] = "read"
-        reasons = {**_REASONS, "actions": _REVIEWS} if asks else _REASONS
+        reasons = {**_REASONS, "actions": REASON_TO_ASK} if asks else _REASONS
         for scope, access in granted.items():
             yield scope, access, reasons.get(scope, "asked for by the option `permissions`")
 

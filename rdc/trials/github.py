@@ -10,7 +10,7 @@ from typing import Any
 
 from backends.base import Emission
 from backends.github import GithubBackend
-from backends.github.names import RESULT, SUMMARY
+from backends.github.identifiers import RESULT, SUMMARY
 from backends.github.summary import shown_title
 from compiler.ir.program import Program
 from compiler.ir.tasks import Branch, End, Verdict

@@ -150,7 +150,42 @@ def test_a_document_is_never_a_companion(project: Path) -> None:
     assert (project / "a.runbook.md").read_text() == GOOD
 
 
-@pytest.mark.parametrize(("path", "words"), [("no/x.txt", "no such folder"), ("folder.d", "it is a folder")])
+def test_folders_of_companions_are_made(project: Path) -> None:
+    words = (*TO, "a.runbook.md", "-O", "runtime=tools/new/er/x.txt", "-O", "program=new.d/a.sh")
+    result = call(*words, "--check", cwd=project)
+    assert (result.code, "tools/new/er/x.txt does not exist" in result.err) == (1, True)
+    assert not (project / "tools/new").exists(), "`--check` writes nothing"
+    assert call(*words, cwd=project).code == 0
+    assert list(made(project)) == ["a.sh", "new.d/a.sh", "tools/new/er/x.txt"]
+    assert call(*words, "--check", cwd=project).code == 0
+
+
+def test_a_folder_of_the_main_file_is_not_made(project: Path) -> None:
+    result = call(*TO, "a.runbook.md", "-o", "new/a.sh", "-O", "runtime=../newer/x.txt", cwd=project)
+    refused(result, "RD511", "cannot write new: there is no such folder")
+    assert not (project / "newer").exists()
+
+
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EIO])
+def test_a_folder_is_not_left_behind_by_a_failure(project: Path, code: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_: int) -> None:
+        raise OSError(code, os.strerror(code))
+
+    monkeypatch.setattr(os, "fsync", full)
+    refused(call(*TO, "a.runbook.md", "-O", "runtime=tools/new/x.txt", cwd=project), "RD511", os.strerror(code))
+    assert list((project / "tools").iterdir()) == []
+
+
+def test_a_folder_at_the_end_of_a_link_is_made_within_the_project_only(project: Path) -> None:
+    (project / "inside").symlink_to("tools/new")
+    (project / "outside").symlink_to("../new")
+    refused(call(*TO, "a.runbook.md", "-O", "runtime=outside/x.txt", cwd=project), "RD524")
+    assert not (project.parent / "new").exists()
+    assert call(*TO, "a.runbook.md", "-O", "runtime=inside/x.txt", cwd=project).code == 0
+    assert (project / "tools/new/x.txt").exists()
+
+
+@pytest.mark.parametrize(("path", "words"), [("a.runbook.md/x/x.txt", "is no folder"), ("folder.d", "it is a folder")])
 def test_a_companion_that_cannot_be_written(project: Path, path: str, words: str) -> None:
     (project / "folder.d").mkdir()
     refused(call(*TO, "a.runbook.md", "-O", f"runtime={path}", cwd=project), "RD511", words)
@@ -160,6 +195,8 @@ def test_a_companion_that_cannot_be_written(project: Path, path: str, words: str
 def test_a_folder_that_is_read_only(project: Path) -> None:
     (project / "tools").chmod(0o555)
     refused(powerless(*MAIN, cwd=project), "RD511", "cannot write tools: it is read-only")
+    new = "runtime=tools/new/x.txt"
+    refused(powerless(*TO, "a.runbook.md", "-O", new, cwd=project), "RD511", "cannot write tools/new: it is read-only")
     (project / "tools").chmod(0o755)
     assert made(project) == {}
     assert call(*MAIN, cwd=project).code == 0

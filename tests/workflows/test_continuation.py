@@ -254,6 +254,10 @@ def test_a_saved_state_that_is_damaged_is_refused_before_anything_runs(
     [
         ("4 yes", "no unit of this name asks anything: 4"),
         ("3 maybe", "an answer ends in pass, fail, yes or no: 3 maybe"),
+        ('{"4": "yes"}', "no unit of this name asks anything: 4"),
+        ('{"3": ["yes", 1]}', "the answers of 3 are neither a word nor a list of words"),
+        ('{"3": "yes\\n5 no"}', "the answers of 3 are neither a word nor a list of words"),
+        ('{"3": "yes"', "parse error"),
     ],
 )
 def test_answers_that_make_no_sense_are_refused_before_anything_runs(run: Run, answers: str, problem: str) -> None:
@@ -265,6 +269,11 @@ def test_answers_that_make_no_sense_are_refused_before_anything_runs(run: Run, a
 
 def test_answers_may_have_comments_and_any_separator(run: Run) -> None:
     assert said(run(answers="# for today\n3 yes # sure\n\n 5   yes , ;")) == "COMPLETE All is well"
+
+
+def test_answers_may_be_json(run: Run) -> None:
+    assert said(run(answers='{"3": ["yes", "YES"], "5": ["no", "pass"]}')) == "COMPLETE All is well"
+    assert said(run(answers=' { "3" : "no" }')) == "STOP Not wanted"
 
 
 def test_answers_are_data(run: Run, tmp_path: Path) -> None:

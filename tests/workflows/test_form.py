@@ -165,3 +165,73 @@ def test_titles_of_groups_are_data(title: str, tmp_path: Path) -> None:
     assert not list(tmp_path.rglob("x"))
     assert f"::group::{title.replace('%', '%25')}\n" in run.log
     assert run.jobs["runbook"].annotations == ()
+
+
+def test_titles_of_units_in_a_loop_may_be_words_of_the_shell(tmp_path: Path) -> None:
+    titles = [
+        "Esac",
+        "Done",
+        "Test",
+        "Time",
+        "It's",
+        "In $x `y`",
+        "C:\\dir",
+        "Ends \\",
+        "It\u2019s",
+        "Say \u201c$x\u201d",
+    ]
+    units = [
+        f'## {number}. {title}\n\n```bash\necho {number} >> "$LOG"\n```\n\n' for number, title in enumerate(titles, 1)
+    ]
+    text = text_of(tmp_path, "".join(units) + "- PASS: COMPLETE\n- FAIL: GOTO 1\n")
+    path = tmp_path / "x.yml"
+    path.write_text(text, encoding="utf-8")
+    assert findings([path]) == []
+    run = engine.run(tmp_path, text, history=tmp_path / "h", env={"LOG": str(tmp_path / "log")})
+    assert run.conclusion == "success", run.log
+    assert (tmp_path / "log").read_text().split() == [str(number) for number in range(1, 11)]
+    titles[-2:] = ["It's", 'Say "$x"']
+    assert all(f"##[group]{title}\n" in run.log or f"::group::{title}\n" in run.log for title in titles)
+
+
+LOOPED = """\
+## 1. Roll out
+
+### 1.1 Move
+
+```bash
+true
+```
+
+- FAIL: COMPLETE "Nothing is left"
+
+### 1.2 Look
+
+Is it good?
+
+- YES: STOP "It is out"
+- NO: GOTO 1.1
+"""
+
+
+@pytest.mark.parametrize(("prompts", "who"), [("answers", "a person"), ("agent", "the agent")])
+def test_a_loop_says_what_follows_and_who_is_asked(prompts: str, who: str, tmp_path: Path) -> None:
+    text = text_of(tmp_path, LOOPED, {"prompts": prompts, "agent": "cat"})
+    said = [
+        "      # main.runbook.md:3 1.1. Move",
+        '      #   FAIL: COMPLETE "Nothing is left"',
+        "      # main.runbook.md:11 1.2. Look",
+        f"      #   asks {who}",
+        '      #   YES: STOP "It is out"',
+        "      #   NO: GOTO 1.1",
+        "      - name: 'Loop: 1. Roll out'",
+    ]
+    assert "\n".join(said) in text
+
+
+def test_a_job_behind_a_prompt_says_so(tmp_path: Path) -> None:
+    document = '## 1. Ask\n\nGo on?\n\n- YES: CONTINUE\n- NO: STOP "No"\n\n## 2. Do it\n\n```bash\ntrue\n```\n'
+    text = text_of(tmp_path, document, {"prompts": "environment"})
+    assert "  # What follows when 1. Ask is approved.\n  part_2:\n" in text
+    assert "  # What follows when 1. Ask is rejected.\n  part_3:\n" in text
+    assert "needs.part_2.result != 'failure' ||" not in text, "that is part of being rejected"

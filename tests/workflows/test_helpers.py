@@ -109,8 +109,7 @@ def test_it_needs_the_repository(tmp_path: Path) -> None:
 def test_a_check_sees_helpers_that_were_edited(tmp_path: Path) -> None:
     (tmp_path / "rdc.toml").touch()
     (tmp_path / "a.runbook.md").write_text(OTHER, encoding="utf-8")
-    for name in ("workflows", "actions/rdc"):
-        (tmp_path / ".github" / name).mkdir(parents=True)
+    (tmp_path / ".github/workflows").mkdir(parents=True)
     words = ("compile", "a.runbook.md", "--to", "github", "-O", "helpers=action", "-o", ".github/workflows/a.yml")
     assert call(*words, cwd=tmp_path).code == 0
     assert call(*words, "--check", cwd=tmp_path).code == 0

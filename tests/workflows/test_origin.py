@@ -173,6 +173,9 @@ def test_a_missing_tool_is_named(run: Run, tmp_path: Path, monkeypatch: pytest.M
                 (tools / tool.name).symlink_to(tool)
     monkeypatch.setenv("PATH", str(tools))
     refused(run, run(resume="1", answers="yes"), "the runner needs `jq`", done)
+    ran = run(answers='{"3": "yes"}')
+    assert (ran.exit_code, run.done()) == (1, done)
+    assert "To read answers in JSON, the runner needs `jq`" in ran.summary
 
 
 def test_a_workflow_that_others_call_has_only_the_events_of_its_own(tmp_path: Path) -> None:

@@ -252,6 +252,13 @@ def test_comments_say_why_a_step_is_reached() -> None:
     assert '# if x == "one two"\n      # if c: PASS\n      - name: d Unit d' in workflow
 
 
+@pytest.mark.parametrize(("prompts", "is_asked"), [("answers", True), ("agent", False)])
+def test_comments_say_where_people_are_asked(prompts: str, is_asked: bool) -> None:
+    made = program(node("a", Ask("input", text("Who?")), to(COMPLETE)))
+    workflow = compiled(made, {**OPTIONS, "prompts": prompts})
+    assert ("# A person answers" in workflow) == is_asked
+
+
 # --- Walks -----------------------------------------------------------------------------------------------------------
 
 

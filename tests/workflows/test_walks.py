@@ -239,4 +239,4 @@ def test_titles_read_as_they_were_written(tmp_path: Path) -> None:
     assert "- name: 1. Build\n" in text
     assert "- name: Drain.1. Look at it\n" in text
     assert "run 'and again' bash" in text
-    assert "run switch bash" in text
+    assert "run 'switch' bash" in text

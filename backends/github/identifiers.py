@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -70,19 +71,14 @@ REVIEWS = "reviews"
 APPROVED = "approved"
 """The id of the step that makes sure that somebody has approved the job that it begins."""
 
-_KEYWORDS = (
-    "start",
-    "click",
-    "class",
-    "classdef",
-    "default",
-    "direction",
-    "end",
-    "flowchart",
-    "graph",
-    "style",
-    "subgraph",
+_KEYWORDS = frozenset(shlex.split("start click class classdef default direction end flowchart graph style subgraph"))
+"""What Mermaid reads as a part of a picture."""
+
+_RESERVED = frozenset(
+    shlex.split("case coproc do done elif else esac fi for function if in select then time until while")
 )
+"""Words that bash or shellcheck reads as a part of a script: `esac)` would end the `case` that it stands in."""
+
 _VALUES = ("true", "false", "null", "yes", "no", "on", "off", "nan", "infinity")
 """What YAML or an expression takes for a value; to be quoted would not help in an expression."""
 
@@ -98,11 +94,13 @@ _OURS = (
     *(f"{REVIEWS}_{number}" for number in range(2, 10)),
 )
 
+_TAKEN = (*_OURS, *_KEYWORDS, *_RESERVED, *_VALUES)
+
 _VARIABLES = ("code", "env", "form", "kept", "message", "next", "outcome", "path", "rest", "state", "text", "unit")
 
 
 @dataclass(frozen=True, slots=True)
-class Names:
+class Identifiers:
     """The identifiers of a workflow: for nodes by their ids, and for counters by their names."""
 
     nodes: Mapping[str, str]
@@ -113,7 +111,7 @@ class Names:
         return f"outputs.{self.counters[counter].removeprefix('rdc_')}"
 
 
-def names_of(program: Program, taken: Iterable[str] = ()) -> Names:
+def identifiers_of(program: Program, taken: Iterable[str] = ()) -> Identifiers:
     """Identifiers for a program, none of which is `taken`. Those of the ends begin with COMPLETE or STOP.
 
     Numbers shift where a unit is inserted, so that units, and the ends and counters that belong to them, are called by
@@ -126,7 +124,7 @@ def names_of(program: Program, taken: Iterable[str] = ()) -> Names:
     )
     counters = identifiers(((register.name, _counter(register, called)) for register in program.registers), _VARIABLES)
     variables = {name: f"rdc_{variable}" for name, variable in counters.items()}
-    return Names(identifiers(nodes, (*_OURS, *taken, *_KEYWORDS, *_VALUES)), variables)
+    return Identifiers(identifiers(nodes, (*_TAKEN, *taken)), variables)
 
 
 def _called(program: Program) -> Mapping[str, str]:
@@ -136,7 +134,7 @@ def _called(program: Program) -> Mapping[str, str]:
     titled = {item.id: _plain(str(item.title)).lower() for item in items if item.title}
     numbered = {name: text for name, text in titled.items() if _NUMBER.search(name) and _is_lasting(name, text)}
     others = [_plain(item.id).lower() for item in items if item.id not in numbered]
-    count = Counter([*numbered.values(), *others, *map(str.lower, (*_KEYWORDS, *_VALUES, *_OURS))])
+    count = Counter([*numbered.values(), *others, *map(str.lower, _TAKEN)])
     return {name: text for name, text in numbered.items() if count[text] == 1}
 
 
