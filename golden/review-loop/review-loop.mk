@@ -118,6 +118,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+
 def as_lines(content: bytes, lists: bool, names: Iterable[str]) -> str:
     """Return the lines for a JSON object: for each of these names a value, or several if lists are allowed."""
     known = set(names)
@@ -157,7 +158,6 @@ endef
 
 define python_helper
 import codecs
-import hashlib
 import json
 import os
 import re
@@ -173,8 +173,8 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from types import FrameType
 from typing import Any, Callable, NamedTuple, Optional, TextIO
+
 
 Table = dict[str, Any]
 
@@ -191,22 +191,23 @@ def naming(path: object) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.filename is None:
-            error.filename = str(path)
+        error.filename = error.filename or str(path)
         raise
-
-
-def canonical(value: object) -> str:
-    """Write a value as JSON that is the same wherever and whenever it is written."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"))
 
 
 def digest(text: str) -> str:
     """Return the SHA-256 of a text in hexadecimal."""
+    import hashlib  # what is slow to import is imported late: `--help` does not need it
+
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
 
 
-def identity(unit: Table) -> Table:
+def _hash_of(value: object) -> str:
+    """Return the hash of a value, which is the same wherever and whenever it is made."""
+    return digest(json.dumps(value, sort_keys=True, separators=(",", ":")))
+
+
+def _identity(unit: Table) -> Table:
     """Return what makes a unit what it is: all but its place, so that a line may shift (R4)."""
     return {key: value for key, value in unit.items() if key != "at"}
 
@@ -214,25 +215,24 @@ def identity(unit: Table) -> Table:
 def program_hash(program: Table) -> str:
     """Return the hash by which a state knows its program."""
     whole = {key: program.get(key, {}) for key in ("entry", "registers", "scopes")}
-    whole["units"] = {name: identity(unit) for name, unit in program["units"].items()}
-    return digest(canonical(whole))
+    return _hash_of({**whole, "units": {name: _identity(unit) for name, unit in program["units"].items()}})
 
 
 def unit_digests(program: Table) -> dict[str, str]:
     """Return a short digest of each unit, by which two programs are compared."""
-    return {name: digest(canonical(identity(unit)))[:12] for name, unit in program["units"].items()}
+    return {name: _hash_of(_identity(unit))[:12] for name, unit in program["units"].items()}
 
 
 def differences(recorded: dict[str, str], program: Table) -> list[str]:
-    """Say which units were added, removed and changed since their digests were recorded."""
+    """Say which units were added, removed and changed since."""
     now = unit_digests(program)
-    groups = {
-        "added": [name for name in now if name not in recorded],
-        "removed": [name for name in recorded if name not in now],
-        "changed": [name for name in now if recorded.get(name, now[name]) != now[name]],
-    }
-    told = [f"{word}: {', '.join(names)}" for word, names in groups.items() if names]
-    return told or ["no unit differs, only where the program begins or what it counts"]
+    added = [name for name in now if name not in recorded]
+    removed = [name for name in recorded if name not in now]
+    changed = [name for name in now if recorded.get(name, now[name]) != now[name]]
+    groups = (("added", added), ("removed", removed), ("changed", changed))
+    found = [f"{word}: {', '.join(names)}" for word, names in groups if names]
+    return found or ["no unit differs, only where the program begins or what it counts"]
+
 
 STOPS = ("INT", "TERM", "HUP", "QUIT", "USR1", "USR2", "XCPU", "ALRM", "VTALRM", "PROF", "POLL", "PWR", "STKFLT")
 FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)  # commands get the others as TERM
@@ -243,13 +243,7 @@ class Interrupted(KeyboardInterrupt):
 
 
 class Signals:
-    """The stop signals of a run: all that would end it, but those that were ignored stay so (nohup).
-
-    They are blocked from beginning to end. Who waits for a command receives them with `wait`, who
-    waits for a person or for the other end of a pipe opens the gate with `listening`, and between
-    units and while a line is not taken `has_come` is asked. A plain handler would lose the signal
-    that comes just before a system call begins to wait.
-    """
+    """What would end a run, blocked all the time; a plain handler would lose one just before a call begins to wait."""
 
     def __enter__(self) -> "Signals":  # noqa: PYI034 - Python 3.11 has Self
         wanted = [signal.Signals[f"SIG{name}"] for name in STOPS if hasattr(signal, f"SIG{name}")]
@@ -258,7 +252,7 @@ class Signals:
         self.has_timer = False  # an alarm that is not the run's own is a stop signal like any other
         self._watched = {*self.stops, signal.SIGCHLD, signal.SIGALRM}
         self.before = signal.pthread_sigmask(signal.SIG_BLOCK, self._watched)
-        self._handlers: dict[int, Any] = {n: signal.signal(n, self._received) for n in self._watched}
+        self._handlers: dict[int, Any] = {number: signal.signal(number, self._received) for number in self._watched}
         # The terminal is handed to commands and taken back from the background.
         self._handlers[signal.SIGTTOU] = signal.signal(signal.SIGTTOU, signal.SIG_IGN)
         return self
@@ -271,7 +265,7 @@ class Signals:
             signal.signal(number, handler if handler is not None else signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_SETMASK, self.before)
 
-    def _received(self, number: int, _frame: Optional[FrameType]) -> None:
+    def _received(self, number: int, _frame: object) -> None:
         if number in self.stops:
             self._has_received = True
             raise Interrupted
@@ -283,16 +277,11 @@ class Signals:
         return number
 
     def wake_after(self, seconds: int) -> None:
-        """Have `wait` return SIGALRM after a time."""
-        self.has_timer = True
+        """Have `wait` return SIGALRM after a time; 0 takes it back."""
         signal.alarm(seconds)
-
-    def sleep_on(self) -> None:
-        """Take `wake_after` back."""
-        signal.alarm(0)
-        if signal.SIGALRM in signal.sigpending():
+        if not seconds and self.has_timer and signal.SIGALRM in signal.sigpending():
             signal.sigwait({signal.SIGALRM})
-        self.has_timer = False
+        self.has_timer = bool(seconds)
 
     def has_come(self) -> bool:
         """Tell whether a stop signal has come, be it received or still held back."""
@@ -307,43 +296,38 @@ class Signals:
         finally:
             signal.pthread_sigmask(signal.SIG_BLOCK, self.stops)
 
+
 TICK = 100  # milliseconds until a writer that waits looks again whether it was told to end
 
 
-def send(descriptor: int, data: bytes, gives_up: Callable[[], bool]) -> bool:
-    """Write bytes and return True; where nobody takes them and `gives_up` says so, leave the rest and return False."""
+def send(descriptor: int, data: bytes, gives_up: Callable[[], bool]) -> None:
+    """Write bytes; where nobody takes them and `gives_up` says so, leave the rest."""
     # A pipe that is ready takes this much without waiting. A line in a file is written at once, and so never torn.
     step = len(data) if stat.S_ISREG(os.fstat(descriptor).st_mode) else select.PIPE_BUF
     poll = select.poll()
     poll.register(descriptor, select.POLLOUT)
     while data:
-        while not poll.poll(TICK):
-            if gives_up():
-                return False
-        data = data[os.write(descriptor, data[:step]) :]
-    return True
+        if poll.poll(TICK):
+            data = data[os.write(descriptor, data[:step]) :]
+        elif gives_up():
+            return
 
 
-def put(stream: TextIO, text: str, gives_up: Callable[[], bool]) -> None:
-    """Write a text to a stream by its descriptor: what is held in a buffer would be waited for at the exit."""
-    try:
-        descriptor = stream.fileno()
-    except (OSError, ValueError):  # there is none behind it
-        stream.write(text)
-        stream.flush()
-        return
-    send(descriptor, text.encode(stream.encoding, stream.errors or "strict"), gives_up)
+def put(stream: TextIO, text: str, gives_up: Callable[[], bool] = lambda: False) -> None:
+    """Write a text, past the buffer: that would be waited for."""
+    send(stream.fileno(), text.encode(stream.encoding, "backslashreplace"), gives_up)
+
 
 # Texts of a document must not steer the terminal or hide what they say (C0, C1, bidi controls).
-CONTROLS = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]"
-)
+CONTROLS = [(0, 8), (0xB, 0x1F), (0x7F, 0x9F), (0x61C, 0x61C), (0x200B, 0x200B), (0x200E, 0x200F), (0x2028, 0x202E)]
+HIDDEN = [(0x2066, 0x2069), (0xD800, 0xDFFF), (0xFEFF, 0xFEFF)]
+SHOWN = {number: "?" for first, last in [*CONTROLS, *HIDDEN] for number in range(first, last + 1)}
 STYLES = {"bold": "1", "dim": "2", "pass": "32", "fail": "1;31"}
 
 
 def clean(text: str) -> str:
     """Take the control characters out of a text; newlines and tabs stay."""
-    return CONTROLS.sub("?", text.replace("\r\n", "\n"))
+    return text.replace("\r\n", "\n").translate(SHOWN)
 
 
 def one_line(text: str) -> str:
@@ -353,26 +337,21 @@ def one_line(text: str) -> str:
 
 def duration(seconds: float) -> str:
     """Write a time as a person says it."""
-    if seconds < 60:
-        return f"{seconds:.1f} s"
     minutes, rest = divmod(int(seconds), 60)
+    if not minutes:
+        return f"{seconds:.1f} s"
     return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
 
 
 class Display:
     """Lines on a stream, in colour where it is a terminal that wants it."""
 
-    def __init__(self, stream: Optional[TextIO]) -> None:
+    def __init__(self, stream: TextIO) -> None:
         self._stream = stream
         self.gives_up: Callable[[], bool] = lambda: False  # whether a line that nobody takes is not waited for
-        self.is_terminal = stream is not None and stream.isatty()
-        plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
-        self._colour = self.is_terminal and not plain
-        self.dash, self.more = "—", "…"
-        try:
-            (self.dash + self.more).encode(getattr(stream, "encoding", None) or "ascii")
-        except UnicodeEncodeError:
-            self.dash, self.more = "-", "..."
+        self.is_terminal = stream.isatty()
+        self._colour = self.is_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+        self.dash, self.more = ("—", "…") if "utf" in (stream.encoding or "").lower() else ("-", "...")
 
     def paint(self, text: str, style: str) -> str:
         """Give a text a style."""
@@ -380,22 +359,18 @@ class Display:
 
     def line(self, text: str = "", end: str = "\n") -> None:
         """Write a line; a log that nobody reads any more does not stop a run."""
-        if self._stream is not None:
-            with suppress(OSError, ValueError):
-                put(self._stream, text + end, self.gives_up)
+        with suppress(OSError, ValueError):
+            put(self._stream, text + end, self.gives_up)
 
     def started(self, place: str, name: str, details: list[str]) -> None:
         """Say which unit begins."""
         extra = f" {self.dash} {', '.join(details)}" if details else ""
         self.line(f"[{place}] " + self.paint(name, "bold") + extra)
 
-    def finished(self, word: str, outcome: str, details: list[str]) -> None:
-        """Say how it ended, in a word."""
-        self.line(f"    {self.paint(word, outcome)}  {self.paint(', '.join(details), 'dim')}")
-
     def rule(self, text: str) -> None:
         """Write one of the lines by which a run says where it stands (R3)."""
         self.line("rdc: " + clean(text).replace("\n", "?"))
+
 
 LARGEST_INPUT = 1 << 20  # bytes
 
@@ -410,6 +385,7 @@ def read_text(path: str) -> str:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise RefusedError(f"{path}: not UTF-8") from None
+
 
 def pairs(place: str, words: list[str]) -> dict[str, str]:
     """Read `KEY=COMMAND` words."""
@@ -427,107 +403,93 @@ def read_pairs(place: str, path: str) -> dict[str, str]:
     lines = read_text(path).splitlines()
     return pairs(place, [line for line in lines if line.strip() and not line.lstrip().startswith("#")])
 
-Modes = list[Any]
+
+Modes = Optional[list[Any]]
 
 
 class Foreground:
     """The controlling terminal, if there is one. SIGTTOU is ignored while it is used."""
 
     def __init__(self) -> None:
-        try:
+        self._is_lent, self._terminal = False, -1
+        self._ours: Modes = None
+        self._theirs: Modes = None
+        with suppress(OSError):
             self._terminal = os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY)
-        except OSError:
-            self._terminal = -1
-        self._is_lent = False
-        self._ours: Optional[Modes] = None
-        self._theirs: Optional[Modes] = None
-
-    def is_ours(self) -> bool:
-        """Tell whether this process is in the foreground."""
-        try:
-            return self._terminal >= 0 and os.tcgetpgrp(self._terminal) == os.getpgrp()
-        except OSError:
-            return False
 
     def exists(self) -> bool:
         """Tell whether there is a terminal at all."""
         return self._terminal >= 0
 
+    def is_ours(self) -> bool:
+        """Tell whether this process is in the foreground."""
+        with suppress(OSError):
+            return os.tcgetpgrp(self._terminal) == os.getpgrp()
+        return False
+
     def lend(self, group: int, again: bool = False) -> None:
-        """Give the foreground to a process group, unless this process is in the background itself."""
+        """Give the foreground away, if it is ours."""
         if self.is_ours():
-            self._ours = self._modes()
-            if again:
-                self._set(self._theirs)
+            self._ours = self._swap(self._theirs if again else None)
             with suppress(OSError):  # the command may have ended already
                 os.tcsetpgrp(self._terminal, group)
                 self._is_lent = True
 
     def take_back(self) -> bool:
-        """Take it back, with the modes that it had (a `stty -echo` may be left behind); tells whether it was lent."""
-        if not self._is_lent:
-            return False
-        self._is_lent = False
-        with suppress(OSError):  # the terminal may be gone
-            os.tcsetpgrp(self._terminal, os.getpgrp())
-        self._theirs = self._modes()
-        self._set(self._ours)
-        return True
+        """Take it back, with its modes (a `stty -echo` may be left); tells whether it was lent."""
+        was_lent, self._is_lent = self._is_lent, False
+        if was_lent:
+            with suppress(OSError):  # the terminal may be gone
+                os.tcsetpgrp(self._terminal, os.getpgrp())
+            self._theirs = self._swap(self._ours)
+        return was_lent
 
-    def _modes(self) -> Optional[Modes]:
-        try:
-            return termios.tcgetattr(self._terminal)
-        except (OSError, termios.error):
-            return None
+    def _swap(self, wanted: Modes) -> Modes:
+        """Return the modes of the terminal, and set others."""
+        modes: Modes = None
+        with suppress(OSError, termios.error):
+            modes = termios.tcgetattr(self._terminal)
+            if wanted is not None:
+                termios.tcsetattr(self._terminal, termios.TCSANOW, wanted)
+        return modes
 
-    def _set(self, modes: Optional[Modes]) -> None:
-        if modes is not None:
-            with suppress(OSError, termios.error):
-                termios.tcsetattr(self._terminal, termios.TCSANOW, modes)
 
-GRACE = 5.0
+GRACE = 5.0  # seconds from SIGTERM to SIGKILL
 TOLERANCE = 5  # ticks; a number is not given again that fast
 
 
 def ticks() -> Optional[int]:
-    """Return the time as /proc counts it, in ticks since the machine started; None where there is no /proc.
-
-    A command's start is known by this: to look it up in /proc would wait for the shell to be loaded.
-    """
-    if not hasattr(time, "CLOCK_BOOTTIME"):
-        return None
-    return int(time.clock_gettime(time.CLOCK_BOOTTIME) * os.sysconf("SC_CLK_TCK"))
+    """Return the time as /proc counts it, in ticks since the machine started; None where there is no /proc."""
+    has_clock = hasattr(time, "CLOCK_BOOTTIME")
+    return int(time.clock_gettime(time.CLOCK_BOOTTIME) * os.sysconf("SC_CLK_TCK")) if has_clock else None
 
 
 def is_alive(process: Table) -> bool:
-    """Tell whether a recorded process still lives (another one may have its number by now)."""
-    if process["since"] is None:
-        return False
-    try:
-        stat = Path(f"/proc/{process['pid']}/stat").read_bytes()
-    except OSError:
-        return False
-    fields = stat[stat.rindex(b")") + 2 :].split()
-    return fields[0] not in (b"Z", b"X") and abs(int(fields[19]) - int(process["since"])) <= TOLERANCE
+    """Tell whether a recorded process still lives; another one may have its number by now."""
+    with suppress(OSError), open(f"/proc/{process['pid']}/stat", "rb") as file:
+        state, *fields = file.read().rpartition(b")")[2].split()
+        since = process["since"]
+        return since is not None and state not in (b"Z", b"X") and abs(int(fields[18]) - int(since)) <= TOLERANCE
+    return False
 
 
-def signal_group(group: int, number: int) -> None:
-    """Send a signal to a process group that may be gone."""
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(group, number)
+def signal_group(group: int, *numbers: int) -> None:
+    """Send signals to a process group that may be gone."""
+    for number in numbers:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(group, number)
 
 
-def end_groups(processes: Iterable[Table]) -> None:
+def end_groups(left: Sequence[Table]) -> None:
     """End the process groups of processes that were left behind."""
-    left = list(processes)
-    for number in (signal.SIGTERM, signal.SIGCONT):
-        for process in left:
-            signal_group(process["pid"], number)
+    for process in left:
+        signal_group(process["pid"], signal.SIGTERM, signal.SIGCONT)
     deadline = time.monotonic() + GRACE
     while any(map(is_alive, left)) and time.monotonic() < deadline:
         time.sleep(0.02)
     for process in left:
         signal_group(process["pid"], signal.SIGKILL)
+
 
 PATIENCE = 10  # seconds from a stop signal, or from the end of a time limit (I21), to SIGKILL
 IGNORED_HERE = (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGTTOU)  # by Python and by this runner
@@ -535,7 +497,7 @@ KEYS = (-signal.SIGINT, -signal.SIGQUIT, 128 + signal.SIGINT)
 
 
 class Ended(NamedTuple):
-    """How a process ended: its exit code, negative for a signal, and whether its time was up."""
+    """Its exit code (negative: a signal)."""
 
     code: int
     is_late: bool = False
@@ -547,10 +509,8 @@ def in_words(ended: Ended) -> str:
         return "out of time"
     if ended.code >= 0:
         return f"exit code {ended.code}" if ended.code else ""
-    try:
-        return f"killed by {signal.Signals(-ended.code).name}"
-    except ValueError:
-        return f"killed by signal {-ended.code}"
+    names = {number.value: number.name for number in signal.Signals}
+    return f"killed by {names.get(-ended.code, f'signal {-ended.code}')}"
 
 
 class Processes:
@@ -558,10 +518,7 @@ class Processes:
 
     def __init__(self, signals: Signals, lends: bool, began: Callable[[int], None]) -> None:
         """`lends` tells whether one gets the terminal; `began` is told the number of each as soon as it runs."""
-        self._signals = signals
-        self._lends = lends
-        self._began = began
-        self._foreground = Foreground()
+        self._signals, self._lends, self._began, self._foreground = signals, lends, began, Foreground()
         self._is_stopping = False
         self._left: list[int] = []
         self._late: set[int] = set()
@@ -570,15 +527,8 @@ class Processes:
         self, path: str, words: list[bytes], environment: Mapping[bytes, bytes], files: Sequence[Any] = ()
     ) -> int:
         """Begin a process and return its number, which is that of its group too."""
-        group = os.posix_spawn(
-            path,
-            words,
-            environment,
-            file_actions=files,
-            setpgroup=0,
-            setsigmask=self._signals.before,
-            setsigdef=IGNORED_HERE,
-        )
+        signals: dict[str, Any] = {"setsigmask": self._signals.before, "setsigdef": IGNORED_HERE}
+        group = os.posix_spawnp(path, words, environment, file_actions=files, setpgroup=0, **signals)
         self._began(group)
         return group
 
@@ -592,10 +542,7 @@ class Processes:
     def watch(
         self, groups: Sequence[int], seconds: int = 0, ended: Callable[[int], None] = lambda _index: None
     ) -> list[Ended]:
-        """Wait for processes; one that was told to end, or ended by a key, interrupts the run.
-
-        `seconds` is the time limit, 0 for none; `ended` is told the index of each that has ended.
-        """
+        """Wait for processes, so many seconds at most; a stop signal, or one that a key ended, interrupts the run."""
         codes: dict[int, int] = {}
         self._left, self._late = list(groups), set()
         try:
@@ -604,7 +551,8 @@ class Processes:
             if seconds:
                 self._signals.wake_after(seconds)
             while self._left:
-                for group, code in self._wait():
+                self._heed(self._signals.wait())
+                for group, code in self._collect():
                     codes[group] = code
                     self._left.remove(group)
                     ended(groups.index(group))
@@ -617,38 +565,27 @@ class Processes:
         if is_stopped:
             raise Interrupted
         if seconds:
-            self._signals.sleep_on()
+            self._signals.wake_after(0)
         return [Ended(codes[group], group in self._late) for group in groups]
 
-    def _wait(self) -> list[tuple[int, int]]:
-        """Wait for one signal and return the groups that have ended since, with their exit codes."""
-        number = self._signals.wait()
-        if number == signal.SIGALRM and self._signals.has_timer:
-            self._tell_late()
+    def _heed(self, number: int) -> None:
+        """End what runs when the run is told to end, or when the time is up (I21): at last by SIGKILL."""
+        is_time, is_ending = number == signal.SIGALRM and self._signals.has_timer, self._is_stopping or self._late
+        if is_time and is_ending:
+            number = signal.SIGKILL
+        elif is_time:
+            self._late, number = set(self._left), signal.SIGTERM
         elif number in self._signals.stops:
-            if not self._is_stopping:
-                self._signals.wake_after(PATIENCE)
-            self._is_stopping = True
-            self._tell(number if number in FORWARDED else signal.SIGTERM)
-        elif number == signal.SIGCHLD:
-            return self._collect()
-        return []
-
-    def _tell(self, number: int) -> None:
-        for group in self._left:
-            signal_group(group, number)
-            signal_group(group, signal.SIGCONT)
-
-    def _tell_late(self) -> None:
-        """End what runs when the time is up (I21), at last by SIGKILL."""
-        if self._is_stopping or self._late:
-            self._tell(signal.SIGKILL)
+            self._is_stopping, number = True, number if number in FORWARDED else signal.SIGTERM
+        else:
             return
-        self._late = set(self._left)
-        self._tell(signal.SIGTERM)
-        self._signals.wake_after(PATIENCE)
+        if not is_ending:
+            self._signals.wake_after(PATIENCE)
+        for group in self._left:
+            signal_group(group, number, signal.SIGCONT)
 
     def _collect(self) -> list[tuple[int, int]]:
+        """Return the groups that have ended since, with their exit codes."""
         found: list[tuple[int, int]] = []
         for group in self._left:
             pid, status = os.waitpid(group, os.WNOHANG | os.WUNTRACED)
@@ -665,6 +602,7 @@ class Processes:
             signal_group(os.getpgrp(), signal.SIGTSTP)
         self._foreground.lend(group, again=True)
         signal_group(group, signal.SIGCONT)
+
 
 NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 
@@ -684,6 +622,7 @@ def unfit(value: str, kind: str, options: Sequence[str] = (), pattern: Optional[
     if pattern is not None and not re.fullmatch(pattern, value):
         return f"it does not match {pattern}"
     return ""
+
 
 LARGEST_ANSWER = 1 << 20  # bytes
 AGENT_SECONDS, TOOL_SECONDS = 1800, 30  # the time limits where a program says nothing (I21)
@@ -791,6 +730,7 @@ def _as_text(value: Any) -> str:  # noqa: ANN401 (any JSON value)
 def in_json(text: str) -> str:
     """Return a text as it stands inside of a JSON string (I13)."""
     return json.dumps(text, ensure_ascii=False)[1:-1]
+
 
 SH = "/bin/sh"
 PIECE = 65536
@@ -961,6 +901,7 @@ def _answered(one: Exchange, end: Ended) -> Answered:
         return Answered(b"", f"more than {LARGEST_ANSWER:,} bytes")
     return Answered(bytes(one.answer), in_words(end))
 
+
 LONGEST_SEARCH = 60  # seconds: an hour may not be enough for `\\d+:` in a megabyte of digits
 SEARCH = """
 import json, re, signal, sys
@@ -992,6 +933,7 @@ def _is_found(processes: Processes, pattern: str, answer: str) -> bool:
         raise SearchError(answered.trouble)
     return answered.answer == b"True\n"
 
+
 def keep(path: str, text: str) -> None:
     """Write a file that has its name once it is whole."""
     Path(f"{path}.new").write_bytes(text.encode("utf-8", "replace"))
@@ -1022,6 +964,7 @@ def main(words: Sequence[str]) -> None:
         sys.stdout.buffer.write(says.encode("utf-8", "replace"))
         sys.stdout.flush()
         sys.exit(2)
+
 
 TICK = 0.05  # seconds between two looks at whether the script still lives
 LATE, NOT_BEGUN, NOT_FOUND = 124, 126, 127  # exit codes by which the script knows how a command ended
@@ -1101,7 +1044,7 @@ def begun(left: str, group: int) -> None:
 def end_left(left: str) -> str:
     """End the processes of a file that still run."""
     with suppress(OSError, ValueError, KeyError, TypeError):
-        end_groups(found for found in map(json.loads, Path(left).read_text().splitlines()) if is_alive(found))
+        end_groups([found for found in map(json.loads, Path(left).read_text().splitlines()) if is_alive(found)])
     with suppress(OSError):
         Path(left).unlink()
     return ""
@@ -1121,7 +1064,8 @@ def limited(driver: str, left: str, seconds: str, *words: str) -> str:
     path = shutil.which(words[0])
     if path is None:
         sys.exit(NOT_FOUND)
-    with running(driver, left, Display(None)) as processes:
+    display = Display(sys.stderr)
+    with running(driver, left, display) as processes:
         try:
             group = processes.spawn(path, list(map(os.fsencode, words)), os.environb)
         except OSError:
@@ -1129,7 +1073,7 @@ def limited(driver: str, left: str, seconds: str, *words: str) -> str:
         (ended,) = processes.watch([group], int(seconds))
     end_left(left)
     if ended.is_late:
-        Display(sys.stderr).line(f"    {in_words(ended)}")
+        display.line(f"    {in_words(ended)}")
         sys.exit(LATE)
     sys.exit(0 if ended.code == 0 else 1)
 
@@ -1301,1550 +1245,14 @@ define RDC_LINE
 
 endef
 
-# --- The driver: takes one unit after the other, and keeps a journal of it ----------------------------------------------
-
-define RDC_DRIVER
-set -u
-# A descriptor that is closed would be taken by the next file that is opened.
-command : 3>&2 || exec 2> /dev/null
-command : 2> /dev/null 3>&1 || exec > /dev/null
-command : 2> /dev/null 3<&0 || exec < /dev/null
-# A write that is not possible is seen by its status, which these signals would not leave time for.
-command trap : PIPE XFSZ 2> /dev/null
-# Variables begin with `rdc_`, so that a command sees none in place of its own; what make hands over is not for it.
-rdc_file=$RDC_FILE rdc_top=$RDC_TOP rdc_folder=$RDC_FOLDER rdc_prefix=$RDC_PREFIX rdc_program=$RDC_PROGRAM
-rdc_state=$RDC_STATE rdc_journal=$RDC_STATE/journal rdc_files=$RDC_STATE rdc_given=" $RDC_GIVEN "
-rdc_verb=$1 rdc_count=0
-for rdc_word in unit id outcome last over next changes way child ready help variables folders loads run text \
-  given_AGENT given_ANSWERS given_ASSUME given_HUMAN given_INPUTS given_RERUN given_RESULT given_TOOLS given_UNIT; do
-  eval "rdc_$rdc_word=''"
-done
-for rdc_word in $RDC_GIVEN; do # NAME:VARIABLE
-  case ${rdc_word#*:} in '' | *[!A-Za-z0-9_]*) continue ;; esac
-  eval "rdc_given_${rdc_word#*:}=\$RDC_GIVEN_${rdc_word#*:}"
-  unset "RDC_GIVEN_${rdc_word#*:}"
-  case ${rdc_word%:*} in *[!A-Za-z0-9_]*) ;; *) unset "${rdc_word%:*}" ;; esac
-done
-unset RDC RDC_FILE RDC_TOP RDC_FOLDER RDC_PREFIX RDC_STATE RDC_PROGRAM RDC_GIVEN RDC_STEP_INSTANCE RDC_SUBSTEP_INSTANCE
-unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
-
-# --- What is said: progress on standard error, and as the last line on standard output how the run ended --------------
-say() { printf '%s\n' "$*" >&2 2> /dev/null || :; }
-end() { printf 'rdc: %s\n' "$2" 2> /dev/null || say "rdc: $2"; exit "$1"; }
-fail() { say "rdc: $1"; end 2 "error: $1"; }
-waits() { say "rdc: $1"; end 75 "WAITING $rdc_id"; }
-is_yes() { case $1 in '' | 0 | no) return 1 ;; esac; }
-is_number() { case $1 in '' | *[!0123456789]* | 0?* | ???????????????*) return 1 ;; esac; }
-quoted() { # a word as it can be pasted into a shell
-  case $1 in
-    '' | *[!A-Za-z0-9_./-]*) printf "'%s'" "$(printf '%s\n' "$1" | sed "s/'/'\\\\''/g")" ;;
-    *) printf %s "$1" ;;
-  esac
-}
-rdc_make="make -f $(quoted "$rdc_top")"
-case $rdc_top in
-  GNUmakefile) rdc_make='make' ;;
-  makefile | Makefile) [ -e GNUmakefile ] || { [ "$rdc_top" = Makefile ] && [ -e makefile ]; } || rdc_make='make' ;;
-esac
-[ -z "$rdc_folder" ] || rdc_make="make -C $(quoted "$rdc_folder")${rdc_make#make}"
-rdc_again="$rdc_make $rdc_prefix" rdc_begin="$rdc_make${rdc_prefix:+ ${rdc_prefix}run}"
-
-# What modules make more of: texts with references, words of outcomes, attempts, values, inputs, waiting, calls.
-filled() { rdc_value=$1; }
-line() { cat; }
-in_words() { rdc_low=$1; case $1 in pass) rdc_says=PASS ;; *) rdc_says=FAIL ;; esac; }
-words() { printf %s "pass${1}fail"; }
-is_word() { case $1 in pass | fail) ;; *) return 1 ;; esac; }
-outcome() {
-  case $1 in [Pp]ass | PASS) rdc_outcome=pass ;; [Ff]ail | FAIL) rdc_outcome=fail ;; *) return 1 ;; esac
-}
-attempt() { rdc_attempt=$rdc_nth; }
-surround() { exec "$@"; }
-call_command() { call "$@"; }
-left_calls() { return 1; }
-for rdc_word in inputs begin_values resume_values restored folders choose before counted call_number call_again tell \
-  after_command no_values; do eval "$rdc_word() { :; }"; done
-
-# --- The units --------------------------------------------------------------------------------------------------------
-key() { # what a name becomes in the name of a variable; no two names of a Makefile become the same
-  rdc_key=$1
-  while :; do case $rdc_key in *[.-]*) rdc_key=${rdc_key%%[.-]*}_${rdc_key#*[.-]} ;; *) return ;; esac; done
-}
-unit() { rdc_name_U=$1 rdc_kind_U=$2 rdc_title_U=$3 rdc_id_U=$1; }
-known_as() { rdc_id_U=$1; }
-entry() { rdc_entry=$1; }
-
-# Takes the program out of the Makefile once: what becomes of the file later does no harm. All that belongs to a unit is
-# one text, which sets variables whose names end with `_U`.
-load() {
-  [ -z "$rdc_loads" ] || return 0
-  rdc_text=$({ LC_ALL=C awk -v prefix="$rdc_prefix" '
-    function key(name) { gsub(/[.-]/, "_", name); return name }
-    function quoted(text) { gsub(/\047/, "\047\"\047\"\047", text); return text }
-    function put(text) { # without a name it belongs to no unit
-      if (name == "") { printf "%s", text; return }
-      if (!(name in texts)) names[++number] = name
-      texts[name] = texts[name] text
-    }
-    kind != "" && $0 == "endef" { put(ends); kind = ""; next }
-    kind == "text" { put((count++ ? "\n" : "") quoted($0)); next }
-    kind == "rows" && $1 == "unit" { name = $2; order = order " " name }
-    kind != "" { put($0 "\n"); next }
-    index($0, prefix "RDC_PROGRAM := ") == 1 { print "rdc_loads=" $3 }
-    $1 == "define" && NF == 2 && substr($2, 1, length(prefix)) == prefix {
-      block = substr($2, length(prefix) + 1)
-      if (block == "RDC_LINE") exit # the driver begins
-      is_escaped = sub(/^escaped_/, "", block)
-      kind = block; sub(/_.*/, "", kind)
-      name = substr(block, length(kind) + 2); ends = ""; count = 0
-      if (kind == "RDC") { kind = "rows"; name = ""; next }
-      if (kind == "after") { put("rdc_after_U() { case $rdc_outcome in\n"); ends = "esac; }\n"; next }
-      variable = "rdc_" kind "_U"
-      if (kind == "text" || kind == "python") { variable = "rdc_" block; name = "" }
-      kind = "text"
-      put(variable "=" (is_escaped ? "$(printf %b. " : "") "\047")
-      ends = "\047" (is_escaped ? "); " variable "=${" variable "%.}" : "") "\n"
-    }
-    END {
-      for (i = 1; i <= number; i++) print "rdc_u_" key(names[i]) "=\047" quoted(texts[names[i]]) "\047"
-      print "rdc_order=\047" order " \047"
-    }' < "$rdc_file"; } 2> /dev/null) && [ -n "$rdc_text" ] || unreadable
-  eval "$rdc_text"
-  rdc_text=''
-  [ "$rdc_loads" = "$rdc_program" ] ||
-    fail "the Makefile was changed during the run: $rdc_file; put it back, or ${rdc_again}clean archives the run"
-  [ -n "${rdc_entry-}" ] || { rdc_entry=${rdc_order# }; rdc_entry=${rdc_entry%% *}; }
-}
-unreadable() { fail "$rdc_file cannot be read: is there a blank in its name, and are sed and awk on PATH?"; }
-of() { eval "rdc_value=\${rdc_$1_U-}"; }
-
-# Sets the variables of the unit $1, if that is the name of one; `take` also makes it the unit where the run stands.
-look_at() {
-  case $1 in '' | *[!A-Za-z0-9_.-]*) return 1 ;; esac
-  key "$1"; eval "rdc_value=\${rdc_u_$rdc_key-}"
-  unset rdc_marks_U rdc_variables_U rdc_attempts_U rdc_gives_U rdc_delay_U rdc_timeout_U rdc_words_U rdc_entries_U
-  rdc_name_U=''
-  eval "$rdc_value"
-  [ "$rdc_name_U" = "$1" ]
-}
-take() { look_at "$1" && rdc_unit=$1 rdc_id=$rdc_id_U rdc_kind=$rdc_kind_U rdc_variables=${rdc_variables_U-}; }
-
-# --- Transitions: words in capitals, and a last word, are those of the document ---------------------------------------
-as() { rdc_way="$rdc_way${rdc_way:+, }$1"; }
-go() { [ $# -lt 2 ] || as "$2"; rdc_next=$1 rdc_nth=1; }
-CONTINUE() { go "$1" CONTINUE; }
-GOTO() { go "$1" "GOTO $1"; }
-to() { go "$1" "to $1"; }
-finish() { rdc_over=COMPLETE rdc_code=0 rdc_message=${1-}; }
-COMPLETE() { as "${2-COMPLETE}"; finish "$@"; }
-stop() { rdc_over=STOP rdc_code=1 rdc_message=${1-}; }
-STOP() { as "${2-STOP}"; stop "$@"; }
-follow() { rdc_way=''; counted; rdc_after_U; choose; }
-
-walk() {
-  while choose; [ -z "$rdc_over" ]; do
-    take "$rdc_next" || fail "there is no unit $rdc_next"
-    begin_unit; perform
-  done
-  case $rdc_last in over\ *) ;; *) note "over $rdc_code $rdc_over" ;; esac
-  filled "$rdc_message"; rdc_message=$(printf '%s' "$rdc_value" | line)
-  end "$rdc_code" "$rdc_over${rdc_message:+ $rdc_message}"
-}
-begin_unit() {
-  attempt; before; call_number
-  rdc_value=${rdc_way:--} # the way here, as one word
-  while :; do
-    case $rdc_value in
-      *[!A-Za-z0-9_.:{}+-]*) rdc_value=${rdc_value%%[!A-Za-z0-9_.:{\}+-]*}+${rdc_value#*[!A-Za-z0-9_.:{\}+-]} ;;
-      *) break ;;
-    esac
-  done
-  note "begin $rdc_unit $rdc_attempt $rdc_value$rdc_changes"
-  rdc_changes=''
-}
-perform() {
-  now; rdc_start=$rdc_now
-  called; say "$rdc_says"
-  case $rdc_kind in bash | sh) command_unit ;; *) "perform_$rdc_kind" ;; esac
-}
-called() {
-  filled "$rdc_title_U"; rdc_title=$rdc_value rdc_says=$rdc_id${rdc_value:+ $rdc_value}
-  case $rdc_says in *[!\ -~]*) rdc_says=$(printf '%s\n' "$rdc_says" | line) ;; esac
-  [ "$rdc_attempt" -eq 1 ] || rdc_says="$rdc_says, attempt $rdc_attempt"
-}
-
-# Records the outcome before anything else; $1 is the exit code, $2 the file and line of an answer.
-ended() {
-  now; rdc_time=$((rdc_now - rdc_start))
-  in_words "$rdc_outcome"; rdc_ended=$rdc_says
-  record "end $rdc_unit $rdc_outcome $1 $rdc_time${2:+ $2}" || unrecorded
-  [ "$rdc_verb" = step ] || follow
-  details "$1" "$rdc_time" "$rdc_way"; say "    $rdc_ended  $rdc_says"
-}
-details() { # exit code, time in hundredths of a second, and transition, as people read them
-  rdc_says="$(($2 / 100)).$(($2 % 100 / 10)) s"
-  [ "$2" -lt 6000 ] || rdc_says="$(($2 / 6000)) min $(($2 / 100 % 60)) s"
-  [ "$2" -lt 360000 ] || rdc_says="$(($2 / 360000)) h $(($2 / 6000 % 60)) min"
-  rdc_says="$rdc_says${3:+, $3}"
-  [ "$1" = 0 ] || rdc_says="exit code $1, $rdc_says"
-}
-now() {
-  { read -r rdc_now _ < /proc/uptime; } 2> /dev/null || rdc_now=$(date +%s).00
-  rdc_now=${rdc_now%.*}${rdc_now#*.}
-}
-
-# --- Commands: each a process group of its own; at a terminal in ours, whose keys reach it ----------------------------
-how_to_call() {
-  rdc_how='wait' rdc_wrapper='env --default-signal=INT --default-signal=QUIT'
-  $rdc_wrapper true 2> /dev/null || rdc_wrapper=''
-  if { true < /dev/tty; } 2> /dev/null; then [ -z "$rdc_wrapper" ] || rdc_how='beside'
-  elif command -v setsid > /dev/null; then rdc_how='group' rdc_wrapper="setsid $rdc_wrapper"
-  else
-    set -m 2> /dev/null
-    case $- in *m*) rdc_how='group' rdc_wrapper='' ;; esac
-  fi
-}
-become() { # the process of these words, once its number is on record
-  { read -r rdc_word _ < /proc/self/stat; } 2> /dev/null || rdc_word=$(exec sh -c 'echo "$PPID"')
-  began "$rdc_word"
-  printf '%s\n' "$rdc_count $rdc_word ${rdc_began:-0} $rdc_place" 2> /dev/null > "$rdc_files/process"
-  # shellcheck disable=SC2086 # these are several words
-  surround $rdc_wrapper "$@"
-}
-call() {
-  if [ "$rdc_how" = wait ]; then (become "$@"); rdc_code=$?; return; fi
-  { { become "$@" <&3 3<&-; } & } 3<&0
-  rdc_child=$!
-  wait "$rdc_child"; rdc_code=$?
-  rdc_child=''
-}
-began() { # lets rdc_began be when the process $1 did, in ticks
-  rdc_began='' rdc_condition=''
-  { read -r rdc_value < "/proc/$1/stat"; } 2> /dev/null || return 0
-  # shellcheck disable=SC2086 # these are several words
-  set -- ${rdc_value##*) }
-  rdc_condition=$1; shift 19; rdc_began=$1
-}
-alive() {
-  kill -0 "$1" 2> /dev/null || ps -p "$1" > /dev/null 2>&1 || return 1
-  began "$1"
-  case $rdc_condition:$2 in [ZX]:*) return 1 ;; :* | *:0 | *:"$rdc_began") ;; *) return 1 ;; esac
-}
-
-# Ends the process $1, which began at $2, with its group if it has one: by the signal $3, after $4 / 20 s by force.
-end_process() {
-  [ -z "$3" ] || kill -s "$3" -- "-$1" 2> /dev/null || kill -s "$3" "$1" 2> /dev/null
-  kill -s CONT -- "-$1" 2> /dev/null || kill -s CONT "$1" 2> /dev/null
-  rdc_number=0
-  while alive "$1" "$2" && [ "$rdc_number" -lt "$4" ]; do
-    rdc_number=$((rdc_number + 1)); sleep 0.05 2> /dev/null || sleep 1
-  done
-  kill -s KILL -- "-$1" 2> /dev/null || kill -s KILL "$1" 2> /dev/null
-}
-interrupt() {
-  trap '' INT TERM HUP
-  rdc_word=$1
-  [ "$rdc_how$1" != besideINT ] || rdc_word='' # the key has reached it by itself
-  [ -z "$rdc_child" ] || end_process "$rdc_child" 0 "$rdc_word" 200
-  end 130 "INTERRUPTED${rdc_id:+ $rdc_id}"
-}
-# shellcheck disable=SC2064 # what is done at the end is known now
-heed() { trap "$1" EXIT; trap 'interrupt INT' INT; trap 'interrupt TERM' TERM; trap 'interrupt HUP' HUP; }
-command_unit() {
-  of 'do'; filled "$rdc_value"; rdc_command=$rdc_value rdc_outcome=fail rdc_code=1
-  RDC_RUN_ID=$rdc_run RDC_ATTEMPT=$rdc_attempt
-  export RDC_RUN_ID RDC_ATTEMPT
-  if tell; then
-    command -v "$rdc_kind" > /dev/null || say "rdc: there is no $rdc_kind on PATH to run this with"
-    call_command "$rdc_kind" -c "$rdc_command"
-    # This code may be the command's own: whether the system can start a shell with it is tried.
-    [ "$rdc_code" -ne 126 ] || "$rdc_kind" -c : "$rdc_command" 2> /dev/null || no_outcome
-    [ "$rdc_code" -ne 0 ] || rdc_outcome=pass
-  fi
-  after_command
-  ended "$rdc_code"
-}
-no_outcome() {
-  rdc_says="is the environment too large, or are there too many processes?"
-  [ "$rdc_verb" = step ] || rdc_says="$rdc_says Mend this, then: ${rdc_again}resume RERUN=1"
-  say "rdc: $rdc_says"; fail "unit $rdc_id has no outcome: $rdc_kind cannot be started"
-}
-
-# --- The journal ------------------------------------------------------------------------------------------------------
-# A line each, appended at once: its number, and `run`, program, id and 2; `begin`, unit, attempt, the way there and
-# what has changed; `end`, unit, outcome, exit code, time, and where an answer stood; `over`, exit code and end. All of
-# it stands there twice.
-record() {
-  rdc_count=$((rdc_count + 1)) rdc_last=$*
-  is_kept || vanished
-  printf '%s | %s\n' "$rdc_count $*" "$rdc_count $*" 2> /dev/null >> "$rdc_journal"
-}
-note() { record "$@" || fail "the state cannot be written: $rdc_journal; make room for it, then: ${rdc_again}resume"; }
-unrecorded() {
-  case $rdc_kind in bash | sh) rdc_says="resume ASSUME=$rdc_outcome" ;; *) rdc_says=resume ;; esac
-  rdc_says="but this cannot be recorded: $rdc_journal; make room for it, then: $rdc_again$rdc_says"
-  fail "unit $rdc_id ended with $rdc_ended, $rdc_says"
-}
-# Whether the journal is still that of this run: a command may have removed the state, and another run begun since.
-is_kept() {
-  [ "$rdc_count" -gt 1 ] && [ "$rdc_journal" != /dev/null ] || return 0
-  rdc_text="1 run $rdc_program $rdc_run 2"
-  { read -r rdc_value < "$rdc_journal" && [ "$rdc_value" = "$rdc_text | $rdc_text" ]; } 2> /dev/null
-}
-vanished() {
-  trap - EXIT # the lock that is there may be that of another run by now
-  case $rdc_last in end\ *) rdc_says="unit $rdc_id ended with $rdc_ended, and this is lost: " ;; *) rdc_says='' ;; esac
-  say "rdc: if the folder was moved, put it back, then: ${rdc_again}resume"
-  say "rdc: if it is lost, begin anew:                  $rdc_begin"
-  fail "$rdc_says$rdc_state was removed or replaced during the run"
-}
-
-# Reads the journal without changing it. A write that was interrupted leaves the beginning of a line at its end.
-read_journal() {
-  rdc_tail='' rdc_count=0 rdc_first='' rdc_begun='' rdc_done='' rdc_last='' rdc_facts=''
-  [ -e "$rdc_journal" ] || return 0
-  [ -f "$rdc_journal" ] && [ -r "$rdc_journal" ] ||
-    fail "the state cannot be read: $rdc_journal; ${rdc_again}clean archives it"
-  rdc_facts=$({ LC_ALL=C tr -c '\n -~' '?' < "$rdc_journal"; echo .; } 2> /dev/null | LC_ALL=C awk '
-    function starts(line) { return index(line, count + 1 " ") == 1 }
-    function is_whole(line) {
-      half = (length(line) - 3) / 2
-      return starts(line) && half == int(half) && substr(line, 1, half) " | " substr(line, 1, half) == line
-    }
-    function is_torn(line) {
-      half = index(line, " | ")
-      if (line ~ /[?]/) return 0
-      if (!half) return starts(line) || index(count + 1 " ", line) == 1
-      rest = substr(line, half + 3)
-      return starts(line) && length(line) < 2 * half + 1 && substr(line, 1, length(rest)) == rest
-    }
-    function take(line, words, n, i, at) {
-      count++; last = substr(line, length(count) + 2, half - length(count) - 1)
-      if (count == 1) first = last
-      n = split(last, words, " ")
-      if (words[1] == "end") done = last
-      if (words[1] != "begin") return
-      begun = last; done = ""; fact["calls " words[2]]++
-      for (i = 5; i <= n; i++) {
-        at = index(words[i], "=")
-        fact["value " substr(words[i], 1, at - 1)] = substr(words[i], at + 1)
-      }
-    }
-    NR > 1 { if (!is_whole(held)) { damaged = 1; exit } take(held) }
-    { held = $0 }
-    END {
-      held = substr(held, 1, length(held) - 1) # the dot shows whether the last line has an end
-      if (damaged) tail = "damaged"
-      else if (held == "") tail = "whole"
-      else if (is_whole(held)) { tail = "open"; take(held) }
-      else tail = is_torn(held) ? "torn" : "damaged"
-      print tail "\n" count + 0 "\n" first "\n" begun "\n" done "\n" last
-      for (name in fact) print name, fact[name]
-    }') && [ -n "$rdc_facts" ] || fail "the state cannot be read: $rdc_journal"
-  {
-    read -r rdc_tail; read -r rdc_count; read -r rdc_first; read -r rdc_begun; read -r rdc_done; read -r rdc_last
-    rdc_facts=$(cat)
-  } << facts
-$rdc_facts
-facts
-  [ "$rdc_tail" != damaged ] || damaged "$((rdc_count + 1))"
-}
-damaged() { fail "$rdc_journal${1:+:$1}: the journal is damaged, or of another rdc; ${rdc_again}clean archives it"; }
-mend_journal() {
-  case $rdc_tail in
-    open) printf '\n' 2> /dev/null >> "$rdc_journal" ;;
-    torn)
-      { sed '$d' "$rdc_journal" > "$rdc_journal.whole" && mv "$rdc_journal.whole" "$rdc_journal"; } 2> /dev/null
-      ;;
-  esac || fail "the state cannot be written: $rdc_journal"
-}
-is_there() { [ -e "$rdc_journal" ]; }
-is_over() { case $rdc_last in over\ *) ;; *) return 1 ;; esac; }
-is_own() {
-  rdc_run=${rdc_first#run "$rdc_program" } rdc_run=${rdc_run% 2}
-  [ "$rdc_first" = "run $rdc_program $rdc_run 2" ]
-}
-
-# Goes to where the run stands. Nothing of a journal is believed: names have to be known, and values numbers.
-own_journal() {
-  [ "$rdc_count" -gt 0 ] || fail "there is no run to go on with"
-  is_own || fail "this run was started with a different version of the Makefile; ${rdc_again}clean archives it"
-  load
-  resume_values; restored
-  # shellcheck disable=SC2086 # these are several words
-  set -- $rdc_begun
-  [ $# -gt 0 ] || set -- begin "$rdc_entry" 1
-  { take "${2-}" && is_number "${3-}"; } || damaged
-  [ "$rdc_kind" != choice ] || [ -z "$rdc_begun" ] || damaged
-  rdc_next=$2 rdc_nth=$3
-  attempt; call_again
-}
-
-# --- The lock: a symbolic link is made by one process only, at once and with what it says: number, start, and place ---
-here() {
-  rdc_place="$(uname -n) $(readlink /proc/self/ns/pid 2> /dev/null)"
-  rdc_place=$(printf %s "$rdc_place" | LC_ALL=C tr -c 'A-Za-z0-9.-' _)
-}
-holder() { # who made the lock, or took it over when that one was gone, and so on; rdc_free is the next
-  rdc_holder='' rdc_links='' rdc_free=lock
-  while rdc_value=$(readlink "$rdc_state/$rdc_free" 2> /dev/null); do
-    rdc_holder=$rdc_value rdc_links="$rdc_links $rdc_free" rdc_free=lock.after.${rdc_value%% *}
-  done
-}
-# Whether who holds the lock lives; of another machine or container nobody can tell here, so it is not judged dead.
-is_held() {
-  rdc_word=${rdc_holder%% *}
-  [ "${rdc_holder#* }" != "$rdc_place" ] || alive "${rdc_word%-*}" "${rdc_word#*-}"
-}
-lock() {
-  mkdir -p "$rdc_state" 2> /dev/null ||
-    fail "the state folder cannot be made: $rdc_state; is something else there, or is this place read-only or full?"
-  here; began $$; rdc_me="$$-${rdc_began:-0} $rdc_place" rdc_tries=0
-  until holder; [ "$rdc_holder" = "$rdc_me" ]; do
-    [ -z "$rdc_holder" ] || ! is_held || refuse_lock
-    [ -n "$rdc_holder" ] || [ ! -e "$rdc_state/lock" ] ||
-      fail "this is no lock: $rdc_state/lock; if no run is under way, remove it"
-    rdc_tries=$((rdc_tries + 1))
-    [ "$rdc_tries" -lt 99 ] ||
-      fail "the state folder cannot be written: $rdc_state; is it read-only or full, and are ln and readlink on PATH?"
-    ln -s "$rdc_me" "$rdc_state/$rdc_free" 2> /dev/null || :
-  done
-  [ -e "$rdc_state/.gitignore" ] || { printf '*\n' > "$rdc_state/.gitignore"; } 2> /dev/null || : # Git takes nothing
-  heed release
-}
-refuse_lock() {
-  rdc_word=${rdc_holder%%-*} rdc_says=${rdc_holder#* }
-  [ "$rdc_says" != "$rdc_place" ] || fail "another run is under way, process $rdc_word"
-  say "rdc: it cannot be seen from here whether it still runs; if it does not: ${rdc_again}unlock"
-  fail "another run is under way elsewhere: process $rdc_word of $rdc_says"
-}
-release() { holder; for rdc_word in $rdc_links; do rm -f "$rdc_state/$rdc_word"; done; }
-
-# --- What make is told to do ------------------------------------------------------------------------------------------
-run() { load; lock; ready; read_journal; how_to_call; begin; walk; }
-ready() { for rdc_step in $rdc_ready; do "$rdc_step"; done; }
-begin() {
-  if [ "$rdc_count" -gt 0 ] && ! is_over; then
-    is_own || fail "an unfinished run of a different version of the Makefile is there: ${rdc_again}clean archives it"
-    fail "an unfinished run is there: ${rdc_again}resume continues it, ${rdc_again}clean archives it"
-  fi
-  inputs
-  mend_journal; archive
-  rdc_count=0 rdc_run=$(date +%Y%m%d-%H%M%S | tr -cd '0-9-')-$$
-  begin_values
-  note "run $rdc_program $rdc_run 2"
-  go "$rdc_entry"
-}
-archive() {
-  rdc_history=''
-  for rdc_word in journal $rdc_folders; do
-    [ -e "$rdc_state/$rdc_word" ] || [ -h "$rdc_state/$rdc_word" ] || continue
-    if [ -z "$rdc_history" ]; then
-      rdc_number=1; while [ -e "$rdc_state/history/$rdc_number" ]; do rdc_number=$((rdc_number + 1)); done
-      rdc_history=$rdc_state/history/$rdc_number
-    fi
-    { mkdir -p "$rdc_history" && mv "$rdc_state/$rdc_word" "$rdc_history/$rdc_word"; } 2> /dev/null ||
-      fail "the run cannot be archived: $rdc_history"
-  done
-}
-resume() {
-  is_there || fail "there is no run to go on with"
-  lock; read_journal; own_journal; ready; mend_journal; folders; how_to_call
-  decide; walk
-}
-
-# Decides about a unit that was running when the run was interrupted.
-decide() {
-  case $rdc_last in run\ *) return ;; over*LIMIT*) limit_reached ;; esac
-  if [ -n "$rdc_done" ]; then # what followed its outcome was not recorded, or is the end
-    # shellcheck disable=SC2086 # these are several words
-    set -- $rdc_done
-    rdc_outcome=$3
-    is_word "$rdc_outcome" || damaged
-    follow
-    return
-  fi
-  case $rdc_kind in
-    bash | sh) rdc_noun='command' ;; agents) rdc_noun=$rdc_noun_U ;; tool) rdc_noun=tool ;;
-    *) return ;; # a question is put again
-  esac
-  if is_left; then
-    rdc_says="unit $rdc_id: its $rdc_noun still runs (pid $rdc_left)" rdc_word="${rdc_again}resume RERUN=1"
-    if ! is_yes "$rdc_given_RERUN"; then
-      [ -z "$rdc_given_ASSUME" ] || fail "$rdc_says; wait for its end, or end it and run it again: $rdc_word"
-      waits "$rdc_says; wait for its end and resume, or end it and run it again: $rdc_word"
-    fi
-    say "rdc: $rdc_says; ending it"
-    end_left
-  fi
-  rdc_outcome=''
-  ! is_yes "$rdc_given_RERUN" || return 0
-  if [ -n "$rdc_given_ASSUME" ]; then
-    outcome "$rdc_given_ASSUME" || fail "ASSUME is none of the words of unit $rdc_id: $(words ', ')"
-  elif [ -t 0 ] && [ -t 2 ]; then
-    while [ -z "$rdc_outcome" ]; do
-      printf 'unit %s was interrupted [%s/again] ' "$rdc_id" "$(words /)" >&2
-      read -r rdc_word || end 75 "WAITING $rdc_id"
-      [ "$rdc_word" != again ] || return 0
-      outcome "$rdc_word" || rdc_outcome=''
-    done
-  else
-    rdc_says="${rdc_again}resume RERUN=1 runs it again, ASSUME=WORD decides ($(words ', '))"
-    waits "unit $rdc_id was interrupted: $rdc_says"
-  fi
-  no_values
-  now; rdc_start=$rdc_now
-  called; say "$rdc_says, as assumed"
-  ended 0
-}
-limit_reached() { damaged; }
-
-# Whether what the unit has called outlived its driver; its number was on record before it ran.
-is_left() {
-  { read -r rdc_value rdc_left rdc_since rdc_where < "$rdc_files/process"; } 2> /dev/null || return 1
-  case $rdc_value:$rdc_where in "$rdc_count:$rdc_place") is_number "$rdc_left" || return 1 ;; *) return 1 ;; esac
-  alive "$rdc_left" "$rdc_since" || left_calls
-}
-end_left() { end_process "$rdc_left" "$rdc_since" TERM 100; }
-
-# A line for each unit that has finished, and where the run stands. It takes no lock, and changes nothing.
-status() {
-  [ -r "$rdc_file" ] || unreadable
-  here; read_journal
-  [ "$rdc_count" -gt 0 ] || { echo 'no run'; return; }
-  # shellcheck disable=SC2086 # these are several words
-  if is_over && ! is_own; then
-    set -- $rdc_last
-    echo "over: $3, a run of a different version of the Makefile"
-    return
-  fi
-  own_journal
-  LC_ALL=C awk -v count="$rdc_count" '
-    function tell(way) { if (unit != "") print unit, word, code, attempt, time, way; unit = "" }
-    NR > count { exit }
-    { sub(/ [|] .*/, "") }
-    $2 == "begin" { tell($5); attempt = $4 }
-    $2 == "end" { unit = $3; word = $4; code = $5; time = $6 }
-    $2 == "over" { tell($4) }
-    END { tell("-") }
-  ' "$rdc_journal" | while read -r rdc_unit rdc_outcome rdc_code rdc_attempt rdc_time rdc_way; do
-    { take "$rdc_unit" && is_word "$rdc_outcome" && is_number "$rdc_code" && is_number "$rdc_attempt" &&
-      is_number "$rdc_time"; } || damaged
-    in_words "$rdc_outcome"; called; rdc_title=$rdc_says
-    case $rdc_way in -) rdc_way='' ;; *+*) rdc_way=$(printf '%s\n' "$rdc_way" | tr + ' ') ;; esac
-    details "$rdc_code" "$rdc_time" "$rdc_way"
-    printf '%s %s  (%s)\n' "$rdc_low" "$rdc_title" "$rdc_says" 2> /dev/null || : # the last line tells
-  done || exit
-  # shellcheck disable=SC2086 # these are several words
-  if is_over; then set -- $rdc_last; echo "over: $3"
-  else
-    called; rdc_title=$rdc_says rdc_says=''
-    ! is_left || rdc_says=", its command still runs (pid $rdc_left)"
-    echo "at $rdc_title$rdc_says"
-  fi 2> /dev/null || fail "standard output cannot be written"
-}
-
-# One unit alone, apart from any run: the state is neither read nor changed.
-step() {
-  load; here; how_to_call
-  rdc_journal=/dev/null rdc_files=$rdc_state/alone.$$ rdc_run=alone
-  heed leave_nothing
-  ready; inputs; begin_values
-  take "$1" || fail "there is no unit $1"
-  go "$1"; begin_unit; perform
-  case $rdc_outcome in fail | failed | no | rejected | none | invalid | ambiguous) exit 1 ;; esac
-}
-leave_nothing() { rm -rf "$rdc_files"; rmdir "$rdc_state" "${rdc_state%/*}" 2> /dev/null; }
-clean() {
-  is_there || return 0
-  lock; archive
-  say "the run was archived in $rdc_history"
-}
-
-# A person says that who holds the lock is no more; of a process that can be seen to live nobody has to.
-unlock() {
-  here; holder
-  [ "${rdc_holder#* }" != "$rdc_place" ] || ! is_held || fail "process ${rdc_holder%%-*} still runs: end it first"
-  rm -f "$rdc_state/lock" "$rdc_state"/lock.after.* 2> /dev/null || fail "the lock cannot be removed: $rdc_state/lock"
-}
-answer() { read_journal; [ "$rdc_count" -eq 0 ] || own_journal; fail "no unit waits for an answer"; }
-help_line() { printf '%-32s %s\n' "$1" "$2" 2> /dev/null; }
-help() {
-  help_line "$rdc_begin" 'run the whole'
-  help_line "${rdc_again}resume" 'resume a run; RERUN=1 or ASSUME=WORD decide about a unit that was interrupted'
-  load
-  for rdc_step in $rdc_help; do "$rdc_step"; done
-  help_line "${rdc_again}status" 'what was done, and where the run stands'
-  help_line "${rdc_again}clean" 'archive the run'
-  help_line "${rdc_again}unlock" 'remove the lock of a run that is no more'
-  for rdc_unit; do
-    take "$rdc_unit"; go "$rdc_unit"; attempt; called
-    help_line "${rdc_again}step-$rdc_unit" "$rdc_says"
-  done
-}
-endef
-
-# --- Module: counters ---------------------------------------------------------------------------------------------------
-
-define RDC_MODULE_COUNTERS
-# --- Counters: their changes are noted in the journal where the next unit begins --------------------------------------
-counter() {
-  key "$1"; eval "rdc_r_$rdc_key=\$2"
-  rdc_counters="$rdc_counters $rdc_key" rdc_registers="$rdc_registers $1"
-}
-scope() { key "$1"; shift; eval "rdc_scope_$rdc_key=\$*"; }
-variable() { rdc_variables_U="${rdc_variables_U-} $1=$2"; }
-rdc_counters='' rdc_registers=''
-
-value() { key "$1"; eval "rdc_value=\$rdc_r_$rdc_key"; }
-set_to() {
-  value "$1"
-  [ "$rdc_value" = "$2" ] || { eval "rdc_r_$rdc_key=\$2"; rdc_changes="$rdc_changes $1=$2"; }
-}
-add() { value "$1"; set_to "$1" "$((rdc_value + $2))"; }
-add_counter() { value "$2"; add "$1" "$rdc_value"; }
-raise() { at_least "$1" "$2" || set_to "$1" "$2"; }
-reset() {
-  key "$1"
-  eval "set -- \$rdc_scope_$rdc_key"
-  for rdc_word; do set_to "${rdc_word%:*}" "${rdc_word##*:}"; done
-}
-below() { value "$1"; [ "$rdc_value" -lt "$2" ]; }
-at_least() { value "$1"; [ "$rdc_value" -ge "$2" ]; }
-equals() { value "$1"; [ "$rdc_value" -eq "$2" ]; }
-
-# Takes what the journal says of registers, and of how many times units have been done.
-restored() {
-  while read -r rdc_word rdc_name rdc_fact; do
-    case $rdc_word in
-      '') continue ;;
-      value) case " $rdc_registers " in *" $rdc_name "*) rdc_word=r ;; *) damaged ;; esac ;;
-      *) look_at "$rdc_name" || damaged ;;
-    esac
-    is_number "${rdc_fact#-}" || damaged
-    key "$rdc_name"; eval "rdc_${rdc_word}_$rdc_key=\$rdc_fact"
-  done << facts
-$rdc_facts
-facts
-}
-
-# Numbers go to commands as variables.
-surround() {
-  for rdc_word in $rdc_variables; do value "${rdc_word#*=}"; export "${rdc_word%%=*}=$rdc_value"; done
-  exec "$@"
-}
-endef
-
-# --- Module: texts that refer to values ---------------------------------------------------------------------------------
-
-define RDC_MODULE_TEXTS
-# --- Texts: what they refer to is filled in, and what a terminal would obey is a `?` ----------------------------------
-mark() {
-  eval "rdc_marks_U=\${rdc_marks_U-}x"
-  eval "rdc_mark=rdc_mark_U_\${#rdc_marks_U}"
-  key "$2"
-  eval "$rdc_mark=\$1 ${rdc_mark}_register=\$rdc_key"
-  eval "${rdc_mark}_before=\${3-} ${rdc_mark}_after=\${4-} ${rdc_mark}_missing=\${5-}"
-}
-
-# Writes the text $1 with the values of the registers that the unit's texts refer to, in one pass.
-fill() {
-  eval "rdc_marks=\${rdc_marks_U-}"
-  if [ -z "$rdc_marks" ]; then printf '%s' "$1"; return; fi
-  (
-    rdc_i=0
-    while [ "$rdc_i" -lt "${#rdc_marks}" ]; do
-      rdc_i=$((rdc_i + 1))
-      rdc_word=rdc_mark_U_$rdc_i
-      eval "RDC_MARK_$rdc_i=\$$rdc_word RDC_BEFORE_$rdc_i=\$${rdc_word}_before RDC_AFTER_$rdc_i=\$${rdc_word}_after"
-      eval "RDC_MISSING_$rdc_i=\$${rdc_word}_missing rdc_key=\$${rdc_word}_register"
-      held
-      eval "RDC_VALUE_$rdc_i=\$rdc_value RDC_FILE_$rdc_i=\$rdc_held"
-      export "RDC_MARK_$rdc_i" "RDC_BEFORE_$rdc_i" "RDC_AFTER_$rdc_i" "RDC_MISSING_$rdc_i"
-      export "RDC_VALUE_$rdc_i" "RDC_FILE_$rdc_i"
-    done
-    printf '%s\n' "$1" | LC_ALL=C awk -v count="$rdc_i" '
-      function put(i) {
-        if (ENVIRON["RDC_FILE_" i] == "unset") { printf "%s", ENVIRON["RDC_MISSING_" i]; return }
-        printf "%s%s", ENVIRON["RDC_BEFORE_" i], ENVIRON["RDC_VALUE_" i]
-        if (ENVIRON["RDC_FILE_" i] != "") {
-          fflush()
-          if (system("cat \"$RDC_FILE_" i "\"") != 0) { failed = 1; exit }
-        }
-        printf "%s", ENVIRON["RDC_AFTER_" i]
-      }
-      NR > 1 { printf "\n" }
-      {
-        rest = $0
-        while (1) {
-          best = 0
-          for (i = 1; i <= count; i++) {
-            at = index(rest, ENVIRON["RDC_MARK_" i])
-            if (at && (!best || at < first)) { best = i; first = at }
-          }
-          if (!best) break
-          printf "%s", substr(rest, 1, first - 1)
-          put(best)
-          rest = substr(rest, first + length(ENVIRON["RDC_MARK_" best]))
-        }
-        printf "%s", rest
-      }
-      END { fflush(); exit failed }'
-  )
-}
-filled() {
-  case $1 in '') rdc_value=''; return ;; esac
-  eval "rdc_marks=\${rdc_marks_U-}"
-  if [ -z "$rdc_marks" ]; then rdc_value=$1; return; fi
-  rdc_value=$(fill "$1" && echo .) || unkept
-  rdc_value=${rdc_value%.}
-}
-# Lets rdc_value be the number that the register of rdc_key holds, or rdc_held the file with its text, or `unset`.
-held() { eval "rdc_value=\$rdc_r_$rdc_key rdc_held=''"; }
-
-# What of standard input can be shown at a terminal, and the same on one line.
-visible() {
-  LC_ALL=C tr -c '\n\t -~\200-\377' '?' | LC_ALL=C awk '{
-    gsub(/\t/, "    ")
-    gsub(/\302[\200-\237]|\330\234|\341\240\216|\342\200[\213-\217\250-\256]|\342\201[\240-\257]|\357\273\277/, "?")
-    print
-  }'
-}
-line() { visible | LC_ALL=C tr -s ' \n' ' ' | LC_ALL=C sed -e 's/^ //' -e 's/ $//'; }
-endef
-
-# --- Module: files of a run ---------------------------------------------------------------------------------------------
-
-define RDC_MODULE_FILES
-# --- Files of a run: one has its name once it is whole, and that before the journal refers to it -------------------
-rdc_folders='prompts answers values outputs'
-unkept() { fail "the state cannot be read or written: $rdc_files; make room for it, then: ${rdc_again}resume"; }
-
-# Keeps the text $1 as the file $2, and a copy of the file $1 as the file $2.
-keep() { { printf '%s' "$1" > "$rdc_files/new" && mv "$rdc_files/new" "$rdc_files/$2"; } 2> /dev/null || unkept; }
-copy() { { cp "$rdc_files/$1" "$rdc_files/new" && mv "$rdc_files/new" "$rdc_files/$2"; } 2> /dev/null || unkept; }
-
-# Removes what is written anew each time: a link that stands in its place would lead out of the folder.
-tidy() {
-  for rdc_word in new reply message asks rule field call outcome output helper.py journal.whole; do
-    set -- "$@" "$rdc_files/$rdc_word"
-  done
-  rm -rf "$@" "$rdc_state/answers.lines" "$rdc_state/incoming.lines" 2> /dev/null || unkept
-}
-begin_values() { folders; values_at_begin; }
-values_at_begin() { :; }
-rdc_ready="$rdc_ready tidy"
-# How many times the unit has been done, itself included; files have that in their names.
-call_number() { call_again; rdc_call=$((rdc_call + 1)); eval "rdc_calls_$rdc_key=\$rdc_call"; }
-call_again() { key "$rdc_unit"; eval "rdc_call=\${rdc_calls_$rdc_key-0}"; }
-folders() { for rdc_word in $rdc_folders; do mkdir -p "$rdc_files/$rdc_word" 2> /dev/null || unkept; done; }
-
-# Whether the file $1 is UTF-8 without NUL: what is none is refused where it would come in, and so is nowhere else.
-is_text() {
-  rdc_size=$(wc -c < "$1") || return 1
-  [ "$(LC_ALL=C tr -d '\000' < "$1" | wc -c)" -eq "$rdc_size" ] && LC_ALL=C awk '
-    /[\200-\377]/ {
-      gsub(/[\302-\337][\200-\277]/, "")
-      gsub(/\340[\240-\277][\200-\277]|[\341-\354\356\357][\200-\277][\200-\277]|\355[\200-\237][\200-\277]/, "")
-      gsub(/(\360[\220-\277]|[\361-\363][\200-\277]|\364[\200-\217])[\200-\277][\200-\277]/, "")
-    }
-    /[\200-\377]/ { exit 1 }
-  ' "$1"
-}
-
-# Lets rdc_lines be a file of lines with what is in the file $1: itself or, if that is JSON, the file $2. The rest says
-# what is in it, and the names that may stand there.
-as_lines() {
-  rdc_lines=$1
-  # A unit may be called {N}.
-  case $(LC_ALL=C tr -d ' \t\r\n\000' < "$1" | LC_ALL=C cut -c 1-2) in
-    '{"' | '{}') ;;
-    *) return 0 ;;
-  esac
-  command -v python3 > /dev/null || fail "$1 is JSON, which needs python3; write lines instead"
-  rdc_lines=$2
-  rdc_says=$(python3 -I -c "$rdc_python_json" "$@") || fail "$1: $rdc_says"
-}
-endef
-
-# --- Module: questions for pass or fail ---------------------------------------------------------------------------------
-
-define RDC_MODULE_ASKS
-# --- Questions for pass or fail: answered at a terminal, from a file, or by `make answer` -----------------------------
-perform_pass_fail() { ask; }
-perform_yes_no() { ask; }
-rdc_ready="$rdc_ready check_answers"
-
-ask() {
-  show_question
-  if from_make; then return; fi
-  if [ -n "$rdc_given_ANSWERS" ] && from_file; then return; fi
-  if [ -n "$rdc_given_AGENT" ] && by_agent; then return; fi
-  if [ -t 0 ] && [ -t 2 ]; then from_terminal; return; fi
-  [ "$rdc_verb" != step ] || end 75 "WAITING $rdc_id"
-  hint | while IFS= read -r rdc_word; do
-    say "rdc: to answer: ${rdc_again}answer UNIT=$(quoted "$rdc_id") RESULT=$rdc_word"
-  done
-  say "rdc: to go on:  ${rdc_again}resume"
-  end 75 "WAITING $rdc_id"
-}
-from_make() { return 1; }
-by_agent() { return 1; }
-show_question() { of ask; filled "$rdc_value"; [ -z "$rdc_value" ] || say "$rdc_value"; }
-in_words() {
-  rdc_low=$1
-  [ "$rdc_kind" != yes_no ] || case $1 in pass) rdc_low=yes ;; *) rdc_low=no ;; esac
-  case $rdc_low in pass) rdc_says=PASS ;; fail) rdc_says=FAIL ;; yes) rdc_says=YES ;; *) rdc_says=NO ;; esac
-}
-
-# What can be replied, as words that can be pasted into a shell, a line each.
-hint() { case $rdc_kind in yes_no) printf 'yes\nno\n' ;; *) printf 'pass\nfail\n' ;; esac; }
-hints() { hint | awk -v between="$1" 'NR > 1 { printf "%s", between } { printf "%s", $0 }'; }
-
-# Lets rdc_outcome be what the reply $1 says; fails if it is none that this unit takes.
-read_reply() {
-  case $(printf %s "$1" | LC_ALL=C tr -d ' \t\r' | LC_ALL=C tr '[:upper:]' '[:lower:]') in
-    pass | yes) rdc_outcome=pass ;;
-    fail | no) rdc_outcome=fail ;;
-    *) return 1 ;;
-  esac
-}
-replied() { ended 0 "$1"; } # $1 says where in a file of answers it stood
-
-from_terminal() {
-  while :; do
-    printf '%s [%s] ' "$rdc_id" "$(hints /)" >&2
-    IFS= read -r rdc_word || end 75 "WAITING $rdc_id"
-    case $rdc_kind:$rdc_word in
-      yes_no:y | confirm:y) rdc_word=yes ;;
-      yes_no:n | confirm:n) rdc_word=no ;;
-      pass_fail:p) rdc_word=pass ;;
-      pass_fail:f) rdc_word=fail ;;
-    esac
-    ! read_reply "$rdc_word" || break
-  done
-  replied ''
-}
-
-# Records the answer that a person gives by make; the run goes on when somebody says so.
-answer() {
-  is_there || fail "no run waits for an answer"
-  lock; read_journal; own_journal; ready_to_answer; mend_journal
-  case $rdc_last in "begin "*) ;; *) fail "no unit waits for an answer" ;; esac
-  case $rdc_kind in bash | sh | agents | tool) fail "no unit waits for an answer" ;; esac
-  [ "$rdc_id" = "$rdc_given_UNIT" ] ||
-    fail "unit '$(printf '%s' "$rdc_given_UNIT" | tr -c '[:print:]' ' ')' does not wait for an answer"
-  case $rdc_given in
-    *" RESULT:RESULT "*) ;;
-    *) fail "RESULT is missing: ${rdc_again}answer UNIT=$(quoted "$rdc_id") RESULT=$(hints ' or ')" ;;
-  esac
-  read_reply "$rdc_given_RESULT" || fail "this is no answer of unit $rdc_id: $(refused_reply); RESULT=$(hints ' or ')"
-  now; rdc_start=$rdc_now
-  replied ''
-  say "rdc: to go on:  ${rdc_again}resume"
-}
-ready_to_answer() { :; }
-refused_reply() { printf '%s' "$rdc_given_RESULT" | LC_ALL=C tr -c '[:print:]' ' '; }
-
-# The ids of units that ask, a line each.
-asks() {
-  (for rdc_word in $rdc_order; do
-    look_at "$rdc_word"
-    case $rdc_kind_U in pass_fail | yes_no | confirm | gate | input | select) printf '%s\n' "$rdc_id_U" ;; esac
-  done)
-}
-
-# Reads the file of answers before anything is run, and lets rdc_answers be lines with line, word and unit of each. Its
-# lines are `UNIT REPLY` and `REPLY`, or `UNIT<<WORD` … `WORD`; or it is a JSON object.
-check_answers() {
-  [ -n "$rdc_given_ANSWERS" ] || return 0
-  [ -f "$rdc_given_ANSWERS" ] && [ -r "$rdc_given_ANSWERS" ] || fail "the answers cannot be read: $rdc_given_ANSWERS"
-  rdc_sum=$(cksum < "$rdc_given_ANSWERS" | tr ' ' -)
-  [ -n "$rdc_sum" ] || fail "the answers cannot be read: $rdc_given_ANSWERS; is cksum on PATH?"
-  rdc_answers=$({ asks; echo; answer_lines; } | LC_ALL=C awk '
-    function give(at, said, unit) {
-      if (tolower(said) ~ /^(pass|fail|yes|no)$/ && (unit == "" || unit in known)) print at, said, unit
-      else print "wrong " at ": " said
-    }
-    !begun { if ($0 == "") begun = NR; else known[$0] = 1; next }
-    NR == begun + 1 { sub(/^\357\273\277/, "") }
-    { sub(/\r$/, "") }
-    word != "" { if ($0 == word) { give(at, text, unit); word = "" } else text = text $0; next }
-    { sub(/(^|[ \t])#.*/, ""); at = NR - begun }
-    NF == 0 { next }
-    {
-      sub(/^[ \t]+/, ""); sub(/[ \t]+$/, "")
-      here = index($0, "<<"); unit = substr($0, 1, here - 1)
-      if (here > 1 && unit in known) { word = substr($0, here + 2); text = ""; next }
-      unit = $0; sub(/[ \t]*[^ \t]+$/, "", unit)
-      give(at, $NF, unit)
-    }
-    END { if (word != "") print "wrong " at ": the last line of this answer is missing" }
-  ') || fail "$rdc_given_ANSWERS cannot be read as JSON"
-  rdc_says=$(printf '%s\n' "$rdc_answers" | sed -n 's/^wrong //p' | head -n 1)
-  [ -z "$rdc_says" ] || fail "this is no answer of a unit that asks: line $rdc_says"
-}
-answer_lines() {
-  case $(LC_ALL=C tr -d ' \t\r\n\000' < "$rdc_given_ANSWERS" | LC_ALL=C cut -c 1-2) in
-    '{"' | '{}') ;; # a unit may be called {N}
-    *) cat "$rdc_given_ANSWERS"; return ;;
-  esac
-  python3 -I -c '
-import json, sys
-for unit, value in json.loads(open(sys.argv[1], "rb").read().decode("utf-8-sig"), object_pairs_hook=tuple):
-    for one in value if isinstance(value, list) else [value]:
-        print(unit or "no unit", one if isinstance(one, str) else "no word")
-' "$rdc_given_ANSWERS" 2> /dev/null || echo 'this is JSON that is damaged, or there is no python3 to read it'
-}
-
-# Takes the next answer of the file: one for the unit itself before a common one, each once.
-from_file() {
-  rdc_found=$(printf '%s\n' "$rdc_answers" | RDC_NAME=$rdc_id RDC_SUM=$rdc_sum LC_ALL=C awk '
-    FILENAME == ARGV[1] { if ($2 == "end" && $7 == ENVIRON["RDC_SUM"]) used[$8] = 1; next }
-    $1 == "" || $1 in used { next }
-    { found = $1 " " $2; sub(/^[^ ]+ [^ ]+ ?/, "") }
-    $0 == "" && !common { common = found }
-    $0 "" == ENVIRON["RDC_NAME"] "" && !own { own = found }
-    END { print own ? own : common }
-  ' "$rdc_journal" -)
-  [ -n "$rdc_found" ] || return 1
-  read_reply "${rdc_found#* }"
-  replied "$rdc_sum ${rdc_found%% *}"
-}
-rdc_help="$rdc_help help_answers"
-help_answers() {
-  help_line "${rdc_again}answer UNIT=ID RESULT=REPLY" 'answer the question that the run waits with'
-  help_line "$rdc_begin ANSWERS=FILE" 'take answers from a file, in a run or when it goes on'
-}
-endef
-
-# --- Module: words of outcomes ------------------------------------------------------------------------------------------
-
-define RDC_MODULE_WORDS
-# --- Words of outcomes: one that somebody wrote has a name in the journal, and a text of its own ----------------------
-unit_words() {
-  case $rdc_kind in
-    confirm) rdc_words='yes no' ;;
-    gate) rdc_words='approved rejected' ;;
-    input) rdc_words=pass ;;
-    bash | sh | pass_fail | yes_no) rdc_words='pass fail' ;;
-    *) of words; rdc_words=$rdc_value ;;
-  esac
-}
-may_say() { rdc_words_U=$*; }
-word() { key "$1"; eval "rdc_word_$rdc_key=\$2"; }
-
-# The outcome as people read it, and as `status` has it; a word that somebody wrote has a text of its own.
-in_words() {
-  key "$1"
-  eval "rdc_says=\${rdc_word_$rdc_key-}"
-  if [ -n "$rdc_says" ]; then
-    case $rdc_says in *[!\ -~]*) rdc_says=$(printf '%s\n' "$rdc_says" | line) ;; esac
-    rdc_low=$rdc_says
-    return
-  fi
-  rdc_low=$1
-  case $rdc_kind:$1 in yes_no:pass) rdc_low=yes ;; yes_no:fail) rdc_low=no ;; esac
-  case $rdc_low in
-    pass) rdc_says=PASS ;; fail) rdc_says=FAIL ;; yes) rdc_says=YES ;; no) rdc_says=NO ;;
-    approved) rdc_says=APPROVED ;; rejected) rdc_says=REJECTED ;; none) rdc_says=NONE ;; invalid) rdc_says=INVALID ;;
-    ambiguous) rdc_says=AMBIGUOUS ;; *) rdc_says=FAILED ;;
-  esac
-}
-is_word() { unit_words; case " $rdc_words " in *" $1 "*) ;; *) return 1 ;; esac; }
-words() {
-  unit_words; rdc_list=''
-  for rdc_word in $rdc_words; do in_words "$rdc_word"; rdc_list="$rdc_list${rdc_list:+$1}$rdc_low"; done
-  printf '%s' "$rdc_list"
-}
-# Reads the word $1 that a person has given the outcome.
-outcome() {
-  unit_words
-  for rdc_outcome in $rdc_words; do
-    key "$rdc_outcome"
-    eval "rdc_value=\${rdc_word_$rdc_key-}"
-    if [ -n "$rdc_value" ]; then [ "$rdc_value" != "$1" ] || return 0
-    else [ "$(printf '%s' "$1" | LC_ALL=C tr '[:upper:]' '[:lower:]')" != "$rdc_outcome" ] || return 0; fi
-  done
-  return 1
-}
-endef
-
-# --- Module: values -----------------------------------------------------------------------------------------------------
-
-define RDC_MODULE_VALUES
-# --- Slots: `values/SLOT.N` is what one holds since line N of the journal; its register is N, 0 if it is unset --------
-slot() {
-  key "$1"
-  eval "rdc_r_$rdc_key=0 rdc_slot_$rdc_key=yes"
-  rdc_slots="$rdc_slots $rdc_key" rdc_registers="$rdc_registers $1"
-  [ $# -lt 2 ] || { eval "rdc_initial_$rdc_key=\$2 rdc_r_$rdc_key=1"; rdc_initials="$rdc_initials $rdc_key"; }
-}
-rdc_slots='' rdc_initials=''
-gives() { rdc_gives_U=$*; }
-
-held() {
-  rdc_held=''
-  eval "rdc_value=\$rdc_r_$rdc_key rdc_word=\${rdc_slot_$rdc_key-}"
-  [ -n "$rdc_word" ] || return 0
-  if [ "$rdc_value" = 0 ]; then rdc_held='unset'; else rdc_held=$rdc_files/values/rdc_s_$rdc_key.$rdc_value; fi
-  rdc_value=''
-}
-values_at_begin() {
-  for rdc_key in $rdc_initials; do eval "keep \"\$rdc_initial_$rdc_key\" values/rdc_s_$rdc_key.1"; done
-  keep_inputs
-}
-keep_inputs() { :; }
-
-# Whether the slot $1 holds exactly the text $2; an unset one is the empty text.
-holds() {
-  key "$1"; held
-  [ "$rdc_held" != unset ] || rdc_held=/dev/null
-  [ -r "$rdc_held" ] || fail "the state cannot be read: $rdc_held"
-  printf '%s' "$2" | cmp -s - "$rdc_held"
-}
-keep_answer() {
-  key "$1"
-  copy "answers/$rdc_unit.$rdc_call" "values/rdc_s_$rdc_key.$rdc_count"; set_to "$1" "$rdc_count"
-}
-
-# Keeps the value $2 that the command has given in the slot $1, if it has given one.
-keep_value() {
-  key "$1"
-  [ -e "$rdc_files/outputs/$rdc_unit.$rdc_call.$2" ] || return 0
-  copy "outputs/$rdc_unit.$rdc_call.$2" "values/rdc_s_$rdc_key.$rdc_count"; set_to "$1" "$rdc_count"
-}
-keep_field() {
-  key "$1"; rdc_word=$rdc_key
-  keep "$2" field
-  helper extract "$rdc_files/answers/$rdc_unit.$rdc_call" "$rdc_files/field" "$rdc_files/new" || unkept
-  mv "$rdc_files/new" "$rdc_files/values/rdc_s_$rdc_word.$rdc_count" || unkept
-  set_to "$1" "$rdc_count"
-}
-clear() { set_to "$1" 0; }
-
-# --- What a called process gets ---------------------------------------------------------------------------------------
-tell() {
-  RDC_UNIT=$rdc_id RDC_RUN_ID=$rdc_run RDC_ATTEMPT=$rdc_attempt RDC_TITLE=$rdc_title
-  # A title travels in the environment, which is not for long texts; no letter is cut in half.
-  [ "${#rdc_title}" -le 1000 ] || RDC_TITLE=$(printf '%s\n' "$rdc_title" | LC_ALL=C awk '
-    NR == 1 { $0 = substr($0, 1, 1000); sub(/[\300-\377][\200-\277]*$/, ""); print $0 "…" }
-  ')
-  export RDC_UNIT RDC_RUN_ID RDC_ATTEMPT RDC_TITLE
-  unset RDC_OUTPUT RDC_AGENT_TYPE RDC_ENTRY
-  fits || return 1
-  of gives; rdc_names=$rdc_value
-  [ -n "$rdc_names" ] || return 0
-  case $rdc_files in /*) RDC_OUTPUT=$rdc_files/output ;; *) RDC_OUTPUT=$(pwd -P)/$rdc_files/output ;; esac
-  export RDC_OUTPUT
-  { rm -rf "$rdc_files/output" && true > "$rdc_files/output"; } 2> /dev/null || unkept
-}
-
-# Whether the value of each variable of the unit fits into an environment.
-fits() {
-  for rdc_pair in $rdc_variables; do
-    key "${rdc_pair#*=}"; held
-    case $rdc_held in '' | unset) continue ;; esac
-    rdc_size=$(wc -c < "$rdc_held") || fail "the state cannot be read: $rdc_held"
-    [ "$rdc_size" -le 65536 ] && [ "$(LC_ALL=C tr -d '\000' < "$rdc_held" | wc -c)" -eq "$rdc_size" ] && continue
-    rdc_says="more than 65,536 bytes, or a NUL character"
-    say "rdc: the value of ${rdc_pair%%=*} does not fit into the environment: $rdc_says"
-    rdc_names=''
-    return 1
-  done
-}
-
-# The variables come first: the shell itself may have a meaning of its own for one of them, so it is given none.
-surround() {
-  rdc_number=$#
-  for rdc_pair in $rdc_variables; do
-    key "${rdc_pair#*=}"; held
-    case $rdc_held in
-      unset) unset "${rdc_pair%%=*}"; continue ;;
-      '') ;;
-      *) rdc_value=$(cat "$rdc_held" && echo .); rdc_value=${rdc_value%.} ;;
-    esac
-    set -- "$@" "${rdc_pair%%=*}=$rdc_value"
-  done
-  while [ "$rdc_number" -gt 0 ]; do
-    set -- "$@" "$1"; shift
-    rdc_number=$((rdc_number - 1))
-  done
-  exec env "$@"
-}
-
-# Takes the values that the command has written; a line that is none makes the unit fail, and then no value counts.
-after_command() {
-  true > "$rdc_files/answers/$rdc_unit.$rdc_call" || unkept
-  [ -n "$rdc_names" ] && [ -e "$rdc_files/output" ] || return 0
-  rdc_says=$(assignments "$rdc_files/output" "$rdc_files/outputs/$rdc_unit.$rdc_call." "$rdc_names" 65536) && return
-  no_values
-  [ -n "$rdc_says" ] || unkept
-  say "rdc: RDC_OUTPUT: $(printf '%s' "$rdc_says" | line)"
-  rdc_outcome=fail
-}
-no_values() {
-  true > "$rdc_files/answers/$rdc_unit.$rdc_call" || unkept
-  of gives
-  for rdc_word in $rdc_value; do rm -f "$rdc_files/outputs/$rdc_unit.$rdc_call.$rdc_word"; done
-}
-
-# Reads lines `NAME=value` and `NAME<<WORD` … `WORD` of the file $1, and keeps the values of the names $3, which
-# may have $4 bytes, as files whose names begin with $2. Says what is wrong with a line.
-assignments() {
-  is_text "$1" || { echo "it is not UTF-8, or holds a NUL character"; return 1; }
-  RDC_NAMES=$3 LC_ALL=C awk -v target="$2" -v most="$4" '
-    function wrong(says) { print "line " (word == "" ? FNR : first) ": " says; failed = 1; exit 1 }
-    function begin() { close(file); file = target name; size = 0; printf "" > file }
-    function add(piece) {
-      size += length(piece)
-      if (size > most + 0) wrong(name " is longer than " most " bytes")
-      printf "%s", piece > file
-    }
-    BEGIN { count = split(ENVIRON["RDC_NAMES"], list, /[ \n]/); for (i = 1; i <= count; i++) is_known[list[i]] = 1 }
-    word != "" && $0 == word { word = ""; next }
-    word != "" { if (is_begun) add("\n"); add($0); is_begun = 1; next }
-    {
-      equals = index($0, "=")
-      here = index($0, "<<")
-      at = equals && (!here || equals < here) ? equals : here
-      if (!at) wrong("neither NAME=value nor NAME<<WORD")
-      name = substr($0, 1, at - 1)
-      if (!(name in is_known)) wrong("this name is not declared")
-      begin()
-    }
-    at == here {
-      word = substr($0, here + 2); first = FNR; is_begun = 0
-      if (word == "") wrong("no word after <<")
-      next
-    }
-    { add(substr($0, at + 1)) }
-    END { if (!failed && word != "") wrong("there is no line " word) }
-  ' "$1"
-}
-endef
-
-# --- Module: inputs -----------------------------------------------------------------------------------------------------
-
-define RDC_MODULE_INPUTS
-# --- Inputs -----------------------------------------------------------------------------------------------------------
-# Name, slot, what make gives it as, type, whether one has to be given, and what help says of it.
-input() {
-  rdc_inputs="$rdc_inputs $3" rdc_input=$3 rdc_input_names="$rdc_input_names${rdc_input_names:+
-}$1"
-  key "$2"
-  eval "rdc_name_$3=\$1 rdc_into_$3=\$rdc_key rdc_type_$3=\$4 rdc_needed_$3=\$5 rdc_about_$3=\$6 rdc_options_$3=0"
-  case $rdc_given in *":$3 "*) ;; *) unset "rdc_given_$3" ;; esac
-}
-rdc_inputs='' rdc_input_names=''
-rdc_help="$rdc_help help_inputs"
-default() { eval "rdc_default_$rdc_input=\$1"; }
-option() {
-  eval "rdc_value=\$((rdc_options_$rdc_input + 1))"
-  eval "rdc_options_$rdc_input=$rdc_value rdc_choice_${rdc_input}_$rdc_value=\$1"
-}
-pattern() { eval "rdc_pattern_$rdc_input=\$1"; }
-
-# Takes the value of the input $1: what make was given, what the file INPUTS has, or its default.
-take_input() {
-  eval "rdc_name=\$rdc_name_$1 rdc_type=\$rdc_type_$1 rdc_value=\$rdc_needed_$1"
-  rdc_path=$rdc_state/incoming/$rdc_name
-  if eval "[ -n \"\${rdc_given_$1+yes}\" ]"; then
-    eval "printf '%s' \"\$rdc_given_$1\"" 2> /dev/null > "$rdc_path" || unkept
-  elif [ -e "$rdc_path" ]; then :
-  elif eval "[ -n \"\${rdc_default_$1+yes}\" ]"; then
-    eval "printf '%s' \"\$rdc_default_$1\"" 2> /dev/null > "$rdc_path" || unkept
-  elif [ "$rdc_value" = required ]; then fail "the input $rdc_name is missing: $rdc_begin $rdc_name=VALUE"
-  else return 0; fi
-  [ "$(wc -c < "$rdc_path")" -le 1048576 ] || fail "the input $rdc_name is longer than 1,048,576 bytes"
-  is_text "$rdc_path" || fail "the input $rdc_name is not UTF-8, or holds a NUL character"
-  case $rdc_type in
-    string)
-      [ "$(LC_ALL=C tr -cd '\r\n' < "$rdc_path" | wc -c)" -eq 0 ] || fail "the input $rdc_name has more than one line"
-      ;;
-    number) is_number "$(cat "$rdc_path" && echo .)" || fail "the input $rdc_name is not a decimal number" ;;
-    boolean)
-      rdc_value=$(cat "$rdc_path" && echo .)
-      case $rdc_value in true. | false.) ;; *) fail "the input $rdc_name is neither true nor false" ;; esac
-      ;;
-  esac
-  one_of "$1"
-  eval "rdc_value=\${rdc_pattern_$1-}"
-  [ -n "$rdc_value" ] || return 0
-  printf '%s' "$rdc_value" > "$rdc_state/rule" || unkept
-  rdc_says=$(helper fits "$rdc_state/rule" "$rdc_path") || fail "the input $rdc_name is unfit: $rdc_says"
-}
-
-# Whether $1 is a decimal number and a dot.
-is_number() {
-  rdc_number=${1%.}
-  case ${rdc_number#-} in '' | .* | *. | *[!0123456789.]* | *.*.*) return 1 ;; esac
-}
-one_of() {
-  eval "rdc_number=\$rdc_options_$1"
-  [ "$rdc_number" -gt 0 ] || return 0
-  while [ "$rdc_number" -gt 0 ]; do
-    eval "rdc_value=\$rdc_choice_${1}_$rdc_number"
-    ! printf '%s' "$rdc_value" | cmp -s - "$rdc_path" || return 0
-    rdc_number=$((rdc_number - 1))
-  done
-  fail "the input $rdc_name is none of its options: ${rdc_again}help lists them"
-}
-
-# Takes all inputs, and refuses the run if one is missing or unfit, before anything of the last run is moved.
-inputs() {
-  mkdir -p "$rdc_state" 2> /dev/null || unkept
-  rm -rf "$rdc_state/incoming" 2> /dev/null
-  mkdir -p "$rdc_state/incoming" 2> /dev/null || unkept
-  if [ -n "${rdc_given_INPUTS-}" ]; then
-    [ -f "$rdc_given_INPUTS" ] && [ -r "$rdc_given_INPUTS" ] || fail "the inputs cannot be read: $rdc_given_INPUTS"
-    as_lines "$rdc_given_INPUTS" "$rdc_state/incoming.lines" inputs "$rdc_input_names"
-    rdc_says=$(assignments "$rdc_lines" "$rdc_state/incoming/" "$rdc_input_names" 1048576) ||
-      fail "$rdc_given_INPUTS: $rdc_says"
-  fi
-  for rdc_input in $rdc_inputs; do take_input "$rdc_input"; done
-}
-keep_inputs() {
-  for rdc_input in $rdc_inputs; do
-    eval "rdc_name=\$rdc_name_$rdc_input rdc_key=\$rdc_into_$rdc_input"
-    [ -e "$rdc_state/incoming/$rdc_name" ] || continue
-    mv "$rdc_state/incoming/$rdc_name" "$rdc_files/values/rdc_s_$rdc_key.1" 2> /dev/null || unkept
-  done
-  rm -rf "$rdc_state/incoming"
-  resume_values
-}
-# An input that was given has its value since the first line of the journal.
-resume_values() {
-  for rdc_input in $rdc_inputs; do
-    eval "rdc_key=\$rdc_into_$rdc_input"
-    [ ! -e "$rdc_files/values/rdc_s_$rdc_key.1" ] || eval "rdc_r_$rdc_key=1"
-  done
-}
-help_inputs() {
-  for rdc_input in $rdc_inputs; do
-    eval "help_line \"\$rdc_begin \$rdc_name_$rdc_input=VALUE\" \"\$rdc_about_$rdc_input\""
-  done
-  help_line "$rdc_begin INPUTS=FILE" 'take inputs from lines NAME=VALUE, or NAME<<WORD, lines, WORD'
-}
-endef
-
-# --- Module: questions for texts and options, and gates -----------------------------------------------------------------
-
-define RDC_MODULE_QUESTIONS
-# --- Questions for texts and options, and gates -----------------------------------------------------------------------
-perform_confirm() { ask; }
-perform_input() { ask; }
-perform_select() { ask; }
-perform_gate() { ask; }
-
-show_question() {
-  rdc_prompt=$rdc_files/prompts/$rdc_unit.$rdc_call
-  of ask; filled "$rdc_value"
-  keep "$rdc_value" "prompts/$rdc_unit.$rdc_call"
-  [ ! -s "$rdc_prompt" ] || say "$(visible < "$rdc_prompt")"
-  unit_words; options
-}
-from_make() { # a gate, once
-  [ "$rdc_kind" = gate ] && is_yes "$rdc_given_HUMAN" || return 1
-  rdc_given_HUMAN='' rdc_outcome=approved
-  replied ''
-}
-ready_to_answer() { tidy; folders; }
-
-# What can be replied, as words that can be pasted into a shell, a line each.
-hint() {
-  case $rdc_kind in
-    yes_no | confirm) printf 'yes\nno\n' ;;
-    gate) printf 'approved\nrejected\n' ;;
-    input) echo "'TEXT'" ;;
-    select)
-      unit_words; rdc_number=0
-      for rdc_word in $rdc_words; do
-        rdc_number=$((rdc_number + 1))
-        quoted "$(option_text "$rdc_number" | line)"; echo
-      done
-      ;;
-    *) printf 'pass\nfail\n' ;;
-  esac
-}
-option_text() { of "option$1"; fill "$rdc_value"; }
-options() {
-  rdc_number=0
-  [ "$rdc_kind" != select ] || for rdc_word in $rdc_words; do
-    rdc_number=$((rdc_number + 1))
-    say "  - $(option_text "$rdc_number" | visible)"
-  done
-}
-
-# Reads the reply in the file $1; fails if it is none that this unit takes.
-reads() {
-  unit_words
-  is_text "$1" || return 1
-  case $rdc_kind in
-    input) rdc_outcome='pass'; return ;;
-    select)
-      rdc_number=0
-      for rdc_outcome in $rdc_words; do
-        rdc_number=$((rdc_number + 1))
-        ! option_text "$rdc_number" | cmp -s - "$1" || return 0
-      done
-      return 1
-      ;;
-  esac
-  rdc_word=$(LC_ALL=C tr -d ' \t\r' < "$1" | LC_ALL=C tr '[:upper:]' '[:lower:]')
-  case $rdc_kind:$rdc_word in
-    pass_fail:pass | pass_fail:yes | yes_no:pass | yes_no:yes) rdc_outcome=pass ;;
-    pass_fail:fail | pass_fail:no | yes_no:fail | yes_no:no) rdc_outcome=fail ;;
-    confirm:yes | confirm:no | gate:approved | gate:rejected) rdc_outcome=$rdc_word ;;
-    *) return 1 ;;
-  esac
-}
-
-read_reply() {
-  printf '%s' "$1" > "$rdc_files/reply" || unkept
-  reads "$rdc_files/reply"
-}
-refused_reply() { line < "$rdc_files/reply"; }
-
-# Records the outcome with the reply that is in the file `reply`.
-replied() {
-  case $rdc_kind in
-    gate) true > "$rdc_files/reply" ;;
-    confirm) printf '%s' "$rdc_outcome" > "$rdc_files/reply" ;;
-  esac || unkept
-  copy reply "answers/$rdc_unit.$rdc_call"
-  ended 0 "$1"
-}
-
-# Files of answers have lines `UNIT REPLY` and `REPLY`, and `UNIT<<WORD` … `WORD`; names of units are those in `asks`.
-check_answers() {
-  [ -n "$rdc_given_ANSWERS" ] || return 0
-  [ -f "$rdc_given_ANSWERS" ] && [ -r "$rdc_given_ANSWERS" ] || fail "the answers cannot be read: $rdc_given_ANSWERS"
-  is_text "$rdc_given_ANSWERS" || fail "the answers are not UTF-8: $rdc_given_ANSWERS"
-  as_lines "$rdc_given_ANSWERS" "$rdc_state/answers.lines" answers "$(asks)"
-  rdc_given_ANSWERS=$rdc_lines
-  case $rdc_given_ANSWERS in /*) ;; *) rdc_given_ANSWERS=./$rdc_given_ANSWERS ;; esac
-  { mkdir -p "$rdc_files" && asks > "$rdc_files/asks"; } 2> /dev/null || unkept
-  rdc_free_texts=$(for rdc_word in $rdc_order; do
-    look_at "$rdc_word"; case $rdc_kind_U in input | select) echo yes; break ;; esac
-  done)
-  [ "$rdc_lines" = "$rdc_state/answers.lines" ] || [ -n "$rdc_free_texts" ] || check_lines
-}
-
-# Where nothing but words is asked for, a line that is no answer is refused before anything is run.
-check_lines() {
-  rdc_says=$(LC_ALL=C awk '
-    FILENAME == ARGV[1] { known[$0] = 1; next }
-    FNR == 1 { sub(/^\357\273\277/, "") }
-    { sub(/\r$/, "") }
-    word != "" { if ($0 == word) word = ""; next }
-    { sub(/(^|[ \t])#.*/, "") }
-    NF == 0 { next }
-    { at = index($0, "<<"); if (at > 1 && substr($0, 1, at - 1) in known) { word = substr($0, at + 2); next } }
-    { said = tolower($NF); unit = $0; sub(/[ \t]*[^ \t]+[ \t]*$/, "", unit); sub(/^[ \t]+/, "", unit) }
-    said !~ /^(pass|fail|yes|no|approved|rejected)$/ || (unit != "" && !(unit in known)) { print FNR ": " $0; exit }
-  ' "$rdc_files/asks" "$rdc_given_ANSWERS")
-  [ -z "$rdc_says" ] || fail "this is no answer of a unit that asks: line $rdc_says"
-}
-
-# Takes the next answer of the file: one for the unit itself before a common one, each once.
-from_file() {
-  rdc_sum=$(cksum < "$rdc_given_ANSWERS" | tr ' ' -)
-  [ -n "$rdc_sum" ] || fail "the answers cannot be read: $rdc_given_ANSWERS; is cksum on PATH?"
-  rdc_found=$(RDC_NAME=$rdc_id RDC_SUM=$rdc_sum RDC_KIND=$rdc_kind RDC_FREE=$rdc_free_texts LC_ALL=C awk '
-    FILENAME == ARGV[1] { if ($2 == "end" && $7 == ENVIRON["RDC_SUM"]) used[$8] = 1; next }
-    FILENAME == ARGV[2] { names[++count] = $0; next }
-    function take(from, to, skipped) {
-      if (at in used) return
-      if (unit == ENVIRON["RDC_NAME"] "" && !own) own = at " " from " " to " " skipped
-      if (unit == "" && !common && ENVIRON["RDC_KIND"] != "gate") common = at " " from " " to " " skipped
-    }
-    function begins(line) { return substr($0, 1 + blanks, length(line)) == line }
-    { sub(/\r$/, "") }
-    word != "" { if ($0 == word) { take(at + 1, FNR - 1, 0); word = "" } next }
-    FNR == 1 { sub(/^\357\273\277/, "") }
-    ENVIRON["RDC_FREE"] == "" { sub(/(^|[ \t])#.*/, "") }
-    /^[ \t]*$/ { next }
-    {
-      at = FNR; unit = ""; blanks = 0
-      if (ENVIRON["RDC_FREE"] == "" && match($0, /^[ \t]+/)) blanks = RLENGTH
-      for (i = 1; i <= count; i++) {
-        if (length(names[i]) <= length(unit)) continue
-        if (begins(names[i] " ") || begins(names[i] "\t")) { unit = names[i]; word = "" }
-        else if (begins(names[i] "<<")) { unit = names[i]; word = substr($0, blanks + length(unit) + 3) }
-      }
-      if (word == "") take(at, at, unit == "" ? 0 : blanks + length(unit) + 1)
-    }
-    END { if (word != "") print "unended " at; else print own ? own : common }
-  ' "$rdc_journal" "$rdc_files/asks" "$rdc_given_ANSWERS") || unkept
-  [ -n "$rdc_found" ] || return 1
-  rdc_line=${rdc_found%% *}
-  [ "$rdc_line" != unended ] || fail "$rdc_given_ANSWERS:${rdc_found#* }: the last line of this answer is missing"
-  RDC_FREE=$rdc_free_texts LC_ALL=C awk -v found="$rdc_found" '
-    BEGIN { split(found, at, " ") }
-    NR < at[2] { next }
-    NR > at[3] { exit }
-    NR > at[2] { printf "\n" }
-    at[1] == NR {
-      if (NR == 1) sub(/^\357\273\277/, "")
-      sub(/\r$/, "")
-      if (ENVIRON["RDC_FREE"] == "") sub(/(^|[ \t])#.*/, "")
-    }
-    { printf "%s", substr($0, at[4] + 1) }
-  ' "$rdc_given_ANSWERS" > "$rdc_files/reply" || unkept
-  reads "$rdc_files/reply" ||
-    fail "$rdc_given_ANSWERS:$rdc_line: this is no answer of unit $rdc_id: $(line < "$rdc_files/reply")"
-  replied "$rdc_sum $rdc_line"
-}
-endef
-
-# --- Module: agents, tools and time limits ------------------------------------------------------------------------------
-
-define RDC_MODULE_CALLS
-# --- Agents, tools, time limits: what sh cannot say exactly is done by a program for python3 --------------------------
-entries() { rdc_entries_U=$* rdc_noun_U=agents; [ "$1" != - ] || rdc_noun_U=agent; }
-no_answer() { rdc_none_U=$1; }
-timeout() { rdc_timeout_U=$1; }
-
-# Writes down the program that does it.
-prepare_helper() {
-  command -v python3 > /dev/null || fail "there is no python3 on PATH, which this needs"
-  python3 -I -c 'import sys; sys.exit(sys.version_info < (3, 9))' || fail "python3 is older than 3.9, which this needs"
-  mkdir -p "$rdc_files" 2> /dev/null || unkept
-  keep "$rdc_python_helper" helper.py
-}
-helper() {
-  [ -e "$rdc_files/helper.py" ] || prepare_helper
-  python3 -I -B "$rdc_files/helper.py" "$@"
-}
-
-# Whether what was called still runs although the helper was killed, which is then ended with its group.
-left_calls() {
-  rdc_since=''
-  [ -e "$rdc_files/left" ] && [ -e "$rdc_files/helper.py" ] || return 1
-  ! rdc_left=$(helper living "$rdc_files/left") && [ -n "$rdc_left" ]
-}
-end_left() {
-  [ -z "$rdc_since" ] || end_process "$rdc_left" "$rdc_since" TERM 100
-  end_calls
-}
-end_calls() { [ ! -e "$rdc_files/left" ] || helper end "$rdc_files/left"; }
-
-# Refuses a run that would come to an agent or a tool without a command.
-check_commands() {
-  [ -n "${rdc_python_wanted-}" ] || return 0
-  RDC_AGENT_GIVEN=$rdc_given_AGENT RDC_TOOLS_FILE=$rdc_given_TOOLS
-  export RDC_AGENT_GIVEN RDC_TOOLS_FILE
-  rdc_says=$(helper check "$rdc_python_wanted") || fail "$rdc_says"
-  unset RDC_AGENT_GIVEN RDC_TOOLS_FILE
-}
-rdc_ready="$rdc_ready prepare_helper check_commands"
-
-perform_agents() { perform_call; }
-perform_tool() { perform_call; }
-perform_call() {
-  rdc_outcome=$rdc_none_U rdc_entries=${rdc_entries_U-}
-  if tell; then call_out "$rdc_call_U"
-  else true > "$rdc_files/answers/$rdc_unit.$rdc_call"; fi
-  ended 0
-}
-
-# A call without an outcome leaves the unit to be resumed.
-no_call() {
-  end_calls
-  [ "$rdc_verb" = step ] || say "rdc: when the cause is removed: ${rdc_again}resume RERUN=1"
-  fail "unit $rdc_id has no outcome: the call ended with exit code $rdc_code"
-}
-
-# Calls as the JSON $1 says: the prompts of the unit's entries, and where their answers go.
-call_out() {
-  keep "$1" call
-  rdc_answer=$rdc_files/answers/$rdc_unit
-  set -- "$rdc_files/call" "$(registers)" "$rdc_files/values" "$rdc_files/outcome" "$rdc_answer.$rdc_call"
-  for rdc_entry in $rdc_entries; do
-    if [ "$rdc_entry" = - ]; then of ask; else of "entry${rdc_entry#_}"; fi
-    rdc_prompt=$rdc_files/prompts/$rdc_unit${rdc_entry#-}.$rdc_call
-    { fill "$rdc_value" > "$rdc_files/new" && mv "$rdc_files/new" "$rdc_prompt"; } 2> /dev/null || unkept
-    set -- "$@" "$rdc_prompt"
-  done
-  for rdc_entry in $rdc_entries; do set -- "$@" "$rdc_answer${rdc_entry#-}.$rdc_call"; done
-  rm -f "$rdc_files/outcome"
-  RDC_AGENT_GIVEN=$rdc_given_AGENT RDC_TOOLS_FILE=$rdc_given_TOOLS
-  export RDC_AGENT_GIVEN RDC_TOOLS_FILE
-  call_helper call $$ "$rdc_files/left" "$@"
-  unset RDC_AGENT_GIVEN RDC_TOOLS_FILE
-  { read -r rdc_outcome < "$rdc_files/outcome" && is_word "$rdc_outcome"; } 2> /dev/null || no_call
-}
-call_helper() {
-  call python3 -I -B "$rdc_files/helper.py" "$@"
-  [ "$rdc_code" -ne 130 ] || interrupt TERM
-}
-registers() {
-  for rdc_word in $rdc_counters; do eval "printf ' rdc_n_$rdc_word=%s' \"\$rdc_r_$rdc_word\""; done
-  for rdc_word in $rdc_slots; do eval "printf ' rdc_s_$rdc_word=%s' \"\$rdc_r_$rdc_word\""; done
-}
-
-# A command with a time limit is called by the helper.
-call_command() {
-  of timeout
-  if [ -z "$rdc_value" ]; then call "$@"; return; fi
-  call_helper limited $$ "$rdc_files/left" "$rdc_value" "$@"
-  case $rdc_code in 137 | 143) end_calls ;; esac
-}
-
-# Lets the agent decide that was named for this run: the last line of its answer counts, and all but a word is fail.
-by_agent() {
-  case $rdc_kind in pass_fail | yes_no) ;; *) return 1 ;; esac
-  rdc_entries=-
-  tell
-  call_out "$rdc_python_question"
-  tail -n 1 "$rdc_files/answers/$rdc_unit.$rdc_call" > "$rdc_files/reply" || unkept
-  reads "$rdc_files/reply" || rdc_outcome=fail
-  ended 0
-}
-rdc_help="$rdc_help help_calls"
-help_calls() {
-  help_line '(needs python3)' '3.9 or newer, on PATH: to call and read what sh cannot exactly'
-  [ -n "${rdc_python_wanted-}" ] || return 0
-  help_line "$rdc_begin AGENT=COMMAND" 'the command of the agents; else RDC_AGENTS (a file), RDC_AGENT'
-  help_line "$rdc_begin TOOLS=FILE" 'the commands of the tools: lines CONNECTION=COMMAND'
-}
-endef
-
-# --- Module: delays and limits ------------------------------------------------------------------------------------------
-
-define RDC_MODULE_TIMES
-# --- Delays and limits ------------------------------------------------------------------------------------------------
-delay() { rdc_delay_U="$1 $2"; }
-limit() { rdc_limit=$1; counter rdc.tasks 0; }
-rdc_limit=''
-
-before() {
-  if [ -n "$rdc_limit" ] && [ "$rdc_kind" != gate ] && [ "$rdc_verb" != step ] && at_least rdc.tasks "$rdc_limit"; then
-    note "over 1 STOP LIMIT $rdc_unit"
-    limit_reached
-  fi
-  of delay
-  [ -z "$rdc_value" ] || [ "$rdc_attempt" -eq 1 ] || wait_before
-}
-
-# Tasks count towards the limit, gates do not.
-counted() { [ -z "$rdc_limit" ] || [ "$rdc_kind" = gate ] || add rdc.tasks 1; }
-limit_reached() {
-  take "${rdc_last##* }" || damaged
-  end 1 "STOP $rdc_id: the limit of $rdc_limit units was reached"
-}
-
-# Waits before a further attempt: so many seconds, and each time so many times as long.
-wait_before() {
-  rdc_seconds=${rdc_value% *} rdc_times=${rdc_value#* } rdc_number=2
-  while [ "$rdc_number" -lt "$rdc_attempt" ] && [ "$rdc_times" -gt 1 ] && [ "$rdc_seconds" -lt 1000000000 ]; do
-    rdc_seconds=$((rdc_seconds * rdc_times)) rdc_number=$((rdc_number + 1))
-  done
-  say "    waits $rdc_seconds seconds"
-  sleep "$rdc_seconds" &
-  rdc_child=$!
-  wait "$rdc_child"
-  rdc_child=''
-}
-endef
+# --- golden/shared/mk/takes-one-unit-after-the-other.mk
+# --- golden/shared/mk/counters.mk
+# --- golden/shared/mk/texts-that-refer-to-values.mk
+# --- golden/shared/mk/files-of-a-run.mk
+# --- golden/shared/mk/questions-for-pass-or-fail.2.mk
+# --- golden/shared/mk/words-of-outcomes.mk
+# --- golden/shared/mk/values.mk
+# --- golden/shared/mk/inputs.mk
+# --- golden/shared/mk/questions-for-texts-and-options.mk
+# --- golden/shared/mk/agents.2.mk
+# --- golden/shared/mk/delays-and-limits.mk

@@ -1,10 +1,10 @@
 # --- Module: agents, tools and time limits ------------------------------------------------------------------------------
 
 define RDC_MODULE_CALLS
-# --- Agents, tools, time limits: what sh cannot say exactly is done by a program for python3 ------------------------------------
-entries() { eval "rdc_entries_U=\$*"; }
-no_answer() { eval "rdc_none_U=\$1"; }
-timeout() { eval "rdc_timeout_U=\$1"; }
+# --- Agents, tools, time limits: what sh cannot say exactly is done by a program for python3 --------------------------
+entries() { rdc_entries_U=$* rdc_noun_U=agents; [ "$1" != - ] || rdc_noun_U=agent; }
+no_answer() { rdc_none_U=$1; }
+timeout() { rdc_timeout_U=$1; }
 
 # Writes down the program that does it.
 prepare_helper() {
@@ -18,8 +18,17 @@ helper() {
   python3 -I -B "$rdc_files/helper.py" "$@"
 }
 
-# Ends what was called and still runs although the helper was killed.
-end_left() { [ ! -e "$rdc_files/left" ] || helper end "$rdc_files/left"; }
+# Whether what was called still runs although the helper was killed, which is then ended with its group.
+left_calls() {
+  rdc_since=''
+  [ -e "$rdc_files/left" ] && [ -e "$rdc_files/helper.py" ] || return 1
+  ! rdc_left=$(helper living "$rdc_files/left") && [ -n "$rdc_left" ]
+}
+end_left() {
+  [ -z "$rdc_since" ] || end_process "$rdc_left" "$rdc_since" TERM 100
+  end_calls
+}
+end_calls() { [ ! -e "$rdc_files/left" ] || helper end "$rdc_files/left"; }
 
 # Refuses a run that would come to an agent or a tool without a command.
 check_commands() {
@@ -30,20 +39,19 @@ check_commands() {
   unset RDC_AGENT_GIVEN RDC_TOOLS_FILE
 }
 rdc_ready="$rdc_ready prepare_helper check_commands"
-let_go() { end_left; }
 
 perform_agents() { perform_call; }
 perform_tool() { perform_call; }
 perform_call() {
-  eval "rdc_outcome=\$rdc_none_U rdc_entries=\${rdc_entries_U-}"
-  if tell; then eval "call_out \"\$rdc_call_U\""
+  rdc_outcome=$rdc_none_U rdc_entries=${rdc_entries_U-}
+  if tell; then call_out "$rdc_call_U"
   else true > "$rdc_files/answers/$rdc_unit.$rdc_call"; fi
   ended 0
 }
 
 # A call without an outcome leaves the unit to be resumed.
 no_call() {
-  end_left
+  end_calls
   [ "$rdc_verb" = step ] || say "rdc: when the cause is removed: ${rdc_again}resume RERUN=1"
   fail "unit $rdc_id has no outcome: the call ended with exit code $rdc_code"
 }
@@ -51,20 +59,21 @@ no_call() {
 # Calls as the JSON $1 says: the prompts of the unit's entries, and where their answers go.
 call_out() {
   keep "$1" call
-  set -- "$rdc_files/call" "$(registers)" "$rdc_files/values" "$rdc_files/outcome" "$rdc_files/answers/$rdc_unit.$rdc_call"
+  rdc_answer=$rdc_files/answers/$rdc_unit
+  set -- "$rdc_files/call" "$(registers)" "$rdc_files/values" "$rdc_files/outcome" "$rdc_answer.$rdc_call"
   for rdc_entry in $rdc_entries; do
-    if [ "$rdc_entry" = - ]; then of ask; else eval "rdc_value=\$rdc_entry_U$rdc_entry"; fi
-    { fill "$rdc_value" > "$rdc_files/new" && mv "$rdc_files/new" "$rdc_files/prompts/$rdc_unit${rdc_entry#-}.$rdc_call"; } \
-      2> /dev/null || unkept
-    set -- "$@" "$rdc_files/prompts/$rdc_unit${rdc_entry#-}.$rdc_call"
+    if [ "$rdc_entry" = - ]; then of ask; else of "entry${rdc_entry#_}"; fi
+    rdc_prompt=$rdc_files/prompts/$rdc_unit${rdc_entry#-}.$rdc_call
+    { fill "$rdc_value" > "$rdc_files/new" && mv "$rdc_files/new" "$rdc_prompt"; } 2> /dev/null || unkept
+    set -- "$@" "$rdc_prompt"
   done
-  for rdc_entry in $rdc_entries; do set -- "$@" "$rdc_files/answers/$rdc_unit${rdc_entry#-}.$rdc_call"; done
+  for rdc_entry in $rdc_entries; do set -- "$@" "$rdc_answer${rdc_entry#-}.$rdc_call"; done
   rm -f "$rdc_files/outcome"
   RDC_AGENT_GIVEN=$rdc_given_AGENT RDC_TOOLS_FILE=$rdc_given_TOOLS
   export RDC_AGENT_GIVEN RDC_TOOLS_FILE
   call_helper call $$ "$rdc_files/left" "$@"
   unset RDC_AGENT_GIVEN RDC_TOOLS_FILE
-  { read -r rdc_outcome < "$rdc_files/outcome"; } 2> /dev/null || no_call
+  { read -r rdc_outcome < "$rdc_files/outcome" && is_word "$rdc_outcome"; } 2> /dev/null || no_call
 }
 call_helper() {
   call python3 -I -B "$rdc_files/helper.py" "$@"
@@ -77,10 +86,10 @@ registers() {
 
 # A command with a time limit is called by the helper.
 call_command() {
-  eval "rdc_value=\${rdc_timeout_U-}"
+  of timeout
   if [ -z "$rdc_value" ]; then call "$@"; return; fi
   call_helper limited $$ "$rdc_files/left" "$rdc_value" "$@"
-  case $rdc_code in 137 | 143) end_left ;; esac
+  case $rdc_code in 137 | 143) end_calls ;; esac
 }
 
 # Lets the agent decide that was named for this run: the last line of its answer counts, and all but a word is fail.

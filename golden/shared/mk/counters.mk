@@ -1,12 +1,14 @@
 # --- Module: counters ---------------------------------------------------------------------------------------------------
 
 define RDC_MODULE_COUNTERS
-# --- Counters: their changes are noted in the journal where the next unit begins ---------------------------------------------
-counter() { key "$1"; eval "rdc_r_$rdc_key=\$2"; rdc_counters="$rdc_counters $rdc_key"; }
+# --- Counters: their changes are noted in the journal where the next unit begins --------------------------------------
+counter() {
+  key "$1"; eval "rdc_r_$rdc_key=\$2"
+  rdc_counters="$rdc_counters $rdc_key" rdc_registers="$rdc_registers $1"
+}
 scope() { key "$1"; shift; eval "rdc_scope_$rdc_key=\$*"; }
-attempts() { rdc_attempts_U=$1; }
 variable() { rdc_variables_U="${rdc_variables_U-} $1=$2"; }
-rdc_counters=''
+rdc_counters='' rdc_registers=''
 
 value() { key "$1"; eval "rdc_value=\$rdc_r_$rdc_key"; }
 set_to() {
@@ -24,5 +26,26 @@ reset() {
 below() { value "$1"; [ "$rdc_value" -lt "$2" ]; }
 at_least() { value "$1"; [ "$rdc_value" -ge "$2" ]; }
 equals() { value "$1"; [ "$rdc_value" -eq "$2" ]; }
+
+# Takes what the journal says of registers, and of how many times units have been done.
+restored() {
+  while read -r rdc_word rdc_name rdc_fact; do
+    case $rdc_word in
+      '') continue ;;
+      value) case " $rdc_registers " in *" $rdc_name "*) rdc_word=r ;; *) damaged ;; esac ;;
+      *) look_at "$rdc_name" || damaged ;;
+    esac
+    is_number "${rdc_fact#-}" || damaged
+    key "$rdc_name"; eval "rdc_${rdc_word}_$rdc_key=\$rdc_fact"
+  done << facts
+$rdc_facts
+facts
+}
+
+# Numbers go to commands as variables.
+surround() {
+  for rdc_word in $rdc_variables; do value "${rdc_word#*=}"; export "${rdc_word%%=*}=$rdc_value"; done
+  exec "$@"
+}
 endef
 

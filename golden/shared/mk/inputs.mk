@@ -1,7 +1,7 @@
 # --- Module: inputs -----------------------------------------------------------------------------------------------------
 
 define RDC_MODULE_INPUTS
-# --- Inputs --------------------------------------------------------------------------------------------------------------------
+# --- Inputs -----------------------------------------------------------------------------------------------------------
 # Name, slot, what make gives it as, type, whether one has to be given, and what help says of it.
 input() {
   rdc_inputs="$rdc_inputs $3" rdc_input=$3 rdc_input_names="$rdc_input_names${rdc_input_names:+
@@ -13,7 +13,10 @@ input() {
 rdc_inputs='' rdc_input_names=''
 rdc_help="$rdc_help help_inputs"
 default() { eval "rdc_default_$rdc_input=\$1"; }
-option() { eval "rdc_options_$rdc_input=\$((rdc_options_$rdc_input + 1))"; eval "rdc_value=\$rdc_options_$rdc_input"; eval "rdc_choice_${rdc_input}_$rdc_value=\$1"; }
+option() {
+  eval "rdc_value=\$((rdc_options_$rdc_input + 1))"
+  eval "rdc_options_$rdc_input=$rdc_value rdc_choice_${rdc_input}_$rdc_value=\$1"
+}
 pattern() { eval "rdc_pattern_$rdc_input=\$1"; }
 
 # Takes the value of the input $1: what make was given, what the file INPUTS has, or its default.
@@ -30,9 +33,14 @@ take_input() {
   [ "$(wc -c < "$rdc_path")" -le 1048576 ] || fail "the input $rdc_name is longer than 1,048,576 bytes"
   is_text "$rdc_path" || fail "the input $rdc_name is not UTF-8, or holds a NUL character"
   case $rdc_type in
-    string) [ "$(LC_ALL=C tr -cd '\r\n' < "$rdc_path" | wc -c)" -eq 0 ] || fail "the input $rdc_name has more than one line" ;;
+    string)
+      [ "$(LC_ALL=C tr -cd '\r\n' < "$rdc_path" | wc -c)" -eq 0 ] || fail "the input $rdc_name has more than one line"
+      ;;
     number) is_number "$(cat "$rdc_path" && echo .)" || fail "the input $rdc_name is not a decimal number" ;;
-    boolean) case $(cat "$rdc_path" && echo .) in true. | false.) ;; *) fail "the input $rdc_name is neither true nor false" ;; esac ;;
+    boolean)
+      rdc_value=$(cat "$rdc_path" && echo .)
+      case $rdc_value in true. | false.) ;; *) fail "the input $rdc_name is neither true nor false" ;; esac
+      ;;
   esac
   one_of "$1"
   eval "rdc_value=\${rdc_pattern_$1-}"
@@ -65,7 +73,8 @@ inputs() {
   if [ -n "${rdc_given_INPUTS-}" ]; then
     [ -f "$rdc_given_INPUTS" ] && [ -r "$rdc_given_INPUTS" ] || fail "the inputs cannot be read: $rdc_given_INPUTS"
     as_lines "$rdc_given_INPUTS" "$rdc_state/incoming.lines" inputs "$rdc_input_names"
-    rdc_says=$(assignments "$rdc_lines" "$rdc_state/incoming/" "$rdc_input_names" 1048576) || fail "$rdc_given_INPUTS: $rdc_says"
+    rdc_says=$(assignments "$rdc_lines" "$rdc_state/incoming/" "$rdc_input_names" 1048576) ||
+      fail "$rdc_given_INPUTS: $rdc_says"
   fi
   for rdc_input in $rdc_inputs; do take_input "$rdc_input"; done
 }
@@ -86,7 +95,9 @@ resume_values() {
   done
 }
 help_inputs() {
-  for rdc_input in $rdc_inputs; do eval "help_line \"\$rdc_begin \$rdc_name_$rdc_input=VALUE\" \"\$rdc_about_$rdc_input\""; done
+  for rdc_input in $rdc_inputs; do
+    eval "help_line \"\$rdc_begin \$rdc_name_$rdc_input=VALUE\" \"\$rdc_about_$rdc_input\""
+  done
   help_line "$rdc_begin INPUTS=FILE" 'take inputs from lines NAME=VALUE, or NAME<<WORD, lines, WORD'
 }
 endef

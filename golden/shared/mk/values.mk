@@ -1,15 +1,15 @@
 # --- Module: values -----------------------------------------------------------------------------------------------------
 
 define RDC_MODULE_VALUES
-# --- Slots: `values/SLOT.N` is what one holds since line N of the journal; its register is N, 0 if it is unset ------------------
+# --- Slots: `values/SLOT.N` is what one holds since line N of the journal; its register is N, 0 if it is unset --------
 slot() {
   key "$1"
   eval "rdc_r_$rdc_key=0 rdc_slot_$rdc_key=yes"
-  rdc_slots="$rdc_slots $rdc_key"
+  rdc_slots="$rdc_slots $rdc_key" rdc_registers="$rdc_registers $1"
   [ $# -lt 2 ] || { eval "rdc_initial_$rdc_key=\$2 rdc_r_$rdc_key=1"; rdc_initials="$rdc_initials $rdc_key"; }
 }
 rdc_slots='' rdc_initials=''
-gives() { eval "rdc_gives_U=\$*"; }
+gives() { rdc_gives_U=$*; }
 
 held() {
   rdc_held=''
@@ -31,7 +31,10 @@ holds() {
   [ -r "$rdc_held" ] || fail "the state cannot be read: $rdc_held"
   printf '%s' "$2" | cmp -s - "$rdc_held"
 }
-keep_answer() { key "$1"; copy "answers/$rdc_unit.$rdc_call" "values/rdc_s_$rdc_key.$rdc_count"; set_to "$1" "$rdc_count"; }
+keep_answer() {
+  key "$1"
+  copy "answers/$rdc_unit.$rdc_call" "values/rdc_s_$rdc_key.$rdc_count"; set_to "$1" "$rdc_count"
+}
 
 # Keeps the value $2 that the command has given in the slot $1, if it has given one.
 keep_value() {
@@ -48,7 +51,7 @@ keep_field() {
 }
 clear() { set_to "$1" 0; }
 
-# --- What a called process gets ------------------------------------------------------------------------------------------------
+# --- What a called process gets ---------------------------------------------------------------------------------------
 tell() {
   RDC_UNIT=$rdc_id RDC_RUN_ID=$rdc_run RDC_ATTEMPT=$rdc_attempt RDC_TITLE=$rdc_title
   # A title travels in the environment, which is not for long texts; no letter is cut in half.
@@ -72,7 +75,8 @@ fits() {
     case $rdc_held in '' | unset) continue ;; esac
     rdc_size=$(wc -c < "$rdc_held") || fail "the state cannot be read: $rdc_held"
     [ "$rdc_size" -le 65536 ] && [ "$(LC_ALL=C tr -d '\000' < "$rdc_held" | wc -c)" -eq "$rdc_size" ] && continue
-    say "rdc: the value of ${rdc_pair%%=*} does not fit into the environment: more than 65,536 bytes, or a NUL character"
+    rdc_says="more than 65,536 bytes, or a NUL character"
+    say "rdc: the value of ${rdc_pair%%=*} does not fit into the environment: $rdc_says"
     rdc_names=''
     return 1
   done
@@ -113,8 +117,8 @@ no_values() {
   for rdc_word in $rdc_value; do rm -f "$rdc_files/outputs/$rdc_unit.$rdc_call.$rdc_word"; done
 }
 
-# Reads lines `NAME=value` and `NAME<<WORD` … `WORD` of the file $1, and keeps the values of the names $3, which may have
-# $4 bytes, as files whose names begin with $2. Says what is wrong with a line of another form, or another name.
+# Reads lines `NAME=value` and `NAME<<WORD` … `WORD` of the file $1, and keeps the values of the names $3, which
+# may have $4 bytes, as files whose names begin with $2. Says what is wrong with a line.
 assignments() {
   is_text "$1" || { echo "it is not UTF-8, or holds a NUL character"; return 1; }
   RDC_NAMES=$3 LC_ALL=C awk -v target="$2" -v most="$4" '
@@ -137,7 +141,11 @@ assignments() {
       if (!(name in is_known)) wrong("this name is not declared")
       begin()
     }
-    at == here { word = substr($0, here + 2); first = FNR; is_begun = 0; if (word == "") wrong("no word after <<"); next }
+    at == here {
+      word = substr($0, here + 2); first = FNR; is_begun = 0
+      if (word == "") wrong("no word after <<")
+      next
+    }
     { add(substr($0, at + 1)) }
     END { if (!failed && word != "") wrong("there is no line " word) }
   ' "$1"

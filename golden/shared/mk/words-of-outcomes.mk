@@ -1,7 +1,7 @@
 # --- Module: words of outcomes ------------------------------------------------------------------------------------------
 
 define RDC_MODULE_WORDS
-# --- Words of outcomes: one that somebody wrote has a name in the journal, and a text of its own ---------------------------------
+# --- Words of outcomes: one that somebody wrote has a name in the journal, and a text of its own ----------------------
 unit_words() {
   case $rdc_kind in
     confirm) rdc_words='yes no' ;;
@@ -11,7 +11,7 @@ unit_words() {
     *) of words; rdc_words=$rdc_value ;;
   esac
 }
-may_say() { eval "rdc_words_U=\$*"; }
+may_say() { rdc_words_U=$*; }
 word() { key "$1"; eval "rdc_word_$rdc_key=\$2"; }
 
 # The outcome as people read it, and as `status` has it; a word that somebody wrote has a text of its own.

@@ -1,12 +1,10 @@
 # --- A file of answers to prompts: a line each, `RESULT` or `UNIT RESULT`.
 LARGEST = 16 * 1024 * 1024  # bytes of a file of answers; a pipe may have no end
 
-class Answer(namedtuple("Answer", "line unit reply")):
-    """A line of the file; one without a unit answers the next prompt that has no line of its own."""
+# A line of the file; one without a unit answers the next prompt that has no line of its own.
+Answer = namedtuple("Answer", "line unit reply")
 
 def read_lines(text, units):  # Read `RESULT` and `UNIT RESULT`, a line each; also what is wrong with a line.
-    import re
-
     for number, line in enumerate(text.split("\n"), start=1):
         *unit, word = re.sub(r"(^|\s)#.*", "", line).strip().rsplit(None, 1) or [""]
         if not word:
@@ -40,4 +38,21 @@ class Answers:
             raise RefusedError(*wrong)
         answers = [item for item in found if isinstance(item, Answer)]
         self._left = [answer for answer in answers if (self.digest, answer.line) not in used]
+
+    def take(self, unit, is_asking=True):
+        """Return the next answer for a unit, its own before a common one if it asks, and use it up."""
+        for owner in (unit, None)[: 1 + is_asking]:
+            for index, answer in enumerate(self._left):
+                if answer.unit == owner:
+                    return self._left.pop(index)
+        return None
+
+def open_answers(session):  # Read the file of answers, if one was named.
+    path = session.options.answers
+    if path is not None:
+        session.answers = Answers(path, session.program["units"], session.state.used)
+        if session.answers.is_another:
+            session.display.rule(f"{path}: not the answers used before; all of its lines count as unused")
+
+OPENS.append(open_answers)
 

@@ -1,7 +1,5 @@
 # --- Agents: which command answers for a type of agent, and how its answer is read (I11, I12).
-class Commanded(Speaking):
-    """Calls agents."""
-
+class Commanded(Speaking):  # Calls agents.
     noun = "agent"
     seconds = AGENT_SECONDS
 

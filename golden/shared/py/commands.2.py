@@ -1,29 +1,17 @@
 # --- Commands: run by a shell (M2).
 LINES = 6  # of what a prompt says, before its command runs
 
-@cache
-def path_of(shell):  # Return where a shell lies, looked up once.
-    import shutil
-
-    return shutil.which(shell)
-
-class Commands(Calling):
-    """Runs shell units."""
-
+class Commands(Calling):  # Runs shell units.
     keys = ("command",)
 
     def perform(self, name, unit):  # Run the command of a unit: exit code 0 is PASS, all else FAIL (M2).
-        path = path_of(unit["shell"])
-        if path is None:
-            return Done("fail", f"there is no {unit['shell']} here")
         self._show(unit)
         self.session.heed()
-        command = filled(unit, unit["command"], self.session.state.registers)
         try:
-            words = [unit["shell"].encode(), b"-c", command.encode()]
-            group = self.processes.spawn(path, words, self.environment(unit))
+            words = [unit["shell"].encode(), b"-c", self.session.filled(unit, "command").encode()]
+            group = self.processes.spawn(unit["shell"], words, self.environment(unit))
         except FileNotFoundError:
-            return Done("fail", f"there is no {unit['shell']} here any more")
+            return Done("fail", f"there is no {unit['shell']} here")
         except OSError as error:
             raise self.not_begun(name, error) from None
         (ended,) = self.processes.watch([group], unit.get("timeout", 0))

@@ -92,9 +92,7 @@ class Exchange(threading.Thread):
         if not self._over.wait(PATIENCE):
             signal_group(self._group, signal.SIGKILL)
 
-class Lines:
-    """Cuts what arrives in pieces into lines."""
-
+class Lines:  # Cuts what arrives in pieces into lines.
     def __init__(self, shown):
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._shown = shown
@@ -108,11 +106,11 @@ class Lines:
         if whole:
             self._shown("\n".join(whole))
 
-class Call(namedtuple("Call", "command environment given shown")):
-    """A command for `sh -c`, its environment, what it gets on standard input, and who is shown its answer."""
+# A command for `sh -c`, its environment, what it gets on standard input, and who is shown its answer.
+Call = namedtuple("Call", "command environment given shown")
 
-class Answered(namedtuple("Answered", "answer trouble")):
-    """What a called command said, and why that is no answer (I11), "" if it is one."""
+# What a called command said, and why that is no answer (I11), "" if it is one.
+Answered = namedtuple("Answered", "answer trouble")
 
 def exchange(processes, calls, seconds, ended=lambda _index: None):
     """Call commands, all at the same time, each to its end; `seconds` is the limit for all of them (I21)."""

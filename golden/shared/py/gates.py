@@ -1,9 +1,7 @@
 # --- Gates: a person lets the run through, or not (I15).
 DECIDED = ("approved", "rejected")
 
-class Gates(Asking):
-    """Waits at gates. A line of a file of answers that names no unit opens none."""
-
+class Gates(Asking):  # Waits at gates. A line of a file of answers that names no unit opens none.
     keys = ("reason",)
     asks = False
 

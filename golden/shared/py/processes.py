@@ -3,26 +3,18 @@ PATIENCE = 10  # seconds from a stop signal, or from the end of a time limit (I2
 IGNORED_HERE = (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGTTOU)  # by Python and by this runner
 KEYS = (-signal.SIGINT, -signal.SIGQUIT, 128 + signal.SIGINT)
 
-class Ended(namedtuple("Ended", "code is_late", defaults=(False,))):
-    """How a process ended: its exit code, negative for a signal, and whether its time was up."""
+Ended = namedtuple("Ended", "code is_late", defaults=(False,))  # Its exit code (negative: a signal).
 
 def in_words(ended):  # Say how a process ended.
-    if ended.is_late:
-        return "out of time"
     if ended.code >= 0:
         return f"exit code {ended.code}" if ended.code else ""
-    try:
-        return f"killed by {signal.Signals(-ended.code).name}"
-    except ValueError:
-        return f"killed by signal {-ended.code}"
+    names = {number.value: number.name for number in signal.Signals}
+    return f"killed by {names.get(-ended.code, f'signal {-ended.code}')}"
 
-class Processes:
-    """Begins processes and waits for them: for one with the terminal, or for several at the same time."""
-
+class Processes:  # Begins processes and waits for them: for one with the terminal, or for several at the same time.
     def __init__(self, signals, lends, began):
         """`lends` tells whether one gets the terminal; `began` is told the number of each as soon as it runs."""
-        self._signals, self._lends, self._began = signals, lends, began
-        self._foreground = Foreground()
+        self._signals, self._lends, self._began, self._foreground = signals, lends, began, Foreground()
         self._is_stopping = False
         self._left = []
         self._late = set()
@@ -30,7 +22,7 @@ class Processes:
     def spawn(self, path, words, environment, files=()):
         """Begin a process and return its number, which is that of its group too."""
         signals = {"setsigmask": self._signals.before, "setsigdef": IGNORED_HERE}
-        group = os.posix_spawn(path, words, environment, file_actions=files, setpgroup=0, **signals)
+        group = os.posix_spawnp(path, words, environment, file_actions=files, setpgroup=0, **signals)
         self._began(group)
         return group
 
@@ -41,19 +33,15 @@ class Processes:
             os.waitpid(group, 0)
 
     def watch(self, groups, seconds=0, ended=lambda _index: None):
-        """Wait for processes; one that was told to end, or ended by a key, interrupts the run.
-
-        `seconds` is the time limit, 0 for none; `ended` is told the index of each that has ended.
-        """
+        """Wait for processes, so many seconds at most; a stop signal, or one that a key ended, interrupts the run."""
         codes = {}
         self._left, self._late = list(groups), set()
         try:
             if self._lends and len(groups) == 1:
                 self._foreground.lend(groups[0])
-            if seconds:
-                self._signals.wake_after(seconds)
             while self._left:
-                for group, code in self._wait():
+                self._heed(self._signals.wait())
+                for group, code in self._collect():
                     codes[group] = code
                     self._left.remove(group)
                     ended(groups.index(group))
@@ -65,36 +53,23 @@ class Processes:
             signal_group(group, signal.SIGKILL)  # R5: what of the group has outlived its leader
         if is_stopped:
             raise Interrupted
-        if seconds:
-            self._signals.sleep_on()
         return [Ended(codes[group], group in self._late) for group in groups]
 
-    def _wait(self):  # Wait for one signal and return the groups that have ended since, with their exit codes.
-        number = self._signals.wait()
-        if number == signal.SIGALRM and self._signals.has_timer:
-            self._tell_late()
+    def _heed(self, number):
+        """End what runs when the run is told to end, or when the time is up (I21): at last by SIGKILL."""
+        is_time, is_ending = number == signal.SIGALRM and self._signals.has_timer, self._is_stopping or self._late
+        if is_time and is_ending:
+            number = signal.SIGKILL
         elif number in self._signals.stops:
-            if not self._is_stopping:
-                self._signals.wake_after(PATIENCE)
-            self._is_stopping = True
-            self._tell(number if number in FORWARDED else signal.SIGTERM)
-        elif number == signal.SIGCHLD:
-            return self._collect()
-        return []
-
-    def _tell(self, number):
+            self._is_stopping, number = True, number if number in FORWARDED else signal.SIGTERM
+        else:
+            return
+        if not is_ending:
+            self._signals.wake_after(PATIENCE)
         for group in self._left:
             signal_group(group, number, signal.SIGCONT)
 
-    def _tell_late(self):  # End what runs when the time is up (I21), at last by SIGKILL.
-        if self._is_stopping or self._late:
-            self._tell(signal.SIGKILL)
-            return
-        self._late = set(self._left)
-        self._tell(signal.SIGTERM)
-        self._signals.wake_after(PATIENCE)
-
-    def _collect(self):
+    def _collect(self):  # Return the groups that have ended since, with their exit codes.
         found = []
         for group in self._left:
             pid, status = os.waitpid(group, os.WNOHANG | os.WUNTRACED)

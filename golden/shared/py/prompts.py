@@ -1,7 +1,5 @@
 # --- Prompts: answered by a file of answers, by the person at the terminal, or later (M3).
-class Asking(Performer):
-    """Does units that somebody answers."""
-
+class Asking(Performer):  # Does units that somebody answers.
     asks = True  # whether it takes an answer that names no unit
 
     def from_file(self, name):  # Take the answer of a unit from the file of answers, if that has one.
@@ -26,9 +24,7 @@ class Asking(Performer):
             f"to go on:  {session.call('resume')}",
         )
 
-class Prompts(Asking):
-    """Gets the answers of units that ask."""
-
+class Prompts(Asking):  # Gets the answers of units that ask.
     def perform(self, name, unit):  # Show a prompt and get its answer.
         session = self.session
         for line in session.texts(unit, "prompt") + session.texts(unit, "block"):

@@ -1,7 +1,5 @@
 # --- Questions that take more than pass or fail: a confirmation, a text, one of several options (I10).
-class Questions(Asking):
-    """Gets the replies of units that ask for a text."""
-
+class Questions(Asking):  # Gets the replies of units that ask for a text.
     def perform(self, name, unit):  # Show a prompt and get the reply.
         session = self.session
         for line in session.texts(unit, "prompt") + session.texts(unit, "block") + self._listed(unit):

@@ -40,9 +40,7 @@ def typed(display, signals, prompt, is_long=False):
             return "".join(lines).removesuffix("\n") if lines else None
         lines.append(line)
 
-class Script:
-    """Reads a file of answers: lines, texts of several lines, or JSON."""
-
+class Script:  # Reads a file of answers: lines, texts of several lines, or JSON.
     def __init__(self, units):
         self._units = units
         self._owners = {}

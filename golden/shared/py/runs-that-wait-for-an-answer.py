@@ -1,10 +1,6 @@
 # --- Runs that wait for an answer, and the subcommand that gives it.
-REPLIES = []  # where other modules take the reply from
-
 def answer(line):  # Record the answer of the unit that waits.
     unit, reply = line.options.UNIT, line.options.RESULT
-    for look in REPLIES:
-        reply = look(reply)
     with line.locked() as signals:
         state, reading = line.known_state()
         if state.condition != "waiting":

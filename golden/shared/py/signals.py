@@ -6,13 +6,7 @@ class Interrupted(KeyboardInterrupt):
     """The operator, or the system, told the run to end."""
 
 class Signals:
-    """The stop signals of a run: all that would end it, but those that were ignored stay so (nohup).
-
-    They are blocked from beginning to end. Who waits for a command receives them with `wait`, who
-    waits for a person or for the other end of a pipe opens the gate with `listening`, and between
-    units and while a line is not taken `has_come` is asked. A plain handler would lose the signal
-    that comes just before a system call begins to wait.
-    """
+    """What would end a run, blocked all the time; a plain handler would lose one just before a call begins to wait."""
 
     def __enter__(self):
         wanted = [signal.Signals[f"SIG{name}"] for name in STOPS if hasattr(signal, f"SIG{name}")]
@@ -44,15 +38,9 @@ class Signals:
         self._has_received |= number in self.stops and not (number == signal.SIGALRM and self.has_timer)
         return number
 
-    def wake_after(self, seconds):  # Have `wait` return SIGALRM after a time.
-        self.has_timer = True
+    def wake_after(self, seconds):  # Have `wait` return SIGALRM after a time; 0 takes it back.
         signal.alarm(seconds)
-
-    def sleep_on(self):  # Take `wake_after` back.
-        signal.alarm(0)
-        if signal.SIGALRM in signal.sigpending():
-            signal.sigwait({signal.SIGALRM})
-        self.has_timer = False
+        self.has_timer = bool(seconds)
 
     def has_come(self):  # Tell whether a stop signal has come, be it received or still held back.
         return self._has_received or bool(self.stops & signal.sigpending())

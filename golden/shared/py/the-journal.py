@@ -2,9 +2,7 @@
 class VanishedError(RefusedError):
     """The state is not where it was: what a run records is lost, and nothing keeps a second run away."""
 
-class Held:
-    """A file that is open, and where it was."""
-
+class Held:  # A file that is open, and where it was.
     def __init__(self, path, flags):
         self.path = os.path.join(os.getcwd(), path)  # a resumed run changes its folder
         self.descriptor = os.open(path, flags | os.O_CREAT, 0o666)
@@ -15,18 +13,17 @@ class Held:
         except OSError:
             return False
 
-class Reading(namedtuple("Reading", "records size missing", defaults=(0, b'',))):
-    """What a journal holds: its records, the length of what is good, and what must follow that."""
+# What a journal holds, how much of it is good, what must follow.
+Reading = namedtuple("Reading", "records size missing", defaults=(0, b'',))
+
+def at_once(path, flags):  # Open a file; a pipe in its place would be waited for, with signals held back.
+    return os.open(path, flags | os.O_NONBLOCK)
 
 def encode(record):  # Write a record as a line.
-    import json
-
     text = json.dumps(record, separators=(",", ":")).encode()
     return b"%08x %s\n" % (zlib.crc32(text), text)
 
 def _decode(line, number):  # Read a line without its newline; raises ValueError where it is not what was written.
-    import json
-
     if line[:9] != b"%08x " % zlib.crc32(line[9:]):
         raise ValueError("the checksum does not match")
     record = json.loads(line[9:])
@@ -35,22 +32,17 @@ def _decode(line, number):  # Read a line without its newline; raises ValueError
     return record
 
 def _is_torn(tail, number):  # Tell whether a tail without newline is what a write that was cut short leaves.
-    import json
-    import re
-
     text, start = tail[9:], b'{"n":%d,' % number
     is_begun = re.fullmatch(rb"[0-9a-f]{0,8}|[0-9a-f]{8} [ -~]*", tail)
-    if not is_begun or text[: len(start)] != start[: len(text)]:
-        return False
     try:
         json.JSONDecoder().raw_decode(text.decode())
     except ValueError:
-        return True
+        return bool(is_begun) and text[: len(start)] == start[: len(text)]
     return False  # a whole record was there: its last byte or its newline has been altered
 
 def read_journal(path):  # Read a journal without changing it; one that is not there holds nothing.
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # a pipe would be waited for, with signals held back
+        descriptor = at_once(path, os.O_RDONLY)
     except FileNotFoundError:
         return Reading([])
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
@@ -63,61 +55,51 @@ def read_journal(path):  # Read a journal without changing it; one that is not t
     try:
         for line in lines:
             records.append(_decode(line, len(records)))
-        if not tail or _is_torn(tail, len(records)):
-            return Reading(records, len(content) - len(tail))
-        records.append(_decode(tail, len(records)))
+        is_torn = not tail or _is_torn(tail, len(records))
+        if not is_torn:  # it is whole, but for its newline
+            records.append(_decode(tail, len(records)))
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise RefusedError(f"{path}:{len(records) + 1}: the journal is damaged: {error}") from None
-    return Reading(records, len(content), b"\n")
+    return Reading(records, len(content) - len(tail)) if is_torn else Reading(records, len(content), b"\n")
 
 def sync_directory(path):  # Make the names in a directory last.
     descriptor = os.open(path, os.O_RDONLY)
-    try:
-        with naming(path):
-            os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    with naming(path):
+        os.fsync(descriptor)
+    os.close(descriptor)
 
-class Journal:
-    """A journal opened for appending, by the holder of the lock."""
-
+class Journal:  # A journal opened for appending, by the holder of the lock.
     def __init__(self, path, reading, lock=None):
-        held, directory = Held(path, os.O_WRONLY | os.O_APPEND), os.path.dirname(path)
+        held = Held(path, os.O_WRONLY | os.O_APPEND)
         self.path, self.folder = path, os.path.dirname(held.path)
-        self.loss = f"{directory} was removed or replaced during the run"
+        self.loss = f"{os.path.dirname(path)} was removed or replaced during the run"
         self.count, self.size = len(reading.records), reading.size
-        self._sync = getattr(os, "fdatasync", os.fsync)
         self._file, self._held = held.descriptor, [held, lock] if lock else [held]
         with naming(path):
             os.ftruncate(self._file, self.size)
         if reading.missing:
             self._write(reading.missing)
-        sync_directory(directory)
+        sync_directory(self.folder)
 
-    def append(self, record, sync=True):
-        """Write a record; when this returns (and `sync`) the record survives whatever happens.
-
-        It is written before the place is checked: a folder that was moved away has it then.
-        """
+    def append(self, record, sync=True):  # Write a record; it survives whatever happens, if `sync`.
         self._write(encode({"n": self.count, **record}), sync)
-        self.count += 1
+        self.count += 1  # only then is the place checked: a folder that was moved away has the record
         if not self.is_there():
             raise VanishedError(self.loss)
 
-    def is_there(self):
-        """Tell whether the journal and the lock are still where they were; a command may have removed them."""
+    def is_there(self):  # Tell whether journal and lock are still there; a command may have removed them.
         return all(held.is_there() for held in self._held)
 
     def _write(self, line, sync=True):
         try:
             written = os.write(self._file, line)
-            if sync and written == len(line):
-                self._sync(self._file)
+            if written < len(line):
+                os.ftruncate(self._file, self.size)  # half a record before another one would be damage
+            elif sync:
+                getattr(os, "fdatasync", os.fsync)(self._file)
         except OSError as error:
             raise RefusedError(f"{self.path}: cannot record: {error.strerror}") from None
         if written < len(line):
-            with naming(self.path):
-                os.ftruncate(self._file, self.size)  # half a record before another one would be damage
             raise RefusedError(f"{self.path}: cannot record: {os.strerror(errno.ENOSPC)}")
         self.size += len(line)
 

@@ -13,13 +13,11 @@ def naming(path):  # See to it that an error of the system names the file that i
         raise
 
 def digest(text):  # Return the SHA-256 of a text in hexadecimal.
-    import hashlib  # what is slow to import is imported late: `--help` and `status` need little of it
+    import hashlib  # what is slow to import is imported late: `--help` does not need it
 
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
 
 def _hash_of(value):  # Return the hash of a value, which is the same wherever and whenever it is made.
-    import json
-
     return digest(json.dumps(value, sort_keys=True, separators=(",", ":")))
 
 def _identity(unit):  # Return what makes a unit what it is: all but its place, so that a line may shift (R4).
@@ -32,14 +30,12 @@ def program_hash(program):  # Return the hash by which a state knows its program
 def unit_digests(program):  # Return a short digest of each unit, by which two programs are compared.
     return {name: _hash_of(_identity(unit))[:12] for name, unit in program["units"].items()}
 
-def differences(recorded, program):
-    """Say which units were added, removed and changed since their digests were recorded."""
+def differences(recorded, program):  # Say which units were added, removed and changed since.
     now = unit_digests(program)
-    groups = {
-        "added": [name for name in now if name not in recorded],
-        "removed": [name for name in recorded if name not in now],
-        "changed": [name for name in now if recorded.get(name, now[name]) != now[name]],
-    }
-    told = [f"{word}: {', '.join(names)}" for word, names in groups.items() if names]
-    return told or ["no unit differs, only where the program begins or what it counts"]
+    added = [name for name in now if name not in recorded]
+    removed = [name for name in recorded if name not in now]
+    changed = [name for name in now if recorded.get(name, now[name]) != now[name]]
+    groups = (("added", added), ("removed", removed), ("changed", changed))
+    found = [f"{word}: {', '.join(names)}" for word, names in groups if names]
+    return found or ["no unit differs, only where the program begins or what it counts"]
 

@@ -2,33 +2,26 @@
 FORMATS = (1, 2)  # of the journal; one of format 1 has no texts, and is read like any other
 ENDED = ("complete", "stop")
 OURS = ".rdc"
-KEPT = []  # folders beside the journal that are archived with it
 
 def utc_now():  # Return the time as it is written in records.
     seconds, rest = divmod(time.time_ns(), 10**9)
     return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(seconds))}.{rest // 1000:06}Z"
 
-class State:
-    """Where a run stands, put together from its records.
-
-    `condition` is "running" (its unit is being done, or was when the run died), "ready" (not yet
-    begun), "waiting" (for an answer), "complete" or "stop".
-    """
-
+class State:  # Where a run stands: its condition is running, ready (its unit has not begun), waiting, complete or stop.
     def __init__(self, begin):
-        self.begin = begin
-        self.node, self.condition, self.message = begin["node"], begin["condition"], begin.get("message", "")
-        self.registers = dict(begin["registers"])
-        self.program, self.units = begin["program"], begin["units"]
-        self.name, self.source = begin["name"], begin["source"]
+        self.begin, self.node, self.message = begin, begin["node"], begin.get("message", "")
         self.notes = []  # what the unit has left so far, such as the processes that it has called
         self.finished = []
-        self.used = set()  # the lines of files of answers, each with the digest of its file
+        # The lines of files of answers that were used, each with the digest of its file.
+        self._become(begin)
+
+    def _become(self, record):  # Belong to a program.
+        self.condition, self.registers = record["condition"], dict(record["registers"])
+        self.program, self.units = record["program"], record["units"]
+        self.name, self.source = record["name"], record["source"]
 
     def apply(self, record):  # Go on by one record.
         kind = record["kind"]
-        if "answers" in record:
-            self.used.add((record["answers"], record["line"]))
         if "condition" not in record:
             self.notes.append(record)
             return
@@ -40,26 +33,20 @@ class State:
             self.node, self.message, self.notes = record["next"], record.get("message", ""), []
             self.registers.update(record["changed"])
         elif kind == "adopt":
-            self.program, self.units = record["program"], record["units"]
-            self.registers = dict(record["registers"])
-            self.name, self.source = record["name"], record["source"]
+            self._become(record)
 
 def replay(records, path):  # Put a state together; None where no run has begun.
-    if not records:
-        return None
-    if records[0].get("format") not in FORMATS:
+    if records and records[0].get("format") not in FORMATS:
         raise RefusedError(f"{path}: the state has a format that this program does not know; reset archives it")
     try:
-        state = State(records[0])
+        state = State(records[0]) if records else None
         for record in records[1:]:
             state.apply(record)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise RefusedError(f"{path}: the journal is damaged: {error}") from None
-    return state
+    return state  # type: ignore[no-any-return]
 
-class Store:
-    """A state directory, by the name that the operator knows: nothing is opened here after a chdir."""
-
+class Store:  # A state directory, by the name that the operator knows: nothing is opened here after a chdir.
     def __init__(self, directory):
         self.directory, self.path = directory, os.path.join(directory, "journal")
         self._lock = None
@@ -72,7 +59,8 @@ class Store:
         reading = read_journal(self.path)
         return replay(reading.records, self.path), reading
 
-    def lock(self):  # Keep every other run away until `unlock`; refuses where one is at work.
+    @contextmanager
+    def locked(self):  # Keep every other run away; refuses where one is at work.
         made, path = [], self.directory
         while path and not os.path.exists(path):
             made.append(path)
@@ -90,36 +78,29 @@ class Store:
         if os.path.basename(folder) == OURS or folder in made:
             with suppress(OSError), open(os.path.join(folder, ".gitignore"), "x") as file:
                 file.write("*\n")
+        try:
+            yield
+        finally:
+            os.close(self._lock.descriptor)
 
     def _take(self, lock):
         for patience in (0.05, 0.1, 0.0):  # a `status` looks at the lock for an instant
-            try:
+            with suppress(BlockingIOError):
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                if not patience:
-                    holder = os.pread(lock, 20, 0).decode().strip() or "?"
-                    self.unlock()
-                    raise RefusedError(f"{self.directory}: a run is at work here (pid {holder})") from None
-                time.sleep(patience)
-        os.ftruncate(lock, 0)
-        os.pwrite(lock, f"{os.getpid()}\n".encode(), 0)
-
-    def unlock(self):  # Let others in.
-        if self._lock is not None:
-            os.close(self._lock.descriptor)
-            self._lock = None
+                os.ftruncate(lock, 0)
+                os.pwrite(lock, f"{os.getpid()}\n".encode(), 0)
+                return
+            time.sleep(patience)
+        holder = os.pread(lock, 20, 0).decode().strip() or "?"
+        os.close(lock)
+        raise RefusedError(f"{self.directory}: a run is at work here (pid {holder})")
 
     def is_busy(self):  # Tell whether a run is at work here now.
-        descriptor = -1
-        try:
-            descriptor = os.open(os.path.join(self.directory, "lock"), os.O_RDONLY | os.O_NONBLOCK)
-            fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except OSError:
-            return descriptor >= 0
-        finally:
-            if descriptor >= 0:
-                os.close(descriptor)
+        with suppress(OSError), open(os.path.join(self.directory, "lock"), opener=at_once) as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except OSError:
+                return True
         return False
 
     def journal(self, reading):  # Open the journal for appending; a torn end is repaired.
@@ -128,13 +109,9 @@ class Store:
     def archive(self, name):  # Archive the journal under a name of its own; nothing is ever deleted.
         history = os.path.join(self.directory, "history")
         os.makedirs(history, exist_ok=True)
-        target, count = os.path.join(history, name), 1
-        while any(os.path.exists(f"{target}{suffix}") for suffix in ("", *(f".{kept}" for kept in KEPT))):
-            count += 1
-            target = os.path.join(history, f"{name}-{count}")
-        for kept in KEPT:
-            with suppress(FileNotFoundError):
-                os.rename(os.path.join(self.directory, kept), f"{target}.{kept}")
+        taken = {entry.partition(".")[0] for entry in os.listdir(history)}
+        further = (f"{name}-{number}" for number in range(2, len(taken) + 3))
+        target = os.path.join(history, next(free for free in (name, *further) if free not in taken))
         os.rename(self.path, target)
         sync_directory(history)
         sync_directory(self.directory)

@@ -1,83 +1,74 @@
 # --- The table of a program, put together from the calls of its runbook.
 WAYS = {"on_pass": "pass", "on_fail": "fail", "on_yes": "pass", "on_no": "fail", "then": None, "otherwise": None}
 
-class Builder:
-    """The words of a runbook. Ways lead from a unit; of several, the first whose conditions hold is taken."""
-
+class Builder:  # The words of a runbook. Ways lead from a unit; of several, the first whose conditions hold is taken.
     def __init__(self):
         self.table = {"registers": {}, "units": {}}
 
-    def about(self, title, counters=None, texts=None, **facts):
-        """Say what the program is, and what it holds when a run begins."""
+    def about(self, title, counters=None, texts=None, **facts):  # Say what the program is, and what it holds at first.
         self.table.update(title=title, registers={**(counters or {}), **(texts or {})}, **facts)
 
     def group(self, name, **facts):  # Say what a run is told when it comes into a group.
         self.table.setdefault("groups", {})[name] = {key: unframed(value) for key, value in facts.items()}
 
-    def unit(self, name, title='', at='', task='shell', **settings):
-        """Add a unit: what it does, and where the run goes from there."""
-        unit = {"title": title, "task": task}
-        self.table["units"][name] = unit
+    def unit(self, name, title='', at='', task='shell', **settings):  # Add a unit.
         self.table.setdefault("entry", name)
+        unit = {"title": title, "task": task, "edges": []}
+        self.table["units"][name] = unit
         if at:
             unit["at"] = f"{self.table['source']}:{at}" if isinstance(at, int) else at
         ways = []
         for key, value in settings.items():
             if key in WAYS:
-                ways += [(WAYS[key], way) for way in flat(value)]
+                ways += flat(WAYS[key], value)
             elif key == "on":
-                pairs = value.items() if isinstance(value, dict) else value
-                ways += [(word, way) for word, found in pairs for way in flat(found)]
+                for word, found in value.items() if isinstance(value, dict) else value:
+                    ways += flat(word, found)
             elif key in ("bash", "sh"):
                 unit.update(shell=key, command=unframed(value))
             else:
                 unit[key] = unframed(value)
         self._lead(name, unit, ways)
 
-    def end(self, name, result, message='', **settings):
-        """Add an end to which several ways lead, or from which one leads on."""
+    def _lead(self, name, unit, ways):  # Write ways as edges of a unit.
+        counter, is_retried = f"{name} retries", any("times" in way for _, way in ways)
+        if is_retried:
+            unit["attempt"], self.table["registers"][counter] = counter, 0
+        for word, way in ways:
+            edge = {"on": word, "go": name, **way}
+            if "times" in edge:
+                edge.update({"if": [[counter, "<", edge.pop("times")]], "do": [[counter, "+", 1]]})
+            elif is_retried:  # who leaves and comes back has all attempts again
+                edge["do"] = [*edge["do"], [counter, "=", 0]]
+            if "end" in edge:
+                edge["go"] = self._end(name, edge.pop("end"))
+            unit["edges"].append({key: value for key, value in edge.items() if value or key == "says"})
+
+    def end(self, name, result, message='', **settings):  # Add an end to which several ways lead, or one that leads on.
         self.unit(name, task="end", result=result, **settings)
         self.table["units"][name]["message"] = message
 
     @staticmethod
-    def go(target, says='', **guards):
-        """Lead to a unit. `says` is what the document says, `when` what has to hold, `do` what changes."""
-        return {"go": target, "says": says, **guards}
+    def go(go, says='', when=(), do=()):  # Lead to a unit; `says` is what the document says.
+        return {"go": go, "if": when, "do": do, "says": says}
 
-    def _lead(self, name, unit, ways):
-        """Write ways as edges. A counter of retries is 0 again for whoever leaves the unit and comes back."""
-        counter, leaving = f"{name} retries", []
-        if any("times" in way for _, way in ways):
-            unit["attempt"], leaving = counter, [[counter, "=", 0]]
-            self.table["registers"][counter] = 0
-        unit["edges"] = []
-        for word, way in ways:
-            edge = {"on": word, "if": way.get("when"), "do": [*way.get("do", ()), *leaving], "go": way.get("go", name)}
-            if "times" in way:
-                edge.update({"if": [[counter, "<", way["times"]]], "do": [[counter, "+", 1]]})
-            elif "end" in way:
-                edge["go"] = self._end(name, way)
-            unit["edges"].append({**{key: value for key, value in edge.items() if value}, "says": way["says"]})
+    def complete(self, message='', says='COMPLETE', when=(), do=(), **more):  # Lead to a good end.
+        return {**self.go("", says, when, do), "end": {"result": "complete", "message": message, **more}}
 
-    def _end(self, name, way):  # Add an end that only one way leads to, and name it.
-        stem, number = f"{name}/{way['end']['result'].upper()}", 1
-        target = stem
-        while target in self.table["units"]:
-            number += 1
-            target = f"{stem}~{number}"
-        more = {key: value for key, value in way.items() if key not in ("end", "says", "when", "do")}
-        self.table["units"][target] = {"title": "", "task": "end", **way["end"], **more, "edges": []}
-        return target
+    def stop(self, message='', says='STOP', when=(), do=(), **more):  # Lead to a bad end.
+        return {**self.go("", says, when, do), "end": {"result": "stop", "message": message, **more}}
 
-def flat(ways):  # Yield ways one after the other.
-    if isinstance(ways, dict):
-        yield ways
-    else:
-        for way in ways:
-            yield from flat(way)
+    def _end(self, name, end):  # Add an end that only one way leads to, and name it.
+        units, name = self.table["units"], f"{name}/{end['result'].upper()}"
+        more = (f"{name}~{number}" for number in range(2, len(units) + 2))
+        name = next(free for free in (name, *more) if free not in units)
+        units[name] = {"title": "", "task": "end", **end, "edges": []}
+        return name
 
-def unframed(value):
-    """Return a text that stands on lines of its own, between its quotes, without the line ends around it."""
+def flat(word, ways):  # Return ways one after the other, each with its outcome.
+    return [(word, ways)] if isinstance(ways, dict) else [pair for way in ways for pair in flat(word, way)]
+
+def unframed(value):  # Take the line ends off a text that stands on lines of its own between its quotes.
     return value[1:-1] if isinstance(value, str) and value.startswith("\n") else value
 
 def built(runbook):  # Return the table of a runbook; a word that is not the builder's is the kind of a task.

@@ -1,7 +1,5 @@
 # --- Units that an agent answers (I11).
-class Agents(Commanded):
-    """Gives prompts to agents."""
-
+class Agents(Commanded):  # Gives prompts to agents.
     def perform(self, name, unit):  # Give the prompt to the command of the agent's type and read its answer.
         prompt = self.session.filled(unit, "prompt")
         done = self.from_file(name)

@@ -1,7 +1,5 @@
 # --- Units that call a tool of a connection (I13).
-class Tools(Speaking):
-    """Calls tools."""
-
+class Tools(Speaking):  # Calls tools.
     keys = ("tool", "arguments")
     noun = "tool"
     seconds = TOOL_SECONDS

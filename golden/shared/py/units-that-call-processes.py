@@ -1,10 +1,14 @@
 # --- Units that call processes: what is left to decide where one was interrupted half done (R2).
 MEANT = {"pass": "it passed", "fail": "it failed"}
-VARIABLES = []  # what other modules put into the environment
 
-class Calling(Performer):
-    """Does units by calling processes."""
+def left_behind(state):  # Return the processes of a unit that was interrupted which go on without the run.
+    return [note for note in state.notes if note["kind"] == "process" and is_alive(note)]
 
+def pid_left(_program, state):  # Tell the number of one, for the status.
+    found = left_behind(state) if state.condition == "running" else []
+    return {"pid": found[0]["pid"]} if found else {}
+
+class Calling(Performer):  # Does units by calling processes.
     recovers = True
     noun = "command"
 
@@ -19,11 +23,8 @@ class Calling(Performer):
 
     def environment(self, unit, **more):  # Return the environment of what a unit calls (M4, I7).
         registers = self.session.state.registers
-        variables = {"RDC_ATTEMPT": attempt_of(unit, registers), **instances_of(unit, registers)}
-        for look in VARIABLES:
-            variables.update(look(unit, registers))
-        variables.update(more)
-        return {**self._environment, **{key.encode(): str(value).encode() for key, value in variables.items()}}
+        found = {"RDC_ATTEMPT": attempt_of(unit, registers), **instances_of(unit, registers), **more}
+        return {**self._environment, **{key.encode(): str(value).encode() for key, value in found.items()}}
 
     def not_begun(self, name, error):
         """Leave a unit to be resumed whose process the system could not start: it has no outcome (M2)."""
@@ -35,47 +36,37 @@ class Calling(Performer):
         reason = f"{self.session.label(name)} was not begun: its shell cannot be started: {error.strerror}"
         return RefusedError(f"{hint}, then: {self.session.call('resume')}", reason)
 
-    @staticmethod
-    def running(notes):  # Return the processes of a unit that was interrupted which go on without the run.
-        return [note for note in notes if note["kind"] == "process" and is_alive(note)]
-
     def recover(self, name):
         """Decide about a unit that was interrupted: as the options say, or as the operator does (R2)."""
-        session, options = self.session, self.session.options
-        running = self.running(session.state.notes)
-        if running:
-            self._ends_running(name, running)
+        session, options, label = self.session, self.session.options, self.session.label(name)
+        again, running = session.call("resume", "--rerun-interrupted"), left_behind(session.state)
+        if running:  # then nothing can be decided, unless the options say that it is to be ended
+            still = f"{label}: its {self.noun} still runs (pid {', '.join(str(one['pid']) for one in running)})"
+            if options.assume:
+                raise RefusedError(f"{still}; wait for its end, or end it and run it again: {again}")
+            if not options.rerun_interrupted:
+                raise Waiting(still, "wait for its end and resume, or end it and run it again:", f"  {again}")
+            session.display.line(f"{still}; ending it")
+            end_groups(running)
         if options.rerun_interrupted:
             return None
         if options.assume:
             return self.assumed(name, options.assume)
-        unit, words, was = session.program["units"][name], words_of(session.program["units"][name]), "was interrupted"
-        unknown = "rdc cannot tell whether it finished."
+        words, unknown = words_of(session.program["units"][name]), "rdc cannot tell whether it finished."
         choice = None
         if session.is_interactive and words == BINARY:
-            session.display.line(f"{session.label(name)} ({one_line(unit['at'])}) {was}; {unknown}")
+            place = one_line(session.program["units"][name]["at"])
+            session.display.line(f"{label} ({place}) was interrupted; {unknown}")
             choice = session.ask("Did it pass, did it fail, or run it again?", "pass/fail/again")
-        if choice is None:
-            raise Waiting(
-                f"{session.label(name)} {was}; {unknown} To decide:",
-                f"  run it again:   {session.call('resume', '--rerun-interrupted')}",
-                *(f"  {MEANT.get(word, word) + ':':15} {session.call('resume', '--assume', word)}" for word in words),
-            )
-        return None if choice == "again" else Done(choice, "as the operator says")
-
-    def _ends_running(self, name, running):  # End what still runs if the options say so; else nothing can be decided.
-        session, pids = self.session, ", ".join(str(process["pid"]) for process in running)
-        again = session.call("resume", "--rerun-interrupted")
-        still = f"{session.label(name)}: its {self.noun} still runs (pid {pids})"
-        if session.options.assume:
-            raise RefusedError(f"{still}; wait for its end, or end it and run it again: {again}")
-        if not session.options.rerun_interrupted:
-            raise Waiting(still, "wait for its end and resume, or end it and run it again:", f"  {again}")
-        session.display.line(f"{still}; ending it")
-        end_groups(running)
+        if choice is not None:
+            return None if choice == "again" else Done(choice, "as the operator says")
+        ways = [f"  {MEANT.get(word, word) + ':':15} {session.call('resume', '--assume', word)}" for word in words]
+        raise Waiting(f"{label} was interrupted; {unknown} To decide:", f"  run it again:   {again}", *ways)
 
     def assumed(self, name, word):  # Take the word of the operator for what came of a unit (I16).
         if word not in words_of(self.session.program["units"][name]):
             raise RefusedError(f"{name} cannot have the outcome {word}")
         return Done(word, "as assumed")
+
+FACTS.append(pid_left)
 

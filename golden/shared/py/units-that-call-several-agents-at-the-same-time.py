@@ -2,9 +2,7 @@
 def entry_names(name, unit):  # Return the names of the entries of a unit: `review_0`, `review_1`.
     return [f"{name}_{index}" for index in range(len(unit["entries"]))]
 
-class Parallels(Commanded):
-    """Calls the agents of all entries and joins what they say."""
-
+class Parallels(Commanded):  # Calls the agents of all entries and joins what they say.
     noun = "agents"
 
     def perform(self, name, unit):  # Call what has a command, and put the rest to a person.

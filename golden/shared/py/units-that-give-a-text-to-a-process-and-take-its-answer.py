@@ -3,9 +3,7 @@ PROMPTS, ANSWERS = "prompts", "answers"
 LONGEST_NAME = 200  # characters of a file's name
 LONGEST_TITLE = 16_384  # characters: a variable has 128 KiB at most
 
-class Speaking(Asking, Calling):
-    """Does units that are answered by what they call, or by a person."""
-
+class Speaking(Asking, Calling):  # Does units that are answered by what they call, or by a person.
     asks = False
     seconds = 0  # the time limit where the program says none (I21)
 

@@ -1,7 +1,5 @@
 # --- Values that commands give by the file that RDC_OUTPUT names (I9).
-class ValuedCommands(Commands):
-    """Runs shell units, some of which give values."""
-
+class ValuedCommands(Commands):  # Runs shell units, some of which give values.
     def perform(self, name, unit):
         """Run the command of a unit and read its values; where they are malformed it fails, and has none."""
         if "values" not in unit:

@@ -1,7 +1,5 @@
 # --- What a step with substeps says when a run comes into it.
-class Groups:
-    """Shows the title and the prompt of a group before the first of its units."""
-
+class Groups:  # Shows the title and the prompt of a group before the first of its units.
     def __init__(self):
         self._last = ""
 

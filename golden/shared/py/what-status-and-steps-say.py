@@ -1,7 +1,5 @@
 # --- What `status` and `steps` say.
-OTHER = "This run belongs to a different version of the program."
 KNOWN = ("unit", "title", "instances", "attempt", "outcome", "how", "says", "seconds")
-WAITS = []  # what other modules know of units that wait
 FACTS = []  # what they tell of a run
 
 def describe(program, state, busy, call):  # Return the state of a program as plain data.
@@ -10,9 +8,6 @@ def describe(program, state, busy, call):  # Return the state of a program as pl
         return {**about, "state": "none", "next": [call("run")]}
     unit = program["units"].get(state.node, {"title": "", "task": ""})
     word = "running" if busy else "interrupted" if state.condition == "running" else state.condition
-    performer = PERFORMERS.get(unit["task"])
-    running = performer.running(state.notes) if performer is not None and word == "interrupted" else []
-    is_same = state.program == program_hash(program)
     facts = {
         "state": word,
         "run": state.begin["run"],
@@ -20,8 +15,8 @@ def describe(program, state, busy, call):  # Return the state of a program as pl
         "unit": state.node,
         "unit_title": filled(unit, unit["title"], {**program.get("registers", {}), **state.registers}),
         "message": state.message,
-        "same_program": is_same,
-        "pid": running[0]["pid"] if running else None,
+        "same_program": state.program == program_hash(program),
+        "pid": None,  # of the command that was left behind, if it still runs
         "finished": [{key: record[key] for key in KNOWN} for record in state.finished],
     }
     for look in FACTS:
@@ -32,28 +27,29 @@ def _next(unit, facts, call):  # Return the commands that make sense now.
     word, adopt = facts["state"], [] if facts["same_program"] else ["--adopt"]
     if word == "running":
         return []
-    if word in ENDED:
-        return [call("run")]
-    if adopt and unit["task"] not in PERFORMERS:
-        return [call("reset")]
+    if word in ENDED or (adopt and unit["task"] not in PERFORMERS):
+        return [call("run" if word in ENDED else "reset")]
+    ways = []
     if word == "interrupted":
-        assumed = [] if facts["pid"] else [("--assume", word) for word in words_of(unit)]  # what goes on has no outcome
-        return [call("resume", *adopt, *how) for how in [("--rerun-interrupted",), *assumed]]
-    waits = WAITS if word == "waiting" and not adopt else []
-    return [*(line for look in waits for line in look(unit, facts["unit"], call)), call("resume", *adopt)]
+        ways = [call("resume", *adopt, "--rerun-interrupted")]
+        if facts["pid"] is None:  # what goes on has no outcome yet
+            ways += [call("resume", *adopt, "--assume", outcome) for outcome in words_of(unit)]
+        return ways
+    return [*ways, call("resume", *adopt)]
 
 def status_lines(program, facts):  # Return the state of a program as one screen for a person.
     lines = [one_line(f"{program['title']} ({program['source']})")]
     if facts["state"] == "none":
         lines.append("No run has begun here.")
     else:
-        where = facts["message"] if facts["state"] in ENDED else f"at {facts['unit']} {facts['unit_title']}"
+        is_ended, done = facts["state"] in ENDED, facts["finished"]
+        where = facts["message"] if is_ended else f"at {facts['unit']} {facts['unit_title']}"
         lines += [f"run {facts['run']}", one_line(f"{facts['state'].upper()} {where}")]
         if facts["pid"] is not None:
             lines.append(f"Its command still runs (pid {facts['pid']}): wait for its end, or end it and run it again.")
         if not facts["same_program"]:
-            lines.append("This was an earlier version of the program." if facts["state"] in ENDED else OTHER)
-        done = facts["finished"]
+            of = "was an earlier" if is_ended else "run belongs to a different"
+            lines.append(f"This {of} version of the program.")
         lines += [""][: len(done)]
         if len(done) > RECENT:
             lines.append(f"  ... {len(done) - RECENT} units before these")
@@ -67,9 +63,10 @@ def status_lines(program, facts):  # Return the state of a program as one screen
     return lines
 
 def steps_lines(program):  # Return the units of a program as a table.
-    doing = [(name, unit) for name, unit in program["units"].items() if unit["task"] not in ("branch", "end")]
     rows = [("UNIT", "KIND", "TITLE", "SOURCE")]
-    rows += [(name, unit["task"], one_line(unit["title"]), one_line(unit["at"])) for name, unit in doing]
+    for name, unit in program["units"].items():
+        if unit["task"] not in ("branch", "end"):
+            rows.append((name, unit["task"], one_line(unit["title"]), one_line(unit["at"])))
     widths = [max(len(row[column]) for row in rows) for column in range(3)]
-    return ["  ".join([*(row[i].ljust(widths[i]) for i in range(3)), row[3]]) for row in rows]
+    return ["  ".join([*map(str.ljust, row, widths), row[3]]) for row in rows]
 

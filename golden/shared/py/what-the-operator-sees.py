@@ -12,40 +12,29 @@ def one_line(text):  # Take the control characters out of a text that belongs on
     return clean(" ".join(text.split()))
 
 def duration(seconds):  # Write a time as a person says it.
-    if seconds < 60:
-        return f"{seconds:.1f} s"
     minutes, rest = divmod(int(seconds), 60)
+    if not minutes:
+        return f"{seconds:.1f} s"
     return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
 
-class Display:
-    """Lines on a stream, in colour where it is a terminal that wants it."""
-
+class Display:  # Lines on a stream, in colour where it is a terminal that wants it.
     def __init__(self, stream):
         self._stream = stream
         self.gives_up = lambda: False  # whether a line that nobody takes is not waited for
-        self.is_terminal = stream is not None and stream.isatty()
-        plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
-        self._colour = self.is_terminal and not plain
-        self.dash, self.more = "—", "…"
-        try:
-            (self.dash + self.more).encode(getattr(stream, "encoding", None) or "ascii")
-        except UnicodeEncodeError:
-            self.dash, self.more = "-", "..."
+        self.is_terminal = stream.isatty()
+        self._colour = self.is_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+        self.dash, self.more = ("—", "…") if "utf" in (stream.encoding or "").lower() else ("-", "...")
 
     def paint(self, text, style):  # Give a text a style.
         return f"\033[{STYLES.get(style, '1')}m{text}\033[0m" if self._colour else text
 
     def line(self, text='', end='\n'):  # Write a line; a log that nobody reads any more does not stop a run.
-        if self._stream is not None:
-            with suppress(OSError, ValueError):
-                put(self._stream, text + end, self.gives_up)
+        with suppress(OSError, ValueError):
+            put(self._stream, text + end, self.gives_up)
 
     def started(self, place, name, details):  # Say which unit begins.
         extra = f" {self.dash} {', '.join(details)}" if details else ""
         self.line(f"[{place}] " + self.paint(name, "bold") + extra)
-
-    def finished(self, word, outcome, details):  # Say how it ended, in a word.
-        self.line(f"    {self.paint(word, outcome)}  {self.paint(', '.join(details), 'dim')}")
 
     def rule(self, text):  # Write one of the lines by which a run says where it stands (R3).
         self.line("rdc: " + clean(text).replace("\n", "?"))

@@ -7,18 +7,11 @@ def send(descriptor, data, gives_up):  # Write bytes; where nobody takes them an
     poll = select.poll()
     poll.register(descriptor, select.POLLOUT)
     while data:
-        while not poll.poll(TICK):
-            if gives_up():
-                return
-        data = data[os.write(descriptor, data[:step]) :]
+        if poll.poll(TICK):
+            data = data[os.write(descriptor, data[:step]) :]
+        elif gives_up():
+            return
 
-def put(stream, text, gives_up):
-    """Write a text to a stream by its descriptor: what is held in a buffer would be waited for at the exit."""
-    try:
-        descriptor = stream.fileno()
-    except (OSError, ValueError):  # there is none behind it
-        stream.write(text)
-        stream.flush()
-    else:
-        send(descriptor, text.encode(stream.encoding, stream.errors or "strict"), gives_up)
+def put(stream, text, gives_up=lambda: False):  # Write a text, past the buffer: that would be waited for.
+    send(stream.fileno(), text.encode(stream.encoding, "backslashreplace"), gives_up)
 

@@ -1,41 +1,25 @@
-# --- Module: questions --------------------------------------------------------------------------------------------------
+# --- Module: questions for texts and options, and gates -----------------------------------------------------------------
 
 define RDC_MODULE_QUESTIONS
-# --- Questions and gates ---------------------------------------------------------------------------------------------------
-perform_pass_fail() { ask; }
-perform_yes_no() { ask; }
+# --- Questions for texts and options, and gates -----------------------------------------------------------------------
 perform_confirm() { ask; }
 perform_input() { ask; }
 perform_select() { ask; }
 perform_gate() { ask; }
-rdc_ready="$rdc_ready check_answers" 
 
-asks() { (for rdc_word in $rdc_asking; do look_at "$rdc_word"; printf '%s\n' "$rdc_id_U"; done); }
-
-# Puts the question of the unit, or stands at its gate.
-ask() {
-  unit_words
+show_question() {
   rdc_prompt=$rdc_files/prompts/$rdc_unit.$rdc_call
   of ask; filled "$rdc_value"
   keep "$rdc_value" "prompts/$rdc_unit.$rdc_call"
   [ ! -s "$rdc_prompt" ] || say "$(visible < "$rdc_prompt")"
-  options
-  if [ "$rdc_kind" = gate ] && is_yes "$rdc_given_HUMAN"; then
-    rdc_given_HUMAN=''
-    replied approved ''
-    return
-  fi
-  if [ -n "$rdc_given_ANSWERS" ] && from_file; then return; fi
-  if [ -n "$rdc_given_AGENT" ] && by_agent; then return; fi
-  if [ -t 0 ] && [ -t 2 ]; then from_terminal; return; fi
-  [ "$rdc_verb" != step ] || end 75 "WAITING $rdc_id"
-  hint | while IFS= read -r rdc_word; do
-    say "rdc: to answer: ${rdc_again}answer UNIT=$(quoted "$rdc_id") RESULT=$rdc_word"
-  done
-  say "rdc: to go on:  ${rdc_again}resume"
-  end 75 "WAITING $rdc_id"
+  unit_words; options
 }
-by_agent() { return 1; }
+from_make() { # a gate, once
+  [ "$rdc_kind" = gate ] && is_yes "$rdc_given_HUMAN" || return 1
+  rdc_given_HUMAN='' rdc_outcome=approved
+  replied ''
+}
+ready_to_answer() { tidy; folders; }
 
 # What can be replied, as words that can be pasted into a shell, a line each.
 hint() {
@@ -44,7 +28,7 @@ hint() {
     gate) printf 'approved\nrejected\n' ;;
     input) echo "'TEXT'" ;;
     select)
-      rdc_number=0
+      unit_words; rdc_number=0
       for rdc_word in $rdc_words; do
         rdc_number=$((rdc_number + 1))
         quoted "$(option_text "$rdc_number" | line)"; echo
@@ -53,8 +37,7 @@ hint() {
     *) printf 'pass\nfail\n' ;;
   esac
 }
-hints() { hint | awk 'NR > 1 { printf " or " } { printf "%s", $0 }'; }
-option_text() { eval "rdc_value=\$rdc_option_U_$1"; fill "$rdc_value"; }
+option_text() { of "option$1"; fill "$rdc_value"; }
 options() {
   rdc_number=0
   [ "$rdc_kind" != select ] || for rdc_word in $rdc_words; do
@@ -65,6 +48,7 @@ options() {
 
 # Reads the reply in the file $1; fails if it is none that this unit takes.
 reads() {
+  unit_words
   is_text "$1" || return 1
   case $rdc_kind in
     input) rdc_outcome='pass'; return ;;
@@ -86,15 +70,20 @@ reads() {
   esac
 }
 
-# Records the outcome $1 with the reply that is in the file `reply`; $2 says where in a file of answers it stood.
+read_reply() {
+  printf '%s' "$1" > "$rdc_files/reply" || unkept
+  reads "$rdc_files/reply"
+}
+refused_reply() { line < "$rdc_files/reply"; }
+
+# Records the outcome with the reply that is in the file `reply`.
 replied() {
-  rdc_outcome=$1
   case $rdc_kind in
     gate) true > "$rdc_files/reply" ;;
-    confirm) printf '%s' "$1" > "$rdc_files/reply" ;;
+    confirm) printf '%s' "$rdc_outcome" > "$rdc_files/reply" ;;
   esac || unkept
   copy reply "answers/$rdc_unit.$rdc_call"
-  ended 0 "$2"
+  ended 0 "$1"
 }
 
 # Files of answers have lines `UNIT REPLY` and `REPLY`, and `UNIT<<WORD` … `WORD`; names of units are those in `asks`.
@@ -106,6 +95,9 @@ check_answers() {
   rdc_given_ANSWERS=$rdc_lines
   case $rdc_given_ANSWERS in /*) ;; *) rdc_given_ANSWERS=./$rdc_given_ANSWERS ;; esac
   { mkdir -p "$rdc_files" && asks > "$rdc_files/asks"; } 2> /dev/null || unkept
+  rdc_free_texts=$(for rdc_word in $rdc_order; do
+    look_at "$rdc_word"; case $rdc_kind_U in input | select) echo yes; break ;; esac
+  done)
   [ "$rdc_lines" = "$rdc_state/answers.lines" ] || [ -n "$rdc_free_texts" ] || check_lines
 }
 
@@ -172,47 +164,7 @@ from_file() {
   ' "$rdc_given_ANSWERS" > "$rdc_files/reply" || unkept
   reads "$rdc_files/reply" ||
     fail "$rdc_given_ANSWERS:$rdc_line: this is no answer of unit $rdc_id: $(line < "$rdc_files/reply")"
-  replied "$rdc_outcome" "$rdc_sum $rdc_line"
-}
-
-from_terminal() {
-  while :; do
-    printf '%s [%s] ' "$rdc_id" "$(hint | awk 'NR > 1 { printf "/" } { printf "%s", $0 }')" >&2
-    IFS= read -r rdc_word || end 75 "WAITING $rdc_id"
-    case $rdc_kind:$rdc_word in
-      yes_no:y | confirm:y) rdc_word=yes ;;
-      yes_no:n | confirm:n) rdc_word=no ;;
-      pass_fail:p) rdc_word=pass ;;
-      pass_fail:f) rdc_word=fail ;;
-    esac
-    printf '%s' "$rdc_word" > "$rdc_files/reply" || unkept
-    ! reads "$rdc_files/reply" || break
-  done
-  replied "$rdc_outcome" ''
-}
-
-# Records the answer that a person gives by make; the run goes on when somebody says so.
-answer() {
-  is_there || fail "no run waits for an answer"
-  lock; read_journal; own_journal; tidy; folders; mend_journal
-  case $rdc_last in "begin "*) ;; *) fail "no unit waits for an answer" ;; esac
-  case $rdc_kind in bash | sh | agents | tool) fail "no unit waits for an answer" ;; esac
-  unit_words
-  [ "$rdc_id" = "$rdc_given_UNIT" ] || fail "unit '$(printf '%s' "$rdc_given_UNIT" | line)' does not wait for an answer"
-  case $rdc_given in
-    *" RESULT:RESULT "*) ;;
-    *) fail "RESULT is missing: ${rdc_again}answer UNIT=$(quoted "$rdc_id") RESULT=$(hints)" ;;
-  esac
-  printf '%s' "$rdc_given_RESULT" > "$rdc_files/reply" || unkept
-  reads "$rdc_files/reply" || fail "this is no answer of unit $rdc_id: $(line < "$rdc_files/reply"); RESULT=$(hints)"
-  now; rdc_start=$rdc_now
-  replied "$rdc_outcome" ''
-  say "rdc: to go on:  ${rdc_again}resume"
-}
-rdc_help="$rdc_help help_answers"
-help_answers() {
-  help_line "${rdc_again}answer UNIT=ID RESULT=REPLY" 'answer the question that the run waits with'
-  help_line "$rdc_begin ANSWERS=FILE" 'take answers from a file, in a run or when it goes on'
+  replied "$rdc_sum $rdc_line"
 }
 endef
 

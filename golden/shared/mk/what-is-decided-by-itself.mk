@@ -1,0 +1,13 @@
+# --- Module: what is decided by itself ----------------------------------------------------------------------------------
+
+define RDC_MODULE_CHOICES
+# --- What is decided by itself: passed through on the way to a unit or an end -----------------------------------------
+choose() {
+  while [ -z "$rdc_over" ]; do
+    look_at "$rdc_next" || fail "there is no unit $rdc_next"
+    [ "$rdc_kind_U" = choice ] || return 0
+    rdc_after_U
+  done
+}
+endef
+
