@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any, Optional
 
 from runtime_shim.fitting import unfit
-from runtime_shim.process import Processes
 from runtime_shim.program import (
     EXIT_COMPLETE,
     EXIT_INTERRUPTED,
@@ -17,7 +16,7 @@ from runtime_shim.program import (
     RefusedError,
     Table,
 )
-from runtime_shim.runner_calls import BEGINNING, DOING, STEPS, Caller, Waiting, failed, masked, pause
+from runtime_shim.runner_calls import BEGINNING, DOING, STEPS, Caller, Waiting, failed, masked, pause, processes_of
 from runtime_shim.runner_says import SHOWN, annotate, as_block, one_line, output, tell
 from runtime_shim.runner_state import Outcome, Run, read_state
 from runtime_shim.signals import Interrupted, Signals
@@ -96,7 +95,7 @@ class Runner:
         if run.end or run.node not in units:
             raise RefusedError(f"the run stands at {run.node}, which is none of the units of this step")
         with Signals() as signals:
-            processes = Processes(signals, False, lambda _group: None)
+            processes = processes_of(signals)
             while run.node in units and not run.end:
                 caller = Caller(run, processes, self.folder, place)
                 if len(units) > 1 or attempt_of(run.unit, run.registers) > 1:
@@ -129,7 +128,7 @@ class Runner:
         run = read_state(self.program, self.path)
         if run.node in self.program["places"][place] and not run.end:
             with Signals() as signals:
-                caller = Caller(run, Processes(signals, False, lambda _group: None), self.folder, place)
+                caller = Caller(run, processes_of(signals), self.folder, place)
                 tell("GITHUB_STEP_SUMMARY", as_block(caller.text("reason" if run.unit["task"] == "gate" else "prompt")))
         return EXIT_COMPLETE
 

@@ -136,6 +136,11 @@ class Caller:
         return Outcome("pass" if ended == (0, False) else "fail", "", values)
 
 
+def processes_of(signals: Signals) -> Processes:
+    """Return what begins processes in a step, where no terminal is lent to them and no journal has their groups."""
+    return Processes(signals, False, lambda _group: None)
+
+
 def pause(run: Run, signals: Signals) -> None:
     """Wait before a further attempt (I22)."""
     unit = run.unit

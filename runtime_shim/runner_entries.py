@@ -11,11 +11,10 @@ import time
 from pathlib import Path
 from typing import NamedTuple, Optional
 
-from runtime_shim.process import Processes
 from runtime_shim.program import EXIT_COMPLETE, RefusedError, Table
 from runtime_shim.reading import LARGEST_ANSWER, cleaned
 from runtime_shim.runner_agents import entry_alone, joined
-from runtime_shim.runner_calls import BEGINNING, STEPS, Caller, pause
+from runtime_shim.runner_calls import BEGINNING, STEPS, Caller, pause, processes_of
 from runtime_shim.runner_says import annotate, one_line, output
 from runtime_shim.runner_state import Run, is_count, read_state
 from runtime_shim.signals import Interrupted, Signals
@@ -62,7 +61,7 @@ def do_entry(program: Table, folder: Path, words: list[str]) -> int:
 
 def _answer(run: Run, folder: Path, place: str, index: int) -> Optional[str]:
     with Signals() as signals:
-        caller = Caller(run, Processes(signals, False, lambda _group: None), folder, place)
+        caller = Caller(run, processes_of(signals), folder, place)
         pause(run, signals)
         try:
             answer = entry_alone(caller, index)
@@ -105,7 +104,7 @@ def _join(run: Run, folder: Path, place: str) -> None:
             "all entries have answered in an earlier attempt, which may have gone on from here. Begin a new run"
         )
     with Signals() as signals:
-        caller = Caller(run, Processes(signals, False, lambda _group: None), folder, place)
+        caller = Caller(run, processes_of(signals), folder, place)
         outcome = joined(caller, [kept.answer for kept in found])
     print(f"{place}: {one_line(outcome.word)}", flush=True)
     run.go_on(outcome, max(kept.seconds for kept in found))

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import assert_never
 
 from backends.github.jobs import Part
@@ -17,7 +16,6 @@ from backends.github.step import PLAIN_SHELL, Step
 from backends.github.units import about, as_file, fits_file, headings, in_loop, loop_title, title
 from backends.marks import marked
 from compiler.ir.answers import usual_seconds
-from compiler.ir.edges import Edge, OutcomeTest, SlotTest
 from compiler.ir.program import Node
 from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Tool
 
@@ -107,18 +105,16 @@ class Calls:
         return self._loop(step, place) if place.kind == "loop" else self._unit(step, place.node)
 
     def _gate(self, step: Step, node: Node) -> Step:
-        env = {f"RDC_{name}": text for name, text in texts(node).items()}
         run = f"{RUNTIME} ask {step.id}\n"
-        return replace(step, name=f"Ask: {title(node)}", comments=tuple(about(node)), env=env, run=run)
+        return replace(step, name=f"Ask: {title(node)}", comments=tuple(about(node)), env=_texts(node), run=run)
 
     def _unit(self, step: Step, node: Node) -> Step:
-        env = {**self._secrets([node]), **{f"RDC_{name}": text for name, text in texts(node).items()}}
         step = replace(
             step,
             name=title(node),
             comments=(*about(node), *self._answered(node), *(self._when(node) if step.condition else ())),
             timeout=minutes(node),
-            env=env,
+            env={**self._secrets([node]), **_texts(node)},
             run=f"{RUNTIME} unit {step.id}\n",
         )
         return self._native(step) if _stands_alone(node) else step
@@ -130,14 +126,13 @@ class Calls:
     def entry(self, place: Place) -> Step:
         """The step of a job of a matrix, which does one entry of a place, with the secrets that this one needs."""
         node, name = place.node, self.parts.ids.nodes[place.name]
-        env = {f"RDC_{key}": text for key, text in texts(node).items()}
         return Step(
             name=title(node),
             id=name,
             comments=(*about(node), *self._when(node)),
             timeout=minutes(node),
             shell=PLAIN_SHELL,
-            env={**self._entry_secrets(node), "RDC_ENTRY": Expression("${{ matrix.entry }}"), **env},
+            env={**self._entry_secrets(node), "RDC_ENTRY": Expression("${{ matrix.entry }}"), **_texts(node)},
             run=f'{RUNTIME} entry {name} "$RDC_ENTRY"\n',
         )
 
@@ -151,8 +146,7 @@ class Calls:
         several = len(units) > 1
         env = self._secrets(units)
         for node in units:
-            name = self.parts.ids.nodes[node.id]
-            env |= {_variable(key, name if several else ""): text for key, text in texts(node).items()}
+            env |= _texts(node, self.parts.ids.nodes[node.id] if several else "")
         routes = self.parts.routes
         comments = tuple(in_loop(units, routes.nodes, self.asks))
         return replace(
@@ -164,28 +158,12 @@ class Calls:
         )
 
     def _when(self, node: Node) -> Iterator[str]:
-        """What leads to a unit, as a reader wants it: `if review: REJECT`, `if issue_type == "bug"`."""
-        found = list(self._leading.get(node.id, ()))
+        """What leads to a unit, as a reader wants it."""
+        found = self.parts.routes.reasons.get(node.id, ())
         for said in found[:_MOST_REASONS]:
             yield comment(f"if {said}")
         if found[_MOST_REASONS:]:
             yield f"or in one of {len(found) - _MOST_REASONS} more cases"
-
-    @cached_property
-    def _leading(self) -> Mapping[str, Iterable[str]]:
-        found: dict[str, dict[str, None]] = {}
-        for node in self.parts.routes.nodes.values():
-            words: dict[str, list[str]] = {}
-            for edge in node.edges:
-                tests = [test for test in edge.guard if isinstance(test, SlotTest)]
-                said = " and ".join(f'{test.slot} {test.operator} "{test.text}"' for test in tests)
-                if said:
-                    found.setdefault(edge.target, {})[said] = None
-                words.setdefault(edge.target, []).extend(_word(edge))
-            for target, several in words.items():
-                if several and len(words) > 1:
-                    found.setdefault(target, {})[f"{node.id}: {', '.join(dict.fromkeys(several))}"] = None
-        return found
 
     # --- Secrets ------------------------------------------------------------------------------------------------------
 
@@ -206,13 +184,6 @@ class Calls:
         return found
 
 
-def _word(edge: Edge) -> Iterator[str]:
-    """The outcome that an edge asks for, as people read it."""
-    for test in edge.guard:
-        if isinstance(test, OutcomeTest):
-            yield test.word.upper() if test.word in {"pass", "fail"} else test.word
-
-
 def _stands_alone(node: Node) -> bool:
     """Whether a unit is a command that can stand in its step: nothing is filled in, and a file holds it as it is."""
     if not isinstance(node.task, Shell) or any(node.task.command.references):
@@ -221,9 +192,10 @@ def _stands_alone(node: Node) -> bool:
     return fits_file(command) and is_variable(command)
 
 
-def _variable(key: str, step: str) -> str:
-    """The variable of a text: `RDC_PROMPT`, in a loop `RDC_PROMPT_review`, there of an entry `RDC_PROMPT_1_review`.
+def _texts(node: Node, step: str = "") -> dict[str, str]:
+    """The texts of a unit by their variables.
 
-    The id of a step begins with a letter, so that no unit has the variable of another one's entry.
+    These are `RDC_PROMPT`, in a loop `RDC_PROMPT_review`, there of an entry `RDC_PROMPT_1_review`. The id of a step
+    begins with a letter, so that no unit has the variable of another one's entry.
     """
-    return "_".join(filter(None, ("RDC", key, step)))
+    return {"_".join(filter(None, ("RDC", key, step))): text for key, text in texts(node).items()}

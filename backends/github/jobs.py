@@ -53,14 +53,6 @@ class Jobs(ABC):
     def is_gate(self, place: Place) -> bool:
         """Whether people decide about a place by approval."""
 
-    def is_matrix(self, place: Place) -> bool:  # noqa: ARG002 (a runbook has no agents)
-        """Whether the agents of a place are jobs of their own."""
-        return False
-
-    def is_apart(self, place: Place) -> bool:
-        """Whether a job of its own, between two parts, decides about a place."""
-        return self.is_gate(place) or self.is_matrix(place)
-
     @abstractmethod
     def condition(self, part: Part, place: Place) -> str:
         """When a place of a part is reached, as an expression; empty where that is whenever the part is."""

@@ -6,14 +6,16 @@ that no condition compares what a person or an agent has written.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from functools import cached_property
 
 from backends.github.condition import TRUE, Condition, Literal, expression, some
 from backends.github.identifiers import BEGIN, HANDED, RESULT, Identifiers, identifiers_of
 from backends.github.jobs import Jobs, Part
 from backends.github.places import Place, find_places
+from compiler.ir.edges import Edge, OutcomeTest, SlotTest
 from compiler.ir.program import Node, Program
 from compiler.ir.tasks import Ask, Branch, End, Gate, Parallel
 
@@ -35,6 +37,23 @@ class Routes:
     exits: Mapping[str, frozenset[str]]
     home: Mapping[str, Place]
     nodes: Mapping[str, Node]
+
+    @cached_property
+    def reasons(self) -> Mapping[str, Sequence[str]]:
+        """For each node what leads to it, as people read it: `review: REJECT`, `issue_type == "bug"`."""
+        found: dict[str, dict[str, None]] = {}
+        for node in self.nodes.values():
+            words: dict[str, list[str]] = {}
+            for edge in node.edges:
+                tests = [test for test in edge.guard if isinstance(test, SlotTest)]
+                said = " and ".join(f'{test.slot} {test.operator} "{test.text}"' for test in tests)
+                if said:
+                    found.setdefault(edge.target, {})[said] = None
+                words.setdefault(edge.target, []).extend(_words(edge))
+            for target, several in words.items():
+                if several and len(words) > 1:
+                    found.setdefault(target, {})[f"{node.id}: {', '.join(dict.fromkeys(several))}"] = None
+        return {target: tuple(said) for target, said in found.items()}
 
     def may_ask(self, node: Node) -> bool:
         """Whether a unit asks; a gate outside of loops is a job that waits for an approval instead."""
@@ -114,6 +133,10 @@ class RoutedParts(Jobs):
             return False
         return isinstance(place.node.task, Gate) or (self.approvals and isinstance(place.node.task, Ask))
 
+    def is_apart(self, place: Place) -> bool:
+        """Whether a job of its own, between two parts, decides about a place: people, or agents that are jobs."""
+        return self.is_gate(place) or self.is_matrix(place)
+
     def is_matrix(self, place: Place) -> bool:
         """Whether the agents of a place are jobs of their own, which they cannot be in a loop: a job happens once."""
         return self._has_matrices and place.kind == "unit" and isinstance(place.node.task, Parallel)
@@ -191,7 +214,6 @@ class RoutedParts(Jobs):
 
     def _known(self, literal: Literal) -> str:
         if literal.property == _NEXT:
-            self.outputs.setdefault(literal.step, {})
             return f"{self.handed_on(literal.step, RESULT, _NEXT)} == '{literal.value}'"
         return f"needs.{literal.step}.{_compared(literal)}"
 
@@ -243,6 +265,13 @@ def _leading(routes: Routes) -> dict[str, list[str]]:
         for name in routes.exits[place.name]:
             found.setdefault(name, []).append(place.name)
     return found
+
+
+def _words(edge: Edge) -> Iterator[str]:
+    """The outcomes that an edge asks for, as people read them."""
+    for test in edge.guard:
+        if isinstance(test, OutcomeTest):
+            yield test.word.upper() if test.word in {"pass", "fail"} else test.word
 
 
 def _compared(literal: Literal) -> str:

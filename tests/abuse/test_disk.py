@@ -10,6 +10,7 @@ import re
 import resource
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -43,12 +44,12 @@ def end_of(place: Place, done: Said) -> str:
 
 
 def limited(place: Place, size: int, *words: str) -> Said:
-    """Call the program where no file can be larger."""
+    """Call the program where no file can be larger; of bytecode Python would keep what fits, and fail on it later."""
     limits = (size, resource.RLIM_INFINITY)
     done = subprocess.run(
         [*place.command, *words],
         cwd=place.folder,
-        env=environment(),
+        env={**environment(), "PYTHONDONTWRITEBYTECODE": "1"},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         timeout=PATIENCE,
@@ -281,6 +282,7 @@ def test_a_full_disk_leaves_the_old_output_and_nothing_else(
     assert call(*words, cwd=documents).code == 0
     out.write_bytes(old := out.read_bytes() + b"\n# older\n")
     before = sorted(documents.rglob("*"))
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)  # of that it would keep what fits, and fail on it later
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (100, hard))
     try:
