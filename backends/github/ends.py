@@ -43,7 +43,7 @@ class Ends:
     """Writes the ends that a part may reach.
 
     `told` says whether each is to stand on the page of the run, `certain` whether each COMPLETE has a step, so that a
-    run that has lost its way is not taken for one.
+    run that has lost its way is not taken for one, nor one for a failure.
     """
 
     parts: Parts

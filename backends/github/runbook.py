@@ -125,7 +125,9 @@ class Runbook(Workflow[Parts]):
     def _walked(self, parts: Parts, part: Part) -> Iterator[Step]:
         yield from Units(parts, part, self.prompts, self._secrets).steps()
         summary = self.options.summary
-        ends = list(Ends(parts, part, told=summary, certain=self.prompts.waits).steps())
+        # To GitHub a run fails where somebody rejects a deployment, whatever the runbook says of that.
+        is_rejected = any(any(parts.rejections(other)) for other in parts.parts[: parts.parts.index(part) + 1])
+        ends = list(Ends(parts, part, told=summary, certain=self.prompts.waits or is_rejected).steps())
         yield from ends
         if self.prompts.waits:
             yield waiting_step(ends)
