@@ -1,6 +1,7 @@
 """What generated files have in common: parts of a runtime or a driver, each kept once in `golden/shared`.
 
-A golden file has one line in place of each; together they are byte for byte what was emitted.
+A golden file has one line in place of each; together they are byte for byte what was emitted. What a piece of a
+workflow is, is either a part of the runtime for python3 or the script of a step that rdc knows by its name.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ SHARED = "shared"
 
 @dataclass(frozen=True)
 class Form:
-    """How files of a kind say where a piece begins, by the group `title`, and where the last one ends, if not with them.
+    """How files of a kind say where a piece begins, by the group `title`, and where the last one ends.
 
     Lines of a piece stand behind `indent` blanks, or are empty.
     """
@@ -35,6 +36,22 @@ FORMS: Mapping[str, Form] = {
 """By the ends of the names of files."""
 
 
+STEPS = (
+    "Check the run that waited",
+    "Prepare",
+    "Prepare the loops",
+    "Save the run",
+    "Say how to go on",
+    "Wait for an answer",
+)
+"""The steps of workflows whose scripts say nothing of a document."""
+
+_SCRIPT = re.compile(
+    rf"(?m)^ {{6}}- name: (?P<title>{'|'.join(STEPS)})\n(?: {{8}}(?!run: ).*\n| {{10}}.*\n)*? {{8}}run: \|\n"
+    r"(?P<script>(?: {10}.*\n|\n)+)"
+)
+
+
 class Part(NamedTuple):
     """Some of a file; `title` is that of a piece, "" for what is the file's own."""
 
@@ -44,6 +61,25 @@ class Part(NamedTuple):
 
 def parts(suffix: str, text: str) -> Iterator[Part]:
     """The parts of a generated file in order."""
+    for part in _runtime(suffix, text):
+        if suffix == "yml" and not part.title:
+            yield from _scripts(part.text)
+        else:
+            yield part
+
+
+def _scripts(text: str) -> Iterator[Part]:
+    """What is between the scripts of the steps of a workflow, and these scripts."""
+    done = 0
+    for match in _SCRIPT.finditer(text):
+        yield Part("", text[done : match.start("script")])
+        yield Part(match["title"], match["script"])
+        done = match.end()
+    yield Part("", text[done:])
+
+
+def _runtime(suffix: str, text: str) -> Iterator[Part]:
+    """What is not of the runtime or driver, and the parts of that."""
     form = FORMS.get(suffix)
     start = text.find(form.after) if form else -1
     found = [match for match in form.begins.finditer(text) if match.start() > start] if form and start >= 0 else []

@@ -8,12 +8,11 @@ from __future__ import annotations
 import ast
 import atexit
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
-from functools import cache
 from contextlib import ExitStack, chdir
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -25,7 +24,6 @@ from syrupy.types import SnapshotIndex
 
 from backends.base import Emission
 from backends.registry import BACKENDS, load
-from tests.interpreters import interpreter
 from compiler.driver import compile_file
 from compiler.ir.features import Feature, features_of
 from compiler.ir.program import Program
@@ -33,6 +31,7 @@ from compiler.ir.text_form import to_text_form
 from rdc.layout import beside
 from tests.conftest import ROOT
 from tests.golden.pieces import SHARED, taken_apart
+from tests.interpreters import interpreter
 from tests.rdc.cli_support import call
 
 GOLDEN = ROOT / "golden"
