@@ -115,4 +115,4 @@ def main(program: dict[str, Any], argv: Optional[list[str]] = None, prog: Option
     return code
 
 
-__all__ = ["BESIDE", "MODULES", "main", "modules"]
+__all__ = ["BESIDE", "MODULES", "features", "main", "modules"]

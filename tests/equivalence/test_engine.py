@@ -143,7 +143,7 @@ MUTATIONS = [
     ("if: failure() && ", "if: success() && ", "broken"),
     ("          exit 1\n", "", "fixed"),
     ("if: steps.s2.outputs.next == 'COMPLETE'", "if: steps.s2.outputs.next == 'STOP'", "repeated"),
-    ("pass) rdc_unit=s2 ;;", "pass) rdc_unit=s3 ;;", "repeated"),
+    ("pass) rdc_unit='s2' ;;", "pass) rdc_unit='s3' ;;", "repeated"),
 ]
 
 
