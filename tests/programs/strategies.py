@@ -43,7 +43,7 @@ INPUTS = ("project", "Issue_1", "body")
 
 
 @dataclass(frozen=True)
-class Names:
+class Known:
     """What the nodes of a program may name."""
 
     ids: tuple[str, ...]
@@ -59,12 +59,12 @@ def one(draw: st.DrawFn, weights: dict[str, int]) -> str:
     return pick(draw, [word for word, weight in weights.items() for _ in range(weight)])
 
 
-def texts(draw: st.DrawFn, names: Names, most: int = 3, strings: tuple[str, ...] = NASTY) -> Any:
+def texts(draw: st.DrawFn, known: Known, most: int = 3, strings: tuple[str, ...] = NASTY) -> Any:
     """A text: a string, or a row of strings and references to counters and slots (I6)."""
     parts: list[Any] = []
     for _ in range(number(draw, 0, most)):
-        if flag(draw) and (names.counters or names.slots):
-            parts.append(references(draw, names))
+        if flag(draw) and (known.counters or known.slots):
+            parts.append(references(draw, known))
         elif parts and isinstance(parts[-1], str):
             parts[-1] += pick(draw, strings)
         else:
@@ -74,11 +74,11 @@ def texts(draw: st.DrawFn, names: Names, most: int = 3, strings: tuple[str, ...]
     return parts
 
 
-def references(draw: st.DrawFn, names: Names) -> Json:
+def references(draw: st.DrawFn, known: Known) -> Json:
     """A reference to any register."""
-    register = pick(draw, [*names.slots, *names.counters])
+    register = pick(draw, [*known.slots, *known.counters])
     found = {"register": register, "written": pick(draw, ("{{x}}", "{N}", ""))}
-    for key in ("missing", "before", "after") if Feature.TEXTS in names.carried else ():
+    for key in ("missing", "before", "after") if Feature.TEXTS in known.carried else ():
         if flag(draw):
             found[key] = pick(draw, NASTY)
     return found
@@ -87,9 +87,9 @@ def references(draw: st.DrawFn, names: Names) -> Json:
 # --- Tasks ------------------------------------------------------------------------------------------------------------
 
 
-def shells(draw: st.DrawFn, names: Names, unit: str) -> Json:
+def shells(draw: st.DrawFn, known: Known, unit: str) -> Json:
     """A command, which calls the script with its unit and counters."""
-    counters = picks(draw, names.counters, 0, 2) if names.counters else []
+    counters = picks(draw, known.counters, 0, 2) if known.counters else []
     quoted = "'" + unit.replace("'", "'\\''") + "'"
     command: list[Any] = [COMMAND + quoted]
     for counter in counters:
@@ -99,22 +99,22 @@ def shells(draw: st.DrawFn, names: Names, unit: str) -> Json:
         "kind": "shell",
         "interpreter": pick(draw, ("sh", "bash")),
         "command": command,
-        "prompt": texts(draw, names, 1),
+        "prompt": texts(draw, known, 1),
     }
 
 
-def asks(draw: st.DrawFn, names: Names) -> Json:
+def asks(draw: st.DrawFn, known: Known) -> Json:
     """Every kind of question."""
     questions = ("pass_fail", "yes_no", "confirm", "input", "select")
-    question = pick(draw, questions if Feature.REPLIES in names.carried else questions[:2])
-    task: Json = {"kind": "ask", "question": question, "prompt": texts(draw, names)}
+    question = pick(draw, questions if Feature.REPLIES in known.carried else questions[:2])
+    task: Json = {"kind": "ask", "question": question, "prompt": texts(draw, known)}
     if rarely(draw):
-        task |= {"block": texts(draw, names, 2), "language": pick(draw, ("", "json"))}
+        task |= {"block": texts(draw, known, 2), "language": pick(draw, ("", "json"))}
     if question == "select":
         # Each has something of its own, so that all differ as written; filled in, the last two may be alike.
         task["options"] = [
-            [f"{letter} ", *_as_parts(texts(draw, names, 2, LINES))] for letter in "ab"[: number(draw, 1, 2)]
-        ] + ([["c", {"register": slot, "written": f"{{{slot}}}"}] for slot in names.slots[:2]] if flag(draw) else [])
+            [f"{letter} ", *_as_parts(texts(draw, known, 2, LINES))] for letter in "ab"[: number(draw, 1, 2)]
+        ] + ([["c", {"register": slot, "written": f"{{{slot}}}"}] for slot in known.slots[:2]] if flag(draw) else [])
     return task
 
 
@@ -132,18 +132,18 @@ def readings(draw: st.DrawFn) -> Json:
     return reading
 
 
-def agents(draw: st.DrawFn, names: Names, *, has_keywords: bool) -> Json:
+def agents(draw: st.DrawFn, known: Known, *, has_keywords: bool) -> Json:
     """An agent of the common type or of another one."""
-    task = {"kind": "agent", "agent": pick(draw, ("", "reviewer")), "prompt": texts(draw, names, 4)}
+    task = {"kind": "agent", "agent": pick(draw, ("", "reviewer")), "prompt": texts(draw, known, 4)}
     return {**task, "reading": readings(draw)} if has_keywords else task
 
 
-def tools(draw: st.DrawFn, names: Names) -> Json:
+def tools(draw: st.DrawFn, known: Known) -> Json:
     """A call whose arguments hold references within strings."""
     arguments: list[Any] = ['{"n": [1, null], "text": "']
     for count in range(number(draw, 0, 2)):
-        if names.counters or names.slots:
-            register = pick(draw, [*names.slots, *names.counters])
+        if known.counters or known.slots:
+            register = pick(draw, [*known.slots, *known.counters])
             arguments += [{"register": register, "written": "{{x}}", "missing": pick(draw, ("", "~", '"\n'))}]
             arguments += [pick(draw, (" ", "\\n", "é", f'", "more {count}": "', "$(x) ${{ y }}"))]
     arguments = [*arguments, '"}'] if isinstance(arguments[-1], dict) else [*arguments[:-1], arguments[-1] + '"}']
@@ -155,10 +155,10 @@ def tools(draw: st.DrawFn, names: Names) -> Json:
     }
 
 
-def parallels(draw: st.DrawFn, names: Names) -> Json:
+def parallels(draw: st.DrawFn, known: Known) -> Json:
     """Agents with keywords, or agents without."""
-    has_keywords = flag(draw) and Feature.KEYWORDS in names.carried
-    entries = [agents(draw, names, has_keywords=has_keywords) for _ in range(number(draw, 1, 3))]
+    has_keywords = flag(draw) and Feature.KEYWORDS in known.carried
+    entries = [agents(draw, known, has_keywords=has_keywords) for _ in range(number(draw, 1, 3))]
     task: Json = {"kind": "parallel", "entries": entries, "check": pick(draw, ("all", "any"))}
     if has_keywords:
         keywords = keywords_of(task)
@@ -168,129 +168,129 @@ def parallels(draw: st.DrawFn, names: Names) -> Json:
     return task
 
 
-def tasks(draw: st.DrawFn, names: Names, unit: str) -> Json:
+def tasks(draw: st.DrawFn, known: Known, unit: str) -> Json:
     """A task of any kind."""
     weights = {"shell": 4, "agent": 4, "ask": 5, "tool": 3, "parallel": 3, "branch": 2, "gate": 1, "end": 1}
-    kind = one(draw, {kind: weight for kind, weight in weights.items() if NEEDS.get(kind, set()) <= names.carried})
+    kind = one(draw, {kind: weight for kind, weight in weights.items() if NEEDS.get(kind, set()) <= known.carried})
     if kind == "shell":
-        return shells(draw, names, unit)
+        return shells(draw, known, unit)
     if kind == "agent":
-        return agents(draw, names, has_keywords=number(draw, 0, 2) > 0 and Feature.KEYWORDS in names.carried)
+        return agents(draw, known, has_keywords=number(draw, 0, 2) > 0 and Feature.KEYWORDS in known.carried)
     if kind == "gate":
-        return {"kind": "gate", "gate": pick(draw, ("release", "a b")), "reason": texts(draw, names)}
+        return {"kind": "gate", "gate": pick(draw, ("release", "a b")), "reason": texts(draw, known)}
     if kind == "end":
-        return ends(draw, names)
+        return ends(draw, known)
     if kind == "branch":
         return {"kind": "branch"}
-    others: dict[str, Callable[[st.DrawFn, Names], Json]] = {"ask": asks, "tool": tools, "parallel": parallels}
-    return others[kind](draw, names)
+    others: dict[str, Callable[[st.DrawFn, Known], Json]] = {"ask": asks, "tool": tools, "parallel": parallels}
+    return others[kind](draw, known)
 
 
-def ends(draw: st.DrawFn, names: Names) -> Json:
+def ends(draw: st.DrawFn, known: Known) -> Json:
     """An end with a message."""
-    return {"kind": "end", "result": pick(draw, ("complete", "stop")), "message": texts(draw, names, 2)}
+    return {"kind": "end", "result": pick(draw, ("complete", "stop")), "message": texts(draw, known, 2)}
 
 
 # --- Edges ------------------------------------------------------------------------------------------------------------
 
 
-def register_tests(draw: st.DrawFn, names: Names) -> list[Json]:
+def register_tests(draw: st.DrawFn, known: Known) -> list[Json]:
     """Up to two tests of registers."""
     found: list[Json] = []
     for _ in range(number(draw, 0, 2)):
-        if flag(draw) and names.counters:
+        if flag(draw) and known.counters:
             operator = pick(draw, ("<", ">=", "="))
-            register = pick(draw, names.counters)
+            register = pick(draw, known.counters)
             found.append({"kind": "counter", "register": register, "operator": operator, "value": number(draw, -1, 4)})
-        elif names.slots:
+        elif known.slots:
             operator, text = pick(draw, ("==", "!=")), pick(draw, ("", *NASTY))
-            found.append({"kind": "slot", "slot": pick(draw, names.slots), "operator": operator})
+            found.append({"kind": "slot", "slot": pick(draw, known.slots), "operator": operator})
             found[-1]["text"] = text
     return found
 
 
-def effects(draw: st.DrawFn, names: Names, task: Json) -> Json | None:
+def effects(draw: st.DrawFn, known: Known, task: Json) -> Json | None:
     """One effect; None where there is no register for it."""
-    kinds = {"add": 3, "set": 1, "at_least": 1, "reset": 1} if names.counters else {}
-    gives = words_of(task) and (task["kind"] != "shell" or Feature.VALUES in names.carried)
+    kinds = {"add": 3, "set": 1, "at_least": 1, "reset": 1} if known.counters else {}
+    gives = words_of(task) and (task["kind"] != "shell" or Feature.VALUES in known.carried)
     slots = {"keep": 6, "clear": 1} if gives else {"clear": 1}
-    kind = one(draw, {"": 1, **kinds, **(slots if names.slots else {})})
+    kind = one(draw, {"": 1, **kinds, **(slots if known.slots else {})})
     if kind == "reset":
-        return {"kind": kind, "scope": pick(draw, names.scopes)} if names.scopes else None
+        return {"kind": kind, "scope": pick(draw, known.scopes)} if known.scopes else None
     if kind == "clear":
-        return {"kind": kind, "slot": pick(draw, names.slots)}
+        return {"kind": kind, "slot": pick(draw, known.slots)}
     if kind == "keep":
-        return keeps(draw, names, task)
+        return keeps(draw, known, task)
     if not kind:
         return None
     by_counter = kind == "add" and rarely(draw)
-    amount = pick(draw, names.counters) if by_counter else number(draw, -1, 4)
-    register = pick(draw, names.counters)
+    amount = pick(draw, known.counters) if by_counter else number(draw, -1, 4)
+    register = pick(draw, known.counters)
     return {"kind": kind, "register": register, "amount" if kind == "add" else "value": amount}
 
 
-def keeps(draw: st.DrawFn, names: Names, task: Json) -> Json:
+def keeps(draw: st.DrawFn, known: Known, task: Json) -> Json:
     """Keep a value of a command, or an answer or a field of it."""
-    found: Json = {"kind": "keep", "slot": pick(draw, names.slots)}
+    found: Json = {"kind": "keep", "slot": pick(draw, known.slots)}
     if task["kind"] == "shell":
         return {**found, "of": "value", "name": pick(draw, VALUES)}
-    if task["kind"] in {"agent", "tool", "parallel"} and flag(draw) and Feature.EXTRACTS in names.carried:
+    if task["kind"] in {"agent", "tool", "parallel"} and flag(draw) and Feature.EXTRACTS in known.carried:
         found["extract"] = pick(draw, FIELDS)
     return found
 
 
-def edges(draw: st.DrawFn, names: Names, task: Json, targets: tuple[str, ...]) -> list[Json]:
+def edges(draw: st.DrawFn, known: Known, task: Json, targets: tuple[str, ...]) -> list[Json]:
     """Edges of which some holds whatever happens: the last asks for nothing, or there is one for each word."""
     words = words_of(task)
     guards: list[list[Json]] = []
     for _ in range(number(draw, 0, 3)):
         asked = [{"kind": "outcome", "word": pick(draw, words)}] if flag(draw) and words else []
-        guards.append([*asked, *register_tests(draw, names)])
+        guards.append([*asked, *register_tests(draw, known)])
     every = [[{"kind": "outcome", "word": word}] for word in words]
     guards += every if flag(draw) and words else [[]]
-    return [edge(draw, names, task, targets, guard) for guard in guards]
+    return [edge(draw, known, task, targets, guard) for guard in guards]
 
 
-def edge(draw: st.DrawFn, names: Names, task: Json, targets: tuple[str, ...], guard: list[Json]) -> Json:
+def edge(draw: st.DrawFn, known: Known, task: Json, targets: tuple[str, ...], guard: list[Json]) -> Json:
     """An edge with this guard."""
-    found = [effects(draw, names, task) for _ in range(number(draw, 0, 3))]
+    found = [effects(draw, known, task) for _ in range(number(draw, 0, 3))]
     target = pick(draw, targets)
     return {"guard": guard, "effects": [each for each in found if each], "target": target}
 
 
-def nodes(draw: st.DrawFn, names: Names, place: int) -> Json:
+def nodes(draw: st.DrawFn, known: Known, place: int) -> Json:
     """The node at this place; those behind it are its targets, and all of them if its task counts."""
-    unit, last = names.ids[place], place == len(names.ids) - 1
-    task = ends(draw, names) if last else tasks(draw, names, unit)
-    node: Json = {"id": unit, "title": texts(draw, names, 1), "origin": ORIGIN, "task": task, "edges": []}
-    later = names.ids[place + 1 :]
+    unit, last = known.ids[place], place == len(known.ids) - 1
+    task = ends(draw, known) if last else tasks(draw, known, unit)
+    node: Json = {"id": unit, "title": texts(draw, known, 1), "origin": ORIGIN, "task": task, "edges": []}
+    later = known.ids[place + 1 :]
     if task["kind"] == "end":
         if not last and flag(draw):
-            node["edges"] = [edge(draw, names, task, later, [])]
+            node["edges"] = [edge(draw, known, task, later, [])]
         return node
     counts = task["kind"] not in {"gate", "branch"}
-    may_go_back = counts and Feature.LIMITS in names.carried
+    may_go_back = counts and Feature.LIMITS in known.carried
     # Going on by one is likeliest: so more is done before an end.
     onward = (*later[:1] * 4, *later)
-    targets = (*onward, *names.ids[: place + 1]) if may_go_back and flag(draw) else onward
-    node["edges"] = edges(draw, names, task, targets)
-    if flag(draw) and counts and names.counters:
-        node["retries"] = pick(draw, names.counters)
+    targets = (*onward, *known.ids[: place + 1]) if may_go_back and flag(draw) else onward
+    node["edges"] = edges(draw, known, task, targets)
+    if flag(draw) and counts and known.counters:
+        node["retries"] = pick(draw, known.counters)
     if task["kind"] in {"shell", "agent", "tool", "parallel"}:
-        add_settings(draw, names, node)
+        add_settings(draw, known, node)
     return node
 
 
-def add_settings(draw: st.DrawFn, names: Names, node: Json) -> None:
+def add_settings(draw: st.DrawFn, known: Known, node: Json) -> None:
     """Variables for what the task of a node calls, rarely a timeout, and a delay before each attempt but the first."""
-    registers = (*names.slots, *names.counters)
+    registers = (*known.slots, *known.counters)
     if registers:
         chosen = picks(draw, VARIABLES, 0, 2)
         node["variables"] = [{"name": name, "register": pick(draw, registers)} for name in chosen]
     # What becomes of a parallel step of which one entry is late is not settled (I14, I21).
-    if node["task"]["kind"] != "parallel" and Feature.TIMEOUTS in names.carried and rarely(draw, 25):
+    if node["task"]["kind"] != "parallel" and Feature.TIMEOUTS in known.carried and rarely(draw, 25):
         node["settings"] = {"timeout": TIMEOUT}
-    elif Feature.DELAYS in names.carried and rarely(draw, 40):
+    elif Feature.DELAYS in known.carried and rarely(draw, 40):
         node["settings"] = {"delay": 1, "backoff": number(draw, 1, 2)}
 
 
@@ -339,8 +339,8 @@ def _case(draw: st.DrawFn, carried: frozenset[Feature] = ALL, most: int = 8) -> 
     given = {name: inputs(draw, name) for name in INPUTS[: number(draw, 0, 2) * has_inputs]}
     own = tuple(f"s {count}" for count in range(number(draw, 0, 2) * has_texts))
     enclosing = {scope.split("/")[0] for scope in scopes.values()} | set(scopes.values())
-    names = Names(tuple(ids), counters, (*given, *own), tuple(sorted(enclosing - {""})), carried)
-    found = [nodes(draw, names, count) for count in range(len(ids))]
+    known = Known(tuple(ids), counters, (*given, *own), tuple(sorted(enclosing - {""})), carried)
+    found = [nodes(draw, known, count) for count in range(len(ids))]
     program: Json = {
         "name": "program",
         "title": pick(draw, LINES),
