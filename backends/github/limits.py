@@ -56,7 +56,7 @@ def taken(program: Program, options: GithubOptions, prompts: Prompts) -> Iterato
     """Inputs of the option `on` under the names of those that prompts need."""
     if not prompts.waits:
         return
-    for event, names in (("workflow_dispatch", tuple(INPUTS)), ("workflow_call", ("answers",))):
+    for event, names in (("workflow_dispatch", INPUTS), ("workflow_call", ("answers",))):
         given = (options.triggers().get(event) or {}).get("inputs") or {}
         for name in (name for name in names if name in given):
             problem = f"the workflow has an input `{name}` for its prompts, and `{event}` has another of this name"

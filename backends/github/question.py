@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
-from compiler.ir.program import Node
-from compiler.ir.tasks import Ask
+from backends.github.scalar import label
+from compiler.ir.program import Node, Program
+from compiler.ir.tasks import Ask, Gate
 
 # The last part of an id that is a number or a placeholder; all others are names.
 _NUMBERED = re.compile(r"(.*[./])?(\d+|\{[Nn]\})")
@@ -22,6 +23,22 @@ def verdict_words(node: Node) -> tuple[str, str]:
     """The words for the outcomes of a unit: YES and NO where that is the question (M3), else PASS and FAIL."""
     is_yes_no = isinstance(node.task, Ask) and node.task.question == "yes_no"
     return ("YES", "NO") if is_yes_no else ("PASS", "FAIL")
+
+
+def example(program: Program) -> str:
+    """An answer that a program takes, with the unit that it is for: `3 yes`."""
+    asking = (node for node in program.nodes if isinstance(node.task, (Ask, Gate)))
+    return next((f"{label(node.id, 60)} {_reply(node)}" for node in asking), "pass")
+
+
+def _reply(node: Node) -> str:
+    task = node.task
+    if not isinstance(task, Ask):
+        return "approved"
+    options = [label(str(option), 60) for option in task.options]
+    return {"confirm": "yes", "input": "a text", "select": [*options, "an option"][0]}.get(
+        task.question, verdict_words(node)[0].lower()
+    )
 
 
 def question(node: Node, *, last_line: bool = False) -> str:

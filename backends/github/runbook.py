@@ -20,9 +20,18 @@ from backends.github.settings import environments_of
 from backends.github.step import PLAIN_SHELL, Step
 from backends.github.summary import onward, summary_step, waiting_step
 from backends.github.templating import render
-from backends.github.units import Units, title
+from backends.github.units import LOOPS, Units, title
 from backends.github.workflow import Workflow
 from compiler.ir.tasks import Ask, Shell
+
+_BEGINS, _ENDS = (f"{'=' * 30} The runbook {word} here {'=' * 30}" for word in ("begins", "ends"))
+
+_GUIDE = """
+The runbook stands between two lines that say where it begins and ends; the steps around these keep a run that waits
+# for an answer, and go on with it. Such a run is shown as failed, and the run that goes on with it has its end.
+# A run that is cancelled, or whose runner is lost, does not go on: what it has done stays, and a new run begins at the
+# first unit.
+""".strip()
 
 
 @dataclass(frozen=True)
@@ -98,13 +107,7 @@ class Runbook(Workflow[Parts]):
     def _guide(self) -> str:
         if not self.prompts.waits:
             return ""
-        (first, *_) = (place for place in self.plan.places if place.kind in {"unit", "loop"})
-        return (
-            f"The units begin at the step with the id `{self.plan.ids.nodes[first.name]}`; the steps "
-            "before it, and those from\n# `Wait for an answer` on, keep a run that waits for an answer, and go on with "
-            "it.\n# A run that is cancelled, or whose runner is lost, ends there, with what it has done until then. It "
-            "does not go on;\n# a new run begins at the first unit."
-        )
+        return _GUIDE
 
     @property
     def _shell_says(self) -> str:
@@ -123,14 +126,19 @@ class Runbook(Workflow[Parts]):
         return {**super()._own_variables(part), "RDC_ATTEMPT": Expression("1")}
 
     def _walked(self, parts: Parts, part: Part) -> Iterator[Step]:
-        yield from Units(parts, part, self.prompts, self._secrets).steps()
+        steps = list(Units(parts, part, self.prompts, self._secrets).steps())
+        first = sum(step.name == LOOPS for step in steps)
+        if self.prompts.waits and steps[first:]:
+            steps[first] = replace(steps[first], comments=(_BEGINS, *steps[first].comments))
+        yield from steps
         summary = self.options.summary
         # To GitHub a run fails where somebody rejects a deployment, whatever the runbook says of that.
         is_rejected = any(any(parts.rejections(other)) for other in parts.parts[: parts.parts.index(part) + 1])
         ends = list(Ends(parts, part, told=summary, certain=self.prompts.waits or is_rejected).steps())
         yield from ends
         if self.prompts.waits:
-            yield waiting_step(ends)
+            waits = waiting_step(ends)
+            yield replace(waits, comments=(_ENDS, *waits.comments))
         if summary:
             yield summary_step(parts.plan, self.flow if part is parts.parts[0] else "")
 

@@ -23,7 +23,7 @@ def waiting_step(ends: Sequence[Step]) -> Step:
     """What a run does that has come to no end: it waits for an answer, or has lost its way. `ends` are all ends."""
     completed = [f"steps.{step.id}.outcome != 'success'" for step in ends if step.name == "COMPLETE"]
     return Step(
-        name="Wait for an answer",
+        name="Stop until somebody answers",
         id=RESULT,
         comments=("Without an end the run waits: it is kept, and another run goes on with it.",),
         condition=" && ".join(completed),

@@ -9,11 +9,8 @@ from typing import Any
 
 from backends.github.scalar import scalar, visible
 
-INPUTS = {
-    "answers": {"description": "Answers to prompts, such as: 3 yes; pass", "type": "string"},
-    "resume": {"description": "The number of a run that waits, to go on with it", "type": "string"},
-}
-
+INPUTS = ("answers", "resume")
+"""The names of the inputs that a workflow with prompts needs."""
 
 _PATTERNS = frozenset(["branches", "branches-ignore", "tags", "tags-ignore", "paths", "paths-ignore"])
 _PULLS = frozenset(["branches", "branches-ignore", "paths", "paths-ignore", "types"])
@@ -74,19 +71,24 @@ def _check_event(name: str, said: object) -> None:
         raise ValueError(f"what is said of the event `{name}` is a mapping, or nothing")
 
 
-def with_inputs(events: Mapping[str, Any]) -> dict[str, Any]:
-    """Events with the inputs by which a workflow gets answers, and goes on with a run that waits for one."""
+def with_inputs(events: Mapping[str, Any], example: str) -> dict[str, Any]:
+    """Events with the inputs by which a workflow gets answers, and goes on with a run that waits for one.
+
+    `example` is an answer that the workflow takes.
+    """
+    answers = {"description": f"Answers to prompts, such as: {example}", "type": "string"}
+    resume = {"description": "The number of a run that waits, to go on with it", "type": "string"}
     manual = dict(events.get("workflow_dispatch") or {})
-    manual["inputs"] = {**(manual.get("inputs") or {}), **INPUTS}
-    return {**_callable(events), "workflow_dispatch": manual}
+    manual["inputs"] = {**(manual.get("inputs") or {}), "answers": answers, "resume": resume}
+    return {**_callable(events, answers), "workflow_dispatch": manual}
 
 
-def _callable(events: Mapping[str, Any]) -> Mapping[str, Any]:
+def _callable(events: Mapping[str, Any], answers: Mapping[str, str]) -> Mapping[str, Any]:
     """Events with answers for a workflow that is called; it cannot be continued, so it has no input for that."""
     if "workflow_call" not in events:
         return events
     called = dict(events["workflow_call"] or {})
-    called["inputs"] = {**(called.get("inputs") or {}), "answers": INPUTS["answers"]}
+    called["inputs"] = {**(called.get("inputs") or {}), "answers": answers}
     return {**events, "workflow_call": called}
 
 

@@ -250,6 +250,7 @@ def in_loop(units: Iterable[Node], nodes: Mapping[str, Node], answerer: str) -> 
     """For each unit of a loop where it was written, who is asked, and where the run goes from there."""
     for node in units:
         yield comment(f"{_place(node)} {title(node)}")
+        yield from (f"  {line}" for line in _said(node))
         if isinstance(node.task, (Ask, Gate)):
             yield f"  asks {answerer}"
         yield from (f"  {way}" for way in ways_from(node, nodes))
@@ -258,6 +259,11 @@ def in_loop(units: Iterable[Node], nodes: Mapping[str, Node], answerer: str) -> 
 def about(node: Node) -> Iterator[str]:
     """Where a unit was written, and what stands above its command."""
     yield comment(_place(node))
+    yield from _said(node)
+
+
+def _said(node: Node) -> Iterator[str]:
+    """The first lines of what stands above the command of a unit."""
     if isinstance(node.task, Shell) and node.task.prompt:
         lines = [line for line in str(node.task.prompt).splitlines() if line.strip()]
         yield from (comment(line) for line in lines[:_PROMPT_LINES])

@@ -20,6 +20,7 @@ from backends.github.options import Concurrency, GithubOptions, SetupStep, comma
 from backends.github.pins import pins
 from backends.github.plan import Plan
 from backends.github.prompts import TOKEN, Agents, Prompts
+from backends.github.question import example
 from backends.github.routes import Routes
 from backends.github.scalar import Expression, label
 from backends.github.settings import UnitSecrets
@@ -81,7 +82,7 @@ class Workflow(ABC, Generic[JobsType]):
     def events(self) -> Mapping[str, Any]:
         """What starts the workflow: each event with what is said of it."""
         events = self.options.triggers()
-        return with_inputs(events) if self.prompts.waits else events
+        return with_inputs(events, example(self.program)) if self.prompts.waits else events
 
     @cached_property
     def jobs(self) -> tuple[Job, ...]:

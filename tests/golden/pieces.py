@@ -42,7 +42,7 @@ STEPS = (
     "Prepare the loops",
     "Save the run",
     "Say how to go on",
-    "Wait for an answer",
+    "Stop until somebody answers",
 )
 """The steps of workflows whose scripts say nothing of a document."""
 
