@@ -24,10 +24,10 @@ from backends.github.units import LOOPS, Units, title
 from backends.github.workflow import Workflow
 from compiler.ir.tasks import Ask, Shell
 
-_BEGINS, _ENDS = (f"{'=' * 30} The runbook {word} here {'=' * 30}" for word in ("begins", "ends"))
+_BEGINS, _ENDS = (f"{'=' * 30} The program {word} here {'=' * 30}" for word in ("begins", "ends"))
 
 _GUIDE = """
-The runbook stands between two lines that say where it begins and ends; the steps around these keep a run that waits
+The program stands between two lines that say where it begins and ends; the steps around these keep a run that waits
 # for an answer, and go on with it. Such a run is shown as failed, and the run that goes on with it has its end.
 # A run that is cancelled, or whose runner is lost, does not go on: what it has done stays, and a new run begins at the
 # first unit.
