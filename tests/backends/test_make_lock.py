@@ -102,7 +102,7 @@ def test_a_command_that_outlived_its_driver_is_not_assumed_and_is_ended_before_i
         assert last_line(assumed) == f"rdc: error: {still}; wait for its end, or {again}"
         waits = place.make("resume")
         assert last_line(waits) == "rdc: WAITING 2"
-        assert f"rdc: {still}; wait for its end and resume, or {again}\n" in waits.stderr
+        assert f"rdc: {still}; wait for its end, or {again}\n" in waits.stderr
         assert place.make("status").stdout.endswith(f", its command still runs (pid {command})\n")
         assert is_alive(command)
         (tmp_path / "quick").touch()

@@ -22,13 +22,14 @@ EVIL = [
     "x}$(touch${IFS}canary)",
 ]
 LINES = [
-    "begin {} 1 -",
-    "begin 2 {} -",
+    "begin {} 1",
+    "begin 2 {}",
     "begin 2 1 {}",
-    "begin 2 1 - {}=1",
-    "begin 2 1 - n={}",
-    "begin 2 08 - n=08",
-    "begin 3 1 -",
+    "begin 2 1 {}=1",
+    "begin 2 1 n={}",
+    "begin 2 1 by {}",
+    "begin 2 08 n=08",
+    "begin 3 1",
     "end 1 {} 0 1",
     "end 1 pass {} 1",
     "end 1 pass 0 {}",
@@ -72,9 +73,9 @@ def test_values_of_a_journal_are_numbers_of_known_counters(tmp_path: Path) -> No
     made = counting(tmp_path)
     path = made.state / "journal"
     *kept, last = path.read_text(encoding="utf-8").splitlines()
-    assert last.startswith("4 begin 2 1 - n=1 |")
+    assert last.startswith("4 begin 2 1 n=1 |")
     for changed in ("n=08", "n=x", "m=1", "n=", "n", "2=1"):
-        line = f"4 begin 2 1 - {changed}"
+        line = f"4 begin 2 1 {changed}"
         path.write_text("".join(f"{one}\n" for one in [*kept, f"{line} | {line}"]), encoding="utf-8")
         assert "the journal is damaged" in made.end("resume", "RERUN=1"), changed
 
@@ -102,7 +103,7 @@ def test_names_that_differ_in_a_dot_or_a_dash_share_nothing(tmp_path: Path) -> N
     assert re.findall(r"^pass (\S+)", made.make("status").stdout.decode(), re.MULTILINE) == names
     journal = made.state / "journal"
     whole = journal.read_text(encoding="utf-8")
-    journal.write_text(whole.splitlines()[0] + "\n2 begin a-b 1 - | 2 begin a-b 1 -\n", encoding="utf-8")
+    journal.write_text(whole.splitlines()[0] + "\n2 begin a-b 1 | 2 begin a-b 1\n", encoding="utf-8")
     assert "the journal is damaged" in made.end("resume", "RERUN=1"), (
         "no unit has this name, though one has its variables"
     )

@@ -1,5 +1,5 @@
-# --- Agents, tools, time limits: what sh cannot say exactly is done by a program for python3 --------------------------
-entries() { rdc_entries_U=$* rdc_noun_U=agents; [ "$1" != - ] || rdc_noun_U=agent; }
+# --- Module: agents, tools, time limits: what sh cannot say exactly is done by a program for python3 ------------------
+entries() { rdc_entries_U=$*; }
 no_answer() { rdc_none_U=$1; }
 timeout() { rdc_timeout_U=$1; }
 
@@ -30,7 +30,7 @@ end_calls() { [ ! -e "$rdc_files/left" ] || helper end "$rdc_files/left"; }
 # Refuses a run that would come to an agent or a tool without a command.
 check_commands() {
   [ -n "${rdc_python_wanted-}" ] || return 0
-  RDC_AGENT_GIVEN=$rdc_given_AGENT RDC_TOOLS_FILE=$rdc_given_TOOLS
+  RDC_AGENT_GIVEN=${rdc_given_AGENT-} RDC_TOOLS_FILE=${rdc_given_TOOLS-}
   export RDC_AGENT_GIVEN RDC_TOOLS_FILE
   rdc_says=$(helper check "$rdc_python_wanted") || fail "$rdc_says"
   unset RDC_AGENT_GIVEN RDC_TOOLS_FILE
@@ -66,7 +66,7 @@ call_out() {
   done
   for rdc_entry in $rdc_entries; do set -- "$@" "$rdc_answer${rdc_entry#-}.$rdc_call"; done
   rm -f "$rdc_files/outcome"
-  RDC_AGENT_GIVEN=$rdc_given_AGENT RDC_TOOLS_FILE=$rdc_given_TOOLS
+  RDC_AGENT_GIVEN=${rdc_given_AGENT-} RDC_TOOLS_FILE=${rdc_given_TOOLS-}
   export RDC_AGENT_GIVEN RDC_TOOLS_FILE
   call_helper call $$ "$rdc_files/left" "$@"
   unset RDC_AGENT_GIVEN RDC_TOOLS_FILE

@@ -1,4 +1,4 @@
-# --- Files of a run: one has its name once it is whole, and that before the journal refers to it -------------------
+# --- Module: files of a run: one has its name once it is whole, and that before the journal refers to it --------------
 rdc_folders='prompts answers values outputs'
 unkept() { fail "the state cannot be read or written: $rdc_files; make room for it, then: ${rdc_again}resume"; }
 

@@ -1,4 +1,4 @@
-# --- Questions for texts and options, and gates -----------------------------------------------------------------------
+# --- Module: questions for texts and options, and gates ---------------------------------------------------------------
 perform_confirm() { ask; }
 perform_input() { ask; }
 perform_select() { ask; }
@@ -12,7 +12,8 @@ show_question() {
   unit_words; options
 }
 from_make() { # a gate, once
-  [ "$rdc_kind" = gate ] && is_yes "$rdc_given_HUMAN" || return 1
+  [ "$rdc_kind" = gate ] || return 1
+  case ${rdc_given_HUMAN-} in '' | 0 | no) return 1 ;; esac
   rdc_given_HUMAN='' rdc_outcome=approved
   replied ''
 }
@@ -85,7 +86,7 @@ replied() {
 
 # Files of answers have lines `UNIT REPLY` and `REPLY`, and `UNIT<<WORD` … `WORD`; names of units are those in `asks`.
 check_answers() {
-  [ -n "$rdc_given_ANSWERS" ] || return 0
+  [ -n "${rdc_given_ANSWERS-}" ] || return 0
   [ -f "$rdc_given_ANSWERS" ] && [ -r "$rdc_given_ANSWERS" ] || fail "the answers cannot be read: $rdc_given_ANSWERS"
   is_text "$rdc_given_ANSWERS" || fail "the answers are not UTF-8: $rdc_given_ANSWERS"
   as_lines "$rdc_given_ANSWERS" "$rdc_state/answers.lines" answers "$(asks)"

@@ -1,11 +1,11 @@
-# --- Delays and limits ------------------------------------------------------------------------------------------------
+# --- Module: delays and limits ----------------------------------------------------------------------------------------
 delay() { rdc_delay_U="$1 $2"; }
 limit() { rdc_limit=$1; counter rdc.tasks 0; }
 rdc_limit=''
 
 before() {
   if [ -n "$rdc_limit" ] && [ "$rdc_kind" != gate ] && [ "$rdc_verb" != step ] && at_least rdc.tasks "$rdc_limit"; then
-    note "over 1 STOP LIMIT $rdc_unit"
+    record "over 1 STOP LIMIT $rdc_unit"
     limit_reached
   fi
   of delay

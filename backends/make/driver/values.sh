@@ -1,4 +1,4 @@
-# --- Slots: `values/SLOT.N` is what one holds since line N of the journal; its register is N, 0 if it is unset --------
+# --- Module: slots: `values/SLOT.N` is what one holds since line N of the journal; its register is N, 0 if it is unset 
 slot() {
   key "$1"
   eval "rdc_r_$rdc_key=0 rdc_slot_$rdc_key=yes"

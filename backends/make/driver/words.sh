@@ -1,4 +1,4 @@
-# --- Words of outcomes: one that somebody wrote has a name in the journal, and a text of its own ----------------------
+# --- Module: words of outcomes: one that somebody wrote has a name in the journal, and a text of its own --------------
 unit_words() {
   case $rdc_kind in
     confirm) rdc_words='yes no' ;;

@@ -1,0 +1,83 @@
+# --- Module: going on with a run --------------------------------------------------------------------------------------
+resume() { take_up; ready; folders; decide; walk; }
+
+# Takes the lock, and goes to where the run stands; a line that was not written to its end is taken away.
+take_up() {
+  [ -e "$rdc_journal" ] || fail "there is no run to go on with"
+  lock; read_journal; go_to_unit
+  [ "$rdc_tail" = whole ] ||
+    { LC_ALL=C awk -v n="$rdc_count" 'NR <= n' "$rdc_journal" > "$rdc_journal.whole" &&
+      mv "$rdc_journal.whole" "$rdc_journal"; } 2> /dev/null || fail "the state cannot be written: $rdc_journal"
+}
+# Nothing of a journal is believed: names have to be known, and values numbers.
+go_to_unit() {
+  [ "$rdc_count" -gt 0 ] || fail "there is no run to go on with"
+  is_own || fail "this run was started with a different version of the Makefile; ${rdc_again}clean archives it"
+  resume_values; restored
+  # shellcheck disable=SC2086 # these are several words
+  set -- ${rdc_begun:-begin "$rdc_entry" 1}
+  { take "${2-}" && is_number "${3-}" && [ "$rdc_kind${rdc_begun:+!}" != 'choice!' ]; } || damaged
+  rdc_next=$2 rdc_nth=$3 rdc_attempt=$3
+  attempt; call_again
+}
+is_own() {
+  rdc_run=${rdc_first#run "$rdc_program" } rdc_run=${rdc_run% 2}
+  [ "$rdc_first" = "run $rdc_program $rdc_run 2" ]
+}
+is_number() { case $1 in '' | *[!0123456789]* | 0?* | ???????????????*) return 1 ;; esac; }
+
+# What modules make more of: words of outcomes, values, calls.
+words() { printf %s "pass${1}fail"; }
+is_word() { case $1 in pass | fail) ;; *) return 1 ;; esac; }
+outcome() { case $1 in [Pp]ass | PASS) rdc_outcome=pass ;; [Ff]ail | FAIL) rdc_outcome=fail ;; *) return 1 ;; esac; }
+left_calls() { return 1; }
+for rdc_word in resume_values restored call_again no_values limit_reached; do eval "$rdc_word() { :; }"; done
+
+# Decides about a unit that was running when the run was interrupted (R2).
+decide() {
+  case $rdc_last in run\ *) return ;; over*LIMIT*) limit_reached; damaged ;; esac
+  if [ -n "$rdc_done" ]; then # what followed its outcome was not recorded, or is the end
+    # shellcheck disable=SC2086 # these are several words
+    set -- $rdc_done
+    is_word "$3" || damaged
+    rdc_outcome=$3
+    follow
+    return
+  fi
+  case $rdc_kind in bash | sh | agents | tool) ;; *) return ;; esac # a question is put again
+  case ${rdc_given_RERUN-} in '' | 0 | no) is_rerun=false ;; *) is_rerun=true ;; esac
+  if is_left; then
+    rdc_says="unit $rdc_id: its command still runs (pid $rdc_left)"
+    rdc_word="$rdc_says; wait for its end, or end it and run it again: ${rdc_again}resume RERUN=1"
+    $is_rerun || [ -z "${rdc_given_ASSUME-}" ] || fail "$rdc_word"
+    $is_rerun || waits "$rdc_word"
+    say "rdc: $rdc_says; ending it"
+    end_left
+  fi
+  ! $is_rerun || return 0
+  if [ -n "${rdc_given_ASSUME-}" ]; then
+    outcome "$rdc_given_ASSUME" || fail "ASSUME is none of the words of unit $rdc_id: $(words ', ')"
+  elif [ -t 0 ] && [ -t 2 ]; then
+    until
+      printf 'unit %s was interrupted [%s/again] ' "$rdc_id" "$(words /)" >&2
+      read -r rdc_word || end 75 "WAITING $rdc_id"
+      [ "$rdc_word" != again ] || return 0
+      outcome "$rdc_word"
+    do :; done
+  else
+    rdc_says="${rdc_again}resume RERUN=1 runs it again, ASSUME=WORD decides ($(words ', '))"
+    waits "unit $rdc_id was interrupted: $rdc_says"
+  fi
+  no_values
+  now; rdc_start=$rdc_now
+  called; say "$rdc_says, as assumed"
+  ended 0
+}
+
+# Whether what the unit has called outlived its driver; its number was on record before it ran.
+is_left() {
+  { read -r rdc_value rdc_left rdc_since rdc_where < "$rdc_files/process"; } 2> /dev/null || return 1
+  [ "$rdc_value:$rdc_where" = "$rdc_count:$rdc_place" ] && is_number "$rdc_left" || return 1
+  alive "$rdc_left" "$rdc_since" || left_calls
+}
+end_left() { end_process "$rdc_left" "$rdc_since" TERM 100; }
