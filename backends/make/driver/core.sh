@@ -18,8 +18,7 @@ fail() { say "rdc: $1"; end 2 "error: $1"; }
 waits() { say "rdc: $1"; end 75 "WAITING $rdc_id"; }
 quoted() { # a word as it can be pasted into a shell
   case $1 in
-    '' | *[!A-Za-z0-9_./-]*) printf "'%s'" "$(printf '%s\n' "$1" | sed "s/'/'\\\\''/g")" ;;
-    *) printf %s "$1" ;;
+    *[!A-Za-z0-9_./-]*) printf "'%s'" "$(printf '%s\n' "$1" | sed "s/'/'\\\\''/g")" ;; *) printf %s "${1:-''}" ;;
   esac
 }
 rdc_make="make${rdc_folder:+ -C $(quoted "$rdc_folder")}${rdc_top:+ -f $(quoted "$rdc_top")}"
@@ -179,9 +178,7 @@ how_to_call() {
   $rdc_wrapper true 2> /dev/null || rdc_wrapper=''
   if { true < /dev/tty; } 2> /dev/null; then [ -z "$rdc_wrapper" ] || rdc_how='beside'
   elif command -v setsid > /dev/null; then rdc_how='group' rdc_wrapper="setsid $rdc_wrapper"
-  else
-    set -m 2> /dev/null
-    case $- in *m*) rdc_how='group' rdc_wrapper='' ;; esac
+  elif set -m 2> /dev/null; [ "${-#*m}" != "$-" ]; then rdc_how='group' rdc_wrapper=''
   fi
 }
 command_unit() {
@@ -276,7 +273,7 @@ vanished() {
 
 # Reads the journal without changing it. A write that was interrupted leaves the beginning of a line at its end.
 read_journal() {
-  rdc_tail=whole rdc_count=0 rdc_first='' rdc_begun='' rdc_done='' rdc_last=''
+  rdc_tail=whole rdc_count=0 rdc_first='' rdc_last=''
   [ -e "$rdc_journal" ] || return 0
   [ -f "$rdc_journal" ] && [ -r "$rdc_journal" ] ||
     fail "the state cannot be read: $rdc_journal; ${rdc_again}clean archives it"
@@ -286,11 +283,11 @@ read_journal() {
       if (line ~ /[?]/ || index(line, number) != 1 && index(number, line) != 1) return "damaged"
       return line == whole ? "whole" : index(whole, line) == 1 ? "torn" : "damaged"
     }
-    function take(line) {
-      count++; sub(/^[^ ]* /, "", line); sub(/ [|] .*/, "", line); last = line
+    function take(line, words) {
+      count++; sub(/^[^ ]* /, "", line); sub(/ [|] .*/, "", line); last = line; split(line, words, " ")
       if (count == 1) first = line
-      if (line ~ /^begin /) { begun = line; done = "" }
-      if (line ~ /^end /) done = line
+      if (words[1] == "begin") { unit = words[2]; attempt = words[3]; outcome = "" }
+      if (words[1] == "end") outcome = words[3]
     }
     NR > 1 { if (judged(held) != "whole") { tail = "damaged"; exit } take(held) }
     { held = $0 }
@@ -298,11 +295,9 @@ read_journal() {
       sub(/[.]$/, "", held) # it shows whether the last line has an end
       if (tail == "") tail = held == "" ? "whole" : judged(held)
       if (tail == "whole" && held != "") { tail = "torn"; take(held) }
-      print tail "\n" count + 0 "\n" first "\n" begun "\n" done "\n" last
+      print tail "|" count + 0 "|" first "|" unit "|" attempt "|" outcome "|" last
     }') && [ -n "$rdc_text" ] || fail "the state cannot be read: $rdc_journal"
-  {
-    read -r rdc_tail; read -r rdc_count; read -r rdc_first; read -r rdc_begun; read -r rdc_done; read -r rdc_last
-  } << facts
+  IFS='|' read -r rdc_tail rdc_count rdc_first rdc_at rdc_nth rdc_done rdc_last << facts
 $rdc_text
 facts
   [ "$rdc_tail" != damaged ] || damaged "$((rdc_count + 1))"
@@ -310,25 +305,23 @@ facts
 damaged() { fail "$rdc_journal${1:+:$1}: the journal is damaged, or of another rdc; ${rdc_again}clean archives it"; }
 
 # --- The lock: a symbolic link is made by one process only, at once and with what it says: number, start, and place ---
-rdc_place="$(uname -n) $(readlink /proc/self/ns/pid 2> /dev/null)"
-rdc_place=$(printf %s "$rdc_place" | LC_ALL=C tr -c 'A-Za-z0-9.-' _)
+rdc_place=$(printf %s "$(uname -n) $(readlink /proc/self/ns/pid 2> /dev/null)" | LC_ALL=C tr -c 'A-Za-z0-9.-' _)
 holder() { # who made the lock, or took it over when that one was gone, and so on; rdc_free is the next
   rdc_holder='' rdc_links='' rdc_free=lock
   while rdc_value=$(readlink "$rdc_state/$rdc_free" 2> /dev/null); do
     rdc_holder=$rdc_value rdc_links="$rdc_links $rdc_free" rdc_free=lock.after.${rdc_value%% *}
   done
 }
-# Whether who holds the lock lives; of another machine or container nobody can tell here, so it is not judged dead.
-is_held() {
+is_held() { # of another machine or container nobody can tell here who lives, so nobody is judged dead
   rdc_word=${rdc_holder%% *}
-  [ "${rdc_holder#* }" != "$rdc_place" ] || alive "${rdc_word%-*}" "${rdc_word#*-}"
+  [ -n "$rdc_holder" ] && { [ "${rdc_holder#* }" != "$rdc_place" ] || alive "${rdc_word%-*}" "${rdc_word#*-}"; }
 }
 lock() {
   mkdir -p "$rdc_state" 2> /dev/null ||
     fail "the state folder cannot be made: $rdc_state; is something else there, or is this place read-only or full?"
   began $$; rdc_me="$$-$rdc_began $rdc_place" rdc_tries=0
   until holder; [ "$rdc_holder" = "$rdc_me" ]; do
-    [ -z "$rdc_holder" ] || ! is_held || refuse_lock
+    ! is_held || refuse_lock
     [ -n "$rdc_holder" ] || [ ! -e "$rdc_state/lock" ] ||
       fail "this is no lock: $rdc_state/lock; if no run is under way, remove it"
     ln -s "$rdc_me" "$rdc_state/$rdc_free" 2> /dev/null || rdc_tries=$((rdc_tries + 1))

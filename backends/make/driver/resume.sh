@@ -13,17 +13,14 @@ take_up() {
 go_to_unit() {
   [ "$rdc_count" -gt 0 ] || fail "there is no run to go on with"
   is_own || fail "this run was started with a different version of the Makefile; ${rdc_again}clean archives it"
+  rdc_run=${rdc_first% 2} rdc_run=${rdc_run##* }
   resume_values; restored
-  # shellcheck disable=SC2086 # these are several words
-  set -- ${rdc_begun:-begin "$rdc_entry" 1}
-  { take "${2-}" && is_number "${3-}" && [ "$rdc_kind${rdc_begun:+!}" != 'choice!' ]; } || damaged
-  rdc_next=$2 rdc_nth=$3 rdc_attempt=$3
+  case $rdc_last in run\ *) rdc_at=$rdc_entry rdc_nth=1 ;; esac
+  { take "$rdc_at" && is_number "$rdc_nth"; } || damaged
+  rdc_next=$rdc_at rdc_attempt=$rdc_nth
   attempt; call_again
 }
-is_own() {
-  rdc_run=${rdc_first#run "$rdc_program" } rdc_run=${rdc_run% 2}
-  [ "$rdc_first" = "run $rdc_program $rdc_run 2" ]
-}
+is_own() { case $rdc_first in "run $rdc_program "*" 2") ;; *) return 1 ;; esac; }
 is_number() { case $1 in '' | *[!0123456789]* | 0?* | ???????????????*) return 1 ;; esac; }
 
 # What modules make more of: words of outcomes, values, calls.
@@ -31,30 +28,29 @@ words() { printf %s "pass${1}fail"; }
 is_word() { case $1 in pass | fail) ;; *) return 1 ;; esac; }
 outcome() { case $1 in [Pp]ass | PASS) rdc_outcome=pass ;; [Ff]ail | FAIL) rdc_outcome=fail ;; *) return 1 ;; esac; }
 left_calls() { return 1; }
-for rdc_word in resume_values restored call_again no_values limit_reached; do eval "$rdc_word() { :; }"; done
+limit_reached() { damaged; }
+for rdc_word in resume_values restored call_again no_values; do eval "$rdc_word() { :; }"; done
 
 # Decides about a unit that was running when the run was interrupted (R2).
 decide() {
-  case $rdc_last in run\ *) return ;; over*LIMIT*) limit_reached; damaged ;; esac
+  case $rdc_last in run\ *) return ;; over*LIMIT*) limit_reached ;; esac
   if [ -n "$rdc_done" ]; then # what followed its outcome was not recorded, or is the end
-    # shellcheck disable=SC2086 # these are several words
-    set -- $rdc_done
-    is_word "$3" || damaged
-    rdc_outcome=$3
-    follow
-    return
+    is_word "$rdc_done" || damaged
+    rdc_outcome=$rdc_done
+    follow; return
   fi
   case $rdc_kind in bash | sh | agents | tool) ;; *) return ;; esac # a question is put again
-  case ${rdc_given_RERUN-} in '' | 0 | no) is_rerun=false ;; *) is_rerun=true ;; esac
+  rdc_rerun=${rdc_given_RERUN-}
+  case $rdc_rerun in 0 | no) rdc_rerun='' ;; esac
   if is_left; then
     rdc_says="unit $rdc_id: its command still runs (pid $rdc_left)"
     rdc_word="$rdc_says; wait for its end, or end it and run it again: ${rdc_again}resume RERUN=1"
-    $is_rerun || [ -z "${rdc_given_ASSUME-}" ] || fail "$rdc_word"
-    $is_rerun || waits "$rdc_word"
+    [ -n "$rdc_rerun" ] || [ -z "${rdc_given_ASSUME-}" ] || fail "$rdc_word"
+    [ -n "$rdc_rerun" ] || waits "$rdc_word"
     say "rdc: $rdc_says; ending it"
     end_left
   fi
-  ! $is_rerun || return 0
+  [ -z "$rdc_rerun" ] || return 0
   if [ -n "${rdc_given_ASSUME-}" ]; then
     outcome "$rdc_given_ASSUME" || fail "ASSUME is none of the words of unit $rdc_id: $(words ', ')"
   elif [ -t 0 ] && [ -t 2 ]; then

@@ -3,9 +3,8 @@
 status() {
   read_journal
   [ "$rdc_count" -gt 0 ] || { echo 'no run'; return; }
-  # shellcheck disable=SC2086 # these are several words
-  set -- $rdc_last
-  if is_over && ! is_own; then echo "over: $3, a run of a different version of the Makefile"; return; fi
+  rdc_end=${rdc_last#over ? } rdc_end=${rdc_end%% *}
+  if is_over && ! is_own; then echo "over: $rdc_end, a run of a different version of the Makefile"; return; fi
   go_to_unit
   LC_ALL=C awk -v count="$rdc_count" '
     function tell(way) { if (unit != "") print unit, word, code, attempt, time, way; unit = "" }
@@ -22,7 +21,7 @@ status() {
     in_words "$rdc_outcome"; details "$rdc_code" "$rdc_time" "$rdc_way"
     printf '%s %s  (%s)\n' "$rdc_low" "$rdc_title" "$rdc_says" 2> /dev/null || : # the last line tells
   done || exit
-  if is_over; then rdc_says="over: $3"
+  if is_over; then rdc_says="over: $rdc_end"
   else
     called; rdc_says="at $rdc_says"
     ! is_left || rdc_says="$rdc_says, its command still runs (pid $rdc_left)"
