@@ -57,7 +57,6 @@ def makefile(program: Program, options: MakeOptions) -> str:
         needs=", a POSIX shell and python3 3.9" if needs.needs_helper else " and a POSIX shell",
         rules=[Rule(prefix + rule.slug, rule.unit, prefix + (rule.before or "begin")) for rule in rules],
         says=any(line.startswith(f"define {prefix}ask_") for unit in written for line in unit.lines),
-        has_entry=any(line.startswith("entry ") for line in table),
         units=written,
         table=[*units.words.blocks(), *table, *_spaced(needs.texts(prefix))],
         identity=_identity(program),

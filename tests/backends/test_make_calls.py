@@ -399,7 +399,7 @@ def test_a_kill_ends_all_that_is_called_and_the_run_is_resumed(
     for pid in made.read("began").split():
         assert is_gone(int(pid))
     assert made.end("resume", f"AGENT={command}") == "rdc: WAITING 2"
-    assert "ASSUME is none of the words" in made.end("resume", f"AGENT={command}", "ASSUME=pass")
+    assert "this is none of the words of unit" in made.end("resume", f"AGENT={command}", "ASSUME=pass")
     (tmp_path / "quick").touch()
     if number == signal.SIGKILL:
         assert made.end("resume", f"AGENT={command}", "RERUN=1") == "rdc: COMPLETE <OK OK>"

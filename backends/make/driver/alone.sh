@@ -6,6 +6,6 @@ step() {
   follow() { rdc_way=''; }
   heed; ready; inputs; begin_values
   take "$1" || fail "there is no unit $1"
-  go "$1"; begin_unit; perform
+  go "$1"; do_unit
   case $rdc_outcome in fail | failed | no | rejected | none | invalid | ambiguous) exit 1 ;; esac
 }

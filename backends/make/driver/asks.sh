@@ -1,7 +1,6 @@
 # --- Module: questions for pass or fail: answered at a terminal, from a file, or by `make answer` ---------------------
 perform_pass_fail() { ask; }
 perform_yes_no() { ask; }
-rdc_ready="$rdc_ready check_answers"
 
 ask() {
   show_question
@@ -16,9 +15,14 @@ ask() {
   say "rdc: to go on:  ${rdc_again}resume"
   end 75 "WAITING $rdc_id"
 }
+quoted() { # a word as it can be pasted into a shell
+  case $1 in
+    *[!A-Za-z0-9_./-]*) printf "'%s'" "$(printf '%s\n' "$1" | sed "s/'/'\\\\''/g")" ;; *) printf %s "${1:-''}" ;;
+  esac
+}
 from_make() { return 1; }
 by_agent() { return 1; }
-show_question() { of ask; filled "$rdc_value"; [ -z "$rdc_value" ] || say "$rdc_value"; }
+show_question() { filled "$rdc_ask_U"; [ -z "$rdc_value" ] || say "$rdc_value"; }
 in_words() {
   rdc_low=$1
   [ "$rdc_kind" != yes_no ] || case $1 in pass) rdc_low=yes ;; *) rdc_low=no ;; esac
@@ -136,7 +140,6 @@ from_file() {
   read_reply "${rdc_found#* }"
   replied "$rdc_sum ${rdc_found%% *}"
 }
-rdc_help="$rdc_help help_answers"
 help_answers() {
   help_line "${rdc_again}answer UNIT=ID RESULT=REPLY" 'answer the question that the run waits with'
   help_line "$rdc_begin ANSWERS=FILE" 'take answers from a file, in a run or when it goes on'

@@ -8,31 +8,24 @@ command : 2> /dev/null 3<&0 || exec < /dev/null
 command trap : PIPE XFSZ 2> /dev/null
 # Variables begin with `rdc_`, so that a command sees none in place of its own; what make hands over is not for it.
 unset RDC RDC_STEP_INSTANCE RDC_SUBSTEP_INSTANCE MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
-rdc_verb=$1 rdc_journal=$rdc_state/journal rdc_files=$rdc_state rdc_loads='' rdc_entry='' rdc_ready='' rdc_help=''
-rdc_id='' rdc_last='' rdc_ended='' rdc_assume='' rdc_over='' rdc_changes='' rdc_child='' rdc_folders='' rdc_way='' rdc_outcome=''
+rdc_verb=$1 rdc_journal=$rdc_state/journal rdc_files=$rdc_state rdc_folders='' rdc_id='' rdc_last=''
+rdc_way='' rdc_over='' rdc_child='' rdc_changes='' rdc_outcome='' rdc_ended='' rdc_assume=''
 
 # --- What is said: progress on standard error, and as the last line on standard output how the run ended --------------
 say() { printf '%s\n' "$*" >&2 2> /dev/null || :; }
 end() { printf 'rdc: %s\n' "$2" 2> /dev/null || say "rdc: $2"; exit "$1"; }
 fail() { say "rdc: $1"; end 2 "error: $1"; }
-waits() { say "rdc: $1"; end 75 "WAITING $rdc_id"; }
-quoted() { # a word as it can be pasted into a shell
-  case $1 in
-    *[!A-Za-z0-9_./-]*) printf "'%s'" "$(printf '%s\n' "$1" | sed "s/'/'\\\\''/g")" ;; *) printf %s "${1:-''}" ;;
-  esac
-}
-rdc_make="make${rdc_folder:+ -C $(quoted "$rdc_folder")}${rdc_top:+ -f $(quoted "$rdc_top")}"
-rdc_again="$rdc_make $rdc_prefix" rdc_begin="$rdc_make${rdc_prefix:+ ${rdc_prefix}run}"
 
 # What modules make more of: texts with references, words of outcomes, attempts, values, inputs, calls.
 filled() { rdc_value=$1; }
 in_words() { rdc_low=$1; case $1 in pass) rdc_says=PASS ;; *) rdc_says=FAIL ;; esac; }
 surround() { exec "$@"; }
 call_command() { call "$@"; }
-for rdc_word in attempt shown inputs begin_values folders choose before counted call_number tell after_command; do
+for rdc_word in attempt shown inputs begin_values folders choose before counted call_number tell after_command \
+  tidy check_answers check_commands; do
   eval "$rdc_word() { :; }"
 done
-ready() { for rdc_step in $rdc_ready; do "$rdc_step"; done; }
+ready() { tidy; check_answers; check_commands; }
 
 # --- The units --------------------------------------------------------------------------------------------------------
 key() { # what a name becomes in the name of a variable; no two names of a Makefile become the same
@@ -44,7 +37,6 @@ unit() {
   unset rdc_marks_U rdc_variables_U rdc_attempts_U rdc_gives_U rdc_delay_U rdc_timeout_U rdc_words_U rdc_entries_U
 }
 known_as() { rdc_id_U=$1; }
-entry() { rdc_entry=$1; }
 
 # Takes the program out of the Makefile once: what becomes of the file later does no harm. All that belongs to a unit is
 # one text, which sets variables whose names end with `_U`.
@@ -56,7 +48,7 @@ load() {
     kind == "RDC" && $1 == "unit" { name = $2; order = order name " " }
     kind == "RDC" || kind == "after" { put($0 "\n"); next }
     kind != "" { put((lines++ ? "\n" : "") quoted($0)); next }
-    index($0, prefix "RDC_PROGRAM := ") == 1 { print "rdc_loads=" $3 }
+    index($0, prefix "RDC_PROGRAM := ") == 1 { print "rdc_program=" $3 }
     $1 == "define" && substr($2, 1, length(prefix)) == prefix {
       block = substr($2, length(prefix) + 1)
       if (block == "RDC_LINE") exit # the driver begins
@@ -70,16 +62,12 @@ load() {
       ends = "\047" (is_escaped ? "); " variable "=${" variable "%.}" : "")
     }
     END {
-      print "rdc_order=\047 " order "\047 rdc_entry=${rdc_entry:-" substr(order, 1, index(order, " ") - 1) "}"
+      print "rdc_order=\047 " order "\047 rdc_entry=" substr(order, 1, index(order, " ") - 1)
       for (name in texts) { key = name; gsub(/[.-]/, "_", key); print "rdc_u_" key "=\047" quoted(texts[name]) "\047" }
     }' < "$rdc_file"; } 2> /dev/null) && [ -n "$rdc_text" ] ||
     fail "$rdc_file cannot be read: is there a blank in its name, and are sed and awk on PATH?"
   eval "$rdc_text"
-  rdc_text=''
-  [ "$rdc_loads" = "$rdc_program" ] ||
-    fail "the Makefile was changed during the run: $rdc_file; put it back, or ${rdc_again}clean archives the run"
 }
-of() { eval "rdc_value=\${rdc_$1_U-}"; }
 
 # Sets the variables of the unit $1, if that is the name of one; `take` also makes it the unit where the run stands.
 look_at() {
@@ -111,8 +99,8 @@ begin() {
   archive
   rdc_count=0 rdc_run=$(date +%Y%m%d-%H%M%S | tr -cd '0-9-')-$$
   begin_values
-  rdc_first="run $rdc_program $rdc_run 2"
-  record "$rdc_first"
+  record "run $rdc_program $rdc_run 2"
+  rdc_first="1 $rdc_last | 1 $rdc_last"
   go "$rdc_entry"
 }
 archive() {
@@ -127,13 +115,13 @@ archive() {
 walk() {
   while choose; [ -z "$rdc_over" ]; do
     take "$rdc_next" || fail "there is no unit $rdc_next"
-    begin_unit; perform
+    do_unit
   done
   is_over || record "over $rdc_code $rdc_over"
   filled "$rdc_message"; shown
   end "$rdc_code" "$rdc_over${rdc_value:+ $rdc_value}"
 }
-begin_unit() {
+do_unit() {
   rdc_attempt=$rdc_nth
   attempt; before; call_number
   rdc_value=$rdc_way
@@ -142,8 +130,6 @@ begin_unit() {
   esac
   record "begin $rdc_unit $rdc_attempt$rdc_changes${rdc_value:+ by $rdc_value}"
   rdc_changes=''
-}
-perform() {
   now; rdc_start=$rdc_now
   called; say "$rdc_says"
   case $rdc_kind in bash | sh) command_unit ;; *) "perform_$rdc_kind" ;; esac
@@ -173,32 +159,23 @@ now() {
 }
 
 # --- Commands: each a process group of its own; at a terminal in ours, whose keys reach it ----------------------------
-how_to_call() {
-  rdc_how='wait' rdc_wrapper='env --default-signal=INT --default-signal=QUIT'
-  $rdc_wrapper true 2> /dev/null || rdc_wrapper=''
-  if { true < /dev/tty; } 2> /dev/null; then [ -z "$rdc_wrapper" ] || rdc_how='beside'
-  elif command -v setsid > /dev/null; then rdc_how='group' rdc_wrapper="setsid $rdc_wrapper"
-  elif set -m 2> /dev/null; [ "${-#*m}" != "$-" ]; then rdc_how='group' rdc_wrapper=''
-  fi
-}
 command_unit() {
-  of 'do'; filled "$rdc_value"; rdc_command=$rdc_value rdc_outcome=fail rdc_code=1
+  filled "$rdc_do_U"; rdc_command=$rdc_value rdc_outcome=fail rdc_code=1
   RDC_RUN_ID=$rdc_run RDC_ATTEMPT=$rdc_attempt
   export RDC_RUN_ID RDC_ATTEMPT
   if tell; then
     command -v "$rdc_kind" > /dev/null || say "rdc: there is no $rdc_kind on PATH to run this with"
     call_command "$rdc_kind" -c "$rdc_command"
     # This code may be the command's own: whether the system can start a shell with it is tried.
-    [ "$rdc_code" -ne 126 ] || "$rdc_kind" -c : "$rdc_command" 2> /dev/null || no_outcome
+    if [ "$rdc_code" -eq 126 ] && ! "$rdc_kind" -c : "$rdc_command" 2> /dev/null; then
+      say "rdc: is the environment too large, or are there too many processes? Then: ${rdc_again}resume RERUN=1"
+      fail "unit $rdc_id has no outcome: $rdc_kind cannot be started"
+    fi
     [ "$rdc_code" -ne 0 ] || rdc_outcome=pass
   fi
   after_command
   rdc_assume=" ASSUME=$rdc_outcome"
   ended "$rdc_code"
-}
-no_outcome() {
-  say "rdc: is the environment too large, or are there too many processes? Mend that, then: ${rdc_again}resume RERUN=1"
-  fail "unit $rdc_id has no outcome: $rdc_kind cannot be started"
 }
 call() {
   if [ "$rdc_how" = wait ]; then (become "$@"); rdc_code=$?; return; fi
@@ -241,9 +218,15 @@ interrupt() {
   [ -z "$rdc_child" ] || end_process "$rdc_child" 0 "$1" 200
   end 130 "INTERRUPTED${rdc_id:+ $rdc_id}"
 }
+# Heeds signals, and finds out how commands are called.
 heed() {
   trap release EXIT; trap 'interrupt INT' INT; trap 'interrupt TERM' TERM; trap 'interrupt HUP' HUP
-  how_to_call
+  rdc_how='wait' rdc_wrapper='env --default-signal=INT --default-signal=QUIT'
+  $rdc_wrapper true 2> /dev/null || rdc_wrapper=''
+  if { true < /dev/tty; } 2> /dev/null; then [ -z "$rdc_wrapper" ] || rdc_how='beside'
+  elif command -v setsid > /dev/null; then rdc_how='group' rdc_wrapper="setsid $rdc_wrapper"
+  elif set -m 2> /dev/null; [ "${-#*m}" != "$-" ]; then rdc_how='group' rdc_wrapper=''
+  fi
 }
 
 # --- The journal ------------------------------------------------------------------------------------------------------
@@ -252,7 +235,9 @@ heed() {
 # stands there twice.
 record() {
   rdc_count=$((rdc_count + 1)) rdc_last=$*
-  is_kept || vanished
+  # A command may have removed the state, and another run begun since.
+  [ "$rdc_count" -eq 1 ] || { read -r rdc_value < "$rdc_journal" && [ "$rdc_value" = "$rdc_first" ]; } 2> /dev/null ||
+    vanished
   printf '%s | %s\n' "$rdc_count $*" "$rdc_count $*" 2> /dev/null >> "$rdc_journal" && return
   rdc_says='the state cannot be written'
   [ -z "$rdc_ended" ] || rdc_says="$rdc_ended, but this cannot be recorded"
@@ -260,11 +245,6 @@ record() {
 }
 is_over() { case $rdc_last in over\ *) ;; *) return 1 ;; esac; }
 
-# Whether the journal is still that of this run: a command may have removed the state, and another run begun since.
-is_kept() {
-  [ "$rdc_count" -gt 1 ] || return 0
-  { read -r rdc_value < "$rdc_journal" && [ "$rdc_value" = "1 $rdc_first | 1 $rdc_first" ]; } 2> /dev/null
-}
 vanished() {
   trap - EXIT # the lock that is there may be that of another run by now
   say "rdc: put the folder back, then: ${rdc_again}resume; if it is lost, begin anew: $rdc_begin"
@@ -273,19 +253,18 @@ vanished() {
 
 # Reads the journal without changing it. A write that was interrupted leaves the beginning of a line at its end.
 read_journal() {
-  rdc_tail=whole rdc_count=0 rdc_first='' rdc_last=''
+  rdc_tail=whole rdc_count=0 rdc_last=''
   [ -e "$rdc_journal" ] || return 0
-  [ -f "$rdc_journal" ] && [ -r "$rdc_journal" ] ||
-    fail "the state cannot be read: $rdc_journal; ${rdc_again}clean archives it"
-  rdc_text=$({ LC_ALL=C tr -c '\n -~' '?' < "$rdc_journal"; echo .; } 2> /dev/null | LC_ALL=C awk '
+  [ -f "$rdc_journal" ] && [ -r "$rdc_journal" ] &&
+    rdc_text=$({ LC_ALL=C tr -c '\n -~' '?' < "$rdc_journal"; echo .; } 2> /dev/null | LC_ALL=C awk '
     function judged(line, number, whole) {
       number = count + 1 " "; whole = line; sub(/ [|] .*/, "", whole); whole = whole " | " whole
       if (line ~ /[?]/ || index(line, number) != 1 && index(number, line) != 1) return "damaged"
       return line == whole ? "whole" : index(whole, line) == 1 ? "torn" : "damaged"
     }
     function take(line, words) {
-      count++; sub(/^[^ ]* /, "", line); sub(/ [|] .*/, "", line); last = line; split(line, words, " ")
-      if (count == 1) first = line
+      if (!count++) first = line
+      sub(/^[^ ]* /, "", line); sub(/ [|] .*/, "", line); last = line; split(line, words, " ")
       if (words[1] == "begin") { unit = words[2]; attempt = words[3]; outcome = "" }
       if (words[1] == "end") outcome = words[3]
     }
@@ -295,9 +274,10 @@ read_journal() {
       sub(/[.]$/, "", held) # it shows whether the last line has an end
       if (tail == "") tail = held == "" ? "whole" : judged(held)
       if (tail == "whole" && held != "") { tail = "torn"; take(held) }
-      print tail "|" count + 0 "|" first "|" unit "|" attempt "|" outcome "|" last
-    }') && [ -n "$rdc_text" ] || fail "the state cannot be read: $rdc_journal"
-  IFS='|' read -r rdc_tail rdc_count rdc_first rdc_at rdc_nth rdc_done rdc_last << facts
+      print tail "|" count + 0 "|" unit "|" attempt "|" outcome "|" last "|" first
+    }') && [ -n "$rdc_text" ] ||
+    fail "the state cannot be read: $rdc_journal; ${rdc_again}clean archives it"
+  IFS='|' read -r rdc_tail rdc_count rdc_at rdc_nth rdc_done rdc_last rdc_first << facts
 $rdc_text
 facts
   [ "$rdc_tail" != damaged ] || damaged "$((rdc_count + 1))"
@@ -317,24 +297,21 @@ is_held() { # of another machine or container nobody can tell here who lives, so
   [ -n "$rdc_holder" ] && { [ "${rdc_holder#* }" != "$rdc_place" ] || alive "${rdc_word%-*}" "${rdc_word#*-}"; }
 }
 lock() {
-  mkdir -p "$rdc_state" 2> /dev/null ||
-    fail "the state folder cannot be made: $rdc_state; is something else there, or is this place read-only or full?"
+  mkdir -p "$rdc_state" 2> /dev/null
   began $$; rdc_me="$$-$rdc_began $rdc_place" rdc_tries=0
   until holder; [ "$rdc_holder" = "$rdc_me" ]; do
-    ! is_held || refuse_lock
+    if is_held; then
+      rdc_says="another run is under way, process ${rdc_holder%%-*}"
+      [ "${rdc_holder#* }" != "$rdc_place" ] || fail "$rdc_says"
+      fail "$rdc_says of ${rdc_holder#* }, which cannot be seen from here; if it is no more: ${rdc_again}unlock"
+    fi
     [ -n "$rdc_holder" ] || [ ! -e "$rdc_state/lock" ] ||
       fail "this is no lock: $rdc_state/lock; if no run is under way, remove it"
     ln -s "$rdc_me" "$rdc_state/$rdc_free" 2> /dev/null || rdc_tries=$((rdc_tries + 1))
     [ "$rdc_tries" -lt 99 ] ||
-      fail "the state folder cannot be written: $rdc_state; is it read-only or full, and are ln and readlink on PATH?"
+      fail "the state folder cannot be written: $rdc_state; is it read-only or full, or is something else there?"
   done
   [ -e "$rdc_state/.gitignore" ] || { printf '*\n' > "$rdc_state/.gitignore"; } 2> /dev/null || : # Git takes nothing
   heed
-}
-refuse_lock() {
-  rdc_word=${rdc_holder%%-*} rdc_says=${rdc_holder#* }
-  [ "$rdc_says" != "$rdc_place" ] || fail "another run is under way, process $rdc_word"
-  say "rdc: it cannot be seen from here whether it still runs; if it does not: ${rdc_again}unlock"
-  fail "another run is under way elsewhere: process $rdc_word of $rdc_says"
 }
 release() { holder; for rdc_word in $rdc_links; do rm -f "$rdc_state/$rdc_word"; done; }

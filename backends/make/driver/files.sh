@@ -15,7 +15,6 @@ tidy() {
 }
 begin_values() { folders; values_at_begin; }
 values_at_begin() { :; }
-rdc_ready="$rdc_ready tidy"
 # How many times the unit has been done, itself included; files have that in their names.
 call_number() { call_again; rdc_call=$((rdc_call + 1)); eval "rdc_calls_$rdc_key=\$rdc_call"; }
 call_again() { key "$rdc_unit"; eval "rdc_call=\${rdc_calls_$rdc_key-0}"; }

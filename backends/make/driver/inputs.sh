@@ -7,7 +7,6 @@ input() {
   eval "rdc_name_$3=\$1 rdc_into_$3=\$rdc_key rdc_type_$3=\$4 rdc_needed_$3=\$5 rdc_about_$3=\$6 rdc_options_$3=0"
 }
 rdc_inputs='' rdc_input_names=''
-rdc_help="$rdc_help help_inputs"
 default() { eval "rdc_default_$rdc_input=\$1"; }
 option() {
   eval "rdc_value=\$((rdc_options_$rdc_input + 1))"

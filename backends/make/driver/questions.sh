@@ -6,7 +6,7 @@ perform_gate() { ask; }
 
 show_question() {
   rdc_prompt=$rdc_files/prompts/$rdc_unit.$rdc_call
-  of ask; filled "$rdc_value"
+  filled "$rdc_ask_U"
   keep "$rdc_value" "prompts/$rdc_unit.$rdc_call"
   [ ! -s "$rdc_prompt" ] || say "$(visible < "$rdc_prompt")"
   unit_words; options
@@ -35,7 +35,7 @@ hint() {
     *) printf 'pass\nfail\n' ;;
   esac
 }
-option_text() { of "option$1"; fill "$rdc_value"; }
+option_text() { eval "fill \"\$rdc_option${1}_U\""; }
 options() {
   rdc_number=0
   [ "$rdc_kind" != select ] || for rdc_word in $rdc_words; do

@@ -20,7 +20,8 @@ go_to_unit() {
   rdc_next=$rdc_at rdc_attempt=$rdc_nth
   attempt; call_again
 }
-is_own() { case $rdc_first in "run $rdc_program "*" 2") ;; *) return 1 ;; esac; }
+is_own() { case $rdc_first in "1 run $rdc_program "*" 2") ;; *) return 1 ;; esac; }
+waits() { say "rdc: $1"; end 75 "WAITING $rdc_id"; }
 is_number() { case $1 in '' | *[!0123456789]* | 0?* | ???????????????*) return 1 ;; esac; }
 
 # What modules make more of: words of outcomes, values, calls.
@@ -40,30 +41,24 @@ decide() {
     follow; return
   fi
   case $rdc_kind in bash | sh | agents | tool) ;; *) return ;; esac # a question is put again
-  rdc_rerun=${rdc_given_RERUN-}
-  case $rdc_rerun in 0 | no) rdc_rerun='' ;; esac
+  case ${rdc_given_RERUN-} in '' | 0 | no) rdc_rerun=false ;; *) rdc_rerun=true ;; esac
   if is_left; then
     rdc_says="unit $rdc_id: its command still runs (pid $rdc_left)"
     rdc_word="$rdc_says; wait for its end, or end it and run it again: ${rdc_again}resume RERUN=1"
-    [ -n "$rdc_rerun" ] || [ -z "${rdc_given_ASSUME-}" ] || fail "$rdc_word"
-    [ -n "$rdc_rerun" ] || waits "$rdc_word"
+    $rdc_rerun || [ -z "${rdc_given_ASSUME-}" ] || fail "$rdc_word"
+    $rdc_rerun || waits "$rdc_word"
     say "rdc: $rdc_says; ending it"
     end_left
   fi
-  [ -z "$rdc_rerun" ] || return 0
-  if [ -n "${rdc_given_ASSUME-}" ]; then
-    outcome "$rdc_given_ASSUME" || fail "ASSUME is none of the words of unit $rdc_id: $(words ', ')"
-  elif [ -t 0 ] && [ -t 2 ]; then
-    until
-      printf 'unit %s was interrupted [%s/again] ' "$rdc_id" "$(words /)" >&2
-      read -r rdc_word || end 75 "WAITING $rdc_id"
-      [ "$rdc_word" != again ] || return 0
-      outcome "$rdc_word"
-    do :; done
-  else
-    rdc_says="${rdc_again}resume RERUN=1 runs it again, ASSUME=WORD decides ($(words ', '))"
-    waits "unit $rdc_id was interrupted: $rdc_says"
+  ! $rdc_rerun || return 0
+  if [ -z "${rdc_given_ASSUME-}" ] && [ -t 0 ] && [ -t 2 ]; then
+    printf 'unit %s was interrupted [%s/again] ' "$rdc_id" "$(words /)" >&2
+    read -r rdc_given_ASSUME || end 75 "WAITING $rdc_id"
+    [ "$rdc_given_ASSUME" != again ] || return 0
   fi
+  rdc_says="${rdc_again}resume RERUN=1 runs it again, ASSUME=WORD decides ($(words ', '))"
+  [ -n "${rdc_given_ASSUME-}" ] || waits "unit $rdc_id was interrupted: $rdc_says"
+  outcome "$rdc_given_ASSUME" || fail "this is none of the words of unit $rdc_id: $rdc_says"
   no_values
   now; rdc_start=$rdc_now
   called; say "$rdc_says, as assumed"

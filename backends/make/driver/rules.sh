@@ -23,6 +23,6 @@ rule() {
     "begin "*) waits "unit $rdc_id was interrupted: ${rdc_again}resume RERUN=1 runs it again, ASSUME=WORD decides" ;;
     "over "*) fail "unit $1 cannot be run: the run is over" ;;
   esac
-  take "$1"; go "$1"; begin_unit; perform
+  take "$1"; go "$1"; do_unit
   [ -z "$rdc_over" ] || walk
 }

@@ -21,10 +21,8 @@ status() {
     in_words "$rdc_outcome"; details "$rdc_code" "$rdc_time" "$rdc_way"
     printf '%s %s  (%s)\n' "$rdc_low" "$rdc_title" "$rdc_says" 2> /dev/null || : # the last line tells
   done || exit
-  if is_over; then rdc_says="over: $rdc_end"
-  else
-    called; rdc_says="at $rdc_says"
-    ! is_left || rdc_says="$rdc_says, its command still runs (pid $rdc_left)"
-  fi
+  called; rdc_says="at $rdc_says"
+  ! is_left || rdc_says="$rdc_says, its command still runs (pid $rdc_left)"
+  ! is_over || rdc_says="over: $rdc_end"
   echo "$rdc_says" 2> /dev/null || fail "standard output cannot be written"
 }

@@ -8,7 +8,7 @@ before() {
     record "over 1 STOP LIMIT $rdc_unit"
     limit_reached
   fi
-  of delay
+  rdc_value=${rdc_delay_U-}
   [ -z "$rdc_value" ] || [ "$rdc_attempt" -eq 1 ] || wait_before
 }
 

@@ -5,7 +5,7 @@ unit_words() {
     gate) rdc_words='approved rejected' ;;
     input) rdc_words=pass ;;
     bash | sh | pass_fail | yes_no) rdc_words='pass fail' ;;
-    *) of words; rdc_words=$rdc_value ;;
+    *) rdc_words=${rdc_words_U-} ;;
   esac
 }
 may_say() { rdc_words_U=$*; }
