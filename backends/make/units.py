@@ -146,9 +146,8 @@ class Units:
     def _row(self, node: Node) -> Iterator[str]:
         name, marks = self.names.nodes[node.id], self.marks(node)
         title = visible(marks.text(node.title)) if self.is_simple else marks.text(node.title)
-        yield f"unit {name} {_kind(node)} {self.words.quoted(title)}"
-        if name != node.id:
-            yield f"  known_as {self.words.quoted(visible(node.id))}"
+        known_as = "" if name == node.id else f" {self.words.quoted(visible(node.id))}"
+        yield f"unit {name} {_kind(node)} {self.words.quoted(title)}{known_as}"
         if node.retries and node.id not in self.own:
             yield f"  attempts {self.names.registers[node.retries]}"
         for variable in node.variables:

@@ -123,7 +123,7 @@ def test_a_lock_of_another_place_is_never_judged_dead(elsewhere: str, tmp_path: 
     where = re.sub("[^A-Za-z0-9.-]", "_", elsewhere.format(host=os.uname().nodename))
     (place.state / "lock").symlink_to(f"99999999-1 {where}")
     refused = place.make()
-    assert last_line(refused) .startswith(f"rdc: error: another run is under way, process 99999999 of {where}, ")
+    assert last_line(refused).startswith(f"rdc: error: another run is under way, process 99999999 of {where}, ")
     assert last_line(refused).endswith("; if it is no more: make unlock")
     assert place.lines("log") == []
     assert place.make("unlock").returncode == 0

@@ -15,11 +15,11 @@ helper() {
   python3 -I -B "$rdc_files/helper.py" "$@"
 }
 
-# Whether what was called still runs although the helper was killed, which is then ended with its group.
-left_calls() {
+# Whether nothing of what was called runs on although the helper was killed; else it is ended with its group.
+calls_ended() {
   rdc_since=''
-  [ -e "$rdc_files/left" ] && [ -e "$rdc_files/helper.py" ] || return 1
-  ! rdc_left=$(helper living "$rdc_files/left") && [ -n "$rdc_left" ]
+  [ -e "$rdc_files/left" ] && [ -e "$rdc_files/helper.py" ] || return 0
+  rdc_left=$(helper living "$rdc_files/left") || [ -z "$rdc_left" ]
 }
 end_left() {
   [ -z "$rdc_since" ] || end_process "$rdc_left" "$rdc_since" TERM 100

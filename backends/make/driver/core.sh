@@ -21,10 +21,8 @@ filled() { rdc_value=$1; }
 in_words() { rdc_low=$1; case $1 in pass) rdc_says=PASS ;; *) rdc_says=FAIL ;; esac; }
 surround() { exec "$@"; }
 call_command() { call "$@"; }
-for rdc_word in attempt shown inputs begin_values folders choose before counted call_number tell after_command \
-  tidy check_answers check_commands; do
-  eval "$rdc_word() { :; }"
-done
+for rdc_word in attempt shown inputs begin_values folders choose before counted call_number tell after_command tidy \
+  check_answers check_commands; do eval "$rdc_word() { :; }"; done
 ready() { tidy; check_answers; check_commands; }
 
 # --- The units --------------------------------------------------------------------------------------------------------
@@ -33,10 +31,9 @@ key() { # what a name becomes in the name of a variable; no two names of a Makef
   while :; do case $rdc_key in *[.-]*) rdc_key=${rdc_key%%[.-]*}_${rdc_key#*[.-]} ;; *) return ;; esac; done
 }
 unit() {
-  rdc_name_U=$1 rdc_kind_U=$2 rdc_title_U=$3 rdc_id_U=$1
+  rdc_name_U=$1 rdc_kind_U=$2 rdc_title_U=$3 rdc_id_U=${4-$1}
   unset rdc_marks_U rdc_variables_U rdc_attempts_U rdc_gives_U rdc_delay_U rdc_timeout_U rdc_words_U rdc_entries_U
 }
-known_as() { rdc_id_U=$1; }
 
 # Takes the program out of the Makefile once: what becomes of the file later does no harm. All that belongs to a unit is
 # one text, which sets variables whose names end with `_U`.
@@ -124,16 +121,15 @@ walk() {
 do_unit() {
   rdc_attempt=$rdc_nth
   attempt; before; call_number
-  rdc_value=$rdc_way
   case $rdc_way in
-    *[!A-Za-z0-9_.:{}\ ,+-]*) rdc_value=$(printf %s "$rdc_way" | LC_ALL=C tr -c 'A-Za-z0-9_.:{} ,+-' +) ;;
+    *[!A-Za-z0-9_.:{}\ ,+-]*) rdc_way=$(printf %s "$rdc_way" | LC_ALL=C tr -c 'A-Za-z0-9_.:{} ,+-' +) ;;
   esac
-  record "begin $rdc_unit $rdc_attempt$rdc_changes${rdc_value:+ by $rdc_value}"
+  record "begin $rdc_unit $rdc_attempt$rdc_changes${rdc_way:+ by $rdc_way}"
   rdc_changes=''
-  now; rdc_start=$rdc_now
-  called; say "$rdc_says"
+  announce
   case $rdc_kind in bash | sh) command_unit ;; *) "perform_$rdc_kind" ;; esac
 }
+announce() { now; rdc_start=$rdc_now; called; say "$rdc_says${1-}"; }
 called() {
   filled "$rdc_title_U"; rdc_title=$rdc_value; shown
   rdc_says=$rdc_id${rdc_value:+ $rdc_value}
@@ -161,8 +157,7 @@ now() {
 # --- Commands: each a process group of its own; at a terminal in ours, whose keys reach it ----------------------------
 command_unit() {
   filled "$rdc_do_U"; rdc_command=$rdc_value rdc_outcome=fail rdc_code=1
-  RDC_RUN_ID=$rdc_run RDC_ATTEMPT=$rdc_attempt
-  export RDC_RUN_ID RDC_ATTEMPT
+  export RDC_RUN_ID="$rdc_run" RDC_ATTEMPT="$rdc_attempt"
   if tell; then
     command -v "$rdc_kind" > /dev/null || say "rdc: there is no $rdc_kind on PATH to run this with"
     call_command "$rdc_kind" -c "$rdc_command"
@@ -181,8 +176,7 @@ call() {
   if [ "$rdc_how" = wait ]; then (become "$@"); rdc_code=$?; return; fi
   { { become "$@" <&3 3<&-; } & } 3<&0
   rdc_child=$!
-  wait "$rdc_child"; rdc_code=$?
-  rdc_child=''
+  wait "$rdc_child"; rdc_code=$? rdc_child=''
 }
 become() { # the process of these words, once its number is on record
   began self || rdc_pid=$(exec sh -c 'echo "$PPID"')
@@ -195,6 +189,7 @@ began() { # lets rdc_began be when the process $1 did, in ticks; 0 where the sys
   { read -r rdc_value < "/proc/$1/stat"; } 2> /dev/null || return
   # shellcheck disable=SC2086 # these are several words
   set -- "${rdc_value%% *}" ${rdc_value##*) }
+  [ $# -gt 20 ] || return # a process may have given itself a name with a line end
   rdc_pid=$1 rdc_condition=$2; shift 20; rdc_began=$1
 }
 alive() { # whether the process $1, which began at $2, is there
@@ -218,8 +213,7 @@ interrupt() {
   [ -z "$rdc_child" ] || end_process "$rdc_child" 0 "$1" 200
   end 130 "INTERRUPTED${rdc_id:+ $rdc_id}"
 }
-# Heeds signals, and finds out how commands are called.
-heed() {
+heed() { # signals; and finds out how commands are called
   trap release EXIT; trap 'interrupt INT' INT; trap 'interrupt TERM' TERM; trap 'interrupt HUP' HUP
   rdc_how='wait' rdc_wrapper='env --default-signal=INT --default-signal=QUIT'
   $rdc_wrapper true 2> /dev/null || rdc_wrapper=''
@@ -235,21 +229,18 @@ heed() {
 # stands there twice.
 record() {
   rdc_count=$((rdc_count + 1)) rdc_last=$*
-  # A command may have removed the state, and another run begun since.
-  [ "$rdc_count" -eq 1 ] || { read -r rdc_value < "$rdc_journal" && [ "$rdc_value" = "$rdc_first" ]; } 2> /dev/null ||
-    vanished
+  { read -r rdc_value < "$rdc_journal"; } 2> /dev/null || rdc_value=''
+  if [ "$rdc_count" -gt 1 ] && [ "$rdc_value" != "$rdc_first" ]; then
+    trap - EXIT # a command has removed the state, and another run may have begun since, whose lock is there
+    say "rdc: put the folder back, then: ${rdc_again}resume; if it is lost, begin anew: $rdc_begin"
+    fail "${rdc_ended:+$rdc_ended, and this is lost: }$rdc_state was removed or replaced during the run"
+  fi
   printf '%s | %s\n' "$rdc_count $*" "$rdc_count $*" 2> /dev/null >> "$rdc_journal" && return
   rdc_says='the state cannot be written'
   [ -z "$rdc_ended" ] || rdc_says="$rdc_ended, but this cannot be recorded"
   fail "$rdc_says: $rdc_journal; make room for it, then: ${rdc_again}resume$rdc_assume"
 }
 is_over() { case $rdc_last in over\ *) ;; *) return 1 ;; esac; }
-
-vanished() {
-  trap - EXIT # the lock that is there may be that of another run by now
-  say "rdc: put the folder back, then: ${rdc_again}resume; if it is lost, begin anew: $rdc_begin"
-  fail "${rdc_ended:+$rdc_ended, and this is lost: }$rdc_state was removed or replaced during the run"
-}
 
 # Reads the journal without changing it. A write that was interrupted leaves the beginning of a line at its end.
 read_journal() {
@@ -265,7 +256,7 @@ read_journal() {
     function take(line, words) {
       if (!count++) first = line
       sub(/^[^ ]* /, "", line); sub(/ [|] .*/, "", line); last = line; split(line, words, " ")
-      if (words[1] == "begin") { unit = words[2]; attempt = words[3]; outcome = "" }
+      if (words[1] == "begin") { unit = words[2] == "" ? "?" : words[2]; attempt = words[3]; outcome = "" }
       if (words[1] == "end") outcome = words[3]
     }
     NR > 1 { if (judged(held) != "whole") { tail = "damaged"; exit } take(held) }
@@ -309,7 +300,7 @@ lock() {
       fail "this is no lock: $rdc_state/lock; if no run is under way, remove it"
     ln -s "$rdc_me" "$rdc_state/$rdc_free" 2> /dev/null || rdc_tries=$((rdc_tries + 1))
     [ "$rdc_tries" -lt 99 ] ||
-      fail "the state folder cannot be written: $rdc_state; is it read-only or full, or is something else there?"
+      fail "the state folder cannot be written: $rdc_state; is it read-only, full or no folder, and is ln on PATH?"
   done
   [ -e "$rdc_state/.gitignore" ] || { printf '*\n' > "$rdc_state/.gitignore"; } 2> /dev/null || : # Git takes nothing
   heed

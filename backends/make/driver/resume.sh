@@ -15,7 +15,7 @@ go_to_unit() {
   is_own || fail "this run was started with a different version of the Makefile; ${rdc_again}clean archives it"
   rdc_run=${rdc_first% 2} rdc_run=${rdc_run##* }
   resume_values; restored
-  case $rdc_last in run\ *) rdc_at=$rdc_entry rdc_nth=1 ;; esac
+  [ -n "$rdc_at" ] || rdc_at=$rdc_entry rdc_nth=1
   { take "$rdc_at" && is_number "$rdc_nth"; } || damaged
   rdc_next=$rdc_at rdc_attempt=$rdc_nth
   attempt; call_again
@@ -28,9 +28,9 @@ is_number() { case $1 in '' | *[!0123456789]* | 0?* | ???????????????*) return 1
 words() { printf %s "pass${1}fail"; }
 is_word() { case $1 in pass | fail) ;; *) return 1 ;; esac; }
 outcome() { case $1 in [Pp]ass | PASS) rdc_outcome=pass ;; [Ff]ail | FAIL) rdc_outcome=fail ;; *) return 1 ;; esac; }
-left_calls() { return 1; }
-limit_reached() { damaged; }
-for rdc_word in resume_values restored call_again no_values; do eval "$rdc_word() { :; }"; done
+for rdc_word in resume_values restored call_again no_values calls_ended limit_reached; do
+  eval "$rdc_word() { :; }"
+done
 
 # Decides about a unit that was running when the run was interrupted (R2).
 decide() {
@@ -60,8 +60,7 @@ decide() {
   [ -n "${rdc_given_ASSUME-}" ] || waits "unit $rdc_id was interrupted: $rdc_says"
   outcome "$rdc_given_ASSUME" || fail "this is none of the words of unit $rdc_id: $rdc_says"
   no_values
-  now; rdc_start=$rdc_now
-  called; say "$rdc_says, as assumed"
+  announce ', as assumed'
   ended 0
 }
 
@@ -69,6 +68,6 @@ decide() {
 is_left() {
   { read -r rdc_value rdc_left rdc_since rdc_where < "$rdc_files/process"; } 2> /dev/null || return 1
   [ "$rdc_value:$rdc_where" = "$rdc_count:$rdc_place" ] && is_number "$rdc_left" || return 1
-  alive "$rdc_left" "$rdc_since" || left_calls
+  alive "$rdc_left" "$rdc_since" || ! calls_ended
 }
 end_left() { end_process "$rdc_left" "$rdc_since" TERM 100; }
