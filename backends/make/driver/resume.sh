@@ -28,13 +28,11 @@ is_number() { case $1 in '' | *[!0123456789]* | 0?* | ???????????????*) return 1
 words() { printf %s "pass${1}fail"; }
 is_word() { case $1 in pass | fail) ;; *) return 1 ;; esac; }
 outcome() { case $1 in [Pp]ass | PASS) rdc_outcome=pass ;; [Ff]ail | FAIL) rdc_outcome=fail ;; *) return 1 ;; esac; }
-for rdc_word in resume_values restored call_again no_values calls_ended limit_reached; do
-  eval "$rdc_word() { :; }"
-done
+for rdc_word in resume_values restored call_again no_values calls_ended limited; do eval "$rdc_word() { :; }"; done
 
 # Decides about a unit that was running when the run was interrupted (R2).
 decide() {
-  case $rdc_last in run\ *) return ;; over*LIMIT*) limit_reached ;; esac
+  case $rdc_last in run\ *) return ;; over*LIMIT*) limited ;; esac
   if [ -n "$rdc_done" ]; then # what followed its outcome was not recorded, or is the end
     is_word "$rdc_done" || damaged
     rdc_outcome=$rdc_done
@@ -45,8 +43,7 @@ decide() {
   if is_left; then
     rdc_says="unit $rdc_id: its command still runs (pid $rdc_left)"
     rdc_word="$rdc_says; wait for its end, or end it and run it again: ${rdc_again}resume RERUN=1"
-    $rdc_rerun || [ -z "${rdc_given_ASSUME-}" ] || fail "$rdc_word"
-    $rdc_rerun || waits "$rdc_word"
+    $rdc_rerun || { [ -z "${rdc_given_ASSUME-}" ] && waits "$rdc_word"; fail "$rdc_word"; }
     say "rdc: $rdc_says; ending it"
     end_left
   fi

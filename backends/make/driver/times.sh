@@ -6,7 +6,7 @@ rdc_limit=''
 before() {
   if [ -n "$rdc_limit" ] && [ "$rdc_kind" != gate ] && [ "$rdc_verb" != step ] && at_least rdc.tasks "$rdc_limit"; then
     record "over 1 STOP LIMIT $rdc_unit"
-    limit_reached
+    limited
   fi
   rdc_value=${rdc_delay_U-}
   [ -z "$rdc_value" ] || [ "$rdc_attempt" -eq 1 ] || wait_before
@@ -14,7 +14,7 @@ before() {
 
 # Tasks count towards the limit, gates do not.
 counted() { [ -z "$rdc_limit" ] || [ "$rdc_kind" = gate ] || add rdc.tasks 1; }
-limit_reached() {
+limited() {
   take "${rdc_last##* }" || damaged
   end 1 "STOP $rdc_id: the limit of $rdc_limit units was reached"
 }
