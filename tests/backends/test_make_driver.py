@@ -48,6 +48,12 @@ def test_the_driver_stays_short(module: str) -> None:
     lines = (FOLDER / f"{module}.sh").read_text(encoding="utf-8").splitlines()
     assert len(lines) <= (BUDGET if module == "core" else 175)
     assert [line for line in lines if len(line) > 120] == []
+    assert re.fullmatch(r"# --- (The driver|Module): .* -+", lines[0]), "a Makefile can be cut above it"
+
+
+def test_the_driver_of_plain_commands_stays_short() -> None:
+    needed = ["core", *OF_VERBS, "retries"]
+    assert sum(len((FOLDER / f"{name}.sh").read_text(encoding="utf-8").splitlines()) for name in needed) <= 455
 
 
 def test_shellcheck_finds_nothing_and_shells_can_read_it(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-# --- Module: slots: `values/SLOT.N` is what one holds since line N of the journal; its register is N, 0 if it is unset 
+# --- Module: values: `values/SLOT.N` is what a slot holds since line N of the journal; its register is N, or 0 --------
 slot() {
   key "$1"
   eval "rdc_r_$rdc_key=0 rdc_slot_$rdc_key=yes"
