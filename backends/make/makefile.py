@@ -11,7 +11,7 @@ from backends.base import MARK
 from backends.make.blocks import define
 from backends.make.inputs import CONTROLS, variable
 from backends.make.options import MakeOptions
-from backends.make.parts import Needs, part
+from backends.make.parts import OF_VERBS, Needs, part
 from backends.make.rules import Rule, rules_of
 from backends.make.templating import render
 from backends.make.texts import comment, visible
@@ -40,7 +40,8 @@ def makefile(program: Program, options: MakeOptions) -> str:
     table = list(define(prefix, "RDC_UNITS", units.table()))
     if values := units.values():
         table += ["", *define(prefix, "RDC_VALUES", values)]
-    parts = [part(module) for module in needs.modules(units)]
+    modules = list(needs.modules(units))
+    verbs = [verb for verb in VERBS if verb != "answer" or "asks" in modules]
     text = f"{options.state_dir.rstrip('/') or '/'}/{re.sub(r'[^A-Za-z0-9._-]', '-', program.name)}.make"
     takes = [*CONTROLS, *(declared.name for declared in program.inputs)]
     variables = [*CONTROLS, *(variable(number) for number, _ in enumerate(program.inputs, 1))]
@@ -55,17 +56,17 @@ def makefile(program: Program, options: MakeOptions) -> str:
         included=program.sources[1:],
         needs=", a POSIX shell and python3 3.9" if needs.needs_helper else " and a POSIX shell",
         rules=[Rule(prefix + rule.slug, rule.unit, prefix + (rule.before or "begin")) for rule in rules],
-        asks=any(line.startswith(f"define {prefix}ask_") for unit in written for line in unit.lines),
-        has_entry=any(line.startswith("entry ") for line in table),
+        says=any(line.startswith(f"define {prefix}ask_") for unit in written for line in unit.lines),
         units=written,
         table=[*units.words.blocks(), *table, *_spaced(needs.texts(prefix))],
         identity=_identity(program),
         state=text,
         alone=" ".join(units.names.nodes[node.id] for node in program.nodes if is_unit(node)),
-        verbs=" ".join(prefix + verb for verb in VERBS),
+        verbs=" ".join(prefix + verb for verb in verbs),
+        asks="asks" in modules,
         takes=" ".join(f"{name}:{as_what}" for name, as_what in zip(takes, variables, strict=True)),
-        driver=f"$({prefix}RDC_LINE)".join([*(f"$(value {prefix}{one.name})" for one in parts), '"$$@"']),
-        parts=parts,
+        parts=" ".join(prefix + part(module).name for module in modules),
+        driver=[part(module) for module in ("core", *OF_VERBS, *modules)],
     )
 
 

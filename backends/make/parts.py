@@ -17,43 +17,25 @@ from compiler.ir.features import Feature, features_of
 from compiler.ir.program import Program, texts_of
 from compiler.ir.tasks import Agent, Ask, Gate, Parallel, Shell, Tool
 
-_ABOUT = {
-    "core": "The driver: takes one unit after the other, and keeps a journal of it",
-    "rules": "Module: units as rules of make",
-    "choices": "Module: what is decided by itself",
-    "counters": "Module: counters",
-    "retries": "Module: attempts",
-    "marks": "Module: numbers in texts",
-    "texts": "Module: texts that refer to values",
-    "files": "Module: files of a run",
-    "asks": "Module: questions for pass or fail",
-    "words": "Module: words of outcomes",
-    "values": "Module: values",
-    "inputs": "Module: inputs",
-    "questions": "Module: questions for texts and options, and gates",
-    "calls": "Module: agents, tools and time limits",
-    "times": "Module: delays and limits",
-}
-_NAMES = {"core": "RDC_DRIVER"}
+OF_VERBS = ("resume", "status", "help", "alone", "clearing")
+"""The modules that are handed over for what make is told to do; the others are for what a program has."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A constant text: what it is about, the name of its block, and the text."""
+    """A constant text: the line above it, the name of its block, and the text."""
 
-    about: str
+    title: str
     name: str
     text: str
 
 
-def part(module: str) -> Part:
-    """A part of the driver."""
-    return Part(_ABOUT[module], _NAMES.get(module, f"RDC_MODULE_{module.upper()}"), _text(module))
-
-
 @cache
-def _text(module: str) -> str:
-    return files("backends.make").joinpath("driver", f"{module}.sh").read_text(encoding="utf-8").rstrip("\n")
+def part(module: str) -> Part:
+    """A part of the driver, whose first line is its title."""
+    text = files("backends.make").joinpath("driver", f"{module}.sh").read_text(encoding="utf-8").rstrip("\n")
+    title, _, rest = text.partition("\n")
+    return Part(title, "RDC_DRIVER" if module == "core" else f"RDC_MODULE_{module.upper()}", rest)
 
 
 @dataclass(frozen=True)
@@ -74,9 +56,8 @@ class Needs:
         )
 
     def modules(self, units: Units) -> Iterator[str]:
-        """The modules of the driver, in their order."""
+        """The modules that the program needs, in their order."""
         asks, is_rich = self.has(Ask, Gate), not self.is_simple
-        yield "core"
         wanted_if = {
             "rules": self.has_rules,
             "choices": any(not is_unit(node) for node in units.shown),

@@ -118,8 +118,9 @@ class Units:
     # --- RDC_UNITS ----------------------------------------------------------------------------------------------------
 
     def table(self) -> str:
-        """The text of RDC_UNITS."""
-        return "\n".join(line for node in self.shown for line in self._row(node))
+        """The text of RDC_UNITS: the unit with which a run begins is the first."""
+        listed = sorted(self.shown, key=lambda node: node.id != self.program.entry)
+        return "\n".join(line for node in listed for line in self._row(node))
 
     def values(self) -> str:
         """The text of RDC_VALUES: counters, values and inputs, and where a run begins and ends."""
@@ -145,9 +146,8 @@ class Units:
     def _row(self, node: Node) -> Iterator[str]:
         name, marks = self.names.nodes[node.id], self.marks(node)
         title = visible(marks.text(node.title)) if self.is_simple else marks.text(node.title)
-        yield f"unit {name} {_kind(node)} {self.words.quoted(title)}"
-        if name != node.id:
-            yield f"  known_as {self.words.quoted(visible(node.id))}"
+        known_as = "" if name == node.id else f" {self.words.quoted(visible(node.id))}"
+        yield f"unit {name} {_kind(node)} {self.words.quoted(title)}{known_as}"
         if node.retries and node.id not in self.own:
             yield f"  attempts {self.names.registers[node.retries]}"
         for variable in node.variables:
@@ -178,8 +178,6 @@ class Units:
             yield f"  delay {node.settings.delay} {node.settings.backoff}"
 
     def _whole(self) -> Iterator[str]:
-        if self.program.entry != self.shown[0].id:
-            yield f"entry {self.names.nodes[self.program.entry]}"
         if self.program.limit is not None:
             yield f"limit {self.program.limit}"
 

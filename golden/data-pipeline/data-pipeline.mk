@@ -84,46 +84,65 @@ RDC_STATE := .rdc/data-pipeline.make
 RDC_FILE := $(lastword $(MAKEFILE_LIST))
 RDC_UNITS_ALONE := 1 2 3.1 3.2 4 5
 RDC_STEPS := $(RDC_UNITS_ALONE:%=step-%)
-RDC_TARGETS := run resume status answer clean unlock help $(RDC_STEPS)
+RDC_TARGETS := run resume status clean unlock help $(RDC_STEPS)
 .PHONY: $(RDC_TARGETS)
 
 run: ; $(call RDC_CALL,run,$(RDC_UNITS_ALONE))
 resume: ; $(call RDC_CALL,resume,$(RDC_UNITS_ALONE))
 status: ; $(call RDC_CALL,status)
-answer: ; $(call RDC_CALL,answer)
 clean: ; $(call RDC_CALL,clean)
 unlock: ; $(call RDC_CALL,unlock)
-help: ; $(call RDC_CALL,help $(RDC_UNITS_ALONE))
+help: ; $(call RDC_CALL,help)
 # One unit alone, apart from any run.
 $(RDC_STEPS): step-%: ; $(call RDC_CALL,step $*,$*)
+
+# What of the driver each of them needs besides what all have in common.
+RDC_MORE :=
+resume: RDC_MORE := RDC_MODULE_RESUME
+status: RDC_MORE := RDC_MODULE_RESUME RDC_MODULE_STATUS
+help: RDC_MORE := RDC_MODULE_HELP
+clean unlock: RDC_MORE := RDC_MODULE_CLEARING
+$(RDC_STEPS): RDC_MORE := RDC_MODULE_ALONE
 
 # `make -n` shows the commands in place of what would call the driver, which is handed over in the environment.
 RDC_SH := $(SHELL)
 RDC_HASH := \#
 RDC_DRY = $(findstring n,$(filter-out --%,$(firstword -$(MAKEFLAGS))))
-RDC_CALL = $(if $(RDC_DRY),$(foreach unit,$(2),$(RDC_SHOW)),@exec $(RDC_SH) -c 'eval "$$RDC"' rdc $(1))
+RDC_CALL = $(if $(RDC_DRY),$(foreach unit,$(2),$(RDC_SHOW)),@exec $(RDC_SH) -c 'eval "$$RDC_GIVEN$$RDC"' rdc $(1))
 RDC_SHOW = $(info $(RDC_HASH) step-$(unit))$(info $(value do_$(unit))$(value escaped_do_$(unit))$(value ask_$(unit)))
 
 # What is given as NAME=VALUE is a text, and make expands nothing in it.
 RDC_TEXT = $(eval override $(1) := $$(value $(1)))$(eval export $(1))
 $(foreach RDC_NAME,$(.VARIABLES),$(if $(filter command%,$(origin $(RDC_NAME))),$(call RDC_TEXT,$(RDC_NAME))))
 RDC_TAKES := AGENT:AGENT ANSWERS:ANSWERS ASSUME:ASSUME HUMAN:HUMAN INPUTS:INPUTS RERUN:RERUN RESULT:RESULT TOOLS:TOOLS UNIT:UNIT
-RDC_IS_GIVEN = $(filter command override,$(firstword $(origin $(firstword $(subst :, ,$(1))))))
-RDC_GIVEN := $(foreach take,$(RDC_TAKES),$(if $(call RDC_IS_GIVEN,$(take)),$(take)))
-RDC_HAND_OVER = $(eval export RDC_GIVEN_$(lastword $(subst :, ,$(1))) = $$(value $(firstword $(subst :, ,$(1)))))
-$(foreach take,$(RDC_GIVEN),$(call RDC_HAND_OVER,$(take)))
+override RDC_QUOTED = '$(subst ','\'',$(1))'
+override RDC_NAMED = $(firstword $(subst :, ,$(take)))
+override RDC_VARIABLE = rdc_given_$(lastword $(subst :, ,$(take)))
+override RDC_IS_GIVEN = $(filter command override,$(firstword $(origin $(RDC_NAMED))))
+override RDC_VALUE = $(RDC_VARIABLE)=$(call RDC_QUOTED,$(value $(RDC_NAMED)));$(if $(findstring -,$(RDC_NAMED)),,unset $(RDC_NAMED);)
+override RDC_TAKE = unset $(RDC_VARIABLE);$(if $(RDC_IS_GIVEN),$(RDC_VALUE))
+override RDC_GIVEN = $(foreach take,$(RDC_TAKES),$(RDC_TAKE))
 export RDC_GIVEN
-export RDC_PROGRAM
-export RDC_STATE
-export RDC_FILE
-export RDC_TOP = $(firstword $(MAKEFILE_LIST))
-export RDC_FOLDER = $(if $(findstring w,$(filter-out --%,$(firstword -$(MAKEFLAGS)))),$(CURDIR))
-export RDC_PREFIX =
-export RDC = $(value RDC_DRIVER)$(RDC_LINE)$(value RDC_MODULE_RETRIES)$(RDC_LINE)"$$@"
+
+# The driver, and in its first line where things are.
+RDC_TOP = $(filter-out $(firstword $(wildcard GNUmakefile makefile Makefile)),$(firstword $(MAKEFILE_LIST)))
+RDC_FOLDER = $(if $(findstring w,$(filter-out --%,$(firstword -$(MAKEFLAGS)))),$(CURDIR))
+RDC_SPECIAL = ' " ` \ & ; | < > ( ) [ ] { } * ? ! ~ $$ $(RDC_HASH)
+RDC_WORD = $(if $(word 2,$(1))$(strip $(foreach one,$(RDC_SPECIAL),$(findstring $(one),$(1)))),$(call RDC_QUOTED,$(1)),$(1))
+RDC_AGAIN = make$(if $(RDC_FOLDER), -C $(call RDC_WORD,$(RDC_FOLDER)))$(if $(RDC_TOP), -f $(call RDC_WORD,$(RDC_TOP)))
+RDC_HINTS = rdc_begin=$(call RDC_QUOTED,$(RDC_AGAIN)) rdc_again=$(call RDC_QUOTED,$(RDC_AGAIN) )
+RDC_PLACES = rdc_state=$(RDC_STATE) rdc_prefix= rdc_file=$(call RDC_QUOTED,$(RDC_FILE))
+RDC_BEGINS = $(RDC_PLACES) $(RDC_HINTS)
+RDC_PARTS := RDC_MODULE_RETRIES
+export RDC = $(RDC_BEGINS)$(RDC_LINE)$(foreach part,RDC_DRIVER $(RDC_MORE) $(RDC_PARTS),$(value $(part))$(RDC_LINE))load; "$$@"
 define RDC_LINE
 
 
 endef
-
 # --- golden/shared/mk/takes-one-unit-after-the-other.mk
-# --- golden/shared/mk/attempts.mk
+# --- golden/shared/mk/going-on-with-a-run.mk
+# --- golden/shared/mk/what-was-done.mk
+# --- golden/shared/mk/what-there-is.mk
+# --- golden/shared/mk/one-unit-alone.mk
+# --- golden/shared/mk/runs-that-are-no-more.mk
+# --- golden/shared/mk/attempts-at-a-unit.mk

@@ -195,7 +195,7 @@ def test_names_of_nested_runbooks_execute_nothing(name: str, tmp_path: Path) -> 
 def test_a_dry_run_of_make_executes_nothing_and_writes_nothing(document: str, tmp_path: Path) -> None:
     place = Place(tmp_path, document)
     before = place.files
-    for target in ("run", "resume", "status", "answer", "clean", "help", "step-1", "step-2"):
+    for target in ("run", "resume", "status", "clean", "help", "step-1", "step-2"):
         assert place.make("-n", target).returncode == 0
     assert place.make("-n").returncode == 0
     assert place.files == before
@@ -342,7 +342,8 @@ def test_a_changed_makefile_refuses_the_state(
         kill_all(ended[0].pid)
         ended[0].wait()
     place.write(second, {})
-    for words in (["resume", "RERUN=1"], ["answer", "UNIT=2", "RESULT=yes"], ["status"]):
+    answer = [["answer", "UNIT=2", "RESULT=yes"]] if first == FLOW else []
+    for words in (["resume", "RERUN=1"], *answer, ["status"]):
         refused = place.make(*words)
         assert refused.returncode
         assert last_line(refused).startswith("rdc: error: this run was started with a different version")

@@ -399,7 +399,7 @@ def test_a_kill_ends_all_that_is_called_and_the_run_is_resumed(
     for pid in made.read("began").split():
         assert is_gone(int(pid))
     assert made.end("resume", f"AGENT={command}") == "rdc: WAITING 2"
-    assert "ASSUME is none of the words" in made.end("resume", f"AGENT={command}", "ASSUME=pass")
+    assert "this is none of the words of unit" in made.end("resume", f"AGENT={command}", "ASSUME=pass")
     (tmp_path / "quick").touch()
     if number == signal.SIGKILL:
         assert made.end("resume", f"AGENT={command}", "RERUN=1") == "rdc: COMPLETE <OK OK>"
@@ -424,7 +424,7 @@ def test_a_call_of_which_nothing_is_left_but_the_agent_is_ended_when_it_is_made_
     agents = [int(pid) for pid in made.read("began").split()]
     assert len(agents) == 2
     said = made.make("resume", f"AGENT={command}", "ASSUME=go on").stdout.decode()
-    assert "its agents still runs (pid " in said
+    assert "its command still runs (pid " in said
     assert "wait for its end, or end it and run it again: make resume RERUN=1" in said
     assert re.search(r"its command still runs \(pid [0-9]+, [0-9]+\)$", made.make("status").stdout.decode())
     assert made.end("resume", f"AGENT={command}") == "rdc: WAITING 2"

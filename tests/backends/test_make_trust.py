@@ -13,6 +13,7 @@ from compiler.ir.edges import Add, Reset
 from compiler.ir.program import Register, Variable
 from tests.backends.makefiles import FLOW, PLAIN, Place, environment, last_line
 from tests.backends.programs import Made, always, node, program, shell, when
+from tests.backends.test_make_texts import said
 
 EVIL = [
     "$(touch${IFS}canary)",
@@ -22,13 +23,14 @@ EVIL = [
     "x}$(touch${IFS}canary)",
 ]
 LINES = [
-    "begin {} 1 -",
-    "begin 2 {} -",
+    "begin {} 1",
+    "begin 2 {}",
     "begin 2 1 {}",
-    "begin 2 1 - {}=1",
-    "begin 2 1 - n={}",
-    "begin 2 08 - n=08",
-    "begin 3 1 -",
+    "begin 2 1 {}=1",
+    "begin 2 1 n={}",
+    "begin 2 1 by {}",
+    "begin 2 08 n=08",
+    "begin 3 1",
     "end 1 {} 0 1",
     "end 1 pass {} 1",
     "end 1 pass 0 {}",
@@ -72,9 +74,9 @@ def test_values_of_a_journal_are_numbers_of_known_counters(tmp_path: Path) -> No
     made = counting(tmp_path)
     path = made.state / "journal"
     *kept, last = path.read_text(encoding="utf-8").splitlines()
-    assert last.startswith("4 begin 2 1 - n=1 |")
+    assert last.startswith("4 begin 2 1 n=1 |")
     for changed in ("n=08", "n=x", "m=1", "n=", "n", "2=1"):
-        line = f"4 begin 2 1 - {changed}"
+        line = f"4 begin 2 1 {changed}"
         path.write_text("".join(f"{one}\n" for one in [*kept, f"{line} | {line}"]), encoding="utf-8")
         assert "the journal is damaged" in made.end("resume", "RERUN=1"), changed
 
@@ -102,10 +104,31 @@ def test_names_that_differ_in_a_dot_or_a_dash_share_nothing(tmp_path: Path) -> N
     assert re.findall(r"^pass (\S+)", made.make("status").stdout.decode(), re.MULTILINE) == names
     journal = made.state / "journal"
     whole = journal.read_text(encoding="utf-8")
-    journal.write_text(whole.splitlines()[0] + "\n2 begin a-b 1 - | 2 begin a-b 1 -\n", encoding="utf-8")
+    journal.write_text(whole.splitlines()[0] + "\n2 begin a-b 1 | 2 begin a-b 1\n", encoding="utf-8")
     assert "the journal is damaged" in made.end("resume", "RERUN=1"), (
         "no unit has this name, though one has its variables"
     )
+
+
+def test_a_nul_in_a_journal_is_damage(tmp_path: Path) -> None:
+    place = Place(tmp_path, FLOW)
+    place.make()
+    path = place.state / "journal"
+    whole = path.read_bytes()
+    for damaged, line in ((whole + b"\0" * 9, 5), (whole.replace(b"pass", b"pas\0", 1), 3), (whole[:-1] + b"\0", 4)):
+        path.write_bytes(damaged)
+        for words in (["status"], ["resume"], ["run"]):
+            assert f"journal:{line}: the journal is damaged" in last_line(place.make(*words)), damaged
+        assert path.read_bytes() == damaged
+    assert place.lines("log") == ["build"]
+
+
+@pytest.mark.parametrize("content", [b"yes\0\nyes\n", b"\0yes\nyes\n", b"2 yes\0no\nyes\n", b"2<<END\nyes\0\nEND\n"])
+def test_a_nul_in_a_file_of_answers_is_refused(content: bytes, tmp_path: Path) -> None:
+    place = Place(tmp_path, FLOW)
+    (tmp_path / "answers").write_bytes(content)
+    assert last_line(place.make("ANSWERS=answers")).startswith("rdc: error: ")
+    assert place.lines("log") == []
 
 
 # --- State of others --------------------------------------------------------------------------------------------------
@@ -194,29 +217,54 @@ KINDS = {
 }
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_shells_and_awks_of_all_kinds_run_it(kind: str, tmp_path: Path) -> None:
-    for words in KINDS[kind].values():
-        if not shutil.which(words.split()[0]):
-            pytest.skip(f"there is no {words.split()[0]} here")
+@pytest.fixture(params=KINDS)
+def kind(request: pytest.FixtureRequest, tmp_path: Path) -> dict[str, str]:
+    """What make and its PATH are told so that a shell or an awk of a kind is taken."""
     shim = tmp_path / "bin"
     shim.mkdir()
-    for name, words in KINDS[kind].items():
+    for name, words in KINDS[request.param].items():
         real, *more = words.split()
+        if not shutil.which(real):
+            pytest.skip(f"there is no {real} here")
         (shim / name).write_text(f'#!/bin/dash\nexec {shutil.which(real)} {" ".join(more)} "$@"\n', encoding="utf-8")
         (shim / name).chmod(0o755)
-    place = Place(tmp_path, FLOW)
+    return {"shell": f"SHELL={shim}/sh" if (shim / "sh").exists() else "SHELL=/bin/sh", "path": f"{shim}:/usr/bin:/bin"}
+
+
+KILLED = "[ -e again ] || { touch again; kill -9 $PPID; }; echo build >> log"
+
+
+def test_shells_and_awks_of_all_kinds_run_it(kind: dict[str, str], tmp_path: Path) -> None:
+    place = Place(tmp_path, FLOW.replace("echo build >> log", KILLED))
 
     def make(*words: str) -> subprocess.CompletedProcess[str]:
-        return place.make(f"SHELL={shim}/sh" if (shim / "sh").exists() else "SHELL=/bin/sh", *words,
-                          PATH=f"{shim}:/usr/bin:/bin")  # fmt: skip
+        return place.make(kind["shell"], *words, PATH=kind["path"])
 
-    assert last_line(make()) == "rdc: WAITING 2"
+    assert "make step-4" in make("help").stdout
+    assert make().returncode
+    assert last_line(make("resume")) == "rdc: WAITING 1"
+    assert last_line(make("status")).startswith("at 1 Build it")
+    assert last_line(make("resume", "RERUN=1")) == "rdc: WAITING 2"
+    with (place.state / "journal").open("a", encoding="utf-8") as journal:
+        journal.write("6 en")
     assert make("answer", "UNIT=2", "RESULT=yes").returncode == 0
     (tmp_path / "answers").write_text("3<<END\nyes\nEND\n", encoding="utf-8")
     done = make("resume", "ANSWERS=answers")
     assert last_line(done) == "rdc: COMPLETE Out it goes", done.stderr
+    assert make("step-1").returncode == 0
     assert place.stands() == "pass 1\nyes 2\npass 3\npass 4\nover: COMPLETE\n"
+    damaged = (place.state / "journal").read_text(encoding="utf-8").replace("end 2", "end 3", 1)
+    (place.state / "journal").write_text(damaged, encoding="utf-8")
+    assert "journal:6: the journal is damaged" in last_line(make("resume"))
+    assert make("clean").returncode == make("unlock").returncode == 0
+
+
+def test_shells_and_awks_of_all_kinds_carry_values(kind: dict[str, str], tmp_path: Path) -> None:
+    made = Made(tmp_path, said())
+    value = "it's $(touch x) \\ 100 %"
+    assert made.end(kind["shell"], f"a={value}", PATH=kind["path"]) == "rdc: WAITING ask"
+    assert made.make(kind["shell"], "answer", "UNIT=ask", f"RESULT={value}", PATH=kind["path"]).returncode == 0
+    assert made.end(kind["shell"], "resume", PATH=kind["path"]) == f"rdc: COMPLETE {value}|{value}"
 
 
 def test_many_units_are_left_to_the_driver(tmp_path: Path) -> None:

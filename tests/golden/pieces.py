@@ -30,7 +30,7 @@ class Form:
 
 FORMS: Mapping[str, Form] = {
     "py": Form(re.compile(r"(?m)^# --- (?P<title>[^-\n].*)\n"), after="\n# The runtime of rdc "),
-    "mk": Form(re.compile(r"(?m)^# --- (?:The driver|Module): (?P<title>.*?) -+\n")),
+    "mk": Form(re.compile(r"(?m)^\n# --- (?:The driver|Module): (?P<title>.*?) -+\n")),
     "yml": Form(re.compile(r"(?m)^ {10}# --- (?P<title>[^-\n].*)\n"), 10, after="\n      - name: Write the runtime\n"),
 }
 """By the ends of the names of files."""

@@ -1,13 +1,12 @@
-# --- Questions for pass or fail: answered at a terminal, from a file, or by `make answer` -----------------------------
+# --- Module: questions for pass or fail: answered at a terminal, from a file, or by `make answer` ---------------------
 perform_pass_fail() { ask; }
 perform_yes_no() { ask; }
-rdc_ready="$rdc_ready check_answers"
 
 ask() {
   show_question
   if from_make; then return; fi
-  if [ -n "$rdc_given_ANSWERS" ] && from_file; then return; fi
-  if [ -n "$rdc_given_AGENT" ] && by_agent; then return; fi
+  if [ -n "${rdc_given_ANSWERS-}" ] && from_file; then return; fi
+  if [ -n "${rdc_given_AGENT-}" ] && by_agent; then return; fi
   if [ -t 0 ] && [ -t 2 ]; then from_terminal; return; fi
   [ "$rdc_verb" != step ] || end 75 "WAITING $rdc_id"
   hint | while IFS= read -r rdc_word; do
@@ -16,9 +15,14 @@ ask() {
   say "rdc: to go on:  ${rdc_again}resume"
   end 75 "WAITING $rdc_id"
 }
+quoted() { # a word as it can be pasted into a shell
+  case $1 in
+    *[!A-Za-z0-9_./-]*) printf "'%s'" "$(printf '%s\n' "$1" | sed "s/'/'\\\\''/g")" ;; *) printf %s "${1:-''}" ;;
+  esac
+}
 from_make() { return 1; }
 by_agent() { return 1; }
-show_question() { of ask; filled "$rdc_value"; [ -z "$rdc_value" ] || say "$rdc_value"; }
+show_question() { filled "$rdc_ask_U"; [ -z "$rdc_value" ] || say "$rdc_value"; }
 in_words() {
   rdc_low=$1
   [ "$rdc_kind" != yes_no ] || case $1 in pass) rdc_low=yes ;; *) rdc_low=no ;; esac
@@ -56,16 +60,13 @@ from_terminal() {
 
 # Records the answer that a person gives by make; the run goes on when somebody says so.
 answer() {
-  is_there || fail "no run waits for an answer"
-  lock; read_journal; own_journal; ready_to_answer; mend_journal
+  take_up; ready_to_answer
   case $rdc_last in "begin "*) ;; *) fail "no unit waits for an answer" ;; esac
   case $rdc_kind in bash | sh | agents | tool) fail "no unit waits for an answer" ;; esac
-  [ "$rdc_id" = "$rdc_given_UNIT" ] ||
-    fail "unit '$(printf '%s' "$rdc_given_UNIT" | tr -c '[:print:]' ' ')' does not wait for an answer"
-  case $rdc_given in
-    *" RESULT:RESULT "*) ;;
-    *) fail "RESULT is missing: ${rdc_again}answer UNIT=$(quoted "$rdc_id") RESULT=$(hints ' or ')" ;;
-  esac
+  [ "$rdc_id" = "${rdc_given_UNIT-}" ] ||
+    fail "unit '$(printf '%s' "${rdc_given_UNIT-}" | tr -c '[:print:]' ' ')' does not wait for an answer"
+  [ -n "${rdc_given_RESULT+given}" ] ||
+    fail "RESULT is missing: ${rdc_again}answer UNIT=$(quoted "$rdc_id") RESULT=$(hints ' or ')"
   read_reply "$rdc_given_RESULT" || fail "this is no answer of unit $rdc_id: $(refused_reply); RESULT=$(hints ' or ')"
   now; rdc_start=$rdc_now
   replied ''
@@ -85,10 +86,10 @@ asks() {
 # Reads the file of answers before anything is run, and lets rdc_answers be lines with line, word and unit of each. Its
 # lines are `UNIT REPLY` and `REPLY`, or `UNIT<<WORD` … `WORD`; or it is a JSON object.
 check_answers() {
-  [ -n "$rdc_given_ANSWERS" ] || return 0
+  [ -n "${rdc_given_ANSWERS-}" ] || return 0
   [ -f "$rdc_given_ANSWERS" ] && [ -r "$rdc_given_ANSWERS" ] || fail "the answers cannot be read: $rdc_given_ANSWERS"
-  rdc_sum=$(cksum < "$rdc_given_ANSWERS" | tr ' ' -)
-  [ -n "$rdc_sum" ] || fail "the answers cannot be read: $rdc_given_ANSWERS; is cksum on PATH?"
+  rdc_sum=$(cksum < "${rdc_given_ANSWERS-}" | tr ' ' -)
+  [ -n "$rdc_sum" ] || fail "the answers cannot be read: ${rdc_given_ANSWERS-}; is cksum on PATH?"
   rdc_answers=$({ asks; echo; answer_lines; } | LC_ALL=C awk '
     function give(at, said, unit) {
       if (tolower(said) ~ /^(pass|fail|yes|no)$/ && (unit == "" || unit in known)) print at, said, unit
@@ -108,21 +109,21 @@ check_answers() {
       give(at, $NF, unit)
     }
     END { if (word != "") print "wrong " at ": the last line of this answer is missing" }
-  ') || fail "$rdc_given_ANSWERS cannot be read as JSON"
+  ') || fail "${rdc_given_ANSWERS-} cannot be read as JSON"
   rdc_says=$(printf '%s\n' "$rdc_answers" | sed -n 's/^wrong //p' | head -n 1)
   [ -z "$rdc_says" ] || fail "this is no answer of a unit that asks: line $rdc_says"
 }
 answer_lines() {
-  case $(LC_ALL=C tr -d ' \t\r\n\000' < "$rdc_given_ANSWERS" | LC_ALL=C cut -c 1-2) in
+  case $(LC_ALL=C tr -d ' \t\r\n\000' < "${rdc_given_ANSWERS-}" | LC_ALL=C cut -c 1-2) in
     '{"' | '{}') ;; # a unit may be called {N}
-    *) cat "$rdc_given_ANSWERS"; return ;;
+    *) cat "${rdc_given_ANSWERS-}"; return ;;
   esac
   python3 -I -c '
 import json, sys
 for unit, value in json.loads(open(sys.argv[1], "rb").read().decode("utf-8-sig"), object_pairs_hook=tuple):
     for one in value if isinstance(value, list) else [value]:
         print(unit or "no unit", one if isinstance(one, str) else "no word")
-' "$rdc_given_ANSWERS" 2> /dev/null || echo 'this is JSON that is damaged, or there is no python3 to read it'
+' "${rdc_given_ANSWERS-}" 2> /dev/null || echo 'this is JSON that is damaged, or there is no python3 to read it'
 }
 
 # Takes the next answer of the file: one for the unit itself before a common one, each once.
@@ -139,7 +140,6 @@ from_file() {
   read_reply "${rdc_found#* }"
   replied "$rdc_sum ${rdc_found%% *}"
 }
-rdc_help="$rdc_help help_answers"
 help_answers() {
   help_line "${rdc_again}answer UNIT=ID RESULT=REPLY" 'answer the question that the run waits with'
   help_line "$rdc_begin ANSWERS=FILE" 'take answers from a file, in a run or when it goes on'

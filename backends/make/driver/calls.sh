@@ -1,5 +1,5 @@
-# --- Agents, tools, time limits: what sh cannot say exactly is done by a program for python3 --------------------------
-entries() { rdc_entries_U=$* rdc_noun_U=agents; [ "$1" != - ] || rdc_noun_U=agent; }
+# --- Module: agents, tools, time limits: what sh cannot say exactly is done by a program for python3 ------------------
+entries() { rdc_entries_U=$*; }
 no_answer() { rdc_none_U=$1; }
 timeout() { rdc_timeout_U=$1; }
 
@@ -15,11 +15,11 @@ helper() {
   python3 -I -B "$rdc_files/helper.py" "$@"
 }
 
-# Whether what was called still runs although the helper was killed, which is then ended with its group.
-left_calls() {
+# Whether nothing of what was called runs on although the helper was killed; else it is ended with its group.
+calls_ended() {
   rdc_since=''
-  [ -e "$rdc_files/left" ] && [ -e "$rdc_files/helper.py" ] || return 1
-  ! rdc_left=$(helper living "$rdc_files/left") && [ -n "$rdc_left" ]
+  [ -e "$rdc_files/left" ] && [ -e "$rdc_files/helper.py" ] || return 0
+  rdc_left=$(helper living "$rdc_files/left") || [ -z "$rdc_left" ]
 }
 end_left() {
   [ -z "$rdc_since" ] || end_process "$rdc_left" "$rdc_since" TERM 100
@@ -29,13 +29,13 @@ end_calls() { [ ! -e "$rdc_files/left" ] || helper end "$rdc_files/left"; }
 
 # Refuses a run that would come to an agent or a tool without a command.
 check_commands() {
+  prepare_helper
   [ -n "${rdc_python_wanted-}" ] || return 0
-  RDC_AGENT_GIVEN=$rdc_given_AGENT RDC_TOOLS_FILE=$rdc_given_TOOLS
+  RDC_AGENT_GIVEN=${rdc_given_AGENT-} RDC_TOOLS_FILE=${rdc_given_TOOLS-}
   export RDC_AGENT_GIVEN RDC_TOOLS_FILE
   rdc_says=$(helper check "$rdc_python_wanted") || fail "$rdc_says"
   unset RDC_AGENT_GIVEN RDC_TOOLS_FILE
 }
-rdc_ready="$rdc_ready prepare_helper check_commands"
 
 perform_agents() { perform_call; }
 perform_tool() { perform_call; }
@@ -59,14 +59,14 @@ call_out() {
   rdc_answer=$rdc_files/answers/$rdc_unit
   set -- "$rdc_files/call" "$(registers)" "$rdc_files/values" "$rdc_files/outcome" "$rdc_answer.$rdc_call"
   for rdc_entry in $rdc_entries; do
-    if [ "$rdc_entry" = - ]; then of ask; else of "entry${rdc_entry#_}"; fi
+    if [ "$rdc_entry" = - ]; then rdc_value=$rdc_ask_U; else eval "rdc_value=\$rdc_entry${rdc_entry#_}_U"; fi
     rdc_prompt=$rdc_files/prompts/$rdc_unit${rdc_entry#-}.$rdc_call
     { fill "$rdc_value" > "$rdc_files/new" && mv "$rdc_files/new" "$rdc_prompt"; } 2> /dev/null || unkept
     set -- "$@" "$rdc_prompt"
   done
   for rdc_entry in $rdc_entries; do set -- "$@" "$rdc_answer${rdc_entry#-}.$rdc_call"; done
   rm -f "$rdc_files/outcome"
-  RDC_AGENT_GIVEN=$rdc_given_AGENT RDC_TOOLS_FILE=$rdc_given_TOOLS
+  RDC_AGENT_GIVEN=${rdc_given_AGENT-} RDC_TOOLS_FILE=${rdc_given_TOOLS-}
   export RDC_AGENT_GIVEN RDC_TOOLS_FILE
   call_helper call $$ "$rdc_files/left" "$@"
   unset RDC_AGENT_GIVEN RDC_TOOLS_FILE
@@ -83,9 +83,8 @@ registers() {
 
 # A command with a time limit is called by the helper.
 call_command() {
-  of timeout
-  if [ -z "$rdc_value" ]; then call "$@"; return; fi
-  call_helper limited $$ "$rdc_files/left" "$rdc_value" "$@"
+  if [ -z "${rdc_timeout_U-}" ]; then call "$@"; return; fi
+  call_helper limited $$ "$rdc_files/left" "$rdc_timeout_U" "$@"
   case $rdc_code in 137 | 143) end_calls ;; esac
 }
 
@@ -99,7 +98,6 @@ by_agent() {
   reads "$rdc_files/reply" || rdc_outcome=fail
   ended 0
 }
-rdc_help="$rdc_help help_calls"
 help_calls() {
   help_line '(needs python3)' '3.9 or newer, on PATH: to call and read what sh cannot exactly'
   [ -n "${rdc_python_wanted-}" ] || return 0

@@ -1,4 +1,4 @@
-# --- What is decided by itself: passed through on the way to a unit or an end -----------------------------------------
+# --- Module: what is decided by itself: passed through on the way to a unit or an end ---------------------------------
 choose() {
   while [ -z "$rdc_over" ]; do
     look_at "$rdc_next" || fail "there is no unit $rdc_next"

@@ -1,14 +1,12 @@
-# --- Inputs -----------------------------------------------------------------------------------------------------------
+# --- Module: inputs ---------------------------------------------------------------------------------------------------
 # Name, slot, what make gives it as, type, whether one has to be given, and what help says of it.
 input() {
   rdc_inputs="$rdc_inputs $3" rdc_input=$3 rdc_input_names="$rdc_input_names${rdc_input_names:+
 }$1"
   key "$2"
   eval "rdc_name_$3=\$1 rdc_into_$3=\$rdc_key rdc_type_$3=\$4 rdc_needed_$3=\$5 rdc_about_$3=\$6 rdc_options_$3=0"
-  case $rdc_given in *":$3 "*) ;; *) unset "rdc_given_$3" ;; esac
 }
 rdc_inputs='' rdc_input_names=''
-rdc_help="$rdc_help help_inputs"
 default() { eval "rdc_default_$rdc_input=\$1"; }
 option() {
   eval "rdc_value=\$((rdc_options_$rdc_input + 1))"
@@ -33,7 +31,7 @@ take_input() {
     string)
       [ "$(LC_ALL=C tr -cd '\r\n' < "$rdc_path" | wc -c)" -eq 0 ] || fail "the input $rdc_name has more than one line"
       ;;
-    number) is_number "$(cat "$rdc_path" && echo .)" || fail "the input $rdc_name is not a decimal number" ;;
+    number) is_decimal "$(cat "$rdc_path" && echo .)" || fail "the input $rdc_name is not a decimal number" ;;
     boolean)
       rdc_value=$(cat "$rdc_path" && echo .)
       case $rdc_value in true. | false.) ;; *) fail "the input $rdc_name is neither true nor false" ;; esac
@@ -47,7 +45,7 @@ take_input() {
 }
 
 # Whether $1 is a decimal number and a dot.
-is_number() {
+is_decimal() {
   rdc_number=${1%.}
   case ${rdc_number#-} in '' | .* | *. | *[!0123456789.]* | *.*.*) return 1 ;; esac
 }

@@ -1,4 +1,4 @@
-# --- Numbers of instances in texts ------------------------------------------------------------------------------------
+# --- Module: numbers of instances in texts ----------------------------------------------------------------------------
 mark() { rdc_marks_U="${rdc_marks_U-} $1=$2"; }
 filled() {
   rdc_rest=$1

@@ -1,4 +1,4 @@
-# --- Questions for texts and options, and gates -----------------------------------------------------------------------
+# --- Module: questions for texts and options, and gates ---------------------------------------------------------------
 perform_confirm() { ask; }
 perform_input() { ask; }
 perform_select() { ask; }
@@ -6,13 +6,14 @@ perform_gate() { ask; }
 
 show_question() {
   rdc_prompt=$rdc_files/prompts/$rdc_unit.$rdc_call
-  of ask; filled "$rdc_value"
+  filled "$rdc_ask_U"
   keep "$rdc_value" "prompts/$rdc_unit.$rdc_call"
   [ ! -s "$rdc_prompt" ] || say "$(visible < "$rdc_prompt")"
   unit_words; options
 }
 from_make() { # a gate, once
-  [ "$rdc_kind" = gate ] && is_yes "$rdc_given_HUMAN" || return 1
+  [ "$rdc_kind" = gate ] || return 1
+  case ${rdc_given_HUMAN-} in '' | 0 | no) return 1 ;; esac
   rdc_given_HUMAN='' rdc_outcome=approved
   replied ''
 }
@@ -34,7 +35,7 @@ hint() {
     *) printf 'pass\nfail\n' ;;
   esac
 }
-option_text() { of "option$1"; fill "$rdc_value"; }
+option_text() { eval "fill \"\$rdc_option${1}_U\""; }
 options() {
   rdc_number=0
   [ "$rdc_kind" != select ] || for rdc_word in $rdc_words; do
@@ -85,7 +86,7 @@ replied() {
 
 # Files of answers have lines `UNIT REPLY` and `REPLY`, and `UNIT<<WORD` … `WORD`; names of units are those in `asks`.
 check_answers() {
-  [ -n "$rdc_given_ANSWERS" ] || return 0
+  [ -n "${rdc_given_ANSWERS-}" ] || return 0
   [ -f "$rdc_given_ANSWERS" ] && [ -r "$rdc_given_ANSWERS" ] || fail "the answers cannot be read: $rdc_given_ANSWERS"
   is_text "$rdc_given_ANSWERS" || fail "the answers are not UTF-8: $rdc_given_ANSWERS"
   as_lines "$rdc_given_ANSWERS" "$rdc_state/answers.lines" answers "$(asks)"

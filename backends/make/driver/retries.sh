@@ -1,7 +1,6 @@
-# --- Attempts at a unit: counted by themselves, or by a counter -------------------------------------------------------
+# --- Module: attempts at a unit: counted by themselves, or by a counter -----------------------------------------------
 retry() { [ "$rdc_attempt" -le "$1" ] && as "${2-RETRY $1}" && rdc_next=$rdc_unit rdc_nth=$((rdc_attempt + 1)); }
 attempts() { rdc_attempts_U=$1; }
 attempt() {
-  of attempts; rdc_attempt=$rdc_nth
-  [ -z "$rdc_value" ] || { value "$rdc_value"; rdc_attempt=$((rdc_value + 1)); }
+  [ -z "${rdc_attempts_U-}" ] || { value "$rdc_attempts_U"; rdc_attempt=$((rdc_value + 1)); }
 }

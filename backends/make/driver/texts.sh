@@ -1,4 +1,4 @@
-# --- Texts: what they refer to is filled in, and what a terminal would obey is a `?` ----------------------------------
+# --- Module: texts: what they refer to is filled in, and what a terminal would obey is a `?` --------------------------
 mark() {
   eval "rdc_marks_U=\${rdc_marks_U-}x"
   eval "rdc_mark=rdc_mark_U_\${#rdc_marks_U}"
@@ -70,4 +70,5 @@ visible() {
     print
   }'
 }
+shown() { case $rdc_value in *[!!-~]*) rdc_value=$(printf '%s\n' "$rdc_value" | line) ;; esac; }
 line() { visible | LC_ALL=C tr -s ' \n' ' ' | LC_ALL=C sed -e 's/^ //' -e 's/ $//'; }

@@ -1,4 +1,4 @@
-# --- Slots: `values/SLOT.N` is what one holds since line N of the journal; its register is N, 0 if it is unset --------
+# --- Module: values: `values/SLOT.N` is what a slot holds since line N of the journal; its register is N, or 0 --------
 slot() {
   key "$1"
   eval "rdc_r_$rdc_key=0 rdc_slot_$rdc_key=yes"
@@ -58,7 +58,7 @@ tell() {
   export RDC_UNIT RDC_RUN_ID RDC_ATTEMPT RDC_TITLE
   unset RDC_OUTPUT RDC_AGENT_TYPE RDC_ENTRY
   fits || return 1
-  of gives; rdc_names=$rdc_value
+  rdc_names=${rdc_gives_U-}
   [ -n "$rdc_names" ] || return 0
   case $rdc_files in /*) RDC_OUTPUT=$rdc_files/output ;; *) RDC_OUTPUT=$(pwd -P)/$rdc_files/output ;; esac
   export RDC_OUTPUT
@@ -110,8 +110,7 @@ after_command() {
 }
 no_values() {
   true > "$rdc_files/answers/$rdc_unit.$rdc_call" || unkept
-  of gives
-  for rdc_word in $rdc_value; do rm -f "$rdc_files/outputs/$rdc_unit.$rdc_call.$rdc_word"; done
+  for rdc_word in ${rdc_gives_U-}; do rm -f "$rdc_files/outputs/$rdc_unit.$rdc_call.$rdc_word"; done
 }
 
 # Reads lines `NAME=value` and `NAME<<WORD` … `WORD` of the file $1, and keeps the values of the names $3, which

@@ -1,7 +1,6 @@
-# --- Module: counters ---------------------------------------------------------------------------------------------------
 
+# --- Module: counters: their changes are noted in the journal where the next unit begins ------------------------------
 define RDC_MODULE_COUNTERS
-# --- Counters: their changes are noted in the journal where the next unit begins --------------------------------------
 counter() {
   key "$1"; eval "rdc_r_$rdc_key=\$2"
   rdc_counters="$rdc_counters $rdc_key" rdc_registers="$rdc_registers $1"
@@ -29,6 +28,17 @@ equals() { value "$1"; [ "$rdc_value" -eq "$2" ]; }
 
 # Takes what the journal says of registers, and of how many times units have been done.
 restored() {
+  rdc_facts=$(LC_ALL=C awk -v count="$rdc_count" '
+    NR > count { exit }
+    { sub(/ [|] .*/, "") }
+    $2 == "begin" { calls[$3]++ }
+    $2 == "begin" {
+      for (i = 5; i <= NF && $i != "by"; i++) { split($i, said, "="); values[said[1]] = substr($i, index($i, "=") + 1) }
+    }
+    END {
+      for (name in calls) print "calls", name, calls[name]
+      for (name in values) print "value", name, values[name]
+    }' "$rdc_journal")
   while read -r rdc_word rdc_name rdc_fact; do
     case $rdc_word in
       '') continue ;;
@@ -48,4 +58,3 @@ surround() {
   exec "$@"
 }
 endef
-

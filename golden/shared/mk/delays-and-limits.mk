@@ -1,23 +1,22 @@
-# --- Module: delays and limits ------------------------------------------------------------------------------------------
 
+# --- Module: delays and limits ----------------------------------------------------------------------------------------
 define RDC_MODULE_TIMES
-# --- Delays and limits ------------------------------------------------------------------------------------------------
 delay() { rdc_delay_U="$1 $2"; }
 limit() { rdc_limit=$1; counter rdc.tasks 0; }
 rdc_limit=''
 
 before() {
   if [ -n "$rdc_limit" ] && [ "$rdc_kind" != gate ] && [ "$rdc_verb" != step ] && at_least rdc.tasks "$rdc_limit"; then
-    note "over 1 STOP LIMIT $rdc_unit"
-    limit_reached
+    record "over 1 STOP LIMIT $rdc_unit"
+    limited
   fi
-  of delay
+  rdc_value=${rdc_delay_U-}
   [ -z "$rdc_value" ] || [ "$rdc_attempt" -eq 1 ] || wait_before
 }
 
 # Tasks count towards the limit, gates do not.
 counted() { [ -z "$rdc_limit" ] || [ "$rdc_kind" = gate ] || add rdc.tasks 1; }
-limit_reached() {
+limited() {
   take "${rdc_last##* }" || damaged
   end 1 "STOP $rdc_id: the limit of $rdc_limit units was reached"
 }

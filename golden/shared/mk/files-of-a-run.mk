@@ -1,7 +1,6 @@
-# --- Module: files of a run ---------------------------------------------------------------------------------------------
 
+# --- Module: files of a run: one has its name once it is whole, and that before the journal refers to it --------------
 define RDC_MODULE_FILES
-# --- Files of a run: one has its name once it is whole, and that before the journal refers to it -------------------
 rdc_folders='prompts answers values outputs'
 unkept() { fail "the state cannot be read or written: $rdc_files; make room for it, then: ${rdc_again}resume"; }
 
@@ -18,7 +17,6 @@ tidy() {
 }
 begin_values() { folders; values_at_begin; }
 values_at_begin() { :; }
-rdc_ready="$rdc_ready tidy"
 # How many times the unit has been done, itself included; files have that in their names.
 call_number() { call_again; rdc_call=$((rdc_call + 1)); eval "rdc_calls_$rdc_key=\$rdc_call"; }
 call_again() { key "$rdc_unit"; eval "rdc_call=\${rdc_calls_$rdc_key-0}"; }
@@ -51,4 +49,3 @@ as_lines() {
   rdc_says=$(python3 -I -c "$rdc_python_json" "$@") || fail "$1: $rdc_says"
 }
 endef
-

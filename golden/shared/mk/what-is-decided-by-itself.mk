@@ -1,7 +1,6 @@
-# --- Module: what is decided by itself ----------------------------------------------------------------------------------
 
+# --- Module: what is decided by itself: passed through on the way to a unit or an end ---------------------------------
 define RDC_MODULE_CHOICES
-# --- What is decided by itself: passed through on the way to a unit or an end -----------------------------------------
 choose() {
   while [ -z "$rdc_over" ]; do
     look_at "$rdc_next" || fail "there is no unit $rdc_next"
@@ -10,4 +9,3 @@ choose() {
   done
 }
 endef
-

@@ -1,14 +1,13 @@
-# --- Module: words of outcomes ------------------------------------------------------------------------------------------
 
+# --- Module: words of outcomes: one that somebody wrote has a name in the journal, and a text of its own --------------
 define RDC_MODULE_WORDS
-# --- Words of outcomes: one that somebody wrote has a name in the journal, and a text of its own ----------------------
 unit_words() {
   case $rdc_kind in
     confirm) rdc_words='yes no' ;;
     gate) rdc_words='approved rejected' ;;
     input) rdc_words=pass ;;
     bash | sh | pass_fail | yes_no) rdc_words='pass fail' ;;
-    *) of words; rdc_words=$rdc_value ;;
+    *) rdc_words=${rdc_words_U-} ;;
   esac
 }
 may_say() { rdc_words_U=$*; }
@@ -49,4 +48,3 @@ outcome() {
   return 1
 }
 endef
-

@@ -1,7 +1,6 @@
-# --- Module: numbers in texts -------------------------------------------------------------------------------------------
 
+# --- Module: numbers of instances in texts ----------------------------------------------------------------------------
 define RDC_MODULE_MARKS
-# --- Numbers of instances in texts ------------------------------------------------------------------------------------
 mark() { rdc_marks_U="${rdc_marks_U-} $1=$2"; }
 filled() {
   rdc_rest=$1
@@ -17,4 +16,3 @@ filled() {
   rdc_value=$rdc_rest
 }
 endef
-
