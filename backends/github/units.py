@@ -19,6 +19,7 @@ from backends.github.reasons import ways_from, ways_to
 from backends.github.scalar import OPEN, Expression, comment, label
 from backends.github.settings import UnitSecrets
 from backends.github.step import PLAIN_SHELL, Step
+from backends.remarks import of_placeholders, remarks
 from backends.shell.registers import Registers
 from compiler.ir.program import Group, Node, Register, map_texts, scope_members
 from compiler.ir.tasks import Ask, Branch, End, Gate, Shell
@@ -27,7 +28,6 @@ LOOPS = "Prepare the loops"
 """The name of the step that writes what loops share."""
 
 _SHARED = "What the loops below share; nothing of the document is in it."
-_PROMPT_LINES = 8
 
 
 @dataclass(frozen=True)
@@ -153,7 +153,11 @@ class Units:
         return Step(
             name=loop_title(units, self.plan.program.groups),
             id=self.plan.ids.nodes[place.name],
-            comments=(*in_loop(units, self.plan.program.index(), self.prompts.answerer), *self._why(place)),
+            comments=(
+                *in_loop(units, self.plan.program.index(), self.prompts.answerer),
+                *map(comment, of_placeholders(units, loop.counters)),
+                *self._why(place),
+            ),
             condition=self.parts.condition(self.part, place),
             shell=self.prompts.loop_shell(),
             env={**self.secrets.of(*place.nodes), **env, **environment(loop)},
@@ -250,7 +254,7 @@ def in_loop(units: Iterable[Node], nodes: Mapping[str, Node], answerer: str) -> 
     """For each unit of a loop where it was written, who is asked, and where the run goes from there."""
     for node in units:
         yield comment(f"{_place(node)} {title(node)}")
-        yield from (f"  {line}" for line in _said(node))
+        yield from (f"  {comment(line)}" for line in remarks(node))
         if isinstance(node.task, (Ask, Gate)):
             yield f"  asks {answerer}"
         yield from (f"  {way}" for way in ways_from(node, nodes))
@@ -259,13 +263,4 @@ def in_loop(units: Iterable[Node], nodes: Mapping[str, Node], answerer: str) -> 
 def about(node: Node) -> Iterator[str]:
     """Where a unit was written, and what stands above its command."""
     yield comment(_place(node))
-    yield from _said(node)
-
-
-def _said(node: Node) -> Iterator[str]:
-    """The first lines of what stands above the command of a unit."""
-    if isinstance(node.task, Shell) and node.task.prompt:
-        lines = [line for line in str(node.task.prompt).splitlines() if line.strip()]
-        yield from (comment(line) for line in lines[:_PROMPT_LINES])
-        if len(lines) > _PROMPT_LINES:
-            yield "…"
+    yield from map(comment, remarks(node))

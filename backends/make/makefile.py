@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from backends.base import MARK
@@ -16,7 +16,9 @@ from backends.make.rules import Rule, rules_of
 from backends.make.templating import render
 from backends.make.texts import comment, visible
 from backends.make.units import Units, is_unit
+from backends.remarks import of_placeholders
 from compiler.ir.program import Node, Program
+from compiler.ir.tasks import Shell
 from compiler.version import __version__
 
 VERBS = ("run", "resume", "status", "answer", "clean", "unlock", "help")
@@ -26,7 +28,7 @@ VERBS = ("run", "resume", "status", "answer", "clean", "unlock", "help")
 class Written:
     """A unit as it stands in the Makefile."""
 
-    heading: str
+    heading: tuple[str, ...]
     lines: tuple[str, ...]
 
 
@@ -54,7 +56,8 @@ def makefile(program: Program, options: MakeOptions) -> str:
         version=__version__,
         source=program.sources[0],
         included=program.sources[1:],
-        needs=", a POSIX shell and python3 3.9" if needs.needs_helper else " and a POSIX shell",
+        needs=_needs(program, needs),
+        explained=list(_explained(program, written)),
         rules=[Rule(prefix + rule.slug, rule.unit, prefix + (rule.before or "begin")) for rule in rules],
         says=any(line.startswith(f"define {prefix}ask_") for unit in written for line in unit.lines),
         units=written,
@@ -78,7 +81,22 @@ def _written(units: Units, node: Node, rules: list[Rule], prefix: str) -> Writte
         for rule in rules
         if rule.unit == node.id
     ]
-    return Written(units.heading(node), tuple(lines))
+    return Written(tuple(units.heading(node)), tuple(lines))
+
+
+def _needs(program: Program, needs: Needs) -> str:
+    """What a run needs besides make."""
+    shells = {node.task.interpreter for node in program.nodes if isinstance(node.task, Shell)}
+    found = ["a POSIX shell with its usual tools", *(["bash"] if "bash" in shells else [])]
+    found += ["python3 3.9"] if needs.needs_helper else []
+    return ", ".join(found[:-1]) + " and " + found[-1] if found[1:] else found[0]
+
+
+def _explained(program: Program, units: Iterable[Written]) -> Iterator[str]:
+    """What whoever reads the units has to know of their words."""
+    if any(" retry " in line for unit in units for line in unit.lines):
+        yield "`retry 3` does the unit up to three more times, and only then what follows `||`."
+    yield from map(comment, of_placeholders(program.nodes, program.registers))
 
 
 def _spaced(lines: Iterator[str]) -> Iterator[str]:

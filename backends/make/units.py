@@ -16,6 +16,7 @@ from backends.make.names import Names
 from backends.make.texts import comment, visible, visible_lines
 from backends.make.transitions import Transitions, own_retries
 from backends.marks import NO_MARKS, Marks
+from backends.remarks import remarks
 from backends.shell.calls import call_of
 from compiler.ir.edges import value_names
 from compiler.ir.program import Node, Program, texts_of
@@ -70,12 +71,13 @@ class Units:
 
     # --- The blocks of a unit -----------------------------------------------------------------------------------------
 
-    def heading(self, node: Node) -> str:
-        """The comment above a unit: what it is called, and where it was written."""
+    def heading(self, node: Node) -> Iterator[str]:
+        """The comment above a unit: what it is called, where it was written, and what stands above its command."""
         place = comment(f"{node.origin.path}:{node.origin.span.line}")
         title = comment(visible(f"{_numbered(node.id)} {node.title}"))
         title = title if is_unit(node) else f"{title or node.id}: what follows from it"
-        return f"# {title:{max(WIDTH - len(place) - 3, 1)}} {place}"
+        yield f"# {title:{max(WIDTH - len(place) - 3, 1)}} {place}"
+        yield from (f"# {comment(visible(line))}".rstrip() for line in remarks(node))
 
     def blocks(self, node: Node) -> Iterator[str]:
         """The lines below that."""

@@ -4,12 +4,15 @@
 # (sha256 351bb4aca61ca253b86b8381d624020edfb506ad8062f3a1d388ed6d6768c538).
 # Do not edit: change the document and compile again.
 #
-# `make` runs the whole, `make help` lists what else there is. GNU make 3.81 or newer and a POSIX shell are all it needs.
+# Needs GNU make 3.81 or newer, a POSIX shell with its usual tools and bash.
+# `make` runs the whole, `make resume` goes on after a stop or a crash, `make status` says where the run stands,
+# `make help` tells the rest. State is kept in .rdc/backup-and-restore.make in the current folder.
 
 RDC_PROGRAM := ff3dc843f336c23fd7910eafa47205a7
 
 # --- The units -----------------------------------------------------------------------------------------------------------
 # `do_X` is the command of unit X, `after_X` where the run goes from there.
+# `retry 3` does the unit up to three more times, and only then what follows `||`.
 
 # 1. Collect the files                                                         examples/backup-and-restore.runbook.md:11
 define do_1
@@ -68,6 +71,7 @@ fail) COMPLETE 'The backup is good, vault/restored was left behind' ;;
 endef
 
 # Discard                                                                      examples/backup-and-restore.runbook.md:63
+# A bad backup is worse than none: people rely on it.
 define do_Discard
 rm -f vault/backup.tar vault/backup.cksum
 endef

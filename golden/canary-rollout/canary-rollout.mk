@@ -4,14 +4,19 @@
 # (sha256 aab78aa1666825a2a7fe876808aefedd63a0ee68b198d7a3236aadcf3dbb4410).
 # Do not edit: change the document and compile again.
 #
-# `make` runs the whole, `make help` lists what else there is. GNU make 3.81 or newer and a POSIX shell are all it needs.
+# Needs GNU make 3.81 or newer, a POSIX shell with its usual tools and bash.
+# `make` runs the whole, `make resume` goes on after a stop or a crash, `make status` says where the run stands,
+# `make help` tells the rest. State is kept in .rdc/canary-rollout.make in the current folder.
 
 RDC_PROGRAM := a85f6561d25337fd096600ef64a243e1
 
 # --- The units -----------------------------------------------------------------------------------------------------------
 # `do_X` is the command of unit X, `ask_X` what it asks or says, `after_X` where the run goes from there.
+# `retry 3` does the unit up to three more times, and only then what follows `||`.
+# `{N}` in a text is replaced by the number of the instance.
 
 # {N}.1 Is there a further stage?                                                  examples/canary-rollout.runbook.md:36
+# There are four stages. After the last one there is nothing left to do.
 define do_N-.1
 [ {N} -le 4 ]
 endef
@@ -21,6 +26,7 @@ fail) COMPLETE 'Everybody has the new version' ;;
 endef
 
 # {N}.2 Move the traffic                                                           examples/canary-rollout.runbook.md:47
+# The stages are 5, 25, 50 and 100 percent.
 define do_N-.2
 shares=(0 5 25 50 100)
 mkdir -p canary && echo "${shares[{N}]}" > canary/live && echo "stage {N}: $(cat canary/live) percent"

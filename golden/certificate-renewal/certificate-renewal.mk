@@ -4,12 +4,15 @@
 # (sha256 52dff50c87c807ab40d3353ae7d1c2b0a99cf68f33852cec46dbac59b524093c).
 # Do not edit: change the document and compile again.
 #
-# `make` runs the whole, `make help` lists what else there is. GNU make 3.81 or newer and a POSIX shell are all it needs.
+# Needs GNU make 3.81 or newer, a POSIX shell with its usual tools and bash.
+# `make` runs the whole, `make resume` goes on after a stop or a crash, `make status` says where the run stands,
+# `make help` tells the rest. State is kept in .rdc/certificate-renewal.make in the current folder.
 
 RDC_PROGRAM := ebd86b353e3a45a515c8484eb47b34f5
 
 # --- The units -----------------------------------------------------------------------------------------------------------
 # `do_X` is the command of unit X, `after_X` where the run goes from there.
+# `retry 3` does the unit up to three more times, and only then what follows `||`.
 
 # 1. How many days are left?                                                  examples/certificate-renewal.runbook.md:31
 define do_1
@@ -31,6 +34,7 @@ fail) COMPLETE 'The certificate is good for another while' ;;
 endef
 
 # 3. Request a new one                                                        examples/certificate-renewal.runbook.md:49
+# The authority allows few requests at a time, so it may say no at first.
 define do_3
 [ "${RDC_ATTEMPT:-1}" -ge 2 ] && echo "new certificate" > tls/new.pem
 endef

@@ -4,7 +4,9 @@
 # (sha256 ae6a0ee34eb169cfa1b65192fac2f3defce466ff1fc7432fa8fc2a489da10ed9).
 # Do not edit: change the document and compile again.
 #
-# `make` runs the whole, `make help` lists what else there is. GNU make 3.81 or newer, a POSIX shell and python3 3.9 are all it needs.
+# Needs GNU make 3.81 or newer, a POSIX shell with its usual tools, bash and python3 3.9.
+# `make` runs the whole, `make resume` goes on after a stop or a crash, `make status` says where the run stands,
+# `make help` tells the rest. State is kept in .rdc/choose-region.make in the current folder.
 
 RDC_PROGRAM := babad975aebff264041fd709a7bf46f9
 

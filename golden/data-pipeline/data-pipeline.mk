@@ -4,12 +4,15 @@
 # (sha256 a5d21dd2ec48c65c638df9a4308dbee5fd2dcc071636193d92620d4e8b541135).
 # Do not edit: change the document and compile again.
 #
-# `make` runs the whole, `make help` lists what else there is. GNU make 3.81 or newer and a POSIX shell are all it needs.
+# Needs GNU make 3.81 or newer, a POSIX shell with its usual tools and bash.
+# `make` runs the whole, `make resume` goes on after a stop or a crash, `make status` says where the run stands,
+# `make help` tells the rest. State is kept in .rdc/data-pipeline.make in the current folder.
 
 RDC_PROGRAM := 84d5acc3e677a9a25d1bc007fb6fa9fd
 
 # --- The units -----------------------------------------------------------------------------------------------------------
 # `do_X` is the command of unit X, `after_X` where the run goes from there.
+# `retry 3` does the unit up to three more times, and only then what follows `||`.
 
 # 1. Extract                                                                        examples/data-pipeline.runbook.md:31
 define do_1

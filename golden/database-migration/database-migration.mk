@@ -4,7 +4,9 @@
 # (sha256 936d88fd2f1bc290ed61509d1c90b21f3efe7168f99ba008f79b34bf05dea086).
 # Do not edit: change the document and compile again.
 #
-# `make` runs the whole, `make help` lists what else there is. GNU make 3.81 or newer and a POSIX shell are all it needs.
+# Needs GNU make 3.81 or newer, a POSIX shell with its usual tools and bash.
+# `make` runs the whole, `make resume` goes on after a stop or a crash, `make status` says where the run stands,
+# `make help` tells the rest. State is kept in .rdc/database-migration.make in the current folder.
 
 RDC_PROGRAM := c720ac7ac17d415024df6ca31a619504
 
@@ -31,6 +33,7 @@ fail) STOP 'There is no good backup, nothing was changed' '1 FAIL: STOP' ;;
 endef
 
 # 2. Rehearse on a copy                                                        examples/database-migration.runbook.md:50
+# The new column `country` is added to a copy first.
 define do_2
 sed -e '1s/$/,country/' -e '2,$s/$/,unknown/' db/backup.csv > db/rehearsal.csv && cat db/rehearsal.csv
 endef

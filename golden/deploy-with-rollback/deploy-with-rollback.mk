@@ -4,14 +4,18 @@
 # (sha256 80ed6e30bc09a7749ec1502c4223e180b2922bd7db6b31f5acfe9800fff51607).
 # Do not edit: change the document and compile again.
 #
-# `make` runs the whole, `make help` lists what else there is. GNU make 3.81 or newer and a POSIX shell are all it needs.
+# Needs GNU make 3.81 or newer, a POSIX shell with its usual tools and bash.
+# `make` runs the whole, `make resume` goes on after a stop or a crash, `make status` says where the run stands,
+# `make help` tells the rest. State is kept in .rdc/deploy-with-rollback.make in the current folder.
 
 RDC_PROGRAM := ebac207d9456f4e67443d509d6bf8484
 
 # --- The units -----------------------------------------------------------------------------------------------------------
 # `do_X` is the command of unit X, `ask_X` what it asks or says, `after_X` where the run goes from there.
+# `retry 3` does the unit up to three more times, and only then what follows `||`.
 
 # 1. Build the release                                                       examples/deploy-with-rollback.runbook.md:33
+# The version that is live now is kept beside the new one.
 define do_1
 mkdir -p shop/live shop/previous shop/next &&
 echo "shop 1.4.2" > shop/previous/version &&
@@ -51,6 +55,7 @@ fail) COMPLETE 'Version 1.5.0 is live, shop/next was left behind' ;;
 endef
 
 # Rollback                                                                   examples/deploy-with-rollback.runbook.md:74
+# Put the previous version back. This must work, so it is tried twice more.
 define do_Rollback
 cp shop/previous/version shop/live/version && echo "live: $(cat shop/live/version)"
 endef

@@ -4,14 +4,18 @@
 # (sha256 1a87fd759262ac919b53d96226f70cd73f20b07831b2592daf04757549e1ad67).
 # Do not edit: change the document and compile again.
 #
-# `make` runs the whole, `make help` lists what else there is. GNU make 3.81 or newer and a POSIX shell are all it needs.
+# Needs GNU make 3.81 or newer, a POSIX shell with its usual tools and bash.
+# `make` runs the whole, `make resume` goes on after a stop or a crash, `make status` says where the run stands,
+# `make help` tells the rest. State is kept in .rdc/flaky-test.make in the current folder.
 
 RDC_PROGRAM := c0d71508664321afbc9602982ca569ee
 
 # --- The units -----------------------------------------------------------------------------------------------------------
 # `do_X` is the command of unit X, `after_X` where the run goes from there.
+# `retry 3` does the unit up to three more times, and only then what follows `||`.
 
 # 1. Unit tests                                                                        examples/flaky-test.runbook.md:31
+# These are quick and reliable: one failure is a real one.
 define do_1
 echo "42 unit tests passed"
 endef
@@ -21,6 +25,7 @@ fail) STOP 'Fix the unit tests first' ;;
 endef
 
 # 2. Browser tests                                                                     examples/flaky-test.runbook.md:42
+# The browser is slow to start, so the first attempt often times out. `RDC_ATTEMPT` counts the attempts.
 define do_2
 echo "attempt ${RDC_ATTEMPT:-1}"
 if [ "${RDC_ATTEMPT:-1}" -lt 2 ]; then
@@ -44,6 +49,7 @@ fail) stop ;;
 endef
 
 # Quarantine                                                                           examples/flaky-test.runbook.md:66
+# Take the browser tests out of the build, so that they do not hold up everybody else.
 define do_Quarantine
 echo "browser tests" > quarantine.txt && echo "set aside, see quarantine.txt"
 endef

@@ -4,12 +4,15 @@
 # (sha256 0779041148237fe90fd591dab9bbb17f1351df5bff2632548d8256a97edd3f93).
 # Do not edit: change the document and compile again.
 #
-# `make` runs the whole, `make help` lists what else there is. GNU make 3.81 or newer and a POSIX shell are all it needs.
+# Needs GNU make 3.81 or newer, a POSIX shell with its usual tools and bash.
+# `make` runs the whole, `make resume` goes on after a stop or a crash, `make status` says where the run stands,
+# `make help` tells the rest. State is kept in .rdc/import-pages.make in the current folder.
 
 RDC_PROGRAM := 65a1101f136f39e3346387520d47447e
 
 # --- The units -----------------------------------------------------------------------------------------------------------
 # `do_X` is the command of unit X, `after_X` where the run goes from there.
+# `{n}` in a text is replaced by the number of the instance.
 
 # 1. Prepare the stand-in for the remote catalogue                                    examples/import-pages.runbook.md:7
 define do_1
@@ -25,6 +28,7 @@ fail) stop ;;
 endef
 
 # 2.{n} Fetch page {n}                                                               examples/import-pages.runbook.md:19
+# The server answers with an error when it is asked for a page after the last one.
 define do_2.-n
 cp "catalogue/remote/page$RDC_SUBSTEP_INSTANCE.csv" catalogue/local/ 2> /dev/null &&
 echo "page {n} is here"

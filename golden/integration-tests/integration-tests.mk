@@ -4,7 +4,9 @@
 # (sha256 a1c2b1bdf339737228bee14d1f059befbae2500469568edc9170a62873bc3ba4).
 # Do not edit: change the document and compile again.
 #
-# `make` runs the whole, `make help` lists what else there is. GNU make 3.81 or newer and a POSIX shell are all it needs.
+# Needs GNU make 3.81 or newer, a POSIX shell with its usual tools and bash.
+# `make` runs the whole, `make resume` goes on after a stop or a crash, `make status` says where the run stands,
+# `make help` tells the rest. State is kept in .rdc/integration-tests.make in the current folder.
 
 RDC_PROGRAM := dfed0e79783c107fbae342a40447e0ad
 
@@ -21,6 +23,7 @@ fail) STOP 'The folder testenv is in use' ;;
 endef
 
 # 2.1. Start the database                                                       examples/integration-tests.runbook.md:41
+# It is slow after a cold start.
 define do_2.1
 if [ -f testenv/crashed ]; then echo warm; else echo cold; fi > testenv/database
 echo "the database is $(cat testenv/database)"
@@ -69,6 +72,7 @@ fail) stop ;;
 endef
 
 # Collect_logs                                                                  examples/integration-tests.runbook.md:75
+# Keep what is needed to find the cause.
 define do_Collect_logs
 cp testenv/database testenv.log && cat testenv.log
 endef

@@ -4,14 +4,18 @@
 # (sha256 25eb6436d82aaec972178596d43482949743e7ba6c7542e7c28595547ccf5556).
 # Do not edit: change the document and compile again.
 #
-# `make` runs the whole, `make help` lists what else there is. GNU make 3.81 or newer and a POSIX shell are all it needs.
+# Needs GNU make 3.81 or newer, a POSIX shell with its usual tools and bash.
+# `make` runs the whole, `make resume` goes on after a stop or a crash, `make status` says where the run stands,
+# `make help` tells the rest. State is kept in .rdc/inventory-count.make in the current folder.
 
 RDC_PROGRAM := 52943c93f7068a11932de62c1134c12f
 
 # --- The units -----------------------------------------------------------------------------------------------------------
 # `do_X` is the command of unit X, `after_X` where the run goes from there.
+# `{N}` and `{n}` in a text is replaced by the number of the instance.
 
 # {N}.{n} Count box {n} on shelf {N}                                              examples/inventory-count.runbook.md:27
+# The storeroom is a folder for each shelf and a file for each box.
 define do_N-.-n
 mkdir -p storeroom/shelf1 storeroom/shelf2 storeroom/counted &&
 echo 10 > storeroom/shelf1/box1 &&
@@ -28,6 +32,7 @@ fail) GOTO Another_shelf ;;
 endef
 
 # Another_shelf                                                                   examples/inventory-count.runbook.md:45
+# Is there a shelf after the one that was just counted?
 define do_Another_shelf
 [ -d "storeroom/shelf$(($(cat storeroom/current-shelf) + 1))" ]
 endef

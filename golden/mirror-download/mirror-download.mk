@@ -4,7 +4,9 @@
 # (sha256 8a8d91020e9727567fdc780ac4951b990df558ce0c398c353bfc1bb34e18df30).
 # Do not edit: change the document and compile again.
 #
-# `make` runs the whole, `make help` lists what else there is. GNU make 3.81 or newer and a POSIX shell are all it needs.
+# Needs GNU make 3.81 or newer, a POSIX shell with its usual tools and bash.
+# `make` runs the whole, `make resume` goes on after a stop or a crash, `make status` says where the run stands,
+# `make help` tells the rest. State is kept in .rdc/mirror-download.make in the current folder.
 
 RDC_PROGRAM := 68cadea3901188006ce348c5e6ac8495
 

@@ -4,7 +4,9 @@
 # (sha256 0642adaa7d858874750fe117123a290c71d0b004f3ab37f6d8eb9c514a2c9561).
 # Do not edit: change the document and compile again.
 #
-# `make` runs the whole, `make help` lists what else there is. GNU make 3.81 or newer and a POSIX shell are all it needs.
+# Needs GNU make 3.81 or newer, a POSIX shell with its usual tools and bash.
+# `make` runs the whole, `make resume` goes on after a stop or a crash, `make status` says where the run stands,
+# `make help` tells the rest. State is kept in .rdc/nightly-cleanup.make in the current folder.
 
 RDC_PROGRAM := 8ac4fdb7b290983a72a6ef34744ed0c8
 
@@ -31,6 +33,7 @@ fail) STOP '' '1 FAIL: STOP' ;;
 endef
 
 # 1.3. Send the log to the archive                                                examples/nightly-cleanup.runbook.md:23
+# The archive is often switched off at night. The log is kept here then and sent on another day.
 define do_1.3
 [ -d server/archive ] && cp server/logs/access.1 server/archive/
 endef

@@ -4,12 +4,15 @@
 # (sha256 7c1f7af75cab9526ab4342828f1f3c6e547edd4cb4197a8c99ab9cec73d968e7).
 # Do not edit: change the document and compile again.
 #
-# `make` runs the whole, `make help` lists what else there is. GNU make 3.81 or newer and a POSIX shell are all it needs.
+# Needs GNU make 3.81 or newer, a POSIX shell with its usual tools.
+# `make` runs the whole, `make resume` goes on after a stop or a crash, `make status` says where the run stands,
+# `make help` tells the rest. State is kept in .rdc/onboarding-checklist.make in the current folder.
 
 RDC_PROGRAM := cdbce1c02c99d5ae64327047c7ddc7d8
 
 # --- The units -----------------------------------------------------------------------------------------------------------
 # `do_X` is the command of unit X, `ask_X` what it asks or says, `after_X` where the run goes from there.
+# `retry 3` does the unit up to three more times, and only then what follows `||`.
 
 # 1.1. Laptop                                                                examples/onboarding-checklist.runbook.md:29
 define ask_1.1

@@ -4,12 +4,15 @@
 # (sha256 9ba4e94ddf001688b9d23e42ce18a76943afca54f93198562686692d47ef7d60).
 # Do not edit: change the document and compile again.
 #
-# `make` runs the whole, `make help` lists what else there is. GNU make 3.81 or newer, a POSIX shell and python3 3.9 are all it needs.
+# Needs GNU make 3.81 or newer, a POSIX shell with its usual tools and python3 3.9.
+# `make` runs the whole, `make resume` goes on after a stop or a crash, `make status` says where the run stands,
+# `make help` tells the rest. State is kept in .rdc/parallel-review.make in the current folder.
 
 RDC_PROGRAM := b326d393981dc85e199690d78b282850
 
 # --- The units -----------------------------------------------------------------------------------------------------------
 # `do_X` is the command of unit X, `ask_X` what it asks or says, `after_X` where the run goes from there.
+# `retry 3` does the unit up to three more times, and only then what follows `||`.
 
 # review Review the change                                              examples/programs/parallel-review.program.json:9
 define entry0_review

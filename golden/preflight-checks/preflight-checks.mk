@@ -4,7 +4,9 @@
 # (sha256 815ce11713390f50eaf0cdefdf5b2ba168c1a7b062baccff17b49393bf1e0d23).
 # Do not edit: change the document and compile again.
 #
-# `make` runs the whole, `make help` lists what else there is. GNU make 3.81 or newer and a POSIX shell are all it needs.
+# Needs GNU make 3.81 or newer, a POSIX shell with its usual tools and bash.
+# `make` runs the whole, `make resume` goes on after a stop or a crash, `make status` says where the run stands,
+# `make help` tells the rest. State is kept in .rdc/preflight-checks.make in the current folder.
 
 RDC_PROGRAM := 43aa5c0c0575e8f2c43cd42ef724aa56
 

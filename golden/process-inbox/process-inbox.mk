@@ -4,14 +4,18 @@
 # (sha256 c07f546f54a2ae8487e059d44a401f63e8b33dd183c8982c25754612ef209363).
 # Do not edit: change the document and compile again.
 #
-# `make` runs the whole, `make help` lists what else there is. GNU make 3.81 or newer and a POSIX shell are all it needs.
+# Needs GNU make 3.81 or newer, a POSIX shell with its usual tools and bash.
+# `make` runs the whole, `make resume` goes on after a stop or a crash, `make status` says where the run stands,
+# `make help` tells the rest. State is kept in .rdc/process-inbox.make in the current folder.
 
 RDC_PROGRAM := 3eddb9a7bce7c818e998af735f691c53
 
 # --- The units -----------------------------------------------------------------------------------------------------------
 # `do_X` is the command of unit X, `after_X` where the run goes from there.
+# `{N}` in a text is replaced by the number of the instance.
 
 # {N}.1 Take the next order                                                         examples/process-inbox.runbook.md:37
+# The inbox is a plain list; line {N} of it is the order of this round.
 define do_N-.1
 mkdir -p orders/filed orders/rejected &&
 printf '%s\n' "3 teapots" "12 cups" "saucers" "1 sugar bowl" > orders/inbox &&

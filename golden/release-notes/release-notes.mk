@@ -4,7 +4,9 @@
 # (sha256 9793cad75c6f57c5c6d343de8f42e6a425437b2ebd21a28f28c8bdef6b2646d3).
 # Do not edit: change the document and compile again.
 #
-# `make` runs the whole, `make help` lists what else there is. GNU make 3.81 or newer, a POSIX shell and python3 3.9 are all it needs.
+# Needs GNU make 3.81 or newer, a POSIX shell with its usual tools, bash and python3 3.9.
+# `make` runs the whole, `make resume` goes on after a stop or a crash, `make status` says where the run stands,
+# `make help` tells the rest. State is kept in .rdc/release-notes.make in the current folder.
 
 RDC_PROGRAM := 4ff5e6ce72f45a424bdb70ab1106d234
 

@@ -12,12 +12,15 @@
 # (sha256 c76b2bc08aaf8f28c5e46c205df05cb97f8091529eca14f919142aecf63b0adb).
 # Do not edit: change the document and compile again.
 #
-# `make` runs the whole, `make help` lists what else there is. GNU make 3.81 or newer and a POSIX shell are all it needs.
+# Needs GNU make 3.81 or newer, a POSIX shell with its usual tools and bash.
+# `make` runs the whole, `make resume` goes on after a stop or a crash, `make status` says where the run stands,
+# `make help` tells the rest. State is kept in .rdc/release.make in the current folder.
 
 RDC_PROGRAM := 3e6fa12c2dd9b71ae587c4f6099b243f
 
 # --- The units -----------------------------------------------------------------------------------------------------------
 # `do_X` is the command of unit X, `after_X` where the run goes from there.
+# `retry 3` does the unit up to three more times, and only then what follows `||`.
 
 # 1/release/lint.runbook.md/1 Check the style                                         examples/release/lint.runbook.md:5
 define do_1-release-lint.runbook.md-1
@@ -147,6 +150,7 @@ fail) stop ;;
 endef
 
 # Withdraw                                                                                examples/release.runbook.md:55
+# Take back what was published already.
 define do_Withdraw
 rm -rf dist && echo "version 2.0.0 was withdrawn"
 endef

@@ -4,7 +4,9 @@
 # (sha256 fafa9670954250f35c69d6ce7dc8c1e2fc2e673830efd733c658f2cdb7c82fd7).
 # Do not edit: change the document and compile again.
 #
-# `make` runs the whole, `make help` lists what else there is. GNU make 3.81 or newer, a POSIX shell and python3 3.9 are all it needs.
+# Needs GNU make 3.81 or newer, a POSIX shell with its usual tools, bash and python3 3.9.
+# `make` runs the whole, `make resume` goes on after a stop or a crash, `make status` says where the run stands,
+# `make help` tells the rest. State is kept in .rdc/review-loop.make in the current folder.
 
 RDC_PROGRAM := 8bea25cb6fa651654f6e8858437d4cc5
 
