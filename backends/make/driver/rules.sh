@@ -8,15 +8,18 @@ follow() {
 
 # Begins a run, unless one may go on: as a target that names a unit says, for which $1 is `on`.
 rule_begin() {
+  holder
+  if ! is_held; then # who is refused takes no lock, which a rule of the run that is there may need now
+    read_journal
+    if goes_on "$1"; then return; fi
+    no_other
+  fi
   lock; read_journal
-  if [ "$1" = on ] && [ "$rdc_count" -gt 0 ] && ! is_over && is_own; then return; fi
-  begin
+  goes_on "$1" || begin
 }
+goes_on() { [ "$1" = on ] && [ "$rdc_count" -gt 0 ] && ! is_over && is_own; }
 rule() {
-  rdc_tries=0 # another make may hold the lock for as long as it takes to refuse a second run
-  while holder; [ -n "$rdc_holder" ] && is_held && [ "$rdc_tries" -lt 20 ]; do
-    rdc_tries=$((rdc_tries + 1)); sleep 0.05 2> /dev/null || sleep 1
-  done
+  rdc_patience=20 # another make may hold the lock for as long as it takes to see that there is a run
   take_up
   ! LC_ALL=C grep -qF " end $1 pass " "$rdc_journal" || return 0
   case $rdc_last in

@@ -91,9 +91,12 @@ follow() { rdc_way=''; counted; rdc_after_U; choose; }
 
 # --- A run ------------------------------------------------------------------------------------------------------------
 run() { lock; ready; read_journal; begin; walk; }
-begin() {
+no_other() {
   [ "$rdc_count" -eq 0 ] || is_over ||
     fail "an unfinished run is there: ${rdc_again}resume continues it, ${rdc_again}clean archives it"
+}
+begin() {
+  no_other
   inputs
   archive
   rdc_count=0 rdc_run=$(date +%Y%m%d-%H%M%S | tr -cd '0-9-')-$$
@@ -199,13 +202,14 @@ alive() { # whether the process $1, which began at $2, is there
   case $rdc_condition:$2 in [ZX]:*) return 1 ;; *:0 | *:"$rdc_began") ;; *) return 1 ;; esac
 }
 signal() { kill -s "$1" -- "-$2" 2> /dev/null || kill -s "$1" "$2" 2> /dev/null; }
+pause() { sleep 0.05 2> /dev/null || sleep 1; }
 
 # Ends the process $1, which began at $2, with its group if it has one: by the signal $3, after $4 / 20 s by force.
 end_process() {
   [ -z "$3" ] || signal "$3" "$1"
   signal CONT "$1"; rdc_number=0
   while alive "$1" "$2" && [ "$rdc_number" -lt "$4" ]; do
-    rdc_number=$((rdc_number + 1)); sleep 0.05 2> /dev/null || sleep 1
+    rdc_number=$((rdc_number + 1)); pause
   done
   signal KILL "$1"
 }
@@ -294,6 +298,7 @@ lock() {
   began $$; rdc_me="$$-$rdc_began $rdc_place" rdc_tries=0
   until holder; [ "$rdc_holder" = "$rdc_me" ]; do
     if is_held; then
+      if [ "${rdc_patience:=0}" -gt 0 ]; then rdc_patience=$((rdc_patience - 1)); pause; continue; fi
       rdc_says="another run is under way, process ${rdc_holder%%-*}"
       [ "${rdc_holder#* }" != "$rdc_place" ] || fail "$rdc_says"
       fail "$rdc_says of ${rdc_holder#* }, which cannot be seen from here; if it is no more: ${rdc_again}unlock"
