@@ -21,28 +21,26 @@ def words_of(unit: Table) -> tuple[str, ...]:
 
 def word_of(unit: Table, outcome: str) -> str:
     """Return an outcome as people read it: of a question that is put as yes/no it is YES or NO."""
-    words = dict(zip(BINARY, unit.get("question", "pass/fail").split("/")))  # noqa: B905 - Python 3.9 has no `strict`
-    return one_line(words.get(outcome, outcome)).upper()
+    if unit.get("question") == "yes/no":  # for: ask
+        outcome = {"pass": "yes", "fail": "no"}.get(outcome, outcome)
+    return one_line(outcome).upper()
 
 
 def question(display: Display, signals: Signals, text: str, choices: str) -> Optional[str]:
-    """Ask until one of the choices (`pass/fail`) is given; None means that nobody answers now.
-
-    There is no default, and what was typed before the question is thrown away: it was not meant for it.
-    """
+    """Ask until one of the choices (`pass/fail`) is given; None means that nobody answers now."""
     words = choices.split("/")
-    accepted = [*words, *MEANINGS] if words in (["pass", "fail"], ["yes", "no"]) else words
-    known = {word[:length]: word for word in accepted for length in (1, len(word))}
-    with suppress(OSError, ValueError, termios.error):
+    known = {word[:length]: word for word in words for length in (1, len(word))}
+    if words in (["pass", "fail"], ["yes", "no"]):  # for: ask
+        known = {word[:length]: MEANINGS[word] for word in MEANINGS for length in (1, len(word))}
+    with suppress(OSError, ValueError, termios.error):  # what was typed before the question was not meant for it
         termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
-    while True:
+    word, typed = None, " "
+    while typed and not word:
         typed = read_line(display, signals, f"{text} [{choices}] ")
         word = known.get(typed.strip().lower())
-        if word:
-            return MEANINGS.get(word, word)
-        display.line(f"Please type {choices.replace('/', ' or ')}." if typed else "")
-        if not typed:
-            return None
+        if not word:
+            display.line(f"Please type {choices.replace('/', ' or ')}." if typed else "")
+    return word
 
 
 def read_line(display: Display, signals: Signals, prompt: str) -> str:

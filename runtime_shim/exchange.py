@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import Any, Callable, NamedTuple
 
 from runtime_shim.leftover import signal_group
-from runtime_shim.process import PATIENCE, Ended, Processes, in_words
+from runtime_shim.process import PATIENCE, Code, Processes, in_words
 from runtime_shim.reading import LARGEST_ANSWER
 
 SH = "/bin/sh"
@@ -178,7 +178,7 @@ def exchange(
     return list(map(_answered, exchanges, how))
 
 
-def _answered(one: Exchange, end: Ended) -> Answered:
+def _answered(one: Exchange, code: Code) -> Answered:
     if one.is_too_long:
         return Answered(b"", f"more than {LARGEST_ANSWER:,} bytes")
-    return Answered(bytes(one.answer), in_words(end))
+    return Answered(bytes(one.answer), in_words(code))

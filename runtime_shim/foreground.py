@@ -11,10 +11,11 @@ Modes = Optional[list[Any]]
 class Foreground:
     """The controlling terminal, if there is one. SIGTTOU is ignored while it is used."""
 
+    _ours: Modes
+    _theirs: Modes
+
     def __init__(self) -> None:
-        self._is_lent, self._terminal = False, -1
-        self._ours: Modes = None
-        self._theirs: Modes = None
+        self._is_lent, self._terminal, self._ours, self._theirs = False, -1, None, None
         with suppress(OSError):
             self._terminal = os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY)
 

@@ -7,28 +7,15 @@ from typing import Callable, Optional
 
 from runtime_shim.dialog import BINARY, words_of
 from runtime_shim.display import one_line
-from runtime_shim.journal import Record
-from runtime_shim.leftover import end_groups, is_alive, ticks
+from runtime_shim.leftover import end_groups, started_at
 from runtime_shim.process import Processes
 from runtime_shim.program import RefusedError, Table
-from runtime_shim.report import FACTS
+from runtime_shim.report import left_behind
 from runtime_shim.session import Done, Performer, Session, Waiting
-from runtime_shim.state import State
 from runtime_shim.walk import Registers, attempt_of, instances_of
 
 MEANT = {"pass": "it passed", "fail": "it failed"}
 VARIABLES: list[Callable[[Table, Registers], dict[str, str]]] = []  # what other modules put into the environment
-
-
-def left_behind(state: State) -> list[Record]:
-    """Return the processes of a unit that was interrupted which go on without the run."""
-    return [note for note in state.notes if note["kind"] == "process" and is_alive(note)]
-
-
-def pid_left(_program: Table, state: State) -> Table:
-    """Tell the number of one, for the status."""
-    found = left_behind(state) if state.condition == "running" else []
-    return {"pid": found[0]["pid"]} if found else {}
 
 
 class Calling(Performer):
@@ -44,7 +31,7 @@ class Calling(Performer):
 
     def _began(self, group: int) -> None:
         with suppress(RefusedError):  # a full disk is no reason to end a command half-way; its outcome will tell
-            self.session.record({"kind": "process", "pid": group, "since": ticks()}, sync=False)
+            self.session.record({"kind": "process", "pid": group, "since": started_at(group)}, sync=False)
 
     def environment(self, unit: Table, **more: str) -> dict[bytes, bytes]:
         """Return the environment of what a unit calls (M4, I7)."""
@@ -80,22 +67,18 @@ class Calling(Performer):
             return None
         if options.assume:
             return self.assumed(name, options.assume)
-        words, unknown = words_of(session.program["units"][name]), "rdc cannot tell whether it finished."
-        choice = None
-        if session.is_interactive and words == BINARY:
-            place = one_line(session.program["units"][name]["at"])
-            session.display.line(f"{label} ({place}) was interrupted; {unknown}")
+        unit, unknown = session.program["units"][name], "rdc cannot tell whether it finished."
+        if session.is_interactive and words_of(unit) == BINARY:
+            session.display.line(f"{label} ({one_line(unit['at'])}) was interrupted; {unknown}")
             choice = session.ask("Did it pass, did it fail, or run it again?", "pass/fail/again")
-        if choice is not None:
-            return None if choice == "again" else Done(choice, "as the operator says")
-        ways = [f"  {MEANT.get(word, word) + ':':15} {session.call('resume', '--assume', word)}" for word in words]
-        raise Waiting(f"{label} was interrupted; {unknown} To decide:", f"  run it again:   {again}", *ways)
+            if choice is not None:
+                return None if choice == "again" else Done(choice, "as the operator says")
+        ways = {f"{MEANT.get(word, word)}:": session.call("resume", "--assume", word) for word in words_of(unit)}
+        hints = (f"  {way:15} {command}" for way, command in {"run it again:": again, **ways}.items())
+        raise Waiting(f"{label} was interrupted; {unknown} To decide:", *hints)
 
     def assumed(self, name: str, word: str) -> Done:
         """Take the word of the operator for what came of a unit (I16)."""
         if word not in words_of(self.session.program["units"][name]):
             raise RefusedError(f"{name} cannot have the outcome {word}")
         return Done(word, "as assumed")
-
-
-FACTS.append(pid_left)

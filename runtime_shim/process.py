@@ -3,7 +3,7 @@
 import os
 import signal
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Callable, NamedTuple
+from typing import Any, Callable, Optional
 
 from runtime_shim.foreground import Foreground
 from runtime_shim.leftover import signal_group
@@ -11,35 +11,30 @@ from runtime_shim.signals import FORWARDED, Interrupted, Signals
 
 PATIENCE = 10  # seconds from a stop signal, or from the end of a time limit (I21), to SIGKILL
 IGNORED_HERE = (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGTTOU)  # by Python and by this runner
+Code = Optional[int]  # of a process that has ended: negative for a signal, None where its time was up
 KEYS = (-signal.SIGINT, -signal.SIGQUIT, 128 + signal.SIGINT)
 
 
-class Ended(NamedTuple):
-    """Its exit code (negative: a signal)."""
-
-    code: int
-    is_late: bool = False
-
-
-def in_words(ended: Ended) -> str:
+def in_words(code: Code) -> str:
     """Say how a process ended."""
-    if ended.is_late:  # for: timeout agent tool parallel
+    if code is None:  # for: timeout agent tool parallel
         return "out of time"
-    if ended.code >= 0:
-        return f"exit code {ended.code}" if ended.code else ""
+    if code >= 0:
+        return f"exit code {code}" if code else ""
     names = {number.value: number.name for number in signal.Signals}
-    return f"killed by {names.get(-ended.code, f'signal {-ended.code}')}"
+    return f"killed by {names.get(-code, f'signal {-code}')}"
 
 
 class Processes:
     """Begins processes and waits for them: for one with the terminal, or for several at the same time."""
 
+    _left: list[int]
+    _late: set[int]
+
     def __init__(self, signals: Signals, lends: bool, began: Callable[[int], None]) -> None:
         """`lends` tells whether one gets the terminal; `began` is told the number of each as soon as it runs."""
         self._signals, self._lends, self._began, self._foreground = signals, lends, began, Foreground()
         self._is_stopping = False
-        self._left: list[int] = []
-        self._late: set[int] = set()
 
     def spawn(
         self, path: str, words: list[bytes], environment: Mapping[bytes, bytes], files: Sequence[Any] = ()
@@ -59,9 +54,9 @@ class Processes:
 
     def watch(
         self, groups: Sequence[int], seconds: int = 0, ended: Callable[[int], None] = lambda _index: None
-    ) -> list[Ended]:
+    ) -> list[Code]:
         """Wait for processes, so many seconds at most; a stop signal, or one that a key ended, interrupts the run."""
-        codes: dict[int, int] = {}
+        codes: dict[int, Code] = {}
         self._left, self._late = list(groups), set()
         try:
             if self._lends and len(groups) == 1:
@@ -70,10 +65,14 @@ class Processes:
                 self._signals.wake_after(seconds)
             while self._left:
                 self._heed(self._signals.wait())
-                for group, code in self._collect():
-                    codes[group] = code
-                    self._left.remove(group)
-                    ended(groups.index(group))
+                for group in list(self._left):
+                    pid, status = os.waitpid(group, os.WNOHANG | os.WUNTRACED)
+                    if pid and os.WIFSTOPPED(status):
+                        self._stopped(group, os.WSTOPSIG(status))
+                    elif pid:
+                        codes[group] = os.waitstatus_to_exitcode(status)
+                        self._left.remove(group)
+                        ended(groups.index(group))  # for: agent tool parallel
         finally:
             had_keys = self._foreground.take_back()
             self.end(self._left)
@@ -84,7 +83,7 @@ class Processes:
             raise Interrupted
         if seconds:  # for: timeout agent tool parallel
             self._signals.wake_after(0)
-        return [Ended(codes[group], group in self._late) for group in groups]
+        return [None if group in self._late else codes[group] for group in groups]
 
     def _heed(self, number: int) -> None:
         """End what runs when the run is told to end, or when the time is up (I21): at last by SIGKILL."""
@@ -102,19 +101,10 @@ class Processes:
         for group in self._left:
             signal_group(group, number, signal.SIGCONT)
 
-    def _collect(self) -> list[tuple[int, int]]:
-        """Return the groups that have ended since, with their exit codes."""
-        found: list[tuple[int, int]] = []
-        for group in self._left:
-            pid, status = os.waitpid(group, os.WNOHANG | os.WUNTRACED)
-            if pid and not os.WIFSTOPPED(status):
-                found.append((group, os.waitstatus_to_exitcode(status)))
-            elif pid and self._foreground.exists():
-                self._stopped(group, os.WSTOPSIG(status))
-        return found
-
     def _stopped(self, group: int, number: int) -> None:
         """Stop with the process (Ctrl-Z) and go on with it; one that asked for the terminal gets it."""
+        if not self._foreground.exists():
+            return
         self._foreground.take_back()
         if number not in (signal.SIGTTIN, signal.SIGTTOU) or not self._foreground.is_ours():
             signal_group(os.getpgrp(), signal.SIGTSTP)

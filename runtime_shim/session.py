@@ -1,20 +1,19 @@
 """A run: the loop that does one unit after the other and records each before it goes on."""
 
+import functools
 import json
 import os
+import shlex
 import sys
 import time
 from collections.abc import Mapping
 from contextlib import suppress
-from functools import partial
-from shlex import quote
 from types import MappingProxyType, SimpleNamespace
 from typing import Any, Callable, NamedTuple, Optional
 
 from runtime_shim.dialog import question, word_of
 from runtime_shim.display import Display, clean, duration, one_line
-from runtime_shim.journal import Journal, Record, VanishedError
-from runtime_shim.output import send
+from runtime_shim.journal import Record
 from runtime_shim.program import (
     EXIT_COMPLETE,
     EXIT_INTERRUPTED,
@@ -22,14 +21,12 @@ from runtime_shim.program import (
     EXIT_WAITING,
     RefusedError,
     Table,
-    program_hash,
-    unit_digests,
+    differences,
+    identified,
 )
 from runtime_shim.signals import Interrupted, Signals
-from runtime_shim.state import ENDED, State, utc_now
-from runtime_shim.walk import VERBS, Move, Registers, Verbs, advance, attempt_of, enter, filled, instances_of
-
-RECENT = 12  # units that are told, if there are more
+from runtime_shim.state import ENDED, OURS, State, Store, VanishedError, utc_now
+from runtime_shim.walk import VERBS, Move, Registers, Verbs, advance, attempt_of, filled, follow, instances_of
 
 
 class Done(NamedTuple):
@@ -39,6 +36,9 @@ class Done(NamedTuple):
     how: str
     note: Mapping[str, Any] = MappingProxyType({})
     verbs: Verbs = VERBS  # what the effects of its edge mean, where they have to do with more than counters
+
+
+Perform = Callable[[str, Table], Done]
 
 
 class Waiting(BaseException):
@@ -86,7 +86,7 @@ BEGINNINGS: list[Callable[[Table, SimpleNamespace], Registers]] = []  # what reg
 OPENS: list[Callable[["Session"], None]] = []  # what modules read when a run is taken up
 STANDS: list[Callable[[Table, Move, Optional[State], Record], Record]] = []  # what they know of where a run stands
 ENTERS: list[Callable[["Session", Table], None]] = []  # what they show before a unit is named
-BEFORE: list[Callable[["Session", str], Optional[Done]]] = []  # what they do before a unit, or in its place
+BEFORE: list[Callable[["Session", str], Optional[Perform]]] = []  # what they do before a unit, or in its place
 PASSES: list[Callable[["Session", Move], None]] = []  # what they show of the way from a unit to the next
 TELLS: list[Callable[[Done, str], Done]] = []  # what they make of an outcome that has a text
 
@@ -98,70 +98,116 @@ def told(done: Done, text: str) -> Done:
     return done
 
 
-def call_of(options: SimpleNamespace, *words: str) -> str:
-    """Return the command with which the operator calls a subcommand."""
-    place = ("--state-dir", options.state_dir) if options.state_dir else ()
-    return f"{options.prog} {' '.join(map(quote, [*words, *place]))}"
-
-
-def identity_of(program: Table) -> Record:
-    """Return the fields by which a record knows its program (R4)."""
-    hashes = {"program": program_hash(program), "units": unit_digests(program)}
-    return {"time": utc_now(), "name": program["name"], "source": program["source"], **hashes}
-
-
-def first_record(program: Table, options: SimpleNamespace) -> Record:
-    """Return the record with which a run begins."""
-    registers = {**program.get("registers", {})}
-    for look in BEGINNINGS:
-        registers.update(look(program, options))
-    move = enter(program, program["entry"], registers)
-    run = f"{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{os.urandom(4).hex()}"
-    where = {"cwd": os.getcwd(), "registers": dict(move.registers), "node": move.node}
-    stand = where_it_stands(program, move, None)
-    return {"kind": "begin", "format": 2, "run": run, **identity_of(program), **where, **stand}
-
-
-def where_it_stands(program: Table, move: Move, before: Optional[State], begins: bool = True) -> Record:
-    """Say what a run does where it moved."""
-    unit = program["units"][move.node]
-    if unit["task"] == "end":
-        return {"condition": unit["result"], "message": filled(unit, unit.get("message", ""), move.registers)}
-    doing = "running" if begins else "ready"
-    stand: Record = {"condition": doing if PERFORMERS[unit["task"]].recovers else "waiting"}
-    for look in STANDS:
-        stand = look(program, move, before, stand)
-    return stand
-
-
 class Session:
-    """One run of a program by one process, which holds the lock."""
+    """One call of a program: what the operator wants, the state that is kept, and the run that it is about."""
 
-    def __init__(
-        self, program: Table, options: SimpleNamespace, display: Display, signals: Signals, state: State
-    ) -> None:
-        self.program, self.options, self.display, self.signals, self.state = program, options, display, signals, state
-        self.call = partial(call_of, options)
-        self.ask = partial(question, display, signals)
-        self.journal: Optional[Journal] = None
-        self.answers: Any = None  # for: ask confirm input select gate agent tool parallel
+    signals: Signals
+    state: State
+    answers: Any = None  # for: ask confirm input select gate agent tool parallel
+
+    def __init__(self, program: Table, options: SimpleNamespace, display: Display) -> None:
+        self.program, self.options, self.display = program, options, display
+        self.store = Store((options.state_dir or os.path.join(OURS, program["name"])).rstrip("/") or "/")
         self.is_interactive = display.is_terminal and sys.stdin.isatty()
-        doing = {name: unit["task"] for name, unit in program["units"].items() if unit["task"] in PERFORMERS}
-        self._performers = {task: PERFORMERS[task](self) for task in sorted(set(doing.values()))}
+        doing = [name for name, unit in program["units"].items() if unit["task"] in PERFORMERS]
         self._places = {name: f"{place}/{len(doing)}" for place, name in enumerate(doing, start=1)}
-        with signals.listening():  # a pipe is waited for until its other end is opened
-            for look in OPENS:
-                look(self)
-            if options.events is not None:
-                self._events = os.open(options.events, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
         self._began, self._done = time.monotonic(), 0
 
-    @property
-    def folder(self) -> str:
-        """The state directory, wherever the run has gone since it began."""
-        if self.journal is None:
-            raise RefusedError("nothing is recorded in a dry run")
-        return self.journal.folder
+    def call(self, *words: str) -> str:
+        """Return the command with which the operator calls a subcommand."""
+        place = ("--state-dir", self.options.state_dir) if self.options.state_dir else ()
+        return f"{self.options.prog} {' '.join(map(shlex.quote, [*words, *place]))}"
+
+    def hold(self) -> None:
+        """Hold signals back until this process ends."""
+        self.signals = Signals()
+        self.display.gives_up = self.signals.has_come
+
+    def alone(self) -> None:
+        """Hold signals and every other run back, until this process ends."""
+        if self.options.command != "run" and not os.path.exists(self.store.path):
+            self.read()
+        self.hold()
+        self.store.lock()
+
+    def is_same(self, state: State) -> bool:
+        """Tell whether a state belongs to this version of the program (R4)."""
+        return bool(identified(self.program)["program"] == state.program)
+
+    def read(self, begins: bool = False) -> Optional[State]:
+        """Read the state; refuses that of another program (R4), and a run beside one that is under way."""
+        old, about = self.store.read(), self.program
+        if old is None:
+            if begins:
+                return None
+            raise RefusedError(f"no run has begun here ({self.store.directory}); begin one: {self.call('run')}")
+        is_over, is_same = old.condition in ENDED, self.is_same(old)
+        if is_over if begins else is_same or self.options.adopt:
+            return old
+        again, reset = self.call("resume", *["--adopt"][is_same:]), f"to archive it:  {self.call('reset')}"
+        key = "source" if old.source != about["source"] else "name"
+        theirs, ours = getattr(old, key), about[key]
+        if theirs != ours and not is_same:
+            whose = f"the state in {self.store.directory} is that of {theirs} (run {old.begin['run']})"
+            raise RefusedError(reset, f"{whose}, this is {ours}: use --state-dir, or archive it with reset")
+        if begins:
+            version = "" if is_same else ", of a different version of this program"
+            ways = [f"to resume it:   {again}"] if old.node in self._places else []
+            raise RefusedError(*ways, reset, f"an unfinished run stands at {old.node}{version}")
+        if not is_over:
+            found = differences(old.units, identified(about)["units"])
+            how = f"to resume with this version all the same: {again}"
+            raise RefusedError(*found, how, "this run belongs to a different version of this program")
+        return old
+
+    def take(self, state: Optional[State] = None) -> None:
+        """Be about a run that has begun, or about a new one."""
+        self.state = state or State(self._first_record())
+        tasks = {self.program["units"][name]["task"] for name in self._places}
+        self._performers = {task: PERFORMERS[task](self) for task in sorted(tasks)}
+        self.ask = functools.partial(question, self.display, self.signals)
+        with self.signals.listening():  # a pipe is waited for until its other end is opened
+            for look in OPENS:
+                look(self)
+            if self.options.events is not None:
+                self._events = os.open(self.options.events, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
+
+    def _first_record(self) -> Record:
+        registers = {**self.program["registers"]}
+        for look in BEGINNINGS:
+            registers.update(look(self.program, self.options))
+        move = follow(self.program, {"go": self.program["entry"]}, registers)
+        run = f"{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{os.urandom(4).hex()}"
+        where = {"cwd": os.getcwd(), "registers": dict(move.registers), "node": move.node}
+        return {"kind": "begin", "format": 2, "run": run, **self._identity(), **where, **self._stand(move)}
+
+    def _identity(self) -> Record:
+        """Return the fields by which a record knows its program (R4)."""
+        about = {"time": utc_now(), "name": self.program["name"], "source": self.program["source"]}
+        return {**about, **identified(self.program)}
+
+    def _stand(self, move: Move, before: Optional[State] = None, begins: bool = True) -> Record:
+        """Say what a run does where it moved."""
+        unit = self.program["units"][move.node]
+        if unit["task"] == "end":
+            return {"condition": unit["result"], "message": filled(unit, unit.get("message", ""), move.registers)}
+        stand: Record = {"condition": "running" if begins else "ready"}
+        if not PERFORMERS[unit["task"]].recovers:  # for: ask confirm input select gate
+            stand["condition"] = "waiting"
+        for look in STANDS:
+            stand = look(self.program, move, before, stand)
+        return stand
+
+    def adopt(self) -> None:
+        """Go on with a program that is not the one the run began with (R4)."""
+        old, new, condition = self.state.registers, self.program["registers"], self.state.condition
+        if self.state.node not in self._places:
+            raise RefusedError(f"the run stands at {self.state.node}, which this program does not have")
+        if not self.performer(self.state.node).recovers:  # for: ask confirm input select gate
+            condition = "waiting"
+        both = [name for name in new if name in old and isinstance(old[name], int) == isinstance(new[name], int)]
+        registers = {**new, **{name: old[name] for name in both}}  # of which both are counters, or both are texts
+        self.record({"kind": "adopt", **self._identity(), "condition": condition, "registers": registers})
 
     def filled(self, unit: Table, key: str) -> str:
         """Return a text of a unit, whole."""
@@ -181,8 +227,8 @@ class Session:
 
     def record(self, record: Record, sync: bool = True) -> None:
         """Write a record to the journal and take it into account."""
-        if self.journal is not None:
-            self.journal.append(record, sync)
+        if not self.options.dry_run:
+            self.store.append(record, sync)
         self.state.apply(record)
 
     def emit(self, event: str, is_between: bool = False, **fields: object) -> None:
@@ -191,7 +237,7 @@ class Session:
             return
         about = {"event": event, "time": utc_now(), "run": self.state.begin["run"], **fields}
         try:
-            send(self._events, (json.dumps(about) + "\n").encode(), self.signals.has_come)
+            self.display.put(json.dumps(about) + "\n", self._events)
         except OSError as error:
             if is_between:
                 self.rest()
@@ -241,14 +287,16 @@ class Session:
         details = [f"attempt {about['attempt']}"] if about["attempt"] > 1 else []
         if about["instances"]:  # for: variables
             details.insert(0, f"instance {'.'.join(map(str, about['instances'].values()))}")
-        for enter_ in ENTERS:
-            enter_(self, unit)
+        for enter in ENTERS:
+            enter(self, unit)
         self.display.started(self._places[name], self.label(name), details)
         self.emit("unit_started", True, **about)
-        done = next(filter(None, (look(self, name) for look in BEFORE)), None)
-        if self.state.condition == "ready" or (self.state.condition == "waiting" and self.performer(name).recovers):
+        perform: Perform = self.performer(name).perform
+        for look in BEFORE:
+            perform = look(self, name) or perform
+        if self.state.condition != "running" and self.performer(name).recovers:
             self._begin()
-        done = done or self.performer(name).perform(name, unit)
+        done = perform(name, unit)
         self._done += 1
         self.settle(name, done, time.monotonic() - begun)
 
@@ -257,8 +305,7 @@ class Session:
         move = advance(self.program, name, self.state.registers, done.outcome, done.verbs)
         result = {**self._about(name), "outcome": done.outcome, "how": done.how, "says": move.says}
         result.update(seconds=round(seconds, 3), next=move.node)
-        begins = begins and (self.journal is None or self.journal.is_there())
-        stand = where_it_stands(self.program, move, self.state, begins)
+        stand = self._stand(move, self.state, begins and self.store.is_there())
         word = word_of(self.program["units"][name], done.outcome)
         ended = f"{self.label(name)} ended with {word}"
         try:
@@ -266,8 +313,9 @@ class Session:
         except VanishedError as error:
             raise self._vanished(f"{ended}, and this is lost: {error}") from None
         except RefusedError as error:
-            recovers = self.performer(name).recovers
-            again = self.call(*(("resume", "--assume", done.outcome) if recovers else ("answer", name, word.lower())))
+            again = self.call("resume", "--assume", done.outcome)
+            if not self.performer(name).recovers:  # for: ask confirm input select gate
+                again = self.call("answer", name, word.lower())
             raise RefusedError(f"{ended}, but this could not be recorded ({error}); make room, then: {again}") from None
         details = ", ".join(filter(None, [done.how, duration(seconds), one_line(move.says)]))
         self.display.line(f"    {self.display.paint(word, done.outcome)}  {self.display.paint(details, 'dim')}")
@@ -280,10 +328,10 @@ class Session:
         if self.signals.has_come():
             self.rest()
             raise Interrupted
-        if self.journal is not None and not self.journal.is_there():
+        if not self.store.is_there():
             with suppress(VanishedError):  # a folder that was moved away shall say so
                 self.rest()
-            raise self._vanished(f"{self.journal.loss}; {self.label(self.state.node)} was not begun")
+            raise self._vanished(f"{self.store.loss}; {self.label(self.state.node)} was not begun")
 
     def rest(self) -> None:
         """Record that the unit at which the run stands has not begun: nobody need decide about it."""
@@ -303,18 +351,3 @@ class Session:
         unit, registers = self.program["units"][name], self.state.registers
         numbers = {"attempt": attempt_of(unit, registers), "instances": instances_of(unit, registers)}
         return {"unit": name, "title": self.filled(unit, "title"), **numbers}
-
-    def adopt(self) -> None:
-        """Go on with a program that is not the one the run began with (R4)."""
-        node, old, condition = self.state.node, self.state.registers, self.state.condition
-        if node not in self._places:
-            raise RefusedError(f"the run stands at {node}, which this program does not have")
-        if not self.performer(node).recovers:
-            condition = "waiting"
-        elif condition == "waiting":  # it asked, and is a command now, which has not begun
-            condition = "ready"
-        registers = {**self.program.get("registers", {})}
-        for name, new in registers.items():
-            if isinstance(old.get(name, new), int) == isinstance(new, int):  # it is a counter, or a text, in both
-                registers[name] = old.get(name, new)
-        self.record({"kind": "adopt", **identity_of(self.program), "condition": condition, "registers": registers})

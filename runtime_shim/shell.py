@@ -25,8 +25,8 @@ class Commands(Calling):
             return Done("fail", f"there is no {unit['shell']} here")
         except OSError as error:
             raise self.not_begun(name, error) from None
-        (ended,) = self.processes.watch([group], unit.get("timeout", 0))
-        return Done("pass" if ended == (0, False) else "fail", in_words(ended))
+        (code,) = self.processes.watch([group], unit.get("timeout", 0))
+        return Done("pass" if code == 0 else "fail", in_words(code))
 
     def _show(self, unit: Table) -> None:
         """Show what the unit says to a person, once per visit; a log has the document for it."""

@@ -67,7 +67,7 @@ class Speaking(Asking, Calling):
 
     def keep(self, folder: str, name: str, text: str, number: int = 0) -> int:
         """Keep a text beside the journal, as UNIT.K for the K-th call of a unit, and return K."""
-        directory = Path(self.session.folder, folder)
+        directory = Path(self.session.store.folder, folder)
         stem = quote(name, safe="{} ")[:LONGEST_NAME]
         while not number or (folder == PROMPTS and (directory / f"{stem}.{number}").exists()):
             number += 1

@@ -1,13 +1,13 @@
 """The state of a run: what its journal says, the lock that keeps two runs apart, the archive."""
 
+import errno
 import fcntl
 import os
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from typing import Any, Optional
+from contextlib import suppress
+from typing import Optional
 
-from runtime_shim.journal import Held, Journal, Reading, Record, at_once, read_journal, sync_directory
+from runtime_shim.journal import Reading, Record, at_once, encode, read_journal, sync_directory
 from runtime_shim.program import RefusedError, naming
 
 FORMATS = (1, 2)  # of the journal; one of format 1 has no texts, and is read like any other
@@ -22,6 +22,10 @@ def utc_now() -> str:
     return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(seconds))}.{rest // 1000:06}Z"
 
 
+class VanishedError(RefusedError):
+    """The state is not where it was: what a run records is lost, and nothing keeps a second run away."""
+
+
 class State:
     """Where a run stands: its condition is running, ready (its unit has not begun), waiting, complete or stop."""
 
@@ -31,13 +35,7 @@ class State:
         self.finished: list[Record] = []
         # The lines of files of answers that were used, each with the digest of its file.
         self.used: set[tuple[str, int]] = set()  # for: ask confirm input select gate agent tool parallel
-        self._become(begin)
-
-    def _become(self, record: Record) -> None:
-        """Belong to a program."""
-        self.condition, self.registers = record["condition"], dict(record["registers"])
-        self.program, self.units = record["program"], record["units"]
-        self.name, self.source = record["name"], record["source"]
+        self.apply(begin)
 
     def apply(self, record: Record) -> None:
         """Go on by one record."""
@@ -48,27 +46,30 @@ class State:
             self.notes.append(record)
             return
         self.condition = record["condition"]
-        if kind == "resume":
+        if kind in ("begin", "adopt"):  # it belongs to this program
+            self.registers, self.program, self.units = dict(record["registers"]), record["program"], record["units"]
+            self.name, self.source = record["name"], record["source"]
+        elif kind == "resume":
             self.notes = [note for note in self.notes if note["kind"] != "process"]
         elif kind == "done":
             self.finished.append({key: value for key, value in record.items() if key != "changed"})  # texts may be long
             self.node, self.message, self.notes = record["next"], record.get("message", ""), []
             self.registers.update(record["changed"])
-        elif kind == "adopt":
-            self._become(record)
 
 
 def replay(records: list[Record], path: object) -> Optional[State]:
     """Put a state together; None where no run has begun."""
-    if records and records[0].get("format") not in FORMATS:
+    if not records:
+        return None
+    if records[0].get("format") not in FORMATS:
         raise RefusedError(f"{path}: the state has a format that this program does not know; reset archives it")
     try:
-        state: Any = State(records[0]) if records else None
+        state = State(records[0])
         for record in records[1:]:
             state.apply(record)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise RefusedError(f"{path}: the journal is damaged: {error}") from None
-    return state  # type: ignore[no-any-return]
+    return state
 
 
 class Store:
@@ -76,21 +77,23 @@ class Store:
 
     def __init__(self, directory: str) -> None:
         self.directory, self.path = directory, os.path.join(directory, "journal")
-        self._lock: Optional[Held] = None
+        self.folder = os.path.join(os.getcwd(), directory)  # wherever the run goes
+        self.loss = f"{directory} was removed or replaced during the run"
+        self._reading = Reading([], 0, b"")
+        self._files: dict[str, int] = {}
+
+    def read(self) -> Optional[State]:
+        """Read the state without changing anything."""
+        self._reading = read_journal(self.path)
+        return replay(self._reading.records, self.path)
 
     def involves(self, name: str) -> bool:
         """Tell whether a file is the directory, lies in it, or is a folder above it."""
         path, own = os.path.join(name, ""), os.path.join(self.directory, "")
         return path.startswith(own) or own.startswith(path)
 
-    def read(self) -> tuple[Optional[State], Reading]:
-        """Read the state without changing anything."""
-        reading = read_journal(self.path)
-        return replay(reading.records, self.path), reading
-
-    @contextmanager
-    def locked(self) -> Iterator[None]:
-        """Keep every other run away; refuses where one is at work."""
+    def lock(self) -> None:
+        """Keep every other run away until this process ends; refuses where one is at work."""
         made, path = [], self.directory
         while path and not os.path.exists(path):
             made.append(path)
@@ -98,20 +101,11 @@ class Store:
         os.makedirs(self.directory, exist_ok=True)
         for path in made:
             sync_directory(os.path.dirname(path) or ".")
-        path = os.path.join(self.directory, "lock")
-        self._lock = Held(path, os.O_RDWR)
-        with naming(path):
-            self._take(self._lock.descriptor)
-        # Git takes no state; a folder that was there and is not ours by name stays as it is.
-        above = os.path.dirname(self.directory)
-        folder = above if os.path.basename(above) == OURS else self.directory
-        if os.path.basename(folder) == OURS or folder in made:
-            with suppress(OSError), open(os.path.join(folder, ".gitignore"), "x") as file:
+        with naming(os.path.join(self.directory, "lock")):
+            self._take(self._open("lock", os.O_RDWR))
+        if made or OURS in self.directory.split("/"):  # Git takes no state; a folder that was there stays as it is
+            with suppress(OSError), open(os.path.join(self.directory, ".gitignore"), "x") as file:
                 file.write("*\n")
-        try:
-            yield
-        finally:
-            os.close(self._lock.descriptor)
 
     def _take(self, lock: int) -> None:
         for patience in (0.05, 0.1, 0.0):  # a `status` looks at the lock for an instant
@@ -122,7 +116,6 @@ class Store:
                 return
             time.sleep(patience)
         holder = os.pread(lock, 20, 0).decode().strip() or "?"
-        os.close(lock)
         raise RefusedError(f"{self.directory}: a run is at work here (pid {holder})")
 
     def is_busy(self) -> bool:
@@ -134,21 +127,60 @@ class Store:
                 return True
         return False
 
-    def journal(self, reading: Reading) -> Journal:
-        """Open the journal for appending; a torn end is repaired."""
-        return Journal(self.path, reading, self._lock)
+    def _open(self, name: str, flags: int) -> int:
+        self._files[name] = os.open(os.path.join(self.directory, name), flags | os.O_CREAT, 0o666)
+        return self._files[name]
+
+    def is_there(self) -> bool:
+        """Tell whether lock and journal are still where they were; a command may have removed them."""
+        try:
+            found = ((os.fstat(file), os.stat(os.path.join(self.folder, name))) for name, file in self._files.items())
+            return all(os.path.samestat(ours, theirs) for ours, theirs in found)
+        except OSError:
+            return False
+
+    def open(self) -> None:
+        """Open the journal, as it was read, for appending; a torn end is repaired."""
+        records, self._size, missing = self._reading
+        self._file, self._count = self._open("journal", os.O_WRONLY | os.O_APPEND), len(records)
+        with naming(self.path):
+            os.ftruncate(self._file, self._size)
+        if missing:
+            self._write(missing)
+        sync_directory(self.directory)
+
+    def append(self, record: Record, sync: bool = True) -> None:
+        """Write a record; it survives whatever happens, if `sync`."""
+        self._write(encode({"n": self._count, **record}), sync)
+        self._count += 1  # only then is the place checked: a folder that was moved away has the record
+        if not self.is_there():
+            raise VanishedError(self.loss)
+
+    def _write(self, line: bytes, sync: bool = True) -> None:
+        try:
+            written = os.write(self._file, line)
+            if written < len(line):
+                os.ftruncate(self._file, self._size)  # half a record before another one would be damage
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))  # noqa: TRY301
+            if sync:
+                getattr(os, "fdatasync", os.fsync)(self._file)
+        except OSError as error:
+            raise RefusedError(f"{self.path}: cannot record: {error.strerror}") from None
+        self._size += len(line)
 
     def archive(self, name: str) -> str:
         """Archive the journal under a name of its own; nothing is ever deleted."""
         history = os.path.join(self.directory, "history")
         os.makedirs(history, exist_ok=True)
         taken = {entry.partition(".")[0] for entry in os.listdir(history)}
-        further = (f"{name}-{number}" for number in range(2, len(taken) + 3))
-        target = os.path.join(history, next(free for free in (name, *further) if free not in taken))
+        while name in taken:
+            name += "-2"
+        target = os.path.join(history, name)
         for kept in KEPT:
             with suppress(FileNotFoundError):
                 os.rename(os.path.join(self.directory, kept), f"{target}.{kept}")
         os.rename(self.path, target)
         sync_directory(history)
         sync_directory(self.directory)
+        self._reading = Reading([], 0, b"")
         return target

@@ -22,8 +22,8 @@ class Move(NamedTuple):
     node: str
     registers: Registers
     changed: Registers
-    says: str = ""
-    passed: tuple[str, ...] = ()
+    says: str
+    passed: tuple[str, ...]
 
 
 def _apply(program: Table, edge: Table, registers: Registers, verbs: Verbs) -> None:
@@ -45,18 +45,13 @@ def _choose(program: Table, node: str, registers: Registers, outcome: Optional[s
     raise RefusedError(f"{node}: no edge can be taken ({outcome or 'passing'}): the program is broken")
 
 
-def enter(program: Table, node: str, registers: Registers) -> Move:
-    """Go to a node and on, through branches and nested ends."""
-    return _follow(program, {"go": node}, registers, VERBS)
-
-
 def advance(program: Table, node: str, registers: Registers, outcome: str, verbs: Verbs = VERBS) -> Move:
     """Leave a unit with its outcome (M13)."""
-    return _follow(program, _choose(program, node, registers, outcome), registers, verbs)
+    return follow(program, _choose(program, node, registers, outcome), registers, verbs)
 
 
-def _follow(program: Table, edge: Table, before: Registers, verbs: Verbs) -> Move:
-    """Take an edge, and those behind it; `before` stays as it is."""
+def follow(program: Table, edge: Table, before: Registers, verbs: Verbs = VERBS) -> Move:
+    """Take an edge, and go on through branches and nested ends; `before` stays as it is."""
     changed: Registers = {}
     registers = ChainMap(changed, before)  # copying all counters at each step would make long programs slow
     says, passed = [edge.get("says", "")], []

@@ -66,6 +66,8 @@ def _edits(tree: ast.Module, lines: list[str], starts: list[int], idle: frozense
         elif isinstance(node, ast.FunctionDef):
             last, head = _head(node, lines)
             yield _Edit(starts[node.lineno - 1], starts[last], head)
+        elif isinstance(node, ast.AnnAssign) and not node.value and id(node) not in fields:
+            yield _Edit(starts[node.lineno - 1], starts[node.end_lineno or 0], "")
         elif isinstance(node, ast.AnnAssign) and node.value and id(node) not in fields:
             before = starts[(node.target.end_lineno or 0) - 1] + (node.target.end_col_offset or 0)
             yield _Edit(before, starts[node.value.lineno - 1] + node.value.col_offset, " = ")
@@ -78,7 +80,10 @@ def _lacked(tree: ast.Module, lines: list[str], starts: list[int], lacking: froz
             found = FOR.search(lines[node.lineno - 1])
             if found and lacking.issuperset(found[1].split()):
                 last = node.body[-1] if isinstance(node, ast.If) else node
-                yield _Edit(starts[node.lineno - 1], starts[last.end_lineno or 0], "")
+                first = node.lineno - 1
+                while lines[first - 1].lstrip().startswith("#"):  # what is said about it
+                    first -= 1
+                yield _Edit(starts[first], starts[last.end_lineno or 0], "")
 
 
 def _head(node: ast.FunctionDef, lines: list[str]) -> tuple[int, str]:

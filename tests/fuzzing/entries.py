@@ -29,9 +29,9 @@ from rdc.comparison import Comparison
 from rdc.generation import emitted
 from rdc.tables import check_tables
 from runtime_shim.answers import Answers
-from runtime_shim.journal import Journal, encode, read_journal
+from runtime_shim.journal import encode, read_journal
 from runtime_shim.program import RefusedError
-from runtime_shim.state import replay
+from runtime_shim.state import Store
 from tests.compiler.test_any_text import FRAGMENTS, check, check_findings
 from tests.fuzzing.outputs import CHECKS, python_head
 
@@ -135,8 +135,10 @@ def journal(data: bytes) -> None:
             reading = read_journal(path)
             assert path.read_bytes() == content
             assert b"".join(map(encode, reading.records)).count(b"\n") == len(reading.records)
-            replay(reading.records, path)
-            Journal(path, reading).append({"kind": "process"})
+            store = Store(str(folder))
+            store.read()
+            store.open()
+            store.append({"kind": "process"})
             assert read_journal(path).records[:-1] == reading.records
 
 

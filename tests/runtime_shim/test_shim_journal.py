@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from runtime_shim.journal import Journal, Reading, Record, encode, read_journal
+from runtime_shim.journal import Record, encode, read_journal
 from runtime_shim.program import RefusedError
-from runtime_shim.state import replay
+from runtime_shim.state import Store, replay
 from tests.runtime_shim.shim_process import Place, program, shell
 
 RECORDS: list[Record] = [
@@ -32,8 +32,16 @@ BEGIN: Record = {
 WHOLE = encode({"n": 3, "kind": "x"})
 
 
+def opened(path: Path) -> Store:
+    """A journal to which records can be appended, whatever they are."""
+    store = Store(str(path.parent))
+    store._reading = read_journal(path)
+    store.open()
+    return store
+
+
 def write(path: Path) -> bytes:
-    journal = Journal(path, Reading([]))
+    journal = opened(path)
     for record in RECORDS:
         journal.append(record)
     return path.read_bytes()
@@ -55,7 +63,7 @@ def test_truncated_anywhere_it_keeps_every_finished_record(tmp_path: Path) -> No
         reading = read_journal(path)
         assert path.read_bytes() == content[:length], "reading changes nothing"
         assert len(reading.records) == whole
-        Journal(path, reading).append({"kind": "next"})
+        opened(path).append({"kind": "next"})
         again = read_journal(path)
         assert [record["kind"] for record in again.records] == [r["kind"] for r in RECORDS[:whole]] + ["next"]
 
@@ -112,7 +120,7 @@ def test_swapped_repeated_and_missing_records_are_refused(tmp_path: Path) -> Non
 def test_half_a_record_is_taken_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "journal"
     content = write(path)
-    journal = Journal(path, read_journal(path))
+    journal = opened(path)
     real = os.write
     with monkeypatch.context() as patch:
         patch.setattr(os, "write", lambda file, data: real(file, data[:10]))
@@ -137,7 +145,7 @@ def test_a_record_is_on_disk_before_append_returns(tmp_path: Path, monkeypatch: 
         synced.append(path.read_bytes())
 
     monkeypatch.setattr(os, sync, spy)
-    journal = Journal(path, Reading([]))
+    journal = opened(path)
     synced.clear()
     journal.append({"kind": "a"})
     assert synced == [encode({"n": 0, "kind": "a"})]
