@@ -1,6 +1,6 @@
 """The table of a program, put together from the calls of its runbook."""
 
-from functools import partial
+import functools
 from typing import Any, Callable, Optional
 
 from runtime_shim.program import Table
@@ -26,25 +26,20 @@ class Builder:
     def unit(self, name: str, title: str = "", at: object = "", task: str = "shell", **settings: Any) -> None:  # noqa: ANN401
         """Add a unit."""
         self.table.setdefault("entry", name)
-        unit: Table = {"title": title, "task": task, "edges": []}
-        self.table["units"][name] = unit
+        unit: Table = self.table["units"].setdefault(name, {"title": title, "task": task, "edges": []})
         if at:
             unit["at"] = f"{self.table['source']}:{at}" if isinstance(at, int) else at
         ways: Pairs = []
         for key, value in settings.items():
             if key in WAYS:
                 ways += flat(WAYS[key], value)
-            elif key == "on":
+            elif key == "on":  # for: on
                 for word, found in value.items() if isinstance(value, dict) else value:
                     ways += flat(word, found)
             elif key in ("bash", "sh"):
                 unit.update(shell=key, command=unframed(value))
             else:
                 unit[key] = unframed(value)
-        self._lead(name, unit, ways)
-
-    def _lead(self, name: str, unit: Table, ways: Pairs) -> None:
-        """Write ways as edges of a unit."""
         counter, is_retried = f"{name} retries", any("times" in way for _, way in ways)
         if is_retried:
             unit["attempt"], self.table["registers"][counter] = counter, 0
@@ -63,8 +58,7 @@ class Builder:
         self.unit(name, task="end", result=result, **settings)
         self.table["units"][name]["message"] = message
 
-    @staticmethod
-    def go(go: str, says: str = "", when: Any = (), do: Any = ()) -> Table:  # noqa: ANN401
+    def go(self, go: str, says: str = "", when: Any = (), do: Any = ()) -> Table:  # noqa: ANN401
         """Lead to a unit; `says` is what the document says."""
         return {"go": go, "if": when, "do": do, "says": says}
 
@@ -76,8 +70,7 @@ class Builder:
         """Lead to a bad end."""
         return {**self.go("", says, when, do), "end": {"result": "stop", "message": message, **more}}
 
-    @staticmethod
-    def retry(times: int, says: str = "", then: Any = ()) -> list[Any]:  # noqa: ANN401
+    def retry(self, times: int, says: str = "", then: Any = ()) -> list[Any]:  # noqa: ANN401
         """Lead to the unit itself again, so many times in a visit, and then elsewhere."""
         return [{"times": times, "says": says or f"RETRY {times}"}, then]
 
@@ -104,5 +97,5 @@ def built(runbook: Callable[..., None]) -> Table:
     """Return the table of a runbook; a word that is not the builder's is the kind of a task."""
     builder, code = Builder(), runbook.__code__
     words = code.co_varnames[: code.co_argcount]
-    runbook(*(getattr(builder, word, None) or partial(builder.unit, task=word) for word in words))
+    runbook(*(getattr(builder, word, None) or functools.partial(builder.unit, task=word) for word in words))
     return builder.table

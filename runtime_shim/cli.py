@@ -5,11 +5,11 @@ import os
 import shlex
 import sys
 import time
+import types
 from contextlib import suppress
-from types import SimpleNamespace
 from typing import Any, Callable, Optional
 
-from runtime_shim.dialog import words_of
+from runtime_shim.dialog import BINARY
 from runtime_shim.display import Display
 from runtime_shim.program import (
     EXIT_COMPLETE,
@@ -101,7 +101,7 @@ def help_of(program: Table, prog: str, command: str) -> list[str]:
     return [f"usage: {prog} {command or 'COMMAND'} [OPTION]...", "", program["title"], "", *lines]
 
 
-def read_words(prog: str, command: str, words: list[str]) -> SimpleNamespace:
+def read_words(prog: str, command: str, words: list[str]) -> types.SimpleNamespace:
     """Read the options and words that follow a subcommand, in any order."""
     known = {option: takes for owners, option, takes, _ in OPTIONS if command in owners.split()}
     found: dict[str, Any] = {option: None if takes else False for _, option, takes, _ in OPTIONS}
@@ -127,7 +127,7 @@ def read_words(prog: str, command: str, words: list[str]) -> SimpleNamespace:
     if due:  # for: ask confirm input select gate agent tool parallel
         raise RefusedError(f"the following arguments are required: {' '.join(due)} {see}")
     options = {option.strip("-").replace("-", "_"): value for option, value in found.items()}
-    return SimpleNamespace(**options, prog=prog, command=command)
+    return types.SimpleNamespace(**options, prog=prog, command=command)
 
 
 def execute(program: Table, words: list[str], prog: str, display: Display) -> int:
@@ -139,7 +139,7 @@ def execute(program: Table, words: list[str], prog: str, display: Display) -> in
         wrong = f"no command {command!a}" if words else "no subcommand was given"
         raise RefusedError(f"{wrong}: there are {', '.join(COMMANDS)} (see: {prog} --help)")
     options = read_words(prog, command, words[1:])
-    outcomes = {word for unit in program["units"].values() for word in words_of(unit)}
+    outcomes = {word for unit in program["units"].values() for word in unit.get("words", BINARY)}
     if options.assume and (options.rerun_interrupted or options.assume not in outcomes):
         raise RefusedError(f"--assume takes one of {', '.join(sorted(outcomes))}, and no --rerun-interrupted beside it")
     with naming("the current folder"):

@@ -27,7 +27,7 @@ def word_of(unit: Table, outcome: str) -> str:
 
 
 def question(display: Display, signals: Signals, text: str, choices: str) -> Optional[str]:
-    """Ask until one of the choices (`pass/fail`) is given; None means that nobody answers now."""
+    """Ask for one of the choices; None means that nobody answers."""
     words = choices.split("/")
     known = {word[:length]: word for word in words for length in (1, len(word))}
     if words in (["pass", "fail"], ["yes", "no"]):  # for: ask

@@ -44,7 +44,7 @@ class Display:
         self.dash, self.more = ("—", "…") if "utf" in (stream.encoding or "").lower() else ("-", "...")
 
     def put(self, text: str, file: int, encoding: str = "utf-8") -> None:
-        """Write past all buffers; a pipe that has stalled holds nothing up once the run was told to end (R5)."""
+        """Write; a pipe that has stalled is left once the run was told to end."""
         data = text.encode(encoding, "backslashreplace")
         # A pipe that is ready takes this much without waiting. A line in a file is written at once, and so never torn.
         step = len(data) if stat.S_ISREG(os.fstat(file).st_mode) else select.PIPE_BUF

@@ -155,7 +155,7 @@ class Answered(NamedTuple):
 def exchange(
     processes: Processes, calls: Sequence[Call], seconds: int, ended: Callable[[int], None] = lambda _index: None
 ) -> list[Answered]:
-    """Call commands, all at the same time, each to its end; `seconds` is the limit for all of them (I21)."""
+    """Call commands at the same time (I21)."""
     exchanges: list[Exchange] = []
     groups: list[int] = []
     try:

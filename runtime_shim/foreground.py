@@ -15,18 +15,14 @@ class Foreground:
     _theirs: Modes
 
     def __init__(self) -> None:
-        self._is_lent, self._terminal, self._ours, self._theirs = False, -1, None, None
+        self._is_lent, self.terminal, self._ours, self._theirs = False, -1, None, None
         with suppress(OSError):
-            self._terminal = os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY)
-
-    def exists(self) -> bool:
-        """Tell whether there is a terminal at all."""
-        return self._terminal >= 0
+            self.terminal = os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY)
 
     def is_ours(self) -> bool:
         """Tell whether this process is in the foreground."""
         with suppress(OSError):
-            return os.tcgetpgrp(self._terminal) == os.getpgrp()
+            return os.tcgetpgrp(self.terminal) == os.getpgrp()
         return False
 
     def lend(self, group: int, again: bool = False) -> None:
@@ -34,7 +30,7 @@ class Foreground:
         if self.is_ours():
             self._ours = self._swap(self._theirs if again else None)
             with suppress(OSError):  # the command may have ended already
-                os.tcsetpgrp(self._terminal, group)
+                os.tcsetpgrp(self.terminal, group)
                 self._is_lent = True
 
     def take_back(self) -> bool:
@@ -42,7 +38,7 @@ class Foreground:
         was_lent, self._is_lent = self._is_lent, False
         if was_lent:
             with suppress(OSError):  # the terminal may be gone
-                os.tcsetpgrp(self._terminal, os.getpgrp())
+                os.tcsetpgrp(self.terminal, os.getpgrp())
             self._theirs = self._swap(self._ours)
         return was_lent
 
@@ -50,7 +46,7 @@ class Foreground:
         """Return the modes of the terminal, and set others."""
         modes: Modes = None
         with suppress(OSError, termios.error):
-            modes = termios.tcgetattr(self._terminal)
+            modes = termios.tcgetattr(self.terminal)
             if wanted is not None:
-                termios.tcsetattr(self._terminal, termios.TCSANOW, wanted)
+                termios.tcsetattr(self.terminal, termios.TCSANOW, wanted)
         return modes

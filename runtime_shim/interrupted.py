@@ -5,7 +5,7 @@ import os
 from contextlib import suppress
 from typing import Callable, Optional
 
-from runtime_shim.dialog import BINARY, words_of
+from runtime_shim.dialog import BINARY
 from runtime_shim.display import one_line
 from runtime_shim.leftover import end_groups, started_at
 from runtime_shim.process import Processes
@@ -36,13 +36,14 @@ class Calling(Performer):
     def environment(self, unit: Table, **more: str) -> dict[bytes, bytes]:
         """Return the environment of what a unit calls (M4, I7)."""
         registers = self.session.state.registers
-        found: Table = {"RDC_ATTEMPT": attempt_of(unit, registers), **instances_of(unit, registers), **more}
+        found: Table = {"RDC_ATTEMPT": attempt_of(unit, registers), **more}
+        found.update(instances_of(unit, registers))  # for: variables
         for look in VARIABLES:
             found = {**look(unit, registers), **found}
         return {**self._environment, **{key.encode(): str(value).encode() for key, value in found.items()}}
 
     def not_begun(self, name: str, error: OSError) -> RefusedError:
-        """Leave a unit to be resumed whose process the system could not start: it has no outcome (M2)."""
+        """Leave a unit whose process could not be started: it has no outcome (M2)."""
         self.session.rest()
         hint = "once the system can start processes again"
         if error.errno == errno.E2BIG:
@@ -52,7 +53,7 @@ class Calling(Performer):
         return RefusedError(f"{hint}, then: {self.session.call('resume')}", reason)
 
     def recover(self, name: str) -> Optional[Done]:
-        """Decide about a unit that was interrupted: as the options say, or as the operator does (R2)."""
+        """Decide about a unit that was interrupted, as options or the operator say (R2)."""
         session, options, label = self.session, self.session.options, self.session.label(name)
         again, running = session.call("resume", "--rerun-interrupted"), left_behind(session.state)
         if running:  # then nothing can be decided, unless the options say that it is to be ended
@@ -68,17 +69,19 @@ class Calling(Performer):
         if options.assume:
             return self.assumed(name, options.assume)
         unit, unknown = session.program["units"][name], "rdc cannot tell whether it finished."
-        if session.is_interactive and words_of(unit) == BINARY:
+        if session.is_interactive and "words" not in unit:
             session.display.line(f"{label} ({one_line(unit['at'])}) was interrupted; {unknown}")
             choice = session.ask("Did it pass, did it fail, or run it again?", "pass/fail/again")
             if choice is not None:
                 return None if choice == "again" else Done(choice, "as the operator says")
-        ways = {f"{MEANT.get(word, word)}:": session.call("resume", "--assume", word) for word in words_of(unit)}
+        ways = {
+            f"{MEANT.get(word, word)}:": session.call("resume", "--assume", word) for word in unit.get("words", BINARY)
+        }
         hints = (f"  {way:15} {command}" for way, command in {"run it again:": again, **ways}.items())
         raise Waiting(f"{label} was interrupted; {unknown} To decide:", *hints)
 
     def assumed(self, name: str, word: str) -> Done:
         """Take the word of the operator for what came of a unit (I16)."""
-        if word not in words_of(self.session.program["units"][name]):
+        if word not in self.session.program["units"][name].get("words", BINARY):
             raise RefusedError(f"{name} cannot have the outcome {word}")
         return Done(word, "as assumed")

@@ -19,7 +19,7 @@ AnyPath = Union[str, "os.PathLike[str]"]
 
 
 class Reading(NamedTuple):
-    """What a journal holds, how much of it is good, what must follow."""
+    """What a journal holds, and what it lacks."""
 
     records: list[Record]
     size: int

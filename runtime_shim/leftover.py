@@ -13,7 +13,7 @@ GRACE = 5.0  # seconds from SIGTERM to SIGKILL
 
 
 def started_at(pid: int) -> Optional[int]:
-    """Return when a process began, in ticks since the machine did; None if it is gone, or if there is no /proc."""
+    """Return when a process began, in ticks of the machine; None if it is gone, or without /proc."""
     with suppress(OSError), open(f"/proc/{pid}/stat", "rb") as file:
         state, *fields = file.read().rpartition(b")")[2].split()
         return int(fields[18]) if state not in (b"Z", b"X") else None

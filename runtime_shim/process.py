@@ -26,27 +26,25 @@ def in_words(code: Code) -> str:
 
 
 class Processes:
-    """Begins processes and waits for them: for one with the terminal, or for several at the same time."""
+    """Begins processes, telling `began`, and waits for them; one alone has the terminal if it `lends`."""
 
     _left: list[int]
     _late: set[int]
 
     def __init__(self, signals: Signals, lends: bool, began: Callable[[int], None]) -> None:
-        """`lends` tells whether one gets the terminal; `began` is told the number of each as soon as it runs."""
         self._signals, self._lends, self._began, self._foreground = signals, lends, began, Foreground()
         self._is_stopping = False
 
     def spawn(
         self, path: str, words: list[bytes], environment: Mapping[bytes, bytes], files: Sequence[Any] = ()
     ) -> int:
-        """Begin a process and return its number, which is that of its group too."""
+        """Begin a process, with a group of its own."""
         signals: dict[str, Any] = {"setsigmask": self._signals.before, "setsigdef": IGNORED_HERE}
         group = os.posix_spawnp(path, words, environment, file_actions=files, setpgroup=0, **signals)
         self._began(group)
         return group
 
-    @staticmethod
-    def end(groups: Iterable[int]) -> None:
+    def end(self, groups: Iterable[int]) -> None:
         """End processes at once, with all of their groups."""
         for group in groups:
             signal_group(group, signal.SIGKILL)
@@ -55,7 +53,7 @@ class Processes:
     def watch(
         self, groups: Sequence[int], seconds: int = 0, ended: Callable[[int], None] = lambda _index: None
     ) -> list[Code]:
-        """Wait for processes, so many seconds at most; a stop signal, or one that a key ended, interrupts the run."""
+        """Wait until they end, or are ended."""
         codes: dict[int, Code] = {}
         self._left, self._late = list(groups), set()
         try:
@@ -67,9 +65,9 @@ class Processes:
                 self._heed(self._signals.wait())
                 for group in list(self._left):
                     pid, status = os.waitpid(group, os.WNOHANG | os.WUNTRACED)
-                    if pid and os.WIFSTOPPED(status):
+                    if pid and os.WIFSTOPPED(status) and self._foreground.terminal >= 0:
                         self._stopped(group, os.WSTOPSIG(status))
-                    elif pid:
+                    elif pid and not os.WIFSTOPPED(status):
                         codes[group] = os.waitstatus_to_exitcode(status)
                         self._left.remove(group)
                         ended(groups.index(group))  # for: agent tool parallel
@@ -86,7 +84,7 @@ class Processes:
         return [None if group in self._late else codes[group] for group in groups]
 
     def _heed(self, number: int) -> None:
-        """End what runs when the run is told to end, or when the time is up (I21): at last by SIGKILL."""
+        """End what runs when the run is told to end or the time is up (I21): at last by SIGKILL."""
         is_time, is_ending = number == signal.SIGALRM and self._signals.has_timer, self._is_stopping or self._late
         if is_time and is_ending:
             number = signal.SIGKILL
@@ -102,9 +100,7 @@ class Processes:
             signal_group(group, number, signal.SIGCONT)
 
     def _stopped(self, group: int, number: int) -> None:
-        """Stop with the process (Ctrl-Z) and go on with it; one that asked for the terminal gets it."""
-        if not self._foreground.exists():
-            return
+        """Stop with it (Ctrl-Z) and go on; one that wanted the terminal gets it."""
         self._foreground.take_back()
         if number not in (signal.SIGTTIN, signal.SIGTTOU) or not self._foreground.is_ours():
             signal_group(os.getpgrp(), signal.SIGTSTP)

@@ -1,6 +1,6 @@
 """The dry run: the walk as it would be, nothing done and nothing recorded."""
 
-from collections import Counter
+import collections
 
 from runtime_shim.dialog import word_of
 from runtime_shim.display import one_line
@@ -13,7 +13,7 @@ ROUNDS = 10  # how often a unit is shown
 def rehearse(session: Session) -> list[str]:
     """Walk without doing anything and return the lines that tell of it."""
     units, state = session.program["units"], session.state
-    visits: Counter[str] = Counter()
+    visits: collections.Counter[str] = collections.Counter()
     lines: list[str] = []
     while units[state.node]["task"] != "end":
         name, unit, performer = state.node, units[state.node], session.performer(state.node)

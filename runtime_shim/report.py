@@ -2,7 +2,7 @@
 
 from typing import Callable, Optional
 
-from runtime_shim.dialog import word_of, words_of
+from runtime_shim.dialog import BINARY, word_of
 from runtime_shim.display import duration, one_line
 from runtime_shim.journal import Record
 from runtime_shim.leftover import is_alive
@@ -19,8 +19,7 @@ FACTS: list[Callable[[Table, State], Table]] = []  # what they tell of a run
 
 def left_behind(state: State) -> list[Record]:
     """Return the processes of a unit that was interrupted which go on without the run."""
-    notes = state.notes if state.condition == "running" else []
-    return [note for note in notes if note["kind"] == "process" and is_alive(note)]
+    return [note for note in state.notes if note["kind"] == "process" and is_alive(note)]
 
 
 def describe(session: Session, state: Optional[State]) -> Table:
@@ -30,8 +29,8 @@ def describe(session: Session, state: Optional[State]) -> Table:
     if state is None:
         return {**about, "state": "none", "next": [session.call("run")]}
     unit = program["units"].get(state.node, {"title": "", "task": ""})
-    word = "interrupted" if state.condition == "running" else state.condition
-    word = "running" if session.store.is_busy() else word
+    condition = "interrupted" if state.condition == "running" else state.condition
+    word = "running" if session.store.is_busy() else condition
     facts = {**about, "state": word, "run": state.begin["run"], "began": state.begin["time"], "unit": state.node}
     facts["unit_title"] = filled(unit, unit["title"], {**program["registers"], **state.registers})
     facts.update(message=state.message, same_program=session.is_same(state), pid=None)
@@ -52,7 +51,7 @@ def _next(session: Session, unit: Table, facts: Table) -> list[str]:
         return [session.call("run" if word in ENDED else "reset")]
     ways: list[list[str]] = [[]]
     if word == "interrupted":
-        outcomes = words_of(unit) if facts["pid"] is None else ()  # what goes on has no outcome yet
+        outcomes = unit.get("words", BINARY) if facts["pid"] is None else ()  # what goes on has no outcome yet
         ways = [["--rerun-interrupted"], *(["--assume", outcome] for outcome in outcomes)]
     commands = [session.call("resume", *adopt, *way) for way in ways]
     for look in WAITS:

@@ -6,9 +6,8 @@ import os
 import shlex
 import sys
 import time
-from collections.abc import Mapping
+import types
 from contextlib import suppress
-from types import MappingProxyType, SimpleNamespace
 from typing import Any, Callable, NamedTuple, Optional
 
 from runtime_shim.dialog import question, word_of
@@ -30,11 +29,11 @@ from runtime_shim.walk import VERBS, Move, Registers, Verbs, advance, attempt_of
 
 
 class Done(NamedTuple):
-    """What came of a unit, and how."""
+    """What came of a unit."""
 
     outcome: str
     how: str
-    note: Mapping[str, Any] = MappingProxyType({})
+    note: Optional[Record] = None
     verbs: Verbs = VERBS  # what the effects of its edge mean, where they have to do with more than counters
 
 
@@ -82,7 +81,7 @@ class Performer:
 
 
 PERFORMERS: dict[str, type[Performer]] = {}
-BEGINNINGS: list[Callable[[Table, SimpleNamespace], Registers]] = []  # what registers modules give when a run begins
+BEGINNINGS: list[Callable[[Table, types.SimpleNamespace], Registers]] = []  # what registers a run begins with
 OPENS: list[Callable[["Session"], None]] = []  # what modules read when a run is taken up
 STANDS: list[Callable[[Table, Move, Optional[State], Record], Record]] = []  # what they know of where a run stands
 ENTERS: list[Callable[["Session", Table], None]] = []  # what they show before a unit is named
@@ -105,7 +104,7 @@ class Session:
     state: State
     answers: Any = None  # for: ask confirm input select gate agent tool parallel
 
-    def __init__(self, program: Table, options: SimpleNamespace, display: Display) -> None:
+    def __init__(self, program: Table, options: types.SimpleNamespace, display: Display) -> None:
         self.program, self.options, self.display = program, options, display
         self.store = Store((options.state_dir or os.path.join(OURS, program["name"])).rstrip("/") or "/")
         self.is_interactive = display.is_terminal and sys.stdin.isatty()
@@ -135,16 +134,14 @@ class Session:
         return bool(identified(self.program)["program"] == state.program)
 
     def read(self, begins: bool = False) -> Optional[State]:
-        """Read the state; refuses that of another program (R4), and a run beside one that is under way."""
+        """Read the state; refuses that of another program (R4), and to begin beside a run."""
         old, about = self.store.read(), self.program
-        if old is None:
-            if begins:
-                return None
+        if old is None and not begins:
             raise RefusedError(f"no run has begun here ({self.store.directory}); begin one: {self.call('run')}")
-        is_over, is_same = old.condition in ENDED, self.is_same(old)
-        if is_over if begins else is_same or self.options.adopt:
+        if old is None or (old.condition in ENDED if begins else self.options.adopt or self.is_same(old)):
             return old
-        again, reset = self.call("resume", *["--adopt"][is_same:]), f"to archive it:  {self.call('reset')}"
+        is_same, reset = self.is_same(old), f"to archive it:  {self.call('reset')}"
+        again = self.call("resume", *["--adopt"][is_same:])
         key = "source" if old.source != about["source"] else "name"
         theirs, ours = getattr(old, key), about[key]
         if theirs != ours and not is_same:
@@ -154,7 +151,7 @@ class Session:
             version = "" if is_same else ", of a different version of this program"
             ways = [f"to resume it:   {again}"] if old.node in self._places else []
             raise RefusedError(*ways, reset, f"an unfinished run stands at {old.node}{version}")
-        if not is_over:
+        if old.condition not in ENDED:
             found = differences(old.units, identified(about)["units"])
             how = f"to resume with this version all the same: {again}"
             raise RefusedError(*found, how, "this run belongs to a different version of this program")
@@ -309,7 +306,7 @@ class Session:
         word = word_of(self.program["units"][name], done.outcome)
         ended = f"{self.label(name)} ended with {word}"
         try:
-            self.record({"kind": "done", **result, "changed": move.changed, **stand, **done.note})
+            self.record({"kind": "done", **result, "changed": move.changed, **stand, **(done.note or {})})
         except VanishedError as error:
             raise self._vanished(f"{ended}, and this is lost: {error}") from None
         except RefusedError as error:
@@ -349,5 +346,7 @@ class Session:
 
     def _about(self, name: str) -> Record:
         unit, registers = self.program["units"][name], self.state.registers
-        numbers = {"attempt": attempt_of(unit, registers), "instances": instances_of(unit, registers)}
-        return {"unit": name, "title": self.filled(unit, "title"), **numbers}
+        about = {"unit": name, "title": self.filled(unit, "title"), "attempt": attempt_of(unit, registers)}
+        instances: Registers = {}
+        instances = instances_of(unit, registers)  # for: variables
+        return {**about, "instances": instances}

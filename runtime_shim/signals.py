@@ -14,7 +14,7 @@ class Interrupted(KeyboardInterrupt):
 
 
 class Signals:
-    """What would end a run, blocked until it is waited for: a plain handler would lose one just before a call waits."""
+    """What would end a run, blocked until it is waited for: a handler loses one just before a call."""
 
     def __init__(self) -> None:
         wanted = [signal.Signals[f"SIG{name}"] for name in STOPS if hasattr(signal, f"SIG{name}")]

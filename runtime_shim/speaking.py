@@ -35,7 +35,7 @@ class Speaking(Asking, Calling):
         }
 
     def converse(self, unit: Table, calls: Calls) -> list[Answered]:
-        """Call commands, all at the same time, and keep what they were given and what they answered."""
+        """Call commands at the same time, and keep what they were given and answered."""
         session, is_one = self.session, len(calls) == 1
         heard: list[list[str]] = [[] for _ in calls]
         made, numbers = [], []
@@ -66,7 +66,7 @@ class Speaking(Asking, Calling):
         display.line(display.paint("\n".join(shown), "dim"))
 
     def keep(self, folder: str, name: str, text: str, number: int = 0) -> int:
-        """Keep a text beside the journal, as UNIT.K for the K-th call of a unit, and return K."""
+        """Keep a text, as UNIT.K for the K-th call, and return K."""
         directory = Path(self.session.store.folder, folder)
         stem = quote(name, safe="{} ")[:LONGEST_NAME]
         while not number or (folder == PROMPTS and (directory / f"{stem}.{number}").exists()):

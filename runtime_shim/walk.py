@@ -1,8 +1,8 @@
 """The meaning of a program: a pure walk from unit to unit, which never runs anything."""
 
+import collections
 import operator
 import re
-from collections import ChainMap
 from collections.abc import Mapping, MutableMapping
 from typing import Any, Callable, NamedTuple, Optional
 
@@ -17,7 +17,7 @@ VALUES: dict[type, Callable[[Any, Registers], str]] = {str: lambda name, registe
 
 
 class Move(NamedTuple):
-    """Where a walk went, and what it set on its way."""
+    """Where a walk went, and what it set."""
 
     node: str
     registers: Registers
@@ -51,9 +51,9 @@ def advance(program: Table, node: str, registers: Registers, outcome: str, verbs
 
 
 def follow(program: Table, edge: Table, before: Registers, verbs: Verbs = VERBS) -> Move:
-    """Take an edge, and go on through branches and nested ends; `before` stays as it is."""
+    """Go along an edge, and on; `before` stays as it is."""
     changed: Registers = {}
-    registers = ChainMap(changed, before)  # copying all counters at each step would make long programs slow
+    registers = collections.ChainMap(changed, before)  # copying all counters at each step would make long programs slow
     says, passed = [edge.get("says", "")], []
     _apply(program, edge, registers, verbs)
     while is_passed(program["units"][edge["go"]]):  # for: branch nested

@@ -117,6 +117,6 @@ def _tuple(node: ast.ClassDef, starts: list[int]) -> Iterator[_Edit]:
     names = " ".join(field.target.id for field in fields if isinstance(field.target, ast.Name))
     defaults = [ast.unparse(field.value) for field in fields if field.value]
     given = f", defaults=({', '.join(defaults)},)" if defaults else ""
-    said, made = ast.get_docstring(node), f'{node.name} = namedtuple("{node.name}", "{names}"{given})'
+    said, made = ast.get_docstring(node), f'{node.name} = collections.namedtuple("{node.name}", "{names}"{given})'
     made = f"{made}  # {said}\n" if len(made) + len(said or "") + 4 <= WIDEST else f"# {said}\n{made}\n"
     yield _Edit(starts[node.lineno - 1], starts[node.end_lineno or 0], made)

@@ -118,7 +118,7 @@ def parsed(
     text = FOR.sub("", _source(name)) if typed else bare(_source(name), unused, lacking)
     tree = ast.parse(text)
     imports = {found for node in tree.body for found in _imports(node)}
-    imports |= set() if typed else {Import("collections", "namedtuple")}
+    imports |= set() if typed else {Import("", "collections")}
     first = next(index for index, node in enumerate(tree.body) if index and not _is_import(node))
     summary = (ast.get_docstring(tree) or name).splitlines()[0]
     parts = tuple(_parts(tree.body[first:], tree.body[first - 1].end_lineno or 0, ""))
