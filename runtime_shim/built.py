@@ -32,26 +32,28 @@ class Builder:
         ways: Pairs = []
         for key, value in settings.items():
             if key in WAYS:
-                ways += flat(WAYS[key], value)
+                ways += self._flat(WAYS[key], value)
             elif key == "on":  # for: on
                 for word, found in value.items() if isinstance(value, dict) else value:
-                    ways += flat(word, found)
+                    ways += self._flat(word, found)
             elif key in ("bash", "sh"):
                 unit.update(shell=key, command=unframed(value))
             else:
                 unit[key] = unframed(value)
-        counter, is_retried = f"{name} retries", any("times" in way for _, way in ways)
-        if is_retried:
+        counter = f"{name} retries" if any("times" in way for _, way in ways) else ""
+        if counter:
             unit["attempt"], self.table["registers"][counter] = counter, 0
-        for word, way in ways:
-            edge = {"on": word, "go": name, **way}
-            if "times" in edge:
-                edge.update({"if": [[counter, "<", edge.pop("times")]], "do": [[counter, "+", 1]]})
-            elif is_retried:  # who leaves and comes back has all attempts again
-                edge["do"] = [*edge["do"], [counter, "=", 0]]
-            if "end" in edge:
-                edge["go"] = self._end(name, edge.pop("end"))
-            unit["edges"].append({key: value for key, value in edge.items() if value or key == "says"})
+        unit["edges"] = [self._edge(name, counter, {"on": word, "go": name, **way}) for word, way in ways]
+
+    def _edge(self, name: str, counter: str, edge: Table) -> Table:
+        """Write a way as an edge of a unit."""
+        if "times" in edge:
+            edge.update({"if": [[counter, "<", edge.pop("times")]], "do": [[counter, "+", 1]]})
+        elif counter:  # who leaves and comes back has all attempts again
+            edge["do"] = [*edge["do"], [counter, "=", 0]]
+        if "end" in edge:
+            edge["go"] = self._end(name, edge.pop("end"))
+        return {key: value for key, value in edge.items() if value or key == "says"}
 
     def end(self, name: str, result: str, message: str = "", **settings: Any) -> None:  # noqa: ANN401
         """Add an end to which several ways lead, or one that leads on."""
@@ -74,6 +76,10 @@ class Builder:
         """Lead to the unit itself again, so many times in a visit, and then elsewhere."""
         return [{"times": times, "says": says or f"RETRY {times}"}, then]
 
+    def _flat(self, word: Optional[str], ways: Any) -> Pairs:  # noqa: ANN401 (a way, or ways within ways)
+        """Return ways one after the other, each with its outcome."""
+        return [(word, ways)] if isinstance(ways, dict) else [pair for way in ways for pair in self._flat(word, way)]
+
     def _end(self, name: str, end: Table) -> str:
         """Add an end that only one way leads to, and name it."""
         units, name = self.table["units"], f"{name}/{end['result'].upper()}"
@@ -81,11 +87,6 @@ class Builder:
         name = next(free for free in (name, *more) if free not in units)
         units[name] = {"title": "", "task": "end", **end, "edges": []}
         return name
-
-
-def flat(word: Optional[str], ways: Any) -> Pairs:  # noqa: ANN401 (a way, or ways within ways)
-    """Return ways one after the other, each with its outcome."""
-    return [(word, ways)] if isinstance(ways, dict) else [pair for way in ways for pair in flat(word, way)]
 
 
 def unframed(value: Any) -> Any:  # noqa: ANN401 (a text, or any other setting)

@@ -19,8 +19,7 @@ from runtime_shim.program import (
     Table,
     naming,
 )
-from runtime_shim.rehearsal import rehearse
-from runtime_shim.report import describe, status_lines, steps_lines
+from runtime_shim.report import describe, rehearse, status_lines, steps_lines
 from runtime_shim.session import Session
 from runtime_shim.signals import Interrupted
 from runtime_shim.state import ENDED
@@ -29,8 +28,6 @@ from runtime_shim.state import ENDED
 def run(session: Session) -> int:
     """Begin a run, unless one is under way."""
     if session.options.dry_run:
-        session.options.events = None
-        session.hold()
         session.take()
         return session.display.say(rehearse(session))
     session.alone()
@@ -64,11 +61,10 @@ def status(session: Session) -> int:
 def reset(session: Session) -> int:
     """Archive a run, a damaged one too."""
     session.alone()
-    try:
+    name = time.strftime("damaged-%Y%m%dT%H%M%SZ", time.gmtime())
+    with suppress(RefusedError):
         state = session.store.read()
         name = state.begin["run"] if state is not None else "empty"
-    except RefusedError:
-        name = time.strftime("damaged-%Y%m%dT%H%M%SZ", time.gmtime())
     session.display.rule(f"the run was archived as {session.store.archive(name)}")
     return EXIT_COMPLETE
 
@@ -157,9 +153,8 @@ def main(program: Table, argv: Optional[list[str]] = None, prog: Optional[str] =
     for name in ("stdin", "stdout", "stderr"):
         if getattr(sys, name) is None:  # the next file that is opened would take its place
             setattr(sys, name, open(os.open(os.devnull, os.O_RDWR), "r+", encoding="utf-8"))  # noqa: SIM115
-    script = sys.argv[0]
-    is_direct = "/" in script and os.access(script, os.X_OK)
-    prog = prog or (shlex.quote(script) if is_direct else f"python3 {shlex.quote(script)}")
+    is_direct = "/" in sys.argv[0] and os.access(sys.argv[0], os.X_OK)
+    prog = prog or ("" if is_direct else "python3 ") + shlex.quote(sys.argv[0])
     with suppress(KeyboardInterrupt):
         return _do(program, sys.argv[1:] if argv is None else argv, prog, Display(sys.stderr))
     return EXIT_INTERRUPTED
@@ -171,7 +166,6 @@ def _do(program: Table, words: list[str], prog: str, display: Display) -> int:
     except RefusedError as refusal:
         *details, reason = refusal.args
     except BrokenPipeError:  # who reads the output has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return EXIT_COMPLETE
     except OSError as error:
         details, reason = [], f"{error.filename}: {error.strerror}" if error.filename else str(error)

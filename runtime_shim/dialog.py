@@ -34,24 +34,19 @@ def question(display: Display, signals: Signals, text: str, choices: str) -> Opt
         known = {word[:length]: MEANINGS[word] for word in MEANINGS for length in (1, len(word))}
     with suppress(OSError, ValueError, termios.error):  # what was typed before the question was not meant for it
         termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
-    word, typed = None, " "
-    while typed and not word:
-        typed = read_line(display, signals, f"{text} [{choices}] ")
-        word = known.get(typed.strip().lower())
-        if not word:
-            display.line(f"Please type {choices.replace('/', ' or ')}." if typed else "")
-    return word
-
-
-def read_line(display: Display, signals: Signals, prompt: str) -> str:
-    """Read what is typed; after Ctrl-Z the prompt is shown again."""
-    before = signal.signal(signal.SIGCONT, lambda _number, _frame: display.line(prompt, end=""))
+    prompt, word, typed = f"{text} [{choices}] ", None, " "
+    before = signal.signal(signal.SIGCONT, lambda _number, _frame: display.line(prompt, end=""))  # after Ctrl-Z
     try:
-        with signals.listening():
+        while typed and not word:
             display.line(prompt, end="")
-            return sys.stdin.readline()
+            with signals.listening():
+                typed = sys.stdin.readline()
+            word = known.get(typed.strip().lower())
+            if not word:
+                display.line(f"Please type {choices.replace('/', ' or ')}." if typed else "")
     except Interrupted:  # the key has been echoed where the answer was due
         display.line()
         raise
     finally:
         signal.signal(signal.SIGCONT, before)
+    return word

@@ -41,7 +41,7 @@ class Display:
         self._stream, self.is_terminal = stream, stream.isatty()
         self.gives_up: Callable[[], bool] = lambda: False  # whether what nobody takes is not waited for any more
         self._colour = self.is_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-        self.dash, self.more = ("—", "…") if "utf" in (stream.encoding or "").lower() else ("-", "...")
+        self._dash = "—" if "utf" in (stream.encoding or "").lower() else "-"
 
     def put(self, text: str, file: int, encoding: str = "utf-8") -> None:
         """Write; a pipe that has stalled is left once the run was told to end."""
@@ -73,7 +73,7 @@ class Display:
 
     def started(self, place: str, name: str, details: list[str]) -> None:
         """Say which unit begins."""
-        extra = f" {self.dash} {', '.join(details)}" if details else ""
+        extra = f" {self._dash} {', '.join(details)}" if details else ""
         self.line(f"[{place}] " + self.paint(name, "bold") + extra)
 
     def rule(self, text: str) -> None:

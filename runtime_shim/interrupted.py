@@ -10,7 +10,6 @@ from runtime_shim.display import one_line
 from runtime_shim.leftover import end_groups, started_at
 from runtime_shim.process import Processes
 from runtime_shim.program import RefusedError, Table
-from runtime_shim.report import left_behind
 from runtime_shim.session import Done, Performer, Session, Waiting
 from runtime_shim.walk import Registers, attempt_of, instances_of
 
@@ -21,7 +20,6 @@ VARIABLES: list[Callable[[Table, Registers], dict[str, str]]] = []  # what other
 class Calling(Performer):
     """Does units by calling processes."""
 
-    recovers = True
     noun = "command"
 
     def __init__(self, session: Session) -> None:
@@ -55,7 +53,7 @@ class Calling(Performer):
     def recover(self, name: str) -> Optional[Done]:
         """Decide about a unit that was interrupted, as options or the operator say (R2)."""
         session, options, label = self.session, self.session.options, self.session.label(name)
-        again, running = session.call("resume", "--rerun-interrupted"), left_behind(session.state)
+        again, running = session.call("resume", "--rerun-interrupted"), session.state.left_behind()
         if running:  # then nothing can be decided, unless the options say that it is to be ended
             still = f"{label}: its {self.noun} still runs (pid {', '.join(str(one['pid']) for one in running)})"
             if options.assume:
@@ -74,11 +72,9 @@ class Calling(Performer):
             choice = session.ask("Did it pass, did it fail, or run it again?", "pass/fail/again")
             if choice is not None:
                 return None if choice == "again" else Done(choice, "as the operator says")
-        ways = {
-            f"{MEANT.get(word, word)}:": session.call("resume", "--assume", word) for word in unit.get("words", BINARY)
-        }
-        hints = (f"  {way:15} {command}" for way, command in {"run it again:": again, **ways}.items())
-        raise Waiting(f"{label} was interrupted; {unknown} To decide:", *hints)
+        words = unit.get("words", BINARY)
+        ways = [f"  {MEANT.get(word, word) + ':':15} {session.call('resume', '--assume', word)}" for word in words]
+        raise Waiting(f"{label} was interrupted; {unknown} To decide:", f"  run it again:   {again}", *ways)
 
     def assumed(self, name: str, word: str) -> Done:
         """Take the word of the operator for what came of a unit (I16)."""

@@ -3,7 +3,7 @@
 import os
 import signal
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import Optional
 
@@ -25,19 +25,19 @@ def is_alive(process: Table) -> bool:
     return process["since"] is not None and started_at(process["pid"]) == process["since"]
 
 
-def signal_group(group: int, *numbers: int) -> None:
-    """Send signals to a process group that may be gone."""
-    for number in numbers:
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(group, number)
+def signal_groups(groups: Iterable[int], *numbers: int) -> None:
+    """Send signals to process groups that may be gone."""
+    for group in groups:
+        for number in numbers:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(group, number)
 
 
 def end_groups(left: Sequence[Table]) -> None:
     """End the process groups of processes that were left behind."""
-    for process in left:
-        signal_group(process["pid"], signal.SIGTERM, signal.SIGCONT)
+    groups = [process["pid"] for process in left]
+    signal_groups(groups, signal.SIGTERM, signal.SIGCONT)
     deadline = time.monotonic() + GRACE
     while any(map(is_alive, left)) and time.monotonic() < deadline:
         time.sleep(0.02)
-    for process in left:
-        signal_group(process["pid"], signal.SIGKILL)
+    signal_groups(groups, signal.SIGKILL)

@@ -1,18 +1,64 @@
-"""Processes: each in a group of its own, of which nothing is left behind (M2, R5)."""
+"""Processes: each in a group of its own, of which nothing is left behind, with the keys of the terminal (M2, R5)."""
 
 import os
 import signal
-from collections.abc import Iterable, Mapping, Sequence
+import termios
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Callable, Optional
 
-from runtime_shim.foreground import Foreground
-from runtime_shim.leftover import signal_group
+from runtime_shim.leftover import signal_groups
 from runtime_shim.signals import FORWARDED, Interrupted, Signals
 
 PATIENCE = 10  # seconds from a stop signal, or from the end of a time limit (I21), to SIGKILL
 IGNORED_HERE = (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGTTOU)  # by Python and by this runner
 Code = Optional[int]  # of a process that has ended: negative for a signal, None where its time was up
 KEYS = (-signal.SIGINT, -signal.SIGQUIT, 128 + signal.SIGINT)
+Modes = Optional[list[Any]]
+
+
+class Foreground:
+    """The controlling terminal, if there is one. SIGTTOU is ignored while it is used."""
+
+    _ours: Modes
+    _theirs: Modes
+
+    def __init__(self) -> None:
+        self._is_lent, self.terminal, self._ours, self._theirs = False, -1, None, None
+        with suppress(OSError):
+            self.terminal = os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY)
+
+    def is_ours(self) -> bool:
+        """Tell whether this process is in the foreground."""
+        with suppress(OSError):
+            return os.tcgetpgrp(self.terminal) == os.getpgrp()
+        return False
+
+    def lend(self, group: int, again: bool = False) -> None:
+        """Give the foreground away, if it is ours."""
+        if self.is_ours():
+            self._ours = self._swap(self._theirs if again else None)
+            with suppress(OSError):  # the command may have ended already
+                os.tcsetpgrp(self.terminal, group)
+                self._is_lent = True
+
+    def take_back(self) -> bool:
+        """Take it back, with its modes (a `stty -echo` may be left); tells whether it was lent."""
+        was_lent, self._is_lent = self._is_lent, False
+        if was_lent:
+            with suppress(OSError):  # the terminal may be gone
+                os.tcsetpgrp(self.terminal, os.getpgrp())
+            self._theirs = self._swap(self._ours)
+        return was_lent
+
+    def _swap(self, wanted: Modes) -> Modes:
+        """Return the modes of the terminal, and set others."""
+        modes: Modes = None
+        with suppress(OSError, termios.error):
+            modes = termios.tcgetattr(self.terminal)
+            if wanted is not None:
+                termios.tcsetattr(self.terminal, termios.TCSANOW, wanted)
+        return modes
 
 
 def in_words(code: Code) -> str:
@@ -44,12 +90,6 @@ class Processes:
         self._began(group)
         return group
 
-    def end(self, groups: Iterable[int]) -> None:
-        """End processes at once, with all of their groups."""
-        for group in groups:
-            signal_group(group, signal.SIGKILL)
-            os.waitpid(group, 0)
-
     def watch(
         self, groups: Sequence[int], seconds: int = 0, ended: Callable[[int], None] = lambda _index: None
     ) -> list[Code]:
@@ -73,15 +113,17 @@ class Processes:
                         ended(groups.index(group))  # for: agent tool parallel
         finally:
             had_keys = self._foreground.take_back()
-            self.end(self._left)
+            signal_groups(self._left, signal.SIGKILL)
+            for group in self._left:
+                os.waitpid(group, 0)
         is_stopped = self._is_stopping or (had_keys and not set(KEYS).isdisjoint(codes.values()))
-        for group in groups if is_stopped else self._late:
-            signal_group(group, signal.SIGKILL)  # R5: what of the group has outlived its leader
+        signal_groups(groups if is_stopped else self._late, signal.SIGKILL)  # R5: what has outlived its leader
         if is_stopped:
             raise Interrupted
         if seconds:  # for: timeout agent tool parallel
             self._signals.wake_after(0)
-        return [None if group in self._late else codes[group] for group in groups]
+        codes.update(dict.fromkeys(self._late))  # for: timeout agent tool parallel
+        return list(map(codes.get, groups))
 
     def _heed(self, number: int) -> None:
         """End what runs when the run is told to end or the time is up (I21): at last by SIGKILL."""
@@ -96,13 +138,12 @@ class Processes:
             return
         if not is_ending:
             self._signals.wake_after(PATIENCE)
-        for group in self._left:
-            signal_group(group, number, signal.SIGCONT)
+        signal_groups(self._left, number, signal.SIGCONT)
 
     def _stopped(self, group: int, number: int) -> None:
         """Stop with it (Ctrl-Z) and go on; one that wanted the terminal gets it."""
         self._foreground.take_back()
         if number not in (signal.SIGTTIN, signal.SIGTTOU) or not self._foreground.is_ours():
-            signal_group(os.getpgrp(), signal.SIGTSTP)
+            signal_groups([os.getpgrp()], signal.SIGTSTP)
         self._foreground.lend(group, again=True)
-        signal_group(group, signal.SIGCONT)
+        signal_groups([group], signal.SIGCONT)

@@ -33,10 +33,11 @@ def digest(value: object) -> str:
 
 
 def identified(program: Table) -> Table:
-    """Return the hash by which a state knows its program, and short digests of its units (R4)."""
+    """Return what tells a program: its name and source, its hash, short digests of its units (R4)."""
     units = {name: {key: unit[key] for key in unit if key != "at"} for name, unit in program["units"].items()}
     whole = {key: program.get(key, {}) for key in ("entry", "registers", "scopes")}
-    return {"program": digest({**whole, "units": units}), "units": {name: digest(units[name])[:12] for name in units}}
+    hashes = {"program": digest({**whole, "units": units}), "units": {name: digest(units[name])[:12] for name in units}}
+    return {"name": program["name"], "source": program["source"], **hashes}
 
 
 def differences(recorded: dict[str, str], now: dict[str, str]) -> list[str]:

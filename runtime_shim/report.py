@@ -1,25 +1,20 @@
-"""What `status` and `steps` say."""
+"""What `status`, `steps` and `run --dry-run` say."""
 
+import collections
 from typing import Callable, Optional
 
 from runtime_shim.dialog import BINARY, word_of
 from runtime_shim.display import duration, one_line
-from runtime_shim.journal import Record
-from runtime_shim.leftover import is_alive
 from runtime_shim.program import Table
 from runtime_shim.session import PERFORMERS, Session
 from runtime_shim.state import ENDED, State
-from runtime_shim.walk import filled
+from runtime_shim.walk import advance, filled
 
+ROUNDS = 10  # how often a unit is shown in a dry run
 RECENT = 12  # units that are told, if there are more
 KNOWN = ("unit", "title", "instances", "attempt", "outcome", "how", "says", "seconds")
 WAITS: list[Callable[[Session, Table, str], list[str]]] = []  # what other modules know of units that wait
 FACTS: list[Callable[[Table, State], Table]] = []  # what they tell of a run
-
-
-def left_behind(state: State) -> list[Record]:
-    """Return the processes of a unit that was interrupted which go on without the run."""
-    return [note for note in state.notes if note["kind"] == "process" and is_alive(note)]
 
 
 def describe(session: Session, state: Optional[State]) -> Table:
@@ -34,7 +29,7 @@ def describe(session: Session, state: Optional[State]) -> Table:
     facts = {**about, "state": word, "run": state.begin["run"], "began": state.begin["time"], "unit": state.node}
     facts["unit_title"] = filled(unit, unit["title"], {**program["registers"], **state.registers})
     facts.update(message=state.message, same_program=session.is_same(state), pid=None)
-    for left in left_behind(state):  # for: shell agent tool parallel
+    for left in state.left_behind():  # for: shell agent tool parallel
         facts["pid"] = left["pid"]
     facts["finished"] = [{key: record[key] for key in KNOWN} for record in state.finished]
     for look in FACTS:
@@ -71,8 +66,9 @@ def status_lines(program: Table, facts: Table) -> list[str]:
         if facts["pid"] is not None:  # for: shell agent tool parallel
             lines.append(f"Its command still runs (pid {facts['pid']}): wait for its end, or end it and run it again.")
         if not facts["same_program"]:
-            of = "was an earlier" if is_ended else "run belongs to a different"
-            lines.append(f"This {of} version of the program.")
+            lines.append(
+                f"This {'was an earlier' if is_ended else 'run belongs to a different'} version of the program."
+            )
         lines += [""][: len(done)]
         if len(done) > RECENT:
             lines.append(f"  ... {len(done) - RECENT} units before these")
@@ -93,3 +89,23 @@ def steps_lines(program: Table) -> list[str]:
     rows.insert(0, ("UNIT", "KIND", "TITLE", "SOURCE"))
     widths = [max(map(len, column)) for column in zip(*rows)]  # noqa: B905 - Python 3.9 has no `strict`
     return ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
+
+
+def rehearse(session: Session) -> list[str]:
+    """Walk without doing anything and return the lines that tell of it."""
+    units, state = session.program["units"], session.state
+    visits: collections.Counter[str]
+    lines: list[str]
+    visits, lines = collections.Counter(), []
+    while units[state.node]["task"] != "end":
+        name, unit, performer = state.node, units[state.node], session.performers[state.node]
+        visits[name] += 1
+        if visits[name] > ROUNDS:
+            return [*lines, f"It would go round from {session.label(name)} again: the walk ends here."]
+        done = performer.rehearse(name, unit)
+        move = advance(session.program, name, state.registers, done.outcome, done.verbs)
+        lines += [session.label(name), *(line for key in performer.keys for line in session.texts(unit, key))]
+        lines.append(f"  {word_of(unit, done.outcome)} ({done.how}): {one_line(move.says)}".rstrip())
+        state.node, state.registers = move.node, dict(move.registers)
+    message = one_line(session.filled(units[state.node], "message"))
+    return [*lines, f"The run would end: {units[state.node]['result'].upper()} {message}".rstrip()]

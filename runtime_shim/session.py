@@ -7,7 +7,6 @@ import shlex
 import sys
 import time
 import types
-from contextlib import suppress
 from typing import Any, Callable, NamedTuple, Optional
 
 from runtime_shim.dialog import question, word_of
@@ -24,7 +23,7 @@ from runtime_shim.program import (
     identified,
 )
 from runtime_shim.signals import Interrupted, Signals
-from runtime_shim.state import ENDED, OURS, State, Store, VanishedError, utc_now
+from runtime_shim.state import ENDED, OURS, State, Store, utc_now
 from runtime_shim.walk import VERBS, Move, Registers, Verbs, advance, attempt_of, filled, follow, instances_of
 
 
@@ -47,8 +46,8 @@ class Waiting(BaseException):
 class Performer:
     """Does the units of one kind of task. A module that knows a kind adds its class to PERFORMERS."""
 
-    keys: tuple[str, ...] = ("prompt", "block")  # the texts that say what a unit does
-    recovers = False  # whether a unit can be interrupted half done, so that somebody must decide (R2)
+    keys: tuple[str, ...]  # the texts that say what a unit does
+    recovers = True  # whether a unit can be interrupted half done, so that somebody must decide (R2)
 
     def __init__(self, session: "Session") -> None:
         self.session = session
@@ -117,16 +116,10 @@ class Session:
         place = ("--state-dir", self.options.state_dir) if self.options.state_dir else ()
         return f"{self.options.prog} {' '.join(map(shlex.quote, [*words, *place]))}"
 
-    def hold(self) -> None:
-        """Hold signals back until this process ends."""
-        self.signals = Signals()
-        self.display.gives_up = self.signals.has_come
-
     def alone(self) -> None:
-        """Hold signals and every other run back, until this process ends."""
+        """Keep every other run away until this process ends."""
         if self.options.command != "run" and not os.path.exists(self.store.path):
             self.read()
-        self.hold()
         self.store.lock()
 
     def is_same(self, state: State) -> bool:
@@ -158,15 +151,17 @@ class Session:
         return old
 
     def take(self, state: Optional[State] = None) -> None:
-        """Be about a run that has begun, or about a new one."""
-        self.state = state or State(self._first_record())
-        tasks = {self.program["units"][name]["task"] for name in self._places}
-        self._performers = {task: PERFORMERS[task](self) for task in sorted(tasks)}
+        """Be about a run that has begun, or about a new one; signals are held back until this process ends."""
+        self.state, self.signals = state or State(self._first_record()), Signals()
+        self.display.gives_up = self.signals.has_come
+        tasks = {name: self.program["units"][name]["task"] for name in self._places}
+        performers = {task: PERFORMERS[task](self) for task in sorted(set(tasks.values()))}
+        self.performers = {name: performers[task] for name, task in tasks.items()}
         self.ask = functools.partial(question, self.display, self.signals)
         with self.signals.listening():  # a pipe is waited for until its other end is opened
             for look in OPENS:
                 look(self)
-            if self.options.events is not None:
+            if self.options.events is not None and not self.options.dry_run:
                 self._events = os.open(self.options.events, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
 
     def _first_record(self) -> Record:
@@ -175,19 +170,14 @@ class Session:
             registers.update(look(self.program, self.options))
         move = follow(self.program, {"go": self.program["entry"]}, registers)
         run = f"{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{os.urandom(4).hex()}"
-        where = {"cwd": os.getcwd(), "registers": dict(move.registers), "node": move.node}
-        return {"kind": "begin", "format": 2, "run": run, **self._identity(), **where, **self._stand(move)}
-
-    def _identity(self) -> Record:
-        """Return the fields by which a record knows its program (R4)."""
-        about = {"time": utc_now(), "name": self.program["name"], "source": self.program["source"]}
-        return {**about, **identified(self.program)}
+        where = {"time": utc_now(), "cwd": os.getcwd(), "registers": dict(move.registers), "node": move.node}
+        return {"kind": "begin", "format": 2, "run": run, **identified(self.program), **where, **self._stand(move)}
 
     def _stand(self, move: Move, before: Optional[State] = None, begins: bool = True) -> Record:
         """Say what a run does where it moved."""
         unit = self.program["units"][move.node]
         if unit["task"] == "end":
-            return {"condition": unit["result"], "message": filled(unit, unit.get("message", ""), move.registers)}
+            return {"condition": unit["result"], "message": self.filled(unit, "message", move.registers)}
         stand: Record = {"condition": "running" if begins else "ready"}
         if not PERFORMERS[unit["task"]].recovers:  # for: ask confirm input select gate
             stand["condition"] = "waiting"
@@ -200,15 +190,19 @@ class Session:
         old, new, condition = self.state.registers, self.program["registers"], self.state.condition
         if self.state.node not in self._places:
             raise RefusedError(f"the run stands at {self.state.node}, which this program does not have")
-        if not self.performer(self.state.node).recovers:  # for: ask confirm input select gate
+        if not self.performers[self.state.node].recovers:  # for: ask confirm input select gate
             condition = "waiting"
         both = [name for name in new if name in old and isinstance(old[name], int) == isinstance(new[name], int)]
         registers = {**new, **{name: old[name] for name in both}}  # of which both are counters, or both are texts
-        self.record({"kind": "adopt", **self._identity(), "condition": condition, "registers": registers})
+        stand = {"time": utc_now(), "condition": condition, "registers": registers}
+        self.record({"kind": "adopt", **identified(self.program), **stand})
 
-    def filled(self, unit: Table, key: str) -> str:
+    def filled(self, unit: Table, key: str, registers: Optional[Registers] = None) -> str:
         """Return a text of a unit, whole."""
-        return filled(unit, unit.get(key, ""), self.state.registers)
+        text: str = unit.get(key, "")
+        if "placeholders" in unit:  # for: placeholders
+            text = filled(unit, text, self.state.registers if registers is None else registers)
+        return text
 
     def label(self, name: str) -> str:
         """Return a unit's name and title as people read them."""
@@ -217,10 +211,6 @@ class Session:
     def texts(self, unit: Table, key: str) -> list[str]:
         """Return a text of a unit as the lines in which it is shown."""
         return [f"    {line}".rstrip() for line in clean(self.filled(unit, key)).strip("\n").splitlines()]
-
-    def performer(self, name: str) -> Performer:
-        """Return what does a unit."""
-        return self._performers[self.program["units"][name]["task"]]
 
     def record(self, record: Record, sync: bool = True) -> None:
         """Write a record to the journal and take it into account."""
@@ -268,17 +258,14 @@ class Session:
 
     def _take_up(self, name: str) -> None:
         """Go on at a unit that was interrupted, as somebody decides."""
-        done = self.performer(name).recover(name)
+        done = self.performers[name].recover(name)
         if done is None:
-            self._begin()
+            self._do_next(name, again=True)
         else:
             self.display.started(self._places[name], self.label(name), ["interrupted"])
             self.settle(name, done, 0.0)
 
-    def _begin(self) -> None:
-        self.record({"kind": "resume", "condition": "running", "time": utc_now()})
-
-    def _do_next(self, name: str) -> None:
+    def _do_next(self, name: str, again: bool = False) -> None:
         self.heed()
         unit, about, begun = self.program["units"][name], self._about(name), time.monotonic()
         details = [f"attempt {about['attempt']}"] if about["attempt"] > 1 else []
@@ -288,11 +275,11 @@ class Session:
             enter(self, unit)
         self.display.started(self._places[name], self.label(name), details)
         self.emit("unit_started", True, **about)
-        perform: Perform = self.performer(name).perform
+        perform: Perform = self.performers[name].perform
         for look in BEFORE:
             perform = look(self, name) or perform
-        if self.state.condition != "running" and self.performer(name).recovers:
-            self._begin()
+        if again or (self.state.condition != "running" and self.performers[name].recovers):
+            self.record({"kind": "resume", "condition": "running", "time": utc_now()})
         done = perform(name, unit)
         self._done += 1
         self.settle(name, done, time.monotonic() - begun)
@@ -307,11 +294,11 @@ class Session:
         ended = f"{self.label(name)} ended with {word}"
         try:
             self.record({"kind": "done", **result, "changed": move.changed, **stand, **(done.note or {})})
-        except VanishedError as error:
-            raise self._vanished(f"{ended}, and this is lost: {error}") from None
         except RefusedError as error:
+            if not self.store.is_there():
+                raise self._vanished(f"{ended}, and this is lost: {error}") from None
             again = self.call("resume", "--assume", done.outcome)
-            if not self.performer(name).recovers:  # for: ask confirm input select gate
+            if not self.performers[name].recovers:  # for: ask confirm input select gate
                 again = self.call("answer", name, word.lower())
             raise RefusedError(f"{ended}, but this could not be recorded ({error}); make room, then: {again}") from None
         details = ", ".join(filter(None, [done.how, duration(seconds), one_line(move.says)]))
@@ -326,8 +313,6 @@ class Session:
             self.rest()
             raise Interrupted
         if not self.store.is_there():
-            with suppress(VanishedError):  # a folder that was moved away shall say so
-                self.rest()
             raise self._vanished(f"{self.store.loss}; {self.label(self.state.node)} was not begun")
 
     def rest(self) -> None:
@@ -335,9 +320,9 @@ class Session:
         if self.state.condition == "running":
             self.record({"kind": "rest", "condition": "ready"})
 
-    def _vanished(self, reason: str) -> VanishedError:
+    def _vanished(self, reason: str) -> RefusedError:
         """Say what can be done about a run without state."""
-        return VanishedError(
+        return RefusedError(
             f"if the folder was moved, put it back, then: {self.call('resume')}",
             f"if it is lost, begin anew:                  {self.call('run')}",
             "to keep the state where no command of the run removes it, name another folder with --state-dir",

@@ -23,8 +23,7 @@ class Signals:
         self._watched = {*self.stops, signal.SIGCHLD, signal.SIGALRM}
         self.before = signal.pthread_sigmask(signal.SIG_BLOCK, self._watched)
         self._handlers: dict[int, Any] = {number: signal.signal(number, self._received) for number in self._watched}
-        # The terminal is handed to commands and taken back from the background.
-        self._handlers[signal.SIGTTOU] = signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+        self._handlers[signal.SIGTTOU] = signal.signal(signal.SIGTTOU, signal.SIG_IGN)  # it takes its terminal back
 
     def _received(self, number: int, _frame: object) -> None:
         if number in self.stops:

@@ -23,6 +23,7 @@ Calls = list[tuple[str, Table, str, str]]  # the name of a unit or entry, what i
 class Speaking(Asking, Calling):
     """Does units that are answered by what they call, or by a person."""
 
+    recovers = True
     asks = False
     seconds = 0  # the time limit where the program says none (I21)
 

@@ -8,9 +8,9 @@ from contextlib import suppress
 from typing import Optional
 
 from runtime_shim.journal import Reading, Record, at_once, encode, read_journal, sync_directory
+from runtime_shim.leftover import is_alive
 from runtime_shim.program import RefusedError, naming
 
-FORMATS = (1, 2)  # of the journal; one of format 1 has no texts, and is read like any other
 ENDED = ("complete", "stop")
 OURS = ".rdc"
 KEPT: list[str] = []  # folders beside the journal that are archived with it
@@ -22,17 +22,15 @@ def utc_now() -> str:
     return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(seconds))}.{rest // 1000:06}Z"
 
 
-class VanishedError(RefusedError):
-    """The state is not where it was: what a run records is lost, and nothing keeps a second run away."""
-
-
 class State:
     """Where a run stands: its condition is running, ready (its unit has not begun), waiting, complete or stop."""
 
+    finished: list[Record]
+    notes: list[Record]
+
     def __init__(self, begin: Record) -> None:
         self.begin, self.node, self.message = begin, begin["node"], begin.get("message", "")
-        self.notes: list[Record] = []  # what the unit has left so far, such as the processes that it has called
-        self.finished: list[Record] = []
+        self.finished, self.notes = [], []  # what the unit has left so far, such as the processes that it has called
         # The lines of files of answers that were used, each with the digest of its file.
         self.used: set[tuple[str, int]] = set()  # for: ask confirm input select gate agent tool parallel
         self.apply(begin)
@@ -56,12 +54,16 @@ class State:
             self.node, self.message, self.notes = record["next"], record.get("message", ""), []
             self.registers.update(record["changed"])
 
+    def left_behind(self) -> list[Record]:
+        """Return the processes of a unit that was interrupted which go on without the run."""
+        return [note for note in self.notes if note["kind"] == "process" and is_alive(note)]
+
 
 def replay(records: list[Record], path: object) -> Optional[State]:
     """Put a state together; None where no run has begun."""
     if not records:
         return None
-    if records[0].get("format") not in FORMATS:
+    if records[0].get("format") not in (1, 2):  # one of format 1 has no texts, and is read like any other
         raise RefusedError(f"{path}: the state has a format that this program does not know; reset archives it")
     try:
         state = State(records[0])
@@ -75,12 +77,13 @@ def replay(records: list[Record], path: object) -> Optional[State]:
 class Store:
     """A state directory, by the name that the operator knows: nothing is opened here after a chdir."""
 
+    _files: dict[str, int]
+
     def __init__(self, directory: str) -> None:
         self.directory, self.path = directory, os.path.join(directory, "journal")
         self.folder = os.path.join(os.getcwd(), directory)  # wherever the run goes
         self.loss = f"{directory} was removed or replaced during the run"
-        self._reading = Reading([], 0, b"")
-        self._files: dict[str, int] = {}
+        self._reading, self._files = Reading([], 0, b""), {}
 
     def read(self) -> Optional[State]:
         """Read the state without changing anything."""
@@ -154,7 +157,7 @@ class Store:
         self._write(encode({"n": self._count, **record}), sync)
         self._count += 1  # only then is the place checked: a folder that was moved away has the record
         if not self.is_there():
-            raise VanishedError(self.loss)
+            raise RefusedError(self.loss)
 
     def _write(self, line: bytes, sync: bool = True) -> None:
         try:

@@ -20,7 +20,7 @@ def answer(session: Session) -> int:
     state = session.state
     if state.condition != "waiting":
         raise RefusedError("no unit waits for an answer")
-    performer = session.performer(state.node)
+    performer = session.performers[state.node]
     if unit not in performer.names(state.node, session.program["units"][state.node]):
         raise RefusedError(f"{state.node} waits for an answer, {unit} does not")
     session.store.open()

@@ -41,7 +41,19 @@ def bare(source: str, idle: frozenset[str] = frozenset(), lacking: frozenset[str
     kept = (edit for edit in _edits(tree, lines, starts, idle) if not any(edit.is_within(other) for other in gone))
     for edit in sorted((*gone, *kept), key=lambda edit: -edit.start):
         text = text[: edit.start] + edit.text.encode() + text[edit.end :]
-    return FOR.sub("", _NOQA.sub(_why, text.decode()))
+    return _returned(FOR.sub("", _NOQA.sub(_why, text.decode())))
+
+
+def _returned(source: str) -> str:
+    """A module whose functions return at once what they would name for the next line alone."""
+    lines = source.splitlines(keepends=True)
+    bodies = [node.body for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef)]
+    for named, returned in ((body[-2], body[-1]) for body in bodies if len(body) > 1):
+        name = returned.value.id if isinstance(returned, ast.Return) and isinstance(returned.value, ast.Name) else ""
+        if name and isinstance(named, ast.Assign) and [ast.unparse(target) for target in named.targets] == [name]:
+            lines[named.lineno - 1] = lines[named.lineno - 1].replace(f"{name} = ", "return ", 1)
+            lines[returned.lineno - 1] = ""
+    return "".join(lines)
 
 
 def _why(found: re.Match[str]) -> str:
@@ -63,6 +75,8 @@ def _edits(tree: ast.Module, lines: list[str], starts: list[int], idle: frozense
             yield from _class(node, lines, starts)
         elif isinstance(node, ast.For) and isinstance(node.iter, ast.Name) and node.iter.id in idle:
             yield _Edit(starts[node.lineno - 1], starts[node.end_lineno or 0], "")
+        elif isinstance(node, ast.Import) and node.col_offset and not lines[node.lineno]:
+            yield _Edit(starts[node.lineno], starts[node.lineno + 1], "")  # the empty line below a late import
         elif isinstance(node, ast.FunctionDef):
             last, head = _head(node, lines)
             yield _Edit(starts[node.lineno - 1], starts[last], head)
