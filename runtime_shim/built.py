@@ -73,7 +73,7 @@ class Builder:
         return {**self.go("", says, when, do), "end": {"result": "stop", "message": message, **more}}
 
     def retry(self, times: int, says: str = "", then: Any = ()) -> list[Any]:  # noqa: ANN401
-        """Lead to the unit itself again, so many times in a visit, and then elsewhere."""
+        """Lead to the unit itself again, so many times, and then on."""
         return [{"times": times, "says": says or f"RETRY {times}"}, then]
 
     def _flat(self, word: Optional[str], ways: Any) -> Pairs:  # noqa: ANN401 (a way, or ways within ways)

@@ -25,56 +25,56 @@ from runtime_shim.signals import Interrupted
 from runtime_shim.state import ENDED
 
 
-def run(session: Session) -> int:
-    """Begin a run, unless one is under way."""
-    if session.options.dry_run:
-        session.take()
-        return session.display.say(rehearse(session))
-    session.alone()
-    old = session.read(begins=True)
-    session.take()
-    if old is not None:
-        session.store.archive(old.begin["run"])
-    session.store.open()
-    session.store.append(session.state.begin)
-    return session.go(resumed=False)
+class Subcommands(Session):
+    """What an operator can have a program do; each returns the exit code."""
+
+    def run(self) -> int:
+        """Begin a run, unless one is under way."""
+        if self.options.dry_run:
+            self.take()
+            return self.display.say(rehearse(self))
+        self.alone()
+        old = self.read(begins=True)
+        self.take()
+        if old is not None:
+            self.store.archive(old.begin["run"])
+        self.store.open()
+        self.store.append(self.state.begin)
+        return self.go(resumed=False)
+
+    def resume(self) -> int:
+        """Go on with a run."""
+        self.alone()
+        self.take(self.read())
+        self.store.open()
+        os.chdir(self.state.begin["cwd"])  # M2: where the run was started from
+        if self.state.condition not in ENDED and not self.is_same(self.state):
+            self.adopt()
+        return self.go(resumed=True)
+
+    def status(self) -> int:
+        """Say where the run stands."""
+        facts = describe(self, self.read() if os.path.exists(self.store.path) else None)
+        lines = [json.dumps(facts, indent=2)] if self.options.json else status_lines(self.program, facts)
+        return self.display.say(lines)
+
+    def reset(self) -> int:
+        """Archive a run, a damaged one too."""
+        self.alone()
+        name = time.strftime("damaged-%Y%m%dT%H%M%SZ", time.gmtime())
+        with suppress(RefusedError):
+            state = self.store.read()
+            name = state.begin["run"] if state is not None else "empty"
+        self.display.rule(f"the run was archived as {self.store.archive(name)}")
+        return EXIT_COMPLETE
 
 
-def resume(session: Session) -> int:
-    """Go on with a run."""
-    session.alone()
-    session.take(session.read())
-    session.store.open()
-    os.chdir(session.state.begin["cwd"])  # M2: where the run was started from
-    if session.state.condition not in ENDED and not session.is_same(session.state):
-        session.adopt()
-    return session.go(resumed=True)
-
-
-def status(session: Session) -> int:
-    """Say where the run stands."""
-    facts = describe(session, session.read() if os.path.exists(session.store.path) else None)
-    lines = [json.dumps(facts, indent=2)] if session.options.json else status_lines(session.program, facts)
-    return session.display.say(lines)
-
-
-def reset(session: Session) -> int:
-    """Archive a run, a damaged one too."""
-    session.alone()
-    name = time.strftime("damaged-%Y%m%dT%H%M%SZ", time.gmtime())
-    with suppress(RefusedError):
-        state = session.store.read()
-        name = state.begin["run"] if state is not None else "empty"
-    session.display.rule(f"the run was archived as {session.store.archive(name)}")
-    return EXIT_COMPLETE
-
-
-COMMANDS: dict[str, tuple[str, Callable[[Session], int]]] = {
-    "run": ("begin a run", run),
-    "resume": ("go on with a run", resume),
-    "status": ("say where the run stands", status),
+COMMANDS: dict[str, tuple[str, Callable[[Subcommands], int]]] = {
+    "run": ("begin a run", Subcommands.run),
+    "resume": ("go on with a run", Subcommands.resume),
+    "status": ("say where the run stands", Subcommands.status),
     "steps": ("list the units", lambda session: session.display.say(steps_lines(session.program))),
-    "reset": ("archive the run, to begin anew", reset),
+    "reset": ("archive the run, to begin anew", Subcommands.reset),
 }
 # The subcommands that have an option, its name, what it takes (`...`: several times), what it is for.
 OPTIONS: list[tuple[str, str, str, str]] = [
@@ -139,11 +139,11 @@ def execute(program: Table, words: list[str], prog: str, display: Display) -> in
     if options.assume and (options.rerun_interrupted or options.assume not in outcomes):
         raise RefusedError(f"--assume takes one of {', '.join(sorted(outcomes))}, and no --rerun-interrupted beside it")
     with naming("the current folder"):
-        session = Session(program, options, display)
+        session = Subcommands(program, options, display)
     try:
         return COMMANDS[command][1](session)
     except OSError as error:
-        if error.filename and session.store.involves(str(error.filename)):
+        if error.filename and session.store.involves(error.filename):
             error.strerror = f"{error.strerror}; choose another place with --state-dir"
         raise
 

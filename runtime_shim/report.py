@@ -8,7 +8,7 @@ from runtime_shim.display import duration, one_line
 from runtime_shim.program import Table
 from runtime_shim.session import PERFORMERS, Session
 from runtime_shim.state import ENDED, State
-from runtime_shim.walk import advance, filled
+from runtime_shim.walk import advance
 
 ROUNDS = 10  # how often a unit is shown in a dry run
 RECENT = 12  # units that are told, if there are more
@@ -27,7 +27,7 @@ def describe(session: Session, state: Optional[State]) -> Table:
     condition = "interrupted" if state.condition == "running" else state.condition
     word = "running" if session.store.is_busy() else condition
     facts = {**about, "state": word, "run": state.begin["run"], "began": state.begin["time"], "unit": state.node}
-    facts["unit_title"] = filled(unit, unit["title"], {**program["registers"], **state.registers})
+    facts["unit_title"] = session.filled(unit, "title", {**program["registers"], **state.registers})
     facts.update(message=state.message, same_program=session.is_same(state), pid=None)
     for left in state.left_behind():  # for: shell agent tool parallel
         facts["pid"] = left["pid"]

@@ -151,7 +151,7 @@ class Session:
         return old
 
     def take(self, state: Optional[State] = None) -> None:
-        """Be about a run that has begun, or about a new one; signals are held back until this process ends."""
+        """Be about a run, a new one if none is given; signals are held back from here on."""
         self.state, self.signals = state or State(self._first_record()), Signals()
         self.display.gives_up = self.signals.has_come
         tasks = {name: self.program["units"][name]["task"] for name in self._places}
@@ -214,8 +214,7 @@ class Session:
 
     def record(self, record: Record, sync: bool = True) -> None:
         """Write a record to the journal and take it into account."""
-        if not self.options.dry_run:
-            self.store.append(record, sync)
+        self.store.append(record, sync)
         self.state.apply(record)
 
     def emit(self, event: str, is_between: bool = False, **fields: object) -> None:
@@ -317,7 +316,7 @@ class Session:
 
     def rest(self) -> None:
         """Record that the unit at which the run stands has not begun: nobody need decide about it."""
-        if self.state.condition == "running":
+        if self.state.condition == "running" and not self.options.dry_run:
             self.record({"kind": "rest", "condition": "ready"})
 
     def _vanished(self, reason: str) -> RefusedError:

@@ -59,10 +59,8 @@ class State:
         return [note for note in self.notes if note["kind"] == "process" and is_alive(note)]
 
 
-def replay(records: list[Record], path: object) -> Optional[State]:
-    """Put a state together; None where no run has begun."""
-    if not records:
-        return None
+def replay(records: list[Record], path: object) -> State:
+    """Put a state together."""
     if records[0].get("format") not in (1, 2):  # one of format 1 has no texts, and is read like any other
         raise RefusedError(f"{path}: the state has a format that this program does not know; reset archives it")
     try:
@@ -88,11 +86,11 @@ class Store:
     def read(self) -> Optional[State]:
         """Read the state without changing anything."""
         self._reading = read_journal(self.path)
-        return replay(self._reading.records, self.path)
+        return replay(self._reading.records, self.path) if self._reading.records else None
 
-    def involves(self, name: str) -> bool:
+    def involves(self, name: object) -> bool:
         """Tell whether a file is the directory, lies in it, or is a folder above it."""
-        path, own = os.path.join(name, ""), os.path.join(self.directory, "")
+        path, own = os.path.join(str(name), ""), os.path.join(self.directory, "")
         return path.startswith(own) or own.startswith(path)
 
     def lock(self) -> None:

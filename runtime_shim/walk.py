@@ -1,7 +1,6 @@
 """The meaning of a program: a pure walk from unit to unit, which never runs anything."""
 
 import collections
-import operator
 import re
 from collections.abc import Mapping, MutableMapping
 from typing import Any, Callable, NamedTuple, Optional
@@ -10,8 +9,8 @@ from runtime_shim.program import RefusedError, Table
 
 Registers = MutableMapping[str, Any]
 Verbs = Mapping[str, Callable[[Any, Any], Any]]
-TESTS: dict[str, Callable[[Any, Any], bool]] = {"<": operator.lt, ">=": operator.ge, "=": operator.eq}
-VERBS: dict[str, Callable[[Any, Any], Any]] = {"=": lambda _old, new: new, "+": operator.add, "at least": max}
+TESTS: dict[str, Callable[[Any, Any], bool]] = {"<": int.__lt__, ">=": int.__ge__, "=": int.__eq__}
+VERBS: dict[str, Callable[[Any, Any], Any]] = {"=": lambda _old, new: new, "+": int.__add__, "at least": max}
 # How the value of a placeholder is found, by the type of what the table says of it.
 VALUES: dict[type, Callable[[Any, Registers], str]] = {str: lambda name, registers: str(registers[name])}
 

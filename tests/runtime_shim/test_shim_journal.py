@@ -103,7 +103,7 @@ def test_a_tail_that_no_write_leaves_is_refused(tmp_path: Path, tail: bytes) -> 
 )
 def test_whole_records_that_no_run_writes_are_refused(tmp_path: Path, records: list[Record]) -> None:
     path = tmp_path / "journal"
-    assert replay([{**BEGIN, "format": 1}], path)
+    assert replay([{**BEGIN, "format": 1}], path).node == "1"
     with pytest.raises(RefusedError, match="the journal is damaged"):
         replay([{"format": 1, **record} for record in records], path)
 
