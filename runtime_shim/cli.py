@@ -55,8 +55,7 @@ class Subcommands(Session):
     def status(self) -> int:
         """Say where the run stands."""
         facts = describe(self, self.read() if os.path.exists(self.store.path) else None)
-        lines = [json.dumps(facts, indent=2)] if self.options.json else status_lines(self.program, facts)
-        return self.display.say(lines)
+        return self.display.say([json.dumps(facts, indent=2)] if self.options.json else status_lines(self, facts))
 
     def reset(self) -> int:
         """Archive a run, a damaged one too."""

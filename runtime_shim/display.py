@@ -73,8 +73,7 @@ class Display:
 
     def started(self, place: str, name: str, details: list[str]) -> None:
         """Say which unit begins."""
-        extra = f" {self._dash} {', '.join(details)}" if details else ""
-        self.line(f"[{place}] " + self.paint(name, "bold") + extra)
+        self.line(f"[{place}] {self.paint(name, 'bold')}" + (f" {self._dash} {', '.join(details)}" if details else ""))
 
     def rule(self, text: str) -> None:
         """Write one of the lines by which a run says where it stands (R3)."""

@@ -33,20 +33,18 @@ class Calling(Performer):
 
     def environment(self, unit: Table, **more: str) -> dict[bytes, bytes]:
         """Return the environment of what a unit calls (M4, I7)."""
-        registers = self.session.state.registers
-        found: Table = {"RDC_ATTEMPT": attempt_of(unit, registers), **more}
-        found.update(instances_of(unit, registers))  # for: variables
+        found: Table = {"RDC_ATTEMPT": attempt_of(unit, self.session.state.registers), **more}
+        found.update(instances_of(unit, self.session.state.registers))  # for: variables
         for look in VARIABLES:
-            found = {**look(unit, registers), **found}
+            found = {**look(unit, self.session.state.registers), **found}
         return {**self._environment, **{key.encode(): str(value).encode() for key, value in found.items()}}
 
     def not_begun(self, name: str, error: OSError) -> RefusedError:
         """Leave a unit whose process could not be started: it has no outcome (M2)."""
         self.session.rest()
-        hint = "once the system can start processes again"
-        if error.errno == errno.E2BIG:
-            size = sum(len(key) + len(value) + 2 for key, value in self._environment.items())
-            hint = f"the environment has {size:,} bytes; unset what is large in it"
+        size = sum(len(key) + len(value) + 2 for key, value in self._environment.items())
+        large = f"the environment has {size:,} bytes; unset what is large in it"
+        hint = large if error.errno == errno.E2BIG else "once the system can start processes again"
         reason = f"{self.session.label(name)} was not begun: its shell cannot be started: {error.strerror}"
         return RefusedError(f"{hint}, then: {self.session.call('resume')}", reason)
 

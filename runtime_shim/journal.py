@@ -10,20 +10,13 @@ import os
 import re
 import stat
 import zlib
-from typing import Any, NamedTuple, Union
+from typing import Any, Union
 
 from runtime_shim.program import RefusedError, naming
 
 Record = dict[str, Any]
 AnyPath = Union[str, "os.PathLike[str]"]
-
-
-class Reading(NamedTuple):
-    """What a journal holds, and what it lacks."""
-
-    records: list[Record]
-    size: int
-    missing: bytes
+Reading = tuple[list[Record], int, bytes]  # the records of a journal, how many bytes of it are good, what must follow
 
 
 def at_once(path: AnyPath, flags: int) -> int:
@@ -66,7 +59,7 @@ def read_journal(path: AnyPath) -> Reading:
                 raise RefusedError(f"{path}: the journal is not a regular file")
             *lines, tail = file.read().split(b"\n")
     except FileNotFoundError:
-        return Reading([], 0, b"")
+        return [], 0, b""
     records: list[Record] = []
     try:
         for line in lines:
@@ -77,7 +70,7 @@ def read_journal(path: AnyPath) -> Reading:
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise RefusedError(f"{path}:{len(records) + 1}: the journal is damaged: {error}") from None
     size = sum(map(len, lines)) + len(lines)
-    return Reading(records, size, b"") if is_torn else Reading(records, size + len(tail), b"\n")
+    return (records, size, b"") if is_torn else (records, size + len(tail), b"\n")
 
 
 def sync_directory(path: str) -> None:

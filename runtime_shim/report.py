@@ -24,8 +24,7 @@ def describe(session: Session, state: Optional[State]) -> Table:
     if state is None:
         return {**about, "state": "none", "next": [session.call("run")]}
     unit = program["units"].get(state.node, {"title": "", "task": ""})
-    condition = "interrupted" if state.condition == "running" else state.condition
-    word = "running" if session.store.is_busy() else condition
+    word = "running" if session.store.is_busy() else state.condition.replace("running", "interrupted")
     facts = {**about, "state": word, "run": state.begin["run"], "began": state.begin["time"], "unit": state.node}
     facts["unit_title"] = session.filled(unit, "title", {**program["registers"], **state.registers})
     facts.update(message=state.message, same_program=session.is_same(state), pid=None)
@@ -54,9 +53,9 @@ def _next(session: Session, unit: Table, facts: Table) -> list[str]:
     return commands
 
 
-def status_lines(program: Table, facts: Table) -> list[str]:
+def status_lines(session: Session, facts: Table) -> list[str]:
     """Return the state of a program as one screen for a person."""
-    lines = [one_line(f"{program['title']} ({program['source']})")]
+    lines = [one_line(f"{facts['title']} ({facts['source']})")]
     if facts["state"] == "none":
         lines.append("No run has begun here.")
     else:
@@ -75,7 +74,7 @@ def status_lines(program: Table, facts: Table) -> list[str]:
         for record in done[-RECENT:]:
             attempt = f", attempt {record['attempt']}" if record["attempt"] > 1 else ""
             unit = one_line(f"{record['unit']} {record['title']}")
-            word = word_of(program["units"].get(record["unit"], {}), record["outcome"])
+            word = word_of(session.program["units"].get(record["unit"], {}), record["outcome"])
             lines.append(f"  {word:4}  {unit}{attempt}, {duration(record['seconds'])}")
     if facts["next"]:
         lines += ["", "What to do next:", *(f"  {command}" for command in facts["next"])]

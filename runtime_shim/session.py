@@ -186,15 +186,14 @@ class Session:
         return stand
 
     def adopt(self) -> None:
-        """Go on with a program that is not the one the run began with (R4)."""
+        """Go on with another program than the run began with (R4), with counters and texts that both have."""
         old, new, condition = self.state.registers, self.program["registers"], self.state.condition
         if self.state.node not in self._places:
             raise RefusedError(f"the run stands at {self.state.node}, which this program does not have")
         if not self.performers[self.state.node].recovers:  # for: ask confirm input select gate
             condition = "waiting"
-        both = [name for name in new if name in old and isinstance(old[name], int) == isinstance(new[name], int)]
-        registers = {**new, **{name: old[name] for name in both}}  # of which both are counters, or both are texts
-        stand = {"time": utc_now(), "condition": condition, "registers": registers}
+        kept = {name: old[name] for name in {*new} & {*old} if isinstance(old[name], int) == isinstance(new[name], int)}
+        stand = {"time": utc_now(), "condition": condition, "registers": {**new, **kept}}
         self.record({"kind": "adopt", **identified(self.program), **stand})
 
     def filled(self, unit: Table, key: str, registers: Optional[Registers] = None) -> str:
@@ -243,9 +242,8 @@ class Session:
         except Interrupted:
             return self._leave("interrupted", EXIT_INTERRUPTED, f"to go on: {self.call('resume')}")
         self.emit("run_finished", result=state.condition, message=state.message)
-        if self._done:
-            units = "1 unit" if self._done == 1 else f"{self._done} units"
-            self.display.line(f"{units} run in {duration(time.monotonic() - self._began)}")
+        if done := self._done:
+            self.display.line(f"{done} unit{'s' * (done > 1)} run in {duration(time.monotonic() - self._began)}")
         self.display.rule(f"{state.condition.upper()} {one_line(state.message)}".rstrip())
         return EXIT_COMPLETE if state.condition == "complete" else EXIT_STOP
 

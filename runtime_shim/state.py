@@ -7,7 +7,7 @@ import time
 from contextlib import suppress
 from typing import Optional
 
-from runtime_shim.journal import Reading, Record, at_once, encode, read_journal, sync_directory
+from runtime_shim.journal import Record, at_once, encode, read_journal, sync_directory
 from runtime_shim.leftover import is_alive
 from runtime_shim.program import RefusedError, naming
 
@@ -81,12 +81,13 @@ class Store:
         self.directory, self.path = directory, os.path.join(directory, "journal")
         self.folder = os.path.join(os.getcwd(), directory)  # wherever the run goes
         self.loss = f"{directory} was removed or replaced during the run"
-        self._reading, self._files = Reading([], 0, b""), {}
+        self._count, self._size, self._missing, self._files = 0, 0, b"", {}
 
     def read(self) -> Optional[State]:
         """Read the state without changing anything."""
-        self._reading = read_journal(self.path)
-        return replay(self._reading.records, self.path) if self._reading.records else None
+        records, self._size, self._missing = read_journal(self.path)
+        self._count = len(records)
+        return replay(records, self.path) if records else None
 
     def involves(self, name: object) -> bool:
         """Tell whether a file is the directory, lies in it, or is a folder above it."""
@@ -102,22 +103,22 @@ class Store:
         os.makedirs(self.directory, exist_ok=True)
         for path in made:
             sync_directory(os.path.dirname(path) or ".")
-        with naming(os.path.join(self.directory, "lock")):
-            self._take(self._open("lock", os.O_RDWR))
+        path = os.path.join(self.directory, "lock")
+        self._files["lock"] = lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        with naming(path):
+            for patience in (0.05, 0.1, 0.0):  # a `status` looks at the lock for an instant
+                with suppress(BlockingIOError):
+                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    os.ftruncate(lock, 0)
+                    os.pwrite(lock, f"{os.getpid()}\n".encode(), 0)
+                    break
+                time.sleep(patience)
+            else:
+                holder = os.pread(lock, 20, 0).decode().strip() or "?"
+                raise RefusedError(f"{self.directory}: a run is at work here (pid {holder})")
         if made or OURS in self.directory.split("/"):  # Git takes no state; a folder that was there stays as it is
             with suppress(OSError), open(os.path.join(self.directory, ".gitignore"), "x") as file:
                 file.write("*\n")
-
-    def _take(self, lock: int) -> None:
-        for patience in (0.05, 0.1, 0.0):  # a `status` looks at the lock for an instant
-            with suppress(BlockingIOError):
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                os.ftruncate(lock, 0)
-                os.pwrite(lock, f"{os.getpid()}\n".encode(), 0)
-                return
-            time.sleep(patience)
-        holder = os.pread(lock, 20, 0).decode().strip() or "?"
-        raise RefusedError(f"{self.directory}: a run is at work here (pid {holder})")
 
     def is_busy(self) -> bool:
         """Tell whether a run is at work here now."""
@@ -127,10 +128,6 @@ class Store:
             except OSError:
                 return True
         return False
-
-    def _open(self, name: str, flags: int) -> int:
-        self._files[name] = os.open(os.path.join(self.directory, name), flags | os.O_CREAT, 0o666)
-        return self._files[name]
 
     def is_there(self) -> bool:
         """Tell whether lock and journal are still where they were; a command may have removed them."""
@@ -142,12 +139,11 @@ class Store:
 
     def open(self) -> None:
         """Open the journal, as it was read, for appending; a torn end is repaired."""
-        records, self._size, missing = self._reading
-        self._file, self._count = self._open("journal", os.O_WRONLY | os.O_APPEND), len(records)
+        self._files["journal"] = self._file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
         with naming(self.path):
             os.ftruncate(self._file, self._size)
-        if missing:
-            self._write(missing)
+        if self._missing:
+            self._write(self._missing)
         sync_directory(self.directory)
 
     def append(self, record: Record, sync: bool = True) -> None:
@@ -183,5 +179,5 @@ class Store:
         os.rename(self.path, target)
         sync_directory(history)
         sync_directory(self.directory)
-        self._reading = Reading([], 0, b"")
+        self._count, self._size, self._missing = 0, 0, b""
         return target

@@ -132,14 +132,14 @@ def journal(data: bytes) -> None:
     for content in (data, b"\n".join(b"%08x %s" % (zlib.crc32(line), line) for line in data.split(b"\n"))):
         with folder_with(journal=content) as folder, suppress(RefusedError):
             path = folder / "journal"
-            reading = read_journal(path)
+            records, _size, _missing = read_journal(path)
             assert path.read_bytes() == content
-            assert b"".join(map(encode, reading.records)).count(b"\n") == len(reading.records)
+            assert b"".join(map(encode, records)).count(b"\n") == len(records)
             store = Store(str(folder))
             store.read()
             store.open()
             store.append({"kind": "process"})
-            assert read_journal(path).records[:-1] == reading.records
+            assert read_journal(path)[0][:-1] == records
 
 
 def answers(data: bytes) -> None:

@@ -35,7 +35,8 @@ WHOLE = encode({"n": 3, "kind": "x"})
 def opened(path: Path) -> Store:
     """A journal to which records can be appended, whatever they are."""
     store = Store(str(path.parent))
-    store._reading = read_journal(path)
+    records, store._size, store._missing = read_journal(path)
+    store._count = len(records)
     store.open()
     return store
 
@@ -50,8 +51,8 @@ def write(path: Path) -> bytes:
 def test_what_is_written_is_read(tmp_path: Path) -> None:
     content = write(tmp_path / "journal")
     reading = read_journal(tmp_path / "journal")
-    assert reading.records == [{"n": n, **record} for n, record in enumerate(RECORDS)]
-    assert (reading.size, reading.missing) == (len(content), b"")
+    assert reading[0] == [{"n": n, **record} for n, record in enumerate(RECORDS)]
+    assert reading[1:] == (len(content), b"")
 
 
 def test_truncated_anywhere_it_keeps_every_finished_record(tmp_path: Path) -> None:
@@ -62,10 +63,10 @@ def test_truncated_anywhere_it_keeps_every_finished_record(tmp_path: Path) -> No
         whole = content[:length].count(b"\n") + (content[length : length + 1] == b"\n")
         reading = read_journal(path)
         assert path.read_bytes() == content[:length], "reading changes nothing"
-        assert len(reading.records) == whole
+        assert len(reading[0]) == whole
         opened(path).append({"kind": "next"})
         again = read_journal(path)
-        assert [record["kind"] for record in again.records] == [r["kind"] for r in RECORDS[:whole]] + ["next"]
+        assert [record["kind"] for record in again[0]] == [r["kind"] for r in RECORDS[:whole]] + ["next"]
 
 
 def test_any_altered_byte_is_refused_and_nothing_changed(tmp_path: Path) -> None:
