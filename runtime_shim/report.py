@@ -65,9 +65,8 @@ def status_lines(session: Session, facts: Table) -> list[str]:
         if facts["pid"] is not None:  # for: shell agent tool parallel
             lines.append(f"Its command still runs (pid {facts['pid']}): wait for its end, or end it and run it again.")
         if not facts["same_program"]:
-            lines.append(
-                f"This {'was an earlier' if is_ended else 'run belongs to a different'} version of the program."
-            )
+            whose = "was an earlier" if is_ended else "run belongs to a different"
+            lines.append(f"This {whose} version of the program.")
         lines += [""][: len(done)]
         if len(done) > RECENT:
             lines.append(f"  ... {len(done) - RECENT} units before these")
