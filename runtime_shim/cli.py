@@ -61,7 +61,7 @@ class Subcommands(Session):
         """Archive a run, a damaged one too."""
         self.alone()
         name = time.strftime("damaged-%Y%m%dT%H%M%SZ", time.gmtime())
-        with suppress(RefusedError):
+        with suppress(RefusedError, OSError):
             state = self.store.read()
             name = state.begin["run"] if state is not None else "empty"
         self.display.rule(f"the run was archived as {self.store.archive(name)}")
