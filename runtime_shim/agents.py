@@ -40,7 +40,7 @@ class Commanded(Speaking):
         return {**super().variables(name, what), "RDC_AGENT_TYPE": what["agent"]}
 
     def read(self, what: Table, answer: Optional[str]) -> tuple[str, str]:
-        """Return the word of an answer to an agent unit, or an entry of a parallel one, and what went wrong."""
+        """Return the word of an agent's answer, and what went wrong."""
         return searched_word(self.processes, what, answer)
 
 

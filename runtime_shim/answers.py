@@ -40,7 +40,7 @@ READERS = [read_lines]  # the last one reads; a module that knows more forms tha
 
 
 class Answers:
-    """The answers of a file that are still to be given, in order: not those of the lines that the run has used."""
+    """The answers of a file that are still to be given, in order: not those that the run has used."""
 
     def __init__(self, path: str, units: dict[str, Table], used: Collection[tuple[str, int]]) -> None:
         with open(path, "rb") as file:
@@ -61,7 +61,7 @@ class Answers:
         self._left = [answer for answer in answers if (self.digest, answer.line) not in used]
 
     def take(self, unit: str, is_asking: bool = True) -> Optional[Answer]:
-        """Return the next answer for a unit, its own before a common one if it asks, and use it up."""
+        """Return the next answer for a unit, its own before a common one."""
         for owner in (unit, None)[: 1 + is_asking]:
             for index, answer in enumerate(self._left):
                 if answer.unit == owner:

@@ -11,6 +11,8 @@ from runtime_shim.session import PERFORMERS, Done, Performer, Waiting, told
 class Asking(Performer):
     """Does units that somebody answers."""
 
+    keys: tuple[str, ...] = ("prompt", "block")
+    recovers = False
     asks = True  # whether it takes an answer that names no unit
 
     def from_file(self, name: str) -> Optional[Done]:

@@ -1,6 +1,6 @@
 """The table of a program, put together from the calls of its runbook."""
 
-from functools import partial
+import functools
 from typing import Any, Callable, Optional
 
 from runtime_shim.program import Table
@@ -26,45 +26,41 @@ class Builder:
     def unit(self, name: str, title: str = "", at: object = "", task: str = "shell", **settings: Any) -> None:  # noqa: ANN401
         """Add a unit."""
         self.table.setdefault("entry", name)
-        unit: Table = {"title": title, "task": task, "edges": []}
-        self.table["units"][name] = unit
+        unit: Table = self.table["units"].setdefault(name, {"title": title, "task": task, "edges": []})
         if at:
             unit["at"] = f"{self.table['source']}:{at}" if isinstance(at, int) else at
         ways: Pairs = []
         for key, value in settings.items():
             if key in WAYS:
-                ways += flat(WAYS[key], value)
-            elif key == "on":
+                ways += self._flat(WAYS[key], value)
+            elif key == "on":  # for: on
                 for word, found in value.items() if isinstance(value, dict) else value:
-                    ways += flat(word, found)
+                    ways += self._flat(word, found)
             elif key in ("bash", "sh"):
                 unit.update(shell=key, command=unframed(value))
             else:
                 unit[key] = unframed(value)
-        self._lead(name, unit, ways)
-
-    def _lead(self, name: str, unit: Table, ways: Pairs) -> None:
-        """Write ways as edges of a unit."""
-        counter, is_retried = f"{name} retries", any("times" in way for _, way in ways)
-        if is_retried:
+        counter = f"{name} retries" if any("times" in way for _, way in ways) else ""
+        if counter:
             unit["attempt"], self.table["registers"][counter] = counter, 0
-        for word, way in ways:
-            edge = {"on": word, "go": name, **way}
-            if "times" in edge:
-                edge.update({"if": [[counter, "<", edge.pop("times")]], "do": [[counter, "+", 1]]})
-            elif is_retried:  # who leaves and comes back has all attempts again
-                edge["do"] = [*edge["do"], [counter, "=", 0]]
-            if "end" in edge:
-                edge["go"] = self._end(name, edge.pop("end"))
-            unit["edges"].append({key: value for key, value in edge.items() if value or key == "says"})
+        unit["edges"] = [self._edge(name, counter, {"on": word, "go": name, **way}) for word, way in ways]
+
+    def _edge(self, name: str, counter: str, edge: Table) -> Table:
+        """Write a way as an edge of a unit."""
+        if "times" in edge:
+            edge.update({"if": [[counter, "<", edge.pop("times")]], "do": [[counter, "+", 1]]})
+        elif counter:  # who leaves and comes back has all attempts again
+            edge["do"] = [*edge["do"], [counter, "=", 0]]
+        if "end" in edge:
+            edge["go"] = self._end(name, edge.pop("end"))
+        return {key: value for key, value in edge.items() if value or key == "says"}
 
     def end(self, name: str, result: str, message: str = "", **settings: Any) -> None:  # noqa: ANN401
         """Add an end to which several ways lead, or one that leads on."""
         self.unit(name, task="end", result=result, **settings)
         self.table["units"][name]["message"] = message
 
-    @staticmethod
-    def go(go: str, says: str = "", when: Any = (), do: Any = ()) -> Table:  # noqa: ANN401
+    def go(self, go: str, says: str = "", when: Any = (), do: Any = ()) -> Table:  # noqa: ANN401
         """Lead to a unit; `says` is what the document says."""
         return {"go": go, "if": when, "do": do, "says": says}
 
@@ -76,10 +72,13 @@ class Builder:
         """Lead to a bad end."""
         return {**self.go("", says, when, do), "end": {"result": "stop", "message": message, **more}}
 
-    @staticmethod
-    def retry(times: int, says: str = "", then: Any = ()) -> list[Any]:  # noqa: ANN401
-        """Lead to the unit itself again, so many times in a visit, and then elsewhere."""
+    def retry(self, times: int, says: str = "", then: Any = ()) -> list[Any]:  # noqa: ANN401
+        """Lead to the unit itself again, so many times, and then on."""
         return [{"times": times, "says": says or f"RETRY {times}"}, then]
+
+    def _flat(self, word: Optional[str], ways: Any) -> Pairs:  # noqa: ANN401 (a way, or ways within ways)
+        """Return ways one after the other, each with its outcome."""
+        return [(word, ways)] if isinstance(ways, dict) else [pair for way in ways for pair in self._flat(word, way)]
 
     def _end(self, name: str, end: Table) -> str:
         """Add an end that only one way leads to, and name it."""
@@ -88,11 +87,6 @@ class Builder:
         name = next(free for free in (name, *more) if free not in units)
         units[name] = {"title": "", "task": "end", **end, "edges": []}
         return name
-
-
-def flat(word: Optional[str], ways: Any) -> Pairs:  # noqa: ANN401 (a way, or ways within ways)
-    """Return ways one after the other, each with its outcome."""
-    return [(word, ways)] if isinstance(ways, dict) else [pair for way in ways for pair in flat(word, way)]
 
 
 def unframed(value: Any) -> Any:  # noqa: ANN401 (a text, or any other setting)
@@ -104,5 +98,5 @@ def built(runbook: Callable[..., None]) -> Table:
     """Return the table of a runbook; a word that is not the builder's is the kind of a task."""
     builder, code = Builder(), runbook.__code__
     words = code.co_varnames[: code.co_argcount]
-    runbook(*(getattr(builder, word, None) or partial(builder.unit, task=word) for word in words))
+    runbook(*(getattr(builder, word, None) or functools.partial(builder.unit, task=word) for word in words))
     return builder.table

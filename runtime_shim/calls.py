@@ -15,13 +15,13 @@ from typing import Optional
 from runtime_shim.display import Display, clean
 from runtime_shim.exchange import Answered, Call, exchange
 from runtime_shim.helper import REQUESTS, keep
-from runtime_shim.leftover import end_groups, is_alive, ticks
+from runtime_shim.leftover import end_groups, is_alive, started_at
 from runtime_shim.pairs import read_pairs
 from runtime_shim.process import Processes, in_words
 from runtime_shim.program import EXIT_INTERRUPTED, RefusedError, Table
 from runtime_shim.reading import decoded, in_json, joined_answer, joined_word
 from runtime_shim.search import searched_word
-from runtime_shim.signals import Interrupted, Signals
+from runtime_shim.signals import Interrupted, held_back
 
 TICK = 0.05  # seconds between two looks at whether the script still lives
 LATE, NOT_BEGUN, NOT_FOUND = 124, 126, 127  # exit codes by which the script knows how a command ended
@@ -76,7 +76,7 @@ def running(driver: str, left: str, display: Display) -> Iterator[Processes]:
     end_left(left)
     for number in (signal.SIGINT, signal.SIGQUIT):  # a shell has what runs beside it ignore them
         signal.signal(number, signal.SIG_DFL)
-    with Signals() as signals:
+    with held_back() as signals:
         display.gives_up = signals.has_come
         threading.Thread(target=end_with, args=(int(driver),), daemon=True).start()
         try:
@@ -95,7 +95,7 @@ def end_with(driver: int) -> None:
 def begun(left: str, group: int) -> None:
     """Note a process, to be found again if this one is killed."""
     with suppress(OSError), Path(left).open("a", encoding="utf-8") as file:
-        file.write(json.dumps({"pid": group, "since": ticks()}) + "\n")
+        file.write(json.dumps({"pid": group, "since": started_at(group)}) + "\n")
 
 
 def end_left(left: str) -> str:
@@ -127,12 +127,12 @@ def limited(driver: str, left: str, seconds: str, *words: str) -> str:
             group = processes.spawn(path, list(map(os.fsencode, words)), os.environb)
         except OSError:
             sys.exit(NOT_BEGUN)
-        (ended,) = processes.watch([group], int(seconds))
+        (code,) = processes.watch([group], int(seconds))
     end_left(left)
-    if ended.is_late:
-        display.line(f"    {in_words(ended)}")
+    if code is None:
+        display.line(f"    {in_words(code)}")
         sys.exit(LATE)
-    sys.exit(0 if ended.code == 0 else 1)
+    sys.exit(0 if code == 0 else 1)
 
 
 # --- Agents and tools -------------------------------------------------------------------------------------------------

@@ -2,168 +2,80 @@
 
 import json
 import os
+import shlex
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from functools import partial
-from shlex import quote
-from types import SimpleNamespace
-from typing import Any, Callable, NoReturn, Optional
+import types
+from contextlib import suppress
+from typing import Any, Callable, Optional
 
-from runtime_shim.dialog import words_of
-from runtime_shim.display import Display, clean
-from runtime_shim.journal import Reading
-from runtime_shim.output import put
+from runtime_shim.dialog import BINARY
+from runtime_shim.display import Display
 from runtime_shim.program import (
     EXIT_COMPLETE,
     EXIT_INTERRUPTED,
     EXIT_REFUSED,
     RefusedError,
     Table,
-    differences,
     naming,
-    program_hash,
 )
-from runtime_shim.rehearsal import rehearse
-from runtime_shim.report import describe, status_lines, steps_lines
-from runtime_shim.session import Session, call_of, first_record
-from runtime_shim.signals import Interrupted, Signals
-from runtime_shim.state import ENDED, State, Store
+from runtime_shim.report import describe, rehearse, status_lines, steps_lines
+from runtime_shim.session import Session
+from runtime_shim.signals import Interrupted
+from runtime_shim.state import ENDED
 
 
-class Commandline:
-    """What the subcommands of a program share."""
+class Subcommands(Session):
+    """What an operator can have a program do; each returns the exit code."""
 
-    def __init__(self, program: Table, options: SimpleNamespace, display: Display) -> None:
-        self.program, self.options, self.display = program, options, display
-        self.call = partial(call_of, options)
-        self.store = Store((options.state_dir or os.path.join(".rdc", program["name"])).rstrip("/") or "/")
-        self.none = f"no run has begun here ({self.store.directory}); begin one: {self.call('run')}"
+    def run(self) -> int:
+        """Begin a run, unless one is under way."""
+        if self.options.dry_run:
+            self.take()
+            return self.display.say(rehearse(self))
+        self.alone()
+        old = self.read(begins=True)
+        self.take()
+        if old is not None:
+            self.store.archive(old.begin["run"])
+        self.store.open()
+        self.store.append(self.state.begin)
+        return self.go(resumed=False)
 
-    def session(self, signals: Signals, state: Optional[State] = None) -> Session:
-        """Return a run of the program, from its beginning or from a state."""
-        state = state or State(first_record(self.program, self.options))
-        return Session(self.program, self.options, self.display, signals, state)
+    def resume(self) -> int:
+        """Go on with a run."""
+        self.alone()
+        self.take(self.read())
+        self.store.open()
+        os.chdir(self.state.begin["cwd"])  # M2: where the run was started from
+        if self.state.condition not in ENDED and not self.is_same(self.state):
+            self.adopt()
+        return self.go(resumed=True)
 
-    @contextmanager
-    def locked(self) -> Iterator[Signals]:
-        """Hold signals back and every other run away."""
-        if self.options.command != "run" and not os.path.exists(self.store.path):
-            raise RefusedError(self.none)
-        with Signals() as signals:
-            self.display.gives_up = signals.has_come
-            with self.store.locked():
-                yield signals
+    def status(self) -> int:
+        """Say where the run stands."""
+        facts = describe(self, self.read() if os.path.exists(self.store.path) else None)
+        return self.display.say([json.dumps(facts, indent=2)] if self.options.json else status_lines(self, facts))
 
-    def is_same(self, state: State) -> bool:
-        """Tell whether a state belongs to this version of the program (R4)."""
-        return bool(program_hash(self.program) == state.program)
-
-    def known_state(self) -> tuple[State, Reading]:
-        """Read the state; refuses that of another program (R4)."""
-        state, reading = self.store.read()
-        if state is None:
-            raise RefusedError(self.none)
-        if self.options.adopt or self.is_same(state):
-            return state, reading
-        self.check_document(state)
-        if state.condition not in ENDED:
-            raise RefusedError(
-                *differences(state.units, self.program),
-                f"to resume with this version all the same: {self.call('resume', '--adopt')}",
-                "this run belongs to a different version of this program",
-            )
-        return state, reading
-
-    def check_document(self, state: State) -> None:
-        """Refuse the state of another document."""
-        about, key = self.program, "source" if state.source != self.program["source"] else "name"
-        if getattr(state, key) != about[key] and not self.is_same(state):
-            raise RefusedError(
-                f"to archive that run: {self.call('reset')}",
-                f"the state in {self.store.directory} is that of {getattr(state, key)} (run {state.begin['run']}), "
-                f"this is {about[key]}: use --state-dir, or archive it with reset",
-            )
-
-    def say(self, lines: list[str]) -> int:
-        """Write lines to standard output."""
-        with naming("standard output"):
-            put(sys.stdout, "".join(clean(line) + "\n" for line in lines))
+    def reset(self) -> int:
+        """Archive a run, a damaged one too."""
+        self.alone()
+        name = time.strftime("damaged-%Y%m%dT%H%M%SZ", time.gmtime())
+        with suppress(RefusedError, OSError):
+            state = self.store.read()
+            name = state.begin["run"] if state is not None else "empty"
+        self.display.rule(f"the run was archived as {self.store.archive(name)}")
         return EXIT_COMPLETE
 
 
-def run(line: Commandline) -> int:
-    """Begin a run, unless one is under way."""
-    if line.options.dry_run:
-        line.options.events = None
-        with Signals() as signals:
-            line.display.gives_up = signals.has_come
-            session = line.session(signals)
-        return line.say(rehearse(session))
-    with line.locked() as signals:
-        old, reading = line.store.read()
-        if old is not None and old.condition not in ENDED:
-            _refuse_another(line, old)
-        session = line.session(signals)
-        if old is not None:
-            line.store.archive(old.begin["run"])
-            reading = Reading([])
-        session.journal = line.store.journal(reading)
-        session.journal.append(session.state.begin)
-        return session.go(resumed=False)
-
-
-def _refuse_another(line: Commandline, old: State) -> NoReturn:
-    """Refuse a run while another is under way, which options may be about."""
-    line.check_document(old)
-    options, version = line.options, "" if line.is_same(old) else ", of a different version of this program"
-    words = ["--adopt"] if version else []
-    words += ["--rerun-interrupted"] if options.rerun_interrupted else []
-    words += ["--assume", options.assume] if options.assume else []
-    ways = [f"to resume it:   {line.call('resume', *words)}", f"to archive it:  {line.call('reset')}"]
-    is_there = old.node in line.program["units"]
-    raise RefusedError(*ways[not is_there :], f"an unfinished run stands at {old.node}{version}")
-
-
-def resume(line: Commandline) -> int:
-    """Go on with a run."""
-    with line.locked() as signals:
-        state, reading = line.known_state()
-        session = line.session(signals, state)
-        session.journal = line.store.journal(reading)
-        os.chdir(state.begin["cwd"])  # M2: where the run was started from
-        if state.condition not in ENDED and not line.is_same(state):
-            session.adopt()
-        return session.go(resumed=True)
-
-
-def status(line: Commandline) -> int:
-    """Say where the run stands."""
-    state = line.known_state()[0] if os.path.exists(line.store.path) else None
-    facts = describe(line.program, state, line.store.is_busy(), line.call)
-    return line.say([json.dumps(facts, indent=2)] if line.options.json else status_lines(line.program, facts))
-
-
-def reset(line: Commandline) -> int:
-    """Archive a run, a damaged one too."""
-    with line.locked():
-        try:
-            state, _ = line.store.read()
-            name = state.begin["run"] if state is not None else "empty"
-        except RefusedError:
-            name = time.strftime("damaged-%Y%m%dT%H%M%SZ", time.gmtime())
-        line.display.rule(f"the run was archived as {line.store.archive(name)}")
-    return EXIT_COMPLETE
-
-
-COMMANDS: dict[str, tuple[str, Callable[[Commandline], int]]] = {
-    "run": ("begin a run", run),
-    "resume": ("go on with a run", resume),
-    "status": ("say where the run stands", status),
-    "steps": ("list the units", lambda line: line.say(steps_lines(line.program))),
-    "reset": ("archive the run, to begin anew", reset),
+COMMANDS: dict[str, tuple[str, Callable[[Subcommands], int]]] = {
+    "run": ("begin a run", Subcommands.run),
+    "resume": ("go on with a run", Subcommands.resume),
+    "status": ("say where the run stands", Subcommands.status),
+    "steps": ("list the units", lambda session: session.display.say(steps_lines(session.program))),
+    "reset": ("archive the run, to begin anew", Subcommands.reset),
 }
+# The subcommands that have an option, its name, what it takes (`...`: several times), what it is for.
 OPTIONS: list[tuple[str, str, str, str]] = [
     ("run resume status steps reset answer", "--state-dir", "DIR", "where the state is kept"),
     ("run resume", "--answers", "FILE", "RESULT or UNIT RESULT, a line each"),
@@ -174,10 +86,6 @@ OPTIONS: list[tuple[str, str, str, str]] = [
     ("resume status", "--adopt", "", "accept the state of another version"),
     ("status", "--json", "", "for machines"),
 ]
-"""The subcommands that have an option, its name, what it takes (`...`: several times), what it is for."""
-
-
-DEFAULTS = {"answers": None, "events": None, "adopt": False, "assume": None}
 
 
 def help_of(program: Table, prog: str, command: str) -> list[str]:
@@ -188,49 +96,53 @@ def help_of(program: Table, prog: str, command: str) -> list[str]:
     return [f"usage: {prog} {command or 'COMMAND'} [OPTION]...", "", program["title"], "", *lines]
 
 
-def read_words(prog: str, command: str, words: list[str]) -> SimpleNamespace:
+def read_words(prog: str, command: str, words: list[str]) -> types.SimpleNamespace:
     """Read the options and words that follow a subcommand, in any order."""
     known = {option: takes for owners, option, takes, _ in OPTIONS if command in owners.split()}
-    found: dict[str, Any] = {name: [] if "..." in takes else None if takes else False for name, takes in known.items()}
-    due, rest, see = [name for name in known if name[0] != "-"], list(words), f"(see: {prog} {command} --help)"
-    while rest:
-        word = rest.pop(0)
+    found: dict[str, Any] = {option: None if takes else False for _, option, takes, _ in OPTIONS}
+    listed = {option for _, option, takes, _ in OPTIONS if "..." in takes}  # for: inputs agent tool parallel values
+    found.update({option: [] for option in listed})  # for: inputs agent tool parallel values
+    due = [option for option in known if option[0] != "-"]  # for: ask confirm input select gate agent tool parallel
+    rest, see = iter(words), f"(see: {prog} {command} --help)"
+    for word in rest:
         option, equals, value = word.partition("=")
-        if due and not word.startswith("--"):
+        if due and not word.startswith("--"):  # for: ask confirm input select gate agent tool parallel
             found[due.pop(0)] = word
-        elif option not in known or (equals and not known[option]):
+            continue
+        if option not in known or (equals and not known[option]):
             raise RefusedError(f"unrecognized arguments: {word} {see}")
-        elif known[option] and not equals and (not rest or rest[0].startswith("--")):
-            raise RefusedError(f"argument {option}: expected {known[option]} {see}")
-        else:
-            given: Any = value if equals else rest.pop(0) if known[option] else True
-            found[option] = [*found[option], given] if isinstance(found[option], list) else given
-    if due:
+        if known[option] and not equals:
+            value = next(rest, "--")
+            if value.startswith("--"):
+                raise RefusedError(f"argument {option}: expected {known[option]} {see}")
+        if option in listed:  # for: inputs agent tool parallel values
+            found[option].append(value)
+            continue
+        found[option] = value if known[option] else True
+    if due:  # for: ask confirm input select gate agent tool parallel
         raise RefusedError(f"the following arguments are required: {' '.join(due)} {see}")
     options = {option.strip("-").replace("-", "_"): value for option, value in found.items()}
-    return SimpleNamespace(**{**DEFAULTS, **options}, prog=prog, command=command)
+    return types.SimpleNamespace(**options, prog=prog, command=command)
 
 
 def execute(program: Table, words: list[str], prog: str, display: Display) -> int:
     """Do what the subcommand says."""
     command = words[0] if words else ""
     if {"-h", "--help"} & set(words[: 1 + (command in COMMANDS)]):
-        put(sys.stdout, clean("\n".join(help_of(program, prog, command))) + "\n")
-        return EXIT_COMPLETE
+        return display.say(help_of(program, prog, command))
     if command not in COMMANDS:
         wrong = f"no command {command!a}" if words else "no subcommand was given"
         raise RefusedError(f"{wrong}: there are {', '.join(COMMANDS)} (see: {prog} --help)")
     options = read_words(prog, command, words[1:])
-    outcomes = {word for unit in program["units"].values() for word in words_of(unit)}
+    outcomes = {word for unit in program["units"].values() for word in unit.get("words", BINARY)}
     if options.assume and (options.rerun_interrupted or options.assume not in outcomes):
         raise RefusedError(f"--assume takes one of {', '.join(sorted(outcomes))}, and no --rerun-interrupted beside it")
     with naming("the current folder"):
-        os.getcwd()
-    line = Commandline(program, options, display)
+        session = Subcommands(program, options, display)
     try:
-        return COMMANDS[command][1](line)
+        return COMMANDS[command][1](session)
     except OSError as error:
-        if error.filename and line.store.involves(str(error.filename)):
+        if error.filename and session.store.involves(error.filename):
             error.strerror = f"{error.strerror}; choose another place with --state-dir"
         raise
 
@@ -240,13 +152,11 @@ def main(program: Table, argv: Optional[list[str]] = None, prog: Optional[str] =
     for name in ("stdin", "stdout", "stderr"):
         if getattr(sys, name) is None:  # the next file that is opened would take its place
             setattr(sys, name, open(os.open(os.devnull, os.O_RDWR), "r+", encoding="utf-8"))  # noqa: SIM115
-    script = sys.argv[0]
-    is_direct = "/" in script and os.access(script, os.X_OK)
-    prog = prog or (quote(script) if is_direct else f"python3 {quote(script)}")
-    try:
+    is_direct = "/" in sys.argv[0] and os.access(sys.argv[0], os.X_OK)
+    prog = prog or ("" if is_direct else "python3 ") + shlex.quote(sys.argv[0])
+    with suppress(KeyboardInterrupt):
         return _do(program, sys.argv[1:] if argv is None else argv, prog, Display(sys.stderr))
-    except KeyboardInterrupt:
-        return EXIT_INTERRUPTED
+    return EXIT_INTERRUPTED
 
 
 def _do(program: Table, words: list[str], prog: str, display: Display) -> int:
@@ -255,7 +165,6 @@ def _do(program: Table, words: list[str], prog: str, display: Display) -> int:
     except RefusedError as refusal:
         *details, reason = refusal.args
     except BrokenPipeError:  # who reads the output has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return EXIT_COMPLETE
     except OSError as error:
         details, reason = [], f"{error.filename}: {error.strerror}" if error.filename else str(error)
@@ -264,4 +173,4 @@ def _do(program: Table, words: list[str], prog: str, display: Display) -> int:
         return EXIT_INTERRUPTED
     for text in (*details, f"error: {reason}"):
         display.rule(text)
-    return EXIT_REFUSED
+    return EXIT_INTERRUPTED if display.gives_up() else EXIT_REFUSED

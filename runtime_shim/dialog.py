@@ -21,39 +21,31 @@ def words_of(unit: Table) -> tuple[str, ...]:
 
 def word_of(unit: Table, outcome: str) -> str:
     """Return an outcome as people read it: of a question that is put as yes/no it is YES or NO."""
-    words = dict(zip(BINARY, unit.get("question", "pass/fail").split("/")))  # noqa: B905 - Python 3.9 has no `strict`
-    return one_line(words.get(outcome, outcome)).upper()
+    if unit.get("question") == "yes/no":  # for: ask
+        outcome = {"pass": "yes", "fail": "no"}.get(outcome, outcome)
+    return one_line(outcome).upper()
 
 
 def question(display: Display, signals: Signals, text: str, choices: str) -> Optional[str]:
-    """Ask until one of the choices (`pass/fail`) is given; None means that nobody answers now.
-
-    There is no default, and what was typed before the question is thrown away: it was not meant for it.
-    """
-    words = choices.split("/")
-    accepted = [*words, *MEANINGS] if words in (["pass", "fail"], ["yes", "no"]) else words
-    known = {word[:length]: word for word in accepted for length in (1, len(word))}
-    with suppress(OSError, ValueError, termios.error):
+    """Ask for one of the choices; None means that nobody answers."""
+    known = {word[:length]: word for word in choices.split("/") for length in (1, len(word))}
+    if choices in ("pass/fail", "yes/no"):  # for: ask
+        known = {word[:length]: MEANINGS[word] for word in MEANINGS for length in (1, len(word))}
+    with suppress(OSError, ValueError, termios.error):  # what was typed before the question was not meant for it
         termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
-    while True:
-        typed = read_line(display, signals, f"{text} [{choices}] ")
-        word = known.get(typed.strip().lower())
-        if word:
-            return MEANINGS.get(word, word)
-        display.line(f"Please type {choices.replace('/', ' or ')}." if typed else "")
-        if not typed:
-            return None
-
-
-def read_line(display: Display, signals: Signals, prompt: str) -> str:
-    """Read what is typed; after Ctrl-Z the prompt is shown again."""
-    before = signal.signal(signal.SIGCONT, lambda _number, _frame: display.line(prompt, end=""))
+    prompt, word, typed = f"{text} [{choices}] ", None, " "
+    before = signal.signal(signal.SIGCONT, lambda _number, _frame: display.line(prompt, end=""))  # after Ctrl-Z
     try:
-        with signals.listening():
+        while typed and not word:
             display.line(prompt, end="")
-            return sys.stdin.readline()
+            with signals.listening():
+                typed = sys.stdin.readline()
+            word = known.get(typed.strip().lower())
+            if not word:
+                display.line(f"Please type {choices.replace('/', ' or ')}." if typed else "")
     except Interrupted:  # the key has been echoed where the answer was due
         display.line()
         raise
     finally:
         signal.signal(signal.SIGCONT, before)
+    return word

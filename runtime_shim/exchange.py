@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Callable, NamedTuple
 
-from runtime_shim.leftover import signal_group
-from runtime_shim.process import PATIENCE, Ended, Processes, in_words
+from runtime_shim.leftover import signal_groups
+from runtime_shim.process import PATIENCE, Code, Processes, in_words
 from runtime_shim.reading import LARGEST_ANSWER
 
 SH = "/bin/sh"
@@ -67,7 +67,7 @@ class Exchange(threading.Thread):
         self._over.set()
         self.join(GRACE_AFTER)
         if self.is_alive():
-            signal_group(self._group, signal.SIGKILL)
+            signal_groups([self._group], signal.SIGKILL)
             self.join()  # who is shown the answer may hold it up, and nothing of it must be lost
 
     def run(self) -> None:
@@ -112,10 +112,10 @@ class Exchange(threading.Thread):
         return bool(self._given)
 
     def _end(self) -> None:
-        signal_group(self._group, signal.SIGTERM)
-        signal_group(self._group, signal.SIGCONT)
+        signal_groups([self._group], signal.SIGTERM)
+        signal_groups([self._group], signal.SIGCONT)
         if not self._over.wait(PATIENCE):
-            signal_group(self._group, signal.SIGKILL)
+            signal_groups([self._group], signal.SIGKILL)
 
 
 class Lines:
@@ -155,7 +155,7 @@ class Answered(NamedTuple):
 def exchange(
     processes: Processes, calls: Sequence[Call], seconds: int, ended: Callable[[int], None] = lambda _index: None
 ) -> list[Answered]:
-    """Call commands, all at the same time, each to its end; `seconds` is the limit for all of them (I21)."""
+    """Call commands at the same time (I21)."""
     exchanges: list[Exchange] = []
     groups: list[int] = []
     try:
@@ -167,7 +167,9 @@ def exchange(
     except OSError:
         for one in exchanges[len(groups) :]:
             one.abandon()
-        processes.end(groups)
+        signal_groups(groups, signal.SIGKILL)
+        for group in groups:
+            os.waitpid(group, 0)
         raise
 
     def finished(index: int) -> None:
@@ -178,7 +180,7 @@ def exchange(
     return list(map(_answered, exchanges, how))
 
 
-def _answered(one: Exchange, end: Ended) -> Answered:
+def _answered(one: Exchange, code: Code) -> Answered:
     if one.is_too_long:
         return Answered(b"", f"more than {LARGEST_ANSWER:,} bytes")
-    return Answered(bytes(one.answer), in_words(end))
+    return Answered(bytes(one.answer), in_words(code))

@@ -1,7 +1,7 @@
 """Inputs: values that are given when a run begins (I8)."""
 
 import json
-from types import SimpleNamespace
+import types
 from typing import Any
 
 from runtime_shim.cli import OPTIONS
@@ -44,7 +44,7 @@ def _from_words(declared: dict[str, Table], words: list[str]) -> dict[str, str]:
     return given
 
 
-def check_inputs(program: Table, options: SimpleNamespace) -> Registers:
+def check_inputs(program: Table, options: types.SimpleNamespace) -> Registers:
     """Return the values of all inputs, or refuse them, every unfit one at once."""
     declared: dict[str, Table] = {item["name"]: item for item in program["inputs"]}
     given = {**(_from_json(options.inputs) if options.inputs else {}), **_from_words(declared, options.input)}

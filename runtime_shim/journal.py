@@ -5,45 +5,18 @@ that was cut short leaves a strict prefix of a line at the end: that is repaired
 is not as it was written is damage, and nothing is changed then.
 """
 
-import errno
 import json
 import os
 import re
 import stat
 import zlib
-from typing import Any, NamedTuple, Optional, Union
+from typing import Any, Union
 
 from runtime_shim.program import RefusedError, naming
 
 Record = dict[str, Any]
 AnyPath = Union[str, "os.PathLike[str]"]
-
-
-class VanishedError(RefusedError):
-    """The state is not where it was: what a run records is lost, and nothing keeps a second run away."""
-
-
-class Held:
-    """A file that is open, and where it was."""
-
-    def __init__(self, path: AnyPath, flags: int) -> None:
-        self.path = os.path.join(os.getcwd(), path)  # a resumed run changes its folder
-        self.descriptor = os.open(path, flags | os.O_CREAT, 0o666)
-
-    def is_there(self) -> bool:
-        """Tell whether the file is still found at its path."""
-        try:
-            return os.path.samestat(os.fstat(self.descriptor), os.stat(self.path))
-        except OSError:
-            return False
-
-
-class Reading(NamedTuple):
-    """What a journal holds, how much of it is good, what must follow."""
-
-    records: list[Record]
-    size: int = 0
-    missing: bytes = b""
+Reading = tuple[list[Record], int, bytes]  # the records of a journal, how many bytes of it are good, what must follow
 
 
 def at_once(path: AnyPath, flags: int) -> int:
@@ -81,15 +54,12 @@ def _is_torn(tail: bytes, number: int) -> bool:
 def read_journal(path: AnyPath) -> Reading:
     """Read a journal without changing it; one that is not there holds nothing."""
     try:
-        descriptor = at_once(path, os.O_RDONLY)
+        with naming(path), open(path, "rb", opener=at_once) as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise RefusedError(f"{path}: the journal is not a regular file")
+            *lines, tail = file.read().split(b"\n")
     except FileNotFoundError:
-        return Reading([])
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        os.close(descriptor)
-        raise RefusedError(f"{path}: the journal is not a regular file")
-    with os.fdopen(descriptor, "rb") as file, naming(path):
-        content = file.read()
-    *lines, tail = content.split(b"\n")
+        return [], 0, b""
     records: list[Record] = []
     try:
         for line in lines:
@@ -99,7 +69,8 @@ def read_journal(path: AnyPath) -> Reading:
             records.append(_decode(tail, len(records)))
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise RefusedError(f"{path}:{len(records) + 1}: the journal is damaged: {error}") from None
-    return Reading(records, len(content) - len(tail)) if is_torn else Reading(records, len(content), b"\n")
+    size = sum(map(len, lines)) + len(lines)
+    return (records, size, b"") if is_torn else (records, size + len(tail), b"\n")
 
 
 def sync_directory(path: str) -> None:
@@ -108,43 +79,3 @@ def sync_directory(path: str) -> None:
     with naming(path):
         os.fsync(descriptor)
     os.close(descriptor)
-
-
-class Journal:
-    """A journal opened for appending, by the holder of the lock."""
-
-    def __init__(self, path: AnyPath, reading: Reading, lock: Optional[Held] = None) -> None:
-        held = Held(path, os.O_WRONLY | os.O_APPEND)
-        self.path, self.folder = path, os.path.dirname(held.path)
-        self.loss = f"{os.path.dirname(path)} was removed or replaced during the run"
-        self.count, self.size = len(reading.records), reading.size
-        self._file, self._held = held.descriptor, [held, lock] if lock else [held]
-        with naming(path):
-            os.ftruncate(self._file, self.size)
-        if reading.missing:
-            self._write(reading.missing)
-        sync_directory(self.folder)
-
-    def append(self, record: Record, sync: bool = True) -> None:
-        """Write a record; it survives whatever happens, if `sync`."""
-        self._write(encode({"n": self.count, **record}), sync)
-        self.count += 1  # only then is the place checked: a folder that was moved away has the record
-        if not self.is_there():
-            raise VanishedError(self.loss)
-
-    def is_there(self) -> bool:
-        """Tell whether journal and lock are still there; a command may have removed them."""
-        return all(held.is_there() for held in self._held)
-
-    def _write(self, line: bytes, sync: bool = True) -> None:
-        try:
-            written = os.write(self._file, line)
-            if written < len(line):
-                os.ftruncate(self._file, self.size)  # half a record before another one would be damage
-            elif sync:
-                getattr(os, "fdatasync", os.fsync)(self._file)
-        except OSError as error:
-            raise RefusedError(f"{self.path}: cannot record: {error.strerror}") from None
-        if written < len(line):
-            raise RefusedError(f"{self.path}: cannot record: {os.strerror(errno.ENOSPC)}")
-        self.size += len(line)

@@ -3,44 +3,41 @@
 import os
 import signal
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import Optional
 
 from runtime_shim.program import Table
 
 GRACE = 5.0  # seconds from SIGTERM to SIGKILL
-TOLERANCE = 5  # ticks; a number is not given again that fast
 
 
-def ticks() -> Optional[int]:
-    """Return the time as /proc counts it, in ticks since the machine started; None where there is no /proc."""
-    has_clock = hasattr(time, "CLOCK_BOOTTIME")
-    return int(time.clock_gettime(time.CLOCK_BOOTTIME) * os.sysconf("SC_CLK_TCK")) if has_clock else None
+def started_at(pid: int) -> Optional[int]:
+    """Return when a process began, in ticks of the machine; None if it is gone, or without /proc."""
+    with suppress(OSError), open(f"/proc/{pid}/stat", "rb") as file:
+        state, *fields = file.read().rpartition(b")")[2].split()
+        return int(fields[18]) if state not in (b"Z", b"X") else None
+    return None
 
 
 def is_alive(process: Table) -> bool:
     """Tell whether a recorded process still lives; another one may have its number by now."""
-    with suppress(OSError), open(f"/proc/{process['pid']}/stat", "rb") as file:
-        state, *fields = file.read().rpartition(b")")[2].split()
-        since = process["since"]
-        return since is not None and state not in (b"Z", b"X") and abs(int(fields[18]) - int(since)) <= TOLERANCE
-    return False
+    return process["since"] is not None and started_at(process["pid"]) == process["since"]
 
 
-def signal_group(group: int, *numbers: int) -> None:
-    """Send signals to a process group that may be gone."""
-    for number in numbers:
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(group, number)
+def signal_groups(groups: Iterable[int], *numbers: int) -> None:
+    """Send signals to process groups that may be gone."""
+    for group in groups:
+        for number in numbers:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(group, number)
 
 
 def end_groups(left: Sequence[Table]) -> None:
     """End the process groups of processes that were left behind."""
-    for process in left:
-        signal_group(process["pid"], signal.SIGTERM, signal.SIGCONT)
+    groups = [process["pid"] for process in left]
+    signal_groups(groups, signal.SIGTERM, signal.SIGCONT)
     deadline = time.monotonic() + GRACE
     while any(map(is_alive, left)) and time.monotonic() < deadline:
         time.sleep(0.02)
-    for process in left:
-        signal_group(process["pid"], signal.SIGKILL)
+    signal_groups(groups, signal.SIGKILL)

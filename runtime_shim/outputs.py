@@ -56,7 +56,7 @@ class ValuedCommands(Commands):
         return super().assumed(name, word)._replace(verbs=keeping("", values))
 
     def _file(self) -> Path:
-        return Path(self.session.folder, "output")
+        return Path(self.session.store.folder, "output")
 
 
 PERFORMERS["shell"] = ValuedCommands

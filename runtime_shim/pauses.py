@@ -6,7 +6,7 @@ from typing import Optional
 from runtime_shim.display import duration
 from runtime_shim.journal import Record
 from runtime_shim.program import Table
-from runtime_shim.session import BEFORE, STANDS, Done, Session
+from runtime_shim.session import BEFORE, STANDS, Perform, Session
 from runtime_shim.state import State
 from runtime_shim.walk import Move, Registers, attempt_of
 
@@ -31,7 +31,7 @@ def due_after(program: Table, move: Move, _before: Optional[State], stand: Recor
     return {**stand, "condition": condition, "due": time.time() + seconds}
 
 
-def pause(session: Session, name: str) -> Optional[Done]:
+def pause(session: Session, name: str) -> Optional[Perform]:
     """Wait for what is left of a pause."""
     last = session.state.finished[-1] if session.state.finished else {}
     unit = session.program["units"][name]

@@ -42,7 +42,7 @@ def taken_from(reply: str) -> str:
 
 
 def typed(display: Display, signals: Signals, prompt: str, is_long: bool = False) -> Optional[str]:
-    """Return what the person at the terminal types: a line, or lines up to Ctrl-D; None if there is nothing."""
+    """Return what a person types, a line or more; None for nothing."""
     display.line(f"{prompt} (end it with Ctrl-D)" if is_long else f"{prompt} ", end="\n" if is_long else "")
     lines: list[str] = []
     while True:

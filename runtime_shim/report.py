@@ -1,81 +1,79 @@
-"""What `status` and `steps` say."""
+"""What `status`, `steps` and `run --dry-run` say."""
 
+import collections
 from typing import Callable, Optional
 
-from runtime_shim.dialog import word_of, words_of
+from runtime_shim.dialog import BINARY, word_of
 from runtime_shim.display import duration, one_line
-from runtime_shim.program import Table, program_hash
-from runtime_shim.session import PERFORMERS, RECENT
+from runtime_shim.program import Table
+from runtime_shim.session import PERFORMERS, Session
 from runtime_shim.state import ENDED, State
-from runtime_shim.walk import filled
+from runtime_shim.walk import advance
 
+ROUNDS = 10  # how often a unit is shown in a dry run
+RECENT = 12  # units that are told, if there are more
 KNOWN = ("unit", "title", "instances", "attempt", "outcome", "how", "says", "seconds")
-WAITS: list[Callable[[Table, str, Callable[..., str]], list[str]]] = []  # what other modules know of units that wait
+WAITS: list[Callable[[Session, Table, str], list[str]]] = []  # what other modules know of units that wait
 FACTS: list[Callable[[Table, State], Table]] = []  # what they tell of a run
 
 
-def describe(program: Table, state: Optional[State], busy: bool, call: Callable[..., str]) -> Table:
+def describe(session: Session, state: Optional[State]) -> Table:
     """Return the state of a program as plain data."""
-    about = {"name": program["name"], "title": program["title"], "source": program["source"]}
+    program = session.program
+    about = {key: program[key] for key in ("name", "title", "source")}
     if state is None:
-        return {**about, "state": "none", "next": [call("run")]}
+        return {**about, "state": "none", "next": [session.call("run")]}
     unit = program["units"].get(state.node, {"title": "", "task": ""})
-    word = "running" if busy else "interrupted" if state.condition == "running" else state.condition
-    facts = {
-        "state": word,
-        "run": state.begin["run"],
-        "began": state.begin["time"],
-        "unit": state.node,
-        "unit_title": filled(unit, unit["title"], {**program.get("registers", {}), **state.registers}),
-        "message": state.message,
-        "same_program": state.program == program_hash(program),
-        "pid": None,  # of the command that was left behind, if it still runs
-        "finished": [{key: record[key] for key in KNOWN} for record in state.finished],
-    }
+    word = "running" if session.store.is_busy() else state.condition.replace("running", "interrupted")
+    facts = {**about, "state": word, "run": state.begin["run"], "began": state.begin["time"], "unit": state.node}
+    facts["unit_title"] = session.filled(unit, "title", {**program["registers"], **state.registers})
+    facts.update(message=state.message, same_program=session.is_same(state), pid=None)
+    for left in state.left_behind():  # for: shell agent tool parallel
+        facts["pid"] = left["pid"]
+    facts["finished"] = [{key: record[key] for key in KNOWN} for record in state.finished]
     for look in FACTS:
         facts.update(look(program, state))
-    return {**about, **facts, "next": _next(unit, facts, call)}
+    return {**facts, "next": _next(session, unit, facts)}
 
 
-def _next(unit: Table, facts: Table, call: Callable[..., str]) -> list[str]:
+def _next(session: Session, unit: Table, facts: Table) -> list[str]:
     """Return the commands that make sense now."""
     word, adopt = facts["state"], [] if facts["same_program"] else ["--adopt"]
     if word == "running":
         return []
     if word in ENDED or (adopt and unit["task"] not in PERFORMERS):
-        return [call("run" if word in ENDED else "reset")]
-    ways: list[str] = []
+        return [session.call("run" if word in ENDED else "reset")]
+    ways: list[list[str]] = [[]]
     if word == "interrupted":
-        ways = [call("resume", *adopt, "--rerun-interrupted")]
-        if facts["pid"] is None:  # what goes on has no outcome yet
-            ways += [call("resume", *adopt, "--assume", outcome) for outcome in words_of(unit)]
-        return ways
+        outcomes = unit.get("words", BINARY) if facts["pid"] is None else ()  # what goes on has no outcome yet
+        ways = [["--rerun-interrupted"], *(["--assume", outcome] for outcome in outcomes)]
+    commands = [session.call("resume", *adopt, *way) for way in ways]
     for look in WAITS:
-        ways += look(unit, facts["unit"], call) if word == "waiting" and not adopt else []
-    return [*ways, call("resume", *adopt)]
+        commands = [*(look(session, unit, facts["unit"]) if word == "waiting" and not adopt else ()), *commands]
+    return commands
 
 
-def status_lines(program: Table, facts: Table) -> list[str]:
+def status_lines(session: Session, facts: Table) -> list[str]:
     """Return the state of a program as one screen for a person."""
-    lines = [one_line(f"{program['title']} ({program['source']})")]
+    lines = [one_line(f"{facts['title']} ({facts['source']})")]
     if facts["state"] == "none":
         lines.append("No run has begun here.")
     else:
         is_ended, done = facts["state"] in ENDED, facts["finished"]
         where = facts["message"] if is_ended else f"at {facts['unit']} {facts['unit_title']}"
         lines += [f"run {facts['run']}", one_line(f"{facts['state'].upper()} {where}")]
-        if facts["pid"] is not None:
+        if facts["pid"] is not None:  # for: shell agent tool parallel
             lines.append(f"Its command still runs (pid {facts['pid']}): wait for its end, or end it and run it again.")
         if not facts["same_program"]:
-            of = "was an earlier" if is_ended else "run belongs to a different"
-            lines.append(f"This {of} version of the program.")
+            whose = "was an earlier" if is_ended else "run belongs to a different"
+            lines.append(f"This {whose} version of the program.")
         lines += [""][: len(done)]
         if len(done) > RECENT:
             lines.append(f"  ... {len(done) - RECENT} units before these")
         for record in done[-RECENT:]:
             attempt = f", attempt {record['attempt']}" if record["attempt"] > 1 else ""
             unit = one_line(f"{record['unit']} {record['title']}")
-            word = word_of(program["units"].get(record["unit"], {}), record["outcome"])
+            word = word_of(session.program["units"].get(record["unit"], {}), record["outcome"])
             lines.append(f"  {word:4}  {unit}{attempt}, {duration(record['seconds'])}")
     if facts["next"]:
         lines += ["", "What to do next:", *(f"  {command}" for command in facts["next"])]
@@ -84,9 +82,28 @@ def status_lines(program: Table, facts: Table) -> list[str]:
 
 def steps_lines(program: Table) -> list[str]:
     """Return the units of a program as a table."""
-    rows = [("UNIT", "KIND", "TITLE", "SOURCE")]
-    for name, unit in program["units"].items():
-        if unit["task"] not in ("branch", "end"):
-            rows.append((name, unit["task"], one_line(unit["title"]), one_line(unit["at"])))
-    widths = [max(len(row[column]) for row in rows) for column in range(3)]
-    return ["  ".join([*map(str.ljust, row, widths), row[3]]) for row in rows]
+    doing = {name: unit for name, unit in program["units"].items() if unit["task"] in PERFORMERS}
+    rows = [(name, unit["task"], one_line(unit["title"]), one_line(unit["at"])) for name, unit in doing.items()]
+    rows.insert(0, ("UNIT", "KIND", "TITLE", "SOURCE"))
+    widths = [max(map(len, column)) for column in zip(*rows)]  # noqa: B905 - Python 3.9 has no `strict`
+    return ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
+
+
+def rehearse(session: Session) -> list[str]:
+    """Walk without doing anything and return the lines that tell of it."""
+    units, state = session.program["units"], session.state
+    visits: collections.Counter[str]
+    lines: list[str]
+    visits, lines = collections.Counter(), []
+    while units[state.node]["task"] != "end":
+        name, unit, performer = state.node, units[state.node], session.performers[state.node]
+        visits[name] += 1
+        if visits[name] > ROUNDS:
+            return [*lines, f"It would go round from {session.label(name)} again: the walk ends here."]
+        done = performer.rehearse(name, unit)
+        move = advance(session.program, name, state.registers, done.outcome, done.verbs)
+        lines += [session.label(name), *(line for key in performer.keys for line in session.texts(unit, key))]
+        lines.append(f"  {word_of(unit, done.outcome)} ({done.how}): {one_line(move.says)}".rstrip())
+        state.node, state.registers = move.node, dict(move.registers)
+    message = one_line(session.filled(units[state.node], "message"))
+    return [*lines, f"The run would end: {units[state.node]['result'].upper()} {message}".rstrip()]

@@ -19,7 +19,7 @@ from runtime_shim.program import (
 from runtime_shim.runner_calls import BEGINNING, DOING, STEPS, Caller, Waiting, failed, masked, pause, processes_of
 from runtime_shim.runner_says import SHOWN, annotate, as_block, one_line, output, tell
 from runtime_shim.runner_state import Outcome, Run, read_state
-from runtime_shim.signals import Interrupted, Signals
+from runtime_shim.signals import Interrupted, held_back
 from runtime_shim.values import UnfitError
 from runtime_shim.walk import attempt_of
 
@@ -94,7 +94,7 @@ class Runner:
             return self._leave(run, place)
         if run.end or run.node not in units:
             raise RefusedError(f"the run stands at {run.node}, which is none of the units of this step")
-        with Signals() as signals:
+        with held_back() as signals:
             processes = processes_of(signals)
             while run.node in units and not run.end:
                 caller = Caller(run, processes, self.folder, place)
@@ -127,7 +127,7 @@ class Runner:
         """Put the question of an approval on the page of the run."""
         run = read_state(self.program, self.path)
         if run.node in self.program["places"][place] and not run.end:
-            with Signals() as signals:
+            with held_back() as signals:
                 caller = Caller(run, processes_of(signals), self.folder, place)
                 tell("GITHUB_STEP_SUMMARY", as_block(caller.text("reason" if run.unit["task"] == "gate" else "prompt")))
         return EXIT_COMPLETE

@@ -129,11 +129,11 @@ class Caller:
         words = [unit["shell"].encode(), b"-c", in_bytes(run.text(written))]
         with stopped_commands():
             group = self.processes.spawn(shell, words, environment)
-            (ended,) = self.processes.watch([group], unit.get("timeout", 0))
-        if in_words(ended):
-            print(f"The unit {self.run.token} ended: {in_words(ended)}", flush=True)
+            (code,) = self.processes.watch([group], unit.get("timeout", 0))
+        if in_words(code):
+            print(f"The unit {self.run.token} ended: {in_words(code)}", flush=True)
         values = read_output(read_regular(path), unit["values"]) if given else {}
-        return Outcome("pass" if ended == (0, False) else "fail", "", values)
+        return Outcome("pass" if code == 0 else "fail", "", values)
 
 
 def processes_of(signals: Signals) -> Processes:

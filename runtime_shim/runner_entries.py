@@ -17,7 +17,7 @@ from runtime_shim.runner_agents import entry_alone, joined
 from runtime_shim.runner_calls import BEGINNING, STEPS, Caller, pause, processes_of
 from runtime_shim.runner_says import annotate, one_line, output
 from runtime_shim.runner_state import Run, is_count, read_state
-from runtime_shim.signals import Interrupted, Signals
+from runtime_shim.signals import Interrupted, held_back
 from runtime_shim.values import UnfitError
 
 ENTRY_FILE = "entry"  # in the artifact of an entry
@@ -60,7 +60,7 @@ def do_entry(program: Table, folder: Path, words: list[str]) -> int:
 
 
 def _answer(run: Run, folder: Path, place: str, index: int) -> Optional[str]:
-    with Signals() as signals:
+    with held_back() as signals:
         caller = Caller(run, processes_of(signals), folder, place)
         pause(run, signals)
         try:
@@ -103,7 +103,7 @@ def _join(run: Run, folder: Path, place: str) -> None:
         raise RefusedError(
             "all entries have answered in an earlier attempt, which may have gone on from here. Begin a new run"
         )
-    with Signals() as signals:
+    with held_back() as signals:
         caller = Caller(run, processes_of(signals), folder, place)
         outcome = joined(caller, [kept.answer for kept in found])
     print(f"{place}: {one_line(outcome.word)}", flush=True)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Optional
 
 from runtime_shim.kept import keeping
 from runtime_shim.program import RefusedError, Table
-from runtime_shim.walk import Move, advance, attempt_of, enter, filled
+from runtime_shim.walk import Move, advance, attempt_of, filled, follow
 
 LARGEST_STATE = 64 * 1024 * 1024  # bytes
 MOST = 10**4000  # of a counter; Python reads no longer numbers
@@ -44,7 +44,7 @@ class Run:
         """Go from the start to the first unit."""
         self.number = number
         self.registers.update((name, value) for name, value in inputs.items() if name in self.registers)
-        self._stand(enter(self.program, self.program["entry"], self.registers))
+        self._stand(follow(self.program, {"go": self.program["entry"]}, self.registers))
 
     @property
     def unit(self) -> Table:

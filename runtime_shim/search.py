@@ -25,7 +25,7 @@ class SearchError(Exception):
 
 
 def searched_word(processes: Processes, what: Table, answer: Optional[str]) -> tuple[str, str]:
-    """Return the word of an answer to an agent unit, or an entry of a parallel one, and what went wrong."""
+    """Return the word of an agent's answer, and what went wrong."""
     settings = what.get("keywords", ()), what.get("validation"), what.get("excused", ())
     try:
         return read_word(answer, *settings, search=lambda pattern, text: _is_found(processes, pattern, text)), ""

@@ -14,27 +14,16 @@ class Interrupted(KeyboardInterrupt):
 
 
 class Signals:
-    """What would end a run, blocked all the time; a plain handler would lose one just before a call begins to wait."""
+    """What would end a run, blocked until it is waited for: a handler loses one just before a call."""
 
-    def __enter__(self) -> "Signals":  # noqa: PYI034 - Python 3.11 has Self
+    def __init__(self) -> None:
         wanted = [signal.Signals[f"SIG{name}"] for name in STOPS if hasattr(signal, f"SIG{name}")]
         self.stops = {number for number in wanted if signal.getsignal(number) is not signal.SIG_IGN}
-        self._has_received = False
-        self.has_timer = False  # an alarm that is not the run's own is a stop signal like any other
+        self._has_received, self.has_timer = False, False  # an alarm not of the run's own is a stop like any other
         self._watched = {*self.stops, signal.SIGCHLD, signal.SIGALRM}
         self.before = signal.pthread_sigmask(signal.SIG_BLOCK, self._watched)
         self._handlers: dict[int, Any] = {number: signal.signal(number, self._received) for number in self._watched}
-        # The terminal is handed to commands and taken back from the background.
-        self._handlers[signal.SIGTTOU] = signal.signal(signal.SIGTTOU, signal.SIG_IGN)
-        return self
-
-    def __exit__(self, *_exception: object) -> None:
-        signal.alarm(0)
-        while self._watched & signal.sigpending():  # too late: the run has its end
-            self.wait()
-        for number, handler in self._handlers.items():
-            signal.signal(number, handler if handler is not None else signal.SIG_DFL)
-        signal.pthread_sigmask(signal.SIG_SETMASK, self.before)
+        self._handlers[signal.SIGTTOU] = signal.signal(signal.SIGTTOU, signal.SIG_IGN)  # it takes its terminal back
 
     def _received(self, number: int, _frame: object) -> None:
         if number in self.stops:
@@ -66,3 +55,22 @@ class Signals:
             yield
         finally:
             signal.pthread_sigmask(signal.SIG_BLOCK, self.stops)
+
+    def release(self) -> None:
+        """Let signals do what they did before; those that have come are too late, since the run has its end."""
+        signal.alarm(0)
+        while self._watched & signal.sigpending():
+            self.wait()
+        for number, handler in self._handlers.items():
+            signal.signal(number, handler if handler is not None else signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_SETMASK, self.before)
+
+
+@contextmanager
+def held_back() -> Iterator[Signals]:
+    """Hold signals back for a while; a run does so until its process ends."""
+    signals = Signals()
+    try:
+        yield signals
+    finally:
+        signals.release()

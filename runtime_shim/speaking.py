@@ -23,6 +23,7 @@ Calls = list[tuple[str, Table, str, str]]  # the name of a unit or entry, what i
 class Speaking(Asking, Calling):
     """Does units that are answered by what they call, or by a person."""
 
+    recovers = True
     asks = False
     seconds = 0  # the time limit where the program says none (I21)
 
@@ -35,7 +36,7 @@ class Speaking(Asking, Calling):
         }
 
     def converse(self, unit: Table, calls: Calls) -> list[Answered]:
-        """Call commands, all at the same time, and keep what they were given and what they answered."""
+        """Call commands at the same time, and keep what they were given and answered."""
         session, is_one = self.session, len(calls) == 1
         heard: list[list[str]] = [[] for _ in calls]
         made, numbers = [], []
@@ -66,8 +67,8 @@ class Speaking(Asking, Calling):
         display.line(display.paint("\n".join(shown), "dim"))
 
     def keep(self, folder: str, name: str, text: str, number: int = 0) -> int:
-        """Keep a text beside the journal, as UNIT.K for the K-th call of a unit, and return K."""
-        directory = Path(self.session.folder, folder)
+        """Keep a text, as UNIT.K for the K-th call, and return K."""
+        directory = Path(self.session.store.folder, folder)
         stem = quote(name, safe="{} ")[:LONGEST_NAME]
         while not number or (folder == PROMPTS and (directory / f"{stem}.{number}").exists()):
             number += 1

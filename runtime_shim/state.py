@@ -1,16 +1,16 @@
 """The state of a run: what its journal says, the lock that keeps two runs apart, the archive."""
 
+import errno
 import fcntl
 import os
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from typing import Any, Optional
+from contextlib import suppress
+from typing import Optional
 
-from runtime_shim.journal import Held, Journal, Reading, Record, at_once, read_journal, sync_directory
+from runtime_shim.journal import Record, at_once, encode, read_journal, sync_directory
+from runtime_shim.leftover import is_alive
 from runtime_shim.program import RefusedError, naming
 
-FORMATS = (1, 2)  # of the journal; one of format 1 has no texts, and is read like any other
 ENDED = ("complete", "stop")
 OURS = ".rdc"
 KEPT: list[str] = []  # folders beside the journal that are archived with it
@@ -25,19 +25,15 @@ def utc_now() -> str:
 class State:
     """Where a run stands: its condition is running, ready (its unit has not begun), waiting, complete or stop."""
 
+    finished: list[Record]
+    notes: list[Record]
+
     def __init__(self, begin: Record) -> None:
         self.begin, self.node, self.message = begin, begin["node"], begin.get("message", "")
-        self.notes: list[Record] = []  # what the unit has left so far, such as the processes that it has called
-        self.finished: list[Record] = []
+        self.finished, self.notes = [], []  # what the unit has left so far, such as the processes that it has called
         # The lines of files of answers that were used, each with the digest of its file.
         self.used: set[tuple[str, int]] = set()  # for: ask confirm input select gate agent tool parallel
-        self._become(begin)
-
-    def _become(self, record: Record) -> None:
-        """Belong to a program."""
-        self.condition, self.registers = record["condition"], dict(record["registers"])
-        self.program, self.units = record["program"], record["units"]
-        self.name, self.source = record["name"], record["source"]
+        self.apply(begin)
 
     def apply(self, record: Record) -> None:
         """Go on by one record."""
@@ -48,49 +44,58 @@ class State:
             self.notes.append(record)
             return
         self.condition = record["condition"]
-        if kind == "resume":
+        if kind in ("begin", "adopt"):  # it belongs to this program
+            self.registers, self.program, self.units = dict(record["registers"]), record["program"], record["units"]
+            self.name, self.source = record["name"], record["source"]
+        elif kind == "resume":
             self.notes = [note for note in self.notes if note["kind"] != "process"]
         elif kind == "done":
             self.finished.append({key: value for key, value in record.items() if key != "changed"})  # texts may be long
             self.node, self.message, self.notes = record["next"], record.get("message", ""), []
             self.registers.update(record["changed"])
-        elif kind == "adopt":
-            self._become(record)
+
+    def left_behind(self) -> list[Record]:
+        """Return the processes of a unit that was interrupted which go on without the run."""
+        return [note for note in self.notes if note["kind"] == "process" and is_alive(note)]
 
 
-def replay(records: list[Record], path: object) -> Optional[State]:
-    """Put a state together; None where no run has begun."""
-    if records and records[0].get("format") not in FORMATS:
+def replay(records: list[Record], path: object) -> State:
+    """Put a state together."""
+    if records[0].get("format") not in (1, 2):  # one of format 1 has no texts, and is read like any other
         raise RefusedError(f"{path}: the state has a format that this program does not know; reset archives it")
     try:
-        state: Any = State(records[0]) if records else None
+        state = State(records[0])
         for record in records[1:]:
             state.apply(record)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise RefusedError(f"{path}: the journal is damaged: {error}") from None
-    return state  # type: ignore[no-any-return]
+    return state
 
 
 class Store:
     """A state directory, by the name that the operator knows: nothing is opened here after a chdir."""
 
+    _files: dict[str, int]
+
     def __init__(self, directory: str) -> None:
         self.directory, self.path = directory, os.path.join(directory, "journal")
-        self._lock: Optional[Held] = None
+        self.folder = os.path.join(os.getcwd(), directory)  # wherever the run goes
+        self.loss = f"{directory} was removed or replaced during the run"
+        self._count, self._size, self._missing, self._files = 0, 0, b"", {}
 
-    def involves(self, name: str) -> bool:
+    def read(self) -> Optional[State]:
+        """Read the state without changing anything."""
+        records, self._size, self._missing = read_journal(self.path)
+        self._count = len(records)
+        return replay(records, self.path) if records else None
+
+    def involves(self, name: object) -> bool:
         """Tell whether a file is the directory, lies in it, or is a folder above it."""
-        path, own = os.path.join(name, ""), os.path.join(self.directory, "")
+        path, own = os.path.join(str(name), ""), os.path.join(self.directory, "")
         return path.startswith(own) or own.startswith(path)
 
-    def read(self) -> tuple[Optional[State], Reading]:
-        """Read the state without changing anything."""
-        reading = read_journal(self.path)
-        return replay(reading.records, self.path), reading
-
-    @contextmanager
-    def locked(self) -> Iterator[None]:
-        """Keep every other run away; refuses where one is at work."""
+    def lock(self) -> None:
+        """Keep every other run away until this process ends; refuses where one is at work."""
         made, path = [], self.directory
         while path and not os.path.exists(path):
             made.append(path)
@@ -99,31 +104,21 @@ class Store:
         for path in made:
             sync_directory(os.path.dirname(path) or ".")
         path = os.path.join(self.directory, "lock")
-        self._lock = Held(path, os.O_RDWR)
+        self._files["lock"] = lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
         with naming(path):
-            self._take(self._lock.descriptor)
-        # Git takes no state; a folder that was there and is not ours by name stays as it is.
-        above = os.path.dirname(self.directory)
-        folder = above if os.path.basename(above) == OURS else self.directory
-        if os.path.basename(folder) == OURS or folder in made:
-            with suppress(OSError), open(os.path.join(folder, ".gitignore"), "x") as file:
+            for patience in (0.05, 0.1, 0.0):  # a `status` looks at the lock for an instant
+                with suppress(BlockingIOError):
+                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    os.ftruncate(lock, 0)
+                    os.pwrite(lock, f"{os.getpid()}\n".encode(), 0)
+                    break
+                time.sleep(patience)
+            else:
+                holder = os.pread(lock, 20, 0).decode().strip() or "?"
+                raise RefusedError(f"{self.directory}: a run is at work here (pid {holder})")
+        if made or OURS in self.directory.split("/"):  # Git takes no state; a folder that was there stays as it is
+            with suppress(OSError), open(os.path.join(self.directory, ".gitignore"), "x") as file:
                 file.write("*\n")
-        try:
-            yield
-        finally:
-            os.close(self._lock.descriptor)
-
-    def _take(self, lock: int) -> None:
-        for patience in (0.05, 0.1, 0.0):  # a `status` looks at the lock for an instant
-            with suppress(BlockingIOError):
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                os.ftruncate(lock, 0)
-                os.pwrite(lock, f"{os.getpid()}\n".encode(), 0)
-                return
-            time.sleep(patience)
-        holder = os.pread(lock, 20, 0).decode().strip() or "?"
-        os.close(lock)
-        raise RefusedError(f"{self.directory}: a run is at work here (pid {holder})")
 
     def is_busy(self) -> bool:
         """Tell whether a run is at work here now."""
@@ -134,21 +129,55 @@ class Store:
                 return True
         return False
 
-    def journal(self, reading: Reading) -> Journal:
-        """Open the journal for appending; a torn end is repaired."""
-        return Journal(self.path, reading, self._lock)
+    def is_there(self) -> bool:
+        """Tell whether lock and journal are still where they were; a command may have removed them."""
+        try:
+            found = ((os.fstat(file), os.stat(os.path.join(self.folder, name))) for name, file in self._files.items())
+            return all(os.path.samestat(ours, theirs) for ours, theirs in found)
+        except OSError:
+            return False
+
+    def open(self) -> None:
+        """Open the journal, as it was read, for appending; a torn end is repaired."""
+        self._files["journal"] = self._file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
+        with naming(self.path):
+            os.ftruncate(self._file, self._size)
+        if self._missing:
+            self._write(self._missing)
+        sync_directory(self.directory)
+
+    def append(self, record: Record, sync: bool = True) -> None:
+        """Write a record; it survives whatever happens, if `sync`."""
+        self._write(encode({"n": self._count, **record}), sync)
+        self._count += 1  # only then is the place checked: a folder that was moved away has the record
+        if not self.is_there():
+            raise RefusedError(self.loss)
+
+    def _write(self, line: bytes, sync: bool = True) -> None:
+        try:
+            written = os.write(self._file, line)
+            if written < len(line):
+                os.ftruncate(self._file, self._size)  # half a record before another one would be damage
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))  # noqa: TRY301
+            if sync:
+                getattr(os, "fdatasync", os.fsync)(self._file)
+        except OSError as error:
+            raise RefusedError(f"{self.path}: cannot record: {error.strerror}") from None
+        self._size += len(line)
 
     def archive(self, name: str) -> str:
         """Archive the journal under a name of its own; nothing is ever deleted."""
         history = os.path.join(self.directory, "history")
         os.makedirs(history, exist_ok=True)
         taken = {entry.partition(".")[0] for entry in os.listdir(history)}
-        further = (f"{name}-{number}" for number in range(2, len(taken) + 3))
-        target = os.path.join(history, next(free for free in (name, *further) if free not in taken))
+        while name in taken:
+            name += "-2"
+        target = os.path.join(history, name)
         for kept in KEPT:
             with suppress(FileNotFoundError):
                 os.rename(os.path.join(self.directory, kept), f"{target}.{kept}")
         os.rename(self.path, target)
         sync_directory(history)
         sync_directory(self.directory)
+        self._count, self._size, self._missing = 0, 0, b""
         return target

@@ -23,7 +23,7 @@ class Tools(Speaking):
         self._commands = pairs("--tool", getattr(session.options, "tool", []))
 
     def perform(self, name: str, unit: Table) -> Done:
-        """Give name and arguments of the tool to the command of its connection and take the result."""
+        """Give name and arguments of a tool to its command and take the result."""
         arguments = filled(unit, unit["arguments"], self.session.state.registers, in_json)
         request = f'{{"tool": {json.dumps(unit["tool"])}, "arguments": {arguments}}}\n'
         done = self.from_file(name)

@@ -5,7 +5,7 @@ from typing import Optional
 from runtime_shim.dialog import words_of
 from runtime_shim.interrupted import VARIABLES
 from runtime_shim.program import Table
-from runtime_shim.session import BEFORE, Done, Session
+from runtime_shim.session import BEFORE, Done, Perform, Session
 from runtime_shim.values import UnfitError, check_value, texts_of
 
 
@@ -14,14 +14,15 @@ def no_answer(unit: Table) -> str:
     return "failed" if "failed" in words_of(unit) else "fail"
 
 
-def check_texts(session: Session, name: str) -> Optional[Done]:
+def check_texts(session: Session, name: str) -> Optional[Perform]:
     """Fail a unit whose variables do not fit into an environment, instead of beginning it."""
     unit = session.program["units"][name]
     for variable, value in texts_of(unit, session.state.registers).items():
         try:
             check_value(variable, value)
         except UnfitError as error:
-            return Done(no_answer(unit), str(error))
+            failed = Done(no_answer(unit), str(error))
+            return lambda _name, _unit: failed
     return None
 
 

@@ -1,8 +1,7 @@
 """The meaning of a program: a pure walk from unit to unit, which never runs anything."""
 
-import operator
+import collections
 import re
-from collections import ChainMap
 from collections.abc import Mapping, MutableMapping
 from typing import Any, Callable, NamedTuple, Optional
 
@@ -10,20 +9,20 @@ from runtime_shim.program import RefusedError, Table
 
 Registers = MutableMapping[str, Any]
 Verbs = Mapping[str, Callable[[Any, Any], Any]]
-TESTS: dict[str, Callable[[Any, Any], bool]] = {"<": operator.lt, ">=": operator.ge, "=": operator.eq}
-VERBS: dict[str, Callable[[Any, Any], Any]] = {"=": lambda _old, new: new, "+": operator.add, "at least": max}
+TESTS: dict[str, Callable[[Any, Any], bool]] = {"<": int.__lt__, ">=": int.__ge__, "=": int.__eq__}
+VERBS: dict[str, Callable[[Any, Any], Any]] = {"=": lambda _old, new: new, "+": int.__add__, "at least": max}
 # How the value of a placeholder is found, by the type of what the table says of it.
 VALUES: dict[type, Callable[[Any, Registers], str]] = {str: lambda name, registers: str(registers[name])}
 
 
 class Move(NamedTuple):
-    """Where a walk went, and what it set on its way."""
+    """Where a walk went, and what it set."""
 
     node: str
     registers: Registers
     changed: Registers
-    says: str = ""
-    passed: tuple[str, ...] = ()
+    says: str
+    passed: tuple[str, ...]
 
 
 def _apply(program: Table, edge: Table, registers: Registers, verbs: Verbs) -> None:
@@ -45,20 +44,15 @@ def _choose(program: Table, node: str, registers: Registers, outcome: Optional[s
     raise RefusedError(f"{node}: no edge can be taken ({outcome or 'passing'}): the program is broken")
 
 
-def enter(program: Table, node: str, registers: Registers) -> Move:
-    """Go to a node and on, through branches and nested ends."""
-    return _follow(program, {"go": node}, registers, VERBS)
-
-
 def advance(program: Table, node: str, registers: Registers, outcome: str, verbs: Verbs = VERBS) -> Move:
     """Leave a unit with its outcome (M13)."""
-    return _follow(program, _choose(program, node, registers, outcome), registers, verbs)
+    return follow(program, _choose(program, node, registers, outcome), registers, verbs)
 
 
-def _follow(program: Table, edge: Table, before: Registers, verbs: Verbs) -> Move:
-    """Take an edge, and those behind it; `before` stays as it is."""
+def follow(program: Table, edge: Table, before: Registers, verbs: Verbs = VERBS) -> Move:
+    """Go along an edge, and on; `before` stays as it is."""
     changed: Registers = {}
-    registers = ChainMap(changed, before)  # copying all counters at each step would make long programs slow
+    registers = collections.ChainMap(changed, before)  # copying all counters at each step would make long programs slow
     says, passed = [edge.get("says", "")], []
     _apply(program, edge, registers, verbs)
     while is_passed(program["units"][edge["go"]]):  # for: branch nested

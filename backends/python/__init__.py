@@ -49,7 +49,7 @@ class PythonBackend(Backend[PythonOptions]):
                 program=entries,
                 calls=called,
                 shared=_Shared(_name(beside), _digest(beside), needs(entries)) if beside else None,
-                runtime=None if beside else bundle(entries, called.parameters),
+                runtime=None if beside else bundle(entries, called),
             )
         )
         return Emission(text, companions=(Companion(_name(beside), beside, "runtime"),) if beside else ())

@@ -41,7 +41,19 @@ def bare(source: str, idle: frozenset[str] = frozenset(), lacking: frozenset[str
     kept = (edit for edit in _edits(tree, lines, starts, idle) if not any(edit.is_within(other) for other in gone))
     for edit in sorted((*gone, *kept), key=lambda edit: -edit.start):
         text = text[: edit.start] + edit.text.encode() + text[edit.end :]
-    return FOR.sub("", _NOQA.sub(_why, text.decode()))
+    return _returned(FOR.sub("", _NOQA.sub(_why, text.decode())))
+
+
+def _returned(source: str) -> str:
+    """A module whose functions return at once what they would name for the next line alone."""
+    lines = source.splitlines(keepends=True)
+    bodies = [node.body for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef)]
+    for named, returned in ((body[-2], body[-1]) for body in bodies if len(body) > 1):
+        name = returned.value.id if isinstance(returned, ast.Return) and isinstance(returned.value, ast.Name) else ""
+        if name and isinstance(named, ast.Assign) and [ast.unparse(target) for target in named.targets] == [name]:
+            lines[named.lineno - 1] = lines[named.lineno - 1].replace(f"{name} = ", "return ", 1)
+            lines[returned.lineno - 1] = ""
+    return "".join(lines)
 
 
 def _why(found: re.Match[str]) -> str:
@@ -63,9 +75,13 @@ def _edits(tree: ast.Module, lines: list[str], starts: list[int], idle: frozense
             yield from _class(node, lines, starts)
         elif isinstance(node, ast.For) and isinstance(node.iter, ast.Name) and node.iter.id in idle:
             yield _Edit(starts[node.lineno - 1], starts[node.end_lineno or 0], "")
+        elif isinstance(node, ast.Import) and node.col_offset and not lines[node.lineno]:
+            yield _Edit(starts[node.lineno], starts[node.lineno + 1], "")  # the empty line below a late import
         elif isinstance(node, ast.FunctionDef):
             last, head = _head(node, lines)
             yield _Edit(starts[node.lineno - 1], starts[last], head)
+        elif isinstance(node, ast.AnnAssign) and not node.value and id(node) not in fields:
+            yield _Edit(starts[node.lineno - 1], starts[node.end_lineno or 0], "")
         elif isinstance(node, ast.AnnAssign) and node.value and id(node) not in fields:
             before = starts[(node.target.end_lineno or 0) - 1] + (node.target.end_col_offset or 0)
             yield _Edit(before, starts[node.value.lineno - 1] + node.value.col_offset, " = ")
@@ -78,7 +94,10 @@ def _lacked(tree: ast.Module, lines: list[str], starts: list[int], lacking: froz
             found = FOR.search(lines[node.lineno - 1])
             if found and lacking.issuperset(found[1].split()):
                 last = node.body[-1] if isinstance(node, ast.If) else node
-                yield _Edit(starts[node.lineno - 1], starts[last.end_lineno or 0], "")
+                first = node.lineno - 1
+                while lines[first - 1].lstrip().startswith("#"):  # what is said about it
+                    first -= 1
+                yield _Edit(starts[first], starts[last.end_lineno or 0], "")
 
 
 def _head(node: ast.FunctionDef, lines: list[str]) -> tuple[int, str]:
@@ -112,6 +131,6 @@ def _tuple(node: ast.ClassDef, starts: list[int]) -> Iterator[_Edit]:
     names = " ".join(field.target.id for field in fields if isinstance(field.target, ast.Name))
     defaults = [ast.unparse(field.value) for field in fields if field.value]
     given = f", defaults=({', '.join(defaults)},)" if defaults else ""
-    said, made = ast.get_docstring(node), f'{node.name} = namedtuple("{node.name}", "{names}"{given})'
+    said, made = ast.get_docstring(node), f'{node.name} = collections.namedtuple("{node.name}", "{names}"{given})'
     made = f"{made}  # {said}\n" if len(made) + len(said or "") + 4 <= WIDEST else f"# {said}\n{made}\n"
     yield _Edit(starts[node.lineno - 1], starts[node.end_lineno or 0], made)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
+from textwrap import wrap
 
 import runtime_shim
-from backends.python.calls import WORDS
+from backends.python.calls import WORDS, Calls
+from backends.python.literals import WIDEST
 from backends.python.shaking import Module, idle, named_features, parsed, reached
 from backends.python.table import Table
 
@@ -40,16 +42,22 @@ class Runtime:
         return (*(f"import {name}" for name in self.plain), *self.named)
 
     @property
+    def together(self) -> list[str]:
+        """All of the imports but that of `sys`, on as few lines as they fit on."""
+        names = ", ".join(name for name in self.plain if name != "sys")
+        return [f"import {line.rstrip(',')}" for line in wrap(names, WIDEST - len("import "))] + list(self.named)
+
+    @property
     def text(self) -> str:
         """All of it."""
         return "\n".join(self.imports) + "".join(f"\n\n\n{section.code}" for section in self.sections)
 
 
-def bundle(program: Table, words: Iterable[str]) -> Runtime:
-    """The runtime for the table of a program whose runbook calls these words."""
-    names, has = tuple(runtime_shim.modules(program)), runtime_shim.features(program)
+def bundle(program: Table, called: Calls) -> Runtime:
+    """The runtime for the table of a program whose runbook is these calls."""
+    names, has = tuple(runtime_shim.modules(program)), runtime_shim.features(program) | called.features
     lacking = frozenset[str]().union(*map(named_features, names)) - has
-    return _runtime(names, frozenset({*ENTRIES, *(f".{word}" for word in words)}), lacking)
+    return _runtime(names, frozenset({*ENTRIES, *(f".{word}" for word in called.parameters)}), lacking)
 
 
 def whole() -> Runtime:

@@ -29,6 +29,11 @@ class Calls:
     used: set[str]
 
     @property
+    def features(self) -> set[str]:
+        """What of the builder the calls need, besides its words."""
+        return {"on"} if any(line.lstrip().startswith("on=") for line in self.lines) else set()
+
+    @property
     def parameters(self) -> list[str]:
         """The names that the function takes: first those of every runbook, then the kinds of its tasks."""
         return [*(word for word in WORDS if word in self.used), *sorted(self.used - set(WORDS))]

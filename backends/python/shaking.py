@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
+from itertools import dropwhile
 
 from backends.python.bare import FOR, bare
 
@@ -59,7 +60,7 @@ class Module:
     lines: tuple[str, ...]
 
     def code(self, known: frozenset[str] | None, guarded: bool = False) -> str:
-        """The lines that stay, with one empty line between two; all of them as they are if nothing is to go.
+        """The lines that stay, with one empty line between two definitions; all as they are if nothing is to go.
 
         Where a module is guarded, it registers nothing with programs that do not need it.
         """
@@ -71,6 +72,8 @@ class Module:
 
     def _lines(self, part: Part, guarded: bool) -> list[str]:
         lines = [self.lines[number] for number in part.lines]
+        if part.owner:  # a method stands right below the one before it
+            return list(dropwhile(lambda line: not line, lines))
         if not guarded:
             return lines
         return ["", f'if "{self.name}" in NEEDS:', *(f"    {line}" for line in lines if line)]
@@ -115,7 +118,7 @@ def parsed(
     text = FOR.sub("", _source(name)) if typed else bare(_source(name), unused, lacking)
     tree = ast.parse(text)
     imports = {found for node in tree.body for found in _imports(node)}
-    imports |= set() if typed else {Import("collections", "namedtuple")}
+    imports |= set() if typed else {Import("", "collections")}
     first = next(index for index, node in enumerate(tree.body) if index and not _is_import(node))
     summary = (ast.get_docstring(tree) or name).splitlines()[0]
     parts = tuple(_parts(tree.body[first:], tree.body[first - 1].end_lineno or 0, ""))

@@ -13,7 +13,7 @@ from compiler.ir.tasks import Agent, Parallel, Tool
 from compiler.ir.texts import Text
 
 _READ = ["fitting", "reading", "helper"]
-_CALL = ["program", "signals", "output", "display", "files", "pairs", "foreground", "leftover", "process"]
+_CALL = ["program", "signals", "display", "files", "pairs", "leftover", "process"]
 """The modules of the helper: those that it always has, and those for calls."""
 
 

@@ -151,7 +151,7 @@ NO_TEXT = re.compile("[\0\ud800-\udfff]")
 
 
 def decoded(answer: bytes) -> str:
-    """Return the text of an answer: what is not UTF-8, and NUL, is U+FFFD, blanks at both ends are off (I11)."""
+    """Return the text of an answer: what is not UTF-8, and NUL, is U+FFFD; no blanks around (I11)."""
     return cleaned(answer.decode("utf-8", errors="replace"))
 
 
@@ -161,7 +161,7 @@ def cleaned(text: str) -> str:
 
 
 def keywords_in(answer: str, keywords: Iterable[str]) -> set[str]:
-    """Return the keywords of the line that decides, more than one if it is ambiguous (I12)."""
+    """Return the keywords of the line that decides; several are ambiguous (I12)."""
     ordered = sorted(keywords, key=len, reverse=True)
     alternatives = "|".join(f"({re.escape(keyword)})" for keyword in ordered)
     for flags in (0, re.IGNORECASE):
@@ -185,7 +185,7 @@ def read_word(
     excused: Iterable[str] = (),
     search: Callable[[str, str], bool] = is_found,
 ) -> str:
-    """Return the word of an agent's answer; None is no answer (I11, I12). `search` looks for the pattern."""
+    """Return the word of an answer, or of none (I12)."""
     if not keywords:
         return "pass" if answer else "fail"
     if not answer:
@@ -200,7 +200,7 @@ def read_word(
 
 
 def joined_word(words: Sequence[str], check: str, failing: Iterable[str] = (), unanimous: Iterable[str] = ()) -> str:
-    """Return the word of a parallel step from those of its entries, in order; `fail` is a failing one (I14)."""
+    """Join the words of entries (I14); `fail` fails."""
     for trouble in ("failed", "invalid", "ambiguous"):
         if trouble in words:
             return trouble
@@ -217,7 +217,7 @@ def joined_word(words: Sequence[str], check: str, failing: Iterable[str] = (), u
 
 
 def joined_answer(answers: Iterable[Optional[str]]) -> str:
-    """Return the text of a parallel step: the answers that there are, an empty line between two (I14)."""
+    """Return the text of a parallel step: its answers, an empty line between two (I14)."""
     return "\n\n".join(answer for answer in answers if answer)
 
 

@@ -58,32 +58,24 @@ echo "7 browser tests passed"
 # The runtime of rdc 0.1.0. Nothing below speaks of this runbook.
 # ---------------------------------------------------------------------------------------------------------------------
 import sys
-
 if __name__ == "__main__" and not (sys.flags.isolated or getattr(sys.flags, "safe_path", False)):
     del sys.path[0]  # the folder of this file: no module that lies there belongs to this program
 
-import errno, fcntl, json, operator, os, re, select, signal, stat, termios, time, zlib
-from collections import ChainMap, Counter, namedtuple
+import collections, errno, fcntl, functools, json, os, re, select, shlex, signal, stat, termios, time, types, zlib
 from contextlib import contextmanager, suppress
-from functools import partial
-from shlex import quote
-from types import MappingProxyType, SimpleNamespace
 
 # --- golden/shared/py/the-program-table.py
-# --- golden/shared/py/the-table-of-a-program.2.py
+# --- golden/shared/py/the-table-of-a-program.4.py
 # --- golden/shared/py/the-meaning-of-a-program.py
 # --- golden/shared/py/the-journal.py
+# --- golden/shared/py/commands-that-outlive-a-runner-that-was-killed.py
 # --- golden/shared/py/the-state-of-a-run.py
 # --- golden/shared/py/signals.py
-# --- golden/shared/py/writing-to-somebody-who-may-not-read.py
 # --- golden/shared/py/what-the-operator-sees.py
 # --- golden/shared/py/a-question-to-the-person-at-the-terminal.py
 # --- golden/shared/py/a-run.3.py
-# --- golden/shared/py/the-dry-run.py
-# --- golden/shared/py/what-status-and-steps-say.py
+# --- golden/shared/py/what-status.py
 # --- golden/shared/py/the-command-line-of-a-program.py
-# --- golden/shared/py/the-foreground-of-the-terminal.py
-# --- golden/shared/py/commands-that-outlive-a-runner-that-was-killed.py
 # --- golden/shared/py/processes.py
 # --- golden/shared/py/units-that-call-processes.py
 # --- golden/shared/py/commands.py

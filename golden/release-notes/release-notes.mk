@@ -180,43 +180,30 @@ def naming(path: object) -> Iterator[None]:
         raise
 
 
-def digest(text: str) -> str:
-    """Return the SHA-256 of a text in hexadecimal."""
+def digest(value: object) -> str:
+    """Return the SHA-256 of a text, or of another value as JSON, wherever and whenever it is made."""
     import hashlib  # what is slow to import is imported late: `--help` does not need it
 
+    text = value if isinstance(value, str) else json.dumps(value, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
 
 
-def _hash_of(value: object) -> str:
-    """Return the hash of a value, which is the same wherever and whenever it is made."""
-    return digest(json.dumps(value, sort_keys=True, separators=(",", ":")))
-
-
-def _identity(unit: Table) -> Table:
-    """Return what makes a unit what it is: all but its place, so that a line may shift (R4)."""
-    return {key: value for key, value in unit.items() if key != "at"}
-
-
-def program_hash(program: Table) -> str:
-    """Return the hash by which a state knows its program."""
+def identified(program: Table) -> Table:
+    """Return what tells a program: its name and source, its hash, short digests of its units (R4)."""
+    units = {name: {key: unit[key] for key in unit if key != "at"} for name, unit in program["units"].items()}
     whole = {key: program.get(key, {}) for key in ("entry", "registers", "scopes")}
-    return _hash_of({**whole, "units": {name: _identity(unit) for name, unit in program["units"].items()}})
+    hashes = {"program": digest({**whole, "units": units}), "units": {name: digest(units[name])[:12] for name in units}}
+    return {"name": program["name"], "source": program["source"], **hashes}
 
 
-def unit_digests(program: Table) -> dict[str, str]:
-    """Return a short digest of each unit, by which two programs are compared."""
-    return {name: _hash_of(_identity(unit))[:12] for name, unit in program["units"].items()}
-
-
-def differences(recorded: dict[str, str], program: Table) -> list[str]:
+def differences(recorded: dict[str, str], now: dict[str, str]) -> list[str]:
     """Say which units were added, removed and changed since."""
-    now = unit_digests(program)
-    added = [name for name in now if name not in recorded]
-    removed = [name for name in recorded if name not in now]
-    changed = [name for name in now if recorded.get(name, now[name]) != now[name]]
-    groups = (("added", added), ("removed", removed), ("changed", changed))
-    found = [f"{word}: {', '.join(names)}" for word, names in groups if names]
-    return found or ["no unit differs, only where the program begins or what it counts"]
+    found: dict[str, list[str]] = {"added": [], "removed": [], "changed": []}
+    for name in {**now, **recorded}:
+        if now.get(name) != recorded.get(name):
+            found["added" if name not in recorded else "changed" if name in now else "removed"].append(name)
+    lines = [f"{how}: {', '.join(names)}" for how, names in found.items() if names]
+    return lines or ["no unit differs, only where the program begins or what it counts"]
 
 
 STOPS = ("INT", "TERM", "HUP", "QUIT", "USR1", "USR2", "XCPU", "ALRM", "VTALRM", "PROF", "POLL", "PWR", "STKFLT")
@@ -228,27 +215,16 @@ class Interrupted(KeyboardInterrupt):
 
 
 class Signals:
-    """What would end a run, blocked all the time; a plain handler would lose one just before a call begins to wait."""
+    """What would end a run, blocked until it is waited for: a handler loses one just before a call."""
 
-    def __enter__(self) -> "Signals":  # noqa: PYI034 - Python 3.11 has Self
+    def __init__(self) -> None:
         wanted = [signal.Signals[f"SIG{name}"] for name in STOPS if hasattr(signal, f"SIG{name}")]
         self.stops = {number for number in wanted if signal.getsignal(number) is not signal.SIG_IGN}
-        self._has_received = False
-        self.has_timer = False  # an alarm that is not the run's own is a stop signal like any other
+        self._has_received, self.has_timer = False, False  # an alarm not of the run's own is a stop like any other
         self._watched = {*self.stops, signal.SIGCHLD, signal.SIGALRM}
         self.before = signal.pthread_sigmask(signal.SIG_BLOCK, self._watched)
         self._handlers: dict[int, Any] = {number: signal.signal(number, self._received) for number in self._watched}
-        # The terminal is handed to commands and taken back from the background.
-        self._handlers[signal.SIGTTOU] = signal.signal(signal.SIGTTOU, signal.SIG_IGN)
-        return self
-
-    def __exit__(self, *_exception: object) -> None:
-        signal.alarm(0)
-        while self._watched & signal.sigpending():  # too late: the run has its end
-            self.wait()
-        for number, handler in self._handlers.items():
-            signal.signal(number, handler if handler is not None else signal.SIG_DFL)
-        signal.pthread_sigmask(signal.SIG_SETMASK, self.before)
+        self._handlers[signal.SIGTTOU] = signal.signal(signal.SIGTTOU, signal.SIG_IGN)  # it takes its terminal back
 
     def _received(self, number: int, _frame: object) -> None:
         if number in self.stops:
@@ -281,38 +257,35 @@ class Signals:
         finally:
             signal.pthread_sigmask(signal.SIG_BLOCK, self.stops)
 
-
-TICK = 100  # milliseconds until a writer that waits looks again whether it was told to end
-
-
-def send(descriptor: int, data: bytes, gives_up: Callable[[], bool]) -> None:
-    """Write bytes; where nobody takes them and `gives_up` says so, leave the rest."""
-    # A pipe that is ready takes this much without waiting. A line in a file is written at once, and so never torn.
-    step = len(data) if stat.S_ISREG(os.fstat(descriptor).st_mode) else select.PIPE_BUF
-    poll = select.poll()
-    poll.register(descriptor, select.POLLOUT)
-    while data:
-        if poll.poll(TICK):
-            data = data[os.write(descriptor, data[:step]) :]
-        elif gives_up():
-            return
+    def release(self) -> None:
+        """Let signals do what they did before; those that have come are too late, since the run has its end."""
+        signal.alarm(0)
+        while self._watched & signal.sigpending():
+            self.wait()
+        for number, handler in self._handlers.items():
+            signal.signal(number, handler if handler is not None else signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_SETMASK, self.before)
 
 
-def put(stream: TextIO, text: str, gives_up: Callable[[], bool] = lambda: False) -> None:
-    """Write a text, past the buffer: that would be waited for."""
-    send(stream.fileno(), text.encode(stream.encoding, "backslashreplace"), gives_up)
+@contextmanager
+def held_back() -> Iterator[Signals]:
+    """Hold signals back for a while; a run does so until its process ends."""
+    signals = Signals()
+    try:
+        yield signals
+    finally:
+        signals.release()
 
 
+STALLED = 100  # milliseconds until a writer whom nobody reads looks again whether it was told to end
 # Texts of a document must not steer the terminal or hide what they say (C0, C1, bidi controls).
-CONTROLS = [(0, 8), (0xB, 0x1F), (0x7F, 0x9F), (0x61C, 0x61C), (0x200B, 0x200B), (0x200E, 0x200F), (0x2028, 0x202E)]
-HIDDEN = [(0x2066, 0x2069), (0xD800, 0xDFFF), (0xFEFF, 0xFEFF)]
-SHOWN = {number: "?" for first, last in [*CONTROLS, *HIDDEN] for number in range(first, last + 1)}
+HIDDEN = "[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]"
 STYLES = {"bold": "1", "dim": "2", "pass": "32", "fail": "1;31"}
 
 
 def clean(text: str) -> str:
     """Take the control characters out of a text; newlines and tabs stay."""
-    return text.replace("\r\n", "\n").translate(SHOWN)
+    return re.sub(HIDDEN, "?", text.replace("\r\n", "\n"))
 
 
 def one_line(text: str) -> str:
@@ -323,20 +296,31 @@ def one_line(text: str) -> str:
 def duration(seconds: float) -> str:
     """Write a time as a person says it."""
     minutes, rest = divmod(int(seconds), 60)
-    if not minutes:
-        return f"{seconds:.1f} s"
-    return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
+    longer = f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
+    return longer if minutes else f"{seconds:.1f} s"
 
 
 class Display:
     """Lines on a stream, in colour where it is a terminal that wants it."""
 
     def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
-        self.gives_up: Callable[[], bool] = lambda: False  # whether a line that nobody takes is not waited for
-        self.is_terminal = stream.isatty()
+        self._stream, self.is_terminal = stream, stream.isatty()
+        self.gives_up: Callable[[], bool] = lambda: False  # whether what nobody takes is not waited for any more
         self._colour = self.is_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-        self.dash, self.more = ("—", "…") if "utf" in (stream.encoding or "").lower() else ("-", "...")
+        self._dash = "—" if "utf" in (stream.encoding or "").lower() else "-"
+
+    def put(self, text: str, file: int, encoding: str = "utf-8") -> None:
+        """Write; a pipe that has stalled is left once the run was told to end."""
+        data = text.encode(encoding, "backslashreplace")
+        # A pipe that is ready takes this much without waiting. A line in a file is written at once, and so never torn.
+        step = len(data) if stat.S_ISREG(os.fstat(file).st_mode) else select.PIPE_BUF
+        poll = select.poll()
+        poll.register(file, select.POLLOUT)
+        while data:
+            if poll.poll(STALLED):
+                data = data[os.write(file, data[:step]) :]
+            elif self.gives_up():
+                return
 
     def paint(self, text: str, style: str) -> str:
         """Give a text a style."""
@@ -345,12 +329,17 @@ class Display:
     def line(self, text: str = "", end: str = "\n") -> None:
         """Write a line; a log that nobody reads any more does not stop a run."""
         with suppress(OSError, ValueError):
-            put(self._stream, text + end, self.gives_up)
+            self.put(text + end, self._stream.fileno(), self._stream.encoding)
+
+    def say(self, lines: Iterable[str]) -> int:
+        """Write lines to standard output, for which the command was called."""
+        with naming("standard output"):
+            self.put("".join(clean(line) + "\n" for line in lines), sys.stdout.fileno(), sys.stdout.encoding)
+        return EXIT_COMPLETE
 
     def started(self, place: str, name: str, details: list[str]) -> None:
         """Say which unit begins."""
-        extra = f" {self.dash} {', '.join(details)}" if details else ""
-        self.line(f"[{place}] " + self.paint(name, "bold") + extra)
+        self.line(f"[{place}] {self.paint(name, 'bold')}" + (f" {self._dash} {', '.join(details)}" if details else ""))
 
     def rule(self, text: str) -> None:
         """Write one of the lines by which a run says where it stands (R3)."""
@@ -389,27 +378,62 @@ def read_pairs(place: str, path: str) -> dict[str, str]:
     return pairs(place, [line for line in lines if line.strip() and not line.lstrip().startswith("#")])
 
 
+GRACE = 5.0  # seconds from SIGTERM to SIGKILL
+
+
+def started_at(pid: int) -> Optional[int]:
+    """Return when a process began, in ticks of the machine; None if it is gone, or without /proc."""
+    with suppress(OSError), open(f"/proc/{pid}/stat", "rb") as file:
+        state, *fields = file.read().rpartition(b")")[2].split()
+        return int(fields[18]) if state not in (b"Z", b"X") else None
+    return None
+
+
+def is_alive(process: Table) -> bool:
+    """Tell whether a recorded process still lives; another one may have its number by now."""
+    return process["since"] is not None and started_at(process["pid"]) == process["since"]
+
+
+def signal_groups(groups: Iterable[int], *numbers: int) -> None:
+    """Send signals to process groups that may be gone."""
+    for group in groups:
+        for number in numbers:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(group, number)
+
+
+def end_groups(left: Sequence[Table]) -> None:
+    """End the process groups of processes that were left behind."""
+    groups = [process["pid"] for process in left]
+    signal_groups(groups, signal.SIGTERM, signal.SIGCONT)
+    deadline = time.monotonic() + GRACE
+    while any(map(is_alive, left)) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    signal_groups(groups, signal.SIGKILL)
+
+
+PATIENCE = 10  # seconds from a stop signal, or from the end of a time limit (I21), to SIGKILL
+IGNORED_HERE = (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGTTOU)  # by Python and by this runner
+Code = Optional[int]  # of a process that has ended: negative for a signal, None where its time was up
+KEYS = (-signal.SIGINT, -signal.SIGQUIT, 128 + signal.SIGINT)
 Modes = Optional[list[Any]]
 
 
 class Foreground:
     """The controlling terminal, if there is one. SIGTTOU is ignored while it is used."""
 
-    def __init__(self) -> None:
-        self._is_lent, self._terminal = False, -1
-        self._ours: Modes = None
-        self._theirs: Modes = None
-        with suppress(OSError):
-            self._terminal = os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY)
+    _ours: Modes
+    _theirs: Modes
 
-    def exists(self) -> bool:
-        """Tell whether there is a terminal at all."""
-        return self._terminal >= 0
+    def __init__(self) -> None:
+        self._is_lent, self.terminal, self._ours, self._theirs = False, -1, None, None
+        with suppress(OSError):
+            self.terminal = os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY)
 
     def is_ours(self) -> bool:
         """Tell whether this process is in the foreground."""
         with suppress(OSError):
-            return os.tcgetpgrp(self._terminal) == os.getpgrp()
+            return os.tcgetpgrp(self.terminal) == os.getpgrp()
         return False
 
     def lend(self, group: int, again: bool = False) -> None:
@@ -417,7 +441,7 @@ class Foreground:
         if self.is_ours():
             self._ours = self._swap(self._theirs if again else None)
             with suppress(OSError):  # the command may have ended already
-                os.tcsetpgrp(self._terminal, group)
+                os.tcsetpgrp(self.terminal, group)
                 self._is_lent = True
 
     def take_back(self) -> bool:
@@ -425,7 +449,7 @@ class Foreground:
         was_lent, self._is_lent = self._is_lent, False
         if was_lent:
             with suppress(OSError):  # the terminal may be gone
-                os.tcsetpgrp(self._terminal, os.getpgrp())
+                os.tcsetpgrp(self.terminal, os.getpgrp())
             self._theirs = self._swap(self._ours)
         return was_lent
 
@@ -433,102 +457,46 @@ class Foreground:
         """Return the modes of the terminal, and set others."""
         modes: Modes = None
         with suppress(OSError, termios.error):
-            modes = termios.tcgetattr(self._terminal)
+            modes = termios.tcgetattr(self.terminal)
             if wanted is not None:
-                termios.tcsetattr(self._terminal, termios.TCSANOW, wanted)
+                termios.tcsetattr(self.terminal, termios.TCSANOW, wanted)
         return modes
 
 
-GRACE = 5.0  # seconds from SIGTERM to SIGKILL
-TOLERANCE = 5  # ticks; a number is not given again that fast
-
-
-def ticks() -> Optional[int]:
-    """Return the time as /proc counts it, in ticks since the machine started; None where there is no /proc."""
-    has_clock = hasattr(time, "CLOCK_BOOTTIME")
-    return int(time.clock_gettime(time.CLOCK_BOOTTIME) * os.sysconf("SC_CLK_TCK")) if has_clock else None
-
-
-def is_alive(process: Table) -> bool:
-    """Tell whether a recorded process still lives; another one may have its number by now."""
-    with suppress(OSError), open(f"/proc/{process['pid']}/stat", "rb") as file:
-        state, *fields = file.read().rpartition(b")")[2].split()
-        since = process["since"]
-        return since is not None and state not in (b"Z", b"X") and abs(int(fields[18]) - int(since)) <= TOLERANCE
-    return False
-
-
-def signal_group(group: int, *numbers: int) -> None:
-    """Send signals to a process group that may be gone."""
-    for number in numbers:
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(group, number)
-
-
-def end_groups(left: Sequence[Table]) -> None:
-    """End the process groups of processes that were left behind."""
-    for process in left:
-        signal_group(process["pid"], signal.SIGTERM, signal.SIGCONT)
-    deadline = time.monotonic() + GRACE
-    while any(map(is_alive, left)) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    for process in left:
-        signal_group(process["pid"], signal.SIGKILL)
-
-
-PATIENCE = 10  # seconds from a stop signal, or from the end of a time limit (I21), to SIGKILL
-IGNORED_HERE = (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGTTOU)  # by Python and by this runner
-KEYS = (-signal.SIGINT, -signal.SIGQUIT, 128 + signal.SIGINT)
-
-
-class Ended(NamedTuple):
-    """Its exit code (negative: a signal)."""
-
-    code: int
-    is_late: bool = False
-
-
-def in_words(ended: Ended) -> str:
+def in_words(code: Code) -> str:
     """Say how a process ended."""
-    if ended.is_late:
+    if code is None:
         return "out of time"
-    if ended.code >= 0:
-        return f"exit code {ended.code}" if ended.code else ""
+    if code >= 0:
+        return f"exit code {code}" if code else ""
     names = {number.value: number.name for number in signal.Signals}
-    return f"killed by {names.get(-ended.code, f'signal {-ended.code}')}"
+    return f"killed by {names.get(-code, f'signal {-code}')}"
 
 
 class Processes:
-    """Begins processes and waits for them: for one with the terminal, or for several at the same time."""
+    """Begins processes, telling `began`, and waits for them; one alone has the terminal if it `lends`."""
+
+    _left: list[int]
+    _late: set[int]
 
     def __init__(self, signals: Signals, lends: bool, began: Callable[[int], None]) -> None:
-        """`lends` tells whether one gets the terminal; `began` is told the number of each as soon as it runs."""
         self._signals, self._lends, self._began, self._foreground = signals, lends, began, Foreground()
         self._is_stopping = False
-        self._left: list[int] = []
-        self._late: set[int] = set()
 
     def spawn(
         self, path: str, words: list[bytes], environment: Mapping[bytes, bytes], files: Sequence[Any] = ()
     ) -> int:
-        """Begin a process and return its number, which is that of its group too."""
+        """Begin a process, with a group of its own."""
         signals: dict[str, Any] = {"setsigmask": self._signals.before, "setsigdef": IGNORED_HERE}
         group = os.posix_spawnp(path, words, environment, file_actions=files, setpgroup=0, **signals)
         self._began(group)
         return group
 
-    @staticmethod
-    def end(groups: Iterable[int]) -> None:
-        """End processes at once, with all of their groups."""
-        for group in groups:
-            signal_group(group, signal.SIGKILL)
-            os.waitpid(group, 0)
-
     def watch(
         self, groups: Sequence[int], seconds: int = 0, ended: Callable[[int], None] = lambda _index: None
-    ) -> list[Ended]:
-        """Wait for processes, so many seconds at most; a stop signal, or one that a key ended, interrupts the run."""
-        codes: dict[int, int] = {}
+    ) -> list[Code]:
+        """Wait until they end, or are ended."""
+        codes: dict[int, Code] = {}
         self._left, self._late = list(groups), set()
         try:
             if self._lends and len(groups) == 1:
@@ -537,24 +505,30 @@ class Processes:
                 self._signals.wake_after(seconds)
             while self._left:
                 self._heed(self._signals.wait())
-                for group, code in self._collect():
-                    codes[group] = code
-                    self._left.remove(group)
-                    ended(groups.index(group))
+                for group in list(self._left):
+                    pid, status = os.waitpid(group, os.WNOHANG | os.WUNTRACED)
+                    if pid and os.WIFSTOPPED(status) and self._foreground.terminal >= 0:
+                        self._stopped(group, os.WSTOPSIG(status))
+                    elif pid and not os.WIFSTOPPED(status):
+                        codes[group] = os.waitstatus_to_exitcode(status)
+                        self._left.remove(group)
+                        ended(groups.index(group))
         finally:
             had_keys = self._foreground.take_back()
-            self.end(self._left)
+            signal_groups(self._left, signal.SIGKILL)
+            for group in self._left:
+                os.waitpid(group, 0)
         is_stopped = self._is_stopping or (had_keys and not set(KEYS).isdisjoint(codes.values()))
-        for group in groups if is_stopped else self._late:
-            signal_group(group, signal.SIGKILL)  # R5: what of the group has outlived its leader
+        signal_groups(groups if is_stopped else self._late, signal.SIGKILL)  # R5: what has outlived its leader
         if is_stopped:
             raise Interrupted
         if seconds:
             self._signals.wake_after(0)
-        return [Ended(codes[group], group in self._late) for group in groups]
+        codes.update(dict.fromkeys(self._late))
+        return list(map(codes.get, groups))
 
     def _heed(self, number: int) -> None:
-        """End what runs when the run is told to end, or when the time is up (I21): at last by SIGKILL."""
+        """End what runs when the run is told to end or the time is up (I21): at last by SIGKILL."""
         is_time, is_ending = number == signal.SIGALRM and self._signals.has_timer, self._is_stopping or self._late
         if is_time and is_ending:
             number = signal.SIGKILL
@@ -566,27 +540,15 @@ class Processes:
             return
         if not is_ending:
             self._signals.wake_after(PATIENCE)
-        for group in self._left:
-            signal_group(group, number, signal.SIGCONT)
-
-    def _collect(self) -> list[tuple[int, int]]:
-        """Return the groups that have ended since, with their exit codes."""
-        found: list[tuple[int, int]] = []
-        for group in self._left:
-            pid, status = os.waitpid(group, os.WNOHANG | os.WUNTRACED)
-            if pid and not os.WIFSTOPPED(status):
-                found.append((group, os.waitstatus_to_exitcode(status)))
-            elif pid and self._foreground.exists():
-                self._stopped(group, os.WSTOPSIG(status))
-        return found
+        signal_groups(self._left, number, signal.SIGCONT)
 
     def _stopped(self, group: int, number: int) -> None:
-        """Stop with the process (Ctrl-Z) and go on with it; one that asked for the terminal gets it."""
+        """Stop with it (Ctrl-Z) and go on; one that wanted the terminal gets it."""
         self._foreground.take_back()
         if number not in (signal.SIGTTIN, signal.SIGTTOU) or not self._foreground.is_ours():
-            signal_group(os.getpgrp(), signal.SIGTSTP)
+            signal_groups([os.getpgrp()], signal.SIGTSTP)
         self._foreground.lend(group, again=True)
-        signal_group(group, signal.SIGCONT)
+        signal_groups([group], signal.SIGCONT)
 
 
 NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
@@ -617,7 +579,7 @@ NO_TEXT = re.compile("[\0\ud800-\udfff]")
 
 
 def decoded(answer: bytes) -> str:
-    """Return the text of an answer: what is not UTF-8, and NUL, is U+FFFD, blanks at both ends are off (I11)."""
+    """Return the text of an answer: what is not UTF-8, and NUL, is U+FFFD; no blanks around (I11)."""
     return cleaned(answer.decode("utf-8", errors="replace"))
 
 
@@ -627,7 +589,7 @@ def cleaned(text: str) -> str:
 
 
 def keywords_in(answer: str, keywords: Iterable[str]) -> set[str]:
-    """Return the keywords of the line that decides, more than one if it is ambiguous (I12)."""
+    """Return the keywords of the line that decides; several are ambiguous (I12)."""
     ordered = sorted(keywords, key=len, reverse=True)
     alternatives = "|".join(f"({re.escape(keyword)})" for keyword in ordered)
     for flags in (0, re.IGNORECASE):
@@ -651,7 +613,7 @@ def read_word(
     excused: Iterable[str] = (),
     search: Callable[[str, str], bool] = is_found,
 ) -> str:
-    """Return the word of an agent's answer; None is no answer (I11, I12). `search` looks for the pattern."""
+    """Return the word of an answer, or of none (I12)."""
     if not keywords:
         return "pass" if answer else "fail"
     if not answer:
@@ -666,7 +628,7 @@ def read_word(
 
 
 def joined_word(words: Sequence[str], check: str, failing: Iterable[str] = (), unanimous: Iterable[str] = ()) -> str:
-    """Return the word of a parallel step from those of its entries, in order; `fail` is a failing one (I14)."""
+    """Join the words of entries (I14); `fail` fails."""
     for trouble in ("failed", "invalid", "ambiguous"):
         if trouble in words:
             return trouble
@@ -683,7 +645,7 @@ def joined_word(words: Sequence[str], check: str, failing: Iterable[str] = (), u
 
 
 def joined_answer(answers: Iterable[Optional[str]]) -> str:
-    """Return the text of a parallel step: the answers that there are, an empty line between two (I14)."""
+    """Return the text of a parallel step: its answers, an empty line between two (I14)."""
     return "\n\n".join(answer for answer in answers if answer)
 
 
@@ -770,7 +732,7 @@ class Exchange(threading.Thread):
         self._over.set()
         self.join(GRACE_AFTER)
         if self.is_alive():
-            signal_group(self._group, signal.SIGKILL)
+            signal_groups([self._group], signal.SIGKILL)
             self.join()  # who is shown the answer may hold it up, and nothing of it must be lost
 
     def run(self) -> None:
@@ -815,10 +777,10 @@ class Exchange(threading.Thread):
         return bool(self._given)
 
     def _end(self) -> None:
-        signal_group(self._group, signal.SIGTERM)
-        signal_group(self._group, signal.SIGCONT)
+        signal_groups([self._group], signal.SIGTERM)
+        signal_groups([self._group], signal.SIGCONT)
         if not self._over.wait(PATIENCE):
-            signal_group(self._group, signal.SIGKILL)
+            signal_groups([self._group], signal.SIGKILL)
 
 
 class Lines:
@@ -858,7 +820,7 @@ class Answered(NamedTuple):
 def exchange(
     processes: Processes, calls: Sequence[Call], seconds: int, ended: Callable[[int], None] = lambda _index: None
 ) -> list[Answered]:
-    """Call commands, all at the same time, each to its end; `seconds` is the limit for all of them (I21)."""
+    """Call commands at the same time (I21)."""
     exchanges: list[Exchange] = []
     groups: list[int] = []
     try:
@@ -870,7 +832,9 @@ def exchange(
     except OSError:
         for one in exchanges[len(groups) :]:
             one.abandon()
-        processes.end(groups)
+        signal_groups(groups, signal.SIGKILL)
+        for group in groups:
+            os.waitpid(group, 0)
         raise
 
     def finished(index: int) -> None:
@@ -881,10 +845,10 @@ def exchange(
     return list(map(_answered, exchanges, how))
 
 
-def _answered(one: Exchange, end: Ended) -> Answered:
+def _answered(one: Exchange, code: Code) -> Answered:
     if one.is_too_long:
         return Answered(b"", f"more than {LARGEST_ANSWER:,} bytes")
-    return Answered(bytes(one.answer), in_words(end))
+    return Answered(bytes(one.answer), in_words(code))
 
 
 LONGEST_SEARCH = 60  # seconds: an hour may not be enough for `\\d+:` in a megabyte of digits
@@ -901,7 +865,7 @@ class SearchError(Exception):
 
 
 def searched_word(processes: Processes, what: Table, answer: Optional[str]) -> tuple[str, str]:
-    """Return the word of an answer to an agent unit, or an entry of a parallel one, and what went wrong."""
+    """Return the word of an agent's answer, and what went wrong."""
     settings = what.get("keywords", ()), what.get("validation"), what.get("excused", ())
     try:
         return read_word(answer, *settings, search=lambda pattern, text: _is_found(processes, pattern, text)), ""
@@ -1004,7 +968,7 @@ def running(driver: str, left: str, display: Display) -> Iterator[Processes]:
     end_left(left)
     for number in (signal.SIGINT, signal.SIGQUIT):  # a shell has what runs beside it ignore them
         signal.signal(number, signal.SIG_DFL)
-    with Signals() as signals:
+    with held_back() as signals:
         display.gives_up = signals.has_come
         threading.Thread(target=end_with, args=(int(driver),), daemon=True).start()
         try:
@@ -1023,7 +987,7 @@ def end_with(driver: int) -> None:
 def begun(left: str, group: int) -> None:
     """Note a process, to be found again if this one is killed."""
     with suppress(OSError), Path(left).open("a", encoding="utf-8") as file:
-        file.write(json.dumps({"pid": group, "since": ticks()}) + "\n")
+        file.write(json.dumps({"pid": group, "since": started_at(group)}) + "\n")
 
 
 def end_left(left: str) -> str:
@@ -1055,12 +1019,12 @@ def limited(driver: str, left: str, seconds: str, *words: str) -> str:
             group = processes.spawn(path, list(map(os.fsencode, words)), os.environb)
         except OSError:
             sys.exit(NOT_BEGUN)
-        (ended,) = processes.watch([group], int(seconds))
+        (code,) = processes.watch([group], int(seconds))
     end_left(left)
-    if ended.is_late:
-        display.line(f"    {in_words(ended)}")
+    if code is None:
+        display.line(f"    {in_words(code)}")
         sys.exit(LATE)
-    sys.exit(0 if ended.code == 0 else 1)
+    sys.exit(0 if code == 0 else 1)
 
 
 # --- Agents and tools -------------------------------------------------------------------------------------------------

@@ -112,32 +112,28 @@ These are {words} words, after {rounds} rounds.
 # The runtime of rdc 0.1.0. Nothing below speaks of this runbook.
 # ---------------------------------------------------------------------------------------------------------------------
 import sys
-
 if __name__ == "__main__" and not (sys.flags.isolated or getattr(sys.flags, "safe_path", False)):
     del sys.path[0]  # the folder of this file: no module that lies there belongs to this program
 
-import codecs, errno, fcntl, json, operator, os, re, select, shlex, signal, stat, termios, threading, time, zlib
-from collections import ChainMap, Counter, namedtuple
+import codecs, collections, errno, fcntl, functools, json, os, re, select, shlex, signal, stat, termios, threading
+import time, types, zlib
 from contextlib import contextmanager, suppress
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
-from shlex import quote
-from types import MappingProxyType, SimpleNamespace
 from urllib.parse import quote
 
 # --- golden/shared/py/the-program-table.py
-# --- golden/shared/py/the-table-of-a-program.7.py
-# --- golden/shared/py/the-meaning-of-a-program.2.py
+# --- golden/shared/py/the-table-of-a-program.10.py
+# --- golden/shared/py/the-meaning-of-a-program.7.py
 # --- golden/shared/py/the-journal.py
-# --- golden/shared/py/the-state-of-a-run.3.py
+# --- golden/shared/py/commands-that-outlive-a-runner-that-was-killed.py
+# --- golden/shared/py/the-state-of-a-run.4.py
 # --- golden/shared/py/signals.3.py
-# --- golden/shared/py/writing-to-somebody-who-may-not-read.py
 # --- golden/shared/py/what-the-operator-sees.py
-# --- golden/shared/py/a-question-to-the-person-at-the-terminal.py
+# --- golden/shared/py/a-question-to-the-person-at-the-terminal.3.py
 # --- golden/shared/py/a-run.8.py
-# --- golden/shared/py/the-dry-run.py
-# --- golden/shared/py/what-status-and-steps-say.2.py
-# --- golden/shared/py/the-command-line-of-a-program.py
+# --- golden/shared/py/what-status.4.py
+# --- golden/shared/py/the-command-line-of-a-program.3.py
 # --- golden/shared/py/a-file-of-answers-to-prompts.py
 # --- golden/shared/py/runs-that-wait-for-an-answer.2.py
 # --- golden/shared/py/whether-the-value-of-an-input-fits-what-was-declared.py
@@ -147,10 +143,8 @@ from urllib.parse import quote
 # --- golden/shared/py/texts-that-a-run-keeps.py
 # --- golden/shared/py/what-a-journal-and-a-status-know-of-the-texts-that-a-run-keeps.py
 # --- golden/shared/py/the-limit-of-how-many-times-tasks-may-be-done-in-a-run.py
-# --- golden/shared/py/the-foreground-of-the-terminal.py
-# --- golden/shared/py/commands-that-outlive-a-runner-that-was-killed.py
 # --- golden/shared/py/processes.2.py
-# --- golden/shared/py/units-that-call-processes.2.py
+# --- golden/shared/py/units-that-call-processes.3.py
 # --- golden/shared/py/values.2.py
 # --- golden/shared/py/slots-as-environment-variables-of-what-a-unit-calls.py
 # --- golden/shared/py/commands.2.py

@@ -119,11 +119,11 @@ def test_counters_are_named_only_where_calls_do_not_say_it(tmp_path: Path) -> No
 
 COMMANDS = "## 1. Do\n\n```bash\nfalse\n```\n\n- FAIL: RETRY 2 STOP\n\n## 2. More\n\n```bash\ntrue\n```\n"
 BUDGETS = {
-    "commands": (1315, COMMANDS),
-    "questions": (1215, "## 1. Well?\n\nIs it?\n\n- YES: COMPLETE\n- NO: STOP\n"),
-    "both": (1485, COMMANDS + "\n## 3. Well?\n\nIs it?\n"),
+    "commands": (1000, COMMANDS),
+    "questions": (975, "## 1. Well?\n\nIs it?\n\n- YES: COMPLETE\n- NO: STOP\n"),
+    "both": (1180, COMMANDS + "\n## 3. Well?\n\nIs it?\n"),
     "groups": (
-        1340,
+        1020,
         COMMANDS + "\n## 3. All\n\nThink.\n\n### 3.1 One\n\n```bash\ntrue\n```\n\n### 3.2 Two\n\n```bash\ntrue\n```\n",
     ),
 }
@@ -143,10 +143,10 @@ def test_the_runtime_of_a_runbook_keeps_its_budget(name: str, tmp_path: Path) ->
 
 
 PROGRAMS: dict[str, tuple[int, Task]] = {
-    "agent": (2000, agent("Hello")),
-    "tool": (1905, Tool("c", "t", text("{}"))),
-    "gate": (1390, Gate("", text(""))),
-    "parallel": (2070, Parallel((Agent("", text("a")), Agent("", text("b"))), "all")),
+    "agent": (1665, agent("Hello")),
+    "tool": (1575, Tool("c", "t", text("{}"))),
+    "gate": (1135, Gate("", text(""))),
+    "parallel": (1725, Parallel((Agent("", text("a")), Agent("", text("b"))), "all")),
 }
 
 

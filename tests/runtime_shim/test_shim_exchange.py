@@ -11,12 +11,12 @@ import pytest
 from runtime_shim import exchange as module
 from runtime_shim.exchange import Call, exchange
 from runtime_shim.process import Processes
-from runtime_shim.signals import Signals
+from runtime_shim.signals import held_back
 
 
 @pytest.fixture
 def processes() -> Iterator[Processes]:
-    with Signals() as signals:
+    with held_back() as signals:
         yield Processes(signals, False, lambda _group: None)
 
 

@@ -11,7 +11,7 @@ from compiler.ir.edges import Add, AtLeast, CounterTest, Reset, Set
 from compiler.ir.semantics import Machine, Outcome
 from compiler.ir.tasks import Branch, Task, alphabet
 from runtime_shim.kept import keeping
-from runtime_shim.walk import advance, enter, filled
+from runtime_shim.walk import advance, filled, follow
 from tests.runtime_shim.shim_programs import (
     Ask,
     Clear,
@@ -84,7 +84,7 @@ def test_walks_are_the_same(seed: int) -> None:
     chance = Random(seed)
     made = random_program(chance)
     machine, entries = Machine(made), table(made)
-    state, move = machine.start(), enter(entries, entries["entry"], entries["registers"])
+    state, move = machine.start(), follow(entries, {"go": entries["entry"]}, entries["registers"])
     for _ in range(60):
         registers = dict(move.registers)
         assert move.node == state.node

@@ -124,4 +124,4 @@ def test_an_ignore_file_of_the_user_stays(tmp_path: Path) -> None:
     assert place.text(".rdc/.gitignore") == "deploy/lock\n"
     shutil.rmtree(tmp_path / ".rdc")
     assert place.run("run").code == 0
-    assert place.text(".rdc/.gitignore") == "*\n"
+    assert place.text(".rdc/deploy/.gitignore") == "*\n"

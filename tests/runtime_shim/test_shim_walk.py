@@ -6,8 +6,8 @@ from collections.abc import MutableMapping
 
 import pytest
 
-from runtime_shim.program import RefusedError, differences, program_hash, unit_digests
-from runtime_shim.walk import advance, attempt_of, enter, filled, instances_of
+from runtime_shim.program import RefusedError, differences, identified
+from runtime_shim.walk import advance, attempt_of, filled, follow, instances_of
 from tests.runtime_shim.shim_process import Table, ask, end, program, shell
 
 
@@ -92,8 +92,8 @@ def test_branches_and_nested_ends_are_passed_through() -> None:
     assert (good.node, good.passed) == ("2", ("b",))
     assert (bad.node, bad.passed, bad.changed) == ("2", ("b", "n"), {"f": 1, "g": 1})
     assert (good.says, bad.says) == ("1 PASS", "CONTINUE, 1 FAIL: STOP"), "empty labels are left out"
-    assert enter(table, "b", {"f": 0, "g": 0}).node == "2"
-    assert enter(table, "STOP", {}).node == "STOP"
+    assert follow(table, {"go": "b"}, {"f": 0, "g": 0}).node == "2"
+    assert follow(table, {"go": "STOP"}, {}).node == "STOP"
 
 
 def test_no_way_on_is_an_error() -> None:
@@ -117,14 +117,15 @@ def test_attempt_and_instances() -> None:
 def test_identity_of_a_program() -> None:
     one = program({"1": shell("true", "2"), "2": ask("COMPLETE")}, {"r": 0})
     moved = program({"1": shell("true", "2", at="other:99"), "2": ask("COMPLETE")}, {"r": 0}, title="Renamed")
-    assert program_hash(one) == program_hash(moved)
+    assert identified(one)["program"] == identified(moved)["program"]
     for other in (
         program({"1": shell("false", "2"), "2": ask("COMPLETE")}, {"r": 0}),
         program({"1": shell("true", "2"), "2": ask("COMPLETE")}, {"r": 1}),
         program({"1": shell("true", "2"), "2": ask("COMPLETE")}, {"r": 0}, entry="2"),
         program({"1": shell("true", "2"), "2": ask("COMPLETE")}, {"r": 0}, scopes={"s": ["r"]}),
     ):
-        assert program_hash(one) != program_hash(other)
+        assert identified(one)["program"] != identified(other)["program"]
+    units = identified(one)["units"]
     other = program({"2": ask("COMPLETE", prompt="New"), "3": ask("COMPLETE")})
-    assert differences(unit_digests(one), other) == ["added: 3", "removed: 1", "changed: 2"]
-    assert len(differences(unit_digests(one), program(dict(one["units"]), {"r": 5}))) == 1
+    assert differences(units, identified(other)["units"]) == ["added: 3", "removed: 1", "changed: 2"]
+    assert len(differences(units, identified(program(dict(one["units"]), {"r": 5}))["units"])) == 1

@@ -2,7 +2,7 @@
 LARGEST = 16 * 1024 * 1024  # bytes of a file of answers; a pipe may have no end
 
 # A line of the file; one without a unit answers the next prompt that has no line of its own.
-Answer = namedtuple("Answer", "line unit reply")
+Answer = collections.namedtuple("Answer", "line unit reply")
 
 def read_lines(text, units):  # Read `RESULT` and `UNIT RESULT`, a line each; also what is wrong with a line.
     for number, line in enumerate(text.split("\n"), start=1):
@@ -18,9 +18,7 @@ def read_lines(text, units):  # Read `RESULT` and `UNIT RESULT`, a line each; al
 
 READERS = [read_lines]  # the last one reads; a module that knows more forms than lines adds its own
 
-class Answers:
-    """The answers of a file that are still to be given, in order: not those of the lines that the run has used."""
-
+class Answers:  # The answers of a file that are still to be given, in order: not those that the run has used.
     def __init__(self, path, units, used):
         with open(path, "rb") as file:
             content = file.read(LARGEST + 1)
@@ -38,9 +36,7 @@ class Answers:
             raise RefusedError(*wrong)
         answers = [item for item in found if isinstance(item, Answer)]
         self._left = [answer for answer in answers if (self.digest, answer.line) not in used]
-
-    def take(self, unit, is_asking=True):
-        """Return the next answer for a unit, its own before a common one if it asks, and use it up."""
+    def take(self, unit, is_asking=True):  # Return the next answer for a unit, its own before a common one.
         for owner in (unit, None)[: 1 + is_asking]:
             for index, answer in enumerate(self._left):
                 if answer.unit == owner:

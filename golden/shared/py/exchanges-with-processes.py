@@ -9,7 +9,6 @@ class Exchange(threading.Thread):
 
     A thread for each keeps a process that reads nothing, or never ends its output, from holding up another one.
     """
-
     def __init__(self, given, shown):
         super().__init__(daemon=True)
         self.answer = bytearray()
@@ -21,32 +20,26 @@ class Exchange(threading.Thread):
         self._from, self._back = os.pipe()
         for descriptor in (self._to, self._from):
             os.set_blocking(descriptor, False)
-
     @property
     def files(self):  # What the process is to find as its standard input and output.
         return [(os.POSIX_SPAWN_DUP2, self._theirs, 0), (os.POSIX_SPAWN_DUP2, self._back, 1)]
-
     @property
     def is_too_long(self):  # Whether more was said than an answer may have.
         return len(self.answer) > LARGEST_ANSWER
-
     def begin(self, group):  # Exchange with this process, which has been begun with `files`.
         self._group = group
         os.close(self._theirs)
         os.close(self._back)
         self.start()
-
     def abandon(self):  # Close everything: the process could not be begun.
         for descriptor in (self._theirs, self._back, self._to, self._from):
             os.close(descriptor)
-
     def finish(self):  # Take what is there once the process has ended; one that it left behind does not write for long.
         self._over.set()
         self.join(GRACE_AFTER)
         if self.is_alive():
-            signal_group(self._group, signal.SIGKILL)
+            signal_groups([self._group], signal.SIGKILL)
             self.join()  # who is shown the answer may hold it up, and nothing of it must be lost
-
     def run(self):  # Give and take until the output ends.
         lines = Lines(self._shown)
         poll = select.poll()
@@ -76,7 +69,6 @@ class Exchange(threading.Thread):
             os.close(self._to)
         if self.is_too_long:
             self._end()
-
     def _give(self):  # Write a piece; tells whether there is more that somebody reads.
         if self._given:
             with suppress(BlockingIOError):
@@ -85,19 +77,17 @@ class Exchange(threading.Thread):
                 except BrokenPipeError:  # it does not read all of it, and need not
                     return False
         return bool(self._given)
-
     def _end(self):
-        signal_group(self._group, signal.SIGTERM)
-        signal_group(self._group, signal.SIGCONT)
+        signal_groups([self._group], signal.SIGTERM)
+        signal_groups([self._group], signal.SIGCONT)
         if not self._over.wait(PATIENCE):
-            signal_group(self._group, signal.SIGKILL)
+            signal_groups([self._group], signal.SIGKILL)
 
 class Lines:  # Cuts what arrives in pieces into lines.
     def __init__(self, shown):
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._shown = shown
         self._rest = ""
-
     def take(self, data, is_last=False):  # Pass on the lines that are whole, all that came together at once.
         *whole, self._rest = (self._rest + self._decoder.decode(data, is_last)).split("\n")
         if self._rest and (is_last or len(self._rest) > PIECE):
@@ -107,13 +97,12 @@ class Lines:  # Cuts what arrives in pieces into lines.
             self._shown("\n".join(whole))
 
 # A command for `sh -c`, its environment, what it gets on standard input, and who is shown its answer.
-Call = namedtuple("Call", "command environment given shown")
+Call = collections.namedtuple("Call", "command environment given shown")
 
 # What a called command said, and why that is no answer (I11), "" if it is one.
-Answered = namedtuple("Answered", "answer trouble")
+Answered = collections.namedtuple("Answered", "answer trouble")
 
-def exchange(processes, calls, seconds, ended=lambda _index: None):
-    """Call commands, all at the same time, each to its end; `seconds` is the limit for all of them (I21)."""
+def exchange(processes, calls, seconds, ended=lambda _index: None):  # Call commands at the same time (I21).
     exchanges = []
     groups = []
     try:
@@ -125,7 +114,9 @@ def exchange(processes, calls, seconds, ended=lambda _index: None):
     except OSError:
         for one in exchanges[len(groups) :]:
             one.abandon()
-        processes.end(groups)
+        signal_groups(groups, signal.SIGKILL)
+        for group in groups:
+            os.waitpid(group, 0)
         raise
 
     def finished(index):
@@ -135,8 +126,8 @@ def exchange(processes, calls, seconds, ended=lambda _index: None):
     how = processes.watch(groups, seconds, finished)
     return list(map(_answered, exchanges, how))
 
-def _answered(one, end):
+def _answered(one, code):
     if one.is_too_long:
         return Answered(b"", f"more than {LARGEST_ANSWER:,} bytes")
-    return Answered(bytes(one.answer), in_words(end))
+    return Answered(bytes(one.answer), in_words(code))
 

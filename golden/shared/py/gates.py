@@ -4,7 +4,6 @@ DECIDED = ("approved", "rejected")
 class Gates(Asking):  # Waits at gates. A line of a file of answers that names no unit opens none.
     keys = ("reason",)
     asks = False
-
     def perform(self, name, unit):  # Say why the run waits, and get the decision.
         session = self.session
         for line in session.texts(unit, "reason"):
@@ -19,15 +18,12 @@ class Gates(Asking):  # Waits at gates. A line of a file of answers that names n
         if choice is None:
             raise self.wait(name, unit)
         return Done(choice, "decided here")
-
     def rehearse(self, name, _unit):  # Take the decision of the file, or else let it through.
         return self.from_file(name) or Done(DECIDED[0], "assumed")
-
     def given(self, _name, reply, how):  # Read approved or rejected.
         if reply.strip().lower() not in DECIDED:
             raise RefusedError(f"{one_line(reply)}: expected approved or rejected")
         return Done(reply.strip().lower(), how)
-
     @staticmethod
     def replies(_unit):  # Return the two decisions.
         return list(DECIDED)

@@ -5,15 +5,13 @@ MOST_OBJECTS = 10_000  # places where a JSON object may begin: more are not trie
 BLANKS = " \t\n\r\v\f"
 NO_TEXT = re.compile("[\0\ud800-\udfff]")
 
-def decoded(answer):
-    """Return the text of an answer: what is not UTF-8, and NUL, is U+FFFD, blanks at both ends are off (I11)."""
+def decoded(answer):  # Return the text of an answer: what is not UTF-8, and NUL, is U+FFFD; no blanks around (I11).
     return cleaned(answer.decode("utf-8", errors="replace"))
 
 def cleaned(text):  # Return a text without what no target could keep, and without blanks at both ends.
     return NO_TEXT.sub("\ufffd", text).strip(BLANKS)
 
-def keywords_in(answer, keywords):
-    """Return the keywords of the line that decides, more than one if it is ambiguous (I12)."""
+def keywords_in(answer, keywords):  # Return the keywords of the line that decides; several are ambiguous (I12).
     ordered = sorted(keywords, key=len, reverse=True)
     alternatives = "|".join(f"({re.escape(keyword)})" for keyword in ordered)
     for flags in (0, re.IGNORECASE):
@@ -28,7 +26,7 @@ def is_found(pattern, answer):  # Tell whether a validation pattern matches some
     return re.search(pattern, answer, re.IGNORECASE) is not None
 
 def read_word(answer, keywords, validation=None, excused=(), search=is_found):
-    """Return the word of an agent's answer; None is no answer (I11, I12). `search` looks for the pattern."""
+    """Return the word of an answer, or of none (I12)."""
     if not keywords:
         return "pass" if answer else "fail"
     if not answer:

@@ -1,7 +1,8 @@
 # --- Prompts: answered by a file of answers, by the person at the terminal, or later (M3).
 class Asking(Performer):  # Does units that somebody answers.
+    keys = ("prompt", "block")
+    recovers = False
     asks = True  # whether it takes an answer that names no unit
-
     def from_file(self, name):  # Take the answer of a unit from the file of answers, if that has one.
         answers = self.session.answers
         answer = answers.take(name, self.asks) if answers is not None else None
@@ -15,7 +16,6 @@ class Asking(Performer):  # Does units that somebody answers.
             self.session.rest()
             raise RefusedError(f"{where}: {error}") from None
         return done._replace(note=note) if done is not None else None
-
     def wait(self, name, unit):  # Leave a unit to be answered later.
         session = self.session
         first, *others = self.replies(unit)
@@ -41,20 +41,16 @@ class Prompts(Asking):  # Gets the answers of units that ask.
             if choice is not None:
                 return told(Done(choice, "answered here"), choice)
         raise self.wait(name, unit)
-
     def rehearse(self, name, unit):  # Take the answer of the file, or else the good one.
         return self.from_file(name) or super().rehearse(name, unit)
-
     def given(self, _name, reply, how):  # Read pass, fail, yes or no.
         outcome = MEANINGS.get(reply.lower())
         if outcome is None:
             raise RefusedError(f"{one_line(reply)}: expected pass, fail, yes or no")
         return told(Done(outcome, how), reply)
-
     @staticmethod
     def replies(unit):  # Return the two words of its question.
-        words = unit["question"].split("/")
-        return words
+        return unit["question"].split("/")
 
 PERFORMERS["ask"] = Prompts
 

@@ -17,10 +17,8 @@ class Questions(Asking):  # Gets the replies of units that ask for a text.
         if done is None:
             raise self.wait(name, unit)
         return done
-
     def rehearse(self, name, unit):  # Take the reply of the file, or else the first word.
         return self.from_file(name) or Done(words_of(unit)[0], "assumed")
-
     def given(self, name, reply, how):  # Read a reply: the text of the outcome is the reply.
         unit, text = self.session.program["units"][name], check_reply(reply)
         if unit["task"] == "input":
@@ -34,24 +32,19 @@ class Questions(Asking):  # Gets the replies of units that ask for a text.
         if text not in options:
             raise RefusedError(f"{one_line(text)}: expected one of {one_line(', '.join(options))}")
         return told(Done(unit["words"][options.index(text)], how), text)
-
     def _options(self, unit):
         options = unit["options"] if "options" in unit else unit["words"]
         return [filled(unit, option, self.session.state.registers) for option in options]
-
     def _listed(self, unit):
         options = self._options(unit) if unit["task"] == "select" else []
         return [f"    {number}. {one_line(option)}" for number, option in enumerate(options, start=1)]
-
     def _chosen(self, unit, reply):  # Take the number of an option for the option, unless an option is that number.
         options = self._options(unit) if unit["task"] == "select" else []
         is_number = reply.isdecimal() and reply.isascii() and reply not in options and len(reply) < 9
         return options[int(reply) - 1] if is_number and 0 < int(reply) <= len(options) else reply
-
     def _asked(self, name, unit):
         choices = {"confirm": " [yes/no]", "select": f" [1-{len(words_of(unit))}]"}
         return f"{self.session.label(name)}{choices.get(unit['task'], ':')}"
-
     @staticmethod
     def replies(unit):  # Return the replies that a unit that waits takes; `-` is for a text on standard input.
         return list(words_of(unit)) if unit["task"] != "input" and "options" not in unit else ["-"]

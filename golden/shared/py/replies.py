@@ -22,8 +22,7 @@ def taken_from(reply):  # Return the reply of an `answer`: `-` stands for what c
     except UnicodeDecodeError:
         raise RefusedError("the reply on standard input is not UTF-8") from None
 
-def typed(display, signals, prompt, is_long=False):
-    """Return what the person at the terminal types: a line, or lines up to Ctrl-D; None if there is nothing."""
+def typed(display, signals, prompt, is_long=False):  # Return what a person types, a line or more; None for nothing.
     display.line(f"{prompt} (end it with Ctrl-D)" if is_long else f"{prompt} ", end="\n" if is_long else "")
     lines = []
     while True:
@@ -49,7 +48,6 @@ class Script:  # Reads a file of answers: lines, texts of several lines, or JSON
                 self._owners.update(dict.fromkeys(PERFORMERS[unit["task"]].names(name, unit), unit))
         self._names = sorted(self._owners, key=len, reverse=True)
         self._is_free = any(unit["task"] in FREE for unit in units.values())
-
     def read(self, text):  # Return the answers in order, and what is wrong with some.
         found = self._json(text) if OBJECT.match(text) else self._lines(text)
         for item in found:
@@ -57,7 +55,6 @@ class Script:  # Reads a file of answers: lines, texts of several lines, or JSON
                 yield item.line, self._problem(item)
             else:
                 yield item
-
     def _json(self, text):
         try:
             pairs = json.loads(text, object_pairs_hook=list)
@@ -74,7 +71,6 @@ class Script:  # Reads a file of answers: lines, texts of several lines, or JSON
                     yield number, f"{one_line(name)}: expected a string, or a list of strings"
                 else:
                     yield Answer(number, name, reply)
-
     def _lines(self, text):
         lines = iter(enumerate(text.split("\n"), start=1))
         for number, whole in lines:
@@ -97,10 +93,8 @@ class Script:  # Reads a file of answers: lines, texts of several lines, or JSON
                     if inner is None
                     else Answer(number, name, inner)
                 )
-
     def _bare(self, reply):  # Take blanks and a comment away from a reply that is a word.
         return reply if self._is_free else re.sub(r"(^|\s)#.*", "", reply).strip()
-
     @staticmethod
     def _until(word, lines):
         inner = []
@@ -109,7 +103,6 @@ class Script:  # Reads a file of answers: lines, texts of several lines, or JSON
                 return "\n".join(inner)
             inner.append(line)
         return None
-
     def _problem(self, answer):  # Say what is wrong with an answer, as far as that is known before the run.
         try:
             check_reply(answer.reply)

@@ -5,48 +5,30 @@ FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)  # co
 class Interrupted(KeyboardInterrupt):
     """The operator, or the system, told the run to end."""
 
-class Signals:
-    """What would end a run, blocked all the time; a plain handler would lose one just before a call begins to wait."""
-
-    def __enter__(self):
+class Signals:  # What would end a run, blocked until it is waited for: a handler loses one just before a call.
+    def __init__(self):
         wanted = [signal.Signals[f"SIG{name}"] for name in STOPS if hasattr(signal, f"SIG{name}")]
         self.stops = {number for number in wanted if signal.getsignal(number) is not signal.SIG_IGN}
-        self._has_received = False
-        self.has_timer = False  # an alarm that is not the run's own is a stop signal like any other
+        self._has_received, self.has_timer = False, False  # an alarm not of the run's own is a stop like any other
         self._watched = {*self.stops, signal.SIGCHLD, signal.SIGALRM}
         self.before = signal.pthread_sigmask(signal.SIG_BLOCK, self._watched)
         self._handlers = {number: signal.signal(number, self._received) for number in self._watched}
-        # The terminal is handed to commands and taken back from the background.
-        self._handlers[signal.SIGTTOU] = signal.signal(signal.SIGTTOU, signal.SIG_IGN)
-        return self
-
-    def __exit__(self, *_exception):
-        signal.alarm(0)
-        while self._watched & signal.sigpending():  # too late: the run has its end
-            self.wait()
-        for number, handler in self._handlers.items():
-            signal.signal(number, handler if handler is not None else signal.SIG_DFL)
-        signal.pthread_sigmask(signal.SIG_SETMASK, self.before)
-
+        self._handlers[signal.SIGTTOU] = signal.signal(signal.SIGTTOU, signal.SIG_IGN)  # it takes its terminal back
     def _received(self, number, _frame):
         if number in self.stops:
             self._has_received = True
             raise Interrupted
-
     def wait(self):  # Wait for a stop signal, the end of a child or an alarm; returns its number.
         number = signal.sigwait(self._watched)
         self._has_received |= number in self.stops and not (number == signal.SIGALRM and self.has_timer)
         return number
-
     def wake_after(self, seconds):  # Have `wait` return SIGALRM after a time; 0 takes it back.
         signal.alarm(seconds)
         if not seconds and self.has_timer and signal.SIGALRM in signal.sigpending():
             signal.sigwait({signal.SIGALRM})
         self.has_timer = bool(seconds)
-
     def has_come(self):  # Tell whether a stop signal has come, be it received or still held back.
         return self._has_received or bool(self.stops & signal.sigpending())
-
     @contextmanager
     def listening(self):  # Let stop signals raise Interrupted inside the block.
         signal.pthread_sigmask(signal.SIG_UNBLOCK, self.stops)

@@ -1,11 +1,10 @@
 # --- The meaning of a program: a pure walk from unit to unit, which never runs anything.
-TESTS = {"<": operator.lt, ">=": operator.ge, "=": operator.eq}
-VERBS = {"=": lambda _old, new: new, "+": operator.add, "at least": max}
+TESTS = {"<": int.__lt__, ">=": int.__ge__, "=": int.__eq__}
+VERBS = {"=": lambda _old, new: new, "+": int.__add__, "at least": max}
 # How the value of a placeholder is found, by the type of what the table says of it.
 VALUES = {str: lambda name, registers: str(registers[name])}
 
-# Where a walk went, and what it set on its way.
-Move = namedtuple("Move", "node registers changed says passed", defaults=('', (),))
+Move = collections.namedtuple("Move", "node registers changed says passed")  # Where a walk went, and what it set.
 
 def _apply(program, edge, registers, verbs):
     for effect in edge.get("do", ()):
@@ -20,15 +19,12 @@ def _choose(program, node, registers, outcome):  # Return the first edge whose o
             return edge
     raise RefusedError(f"{node}: no edge can be taken ({outcome or 'passing'}): the program is broken")
 
-def enter(program, node, registers):  # Go to a node and on, through branches and nested ends.
-    return _follow(program, {"go": node}, registers, VERBS)
-
 def advance(program, node, registers, outcome, verbs=VERBS):  # Leave a unit with its outcome (M13).
-    return _follow(program, _choose(program, node, registers, outcome), registers, verbs)
+    return follow(program, _choose(program, node, registers, outcome), registers, verbs)
 
-def _follow(program, edge, before, verbs):  # Take an edge, and those behind it; `before` stays as it is.
+def follow(program, edge, before, verbs=VERBS):  # Go along an edge, and on; `before` stays as it is.
     changed = {}
-    registers = ChainMap(changed, before)  # copying all counters at each step would make long programs slow
+    registers = collections.ChainMap(changed, before)  # copying all counters at each step would make long programs slow
     says, passed = [edge.get("says", "")], []
     _apply(program, edge, registers, verbs)
     return Move(edge["go"], registers, changed, ", ".join(filter(None, says)), tuple(passed))

@@ -12,30 +12,22 @@ def naming(path):  # See to it that an error of the system names the file that i
         error.filename = error.filename or str(path)
         raise
 
-def digest(text):  # Return the SHA-256 of a text in hexadecimal.
+def digest(value):  # Return the SHA-256 of a text, or of another value as JSON, wherever and whenever it is made.
     import hashlib  # what is slow to import is imported late: `--help` does not need it
-
+    text = value if isinstance(value, str) else json.dumps(value, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
 
-def _hash_of(value):  # Return the hash of a value, which is the same wherever and whenever it is made.
-    return digest(json.dumps(value, sort_keys=True, separators=(",", ":")))
-
-def _identity(unit):  # Return what makes a unit what it is: all but its place, so that a line may shift (R4).
-    return {key: value for key, value in unit.items() if key != "at"}
-
-def program_hash(program):  # Return the hash by which a state knows its program.
+def identified(program):  # Return what tells a program: its name and source, its hash, short digests of its units (R4).
+    units = {name: {key: unit[key] for key in unit if key != "at"} for name, unit in program["units"].items()}
     whole = {key: program.get(key, {}) for key in ("entry", "registers", "scopes")}
-    return _hash_of({**whole, "units": {name: _identity(unit) for name, unit in program["units"].items()}})
+    hashes = {"program": digest({**whole, "units": units}), "units": {name: digest(units[name])[:12] for name in units}}
+    return {"name": program["name"], "source": program["source"], **hashes}
 
-def unit_digests(program):  # Return a short digest of each unit, by which two programs are compared.
-    return {name: _hash_of(_identity(unit))[:12] for name, unit in program["units"].items()}
-
-def differences(recorded, program):  # Say which units were added, removed and changed since.
-    now = unit_digests(program)
-    added = [name for name in now if name not in recorded]
-    removed = [name for name in recorded if name not in now]
-    changed = [name for name in now if recorded.get(name, now[name]) != now[name]]
-    groups = (("added", added), ("removed", removed), ("changed", changed))
-    found = [f"{word}: {', '.join(names)}" for word, names in groups if names]
-    return found or ["no unit differs, only where the program begins or what it counts"]
+def differences(recorded, now):  # Say which units were added, removed and changed since.
+    found = {"added": [], "removed": [], "changed": []}
+    for name in {**now, **recorded}:
+        if now.get(name) != recorded.get(name):
+            found["added" if name not in recorded else "changed" if name in now else "removed"].append(name)
+    lines = [f"{how}: {', '.join(names)}" for how, names in found.items() if names]
+    return lines or ["no unit differs, only where the program begins or what it counts"]
 

@@ -10,8 +10,7 @@ print(re.search(pattern, answer, re.IGNORECASE) is not None)
 class SearchError(Exception):
     """What kept a process from looking for a pattern."""
 
-def searched_word(processes, what, answer):
-    """Return the word of an answer to an agent unit, or an entry of a parallel one, and what went wrong."""
+def searched_word(processes, what, answer):  # Return the word of an agent's answer, and what went wrong.
     settings = what.get("keywords", ()), what.get("validation"), what.get("excused", ())
     try:
         return read_word(answer, *settings, search=lambda pattern, text: _is_found(processes, pattern, text)), ""

@@ -12,7 +12,6 @@ class Agents(Commanded):  # Gives prompts to agents.
         answer = answer_of(answered)
         word, trouble = self.read(unit, answer)
         return told(Done(word, answered.trouble or trouble or ("" if answer else "an empty answer")), answer or "")
-
     def given(self, name, reply, how):  # Read an answer that a person gives.
         unit, answer = self.session.program["units"][name], cleaned(reply)
         if len(answer.encode()) > LARGEST_ANSWER:

@@ -3,13 +3,10 @@ class Tools(Speaking):  # Calls tools.
     keys = ("tool", "arguments")
     noun = "tool"
     seconds = TOOL_SECONDS
-
     def __init__(self, session):
         super().__init__(session)
         self._commands = pairs("--tool", getattr(session.options, "tool", []))
-
-    def perform(self, name, unit):
-        """Give name and arguments of the tool to the command of its connection and take the result."""
+    def perform(self, name, unit):  # Give name and arguments of a tool to its command and take the result.
         arguments = filled(unit, unit["arguments"], self.session.state.registers, in_json)
         request = f'{{"tool": {json.dumps(unit["tool"])}, "arguments": {arguments}}}\n'
         done = self.from_file(name)
@@ -21,10 +18,8 @@ class Tools(Speaking):  # Calls tools.
         (answered,) = self.converse(unit, [(name, unit, command, request)])
         result = answer_of(answered)
         return told(Done("fail" if result is None else "pass", answered.trouble), result or "")
-
     def given(self, _name, reply, how):  # Take a result that a person gives.
         return told(Done("pass", how), cleaned(reply))
-
     def option(self, unit):  # Return the option that names the command of the connection.
         return f"--tool {unit['connection']}=COMMAND"
 

@@ -1,48 +1,29 @@
 # --- Units that call processes: what is left to decide where one was interrupted half done (R2).
 MEANT = {"pass": "it passed", "fail": "it failed"}
-VARIABLES = []  # what other modules put into the environment
-
-def left_behind(state):  # Return the processes of a unit that was interrupted which go on without the run.
-    return [note for note in state.notes if note["kind"] == "process" and is_alive(note)]
-
-def pid_left(_program, state):  # Tell the number of one, for the status.
-    found = left_behind(state) if state.condition == "running" else []
-    return {"pid": found[0]["pid"]} if found else {}
 
 class Calling(Performer):  # Does units by calling processes.
-    recovers = True
     noun = "command"
-
     def __init__(self, session):
         super().__init__(session)
         self._environment = {**os.environb, b"RDC_RUN_ID": session.state.begin["run"].encode()}
         self.processes = Processes(session.signals, session.is_interactive, self._began)
-
     def _began(self, group):
         with suppress(RefusedError):  # a full disk is no reason to end a command half-way; its outcome will tell
-            self.session.record({"kind": "process", "pid": group, "since": ticks()}, sync=False)
-
+            self.session.record({"kind": "process", "pid": group, "since": started_at(group)}, sync=False)
     def environment(self, unit, **more):  # Return the environment of what a unit calls (M4, I7).
-        registers = self.session.state.registers
-        found = {"RDC_ATTEMPT": attempt_of(unit, registers), **instances_of(unit, registers), **more}
-        for look in VARIABLES:
-            found = {**look(unit, registers), **found}
+        found = {"RDC_ATTEMPT": attempt_of(unit, self.session.state.registers), **more}
+        found.update(instances_of(unit, self.session.state.registers))
         return {**self._environment, **{key.encode(): str(value).encode() for key, value in found.items()}}
-
-    def not_begun(self, name, error):
-        """Leave a unit to be resumed whose process the system could not start: it has no outcome (M2)."""
+    def not_begun(self, name, error):  # Leave a unit whose process could not be started: it has no outcome (M2).
         self.session.rest()
-        hint = "once the system can start processes again"
-        if error.errno == errno.E2BIG:
-            size = sum(len(key) + len(value) + 2 for key, value in self._environment.items())
-            hint = f"the environment has {size:,} bytes; unset what is large in it"
+        size = sum(len(key) + len(value) + 2 for key, value in self._environment.items())
+        large = f"the environment has {size:,} bytes; unset what is large in it"
+        hint = large if error.errno == errno.E2BIG else "once the system can start processes again"
         reason = f"{self.session.label(name)} was not begun: its shell cannot be started: {error.strerror}"
         return RefusedError(f"{hint}, then: {self.session.call('resume')}", reason)
-
-    def recover(self, name):
-        """Decide about a unit that was interrupted: as the options say, or as the operator does (R2)."""
+    def recover(self, name):  # Decide about a unit that was interrupted, as options or the operator say (R2).
         session, options, label = self.session, self.session.options, self.session.label(name)
-        again, running = session.call("resume", "--rerun-interrupted"), left_behind(session.state)
+        again, running = session.call("resume", "--rerun-interrupted"), session.state.left_behind()
         if running:  # then nothing can be decided, unless the options say that it is to be ended
             still = f"{label}: its {self.noun} still runs (pid {', '.join(str(one['pid']) for one in running)})"
             if options.assume:
@@ -55,21 +36,17 @@ class Calling(Performer):  # Does units by calling processes.
             return None
         if options.assume:
             return self.assumed(name, options.assume)
-        words, unknown = words_of(session.program["units"][name]), "rdc cannot tell whether it finished."
-        choice = None
-        if session.is_interactive and words == BINARY:
-            place = one_line(session.program["units"][name]["at"])
-            session.display.line(f"{label} ({place}) was interrupted; {unknown}")
+        unit, unknown = session.program["units"][name], "rdc cannot tell whether it finished."
+        if session.is_interactive and "words" not in unit:
+            session.display.line(f"{label} ({one_line(unit['at'])}) was interrupted; {unknown}")
             choice = session.ask("Did it pass, did it fail, or run it again?", "pass/fail/again")
-        if choice is not None:
-            return None if choice == "again" else Done(choice, "as the operator says")
+            if choice is not None:
+                return None if choice == "again" else Done(choice, "as the operator says")
+        words = unit.get("words", BINARY)
         ways = [f"  {MEANT.get(word, word) + ':':15} {session.call('resume', '--assume', word)}" for word in words]
         raise Waiting(f"{label} was interrupted; {unknown} To decide:", f"  run it again:   {again}", *ways)
-
     def assumed(self, name, word):  # Take the word of the operator for what came of a unit (I16).
-        if word not in words_of(self.session.program["units"][name]):
+        if word not in self.session.program["units"][name].get("words", BINARY):
             raise RefusedError(f"{name} cannot have the outcome {word}")
         return Done(word, "as assumed")
-
-FACTS.append(pid_left)
 

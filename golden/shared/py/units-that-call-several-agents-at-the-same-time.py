@@ -4,7 +4,6 @@ def entry_names(name, unit):  # Return the names of the entries of a unit: `revi
 
 class Parallels(Commanded):  # Calls the agents of all entries and joins what they say.
     noun = "agents"
-
     def perform(self, name, unit):  # Call what has a command, and put the rest to a person.
         said = self._said(name)
         names, commands = entry_names(name, unit), [self.command_of(entry["agent"]) for entry in unit["entries"]]
@@ -19,10 +18,8 @@ class Parallels(Commanded):  # Calls the agents of all entries and joins what th
             if answered.trouble:
                 troubles.append(f"{names[index]}: {answered.trouble}")
         return self._joined(name, said, ", ".join(troubles))
-
     def _prompt(self, unit, index):
         return filled(unit, unit["entries"][index]["prompt"], self.session.state.registers)
-
     def _said(self, name):  # Return what was answered by hand, or by the file, so far.
         notes = [note for note in self.session.state.notes if note["kind"] == "entry"]
         said = {note["entry"]: note["answer"] for note in notes}
@@ -34,10 +31,8 @@ class Parallels(Commanded):  # Calls the agents of all entries and joins what th
                 said[index] = cleaned(answer.reply)
                 self._note(index, said[index], answers=answers.digest, line=answer.line)
         return said
-
     def _note(self, index, answer, **more):
         self.session.record({"kind": "entry", "entry": index, "answer": answer, **more})
-
     def _by_hand(self, name, unit, due):
         session, names = self.session, entry_names(name, unit)
         session.record({"kind": "wait", "condition": "waiting"})
@@ -51,7 +46,6 @@ class Parallels(Commanded):  # Calls the agents of all entries and joins what th
                 if done is not None:
                     return done
         raise self.not_called(names[min(set(due) - set(self._said(name)))])
-
     def given(self, name, reply, how):  # Take the answer to an entry; the last one of them settles the unit.
         node = self.session.state.node
         unit = self.session.program["units"][node]
@@ -61,7 +55,6 @@ class Parallels(Commanded):  # Calls the agents of all entries and joins what th
         said[index] = cleaned(reply)
         self._note(index, said[index])
         return self._joined(node, said, how) if len(said) == len(unit["entries"]) else None
-
     def _joined(self, name, said, how):
         unit = self.session.program["units"][name]
         answers = [said[index] or None for index in range(len(unit["entries"]))]
@@ -71,14 +64,11 @@ class Parallels(Commanded):  # Calls the agents of all entries and joins what th
         how = ", ".join(filter(None, [how, *troubles]))
         word = joined_word(words, unit["check"], unit["failing"], unit["unanimous"])
         return told(Done(word, how), joined_answer(answers))
-
     @staticmethod
     def names(name, unit):  # Return the names of the entries: each is answered by itself.
         return entry_names(name, unit)
-
     def variables(self, name, what):  # Add the number of the entry.
         return {**super().variables(name, what), "RDC_ENTRY": name.rpartition("_")[2]}
-
     def rehearse(self, name, _unit):  # Assume that all entries say their first keyword, or pass.
         return Done(self._first(name), "assumed")
 

@@ -4,18 +4,16 @@ LONGEST_NAME = 200  # characters of a file's name
 LONGEST_TITLE = 16_384  # characters: a variable has 128 KiB at most
 
 class Speaking(Asking, Calling):  # Does units that are answered by what they call, or by a person.
+    recovers = True
     asks = False
     seconds = 0  # the time limit where the program says none (I21)
-
     def variables(self, name, _what):  # Return the variables that what is called finds besides the usual ones.
         unit = self.session.program["units"][self.session.state.node]
         return {
             "RDC_UNIT": name,
             "RDC_TITLE": self.session.filled(unit, "title").replace("\0", "\ufffd")[:LONGEST_TITLE],
         }
-
-    def converse(self, unit, calls):
-        """Call commands, all at the same time, and keep what they were given and what they answered."""
+    def converse(self, unit, calls):  # Call commands at the same time, and keep what they were given and answered.
         session, is_one = self.session, len(calls) == 1
         heard = [[] for _ in calls]
         made, numbers = [], []
@@ -39,15 +37,12 @@ class Speaking(Asking, Calling):  # Does units that are answered by what they ca
         for (name, *_), number, answered in zip(calls, numbers, answers):
             self.keep(ANSWERS, name, decoded(answered.answer), number)
         return answers
-
     def _show(self, lines):
         display = self.session.display
         shown = (f"    {line}".rstrip() for line in clean(lines).split("\n"))
         display.line(display.paint("\n".join(shown), "dim"))
-
-    def keep(self, folder, name, text, number=0):
-        """Keep a text beside the journal, as UNIT.K for the K-th call of a unit, and return K."""
-        directory = Path(self.session.folder, folder)
+    def keep(self, folder, name, text, number=0):  # Keep a text, as UNIT.K for the K-th call, and return K.
+        directory = Path(self.session.store.folder, folder)
         stem = quote(name, safe="{} ")[:LONGEST_NAME]
         while not number or (folder == PROMPTS and (directory / f"{stem}.{number}").exists()):
             number += 1
@@ -57,7 +52,6 @@ class Speaking(Asking, Calling):  # Does units that are answered by what they ca
         except OSError as error:  # the journal is what counts
             self.session.display.line(f"    {clean(str(error.filename))}: not kept: {error.strerror}")
         return number
-
     def by_hand(self, name, given):  # Put to a person what there is no command for: now, at the terminal, or later.
         session = self.session
         session.record({"kind": "wait", "condition": "waiting"})
@@ -69,24 +63,18 @@ class Speaking(Asking, Calling):  # Does units that are answered by what they ca
             if done is not None:
                 return done
         raise self.not_called(name)
-
     def not_called(self, name):  # Say how a unit is answered, or what would answer it.
         call, unit = self.session.call, self.session.program["units"][self.session.state.node]
         return Waiting(
             f"to answer: {call('answer', name, '-')} < FILE",
             f"to go on:  {call('resume')}   (or {call('resume')} {self.option(unit)})",
         )
-
     def option(self, _unit):  # Return the option that names a command for a unit.
         return "--agent COMMAND"
-
     def rehearse(self, name, _unit):  # Assume that it passes, or says its first keyword.
         return self.from_file(name) or Done(self._first(name), "assumed")
-
     def _first(self, name):
-        first = self.session.program["units"][name].get("words", ["pass"])[0]
-        return first
-
+        return self.session.program["units"][name].get("words", ["pass"])[0]
     @staticmethod
     def replies(_unit):  # Return `-`: an answer comes on standard input, or as a word of its own.
         return ["-"]

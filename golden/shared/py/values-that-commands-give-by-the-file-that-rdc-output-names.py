@@ -22,10 +22,8 @@ class ValuedCommands(Commands):  # Runs shell units, some of which give values.
             with suppress(OSError):
                 self._file().unlink()
         return done._replace(verbs=keeping("", values))
-
     def environment(self, unit, **more):  # Add RDC_OUTPUT where values are kept.
         return super().environment(unit, **more, **({"RDC_OUTPUT": str(self._file())} if "values" in unit else {}))
-
     def assumed(self, name, word):  # Take the word and the values that were given for what came of a unit (I16).
         values = {}
         for given in self.session.options.value:
@@ -38,9 +36,8 @@ class ValuedCommands(Commands):  # Runs shell units, some of which give values.
                 raise RefusedError(f"--value {error}") from None
             values[key] = value
         return super().assumed(name, word)._replace(verbs=keeping("", values))
-
     def _file(self):
-        return Path(self.session.folder, "output")
+        return Path(self.session.store.folder, "output")
 
 PERFORMERS["shell"] = ValuedCommands
 OPTIONS.append(("run resume", "--value", "NAME=VALUE...", "a value of the interrupted command, with --assume"))

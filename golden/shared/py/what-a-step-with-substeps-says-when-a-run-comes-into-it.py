@@ -2,7 +2,6 @@
 class Groups:  # Shows the title and the prompt of a group before the first of its units.
     def __init__(self):
         self._last = ""
-
     def show(self, session, unit):  # Show a group where the unit before was in another one, or in none.
         group, display = unit.get("group", ""), session.display
         if group and group != self._last:
