@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
-from compiler.ir.program import Node, Register, texts_of
+from compiler.ir.program import Node, Program, Register, texts_of
 from compiler.ir.tasks import Shell
 
 MOST = 8
@@ -19,11 +19,20 @@ def remarks(node: Node) -> list[str]:
     return lines if len(lines) <= MOST else [*lines[:MOST], "…"]
 
 
+def shells(program: Program) -> list[str]:
+    """The shells by which the commands of a program run."""
+    return sorted({node.task.interpreter for node in program.nodes if isinstance(node.task, Shell)})
+
+
+def listed(things: Sequence[str]) -> str:
+    """Things one after the other, as a sentence has them: `make, bash and python3`."""
+    return f"{', '.join(things[:-1])} and {things[-1]}" if things[1:] else "".join(things)
+
+
 def of_placeholders(nodes: Iterable[Node], registers: Iterable[Register]) -> Iterator[str]:
     """A sentence on what becomes of the placeholders in the texts of some nodes; nothing where they have none (M5)."""
     instances = {register.name for register in registers if register.role == "instance"}
     texts = (text for node in nodes for text in (node.title, *texts_of(node)))
     found = {item.written for text in texts for item in text.references if item.register in instances}
     if found:
-        names = " and ".join(f"`{name}`" for name in sorted(found))
-        yield f"{names} in a text is replaced by the number of the instance."
+        yield f"{listed([f'`{name}`' for name in sorted(found)])} in a text is replaced by the number of the instance."

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from backends.make.blocks import Words
-from backends.make.names import Names
+from backends.make.identifiers import Identifiers
 from backends.make.texts import visible
 from compiler.ir.program import Input, Program
 
@@ -32,7 +32,7 @@ def is_reserved(name: str) -> bool:
     return name in _RESERVED or name.startswith(_RESERVED_BEGINNINGS) or not _FIT.fullmatch(name)
 
 
-def input_rows(program: Program, names: Names, words: Words) -> Iterator[str]:
+def input_rows(program: Program, names: Identifiers, words: Words) -> Iterator[str]:
     """What RDC_UNITS says of inputs: slot, variable, type, whether one has to be given, and its rules."""
     for number, declared in enumerate(program.inputs, 1):
         given = "required" if declared.required else "optional"

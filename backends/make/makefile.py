@@ -16,9 +16,8 @@ from backends.make.rules import Rule, rules_of
 from backends.make.templating import render
 from backends.make.texts import comment, visible
 from backends.make.units import Units, is_unit
-from backends.remarks import of_placeholders
+from backends.remarks import listed, of_placeholders, shells
 from compiler.ir.program import Node, Program
-from compiler.ir.tasks import Shell
 from compiler.version import __version__
 
 VERBS = ("run", "resume", "status", "answer", "clean", "unlock", "help")
@@ -85,11 +84,9 @@ def _written(units: Units, node: Node, rules: list[Rule], prefix: str) -> Writte
 
 
 def _needs(program: Program, needs: Needs) -> str:
-    """What a run needs besides make."""
-    shells = {node.task.interpreter for node in program.nodes if isinstance(node.task, Shell)}
-    found = ["a POSIX shell with its usual tools", *(["bash"] if "bash" in shells else [])]
-    found += ["python3 3.9"] if needs.needs_helper else []
-    return ", ".join(found[:-1]) + " and " + found[-1] if found[1:] else found[0]
+    """What a run needs."""
+    tools = ["GNU make 3.81 or newer", "a POSIX shell with its usual tools"]
+    return listed(tools + ["bash"] * ("bash" in shells(program)) + ["python3 3.9"] * needs.needs_helper)
 
 
 def _explained(program: Program, units: Iterable[Written]) -> Iterator[str]:

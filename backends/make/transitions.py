@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import assert_never
 
 from backends.make.blocks import Words
-from backends.make.names import Names
+from backends.make.identifiers import Identifiers
 from backends.make.texts import visible
 from backends.marks import Marks
 from compiler.ir.edges import (
@@ -41,7 +41,7 @@ class Transitions:
     """Writes the transitions of a program. `own` has the counter of each unit that counts its own retries alone."""
 
     program: Program
-    names: Names
+    names: Identifiers
     words: Words
     own: Mapping[str, str]
 

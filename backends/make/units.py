@@ -11,8 +11,8 @@ from functools import cached_property
 from typing import assert_never
 
 from backends.make.blocks import Words, define
+from backends.make.identifiers import Identifiers
 from backends.make.inputs import input_rows
-from backends.make.names import Names
 from backends.make.texts import comment, visible, visible_lines
 from backends.make.transitions import Transitions, own_retries
 from backends.marks import NO_MARKS, Marks
@@ -45,9 +45,9 @@ class Units:
     has_rules: bool
 
     @cached_property
-    def names(self) -> Names:
+    def names(self) -> Identifiers:
         """The names of what stands in the program."""
-        return Names(self.program)
+        return Identifiers(self.program)
 
     @cached_property
     def words(self) -> Words:

@@ -15,6 +15,7 @@ from backends.python.calls import calls
 from backends.python.literals import comment, literal
 from backends.python.options import PythonOptions
 from backends.python.table import table
+from backends.remarks import listed, of_placeholders, shells
 from backends.templating import environment
 from compiler.ir.features import Feature
 from compiler.ir.program import Program
@@ -48,6 +49,8 @@ class PythonBackend(Backend[PythonOptions]):
                 included=program.sources[1:],
                 program=entries,
                 calls=called,
+                explained=list(of_placeholders(program.nodes, program.registers)),
+                shells=shells(program),
                 shared=_Shared(_name(beside), _digest(beside), needs(entries)) if beside else None,
                 runtime=None if beside else bundle(entries, called),
             )
@@ -65,7 +68,7 @@ class _Shared(NamedTuple):
 
 @cache
 def _templates() -> Environment:
-    return environment("backends.python", comment=comment, literal=literal)
+    return environment("backends.python", comment=comment, listed=listed, literal=literal)
 
 
 @cache

@@ -6,12 +6,14 @@
 # (sha256 aab78aa1666825a2a7fe876808aefedd63a0ee68b198d7a3236aadcf3dbb4410).
 # Do not edit: change the document and compile again.
 #
-# Needs Python 3.9 or newer and nothing else.
+# Needs Python 3.9 or newer and bash.
 # `run` starts, `resume` goes on after a stop or a crash, `status` says where the run stands, `--help` tells the rest.
 # State is kept in .rdc/canary-rollout in the current folder.
 #
 # First the runbook: a call for each unit, the line of the document on which it stands (`at`), what it does, and where the
 # run goes from there (`go`, with what the document says). Then the runtime that carries it out.
+# `retry(3)` does the unit up to three more times, and only then what stands behind `then`.
+# `{N}` in a text is replaced by the number of the instance.
 
 
 def runbook(about, unit, go, retry, complete, stop, ask):

@@ -6,7 +6,7 @@
 # (sha256 ae6a0ee34eb169cfa1b65192fac2f3defce466ff1fc7432fa8fc2a489da10ed9).
 # Do not edit: change the document and compile again.
 #
-# Needs Python 3.9 or newer and nothing else.
+# Needs Python 3.9 or newer and bash.
 # `run` starts, `resume` goes on after a stop or a crash, `status` says where the run stands, `--help` tells the rest.
 # State is kept in .rdc/choose-region in the current folder.
 #

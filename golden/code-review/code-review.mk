@@ -4,7 +4,7 @@
 # (sha256 45ea1e93a03de0912056d1b61b3256460af99f3bd275ff77984235ad6ea55699).
 # Do not edit: change the document and compile again.
 #
-# Needs GNU make 3.81 or newer, a POSIX shell with its usual tools.
+# Needs GNU make 3.81 or newer and a POSIX shell with its usual tools.
 # `make` runs the whole, `make resume` goes on after a stop or a crash, `make status` says where the run stands,
 # `make help` tells the rest. State is kept in .rdc/code-review.make in the current folder.
 

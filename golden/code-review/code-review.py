@@ -6,7 +6,7 @@
 # (sha256 45ea1e93a03de0912056d1b61b3256460af99f3bd275ff77984235ad6ea55699).
 # Do not edit: change the document and compile again.
 #
-# Needs Python 3.9 or newer and nothing else.
+# Needs Python 3.9 or newer.
 # `run` starts, `resume` goes on after a stop or a crash, `status` says where the run stands, `--help` tells the rest.
 # State is kept in .rdc/code-review in the current folder.
 #

@@ -6,7 +6,7 @@
 # (sha256 936d88fd2f1bc290ed61509d1c90b21f3efe7168f99ba008f79b34bf05dea086).
 # Do not edit: change the document and compile again.
 #
-# Needs Python 3.9 or newer and nothing else.
+# Needs Python 3.9 or newer and bash.
 # `run` starts, `resume` goes on after a stop or a crash, `status` says where the run stands, `--help` tells the rest.
 # State is kept in .rdc/database-migration in the current folder.
 #

@@ -6,12 +6,13 @@
 # (sha256 0779041148237fe90fd591dab9bbb17f1351df5bff2632548d8256a97edd3f93).
 # Do not edit: change the document and compile again.
 #
-# Needs Python 3.9 or newer and nothing else.
+# Needs Python 3.9 or newer and bash.
 # `run` starts, `resume` goes on after a stop or a crash, `status` says where the run stands, `--help` tells the rest.
 # State is kept in .rdc/import-pages in the current folder.
 #
 # First the runbook: a call for each unit, the line of the document on which it stands (`at`), what it does, and where the
 # run goes from there (`go`, with what the document says). Then the runtime that carries it out.
+# `{n}` in a text is replaced by the number of the instance.
 
 
 def runbook(about, unit, end, go, complete, stop):

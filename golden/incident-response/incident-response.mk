@@ -4,7 +4,7 @@
 # (sha256 d49fc416ac615d5b76c5a98adb2d0980d58918b7f745a6de8a9ad5141c35565f).
 # Do not edit: change the document and compile again.
 #
-# Needs GNU make 3.81 or newer, a POSIX shell with its usual tools.
+# Needs GNU make 3.81 or newer and a POSIX shell with its usual tools.
 # `make` runs the whole, `make resume` goes on after a stop or a crash, `make status` says where the run stands,
 # `make help` tells the rest. State is kept in .rdc/incident-response.make in the current folder.
 

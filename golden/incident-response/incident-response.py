@@ -6,7 +6,7 @@
 # (sha256 d49fc416ac615d5b76c5a98adb2d0980d58918b7f745a6de8a9ad5141c35565f).
 # Do not edit: change the document and compile again.
 #
-# Needs Python 3.9 or newer and nothing else.
+# Needs Python 3.9 or newer.
 # `run` starts, `resume` goes on after a stop or a crash, `status` says where the run stands, `--help` tells the rest.
 # State is kept in .rdc/incident-response in the current folder.
 #

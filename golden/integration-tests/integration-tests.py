@@ -6,7 +6,7 @@
 # (sha256 a1c2b1bdf339737228bee14d1f059befbae2500469568edc9170a62873bc3ba4).
 # Do not edit: change the document and compile again.
 #
-# Needs Python 3.9 or newer and nothing else.
+# Needs Python 3.9 or newer and bash.
 # `run` starts, `resume` goes on after a stop or a crash, `status` says where the run stands, `--help` tells the rest.
 # State is kept in .rdc/integration-tests in the current folder.
 #

@@ -6,12 +6,13 @@
 # (sha256 25eb6436d82aaec972178596d43482949743e7ba6c7542e7c28595547ccf5556).
 # Do not edit: change the document and compile again.
 #
-# Needs Python 3.9 or newer and nothing else.
+# Needs Python 3.9 or newer and bash.
 # `run` starts, `resume` goes on after a stop or a crash, `status` says where the run stands, `--help` tells the rest.
 # State is kept in .rdc/inventory-count in the current folder.
 #
 # First the runbook: a call for each unit, the line of the document on which it stands (`at`), what it does, and where the
 # run goes from there (`go`, with what the document says). Then the runtime that carries it out.
+# `{N}` and `{n}` in a text is replaced by the number of the instance.
 
 
 def runbook(about, unit, go, complete, stop):

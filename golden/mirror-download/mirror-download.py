@@ -6,7 +6,7 @@
 # (sha256 8a8d91020e9727567fdc780ac4951b990df558ce0c398c353bfc1bb34e18df30).
 # Do not edit: change the document and compile again.
 #
-# Needs Python 3.9 or newer and nothing else.
+# Needs Python 3.9 or newer and bash.
 # `run` starts, `resume` goes on after a stop or a crash, `status` says where the run stands, `--help` tells the rest.
 # State is kept in .rdc/mirror-download in the current folder.
 #

@@ -6,7 +6,7 @@
 # (sha256 0642adaa7d858874750fe117123a290c71d0b004f3ab37f6d8eb9c514a2c9561).
 # Do not edit: change the document and compile again.
 #
-# Needs Python 3.9 or newer and nothing else.
+# Needs Python 3.9 or newer and bash.
 # `run` starts, `resume` goes on after a stop or a crash, `status` says where the run stands, `--help` tells the rest.
 # State is kept in .rdc/nightly-cleanup in the current folder.
 #

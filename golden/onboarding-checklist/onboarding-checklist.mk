@@ -4,7 +4,7 @@
 # (sha256 7c1f7af75cab9526ab4342828f1f3c6e547edd4cb4197a8c99ab9cec73d968e7).
 # Do not edit: change the document and compile again.
 #
-# Needs GNU make 3.81 or newer, a POSIX shell with its usual tools.
+# Needs GNU make 3.81 or newer and a POSIX shell with its usual tools.
 # `make` runs the whole, `make resume` goes on after a stop or a crash, `make status` says where the run stands,
 # `make help` tells the rest. State is kept in .rdc/onboarding-checklist.make in the current folder.
 

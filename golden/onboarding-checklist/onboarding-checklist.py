@@ -6,12 +6,13 @@
 # (sha256 7c1f7af75cab9526ab4342828f1f3c6e547edd4cb4197a8c99ab9cec73d968e7).
 # Do not edit: change the document and compile again.
 #
-# Needs Python 3.9 or newer and nothing else.
+# Needs Python 3.9 or newer.
 # `run` starts, `resume` goes on after a stop or a crash, `status` says where the run stands, `--help` tells the rest.
 # State is kept in .rdc/onboarding-checklist in the current folder.
 #
 # First the runbook: a call for each unit, the line of the document on which it stands (`at`), what it does, and where the
 # run goes from there (`go`, with what the document says). Then the runtime that carries it out.
+# `retry(3)` does the unit up to three more times, and only then what stands behind `then`.
 
 
 def runbook(about, end, go, retry, complete, ask):

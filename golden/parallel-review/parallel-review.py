@@ -6,7 +6,7 @@
 # (sha256 9ba4e94ddf001688b9d23e42ce18a76943afca54f93198562686692d47ef7d60).
 # Do not edit: change the document and compile again.
 #
-# Needs Python 3.9 or newer and nothing else.
+# Needs Python 3.9 or newer.
 # `run` starts, `resume` goes on after a stop or a crash, `status` says where the run stands, `--help` tells the rest.
 # State is kept in .rdc/parallel-review in the current folder.
 #

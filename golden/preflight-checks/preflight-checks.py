@@ -6,7 +6,7 @@
 # (sha256 815ce11713390f50eaf0cdefdf5b2ba168c1a7b062baccff17b49393bf1e0d23).
 # Do not edit: change the document and compile again.
 #
-# Needs Python 3.9 or newer and nothing else.
+# Needs Python 3.9 or newer and bash.
 # `run` starts, `resume` goes on after a stop or a crash, `status` says where the run stands, `--help` tells the rest.
 # State is kept in .rdc/preflight-checks in the current folder.
 #

@@ -6,12 +6,13 @@
 # (sha256 c07f546f54a2ae8487e059d44a401f63e8b33dd183c8982c25754612ef209363).
 # Do not edit: change the document and compile again.
 #
-# Needs Python 3.9 or newer and nothing else.
+# Needs Python 3.9 or newer and bash.
 # `run` starts, `resume` goes on after a stop or a crash, `status` says where the run stands, `--help` tells the rest.
 # State is kept in .rdc/process-inbox in the current folder.
 #
 # First the runbook: a call for each unit, the line of the document on which it stands (`at`), what it does, and where the
 # run goes from there (`go`, with what the document says). Then the runtime that carries it out.
+# `{N}` in a text is replaced by the number of the instance.
 
 
 def runbook(about, unit, go, complete, stop):

@@ -6,7 +6,7 @@
 # (sha256 9793cad75c6f57c5c6d343de8f42e6a425437b2ebd21a28f28c8bdef6b2646d3).
 # Do not edit: change the document and compile again.
 #
-# Needs Python 3.9 or newer and nothing else.
+# Needs Python 3.9 or newer and bash.
 # `run` starts, `resume` goes on after a stop or a crash, `status` says where the run stands, `--help` tells the rest.
 # State is kept in .rdc/release-notes in the current folder.
 #

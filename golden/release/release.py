@@ -14,12 +14,13 @@
 # (sha256 c76b2bc08aaf8f28c5e46c205df05cb97f8091529eca14f919142aecf63b0adb).
 # Do not edit: change the document and compile again.
 #
-# Needs Python 3.9 or newer and nothing else.
+# Needs Python 3.9 or newer and bash.
 # `run` starts, `resume` goes on after a stop or a crash, `status` says where the run stands, `--help` tells the rest.
 # State is kept in .rdc/release in the current folder.
 #
 # First the runbook: a call for each unit, the line of the document on which it stands (`at`), what it does, and where the
 # run goes from there (`go`, with what the document says). Then the runtime that carries it out.
+# `retry(3)` does the unit up to three more times, and only then what stands behind `then`.
 
 
 def runbook(about, unit, end, go, retry, complete, stop):

@@ -6,7 +6,7 @@
 # (sha256 fafa9670954250f35c69d6ce7dc8c1e2fc2e673830efd733c658f2cdb7c82fd7).
 # Do not edit: change the document and compile again.
 #
-# Needs Python 3.9 or newer and nothing else.
+# Needs Python 3.9 or newer and bash.
 # `run` starts, `resume` goes on after a stop or a crash, `status` says where the run stands, `--help` tells the rest.
 # State is kept in .rdc/review-loop in the current folder.
 #

@@ -1,4 +1,4 @@
-"""Names in a Makefile for what a document has named: plain words of which nothing is ever expanded or evaluated."""
+"""Identifiers in a Makefile for what a document names: plain words of which nothing is ever expanded or evaluated."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ OUR_WORDS = frozenset({*PASS_OR_FAIL, *UNREAD, "yes", "no", "approved", "rejecte
 def names_for(ids: Iterable[str], taken: Collection[str] = ()) -> dict[str, str]:
     """A name for each id: the id itself where make and sh can carry it.
 
-    Names differ in more than `.`, `-` and `_`, since variables of the shell have `_` for all three.
+    Identifiers differ in more than `.`, `-` and `_`, since variables of the shell have `_` for all three.
     """
     found: dict[str, str] = {}
     keys = {key(name) for name in taken}
@@ -38,7 +38,7 @@ def key(name: str) -> str:
 
 
 @dataclass(frozen=True)
-class Names:
+class Identifiers:
     """The names of nodes, registers, scopes, and of the words of outcomes that somebody wrote."""
 
     program: Program
