@@ -1,16 +1,8 @@
 """Ends of nested runbooks, from which a run goes on (M8)."""
 
 from runtime_shim.display import one_line
-from runtime_shim.program import Table
 from runtime_shim.session import PASSES, Session
 from runtime_shim.walk import Move, filled
-
-
-def nested_end(name: str, unit: Table) -> str:
-    """Return the end of a nested runbook as people read it, by the paths of inclusion: `lint.runbook.md: STOP`."""
-    place, suffix, _ = name.rpartition(".runbook.md")
-    path = place.partition("/")[2]
-    return f"{path}{suffix}: {unit['result'].upper()}" if path else f"{name}: {unit['result'].upper()}"
 
 
 def show_ends(session: Session, move: Move) -> None:
@@ -19,7 +11,7 @@ def show_ends(session: Session, move: Move) -> None:
         unit = session.program["units"][name]
         if unit["task"] == "end":
             message = filled(unit, unit.get("message", ""), move.registers)
-            session.display.line("    " + one_line(f"{nested_end(name, unit)} {message}"))
+            session.display.line("    " + one_line(f"{name} {message}"))
 
 
 PASSES.append(show_ends)
