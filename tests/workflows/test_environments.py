@@ -105,6 +105,18 @@ def test_a_unit_whose_environment_is_refused_stops_the_run(tmp_path: Path) -> No
     assert (run.conclusion, log) == ("failure", ["1  secret-b"])
 
 
+def test_nothing_follows_a_job_that_is_out_of_time(tmp_path: Path) -> None:
+    text = text_of(tmp_path, THREE, {"checkout": False, **SECRETS})
+    log = tmp_path / "log"
+    run = engine.run(tmp_path, text, history=tmp_path / "h", expire="part_2/s2", env={"LOG": str(log)})
+    assert {name: job.result for name, job in run.jobs.items()} == {
+        "part_1": "success",
+        "part_2": "cancelled",
+        "part_3": "skipped",
+    }
+    assert [line[0] for line in log.read_text(encoding="utf-8").splitlines()] == ["1", "2"]
+
+
 def test_an_approval_is_asked_for_by_the_environment_of_the_unit_that_follows(tmp_path: Path) -> None:
     document = "## 1. Ask\n\nGo on?\n\n" + unit(2)
     text, run, log = walked(tmp_path, document, {"prompts": "environment", **SECRETS}, {"production": ["approved"]})
