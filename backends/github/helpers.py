@@ -28,7 +28,7 @@ def shared(job: Job, checkout: Step, folder: str) -> Job:
     """A job whose helpers are called from files."""
     if not any(step.helper for step in job.steps):
         return job
-    others = [_called(step) for step in job.steps if step.uses != checkout.uses]
+    others = [_called(step) for step in job.steps if step != checkout]
     place = posixpath.normpath(posixpath.join(WORKFLOWS, folder))
     copy = Step(
         "Take the helpers",

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from backends.base import Emission
+from backends.github.pins import pins
 from backends.options.mistakes import OptionsError
 from tests.rdc.cli_support import call
 from tests.workflows import act, engine
-from tests.workflows.compiling import emission, parsed
+from tests.workflows.compiling import emission, parsed, steps
 from tests.workflows.ends import end_of
 from tests.workflows.lint import findings, program
 from tests.workflows.test_continuation import DOCUMENT
@@ -92,6 +93,14 @@ def test_workflows_share_what_is_the_same(tmp_path: Path) -> None:
 
 def files(made: Emission) -> dict[str, str]:
     return {companion.path: companion.text for companion in made.companions}
+
+
+def test_a_checkout_of_the_option_setup_stays(tmp_path: Path) -> None:
+    pin = pins()["checkout"].reference
+    other = {"uses": pin, "with": {"repository": "owner/other", "path": "other"}}
+    found = [step.get("with") for step in steps(emission(tmp_path, OTHER, {**HELPERS, "setup": [other]}).text or "")]
+    assert found.count({"persist-credentials": False}) == 1
+    assert other["with"] in found
 
 
 def test_a_native_runbook_has_no_helpers(tmp_path: Path) -> None:
