@@ -144,9 +144,9 @@ class Runbook(Workflow[Parts]):
 
     def _kept(self, parts: Parts, part: Part) -> Iterator[Step]:
         if self.prompts.waits:
-            yield from waiting_saved(self._secrets.all, self.events, summary=self.options.summary)
+            yield from waiting_saved(self._secrets_in(part), self.events, summary=self.options.summary)
         elif part is not parts.parts[-1] and (when := onward(parts, part)) != "false":
-            yield from handed_over(part.id, self._secrets.all, when=when)
+            yield from handed_over(part.id, self._secrets_in(part), when=when)
 
 
 def _acts(part: Part) -> bool:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from tests.workflows import engine
 from tests.workflows.compiling import emission, parsed, text_of
@@ -23,7 +25,8 @@ def unit(number: int, *said: str) -> str:
     return f'## {number}. Unit\n\n```bash\necho "{number} $A $B" >> "$LOG"\n```\n\n{lines}\n'
 
 
-SECRETS: dict[str, object] = {"units": {"2": {"secrets": ["A"], "environment": "production"}, "*": {"secrets": ["B"]}}}
+PRODUCTION = {"2": {"secrets": ["A"], "environment": "production"}}
+SECRETS: dict[str, object] = {"units": {**PRODUCTION, "*": {"secrets": ["B"]}}}
 THREE = unit(1) + unit(2) + unit(3, "FAIL: RETRY 1 STOP")
 
 
@@ -103,6 +106,19 @@ def test_an_environment_of_a_unit_is_a_job_and_each_unit_gets_its_secrets(tmp_pa
 def test_a_unit_whose_environment_is_refused_stops_the_run(tmp_path: Path) -> None:
     _, run, log = walked(tmp_path, THREE, SECRETS, {"production": ["rejected"]})
     assert (run.conclusion, log) == ("failure", ["1  secret-b"])
+
+
+def test_no_job_knows_the_secrets_of_another(tmp_path: Path) -> None:
+    text = text_of(tmp_path, THREE, {"units": {"1": {"secrets": ["B"]}, **PRODUCTION}})
+    jobs = {name: yaml.safe_dump(job) for name, job in parsed(text)["jobs"].items()}
+    found = {name: set(re.findall(r"secrets\.(\w+)", job)) for name, job in jobs.items()}
+    assert found == {"part_1": {"B"}, "part_2": {"A"}, "part_3": set()}
+
+
+def test_an_end_behind_an_environment_is_no_job_of_its_own(tmp_path: Path) -> None:
+    document = unit(1) + unit(2, 'PASS: COMPLETE "Out"', 'FAIL: STOP "Broken"')
+    text, run, _ = walked(tmp_path, document, SECRETS, {"production": ["approved"]})
+    assert (str(end_of(text, run)), list(run.jobs)) == ("COMPLETE Out", ["part_1", "part_2"])
 
 
 def test_nothing_follows_a_job_that_is_out_of_time(tmp_path: Path) -> None:
