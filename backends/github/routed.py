@@ -208,4 +208,6 @@ class RoutedWorkflow(Workflow[RoutedParts]):
         if self.prompts.waits:
             yield from waiting_saved(self._secrets_in(part), self.events, routed=True)
         if parts.onward(part):
-            yield from handed_over(part.id, self._secrets_in(part), HANDED, when="steps.result.outputs.next", routed=True)
+            yield from handed_over(
+                part.id, self._secrets_in(part), HANDED, when="steps.result.outputs.next", routed=True
+            )

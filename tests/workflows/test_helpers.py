@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -93,6 +94,29 @@ def test_workflows_share_what_is_the_same(tmp_path: Path) -> None:
 
 def files(made: Emission) -> dict[str, str]:
     return {companion.path: companion.text for companion in made.companions}
+
+
+def _edited(helper: Path) -> None:
+    helper.write_text(f"echo mine\n{helper.read_text(encoding='utf-8')}", encoding="utf-8")
+
+
+def _linked(helper: Path) -> None:
+    helper.unlink()
+    helper.symlink_to("/dev/null")
+
+
+@pytest.mark.parametrize("changed", [_edited, _linked, Path.unlink])
+def test_helpers_that_are_not_those_of_the_workflow_are_not_run(
+    changed: Callable[[Path], None], tmp_path: Path
+) -> None:
+    text, folder = laid(tmp_path / "r", OTHER)
+    (helper,) = (folder / ".github/actions/rdc").glob("prepare-*.sh")
+    changed(helper)
+    run = engine.run(folder, text, history=tmp_path / "h", inputs={"answers": "pass"})
+    outcomes = [step.outcome for step in run.jobs["runbook"].steps]
+    assert outcomes == ["success", "failure", *["skipped"] * (len(outcomes) - 2)]
+    assert "mine" not in run.log
+    assert "Compile it again" in run.log
 
 
 def test_a_checkout_of_the_option_setup_stays(tmp_path: Path) -> None:
