@@ -146,6 +146,14 @@ def test_units_of_a_loop_get_their_own_secrets(tmp_path: Path) -> None:
     assert walked(tmp_path, document, options, {})[2] == ["1 secret-a ", "2  secret-b"]
 
 
+@pytest.mark.parametrize("command", ["echo", "env echo"])  # the second may set variables for the units after it
+def test_an_agent_in_a_loop_gets_no_secrets_of_other_units(command: str, tmp_path: Path) -> None:
+    document = unit(1).replace("echo", command) + "## 2. Ask\n\nFine?\n\n- YES: COMPLETE\n- NO: GOTO 1\n"
+    agent = 'echo "agent $A $B" >> "$LOG"; echo YES'
+    options = {"prompts": "agent", "agent": agent, "units": {"1": {"secrets": ["A"]}, "2": {"secrets": ["B"]}}}
+    assert walked(tmp_path, document, options, {})[2][-1] == "agent  secret-b"
+
+
 @pytest.mark.parametrize("prompts", ["answers", "agent", "environment"])
 def test_a_step_that_asks_people_gets_no_secrets(prompts: str, tmp_path: Path) -> None:
     text = text_of(tmp_path, DOCUMENT, {"prompts": prompts, "agent": "cat", "secrets": ["A"]})
