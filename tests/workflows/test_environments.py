@@ -121,6 +121,13 @@ def test_an_end_behind_an_environment_is_no_job_of_its_own(tmp_path: Path) -> No
     assert (str(end_of(text, run)), list(run.jobs)) == ("COMPLETE Out", ["part_1", "part_2"])
 
 
+@pytest.mark.parametrize("summary", [False, True])
+def test_a_job_for_an_end_that_several_jobs_lead_to_has_a_step(summary: bool, tmp_path: Path) -> None:
+    options = {"units": PRODUCTION, "summary": summary}
+    text, run, _ = walked(tmp_path, unit(1, "FAIL: COMPLETE") + unit(2), options, {"production": ["approved"]})
+    assert (str(end_of(text, run)), len(run.jobs)) == ("COMPLETE", 3)
+
+
 def test_nothing_follows_a_job_that_is_out_of_time(tmp_path: Path) -> None:
     text = text_of(tmp_path, THREE, {"checkout": False, **SECRETS})
     log = tmp_path / "log"
