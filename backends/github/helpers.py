@@ -1,7 +1,9 @@
 """The option `helpers: action`: what is no part of a runbook stands in files that the workflows of a repository share.
 
 A file is called by what it does and a digest of its text. So workflows of one version share it, and one of another
-version beside them has its own. Each job copies the files from the repository before anything of the runbook runs.
+version beside them has its own. Each job copies the files from the repository before anything of the runbook runs, and
+goes on only if they are what the workflow was compiled with: a token that may change any other file of a repository
+may not change its workflows.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from backends.base import MARK
 from backends.companions import Companion
 from backends.github.job import Job
 from backends.github.step import PLAIN_SHELL, Step
+from backends.github.templating import render
 from compiler.version import __version__
 
 WORKFLOWS = ".github/workflows"
@@ -28,18 +31,11 @@ def shared(job: Job, checkout: Step, folder: str) -> Job:
     """A job whose helpers are called from files."""
     if not any(step.helper for step in job.steps):
         return job
-    others = [_called(step) for step in job.steps if step.uses != checkout.uses]
-    place = posixpath.normpath(posixpath.join(WORKFLOWS, folder))
-    copy = Step(
-        "Take the helpers",
-        comments=("The files that the steps of this workflow share with others; nothing of the document is in them.",),
-        shell=PLAIN_SHELL,
-        run=f'cp -R {place} "{_COPIES}"',
-    )
+    others = [_called(step) for step in job.steps if step != checkout]
     permissions = job.permissions
     if not any(scope == "contents" for scope, _, _ in permissions):
         permissions = (_READ, *permissions)
-    steps = (replace(checkout, condition=""), copy, *others)
+    steps = (replace(checkout, condition=""), _taken(job, folder), *others)
     return replace(job, steps=steps, permissions=permissions)
 
 
@@ -50,12 +46,29 @@ def files(jobs: Iterable[Job], folder: str) -> Iterator[Companion]:
         yield Companion(f"{folder}/{name}", _text(run), "helpers-folder")
 
 
+def _taken(job: Job, folder: str) -> Step:
+    """Copies the helpers, and holds those that the job calls against what they were."""
+    digests = {_name(step): _digest(step) for step in job.steps if step.helper}
+    place = posixpath.normpath(posixpath.join(WORKFLOWS, folder))
+    return Step(
+        "Take the helpers",
+        comments=("The files that the steps of this workflow share with others; nothing of the document is in them.",),
+        shell=PLAIN_SHELL,
+        env={"HELPERS": "".join(f"{digest}  {name}\n" for name, digest in digests.items())},
+        run=render("helpers.sh.jinja", place=place, copies=_COPIES),
+    )
+
+
 def _called(step: Step) -> Step:
     return replace(step, run=f'. "{_COPIES}/{_name(step)}"') if step.helper else step
 
 
 def _name(step: Step) -> str:
-    return f"{step.helper}-{hashlib.sha256(_text(step.run).encode()).hexdigest()[:8]}.sh"
+    return f"{step.helper}-{_digest(step)[:8]}.sh"
+
+
+def _digest(step: Step) -> str:
+    return hashlib.sha256(_text(step.run).encode()).hexdigest()
 
 
 def _text(run: str) -> str:

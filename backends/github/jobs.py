@@ -76,8 +76,13 @@ class Jobs(ABC):
         return [*earlier, *map(self.gate, decisions), *map(self.entries, before.matrices if before else ())]
 
     def fine(self, part: Part) -> Iterator[str]:
-        """That no earlier job has failed, as expressions."""
-        return (f"needs.{name}.result != 'failure'" for name in self.before(part)[0])
+        """That each earlier job has come to its end, as expressions."""
+        return map(self.is_done, self.before(part)[0])
+
+    def is_done(self, job: str) -> str:
+        """That a job has come to its end, or was not needed: it may also fail, be cancelled, and be out of time."""
+        done = f"needs.{job}.result == 'success'"
+        return done if job == self.parts[0].id else f"{done} || needs.{job}.result == 'skipped'"
 
     def gate(self, place: Place) -> str:
         """The id of the job that waits for the approval of a place."""

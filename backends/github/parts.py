@@ -81,6 +81,8 @@ class Parts(Jobs):
         arrivals = {self._arrival(keys, arc) for arc in self.plan.flow.arcs[place.name]} or {_key(0)}
         wanted = self._wanted(place)
         (key, *others) = sorted(arrivals)
+        if not others and place.kind == "end":
+            return key  # it runs nothing that the environment could give anything to
         if not others and self._environment(key) == (wanted or self._of_approval(key)):
             return key
         last = max(arrivals)
@@ -204,15 +206,14 @@ class Parts(Jobs):
         return self.before(part)[0]
 
     def fine(self, part: Part) -> Iterator[str]:
-        """That no earlier job has failed, but for those that were rejected."""
+        """That each earlier job has come to its end, but for those that were rejected."""
         reached = self.whole(part)
         for other in self.parts[: self.parts.index(part)]:
-            if self.approves(other):
-                if reached == self._rejected(other.id):
-                    continue
-                yield f"needs.{other.id}.result != 'failure' || {self._approved(other.id)} != 'true'"
-            else:
-                yield f"needs.{other.id}.result != 'failure'"
+            rejected = self._rejected(other.id) if self.approves(other) else ""
+            if not rejected:
+                yield self.is_done(other.id)
+            elif reached != rejected:
+                yield f"{self.is_done(other.id)} || {rejected}"
 
     def asked(self, part: Part, place: Place) -> str:
         """People are to decide once the step has put the question."""

@@ -101,7 +101,7 @@ class Agents(Prompts):
     def unit(self, step: Step, node: Node) -> Step:
         """Asks the agent."""
         env = {**step.env, "RDC_UNIT": node.id, "RDC_PROMPT": question(node, last_line=self.last_line)}
-        run = render("agent.sh.jinja", hands_on=False, no=verdict_words(node)[1])
+        run = render("agent.sh.jinja", hands_on=False, withheld=False, no=verdict_words(node)[1])
         return replace(step, shell=self.shell("bash"), env=env, run=run)
 
 

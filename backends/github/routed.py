@@ -206,6 +206,8 @@ class RoutedWorkflow(Workflow[RoutedParts]):
 
     def _kept(self, parts: RoutedParts, part: Part) -> Iterator[Step]:
         if self.prompts.waits:
-            yield from waiting_saved(self._secrets.all, self.events, routed=True)
+            yield from waiting_saved(self._secrets_in(part), self.events, routed=True)
         if parts.onward(part):
-            yield from handed_over(part.id, self._secrets.all, HANDED, when="steps.result.outputs.next", routed=True)
+            yield from handed_over(
+                part.id, self._secrets_in(part), HANDED, when="steps.result.outputs.next", routed=True
+            )

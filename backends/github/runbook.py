@@ -134,8 +134,11 @@ class Runbook(Workflow[Parts]):
         summary = self.options.summary
         # To GitHub a run fails where somebody rejects a deployment, whatever the runbook says of that.
         is_rejected = any(any(parts.rejections(other)) for other in parts.parts[: parts.parts.index(part) + 1])
-        ends = list(Ends(parts, part, told=summary, certain=self.prompts.waits or is_rejected).steps())
+        certain = self.prompts.waits or is_rejected or not _acts(part)
+        ends = list(Ends(parts, part, told=summary, certain=certain).steps())
         yield from ends
+        if not (steps or ends):  # GitHub takes no job without a step
+            yield Step("Go on", run="true")
         if self.prompts.waits:
             waits = waiting_step(ends)
             yield replace(waits, comments=(_ENDS, *waits.comments))
@@ -144,9 +147,9 @@ class Runbook(Workflow[Parts]):
 
     def _kept(self, parts: Parts, part: Part) -> Iterator[Step]:
         if self.prompts.waits:
-            yield from waiting_saved(self._secrets.all, self.events, summary=self.options.summary)
+            yield from waiting_saved(self._secrets_in(part), self.events, summary=self.options.summary)
         elif part is not parts.parts[-1] and (when := onward(parts, part)) != "false":
-            yield from handed_over(part.id, self._secrets.all, when=when)
+            yield from handed_over(part.id, self._secrets_in(part), when=when)
 
 
 def _acts(part: Part) -> bool:

@@ -6,6 +6,7 @@ more than a row of such tools. What cannot be seen counts as used.
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterator
 
@@ -22,10 +23,13 @@ _SEPARATORS = frozenset(";&|()\n")
 _UNSEEN = ("`", "$(", "<(", ">(", "<<", "${!", "@P", "environ", "/proc")
 """What runs commands within a text, or reads variables without their names."""
 
+_COMMENT = re.compile(r"(?:^|[\s;&|()<>])#.*['\"\\]", re.MULTILINE)
+"""A comment with a quote in it, which would be taken for the begin of a text that reaches over the lines below."""
+
 
 def may_use(command: str, *names: str) -> bool:
     """Whether a command may use a variable whose name begins so, by itself or by a program that it runs."""
-    if any(text in command for text in (*names, *_UNSEEN)):
+    if any(text in command for text in (*names, *_UNSEEN)) or _COMMENT.search(command):
         return True
     try:
         return not all(word in _TOOLS for word in _programs(command))

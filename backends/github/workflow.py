@@ -193,6 +193,10 @@ class Workflow(ABC, Generic[JobsType]):
         """The secrets that units get, and what surrounds them does not."""
         return UnitSecrets(self.plan.program, self.options)
 
+    def _secrets_in(self, part: Part) -> Mapping[str, str]:
+        """What the units of a job get, and so what it may not keep: the other secrets do not come to its runner."""
+        return self._secrets.of(*(node for place in part.places if place not in part.matrices for node in place.nodes))
+
     def _own_variables(self, part: Part) -> dict[str, str]:  # noqa: ARG002 (the same for all)
         """What a called process is told of the run."""
         return {"RDC_RUN_ID": Expression("${{ github.run_id }}")}

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from tests.workflows import engine
 from tests.workflows.compiling import emission, parsed, text_of
@@ -23,7 +25,8 @@ def unit(number: int, *said: str) -> str:
     return f'## {number}. Unit\n\n```bash\necho "{number} $A $B" >> "$LOG"\n```\n\n{lines}\n'
 
 
-SECRETS: dict[str, object] = {"units": {"2": {"secrets": ["A"], "environment": "production"}, "*": {"secrets": ["B"]}}}
+PRODUCTION = {"2": {"secrets": ["A"], "environment": "production"}}
+SECRETS: dict[str, object] = {"units": {**PRODUCTION, "*": {"secrets": ["B"]}}}
 THREE = unit(1) + unit(2) + unit(3, "FAIL: RETRY 1 STOP")
 
 
@@ -105,6 +108,38 @@ def test_a_unit_whose_environment_is_refused_stops_the_run(tmp_path: Path) -> No
     assert (run.conclusion, log) == ("failure", ["1  secret-b"])
 
 
+def test_no_job_knows_the_secrets_of_another(tmp_path: Path) -> None:
+    text = text_of(tmp_path, THREE, {"units": {"1": {"secrets": ["B"]}, **PRODUCTION}})
+    jobs = {name: yaml.safe_dump(job) for name, job in parsed(text)["jobs"].items()}
+    found = {name: set(re.findall(r"secrets\.(\w+)", job)) for name, job in jobs.items()}
+    assert found == {"part_1": {"B"}, "part_2": {"A"}, "part_3": set()}
+
+
+def test_an_end_behind_an_environment_is_no_job_of_its_own(tmp_path: Path) -> None:
+    document = unit(1) + unit(2, 'PASS: COMPLETE "Out"', 'FAIL: STOP "Broken"')
+    text, run, _ = walked(tmp_path, document, SECRETS, {"production": ["approved"]})
+    assert (str(end_of(text, run)), list(run.jobs)) == ("COMPLETE Out", ["part_1", "part_2"])
+
+
+@pytest.mark.parametrize("summary", [False, True])
+def test_a_job_for_an_end_that_several_jobs_lead_to_has_a_step(summary: bool, tmp_path: Path) -> None:
+    options = {"units": PRODUCTION, "summary": summary}
+    text, run, _ = walked(tmp_path, unit(1, "FAIL: COMPLETE") + unit(2), options, {"production": ["approved"]})
+    assert (str(end_of(text, run)), len(run.jobs)) == ("COMPLETE", 3)
+
+
+def test_nothing_follows_a_job_that_is_out_of_time(tmp_path: Path) -> None:
+    text = text_of(tmp_path, THREE, {"checkout": False, **SECRETS})
+    log = tmp_path / "log"
+    run = engine.run(tmp_path, text, history=tmp_path / "h", expire="part_2/s2", env={"LOG": str(log)})
+    assert {name: job.result for name, job in run.jobs.items()} == {
+        "part_1": "success",
+        "part_2": "cancelled",
+        "part_3": "skipped",
+    }
+    assert [line[0] for line in log.read_text(encoding="utf-8").splitlines()] == ["1", "2"]
+
+
 def test_an_approval_is_asked_for_by_the_environment_of_the_unit_that_follows(tmp_path: Path) -> None:
     document = "## 1. Ask\n\nGo on?\n\n" + unit(2)
     text, run, log = walked(tmp_path, document, {"prompts": "environment", **SECRETS}, {"production": ["approved"]})
@@ -116,6 +151,14 @@ def test_units_of_a_loop_get_their_own_secrets(tmp_path: Path) -> None:
     document = unit(1) + unit(2, "PASS: COMPLETE", "FAIL: GOTO 1")
     options = {"units": {"1": {"secrets": ["A"]}, "2": {"secrets": ["B"]}}}
     assert walked(tmp_path, document, options, {})[2] == ["1 secret-a ", "2  secret-b"]
+
+
+@pytest.mark.parametrize("command", ["echo", "env echo"])  # the second may set variables for the units after it
+def test_an_agent_in_a_loop_gets_no_secrets_of_other_units(command: str, tmp_path: Path) -> None:
+    document = unit(1).replace("echo", command) + "## 2. Ask\n\nFine?\n\n- YES: COMPLETE\n- NO: GOTO 1\n"
+    agent = 'echo "agent $A $B" >> "$LOG"; echo YES'
+    options = {"prompts": "agent", "agent": agent, "units": {"1": {"secrets": ["A"]}, "2": {"secrets": ["B"]}}}
+    assert walked(tmp_path, document, options, {})[2][-1] == "agent  secret-b"
 
 
 @pytest.mark.parametrize("prompts", ["answers", "agent", "environment"])

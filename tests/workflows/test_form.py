@@ -56,6 +56,7 @@ UNSEEN = [
         "f() { make; }; f",
         "> x make",
     ],
+    *["echo a # it's\nmake\necho b # it's", "# see \\\nmake", 'echo a;# "\nmake\n# "'],
 ]
 
 

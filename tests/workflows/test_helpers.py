@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from backends.base import Emission
+from backends.github.pins import pins
 from backends.options.mistakes import OptionsError
 from tests.rdc.cli_support import call
 from tests.workflows import act, engine
-from tests.workflows.compiling import emission, parsed
+from tests.workflows.compiling import emission, parsed, steps
 from tests.workflows.ends import end_of
 from tests.workflows.lint import findings, program
 from tests.workflows.test_continuation import DOCUMENT
@@ -92,6 +94,39 @@ def test_workflows_share_what_is_the_same(tmp_path: Path) -> None:
 
 def files(made: Emission) -> dict[str, str]:
     return {companion.path: companion.text for companion in made.companions}
+
+
+def _edited(helper: Path) -> None:
+    helper.write_text(f"echo mine\n{helper.read_text(encoding='utf-8')}", encoding="utf-8")
+
+
+def _linked(helper: Path) -> None:
+    helper.unlink()
+    helper.symlink_to("/dev/null")
+
+
+@pytest.mark.parametrize("changed", [_edited, _linked, Path.unlink])
+def test_helpers_that_are_not_those_of_the_workflow_are_not_run(
+    changed: Callable[[Path], None], tmp_path: Path
+) -> None:
+    text, folder = laid(tmp_path / "r", OTHER, summary=True)
+    for name in ("prepare", "summary"):
+        (helper,) = (folder / ".github/actions/rdc").glob(f"{name}-*.sh")
+        changed(helper)
+    run = engine.run(folder, text, history=tmp_path / "h", inputs={"answers": "pass"})
+    outcomes = {step.name: step.outcome for step in run.jobs["runbook"].steps}
+    assert outcomes.pop("Check out") == "success"
+    assert {name for name, outcome in outcomes.items() if outcome != "skipped"} == {"Take the helpers", "Summary"}
+    assert "mine" not in run.log
+    assert "Compile it again" in run.log
+
+
+def test_a_checkout_of_the_option_setup_stays(tmp_path: Path) -> None:
+    pin = pins()["checkout"].reference
+    other = {"uses": pin, "with": {"repository": "owner/other", "path": "other"}}
+    found = [step.get("with") for step in steps(emission(tmp_path, OTHER, {**HELPERS, "setup": [other]}).text or "")]
+    assert found.count({"persist-credentials": False}) == 1
+    assert other["with"] in found
 
 
 def test_a_native_runbook_has_no_helpers(tmp_path: Path) -> None:

@@ -115,6 +115,7 @@ def run(
     payload: Mapping[str, Any] | None = None,
     environments: Mapping[str, Sequence[str]] = NOTHING,
     cancel: str = "",
+    expire: str = "",
     run_id: int = 1,
     by_table: bool = False,
     rerun: bool = False,
@@ -125,9 +126,10 @@ def run(
     `env` is what a runner has around a step, besides `PATH`. `github` are facts of that context, such as `ref`.
     `environments` has the protected ones with a decision for each job that comes to them, in order: `approved`,
     `rejected`, or `refused`, which is a refusal that no person has made (a branch policy, 30 days). `cancel` names a
-    step as `job/step` during which somebody cancels the run. With `by_table` units that a table answers start no
-    process (`table.mjs`); `env` has the folder of the table as `YARDSTICK`. With `rerun` only the jobs of that run that
-    have failed, and what needs them, are run again; `github` has to say that it is a further attempt.
+    step as `job/step` during which somebody cancels the run, `expire` one during which the time of its job is over.
+    With `by_table` units that a table answers start no process (`table.mjs`); `env` has the folder of the table as
+    `YARDSTICK`. With `rerun` only the jobs of that run that have failed, and what needs them, are run again; `github`
+    has to say that it is a further attempt.
     """
     answer = _ask(
         {
@@ -144,6 +146,7 @@ def run(
             "payload": payload,
             "environments": {name: list(decisions) for name, decisions in environments.items()},
             "cancel": cancel,
+            "expire": expire,
             "patience": PATIENCE,
             "byTable": by_table,
             "rerun": rerun,

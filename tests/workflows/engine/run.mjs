@@ -155,7 +155,7 @@ class Run {
 
   result() {
     const results = Object.values(this.results).map((job) => job.result);
-    if (this.isCancelled) return "cancelled";
+    if (this.isCancelled || results.includes("cancelled")) return "cancelled";
     return results.includes("failure") ? "failure" : "success";
   }
 

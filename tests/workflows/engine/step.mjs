@@ -29,6 +29,7 @@ export async function runStep(job, step, number) {
   else if (step.uses) act(job, step, all, done);
   else await execute(job, step, { all, own, number }, done);
   if (job.run.request.cancel === `${job.id}/${done.id}`) cancel(job, done);
+  else if (job.run.request.expire === `${job.id}/${done.id}`) stop(job, done);
   else done.conclusion = done.outcome === "failure" && isTolerated(step, contexts) ? "success" : done.outcome;
   return done;
 }
@@ -127,9 +128,14 @@ function isTolerated(step, contexts) {
 
 /** Somebody cancels the run while the step goes on. */
 function cancel(job, done) {
+  stop(job, done);
+  job.run.isCancelled = true;
+}
+
+/** The job ends while the step goes on; that its time is over does not cancel the run. */
+function stop(job, done) {
   Object.assign(done, { outcome: "cancelled", conclusion: "cancelled" });
   job.status = "cancelled";
-  job.run.isCancelled = true;
 }
 
 function statusFunctions(job) {
