@@ -58,6 +58,7 @@ WAYS = {
     "engine": Way(engine.compare, "github", tables=200, flow_only=True, missing=node),
     "engine-waiting": Way(engine.compare_in_pieces, "github", needs_prompts=True, tables=6, missing=node),
     "engine-agent": Way(engine.compare_with_agent, "github", needs_prompts=True, tables=6, missing=node),
+    "engine-units": Way(engine.compare_in_environments, "github", tables=6, every=4, missing=node),
     "engine-environment": Way(engine.compare_with_approvals, "github", needs_prompts=True, tables=6, missing=node),
 }
 

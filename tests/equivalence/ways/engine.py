@@ -47,6 +47,12 @@ def compare_with_agent(trial: Trial) -> bool:
     return github.compare_with_agent(trial, _run)
 
 
+def compare_in_environments(trial: Trial) -> bool:
+    """Run a case whose commands have environments about which nobody decides: they are in jobs of their own."""
+    text = github.in_environments(trial)
+    return github.check(trial, text, _run(trial, text))
+
+
 def compare_with_approvals(trial: Trial) -> bool:
     """Run a case whose prompts are approvals, which are given and refused by a table."""
     text = github.with_approvals(trial)

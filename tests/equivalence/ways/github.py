@@ -11,6 +11,7 @@ import zlib
 from collections.abc import Iterator, Mapping
 from typing import Protocol
 
+from compiler.ir.tasks import Shell
 from tests.equivalence.difference import DifferenceError, same
 from tests.equivalence.execution import Trial
 from tests.equivalence.scenario import FOLDER_VARIABLE
@@ -89,6 +90,24 @@ def compare_with_approvals(trial: Trial) -> bool:
     with stand_in() as reviews:
         ran = by_act(trial, reviewed(text, DECISION), api_url=reviews.url)
     return check(trial, text, ran, rejected=has_rejection(trial))
+
+
+def in_environments(trial: Trial) -> str:
+    """The workflow whose commands have environments of their own, but for those in loops, which cannot."""
+    commands = [node.id for node in trial.documents.program.nodes if isinstance(node.task, Shell)]
+    drawn = {name: zlib.crc32(name.encode()) % 4 for name in commands}
+    units = {name: {"environment": f"place-{number}"} for name, number in drawn.items() if number < 3}
+    options = {"checkout": False, "prompts": "agent", "agent": AGENT, "summary": _has_summary(trial)}
+    while True:
+        emission = trial.documents.emission("github", {**options, **({"units": units} if units else {})})
+        if emission.text is not None:
+            return emission.text
+        same("why environments are refused", {found.code for found in emission.diagnostics}, {REFUSED})
+        refused = {
+            name for name in units for found in emission.diagnostics if f"unit {name} is in a loop" in found.message
+        }
+        same("whether the refusal names a unit", bool(refused), True)
+        units = {name: said for name, said in units.items() if name not in refused}
 
 
 def workflow(trial: Trial, options: Mapping[str, object] = NOTHING) -> str:
