@@ -22,8 +22,12 @@ from compiler.ir.serialise import from_json
 from compiler.passes import optimise
 from runtime_shim.built import built
 
-# Two harmless documents, one for each form of Makefile.
-_HARMLESS = ("## 1. A\n\n```sh\ntrue\n```\n", "## 1. A\n\n## 2. B\n\n- NO: GOTO 1\n")
+# Harmless documents, one for each form of Makefile: rules of make, commands alone, and with questions.
+_HARMLESS = (
+    "## 1. A\n\n```sh\ntrue\n```\n",
+    "## 1. A\n\n```sh\ntrue\n```\n\n- FAIL: COMPLETE\n",
+    "## 1. A\n\n## 2. B\n\n- NO: GOTO 1\n",
+)
 _LIBYAML: type = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -138,14 +142,9 @@ def _shape(line: str) -> str:
     """A line with `*` for names of units, and for a list of them."""
     line = re.sub(r"^[\w-]+: [\w-]+ ; \$\(call RDC_RULE,[\w.-]+\)$", "*: * ; *", line, flags=re.ASCII)
     line = re.sub(r"^run: [\w-]+$", "run: *", line, flags=re.ASCII)
-    line = re.sub(r"^(RDC_(?:UNITS_ALONE|RULES|PROGRAM|STATE) :=)[\w./ -]*$", r"\1 *", line, flags=re.ASCII)
-    line = re.sub(
-        r"^define (?:escaped_)?(?:do|ask|after|choose|text|option|python|RDC_MODULE|RDC)_[\w.-]+$",
-        "define *",
-        line,
-        flags=re.ASCII,
-    )
-    return re.sub(r"\$\(RDC_LINE\)\$\(value RDC_MODULE_[A-Z]+\)", "", line)
+    line = re.sub(r"^(RDC_(?:UNITS_ALONE|RULES|PROGRAM|STATE|PARTS) :=)[\w./ -]*$", r"\1 *", line, flags=re.ASCII)
+    name = r"(?:escaped_)?(?:do|ask|after|choose|text|option|python|RDC_MODULE|RDC)_[\w.-]+"
+    return re.sub(rf"^define {name}$", "define *", line, flags=re.ASCII)
 
 
 def check_json(program: Program, text: str) -> None:
