@@ -6,9 +6,12 @@ LONGEST_COMMENT = 200
 
 
 def comment(text: str) -> str:
-    """A text that can stand in a comment for people: on one line, without what does not print, and not continued."""
+    """A text that can stand in a comment for people: on one line, without what does not print, and not continued.
+
+    It ends with neither a backslash nor a blank, so that one comes to the end of a line nowhere.
+    """
     shown = "".join(character if character.isprintable() else " " for character in text[:LONGEST_COMMENT])
-    return (shown + "…" if len(text) > LONGEST_COMMENT else shown).rstrip("\\")
+    return (shown + "…" if len(text) > LONGEST_COMMENT else shown).rstrip("\\ ")
 
 
 def visible(text: str) -> str:

@@ -5,13 +5,15 @@
 # Do not edit: change the document and compile again.
 #
 # Needs GNU make 3.81 or newer and a POSIX shell with its usual tools.
-# `make` runs the whole, `make resume` goes on after a stop or a crash, `make status` says where the run stands,
-# `make help` tells the rest. State is kept in .rdc/onboarding-checklist.make in the current folder.
+# `make` runs the whole, `make resume` goes on with a run that waits or was interrupted, `make status` says
+# where it stands, `make help` tells the rest. State is kept in .rdc/onboarding-checklist.make in the current folder.
 
 RDC_PROGRAM := cdbce1c02c99d5ae64327047c7ddc7d8
 
 # --- The units -----------------------------------------------------------------------------------------------------------
 # `do_X` is the command of unit X, `ask_X` what it asks or says, `after_X` where the run goes from there.
+# Words in capitals are the document's; `go`, `stop` and `finish` are what holds where it says nothing of its own there.
+# A text after a unit, or a second one after an end, names the transition that leads there; the first one is a message.
 # `retry 3` does the unit up to three more times, and only then what follows `||`.
 
 # 1.1. Laptop                                                                examples/onboarding-checklist.runbook.md:29
@@ -132,7 +134,8 @@ $(RDC_STEPS): RDC_MORE := RDC_MODULE_ALONE
 # `make -n` shows the commands in place of what would call the driver, which is handed over in the environment.
 RDC_SH := $(SHELL)
 RDC_HASH := \#
-RDC_DRY = $(findstring n,$(filter-out --%,$(firstword -$(MAKEFLAGS))))
+RDC_FLAGS = $(filter-out --%,$(firstword -$(MAKEFLAGS)))
+RDC_DRY = $(findstring n,$(RDC_FLAGS))
 RDC_CALL = $(if $(RDC_DRY),$(foreach unit,$(2),$(RDC_SHOW)),@exec $(RDC_SH) -c 'eval "$$RDC_GIVEN$$RDC"' rdc $(1))
 RDC_SHOW = $(info $(RDC_HASH) step-$(unit))$(info $(value do_$(unit))$(value escaped_do_$(unit))$(value ask_$(unit)))
 
@@ -151,7 +154,9 @@ export RDC_GIVEN
 
 # The driver, and in its first line where things are.
 RDC_TOP = $(filter-out $(firstword $(wildcard GNUmakefile makefile Makefile)),$(firstword $(MAKEFILE_LIST)))
-RDC_FOLDER = $(if $(findstring w,$(filter-out --%,$(firstword -$(MAKEFLAGS)))),$(CURDIR))
+# Told by `-C` to go to a folder, make says that it enters it, unless it is to be silent: then it may have been told.
+RDC_SILENT = $(findstring s,$(RDC_FLAGS))$(filter --no-print-directory,$(MAKEFLAGS))
+RDC_FOLDER = $(if $(findstring w,$(RDC_FLAGS))$(RDC_SILENT),$(CURDIR))
 RDC_SPECIAL = ' " ` \ & ; | < > ( ) [ ] { } * ? ! ~ $$ $(RDC_HASH)
 RDC_WORD = $(if $(word 2,$(1))$(strip $(foreach one,$(RDC_SPECIAL),$(findstring $(one),$(1)))),$(call RDC_QUOTED,$(1)),$(1))
 RDC_AGAIN = make$(if $(RDC_FOLDER), -C $(call RDC_WORD,$(RDC_FOLDER)))$(if $(RDC_TOP), -f $(call RDC_WORD,$(RDC_TOP)))

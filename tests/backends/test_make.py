@@ -174,6 +174,19 @@ def test_titles_prompts_and_messages_execute_nothing(text: str, commands_only: b
     assert not list(tmp_path.rglob("canary*"))
 
 
+@pytest.mark.parametrize("text", ["a \\ \\", "a \\\\ \\ \\", "a \\", "a\u00a0\\\u00a0\\", "{} \\ \\".format("x" * 197)])
+@pytest.mark.parametrize("end", ["", "- PASS: COMPLETE Done\n"], ids=["plain", "flow"])
+def test_the_prompt_above_a_command_stays_a_comment(text: str, end: str, tmp_path: Path) -> None:
+    """One that went on in the next line would make lines of make of the command."""
+    canary = "canary := $(shell touch canary)"
+    place = Place(tmp_path, f"# {text}\n\n## 1. {text}\n\n{text}\n\n```bash\n{canary}\n```\n\n{end}")
+    for words in (["-n"], ["help"]):
+        done = place.make(*words)
+        assert done.returncode == 0, done.stderr
+    assert canary in place.make("-n").stdout
+    assert not (tmp_path / "canary").exists()
+
+
 @pytest.mark.parametrize(
     "name", ["$(touch${IFS}canary)", "`touch${IFS}canary`", "a';touch${IFS}canary;'", 'a";touch${IFS}canary;"', "$@%*"]
 )

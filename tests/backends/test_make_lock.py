@@ -116,6 +116,24 @@ def test_a_command_that_outlived_its_driver_is_not_assumed_and_is_ended_before_i
     assert place.lines("log") == ["build", "ship"]
 
 
+@pytest.mark.parametrize("pid", ["0", "1", "-1", "01"])
+def test_what_left_no_process_of_its_own_is_not_ended(pid: str, tmp_path: Path) -> None:
+    """These numbers would send a signal to the group that asks, or to everything."""
+    place = Place(tmp_path, PLAIN.replace("echo build", "[ -e again ] || { touch again; kill -9 $PPID; }; echo build"))
+    place.make()
+    count = len((place.state / "journal").read_text(encoding="utf-8").splitlines())
+    (place.state / "process").write_text(f"{count} {pid} 0 {here()}\n", encoding="utf-8")
+    text = (tmp_path / "Makefile").read_text(encoding="utf-8")
+    # The driver sends no signals here, whatever it would do.
+    harmless = text.replace('load; "$$@"', 'load; kill() { [ "$$1" != -0 ] || command kill "$$@"; }; "$$@"')
+    assert harmless != text
+    (tmp_path / "Makefile").write_text(harmless, encoding="utf-8")
+    assert "still runs" not in place.make("status").stdout
+    done = place.make("resume", "RERUN=1")
+    assert "ending it" not in done.stderr
+    assert done.returncode == 0
+
+
 @pytest.mark.parametrize("elsewhere", ["other-host pid__4026531836_", "{host} pid__1_"], ids=["machine", "container"])
 def test_a_lock_of_another_place_is_never_judged_dead(elsewhere: str, tmp_path: Path) -> None:
     place = Place(tmp_path, PLAIN)

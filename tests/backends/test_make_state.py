@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -133,6 +134,32 @@ def test_a_line_that_was_not_written_to_its_end_counts_as_not_there(
     assert place.lines("log") == ["build", "ship"]
 
 
+@pytest.mark.skipif(not shutil.which("busybox"), reason="there is no busybox here")
+def test_an_awk_that_does_not_say_that_the_disk_is_full_takes_nothing_from_the_journal(tmp_path: Path) -> None:
+    place = Place(tmp_path, FLOW)
+    place.make()
+    with (place.state / "journal").open("a", encoding="utf-8") as journal:
+        journal.write("5 en")
+    before = (place.state / "journal").read_bytes()
+    shim = tmp_path / "bin"
+    shim.mkdir()
+    (shim / "awk").write_text('#!/bin/sh\nexec busybox awk "$@"\n', encoding="utf-8")
+    (shim / "awk").chmod(0o755)
+    refused = subprocess.run(
+        ["make", "resume"],
+        cwd=tmp_path,
+        env=environment({"PATH": f"{shim}:{os.environ['PATH']}"}),
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (150, 150)),  # a disk with so much room
+        restore_signals=False,
+        capture_output=True,
+        check=False,
+        text=True,
+    )
+    assert last_line(refused).startswith("rdc: error: the state cannot be written")
+    assert (place.state / "journal").read_bytes() == before
+    assert last_line(place.make("resume")) == "rdc: WAITING 2"
+
+
 @pytest.mark.parametrize("flag", ["-i", "-k", "-j4"])
 def test_no_flag_of_make_makes_it_go_on_after_a_stop(flag: str, tmp_path: Path) -> None:
     """With `-i` make itself ends with 0, whatever a Makefile does."""
@@ -155,9 +182,10 @@ def test_a_run_that_was_interrupted_goes_on_as_one_decides(
     place = Place(tmp_path, document)
     ended.append(place.start())
     os.killpg(ended[0].pid, number)
-    said, _ = ended[0].communicate(timeout=PATIENCE)
+    said, shown = ended[0].communicate(timeout=PATIENCE)
     assert ended[0].returncode
     assert said.splitlines()[-1] == "rdc: INTERRUPTED 2"
+    assert "\nrdc: to go on: make resume\n" in shown
     undecided = place.make("resume")
     assert undecided.returncode
     assert last_line(undecided) == "rdc: WAITING 2"

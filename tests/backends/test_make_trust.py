@@ -160,11 +160,12 @@ def test_a_finished_run_of_another_version_is_told_and_archived(tmp_path: Path) 
     assert place.lines("log") == ["build", "ship", "build", "send"]
 
 
-def test_hints_name_the_folder_that_make_was_told(tmp_path: Path) -> None:
+@pytest.mark.parametrize("silent", [[], ["-s"], ["--no-print-directory"]], ids=["", "silent", "without folders"])
+def test_hints_name_the_folder_that_make_was_told(silent: list[str], tmp_path: Path) -> None:
     folder = tmp_path / "it's here"
     folder.mkdir()
     Place(folder, FLOW)
-    words = ["make", "-C", str(folder)]
+    words = ["make", *silent, "-C", str(folder)]
     done = subprocess.run(words, cwd=tmp_path, env=environment({}), capture_output=True, check=False, text=True)
     (hint,) = re.findall(r"to go on:  (.*)", done.stderr)
     answer = re.findall(r"to answer: (.*yes)$", done.stderr, re.MULTILINE)

@@ -60,9 +60,10 @@ call_out() {
   set -- "$rdc_files/call" "$(registers)" "$rdc_files/values" "$rdc_files/outcome" "$rdc_answer.$rdc_call"
   for rdc_entry in $rdc_entries; do
     if [ "$rdc_entry" = - ]; then rdc_value=$rdc_ask_U; else eval "rdc_value=\$rdc_entry${rdc_entry#_}_U"; fi
-    rdc_prompt=$rdc_files/prompts/$rdc_unit${rdc_entry#-}.$rdc_call
-    { fill "$rdc_value" > "$rdc_files/new" && mv "$rdc_files/new" "$rdc_prompt"; } 2> /dev/null || unkept
-    set -- "$@" "$rdc_prompt"
+    rdc_prompt=$rdc_unit${rdc_entry#-}.$rdc_call
+    filled "$rdc_value"
+    keep "$rdc_value" "prompts/$rdc_prompt"
+    set -- "$@" "$rdc_files/prompts/$rdc_prompt"
   done
   for rdc_entry in $rdc_entries; do set -- "$@" "$rdc_answer${rdc_entry#-}.$rdc_call"; done
   rm -f "$rdc_files/outcome"

@@ -7,7 +7,8 @@ command : 2> /dev/null 3<&0 || exec < /dev/null
 # A write that is not possible is seen by its status, which these signals would not leave time for.
 command trap : PIPE XFSZ 2> /dev/null
 # Variables begin with `rdc_`, so that a command sees none in place of its own; what make hands over is not for it.
-unset RDC RDC_GIVEN RDC_STEP_INSTANCE RDC_SUBSTEP_INSTANCE MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
+unset RDC RDC_GIVEN RDC_STEP_INSTANCE RDC_SUBSTEP_INSTANCE
+unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES MAKE_TERMOUT MAKE_TERMERR
 rdc_verb=$1 rdc_journal=$rdc_state/journal rdc_files=$rdc_state rdc_folders='' rdc_id='' rdc_last=''
 rdc_way='' rdc_over='' rdc_child='' rdc_changes='' rdc_outcome='' rdc_ended='' rdc_assume=''
 
@@ -215,6 +216,7 @@ interrupt() {
   trap '' INT TERM HUP
   [ "$rdc_how$1" != besideINT ] || set -- '' # the key has reached it by itself
   [ -z "$rdc_child" ] || end_process "$rdc_child" 0 "$1" 200
+  [ -z "$rdc_id" ] || [ "$rdc_verb" = step ] || say "rdc: to go on: ${rdc_again}resume"
   end 130 "INTERRUPTED${rdc_id:+ $rdc_id}"
 }
 heed() { # signals; and finds out how commands are called

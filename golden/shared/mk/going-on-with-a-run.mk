@@ -9,6 +9,7 @@ take_up() {
   lock; read_journal; go_to_unit
   [ "$rdc_tail" = whole ] ||
     { LC_ALL=C awk -v n="$rdc_count" 'NR <= n' "$rdc_journal" > "$rdc_journal.whole" &&
+      [ "$(wc -l < "$rdc_journal.whole")" -eq "$rdc_count" ] && # some awks do not say that the disk is full
       mv "$rdc_journal.whole" "$rdc_journal"; } 2> /dev/null || fail "the state cannot be written: $rdc_journal"
 }
 # Nothing of a journal is believed: names have to be known, and values numbers.
@@ -66,7 +67,7 @@ decide() {
 # Whether what the unit has called outlived its driver; its number was on record before it ran.
 is_left() {
   { read -r rdc_value rdc_left rdc_since rdc_where < "$rdc_files/process"; } 2> /dev/null || return 1
-  [ "$rdc_value:$rdc_where" = "$rdc_count:$rdc_place" ] && is_number "$rdc_left" || return 1
+  [ "$rdc_value:$rdc_where" = "$rdc_count:$rdc_place" ] && is_number "$rdc_left" && [ "$rdc_left" -gt 1 ] || return 1
   alive "$rdc_left" "$rdc_since" || ! calls_ended
 }
 end_left() { end_process "$rdc_left" "$rdc_since" TERM 100; }

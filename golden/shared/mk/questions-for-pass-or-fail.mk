@@ -118,7 +118,7 @@ check_answers() {
 answer_lines() {
   case $(LC_ALL=C tr -d ' \t\r\n\000' < "${rdc_given_ANSWERS-}" | LC_ALL=C cut -c 1-2) in
     '{"' | '{}') ;; # a unit may be called {N}
-    *) cat "${rdc_given_ANSWERS-}"; return ;;
+    *) cat < "$rdc_given_ANSWERS"; return ;;
   esac
   python3 -I -c '
 import json, sys
