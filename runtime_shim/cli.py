@@ -54,7 +54,8 @@ class Subcommands(Session):
 
     def status(self) -> int:
         """Say where the run stands."""
-        facts = describe(self, self.read() if os.path.exists(self.store.path) else None)
+        is_busy = self.store.is_busy()  # asked first: a run that ends between the two has not been interrupted
+        facts = describe(self, self.read() if os.path.exists(self.store.path) else None, is_busy)
         return self.display.say([json.dumps(facts, indent=2)] if self.options.json else status_lines(self, facts))
 
     def reset(self) -> int:
@@ -93,7 +94,7 @@ def help_of(program: Table, prog: str, command: str) -> list[str]:
     lines = [f"  {name:8}{text}" for name, (text, _) in COMMANDS.items()]
     if command in COMMANDS:
         lines = [f"  {name + ' ' + takes:32}{text}" for owners, name, takes, text in OPTIONS if command in owners]
-    return [f"usage: {prog} {command or 'COMMAND'} [OPTION]...", "", program["title"], "", *lines]
+    return [f"usage: {prog} {command} [OPTION]...", "", program["title"], "", *lines]
 
 
 def read_words(prog: str, command: str, words: list[str]) -> types.SimpleNamespace:
@@ -128,8 +129,8 @@ def read_words(prog: str, command: str, words: list[str]) -> types.SimpleNamespa
 def execute(program: Table, words: list[str], prog: str, display: Display) -> int:
     """Do what the subcommand says."""
     command = words[0] if words else ""
-    if {"-h", "--help"} & set(words[: 1 + (command in COMMANDS)]):
-        return display.say(help_of(program, prog, command))
+    if {"-h", "--help"} & set(words if command in COMMANDS else words[:1]):
+        return display.say(help_of(program, prog, command if command in COMMANDS else "COMMAND"))
     if command not in COMMANDS:
         wrong = f"no command {command!a}" if words else "no subcommand was given"
         raise RefusedError(f"{wrong}: there are {', '.join(COMMANDS)} (see: {prog} --help)")

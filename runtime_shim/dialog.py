@@ -1,5 +1,6 @@
 """A question to the person at the terminal."""
 
+import os
 import signal
 import sys
 import termios
@@ -39,7 +40,7 @@ def question(display: Display, signals: Signals, text: str, choices: str) -> Opt
         while typed and not word:
             display.line(prompt, end="")
             with signals.listening():
-                typed = sys.stdin.readline()
+                typed = os.read(sys.stdin.fileno(), 4096).decode(errors="replace")
             word = known.get(typed.strip().lower())
             if not word:
                 display.line(f"Please type {choices.replace('/', ' or ')}." if typed else "")

@@ -10,6 +10,7 @@ from typing import Optional
 from runtime_shim.program import Table
 
 GRACE = 5.0  # seconds from SIGTERM to SIGKILL
+TOLERANCE = 5  # ticks: journals of older programs say when a process was recorded, which is a little later
 
 
 def started_at(pid: int) -> Optional[int]:
@@ -22,7 +23,8 @@ def started_at(pid: int) -> Optional[int]:
 
 def is_alive(process: Table) -> bool:
     """Tell whether a recorded process still lives; another one may have its number by now."""
-    return process["since"] is not None and started_at(process["pid"]) == process["since"]
+    began, since = started_at(process["pid"]), process["since"]
+    return None not in (began, since) and abs(began - since) <= TOLERANCE
 
 
 def signal_groups(groups: Iterable[int], *numbers: int) -> None:

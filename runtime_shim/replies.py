@@ -48,7 +48,7 @@ def typed(display: Display, signals: Signals, prompt: str, is_long: bool = False
     while True:
         try:
             with signals.listening():
-                line = sys.stdin.readline()
+                line = sys.stdin.buffer.readline().decode(sys.stdin.encoding, "surrogateescape")
         except Interrupted:
             display.line()
             raise

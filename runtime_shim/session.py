@@ -327,8 +327,7 @@ class Session:
         )
 
     def _about(self, name: str) -> Record:
-        unit, registers = self.program["units"][name], self.state.registers
-        about = {"unit": name, "title": self.filled(unit, "title"), "attempt": attempt_of(unit, registers)}
-        instances: Registers = {}
-        instances = instances_of(unit, registers)  # for: variables
-        return {**about, "instances": instances}
+        unit, now = self.program["units"][name], self.state.registers
+        about = {"unit": name, "title": self.filled(unit, "title"), "attempt": attempt_of(unit, now), "instances": {}}
+        about["instances"] = instances_of(unit, now)  # for: variables
+        return about

@@ -131,11 +131,10 @@ class Store:
 
     def is_there(self) -> bool:
         """Tell whether lock and journal are still where they were; a command may have removed them."""
-        try:
+        with suppress(OSError):
             found = ((os.fstat(file), os.stat(os.path.join(self.folder, name))) for name, file in self._files.items())
             return all(os.path.samestat(ours, theirs) for ours, theirs in found)
-        except OSError:
-            return False
+        return False
 
     def open(self) -> None:
         """Open the journal, as it was read, for appending; a torn end is repaired."""

@@ -370,6 +370,7 @@ def read_pairs(place: str, path: str) -> dict[str, str]:
 
 
 GRACE = 5.0  # seconds from SIGTERM to SIGKILL
+TOLERANCE = 5  # ticks: journals of older programs say when a process was recorded, which is a little later
 
 
 def started_at(pid: int) -> Optional[int]:
@@ -382,7 +383,8 @@ def started_at(pid: int) -> Optional[int]:
 
 def is_alive(process: Table) -> bool:
     """Tell whether a recorded process still lives; another one may have its number by now."""
-    return process["since"] is not None and started_at(process["pid"]) == process["since"]
+    began, since = started_at(process["pid"]), process["since"]
+    return None not in (began, since) and abs(began - since) <= TOLERANCE
 
 
 def signal_groups(groups: Iterable[int], *numbers: int) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import subprocess
+import symtable
 import sys
 from pathlib import Path
 from typing import Any
@@ -158,6 +160,30 @@ def test_the_runtime_of_a_program_keeps_its_budget(name: str) -> None:
     assert length(source) <= most
 
 
+def undefined(source: str) -> set[str]:
+    """The names that code reads as those of its module, and that neither the module nor Python has."""
+    module = symtable.symtable(source, "program.py", "exec")
+    tables, found = [module], set(dir(builtins))
+    read: set[str] = set()
+    found.update(each.get_name() for each in module.get_symbols() if each.is_assigned() or each.is_imported())
+    while tables:
+        table_ = tables.pop()
+        tables += table_.get_children()
+        names = (each for each in table_.get_symbols() if each.is_referenced())
+        read.update(each.get_name() for each in names if each.is_global() or table_ is module)
+    return read - found - {"__file__"}
+
+
+@pytest.mark.parametrize("name", [*BUDGETS, *PROGRAMS])
+def test_all_that_a_runtime_mentions_is_in_it(name: str, tmp_path: Path) -> None:
+    is_runbook = name in BUDGETS
+    source = document(tmp_path, BUDGETS[name][1]) if is_runbook else emitted(program(node("1", PROGRAMS[name][1]))).text
+    assert source
+    ast.parse(source, feature_version=(3, 9))
+    assert undefined(source) == set()
+    assert undefined(source.replace("\ndef unframed(", "\ndef renamed(")) == {"unframed"}, "it would be noticed"
+
+
 def test_what_a_program_does_not_have_is_not_bundled(tmp_path: Path) -> None:
     source = document(tmp_path, COMMANDS)
     for absent in (
@@ -226,6 +252,8 @@ def test_a_runtime_that_was_altered_is_not_run(shared: tuple[Path, Path]) -> Non
         assert (refused.returncode, refused.stdout) == (2, "")
         assert refused.stderr.startswith(f"rdc: error: {runtime}")
         assert refused.stderr.count("\n") == 1
+    silent = ["sh", "-c", 'exec "$0" "$1" run 2>&-', sys.executable, str(script)]
+    assert subprocess.run(silent, stdout=subprocess.DEVNULL, check=False).returncode == 2, "1 would be a STOP"
 
 
 def test_a_runtime_of_another_version_has_another_name(

@@ -201,8 +201,8 @@ class Screen:
         self._at += match.end()
         return match.group()
 
-    def type(self, text: str) -> None:
-        os.write(self._terminal, text.encode())
+    def type(self, text: str | bytes) -> None:
+        os.write(self._terminal, text if isinstance(text, bytes) else text.encode())
 
     def close(self) -> int:
         """Read to the end and return the exit code."""

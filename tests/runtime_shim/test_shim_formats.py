@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import json
 import shutil
+import signal
+import subprocess
 from pathlib import Path
 
+import pytest
+
+from runtime_shim.journal import encode
+from runtime_shim.leftover import started_at
 from tests.runtime_shim.shim_process import Place, Table, ask, program, shell
 
 JOURNALS = Path(__file__).parent / "journals"
@@ -39,3 +45,23 @@ def test_run_that_was_interrupted_is_decided_about(tmp_path: Path) -> None:
     assert "INTERRUPTED at 1" in place.run("status").out
     assert place.run("resume").code == 75
     assert place.run("resume", "--assume", "fail").last == "rdc: STOP gave up"
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="only /proc tells when a process began")
+def test_command_that_outlived_an_older_program_is_not_run_beside_itself(tmp_path: Path) -> None:
+    place = place_with(tmp_path, INTERRUPTED, "format1-interrupted")
+    command = subprocess.Popen(["sleep", "60"], start_new_session=True)
+    try:
+        began, (begin, process) = started_at(command.pid), place.records()
+        assert began is not None
+        for later, lives in ((0, True), (5, True), (6, False)):  # it wrote when it asked, a little later
+            note = {**process, "pid": command.pid, "since": began + later}
+            place.journal.write_bytes(encode(begin) + encode(note))
+            assert (f"still runs (pid {command.pid})" in place.run("resume").err) == lives
+        place.journal.write_bytes(encode(begin) + encode({**process, "pid": command.pid, "since": began + 1}))
+        assert place.run("resume", "--assume", "pass").code == 2
+        place.run("resume", "--rerun-interrupted")
+        assert command.wait(10) == -signal.SIGTERM, "it is ended before it is run again"
+    finally:
+        command.kill()
+        command.wait()

@@ -440,3 +440,34 @@ def test_a_question_is_shown_with_the_answer_that_was_given(tmp_path: Path, word
     status = place.run("status").out.splitlines()
     assert [line.split()[0] for line in status if "Review" in line] == [word, outcome.upper()]
     assert json.loads(place.run("status", "--json").out)["finished"][0]["outcome"] == outcome
+
+
+@pytest.mark.parametrize("words", [("--help",), ("run", "--help"), ("run", "--dry-run", "-h")])
+def test_help_is_given_wherever_it_is_asked_for(tmp_path: Path, words: tuple[str, ...]) -> None:
+    place = Place(tmp_path, program({"1": shell("touch done", "COMPLETE")}))
+    shown = place.run(*words)
+    assert (shown.code, shown.err) == (0, "")
+    assert shown.out.splitlines()[0].endswith(f"deploy.py {'COMMAND' if words[0] == '--help' else 'run'} [OPTION]...")
+    assert not place.text("done")
+
+
+def test_run_that_ends_while_its_status_is_read_was_not_interrupted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    from runtime_shim import main  # noqa: PLC0415
+    from runtime_shim.state import Store  # noqa: PLC0415
+
+    table = program({"1": shell("true", "COMPLETE")})
+    place = Place(tmp_path, table)
+    assert place.run("run").code == 0
+    whole = place.journal.read_bytes()
+    place.journal.write_bytes(b"".join(whole.splitlines(keepends=True)[:-1]))
+
+    def ends(_store: Store) -> bool:
+        place.journal.write_bytes(whole)
+        return False
+
+    monkeypatch.setattr(Store, "is_busy", ends)
+    monkeypatch.chdir(tmp_path)
+    assert main(table, ["status", "--json"], "deploy.py") == 0
+    assert json.loads(capfd.readouterr().out)["state"] == "complete"

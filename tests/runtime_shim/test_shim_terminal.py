@@ -250,3 +250,14 @@ def test_prompt_of_a_command_is_shown_once_per_visit(tmp_path: Path) -> None:
     assert terminal.close() == 0
     assert "attempt 3" in terminal.seen
     assert terminal.seen.count("Mind the gap.") == 1
+
+
+def test_bytes_that_are_no_text_are_no_answer(tmp_path: Path) -> None:
+    place = Place(tmp_path, program({"1": ask("COMPLETE")}))
+    terminal = screen(place, "run", PYTHONIOENCODING="utf-8:strict")
+    terminal.expect(r"\[pass/fail\] ")
+    terminal.type(b"\xff\xfepass\n")
+    terminal.expect("Please type pass or fail")
+    terminal.expect(r"\[pass/fail\] ")
+    terminal.type("pass\n")
+    assert terminal.close() == 0

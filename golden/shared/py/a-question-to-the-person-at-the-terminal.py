@@ -14,7 +14,7 @@ def question(display, signals, text, choices):  # Ask for one of the choices; No
         while typed and not word:
             display.line(prompt, end="")
             with signals.listening():
-                typed = sys.stdin.readline()
+                typed = os.read(sys.stdin.fileno(), 4096).decode(errors="replace")
             word = known.get(typed.strip().lower())
             if not word:
                 display.line(f"Please type {choices.replace('/', ' or ')}." if typed else "")

@@ -201,9 +201,8 @@ class Session:  # One call of a program: what the operator wants, the state that
             reason,
         )
     def _about(self, name):
-        unit, registers = self.program["units"][name], self.state.registers
-        about = {"unit": name, "title": self.filled(unit, "title"), "attempt": attempt_of(unit, registers)}
-        instances = {}
-        instances = instances_of(unit, registers)
-        return {**about, "instances": instances}
+        unit, now = self.program["units"][name], self.state.registers
+        about = {"unit": name, "title": self.filled(unit, "title"), "attempt": attempt_of(unit, now), "instances": {}}
+        about["instances"] = instances_of(unit, now)
+        return about
 

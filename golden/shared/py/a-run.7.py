@@ -208,8 +208,6 @@ class Session:  # One call of a program: what the operator wants, the state that
             reason,
         )
     def _about(self, name):
-        unit, registers = self.program["units"][name], self.state.registers
-        about = {"unit": name, "title": self.filled(unit, "title"), "attempt": attempt_of(unit, registers)}
-        instances = {}
-        return {**about, "instances": instances}
+        unit, now = self.program["units"][name], self.state.registers
+        return {"unit": name, "title": self.filled(unit, "title"), "attempt": attempt_of(unit, now), "instances": {}}
 

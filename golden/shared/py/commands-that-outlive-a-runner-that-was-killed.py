@@ -1,5 +1,6 @@
 # --- Commands that outlive a runner that was killed: found again by pid and start time (R2).
 GRACE = 5.0  # seconds from SIGTERM to SIGKILL
+TOLERANCE = 5  # ticks: journals of older programs say when a process was recorded, which is a little later
 
 def started_at(pid):  # Return when a process began, in ticks of the machine; None if it is gone, or without /proc.
     with suppress(OSError), open(f"/proc/{pid}/stat", "rb") as file:
@@ -8,7 +9,8 @@ def started_at(pid):  # Return when a process began, in ticks of the machine; No
     return None
 
 def is_alive(process):  # Tell whether a recorded process still lives; another one may have its number by now.
-    return process["since"] is not None and started_at(process["pid"]) == process["since"]
+    began, since = started_at(process["pid"]), process["since"]
+    return None not in (began, since) and abs(began - since) <= TOLERANCE
 
 def signal_groups(groups, *numbers):  # Send signals to process groups that may be gone.
     for group in groups:

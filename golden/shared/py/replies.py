@@ -28,7 +28,7 @@ def typed(display, signals, prompt, is_long=False):  # Return what a person type
     while True:
         try:
             with signals.listening():
-                line = sys.stdin.readline()
+                line = sys.stdin.buffer.readline().decode(sys.stdin.encoding, "surrogateescape")
         except Interrupted:
             display.line()
             raise

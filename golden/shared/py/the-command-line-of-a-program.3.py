@@ -21,7 +21,8 @@ class Subcommands(Session):  # What an operator can have a program do; each retu
             self.adopt()
         return self.go(resumed=True)
     def status(self):  # Say where the run stands.
-        facts = describe(self, self.read() if os.path.exists(self.store.path) else None)
+        is_busy = self.store.is_busy()  # asked first: a run that ends between the two has not been interrupted
+        facts = describe(self, self.read() if os.path.exists(self.store.path) else None, is_busy)
         return self.display.say([json.dumps(facts, indent=2)] if self.options.json else status_lines(self, facts))
     def reset(self):  # Archive a run, a damaged one too.
         self.alone()
@@ -55,7 +56,7 @@ def help_of(program, prog, command):  # Return what the program, or one of its c
     lines = [f"  {name:8}{text}" for name, (text, _) in COMMANDS.items()]
     if command in COMMANDS:
         lines = [f"  {name + ' ' + takes:32}{text}" for owners, name, takes, text in OPTIONS if command in owners]
-    return [f"usage: {prog} {command or 'COMMAND'} [OPTION]...", "", program["title"], "", *lines]
+    return [f"usage: {prog} {command} [OPTION]...", "", program["title"], "", *lines]
 
 def read_words(prog, command, words):  # Read the options and words that follow a subcommand, in any order.
     known = {option: takes for owners, option, takes, _ in OPTIONS if command in owners.split()}
@@ -86,8 +87,8 @@ def read_words(prog, command, words):  # Read the options and words that follow 
 
 def execute(program, words, prog, display):  # Do what the subcommand says.
     command = words[0] if words else ""
-    if {"-h", "--help"} & set(words[: 1 + (command in COMMANDS)]):
-        return display.say(help_of(program, prog, command))
+    if {"-h", "--help"} & set(words if command in COMMANDS else words[:1]):
+        return display.say(help_of(program, prog, command if command in COMMANDS else "COMMAND"))
     if command not in COMMANDS:
         wrong = f"no command {command!a}" if words else "no subcommand was given"
         raise RefusedError(f"{wrong}: there are {', '.join(COMMANDS)} (see: {prog} --help)")

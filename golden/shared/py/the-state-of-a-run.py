@@ -85,11 +85,10 @@ class Store:  # A state directory, by the name that the operator knows: nothing 
                 return True
         return False
     def is_there(self):  # Tell whether lock and journal are still where they were; a command may have removed them.
-        try:
+        with suppress(OSError):
             found = ((os.fstat(file), os.stat(os.path.join(self.folder, name))) for name, file in self._files.items())
             return all(os.path.samestat(ours, theirs) for ours, theirs in found)
-        except OSError:
-            return False
+        return False
     def open(self):  # Open the journal, as it was read, for appending; a torn end is repaired.
         self._files["journal"] = self._file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
         with naming(self.path):

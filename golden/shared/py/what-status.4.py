@@ -5,13 +5,13 @@ KNOWN = ("unit", "title", "instances", "attempt", "outcome", "how", "says", "sec
 WAITS = []  # what other modules know of units that wait
 FACTS = []  # what they tell of a run
 
-def describe(session, state):  # Return the state of a program as plain data.
+def describe(session, state, is_busy):  # Return the state of a program as plain data.
     program = session.program
     about = {key: program[key] for key in ("name", "title", "source")}
     if state is None:
         return {**about, "state": "none", "next": [session.call("run")]}
     unit = program["units"].get(state.node, {"title": "", "task": ""})
-    word = "running" if session.store.is_busy() else state.condition.replace("running", "interrupted")
+    word = "running" if is_busy and state.condition not in ENDED else state.condition.replace("running", "interrupted")
     facts = {**about, "state": word, "run": state.begin["run"], "began": state.begin["time"], "unit": state.node}
     facts["unit_title"] = session.filled(unit, "title", {**program["registers"], **state.registers})
     facts.update(message=state.message, same_program=session.is_same(state), pid=None)
