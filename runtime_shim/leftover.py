@@ -23,8 +23,9 @@ def started_at(pid: int) -> Optional[int]:
 
 def is_alive(process: Table) -> bool:
     """Tell whether a recorded process still lives; another one may have its number by now."""
-    began, since = started_at(process["pid"]), process["since"]
-    return None not in (began, since) and abs(began - since) <= TOLERANCE
+    pid, since = process["pid"], process["since"]
+    began = started_at(pid) if (type(pid), type(since)) == (int, int) and pid > 1 else None  # no command is 0 or 1
+    return began is not None and abs(began - since) <= TOLERANCE
 
 
 def signal_groups(groups: Iterable[int], *numbers: int) -> None:

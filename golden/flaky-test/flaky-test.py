@@ -7,8 +7,8 @@
 # Do not edit: change the document and compile again.
 #
 # Needs Python 3.9 or newer and bash.
-# `run` starts, `resume` goes on after a stop or a crash, `status` says where the run stands, `--help` tells the rest.
-# State is kept in .rdc/flaky-test in the current folder.
+# `run` starts, `resume` goes on with a run that waits or was interrupted, `status` says where it stands, `--help` tells
+# the rest. State is kept in .rdc/flaky-test in the current folder.
 #
 # First the runbook: a call for each unit, the line of the document on which it stands (`at`), what it does, and where the
 # run goes from there (`go`, with what the document says). Then the runtime that carries it out.
@@ -56,7 +56,7 @@ echo "7 browser tests passed"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0. Nothing below speaks of this runbook.
+# The runtime of rdc 0.1.0. Nothing below speaks of this runbook; (R1) and the like are rules of rdc's design.
 # ---------------------------------------------------------------------------------------------------------------------
 import sys
 if __name__ == "__main__" and not (sys.flags.isolated or getattr(sys.flags, "safe_path", False)):

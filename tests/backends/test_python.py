@@ -125,7 +125,7 @@ BUDGETS = {
     "questions": (975, "## 1. Well?\n\nIs it?\n\n- YES: COMPLETE\n- NO: STOP\n"),
     "both": (1180, COMMANDS + "\n## 3. Well?\n\nIs it?\n"),
     "groups": (
-        1020,
+        1025,
         COMMANDS + "\n## 3. All\n\nThink.\n\n### 3.1 One\n\n```bash\ntrue\n```\n\n### 3.2 Two\n\n```bash\ntrue\n```\n",
     ),
 }

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from runtime_shim.journal import encode
-from runtime_shim.leftover import started_at
+from runtime_shim.leftover import is_alive, started_at
 from tests.runtime_shim.shim_process import Place, Table, ask, program, shell
 
 JOURNALS = Path(__file__).parent / "journals"
@@ -65,3 +65,10 @@ def test_command_that_outlived_an_older_program_is_not_run_beside_itself(tmp_pat
     finally:
         command.kill()
         command.wait()
+
+
+@pytest.mark.parametrize("pid", [0, 1, -1, "self", "1/../self", None])
+def test_what_no_command_can_be_is_not_taken_for_one(pid: object) -> None:
+    """A journal that somebody has made up must not have the system's own processes signalled."""
+    since = started_at(pid)  # type: ignore[arg-type] # that is the point
+    assert not is_alive({"pid": pid, "since": since if since is not None else 0})

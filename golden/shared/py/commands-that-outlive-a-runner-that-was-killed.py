@@ -9,8 +9,9 @@ def started_at(pid):  # Return when a process began, in ticks of the machine; No
     return None
 
 def is_alive(process):  # Tell whether a recorded process still lives; another one may have its number by now.
-    began, since = started_at(process["pid"]), process["since"]
-    return None not in (began, since) and abs(began - since) <= TOLERANCE
+    pid, since = process["pid"], process["since"]
+    began = started_at(pid) if (type(pid), type(since)) == (int, int) and pid > 1 else None  # no command is 0 or 1
+    return began is not None and abs(began - since) <= TOLERANCE
 
 def signal_groups(groups, *numbers):  # Send signals to process groups that may be gone.
     for group in groups:
