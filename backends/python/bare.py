@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from backends.python.literals import WIDEST
@@ -37,17 +37,26 @@ def bare(source: str, idle: frozenset[str] = frozenset(), lacking: frozenset[str
     starts = [0]
     for line in text.splitlines(keepends=True):
         starts.append(starts[-1] + len(line))
-    gone = list(_lacked(tree, lines, starts, lacking))
-    kept = (edit for edit in _edits(tree, lines, starts, idle) if not any(edit.is_within(other) for other in gone))
+    nodes = list(_statements(tree.body))
+    gone = list(_lacked(nodes, lines, starts, lacking))
+    kept = (edit for edit in _edits(nodes, lines, starts, idle) if not any(edit.is_within(other) for other in gone))
     for edit in sorted((*gone, *kept), key=lambda edit: -edit.start):
         text = text[: edit.start] + edit.text.encode() + text[edit.end :]
     return _returned(FOR.sub("", _NOQA.sub(_why, text.decode())))
 
 
+def _statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
+    """Statements with all that stand in them, however deep."""
+    for node in body:
+        yield node
+        for field in ("body", "orelse", "finalbody", "handlers"):
+            yield from _statements(getattr(node, field, ()))
+
+
 def _returned(source: str) -> str:
     """A module whose functions return at once what they would name for the next line alone."""
     lines = source.splitlines(keepends=True)
-    bodies = [node.body for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef)]
+    bodies = [node.body for node in _statements(ast.parse(source).body) if isinstance(node, ast.FunctionDef)]
     for named, returned in ((body[-2], body[-1]) for body in bodies if len(body) > 1):
         name = returned.value.id if isinstance(returned, ast.Return) and isinstance(returned.value, ast.Name) else ""
         if name and isinstance(named, ast.Assign) and [ast.unparse(target) for target in named.targets] == [name]:
@@ -62,14 +71,13 @@ def _why(found: re.Match[str]) -> str:
     return f"  # {reason}" if reason else ""
 
 
-def _edits(tree: ast.Module, lines: list[str], starts: list[int], idle: frozenset[str]) -> Iterator[_Edit]:
-    nodes = list(ast.walk(tree))
+def _edits(nodes: Sequence[ast.stmt], lines: list[str], starts: list[int], idle: frozenset[str]) -> Iterator[_Edit]:
     tuples = [node for node in nodes if isinstance(node, ast.ClassDef) and "NamedTuple" in map(ast.unparse, node.bases)]
     fields = {id(inner) for node in tuples for inner in ast.walk(node)}
     for each in tuples:
         yield from _tuple(each, starts)
     for node in nodes:
-        if isinstance(node, ast.FunctionDef) and "NotImplementedError" in ast.unparse(node.body[-1]):
+        if isinstance(node, ast.FunctionDef) and _is_promised(node):
             yield _Edit(starts[node.lineno - 1], starts[(node.end_lineno or 0) + 1], "")  # for the type checker alone
         elif isinstance(node, ast.ClassDef) and node not in tuples:
             yield from _class(node, lines, starts)
@@ -87,17 +95,21 @@ def _edits(tree: ast.Module, lines: list[str], starts: list[int], idle: frozense
             yield _Edit(before, starts[node.value.lineno - 1] + node.value.col_offset, " = ")
 
 
-def _lacked(tree: ast.Module, lines: list[str], starts: list[int], lacking: frozenset[str]) -> Iterator[_Edit]:
+def _is_promised(node: ast.FunctionDef) -> bool:
+    """Whether a function is there for the type checker alone: who inherits it has another."""
+    return isinstance(node.body[-1], ast.Raise) and "NotImplementedError" in ast.unparse(node.body[-1])
+
+
+def _lacked(nodes: Sequence[ast.stmt], lines: list[str], starts: list[int], lacking: frozenset[str]) -> Iterator[_Edit]:
     """The statements for what is lacking; of an `if`, its condition and what is done if that holds."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.stmt):
-            found = FOR.search(lines[node.lineno - 1])
-            if found and lacking.issuperset(found[1].split()):
-                last = node.body[-1] if isinstance(node, ast.If) else node
-                first = node.lineno - 1
-                while lines[first - 1].lstrip().startswith("#"):  # what is said about it
-                    first -= 1
-                yield _Edit(starts[first], starts[last.end_lineno or 0], "")
+    for node in nodes:
+        found = FOR.search(lines[node.lineno - 1])
+        if found and lacking.issuperset(found[1].split()):
+            last = node.body[-1] if isinstance(node, ast.If) else node
+            first = node.lineno - 1
+            while lines[first - 1].lstrip().startswith("#"):  # what is said about it
+                first -= 1
+            yield _Edit(starts[first], starts[last.end_lineno or 0], "")
 
 
 def _head(node: ast.FunctionDef, lines: list[str]) -> tuple[int, str]:

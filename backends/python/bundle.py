@@ -10,7 +10,7 @@ from textwrap import wrap
 import runtime_shim
 from backends.python.calls import WORDS, Calls
 from backends.python.literals import WIDEST
-from backends.python.shaking import Module, idle, named_features, parsed, reached
+from backends.python.shaking import Module, idle, lists, named_features, parsed, reached
 from backends.python.table import Table
 
 ENTRIES = ("main", "built", "sys")
@@ -89,7 +89,8 @@ def bundled(names: Iterable[str]) -> str:
 def _runtime(names: tuple[str, ...], roots: frozenset[str] | None, lacking: frozenset[str] = frozenset()) -> Runtime:
     """What is reached from the roots and is not for features that are lacking, or all."""
     unused = idle(names) if roots is not None else frozenset[str]()
-    modules = [parsed(name, roots is None, unused, lacking) for name in names]
+    # A module is taken apart once for all programs that want the same of it.
+    modules = [parsed(name, roots is None, unused & lists(name), lacking & named_features(name)) for name in names]
     known = reached(modules, roots) if roots is not None else None
     sections = (Section(module.name, module.summary, module.code(known)) for module in modules)
     return Runtime(*_imports(modules, known), tuple(section for section in sections if section.code))

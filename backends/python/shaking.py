@@ -105,6 +105,12 @@ def idle(names: Iterable[str]) -> frozenset[str]:
 
 
 @cache
+def lists(name: str) -> frozenset[str]:
+    """The names in capitals of a module over which it goes in a loop."""
+    return frozenset(re.findall(r"\bin ([A-Z]+)\b", _source(name)))
+
+
+@cache
 def named_features(name: str) -> frozenset[str]:
     """What some statement of a module is for."""
     return frozenset(word for words in FOR.findall(_source(name)) for word in words.split())

@@ -273,6 +273,7 @@ def test_a_document_that_is_no_file_is_refused_at_once(name: str, baited: Hostil
         assert re.search(f"RD001|cannot read {file}", done.stdout + done.stderr)
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("name", ["rdc.toml", "pyproject.toml"])
 @pytest.mark.parametrize("kind", ["link", "pipe", "device", "folder"])
 def test_a_configuration_that_lies_outside_or_is_no_file_is_not_read(kind: str, name: str, baited: Hostile) -> None:
@@ -303,6 +304,7 @@ YAML = (
 )
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("line", YAML)
 def test_yaml_makes_no_objects(line: str, baited: Hostile) -> None:
     (baited.root / MAIN).write_text(f"---\n{line}\n---\n\n## 1. Do\n\n```bash\ntrue\n```\n", encoding="utf-8")

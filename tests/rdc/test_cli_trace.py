@@ -231,7 +231,7 @@ def test_advice_for_a_long_way_says_how_long(folder: Path) -> None:
 
 
 def test_large_documents_have_walks(folder: Path) -> None:
-    units = (f"## {number}. A\n\n- FAIL: RETRY 3 STOP\n" for number in range(1, 1501))
+    units = (f"## {number}. A\n\n- FAIL: RETRY 3 STOP\n" for number in range(1, 601))
     document(folder, "large.runbook.md", "\n".join(units))
     lines = call("trace", "large.runbook.md", "--all", "--walks", "3", cwd=folder).out.splitlines()
     assert lines[3] == "3 walks, the shortest; there may be more"
