@@ -164,7 +164,7 @@ def has_ended(lines: list[bytes], unit: int) -> bool:
 
 # --- make -------------------------------------------------------------------------------------------------------------
 
-BOTH = pytest.mark.parametrize(("document", "stride"), [(PLAIN, 5), (FLOW, 3)], ids=["plain", "flow"])
+BOTH = pytest.mark.parametrize(("document", "stride"), [(PLAIN, 5), (FLOW, 5)], ids=["plain", "flow"])
 
 
 @BOTH

@@ -79,7 +79,7 @@ def test_a_state_as_it_was_saved_goes_on(run: Run) -> None:
     assert run.done() == [*DONE, "install hello 1"]
 
 
-@pytest.mark.share(3)
+@pytest.mark.share(4)
 @pytest.mark.parametrize(
     ("name", "content"),
     [
@@ -112,7 +112,7 @@ def test_what_does_not_belong_there_is_refused_before_anything_runs(
     assert "is damaged or incomplete; nothing was run" in refused(run, canary, answers="no").summary
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(3)
 @pytest.mark.parametrize(
     "content",
     [

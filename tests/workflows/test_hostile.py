@@ -118,7 +118,7 @@ TITLES = [
 ]
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(3)
 @pytest.mark.parametrize("title", TITLES)
 def test_titles_prompts_and_messages_are_data(title: str, tmp_path: Path) -> None:
     quoted = title.replace("\\", "\\\\")

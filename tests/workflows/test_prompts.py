@@ -57,6 +57,7 @@ def heading(ran: act.ActRun) -> list[str]:
 # --- An agent ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize(
     ("agent", "end"),
     [
@@ -159,6 +160,7 @@ def test_the_job_of_an_approval_is_protected_and_may_only_look(tmp_path: Path) -
     assert jobs["part_3"]["needs"] == ["part_1", "part_2"]
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("trap", ["echo BASH_ENV=$PWD/trap", "cp trap curl; chmod +x curl; echo PATH=$PWD:$PATH"])
 def test_no_unit_gets_at_the_token_by_what_later_steps_run(trap: str, tmp_path: Path, github: Reviews) -> None:
     steal = 'echo \'echo "${TOKEN-nothing}" >> "$LOG"\' > trap'
