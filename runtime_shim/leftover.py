@@ -15,8 +15,8 @@ TOLERANCE = 5  # ticks: journals of older programs say when a process was record
 
 def started_at(pid: int) -> Optional[int]:
     """Return when a process began, in ticks of the machine; None if it is gone, or without /proc."""
-    with suppress(OSError), open(f"/proc/{pid}/stat", "rb") as file:
-        state, *fields = file.read().rpartition(b")")[2].split()
+    with suppress(OSError), open(f"/proc/{pid}/stat", "rb", buffering=0) as file:
+        state, *fields = file.read(4096).rpartition(b")")[2].split()
         return int(fields[18]) if state not in (b"Z", b"X") else None
     return None
 

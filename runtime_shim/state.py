@@ -104,7 +104,7 @@ class Store:
         for path in made:
             sync_directory(os.path.dirname(path) or ".")
         path = os.path.join(self.directory, "lock")
-        self._files["lock"] = lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        self._files[os.path.join(self.folder, "lock")] = lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
         with naming(path):
             for patience in (0.05, 0.1, 0.0):  # a `status` looks at the lock for an instant
                 with suppress(BlockingIOError):
@@ -132,13 +132,13 @@ class Store:
     def is_there(self) -> bool:
         """Tell whether lock and journal are still where they were; a command may have removed them."""
         with suppress(OSError):
-            found = ((os.fstat(file), os.stat(os.path.join(self.folder, name))) for name, file in self._files.items())
-            return all(os.path.samestat(ours, theirs) for ours, theirs in found)
+            return all(os.path.samestat(os.fstat(file), os.stat(path)) for path, file in self._files.items())
         return False
 
     def open(self) -> None:
         """Open the journal, as it was read, for appending; a torn end is repaired."""
-        self._files["journal"] = self._file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
+        self._file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
+        self._files[os.path.join(self.folder, "journal")] = self._file
         with naming(self.path):
             os.ftruncate(self._file, self._size)
         if self._missing:
@@ -149,7 +149,7 @@ class Store:
         """Write a record; it survives whatever happens, if `sync`."""
         self._write(encode({"n": self._count, **record}), sync)
         self._count += 1  # only then is the place checked: a folder that was moved away has the record
-        if not self.is_there():
+        if sync and not self.is_there():
             raise RefusedError(self.loss)
 
     def _write(self, line: bytes, sync: bool = True) -> None:

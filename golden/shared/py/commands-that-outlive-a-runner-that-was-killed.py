@@ -3,8 +3,8 @@ GRACE = 5.0  # seconds from SIGTERM to SIGKILL
 TOLERANCE = 5  # ticks: journals of older programs say when a process was recorded, which is a little later
 
 def started_at(pid):  # Return when a process began, in ticks of the machine; None if it is gone, or without /proc.
-    with suppress(OSError), open(f"/proc/{pid}/stat", "rb") as file:
-        state, *fields = file.read().rpartition(b")")[2].split()
+    with suppress(OSError), open(f"/proc/{pid}/stat", "rb", buffering=0) as file:
+        state, *fields = file.read(4096).rpartition(b")")[2].split()
         return int(fields[18]) if state not in (b"Z", b"X") else None
     return None
 
