@@ -32,6 +32,8 @@ def listed(things: Sequence[str]) -> str:
 def of_placeholders(nodes: Iterable[Node], registers: Iterable[Register]) -> Iterator[str]:
     """A sentence on what becomes of the placeholders in the texts of some nodes; nothing where they have none (M5)."""
     instances = {register.name for register in registers if register.role == "instance"}
+    if not instances:
+        return
     texts = (text for node in nodes for text in (node.title, *texts_of(node)))
     found = {item.written for text in texts for item in text.references if item.register in instances}
     if found:

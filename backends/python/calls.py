@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import groupby, pairwise
 
 from backends.python.literals import WIDEST, broken, comment, laid_out, literal, prose
@@ -17,7 +18,7 @@ INDENT = "    "
 WORDS = ("about", "group", "unit", "end", "branch", "go", "retry", "complete", "stop")
 """What a runbook may call besides the kinds of tasks, in the order in which it takes them."""
 
-_OWN = ("title", "at", "task", "shell", "command", "edges")
+_OWN = frozenset({"title", "at", "task", "shell", "command", "edges"})
 _OUTCOMES = {"pass/fail": {"pass": "on_pass", "fail": "on_fail"}, "yes/no": {"pass": "on_yes", "fail": "on_no"}}
 
 
@@ -93,8 +94,12 @@ class _Writer:
 
     def _counted(self) -> set[str]:
         """The counters of attempts that calls of `retry` stand for."""
-        units = self.table["units"].items()
-        return {unit["attempt"] for name, unit in units if self._retries(name, unit)}
+        return {self.table["units"][name]["attempt"] for name in self._retried}
+
+    @cached_property
+    def _retried(self) -> set[str]:
+        """The units whose retries are those that `retry` stands for."""
+        return {name for name, unit in self.table["units"].items() if self._retries(name, unit)}
 
     def _node(self, name: str, unit: Table) -> list[str]:
         """The call for a unit, a branch, or an end that is not written at the transition to it."""
@@ -103,7 +108,8 @@ class _Writer:
         head = [literal(name)]
         if task == "end":
             head += [literal(unit["result"]), *([literal(unit["message"])] if unit["message"] else [])]
-            more = {key: value for key, value in unit.items() if key not in {*_OWN, "result", "message"}}
+            own = _OWN | {"result", "message"}
+            more = {key: value for key, value in unit.items() if key not in own}
             titled = [f"title={literal(unit['title'])}"] if unit["title"] else []
             settings = [*titled, *_settings(more)]
             return self._call("end", head, [*settings, *self._ways(name, unit)])
@@ -112,8 +118,8 @@ class _Writer:
         if task != "branch":
             place, line = unit["at"].rpartition(":")[::2]
             head.append(f"at={line if place == self.table['source'] else literal(unit['at'])}")
-        is_retried = self._retries(name, unit)
-        more = {key: value for key, value in unit.items() if key not in {*_OWN, *(["attempt"] if is_retried else [])}}
+        own = _OWN | {"attempt"} if name in self._retried else _OWN
+        more = {key: value for key, value in unit.items() if key not in own}
         command = {unit["shell"]: unit["command"]} if task == "shell" else {}
         prompt = {"prompt": more.pop("prompt")} if "prompt" in more else {}
         settings = _settings(prompt | command | more)
@@ -130,7 +136,7 @@ class _Writer:
 
     def _ways(self, name: str, unit: Table) -> list[str]:
         """Where the run goes from a unit, as settings of its call."""
-        is_retried = self._retries(name, unit)
+        is_retried = name in self._retried
         runs = [(word, list(edges)) for word, edges in groupby(unit["edges"], lambda edge: edge.get("on"))]
         ways = [(word, self._way(name, edges, is_retried)) for word, edges in runs]
         words = [word for word, _ in ways]

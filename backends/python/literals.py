@@ -30,10 +30,11 @@ def prose(text: str, indent: int = 8) -> str:
 
     A text that begins with a line end is framed by two more, since the reader takes a frame away.
     """
+    shown = _quoted(text)
+    if text in shown:
+        return shown
     framed = f"\n{text}\n"
-    if text in _quoted(text):
-        return _quoted(text)
-    if all(character.isprintable() or character in "\t\n" for character in text):
+    if text.replace("\t", "").replace("\n", "").isprintable():
         for quotes in ('"""', "'''"):
             raw = f"r{quotes}{framed}{quotes}"
             if quotes not in text and ast.literal_eval(raw) == framed:

@@ -99,7 +99,8 @@ def _unit(node: Node, groups: Container[str], slots: Container[str]) -> Table:
     values = sorted(value_names(node.edges))
     if values and isinstance(node.task, Shell):
         unit["values"] = values
-    unit["edges"] = [_edge(edge) for edge in node.edges if len(words_of([edge])) < 2]  # no outcome has two words
+    # No outcome has two words.
+    unit["edges"] = [_edge(edge) for edge in node.edges if len(edge.guard) < 2 or len(words_of([edge])) < 2]
     return unit
 
 

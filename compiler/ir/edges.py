@@ -188,7 +188,12 @@ def is_plain_for(edge: Edge, word: str | None) -> bool:
 
 def words_of(edges: Iterable[Edge]) -> tuple[str, ...]:
     """The words that edges test, each once."""
-    return tuple(dict.fromkeys(test.word for edge in edges for test in edge.guard if isinstance(test, OutcomeTest)))
+    found: dict[str, None] = {}
+    for edge in edges:
+        for test in edge.guard:
+            if isinstance(test, OutcomeTest):
+                found[test.word] = None
+    return tuple(found)
 
 
 def value_names(edges: Iterable[Edge]) -> tuple[str, ...]:
