@@ -1,7 +1,7 @@
 """What generated files have in common: parts of a runtime or a driver, each kept once in `golden/shared`.
 
-A golden file has one line in place of each; together they are byte for byte what was emitted. What a piece of a
-workflow is, is either a part of the runtime for python3 or the script of a step that rdc knows by its name.
+A golden file has one line in place of each; together they are byte for byte what was emitted. A piece is
+a part of a runtime or driver, the script of a step that rdc knows by its name, or a program for python3 in a Makefile.
 """
 
 from __future__ import annotations
@@ -46,10 +46,14 @@ STEPS = (
 )
 """The steps of workflows whose scripts say nothing of a document."""
 
-_SCRIPT = re.compile(
-    rf"(?m)^ {{6}}- name: (?P<title>{'|'.join(STEPS)})\n(?: {{8}}(?!run: ).*\n| {{10}}.*\n)*? {{8}}run: \|\n"
-    r"(?P<script>(?: {10}.*\n|\n)+)"
-)
+_SCRIPTS = {
+    "yml": re.compile(
+        rf"(?m)^ {{6}}- name: (?P<title>{'|'.join(STEPS)})\n(?: {{8}}(?!run: ).*\n| {{10}}.*\n)*? {{8}}run: \|\n"
+        r"(?P<script>(?: {10}.*\n|\n)+)"
+    ),
+    "mk": re.compile(r"(?m)^define (?P<title>python_(?:helper|json))\n(?P<script>(?:.*\n)+?)endef\n"),
+}
+"""Scripts that say nothing of a document: those of steps, and the programs for python3 of a Makefile."""
 
 
 class Part(NamedTuple):
@@ -62,19 +66,19 @@ class Part(NamedTuple):
 def parts(suffix: str, text: str) -> Iterator[Part]:
     """The parts of a generated file in order."""
     for part in _runtime(suffix, text):
-        if suffix == "yml" and not part.title:
-            yield from _scripts(part.text)
+        if suffix in _SCRIPTS and not part.title:
+            yield from _scripts(_SCRIPTS[suffix], part.text)
         else:
             yield part
 
 
-def _scripts(text: str) -> Iterator[Part]:
-    """What is between the scripts of the steps of a workflow, and these scripts."""
+def _scripts(form: re.Pattern[str], text: str) -> Iterator[Part]:
+    """What is between scripts that say nothing of a document, and these scripts."""
     done = 0
-    for match in _SCRIPT.finditer(text):
+    for match in form.finditer(text):
         yield Part("", text[done : match.start("script")])
         yield Part(match["title"], match["script"])
-        done = match.end()
+        done = match.end("script")
     yield Part("", text[done:])
 
 
