@@ -19,6 +19,12 @@ def remarks(node: Node) -> list[str]:
     return lines if len(lines) <= MOST else [*lines[:MOST], "…"]
 
 
+def comment(text: str, longest: int = 200) -> str:
+    """A text that can stand in a comment: on one line, of a bearable length, without characters that do not print."""
+    shown = "".join(character if character.isprintable() else " " for character in text[:longest])
+    return shown + "…" if len(text) > longest else shown
+
+
 def shells(program: Program) -> list[str]:
     """The shells by which the commands of a program run."""
     return sorted({node.task.interpreter for node in program.nodes if isinstance(node.task, Shell)})

@@ -98,10 +98,16 @@ def begun(left: str, group: int) -> None:
         file.write(json.dumps({"pid": group, "since": started_at(group)}) + "\n")
 
 
+def _alive(left: str) -> list[Table]:
+    """Return the processes of a file that still run; none if it cannot be read."""
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        return [found for found in map(json.loads, Path(left).read_text().splitlines()) if is_alive(found)]
+    return []
+
+
 def end_left(left: str) -> str:
     """End the processes of a file that still run."""
-    with suppress(OSError, ValueError, KeyError, TypeError):
-        end_groups([found for found in map(json.loads, Path(left).read_text().splitlines()) if is_alive(found)])
+    end_groups(_alive(left))
     with suppress(OSError):
         Path(left).unlink()
     return ""
@@ -109,11 +115,7 @@ def end_left(left: str) -> str:
 
 def living(left: str) -> str:
     """Return the numbers of the processes of a file that still run."""
-    with suppress(OSError, ValueError, KeyError, TypeError):
-        return ", ".join(
-            str(found["pid"]) for found in map(json.loads, Path(left).read_text().splitlines()) if is_alive(found)
-        )
-    return ""
+    return ", ".join(str(found["pid"]) for found in _alive(left))
 
 
 def limited(driver: str, left: str, seconds: str, *words: str) -> str:

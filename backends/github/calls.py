@@ -176,11 +176,11 @@ class Calls:
         """The secrets of a parallel step, each empty in the jobs of the entries that it is not for."""
         found = self._secrets([node])
         entries = [self.secrets.of_entry(node, index) for index in range(len(agent_types(node)))]
-        for name, value in self.secrets.of(node).items():
+        for name in self.secrets.of(node):
             wanting = [index for index, secrets in enumerate(entries) if name in secrets]
             if len(wanting) < len(entries):
-                secret = value.removeprefix("${{ ").removesuffix(" }}")
-                found[name] = Expression(f"${{{{ contains(fromJSON('{wanting}'), matrix.entry) && {secret} || '' }}}}")
+                test = f"contains(fromJSON('{wanting}'), matrix.entry)"
+                found[name] = Expression(f"${{{{ {test} && secrets.{self.secrets.stored[name]} || '' }}}}")
         return found
 
 

@@ -19,6 +19,7 @@ from backends.github.scalar import comment
 from backends.github.seen import may_use
 from backends.github.templating import render
 from backends.marks import Marks, marked
+from backends.shell.quoting import quoted
 from backends.shell.registers import Registers
 from backends.shell.ways import INDENT, Ways
 from compiler.ir.edges import Edge
@@ -174,7 +175,7 @@ def _called(node: Node) -> str:
     shown = str(node.title) or node.id  # without its number, which shifts where a unit is inserted
     text = comment(" ".join(shown.replace("%", "%25").split()), 100).translate(_PLAIN_QUOTES)
     if not set("$`\\") & set(text):
-        return "'" + text.replace("'", "'\\''") + "'"
+        return quoted(text)
     return '"' + re.sub(r'([\\"$`])', r"\\\1", text) + '"'  # shellcheck takes these in single quotes for mistakes
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 
+from backends import remarks
+
 OPEN = "${{"
 LITERAL_OPEN = "${{ '${{' }}"
 """An expression whose value is what would open an expression."""
@@ -109,6 +111,4 @@ def label(text: str, longest: int = 120) -> str:
 
 def comment(text: str, longest: int = 200) -> str:
     """A text that can stand in a comment of YAML or of a script in it: one line, no expression."""
-    shown = "".join(character if character.isprintable() else " " for character in text[:longest])
-    shown = shown.replace(OPEN, "$ {{")
-    return shown + "…" if len(text) > longest else shown
+    return remarks.comment(text, longest).replace(OPEN, "$ {{")

@@ -54,10 +54,14 @@ class UnitSecrets:
         self._options = options
 
     @cached_property
+    def stored(self) -> Mapping[str, str]:
+        """Their names on GitHub, by their variables."""
+        return self._options.all_secrets()
+
+    @cached_property
     def all(self) -> Mapping[str, str]:
         """Those of all units."""
-        found = self._options.all_secrets().items()
-        return {name: Expression(f"${{{{ secrets.{secret} }}}}") for name, secret in found}
+        return {name: Expression(f"${{{{ secrets.{secret} }}}}") for name, secret in self.stored.items()}
 
     def of(self, *nodes: Node) -> dict[str, str]:
         """Those that some units get. A unit that people answer gets none."""

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from backends.shell.quoting import quoted
+
 LONGEST_WORD = 1000
 """Texts that are longer stand in a block of their own, not where a word of the shell is."""
 
@@ -66,7 +68,7 @@ class Words:
         if is_plain and re.fullmatch(r"[A-Za-z0-9_.:/@%+=-]+", text):
             return text
         if is_carried(f"'{text}'") and "\n" not in text and len(text) <= LONGEST_WORD:
-            return "'" + text.replace("'", "'\\''") + "'"
+            return quoted(text)
         name = self._texts.setdefault(text, f"text_{len(self._texts) + 1}")
         return f'"$rdc_{name}"'
 

@@ -18,7 +18,7 @@ OUR_WORDS = frozenset({*PASS_OR_FAIL, *UNREAD, "yes", "no", "approved", "rejecte
 def names_for(ids: Iterable[str], taken: Collection[str] = ()) -> dict[str, str]:
     """A name for each id: the id itself where make and sh can carry it.
 
-    Identifiers differ in more than `.`, `-` and `_`, since variables of the shell have `_` for all three.
+    Names differ in more than `.`, `-` and `_`, since variables of the shell have `_` for all three.
     """
     found: dict[str, str] = {}
     keys = {key(name) for name in taken}

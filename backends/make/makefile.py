@@ -43,7 +43,7 @@ def makefile(program: Program, options: MakeOptions) -> str:
         table += ["", *define(prefix, "RDC_VALUES", values)]
     modules = list(needs.modules(units))
     verbs = [verb for verb in VERBS if verb != "answer" or "asks" in modules]
-    text = f"{options.state_dir.rstrip('/') or '/'}/{re.sub(r'[^A-Za-z0-9._-]', '-', program.name)}.make"
+    state = f"{options.state_dir.rstrip('/') or '/'}/{re.sub(r'[^A-Za-z0-9._-]', '-', program.name)}.make"
     takes = [*CONTROLS, *(declared.name for declared in program.inputs)]
     variables = [*CONTROLS, *(variable(number) for number, _ in enumerate(program.inputs, 1))]
     return render(
@@ -62,7 +62,7 @@ def makefile(program: Program, options: MakeOptions) -> str:
         units=written,
         table=[*units.words.blocks(), *table, *_spaced(needs.texts(prefix))],
         identity=_identity(program),
-        state=text,
+        state=state,
         alone=" ".join(units.names.nodes[node.id] for node in program.nodes if is_unit(node)),
         verbs=" ".join(prefix + verb for verb in verbs),
         asks="asks" in modules,
@@ -86,7 +86,11 @@ def _written(units: Units, node: Node, rules: list[Rule], prefix: str) -> Writte
 def _needs(program: Program, needs: Needs) -> str:
     """What a run needs."""
     tools = ["GNU make 3.81 or newer", "a POSIX shell with its usual tools"]
-    return listed(tools + ["bash"] * ("bash" in shells(program)) + ["python3 3.9"] * needs.needs_helper)
+    if "bash" in shells(program):
+        tools.append("bash")
+    if needs.needs_helper:
+        tools.append("python3 3.9")
+    return listed(tools)
 
 
 def _explained(program: Program, units: Iterable[Written]) -> Iterator[str]:

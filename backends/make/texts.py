@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-LONGEST_COMMENT = 200
+from backends import remarks
 
 
 def comment(text: str) -> str:
@@ -10,8 +10,7 @@ def comment(text: str) -> str:
 
     It ends with neither a backslash nor a blank, so that one comes to the end of a line nowhere.
     """
-    shown = "".join(character if character.isprintable() else " " for character in text[:LONGEST_COMMENT])
-    return (shown + "…" if len(text) > LONGEST_COMMENT else shown).rstrip("\\ ")
+    return remarks.comment(text).rstrip("\\ ")
 
 
 def visible(text: str) -> str:

@@ -12,10 +12,10 @@ from backends.base import MARK, Backend, Emission
 from backends.companions import Companion
 from backends.python.bundle import bundle, needs, whole
 from backends.python.calls import calls
-from backends.python.literals import comment, literal
+from backends.python.literals import literal
 from backends.python.options import PythonOptions
 from backends.python.table import table
-from backends.remarks import listed, of_placeholders, shells
+from backends.remarks import comment, listed, of_placeholders, shells
 from backends.templating import environment
 from compiler.ir.features import Feature
 from compiler.ir.program import Program
@@ -38,7 +38,7 @@ class PythonBackend(Backend[PythonOptions]):
         program = optimise(program)
         entries = table(program)
         called = calls(entries, _headings(program))
-        beside = _shared_text() if options.runtime == "shared" else ""
+        shared = _shared() if options.runtime == "shared" else None
         text = (
             _templates()
             .get_template("program.py.jinja")
@@ -51,19 +51,20 @@ class PythonBackend(Backend[PythonOptions]):
                 calls=called,
                 explained=list(of_placeholders(program.nodes, program.registers)),
                 shells=shells(program),
-                shared=_Shared(_name(beside), _digest(beside), needs(entries)) if beside else None,
-                runtime=None if beside else bundle(entries, called),
+                shared=shared,
+                needs=needs(entries) if shared else [],
+                runtime=None if shared else bundle(entries, called),
             )
         )
-        return Emission(text, companions=(Companion(_name(beside), beside, "runtime"),) if beside else ())
+        return Emission(text, companions=(Companion(shared.name, shared.text, "runtime"),) if shared else ())
 
 
 class _Shared(NamedTuple):
-    """What a program says of the runtime that it shares."""
+    """The runtime that programs share; what it holds is in its name, so that no other version is ever in its place."""
 
     name: str
+    text: str
     sha256: str
-    needs: list[str]
 
 
 @cache
@@ -72,19 +73,11 @@ def _templates() -> Environment:
 
 
 @cache
-def _shared_text() -> str:
+def _shared() -> _Shared:
     """The runtime for all programs: the same bytes for all that one version compiles."""
-    template = _templates().get_template("shared.py.jinja")
-    return template.render(mark=MARK, version=__version__, runtime=whole())
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _name(text: str) -> str:
-    """The file of a shared runtime. What it holds is in its name too, so that no other version is ever in its place."""
-    return f"rdc-runtime-{__version__}-{_digest(text)[:8]}.py"
+    text = _templates().get_template("shared.py.jinja").render(mark=MARK, version=__version__, runtime=whole())
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    return _Shared(f"rdc-runtime-{__version__}-{digest[:8]}.py", text, digest)
 
 
 def _headings(program: Program) -> dict[str, str]:

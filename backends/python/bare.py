@@ -122,19 +122,24 @@ def _head(node: ast.FunctionDef, lines: list[str]) -> tuple[int, str]:
     first = node.body[0]
     end = first.lineno - 1
     comments = [line for line in lines[node.lineno : end] if line.strip().startswith("#")]
-    said = ast.get_docstring(node, clean=True)
-    if said and len(node.body) > 1 and "\n" not in said and len(head) + len(said) + 4 <= WIDEST:
-        head, end = f"{head}  # {said}", first.end_lineno or end
+    if said := _said_behind(head, node):
+        head, end = said, first.end_lineno or end
     return end, "".join(f"{line}\n" for line in (head, *comments))
 
 
 def _class(node: ast.ClassDef, lines: list[str], starts: list[int]) -> Iterator[_Edit]:
     """What a class is for, behind its head, if that is said in a line and more follows."""
-    said, head, text = ast.get_docstring(node), lines[node.lineno - 1], node.body[0]
-    if said and len(node.body) > 1 and "\n" not in said and len(head) + len(said) + 4 <= WIDEST:
-        end = text.end_lineno or 0
+    if head := _said_behind(lines[node.lineno - 1], node):
+        end = node.body[0].end_lineno or 0
         end += end < len(lines) and not lines[end].strip()
-        yield _Edit(starts[node.lineno - 1], starts[end], f"{head}  # {said}\n")
+        yield _Edit(starts[node.lineno - 1], starts[end], f"{head}\n")
+
+
+def _said_behind(head: str, node: ast.FunctionDef | ast.ClassDef) -> str:
+    """A head with what is said of it behind it; "" where that has several lines, finds no room, or is all there is."""
+    said = ast.get_docstring(node)
+    has_room = said and "\n" not in said and len(head) + len(said) + 4 <= WIDEST
+    return f"{head}  # {said}" if has_room and len(node.body) > 1 else ""
 
 
 def _tuple(node: ast.ClassDef, starts: list[int]) -> Iterator[_Edit]:

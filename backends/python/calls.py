@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby, pairwise
 
-from backends.python.literals import WIDEST, broken, comment, laid_out, literal, prose
+from backends.python.literals import WIDEST, broken, laid_out, literal, prose
 from backends.python.table import Table
+from backends.remarks import comment
 
 INDENT = "    "
 WORDS = ("about", "group", "unit", "end", "branch", "go", "retry", "complete", "stop")

@@ -1,10 +1,9 @@
-"""Texts of a document as Python source: as string literals, and within comments."""
+"""Texts of a document as Python source."""
 
 from __future__ import annotations
 
 import ast
 
-LONGEST_COMMENT = 200
 WIDEST = 120
 
 
@@ -82,9 +81,3 @@ def _quoted(text: str) -> str:
         return f'"{text}"'
     shown = repr(text)
     return f'"{shown[1:-1]}"' if shown[0] == "'" and '"' not in text else shown
-
-
-def comment(text: str) -> str:
-    """A text that can stand in a comment: on one line, of a bearable length, without characters that do not print."""
-    shown = "".join(character if character.isprintable() else " " for character in text[:LONGEST_COMMENT])
-    return shown + "…" if len(text) > LONGEST_COMMENT else shown

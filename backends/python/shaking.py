@@ -99,9 +99,9 @@ def _source(name: str) -> str:
 def idle(names: Iterable[str]) -> frozenset[str]:
     """The lists to which modules could add what they do at some place, and none of these does."""
     sources = [_source(name) for name in names]
-    lists = {found for source in sources for found in re.findall(r"^([A-Z]+): list\[.*\] = \[\]", source, re.MULTILINE)}
+    begun = {found for source in sources for found in re.findall(r"^([A-Z]+): list\[.*\] = \[\]", source, re.MULTILINE)}
     added = {found for source in sources for found in re.findall(r"^([A-Z]+)(?:\.|\b \+=)", source, re.MULTILINE)}
-    return frozenset(lists - added)
+    return frozenset(begun - added)
 
 
 @cache

@@ -261,10 +261,10 @@ def test_a_runtime_of_another_version_has_another_name(
 ) -> None:
     import backends.python as target  # noqa: PLC0415
 
-    target._shared_text.cache_clear()
+    target._shared.cache_clear()
     monkeypatch.setattr(target, "__version__", "9.9.9")
     (companion,) = emitted(program(node("1", sh("true"))), runtime="shared").companions
-    target._shared_text.cache_clear()
+    target._shared.cache_clear()
     assert companion.path.startswith("rdc-runtime-9.9.9-")
     assert companion.path != shared[1].name
 

@@ -21,7 +21,7 @@ class Session:  # One call of a program: what the operator wants, the state that
         self.is_interactive = display.is_terminal and sys.stdin.isatty()
         doing = [name for name, unit in program["units"].items() if unit["task"] in PERFORMERS]
         self._places = {name: f"{place}/{len(doing)}" for place, name in enumerate(doing, start=1)}
-        self._began, self._done = time.monotonic(), 0
+        self._began, self._done, self.identity = time.monotonic(), 0, functools.cache(lambda: identified(program))
     def call(self, *words):  # Return the command with which the operator calls a subcommand.
         place = ("--state-dir", self.options.state_dir) if self.options.state_dir else ()
         return f"{self.options.prog} {' '.join(map(shlex.quote, [*words, *place]))}"
@@ -30,7 +30,7 @@ class Session:  # One call of a program: what the operator wants, the state that
             self.read()
         self.store.lock()
     def is_same(self, state):  # Tell whether a state belongs to this version of the program (R4).
-        return bool(identified(self.program)["program"] == state.program)
+        return bool(self.identity()["program"] == state.program)
     def read(self, begins=False):  # Read the state; refuses that of another program (R4), and to begin beside a run.
         old, about = self.store.read(), self.program
         if old is None and not begins:
@@ -49,7 +49,7 @@ class Session:  # One call of a program: what the operator wants, the state that
             ways = [f"to resume it:   {again}"] if old.node in self._places else []
             raise RefusedError(*ways, reset, f"an unfinished run stands at {old.node}{version}")
         if old.condition not in ENDED:
-            found = differences(old.units, identified(about)["units"])
+            found = differences(old.units, self.identity()["units"])
             how = f"to resume with this version all the same: {again}"
             raise RefusedError(*found, how, "this run belongs to a different version of this program")
         return old
@@ -68,7 +68,7 @@ class Session:  # One call of a program: what the operator wants, the state that
         move = follow(self.program, {"go": self.program["entry"]}, registers)
         run = f"{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{os.urandom(4).hex()}"
         where = {"time": utc_now(), "cwd": os.getcwd(), "registers": dict(move.registers), "node": move.node}
-        return {"kind": "begin", "format": 2, "run": run, **identified(self.program), **where, **self._stand(move)}
+        return {"kind": "begin", "format": 2, "run": run, **self.identity(), **where, **self._stand(move)}
     def _stand(self, move, before=None, begins=True):  # Say what a run does where it moved.
         unit = self.program["units"][move.node]
         if unit["task"] == "end":
@@ -80,7 +80,7 @@ class Session:  # One call of a program: what the operator wants, the state that
             raise RefusedError(f"the run stands at {self.state.node}, which this program does not have")
         kept = {name: old[name] for name in {*new} & {*old} if isinstance(old[name], int) == isinstance(new[name], int)}
         stand = {"time": utc_now(), "condition": condition, "registers": {**new, **kept}}
-        self.record({"kind": "adopt", **identified(self.program), **stand})
+        self.record({"kind": "adopt", **self.identity(), **stand})
     def filled(self, unit, key, registers=None):  # Return a text of a unit, whole.
         return unit.get(key, "")
     def label(self, name):  # Return a unit's name and title as people read them.
