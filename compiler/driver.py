@@ -13,7 +13,6 @@ from compiler.frontends import FRONT_ENDS, all_options, recognise
 from compiler.frontends.base import Formatted, Job
 from compiler.frontends.format import Format
 from compiler.ir.program import Program
-from compiler.ir.semantics import Jump
 from compiler.options import Level, Options, Table, Wrong, merge
 from compiler.project import Project, open_project, read_configuration
 from compiler.scenarios import Scenario
@@ -35,7 +34,7 @@ class Settings(NamedTuple):
 class Compilation(NamedTuple):
     """What became of one document. `program` is None if there are errors; `sources` are by the path in diagnostics.
 
-    `scenarios` are the named runs that the document describes (S1), `jumps` what each `rd goto ID` in them does.
+    `scenarios` are the named runs that the document describes (S1).
 
     `tables` are the options of targets by the target's name, those of the project under those of the document. Whether
     they are right, and whether there are such targets, is for the backends to say.
@@ -47,7 +46,6 @@ class Compilation(NamedTuple):
     sources: Mapping[str, Source]
     tables: Mapping[str, Table]
     scenarios: tuple[Scenario, ...] = ()
-    jumps: Mapping[str, Jump] = MappingProxyType({})
 
 
 class Opened(NamedTuple):
@@ -91,7 +89,7 @@ def compile_opened(opened: Opened, settings: Settings) -> Compilation:
     program = None if begun.found or too_long else result.program
     sources = begun.sources | {item.path: item for item in result.sources.values()}
     tables = merge(result.options.targets, begun.configured.targets)
-    return Compilation(opened.path, program, diagnostics, sources, tables, result.scenarios, result.jumps)
+    return Compilation(opened.path, program, diagnostics, sources, tables, result.scenarios)
 
 
 class Formatting(NamedTuple):

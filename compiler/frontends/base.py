@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import NamedTuple, Protocol
 
 from compiler.diagnostic import Diagnostic
 from compiler.ir.program import Program
-from compiler.ir.semantics import Jump
 from compiler.options import Options
 from compiler.project import Project
 from compiler.scenarios import Scenario
@@ -33,7 +31,7 @@ class Result(NamedTuple):
     """What a front end gives: the program (None with errors), all findings, and every source by its name.
 
     `options` and `scenarios` are those in the document itself; what stands in documents that it includes is about these
-    alone. `jumps` says for each unit of a jump in the scenarios what it does.
+    alone.
     """
 
     program: Program | None
@@ -41,7 +39,6 @@ class Result(NamedTuple):
     sources: Mapping[str, Source]
     options: Options
     scenarios: tuple[Scenario, ...] = ()
-    jumps: Mapping[str, Jump] = MappingProxyType({})
 
 
 class Formatted(NamedTuple):

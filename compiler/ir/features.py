@@ -42,6 +42,8 @@ class Feature(StrEnum):
     TIMEOUTS = "timeouts"
     DELAYS = "delays"
     LIMITS = "limits"
+    CONSTANTS = "constants"
+    SECRETS = "secrets"
 
 
 IN_WORDS = {
@@ -60,6 +62,8 @@ IN_WORDS = {
     Feature.TIMEOUTS: "a time limit",
     Feature.DELAYS: "a delay between attempts",
     Feature.LIMITS: "a limit of units that are run",
+    Feature.CONSTANTS: "environment variables of its own",
+    Feature.SECRETS: "secrets that must be set",
 }
 """What a unit has that uses a feature, for messages."""
 
@@ -79,6 +83,8 @@ def uses(program: Program) -> Iterator[Use]:
         yield Use(Feature.TEXTS, None)
     if program.limit is not None:
         yield Use(Feature.LIMITS, None)
+    if program.secrets:
+        yield Use(Feature.SECRETS, None)
     for node in program.nodes:
         found = [*_of_task(node.task), *_of_settings(node), *(use for edge in node.edges for use in _of_edge(edge))]
         yield from (Use(feature, node) for feature in dict.fromkeys(found))
@@ -121,6 +127,8 @@ def _of_settings(node: Node) -> Iterator[Feature]:
         yield Feature.TIMEOUTS
     if node.settings.delay:
         yield Feature.DELAYS
+    if node.constants:
+        yield Feature.CONSTANTS
 
 
 def _of_edge(edge: Edge) -> Iterator[Feature]:

@@ -1,4 +1,4 @@
-"""The intermediate representation: one control-flow graph for all formats (docs/program.md, rules I1 to I24).
+"""The intermediate representation: one control-flow graph for all formats (docs/program.md, rules I1 to I27).
 
 A program is a list of nodes with guarded edges. A run stands at one node, does the node's task, gets an outcome,
 takes the first edge whose guard holds, applies that edge's effects to the registers and goes to its target.
@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
-from compiler.ir.edges import Edge, Origin
-from compiler.ir.tasks import STRICT, Shell, Task, map_task_texts, task_texts
+from compiler.ir.edges import Edge, Effect, Origin
+from compiler.ir.tasks import STRICT, Branch, End, Shell, Task, map_task_texts, task_texts
 from compiler.ir.texts import Text
 
 
@@ -22,6 +22,15 @@ class Variable:
 
     name: str
     register: str
+    __pydantic_config__: ClassVar = STRICT
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """A fixed text that what a node's task calls sees as an environment variable (I25)."""
+
+    name: str
+    value: str
     __pydantic_config__: ClassVar = STRICT
 
 
@@ -52,6 +61,7 @@ class Node:
     variables: tuple[Variable, ...] = ()
     retries: str | None = None
     settings: Settings = Settings()
+    constants: tuple[Constant, ...] = ()
     __pydantic_config__: ClassVar = STRICT
 
 
@@ -109,6 +119,34 @@ class Input:
 
 
 @dataclass(frozen=True, slots=True)
+class Entering:
+    """What an operator's jump does where it comes into a group in which the run does not stand (I27)."""
+
+    group: str
+    effects: tuple[Effect, ...]
+    __pydantic_config__: ClassVar = STRICT
+
+
+@dataclass(frozen=True, slots=True)
+class Jump:
+    """What an operator's jump to a unit or group does, where it is more than to go to the node of that name (I27).
+
+    `entering` has the groups around the target that the jump may come into, the outermost first.
+    """
+
+    unit: str
+    target: str
+    entering: tuple[Entering, ...] = ()
+    effects: tuple[Effect, ...] = ()
+    __pydantic_config__: ClassVar = STRICT
+
+    @property
+    def all_effects(self) -> tuple[Effect, ...]:
+        """The effects of a jump that comes into all groups."""
+        return (*(effect for group in self.entering for effect in group.effects), *self.effects)
+
+
+@dataclass(frozen=True, slots=True)
 class SourceFile:
     """A document that the program was compiled from."""
 
@@ -121,7 +159,8 @@ class SourceFile:
 class Program:
     """A whole document, with everything it includes, as one graph. The first source is the document itself.
 
-    `limit` is how many times tasks may be done in a run (I24), None for no limit.
+    `limit` is how many times tasks may be done in a run (I24), None for no limit. `secrets` are the environment
+    variables that must be set when a run begins (I26).
     """
 
     name: str
@@ -134,11 +173,27 @@ class Program:
     slots: tuple[Slot, ...] = ()
     inputs: tuple[Input, ...] = ()
     limit: int | None = None
+    secrets: tuple[str, ...] = ()
+    jumps: tuple[Jump, ...] = ()
     __pydantic_config__: ClassVar = STRICT
 
     def index(self) -> dict[str, Node]:
         """The nodes by their ids."""
         return {node.id: node for node in self.nodes}
+
+
+def jumps_of(program: Program) -> dict[str, Jump]:
+    """What an operator's jump does, by each unit or group that one can lead to (I27)."""
+    parents = {group.id: group.parent for group in program.groups}
+    targets: dict[str, str] = {}
+    for node in program.nodes:
+        group = node.group
+        while group and group not in targets:  # a group is entered at its first node
+            targets[group] = node.id
+            group = parents[group]
+        if not isinstance(node.task, Branch | End):
+            targets[node.id] = node.id
+    return {name: Jump(name, target) for name, target in targets.items()} | {jump.unit: jump for jump in program.jumps}
 
 
 def texts_of(node: Node) -> tuple[Text, ...]:

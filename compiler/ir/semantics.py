@@ -15,7 +15,7 @@ from typing import assert_never
 
 from compiler.ir.counters import Bank, Counters
 from compiler.ir.edges import Clear, CounterTest, Edge, Effect, Keep, OutcomeTest, Set, SlotTest, Test, counter_effects
-from compiler.ir.program import Node, Program
+from compiler.ir.program import Jump, Node, Program, jumps_of
 from compiler.ir.tasks import Branch, End, Gate
 from compiler.ir.texts import Text, text
 
@@ -53,16 +53,6 @@ class Move:
     state: State
 
 
-@dataclass(frozen=True, slots=True)
-class Jump:
-    """An operator's jump to a unit: what it does depends on whether the run stands in the `group` of that unit."""
-
-    target: str
-    from_outside: tuple[Effect, ...]
-    from_inside: tuple[Effect, ...]
-    group: str
-
-
 class Machine:
     """A program made ready for walking. It holds no state of a run."""
 
@@ -94,13 +84,22 @@ class Machine:
         done = state.done + (self.program.limit is not None and not isinstance(node.task, Gate))
         return self._settle(edge.target, state.counters.after(edge.effects), slots, done, (edge,))
 
-    def jump(self, state: State, jump: Jump) -> State:
-        """Where a run goes on when its operator takes it elsewhere; the unit that it stands at gets no outcome."""
-        effects = jump.from_inside if self._is_inside(self.nodes[state.node].group, jump.group) else jump.from_outside
-        retries = self.nodes[state.node].retries
-        leaving: tuple[Effect, ...] = (Set(retries, 0),) if retries else ()  # M9
-        counters = state.counters.after((*leaving, *effects))
-        return self._settle(jump.target, counters, slots_after(state.slots, effects, None), state.done, ()).state
+    def jump(self, state: State, unit: str) -> State:
+        """Where a run goes on when its operator takes it to a unit; the unit that it stands at gets no outcome (I27).
+
+        Raises:
+            KeyError: There is no such unit.
+        """
+        jump, stands = self._jumps[unit], self.nodes[state.node]
+        leaving: tuple[Effect, ...] = (Set(stands.retries, 0),) if stands.retries else ()  # M9
+        entered = (item for item in jump.entering if not self._is_inside(stands.group, item.group))
+        effects = (*leaving, *(effect for item in entered for effect in item.effects), *jump.effects)
+        slots = slots_after(state.slots, effects, None)
+        return self._settle(jump.target, state.counters.after(effects), slots, state.done, ()).state
+
+    @cached_property
+    def _jumps(self) -> dict[str, Jump]:
+        return jumps_of(self.program)
 
     def _is_inside(self, group: str, outer: str) -> bool:
         while group and group != outer:

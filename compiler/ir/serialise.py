@@ -30,6 +30,12 @@ MAY_BE_MISSING: Mapping[str, Mapping[str, object]] = {
 None stands for what the file and the place in it say.
 """
 
+UNWRITTEN: Mapping[str, frozenset[str]] = {
+    "Program": frozenset({"secrets", "jumps"}),
+    "Node": frozenset({"constants"}),
+}
+"""What few programs have, by class: it is not written where there is none."""
+
 _VERSION = "https://json-schema.org/draft/2020-12/schema"
 
 
@@ -40,7 +46,13 @@ def _adapter() -> TypeAdapter[Program]:
 
 def to_json(program: Program) -> str:
     """The JSON form: indented, keys in the order of the model, ending in a newline."""
-    return shown_json(_adapter().dump_json(program, indent=2).decode()) + "\n"
+    written = _adapter().dump_python(program, mode="json")
+    for name, parts in (("Program", [written]), ("Node", written["nodes"])):
+        for part in parts:
+            for key in UNWRITTEN[name]:
+                if not part[key]:
+                    del part[key]
+    return shown_json(json.dumps(written, indent=2, ensure_ascii=False)) + "\n"
 
 
 def from_json(text: str) -> Program:

@@ -21,7 +21,7 @@ from compiler.ir.edges import (
     SlotTest,
     Test,
 )
-from compiler.ir.program import Input, Node, Program, Settings
+from compiler.ir.program import Input, Jump, Node, Program, Settings
 from compiler.ir.tasks import Agent, Reading, Task
 from compiler.ir.texts import Reference, Text
 from compiler.ir.unseen import shown_json
@@ -40,6 +40,8 @@ def _lines(program: Program) -> Iterator[str]:
     yield f"entry {program.entry}"
     if program.limit is not None:
         yield f"limit {program.limit}"
+    if program.secrets:
+        yield f"secrets {', '.join(program.secrets)}"
     for register in program.registers:
         scope = f" in {register.scope}" if register.scope else ""
         yield f"register {_quoted(register.name)} = {register.initial}{scope}"
@@ -48,6 +50,7 @@ def _lines(program: Program) -> Iterator[str]:
     for group in program.groups:
         parent = f" in {group.parent}" if group.parent else ""
         yield f"group {group.id} {group.kind} {_text(group.title)}{parent}"
+    yield from (_jump(jump) for jump in program.jumps)
     for node in program.nodes:
         yield ""
         yield from _node(node)
@@ -62,12 +65,20 @@ def _input(declared: Input) -> str:
     return f"input {declared.name} {declared.type}{options}{pattern}{default}{optional}{about}"
 
 
+def _jump(jump: Jump) -> str:
+    ways = [(f" into {item.group}", item.effects) for item in jump.entering] + [("", jump.effects)]
+    said = "".join(f"{into} do {', '.join(map(_effect, effects))}" for into, effects in ways if effects)
+    return f"jump {jump.unit} -> {jump.target}{said}"
+
+
 def _node(node: Node) -> Iterator[str]:
     place = f"{node.origin.path}:{node.origin.span.line}"
     yield f"node {node.id} {node.task.kind} {_text(node.title)}  # {place}"
     yield from (f"  {line}" for line in _fields(node.task))
     for variable in node.variables:
         yield f"  variable {variable.name} = {_quoted(variable.register)}"
+    for constant in node.constants:
+        yield f"  constant {constant.name} = {_quoted(constant.value)}"
     if node.retries:
         yield f"  attempt {_quoted(node.retries)} + 1"
     for field in fields(Settings):

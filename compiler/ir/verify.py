@@ -41,7 +41,7 @@ def verify(program: Program) -> None:
 def problems(program: Program) -> list[tuple[str, str]]:
     """Every invariant that a program breaks, with the id of the node that breaks it, "" for the whole program."""
     rules = (
-        *(_names, _variables, _groups, _references, _texts, _registers, _inputs),
+        *(_names, _variables, _groups, _references, _texts, _registers, _jumps, _inputs),
         *(_tasks, _commands, _words, _totality, _idle_cycles),
     )
     return [problem for rule in rules for problem in rule(program)]
@@ -56,6 +56,8 @@ def _names(program: Program) -> Problems:
         ("group", [group.id for group in program.groups]),
         ("register", [*(register.name for register in program.registers), *(slot.name for slot in program.slots)]),
         ("input", [declared.name for declared in program.inputs]),
+        ("secret", [*program.secrets]),
+        ("jump", [jump.unit for jump in program.jumps]),
     ):
         if len(names) != len(set(names)):
             yield "", f"two {kind}s share a name"
@@ -64,12 +66,15 @@ def _names(program: Program) -> Problems:
 
 
 def _variables(program: Program) -> Problems:
-    """Inputs, variables and values have names that shells know, the last two none with a meaning (I7 to I9)."""
+    """Names are such as shells know; those of variables, values and secrets have no other meaning (I7 to I9, I26)."""
     for declared in program.inputs:
         if not is_identifier(declared.name):
             yield "", f"the input {declared.name} has a name that no variable can have"
+    for secret in program.secrets:
+        if not is_identifier(secret) or is_reserved(secret):
+            yield "", f"the secret {secret} has a name that no variable can have"
     for node in program.nodes:
-        variables = [variable.name for variable in node.variables]
+        variables = [*(item.name for item in node.variables), *(item.name for item in node.constants)]
         for name in dict.fromkeys((*variables, *_value_names(node))):
             if not is_identifier(name):
                 yield node.id, f"{name} cannot be the name of a variable or value"
@@ -129,14 +134,7 @@ def _references(program: Program) -> Problems:
 
 def _registers(program: Program) -> Problems:
     """Each register is declared, and used as what it is: a counter, a scope of counters, or a slot (I4, I5)."""
-    counters = {register.name for register in program.registers}
-    slots = {slot.name for slot in program.slots}
-    declared = {
-        "counter": counters,
-        "scope": set(scope_members(program.registers)),
-        "slot": slots,
-        "register": counters | slots,
-    }
+    declared = _declared(program)
     for node in program.nodes:
         for kind, name in sorted(set(_used(node))):
             if name not in declared[kind]:
@@ -145,6 +143,30 @@ def _registers(program: Program) -> Problems:
         for reference in (*group.title.references, *group.prompt.references):
             if reference.register not in declared["register"]:
                 yield "", f"the group {group.id}: the register {reference.register} is not declared"
+
+
+def _declared(program: Program) -> dict[str, set[str]]:
+    """The names of each kind of register."""
+    counters = {register.name for register in program.registers}
+    slots = {slot.name for slot in program.slots}
+    scopes = set(scope_members(program.registers))
+    return {"counter": counters, "scope": scopes, "slot": slots, "register": counters | slots}
+
+
+def _jumps(program: Program) -> Problems:
+    """What an operator's jumps name is declared, and they keep no text (I27)."""
+    nodes, groups = {node.id for node in program.nodes}, {group.id for group in program.groups}
+    declared = _declared(program)
+    for jump in program.jumps:
+        places = {jump.unit, *(item.group for item in jump.entering)}
+        if jump.target not in nodes or not places <= nodes | groups:
+            yield "", f"the jump to {jump.unit} names a node or a group that is not declared"
+        for effect in jump.all_effects:
+            if isinstance(effect, Keep):
+                yield "", f"the jump to {jump.unit} keeps a text, and has none"
+            for kind, name in _touched(effect):
+                if name not in declared[kind]:
+                    yield "", f"the jump to {jump.unit}: the {kind} {name} is not declared"
 
 
 def _used(node: Node) -> Iterator[tuple[str, str]]:

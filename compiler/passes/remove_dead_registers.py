@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TypeVar
 
 from compiler.ir.edges import Add, Clear, CounterTest, Edge, Effect, Keep, Reset, counter_effects
-from compiler.ir.program import Program, scope_members, texts_of
+from compiler.ir.program import Entering, Jump, Program, scope_members, texts_of
+
+Moving = TypeVar("Moving", Edge, Jump, Entering)
 
 
 def remove_dead_registers(program: Program) -> Program:
@@ -21,11 +24,12 @@ def remove_dead_registers(program: Program) -> Program:
             return True
         return effect.scope in scopes if isinstance(effect, Reset) else effect.register in live
 
-    def trimmed(edge: Edge) -> Edge:
-        return replace(edge, effects=tuple(effect for effect in edge.effects if matters(effect)))
+    def trimmed(part: Moving) -> Moving:
+        return replace(part, effects=tuple(effect for effect in part.effects if matters(effect)))
 
     nodes = tuple(replace(node, edges=tuple(trimmed(edge) for edge in node.edges)) for node in program.nodes)
-    return replace(program, nodes=nodes, registers=registers)
+    jumps = tuple(replace(trimmed(jump), entering=tuple(map(trimmed, jump.entering))) for jump in program.jumps)
+    return replace(program, nodes=nodes, registers=registers, jumps=jumps)
 
 
 def _live(program: Program) -> set[str]:

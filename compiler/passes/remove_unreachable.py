@@ -27,4 +27,11 @@ def remove_unreachable(program: Program) -> Program:
         while group and group not in live:
             live.add(group)
             group = parents[group]
-    return replace(program, nodes=nodes, groups=tuple(group for group in program.groups if group.id in live))
+    groups = tuple(group for group in program.groups if group.id in live)
+    known = reached | live
+    jumps = tuple(
+        replace(jump, entering=tuple(item for item in jump.entering if item.group in live))
+        for jump in program.jumps
+        if {jump.unit, jump.target} <= known
+    )
+    return replace(program, nodes=nodes, groups=groups, jumps=jumps)

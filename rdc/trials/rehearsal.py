@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from compiler.ir.answers import of_text
-from compiler.ir.program import Node, Program
-from compiler.ir.semantics import Jump, Machine, Outcome, State
+from compiler.ir.program import Node, Program, jumps_of
+from compiler.ir.semantics import Machine, Outcome, State
 from compiler.ir.tasks import Ask, Shell, Verdict, alphabet
 from compiler.ir.walks import Visit, Walk, visit
 from compiler.scenarios import Event, Goto, Reply, Scenario, Unclear
@@ -34,12 +34,12 @@ def is_command(node: Node) -> bool:
     return isinstance(node.task, Shell)
 
 
-def rehearse(program: Program, jumps: Mapping[str, Jump], scenario: Scenario) -> Rehearsal:
+def rehearse(program: Program, scenario: Scenario) -> Rehearsal:
     """Play a scenario; answers that are left over after the end are ignored (S1)."""
     machine = Machine(program)
-    if problem := _unclear(scenario, jumps):
+    if problem := _unclear(program, scenario):
         return Rehearsal(Walk((), machine.start()), problem)
-    walk, problem = _played(machine, jumps, scenario)
+    walk, problem = _played(machine, scenario)
     if problem:
         return Rehearsal(walk, problem)
     state = walk.state
@@ -50,17 +50,18 @@ def rehearse(program: Program, jumps: Mapping[str, Jump], scenario: Scenario) ->
     return Rehearsal(walk, f"it waits at {state.node}, and no answer is left")
 
 
-def _unclear(scenario: Scenario, jumps: Mapping[str, Jump]) -> str:
+def _unclear(program: Program, scenario: Scenario) -> str:
     """What is wrong with the first event that cannot be carried out, "" if there is none."""
+    known = jumps_of(program) if scenario.jumps else {}
     for event in scenario.replies:
         if isinstance(event, Unclear):
             return event.problem
-        if isinstance(event, Goto) and event.unit not in jumps:
+        if isinstance(event, Goto) and event.unit not in known:
             return f"`{event.spelled} {event.unit}`: there is no such unit"
     return ""
 
 
-def _played(machine: Machine, jumps: Mapping[str, Jump], scenario: Scenario) -> tuple[Walk, str]:
+def _played(machine: Machine, scenario: Scenario) -> tuple[Walk, str]:
     """The walk to the end, to where no answer is left or one does not fit (and why), or to a command that must run."""
     state = machine.start(scenario.inputs)
     problem = ""
@@ -73,7 +74,7 @@ def _played(machine: Machine, jumps: Mapping[str, Jump], scenario: Scenario) -> 
             break
         left.remove(event)
         if isinstance(event, Goto):
-            state = machine.jump(state, jumps[event.unit])
+            state = machine.jump(state, event.unit)
             jumped.append((len(visits), event.unit))
         elif isinstance(event, Reply):
             outcome = _outcome(machine, state, event.text)

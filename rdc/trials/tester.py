@@ -33,7 +33,7 @@ def try_scenarios(compilation: Compilation, targets: Sequence[str], timeout: flo
     program = compilation.program
     assert program is not None  # noqa: S101 (tells mypy)
     for scenario in compilation.scenarios:
-        rehearsal = rehearse(program, compilation.jumps, scenario)
+        rehearsal = rehearse(program, scenario)
         base = Result(compilation.path, scenario, SEMANTICS, Status.SKIPPED, program, rehearsal.walk)
         if not (targets and rehearsal.needs_commands):
             yield _by_semantics(base, rehearsal)

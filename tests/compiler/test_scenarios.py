@@ -101,7 +101,7 @@ ASKS = "## 1. One\n\nDone?\n\n- FAIL: CONTINUE\n\n## 2. Two\n\nDone?\n\n- FAIL: 
 def played(tmp_path: Path, *replies: Event) -> Rehearsal:
     compilation = compiled(tmp_path, ASKS)
     assert compilation.program
-    return rehearse(compilation.program, {}, Scenario("a", "", False, {}, replies, "STOP"))
+    return rehearse(compilation.program, Scenario("a", "", False, {}, replies, "STOP"))
 
 
 def test_a_reply_of_a_unit_waits_for_it(tmp_path: Path) -> None:

@@ -366,7 +366,7 @@ def played(*replies: Reply, inputs: dict[str, str] | None = None) -> Rehearsal:
     program = replace(made, nodes=nodes, inputs=(Input("kind", required=False),))
     verify(program)
     scenario = Scenario("a", "", prompted=True, inputs=inputs or {}, replies=replies, ends="COMPLETE")
-    return rehearse(program, {}, scenario)
+    return rehearse(program, scenario)
 
 
 def test_answers_and_replies_of_a_scenario_are_read_as_those_of_a_run() -> None:

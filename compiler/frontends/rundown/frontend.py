@@ -16,7 +16,6 @@ from compiler.frontends.rundown.lower import lower
 from compiler.frontends.rundown.options import DEFAULT_LAYOUT, PROSE, TRANSITIONS
 from compiler.frontends.rundown.parse import Parsed, parse
 from compiler.frontends.rundown.prose import advise_prose
-from compiler.frontends.rundown.scenarios import operator_jumps
 from compiler.frontends.rundown.unreachable import advise_unreachable
 from compiler.frontends.rundown.wording import WORDING
 from compiler.source import Source
@@ -43,8 +42,7 @@ def compile_document(job: Job) -> Result:
         return Result(None, (*found, lowered), linked.sources, linked.options)
     warnings = flow_warnings(lowered.program, lowered.written, linked.sources, WORDING)
     found += advise_unreachable(warnings, linked.documents.values())
-    scenarios = main.runbook.scenarios
-    return Result(lowered.program, tuple(found), linked.sources, linked.options, scenarios, operator_jumps(main))
+    return Result(lowered.program, tuple(found), linked.sources, linked.options, main.runbook.scenarios)
 
 
 def _parse(job: Job, source: Source) -> Parsed:

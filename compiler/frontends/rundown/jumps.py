@@ -60,9 +60,14 @@ def jump(frame: Frame, step: Step, target: Target, *, inside: bool) -> Arrival:
     arrival = enter_substep(frame, step, frame.substep(step, target.child))
     if inside:
         return arrival
-    unit = Unit(step)  # from outside the step starts afresh, at this substep (M10)
+    return Arrival(arrival.target, afresh(frame, step) + arrival.effects)
+
+
+def afresh(frame: Frame, step: Step) -> tuple[Effect, ...]:
+    """What a jump from outside of a step to one of its children does: the step starts afresh, at that child (M10)."""
+    unit = Unit(step)
     retries: tuple[Effect, ...] = (Set(frame.retries(unit), 0),) if unit.has_retry else ()
-    return Arrival(arrival.target, retries + _forget(frame, step) + arrival.effects)
+    return retries + _forget(frame, step)
 
 
 def _enter_instance(frame: Frame, step: Step, advance: bool) -> Arrival:

@@ -8,6 +8,7 @@ recursion.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
@@ -16,18 +17,19 @@ from compiler.frontends.naming import safe_name
 from compiler.frontends.rundown.jumps import enter_step
 from compiler.frontends.rundown.link import Document, references
 from compiler.frontends.rundown.names import Frame, Unit
+from compiler.frontends.rundown.operator import entering_step, operator_jumps
 from compiler.frontends.rundown.outcomes import Outcomes, settled_id
 from compiler.frontends.rundown.placeholders import with_references
 from compiler.frontends.rundown.syntax import Dynamic, Reference, Word, units
 from compiler.ir.edges import Edge, Origin, OutcomeTest, Reset
-from compiler.ir.program import Group, Node, Program, Register, SourceFile, Variable
+from compiler.ir.program import Entering, Group, Jump, Node, Program, Register, SourceFile, Variable
 from compiler.ir.tasks import Ask, Branch, End, Shell, Verdict
 from compiler.ir.texts import Text, text
 
 LARGEST_PROGRAM = 100_000
 """In units: what repeated inclusion can blow a small document up to before it is refused (RD304)."""
 
-Part = Node | Group | Register | Frame
+Part = Node | Group | Register | Jump | Frame
 
 
 class Lowered(NamedTuple):
@@ -44,6 +46,7 @@ def lower(main: Document, documents: Mapping[str, Document]) -> Lowered | Diagno
     nodes: list[Node] = []
     groups: list[Group] = []
     registers: list[Register] = []
+    jumps: list[Jump] = []
     frame = Frame(main)
     stack: list[Part] = [frame]
     while stack:
@@ -54,8 +57,10 @@ def lower(main: Document, documents: Mapping[str, Document]) -> Lowered | Diagno
             nodes.append(part)
         elif isinstance(part, Group):
             groups.append(part)
-        else:
+        elif isinstance(part, Register):
             registers.append(part)
+        else:
+            jumps.append(part)
     name = _name(main)
     program = Program(
         name=name,
@@ -65,6 +70,7 @@ def lower(main: Document, documents: Mapping[str, Document]) -> Lowered | Diagno
         nodes=tuple(nodes),
         groups=tuple(groups),
         registers=tuple(registers),
+        jumps=tuple(jumps),
     )
     return Lowered(program, tuple(_written(documents)))
 
@@ -129,6 +135,7 @@ def _parts(frame: Frame, documents: Mapping[str, Document]) -> Iterator[Part]:
         start = enter_step(frame, frame.start).target
         yield Node(frame.scope, text(frame.title), frame.origin, Branch(), (Edge((), effects, start),), frame.scope)
     yield from registers
+    yield from operator_jumps(frame)
     for step in frame.steps:
         unit = Unit(step)
         if not unit.is_leaf:
@@ -227,7 +234,9 @@ def _runbook(
         return Node(name, text(reference.path), origin, Ask("pass_fail", Text()), edges, frame.id(unit))
     title = document.runbook.title or reference.path
     ends = (arrivals[Verdict.PASS], arrivals[Verdict.FAIL])
-    return Frame(document, name + "/", name, title, origin, frame.id(unit), _variables(frame, unit), *ends)
+    inner = Frame(document, name + "/", name, title, origin, frame.id(unit), _variables(frame, unit), *ends)
+    fresh = (Entering(name, (Reset(name),)),) if any(True for _ in inner.registers()) else ()
+    return replace(inner, entering=entering_step(frame, unit.step) + fresh)
 
 
 def _ends(outcomes: Outcomes) -> Iterator[Node]:

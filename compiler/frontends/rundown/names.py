@@ -24,7 +24,7 @@ from compiler.frontends.rundown.syntax import (
     spell,
 )
 from compiler.ir.edges import Edge, Effect, Origin, Test, Written
-from compiler.ir.program import Register, Variable
+from compiler.ir.program import Entering, Register, Variable
 from compiler.ir.tasks import Verdict
 from compiler.source import Span
 
@@ -91,7 +91,7 @@ class Frame:
 
     `prefix` stands before its ids; `scope` is the runbook item's own id, also that of its group ("" for the outermost);
     `variables` are what surrounding dynamic units make visible (M4); `complete` and `stop` are how the runbook around
-    goes on when this one ends (M8), None for the outermost.
+    goes on when this one ends (M8), None for the outermost; `entering` is what an operator's jump into it does (E6).
     """
 
     document: Document
@@ -103,6 +103,7 @@ class Frame:
     variables: tuple[Variable, ...] = ()
     complete: Arrival | None = None
     stop: Arrival | None = None
+    entering: tuple[Entering, ...] = ()
 
     @property
     def steps(self) -> tuple[Step, ...]:

@@ -1,0 +1,33 @@
+"""The operator's own jumps: `goto UNIT` does what a GOTO to that unit would do from where the run stands (M10, E6)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.frontends.rundown.jumps import afresh, jump
+from compiler.frontends.rundown.names import Frame, Unit
+from compiler.frontends.rundown.syntax import Dynamic, Step, Target
+from compiler.ir.program import Entering, Jump
+
+
+def operator_jumps(frame: Frame) -> Iterator[Jump]:
+    """The jumps to the units of one inclusion that do more than go there, in document order."""
+    for step in frame.steps:
+        for unit in (Unit(step), *(Unit(step, substep) for substep in step.substeps)):
+            found = _jump(frame, step, unit)
+            if found.all_effects:
+                yield found
+
+
+def entering_step(frame: Frame, step: Step) -> tuple[Entering, ...]:
+    """What a jump to a child of a step does on its way into all that is around the child, the outermost first."""
+    effects = afresh(frame, step)
+    return (*frame.entering, *((Entering(frame.id(Unit(step)), effects),) if effects else ()))
+
+
+def _jump(frame: Frame, step: Step, unit: Unit) -> Jump:
+    target = Target(False, step.id, unit.substep.id if unit.substep else None, unit.syntax.span)
+    arrival = jump(frame, step, target, inside=True)
+    keeps = unit.substep is None or isinstance(unit.substep.id, Dynamic)
+    entering = frame.entering if keeps else entering_step(frame, step)
+    return Jump(frame.id(unit), arrival.target, entering, arrival.effects)
