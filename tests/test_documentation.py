@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -64,6 +66,24 @@ def test_the_tests_that_hold_promises_are_there() -> None:
         assert (ROOT / "tests" / file).exists(), name[0]
         if name["test"]:
             assert f"def {name['test']}(" in text(f"tests/{file}"), name[0]
+
+
+CONVERTED = {"deploy": ["--input", "VERSION=1.6.0"], "upgrade": ["--input", "HOST=web1"], "restart": []}
+"""The runbooks of the page on converting, in its order, with what a run of each is given."""
+
+
+def test_what_the_page_on_converting_shows_can_be_run(tmp_path: Path) -> None:
+    (tmp_path / "rdc.toml").touch()
+    (tmp_path / "answers").write_text("yes\n" * 3)
+    shown = text("docs/migrating.md").split("~~~markdown\n")[1:]
+    assert len(shown) == len(CONVERTED)
+    for (name, given), block in zip(CONVERTED.items(), shown, strict=True):
+        runbook = tmp_path / f"{name}.runbook.md"
+        runbook.write_text(block.split("~~~")[0], encoding="utf-8")
+        assert call("check", "--strict", runbook.name, cwd=tmp_path).code == 0
+        run = [sys.executable, "-m", "rdc", "run", runbook.name, "--answers", "answers", *given]
+        done = subprocess.run(run, cwd=tmp_path, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+        assert b"rdc: COMPLETE" in done.stderr, done.stderr.decode()
 
 
 @pytest.mark.parametrize("command", COMMANDS)
