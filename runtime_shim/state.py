@@ -32,18 +32,21 @@ class State:
         self.begin, self.node, self.message = begin, begin["node"], begin.get("message", "")
         self.finished, self.notes = [], []  # what the unit has left so far, such as the processes that it has called
         # The lines of files of answers that were used, each with the digest of its file.
-        self.used: set[tuple[str, int]] = set()  # for: ask confirm input select gate agent tool parallel
+        self.used: set[tuple[str, int]] = set()  # for: answered operator
+        self.decided: list[Record] = []  # for: operator
         self.apply(begin)
 
     def apply(self, record: Record) -> None:
         """Go on by one record."""
         kind = record["kind"]
-        if "answers" in record:  # for: ask confirm input select gate agent tool parallel
+        if "answers" in record:  # for: answered operator
             self.used.add((record["answers"], record["line"]))
         if "condition" not in record:
             self.notes.append(record)
             return
         self.condition = record["condition"]
+        if kind in ("goto", "resume"):  # for: operator
+            self.decided.append({**record, "after": len(self.finished)})
         if kind in ("begin", "adopt"):  # it belongs to this program
             self.registers, self.program, self.units = dict(record["registers"]), record["program"], record["units"]
             self.name, self.source = record["name"], record["source"]
@@ -53,6 +56,10 @@ class State:
             self.finished.append({key: value for key, value in record.items() if key != "changed"})  # texts may be long
             self.node, self.message, self.notes = record["next"], record.get("message", ""), []
             self.registers.update(record["changed"])
+        elif kind == "goto":  # for: operator
+            self.node, self.message, self.notes = record["next"], record.get("message", ""), []
+            self.registers.update(record["changed"])
+            self.finished[-1:] = [{**last, "due": 0.0} for last in self.finished[-1:]]  # a pause is over
 
     def left_behind(self) -> list[Record]:
         """Return the processes of a unit that was interrupted which go on without the run."""
