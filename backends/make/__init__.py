@@ -10,7 +10,7 @@ from backends.make.options import MakeOptions
 from backends.make.refusals import refusals
 from compiler.ir.features import Feature
 from compiler.ir.program import Program
-from compiler.passes import optimise
+from compiler.passes import optimise, optimise_for_jumps
 
 
 class MakeBackend(Backend[MakeOptions]):
@@ -25,4 +25,7 @@ class MakeBackend(Backend[MakeOptions]):
     def render(self, program: Program, options: MakeOptions) -> Emission:
         """The text of the Makefile."""
         refused = tuple(refusals(program))
-        return Emission(None, refused) if refused else Emission(makefile(optimise(program), options))
+        if refused:
+            return Emission(None, refused)
+        passes = optimise_for_jumps if options.operator == "full" else optimise
+        return Emission(makefile(passes(program), options))
