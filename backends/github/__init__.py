@@ -22,7 +22,7 @@ from backends.github.prompts import Prompts, prompts_of
 from backends.github.routed import RoutedWorkflow
 from backends.github.routes import make_routes
 from backends.github.runbook import Runbook
-from backends.github.settings import unfit_units
+from backends.github.settings import unfit_secrets, unfit_units
 from backends.github.workflow import Workflow
 from backends.mermaid.chart import chart, is_too_big
 from compiler.diagnostic import Diagnostic
@@ -54,6 +54,7 @@ class GithubBackend(Backend[GithubOptions]):
         refused = (
             *taken(program, options, prompts),
             *unfit_units(program, options),
+            *unfit_secrets(program, options),
             *inexpressible(plan, options, prompts),
         )
         if refused:
@@ -85,6 +86,7 @@ def _routed(program: Program, options: GithubOptions) -> Emission:
     refused = (
         *taken(program, options, prompts),
         *unfit_units(program, options),
+        *unfit_secrets(program, options),
         *unroutable(routes, options),
         *unreachable_inputs(program, options, prompts),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, model_validator
@@ -94,8 +95,13 @@ def _variable(name: str) -> str:
     return name
 
 
+def is_of_others(name: str) -> bool:
+    """Whether a variable belongs to GitHub, to the shell or to rdc."""
+    return _OWN_VARIABLES.fullmatch(name) is not None
+
+
 def _free_variable(name: str) -> str:
-    if _OWN_VARIABLES.fullmatch(_variable(name)):
+    if is_of_others(_variable(name)):
         raise ValueError(f"the variable {name} belongs to GitHub, to the shell or to rdc; take another name")
     return name
 
@@ -297,13 +303,16 @@ class GithubOptions(_Model):
             raise ValueError("`helpers: action` takes the files from the repository, so it needs `checkout`")
         if self.prompts == "agent" and self.agent is None:
             raise ValueError("`prompts: agent` needs the option `agent`, the command that answers prompts")
-        for caller in (self.agent, *self.agents.values(), *self.tools.values()):
-            for name in caller.secrets if isinstance(caller, Called) else ():
-                if name not in self.secret_names():
-                    raise ValueError(f"the secret {name} of a command is not among those of the option `secrets`")
         for name in self.all_secrets().keys() & self.env.keys():
             raise ValueError(f"the variable {name} is given by `env` and by `secrets`; give it once")
         return self
+
+    def callers(self) -> Iterator[tuple[tuple[str, ...], Caller]]:
+        """The commands of agents and tools, each with the way to its option."""
+        if self.agent is not None:
+            yield ("agent",), self.agent
+        yield from ((("agents", name), caller) for name, caller in self.agents.items())
+        yield from ((("tools", name), caller) for name, caller in self.tools.items())
 
     def caller_of(self, agent: str) -> Caller | None:
         """The command of an agent type, if there is one for it."""

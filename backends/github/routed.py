@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -163,16 +163,28 @@ class RoutedWorkflow(Workflow[RoutedParts]):
             permissions=(("actions", "read", REASON_TO_ASK),),
         )
 
+    def _used(self, parts: RoutedParts) -> Iterator[tuple[str, Collection[str]]]:
+        yield from super()._used(parts)
+        for part in parts.parts:
+            for place in part.matrices:
+                yield self._environment_of_entries(parts, place), self._secrets.of(place.node)
+
+    def _environment_of_entries(self, parts: RoutedParts, place: Place) -> str:
+        return parts.environments.get(place.name) or self.options.environment or ""
+
     def _matrix(self, parts: RoutedParts, part: Part, place: Place) -> Job:
+        environment = self._environment_of_entries(parts, place)
+        is_elsewhere = environment != self._environment_of(parts.parts[0])
+        checked = self._check_secrets(environment, self._secrets.of(place.node) if is_elsewhere else ())
         step = Calls(parts, part, self._secrets, self.prompts.answerer).entry(place)
         job = parts.entries(place)
         return Job(
             id=job,
             name=matrix.name(place.node),
-            steps=tuple(matrix.steps(job, part.id, self._runtime.digest, self._set_up(), step)),
+            steps=(*checked, *matrix.steps(job, part.id, self._runtime.digest, self._set_up(), step)),
             condition=all_of("!cancelled()", f"needs.{part.id}.result == 'success'", parts.asked(part, place)),
             needs=(part.id,),
-            environment=parts.environments.get(place.name) or self.options.environment or "",
+            environment=environment,
             permissions=tuple(self._permissions(False)),
             env=self._environment(part),
             shell=PLAIN_SHELL,

@@ -45,6 +45,7 @@ class Runbook(Workflow[Parts]):
         return Parts(self.plan, environments, told=self.options.summary)
 
     def _steps(self, parts: Parts, part: Part) -> Iterator[Step]:
+        yield from self._looked_for(parts, part)
         gate = parts.approves(part)
         if gate:
             yield self._approved(parts, part, gate)
