@@ -108,7 +108,6 @@ class UnitSecrets:
 def unfit_units(program: Program, options: GithubOptions) -> Iterator[Diagnostic]:
     """What the option says of units that the document does not have, or that have no use for it."""
     yield from _unknown(program, options)
-    yield from _undeclared(program, options)
     for node in program.nodes:
         said = options.units.get(node.id)
         if said is None or not _asks_people(node, options):
@@ -153,20 +152,6 @@ def _unknown(program: Program, options: GithubOptions) -> Iterator[Diagnostic]:
             hint = f"; did you mean `{close[0]}`?" if close else ""
             problem = f"`units` names {name}, and the document has no such unit{hint}"
             yield _finding(program, ("units", name), problem, "write the id of a unit or step, or `*` for all")
-
-
-def _undeclared(program: Program, options: GithubOptions) -> Iterator[Diagnostic]:
-    """Secrets that a command is to get, and that neither the document nor the option `secrets` has."""
-    known = {*program.secrets, *options.secret_names()}
-    callers: dict[KeyPath, Caller | None] = {("agent",): options.agent}
-    callers |= {("agents", name): caller for name, caller in options.agents.items()}
-    callers |= {("tools", name): caller for name, caller in options.tools.items()}
-    for place, caller in callers.items():
-        for name in caller.secrets if isinstance(caller, Called) else ():
-            if name not in known:
-                problem = f"a command is to get the secret {name}, which is not among the declared ones"
-                remedy = f"add {name} to the option `secrets`, or to the secrets of the document"
-                yield _finding(program, (*place, "secrets"), problem, remedy)
 
 
 def _finding(program: Program, option: KeyPath, problem: str, remedy: str) -> Diagnostic:
