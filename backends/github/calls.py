@@ -139,7 +139,12 @@ class Calls:
             comments=(*about(node), *self._when(node)),
             timeout=minutes(node),
             shell=PLAIN_SHELL,
-            env={**self._entry_secrets(node), **shown_constants(node), "RDC_ENTRY": Expression("${{ matrix.entry }}"), **_texts(node)},
+            env={
+                **self._entry_secrets(node),
+                **shown_constants(node),
+                "RDC_ENTRY": Expression("${{ matrix.entry }}"),
+                **_texts(node),
+            },
             run=f'{RUNTIME} entry {name} "$RDC_ENTRY"\n',
         )
 

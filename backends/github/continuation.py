@@ -40,7 +40,14 @@ def prepared(plan: Plan, options: GithubOptions) -> Iterator[Step]:
             "PROGRAM": identity(plan.program, options),
             "UNITS": "\n".join(asking) + "\n",
         },
-        run=render("prepare.sh.jinja", earlier=False, routed=False, summary=options.summary),
+        run=render(
+            "prepare.sh.jinja",
+            earlier=False,
+            routed=False,
+            summary=options.summary,
+            inputs=plan.program.inputs,
+            limits=any(node.settings.timeout for node in plan.program.nodes),
+        ),
         helper="prepare",
     )
 
@@ -147,6 +154,7 @@ def _entry(job: str, index: int | None = None) -> str:
 def identity(program: Program, options: GithubOptions) -> str:
     """What tells programs apart: a digest of all that the workflow is made of (R4)."""
     unused = {name for name in ("agents", "tools") if not getattr(options, name)}
+    unused |= set() if options.bind else {"bind"}
     unused |= {"parallel"} if options.parallel == "step" else set()
     parts = [__version__, *(source.sha256 for source in program.sources), options.model_dump_json(exclude=unused)]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()

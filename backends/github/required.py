@@ -17,7 +17,7 @@ _FORK = Expression(
 def secrets_step(names: Iterable[str], environment: str, events: Iterable[str]) -> Step:
     """The step; `names` are what GitHub calls the secrets. It is given these alone, and no value."""
     missing = "".join(f"${{{{ secrets.{name} == '' && '{name} ' || '' }}}}" for name in names)
-    env = {"MISSING": Expression(missing)}
+    env: dict[str, str] = {"MISSING": Expression(missing)}
     if environment:
         env["PLACE"] = f"repository, or of the environment {environment}"
     if not OF_PULL_REQUESTS.isdisjoint(events):

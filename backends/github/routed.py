@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 from backends.github import matrix
 from backends.github.calls import RUNTIME, UNIT_SHELL, Calls
 from backends.github.continuation import entries_taken, fetched, handed_over, identity, of_earlier, waiting_saved
 from backends.github.identifiers import BEGIN, HANDED, RESULT
-from backends.github.inputs import given, with_declared
+from backends.github.inputs import given, said, variable_names
 from backends.github.job import Job
 from backends.github.jobs import Part, all_of
 from backends.github.places import Place
@@ -35,11 +34,6 @@ class RoutedWorkflow(Workflow[RoutedParts]):
     """The workflow of a program whose steps say by the name of a place where the run goes on."""
 
     plan: Routes
-
-    @property
-    def events(self) -> Mapping[str, Any]:
-        """What starts the workflow, with the inputs of the program."""
-        return with_declared(super().events, self.program.inputs)
 
     @cached_property
     def _runtime(self) -> Runtime:
@@ -103,12 +97,15 @@ class RoutedWorkflow(Workflow[RoutedParts]):
             yield self._checkout()
         if self.prompts.waits:
             yield from fetched(self.options)
+        yield from said(self.program.inputs, self._events, self.options, waits=self.prompts.waits)
         yield self._written()
 
     def _given(self) -> dict[str, str]:
         """What a run is begun with: answers and inputs."""
         asked = {"RDC_ANSWERS": Expression("${{ inputs.answers }}"), "RESUME": Expression("${{ inputs.resume }}")}
-        return (asked if self.prompts.waits else {}) | given(self.program.inputs, super().events)
+        return (asked if self.prompts.waits else {}) | given(
+            self.program.inputs, self._events, self.options, variable_names(self.program.inputs)
+        )
 
     def _taken_over(self, parts: RoutedParts, before: Part) -> Iterator[Step]:
         """What the last of the earlier jobs has handed on, and what agents that are jobs of their own have kept."""

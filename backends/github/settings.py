@@ -47,6 +47,15 @@ def environments_of(program: Program, options: GithubOptions) -> dict[str, str]:
     return found
 
 
+def variables(node: Node) -> dict[str, str]:
+    """The variables that are said of a unit (I25), and what it is called where its command asks for that by name."""
+    found = {constant.name: constant.value for constant in node.constants}
+    if isinstance(node.task, Shell):
+        told = {"RDC_UNIT": node.id, "RDC_TITLE": " ".join(str(node.title).split())}
+        found |= {name: text for name, text in told.items() if name in str(node.task.command)}
+    return found
+
+
 class UnitSecrets:
     """The secrets of units, as expressions by their variables. Where `units` names none, each unit gets all."""
 

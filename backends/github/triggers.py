@@ -90,6 +90,15 @@ def with_inputs(events: Mapping[str, Any], example: str) -> dict[str, Any]:
     return {**_callable(events, answers), "workflow_dispatch": manual}
 
 
+def with_secrets(events: Mapping[str, Any], stored: Mapping[str, str]) -> Mapping[str, Any]:
+    """Events with the secrets that whoever calls the workflow can give it; `stored` has what GitHub calls them."""
+    if "workflow_call" not in events:
+        return events
+    called = dict(events["workflow_call"] or {})
+    own = {name: {"required": False} for name in stored.values()}
+    return {**events, "workflow_call": {**called, "secrets": {**own, **(called.get("secrets") or {})}}}
+
+
 def _callable(events: Mapping[str, Any], answers: Mapping[str, str]) -> Mapping[str, Any]:
     """Events with answers for a workflow that is called; it cannot be continued, so it has no input for that."""
     if "workflow_call" not in events:

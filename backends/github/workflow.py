@@ -14,9 +14,10 @@ from backends.base import MARK
 from backends.companions import Companion
 from backends.github.helpers import files, shared
 from backends.github.identifiers import REVIEWS
+from backends.github.inputs import with_declared
 from backends.github.job import Job
 from backends.github.jobs import Jobs, Part, all_of
-from backends.github.options import Concurrency, GithubOptions, SetupStep, command_of
+from backends.github.options import Bound, Concurrency, GithubOptions, SetupStep, command_of
 from backends.github.pins import pins
 from backends.github.plan import Plan
 from backends.github.prompts import TOKEN, Agents, Prompts
@@ -27,7 +28,7 @@ from backends.github.scalar import Expression, label
 from backends.github.settings import UnitSecrets
 from backends.github.step import PLAIN_SHELL, Step
 from backends.github.templating import render
-from backends.github.triggers import lines, value, with_inputs
+from backends.github.triggers import lines, value, with_inputs, with_secrets
 from compiler.ir.program import Program
 from compiler.version import __version__
 
@@ -81,7 +82,12 @@ class Workflow(ABC, Generic[JobsType]):
 
     @property
     def events(self) -> Mapping[str, Any]:
-        """What starts the workflow: each event with what is said of it."""
+        """What starts the workflow: each event with what is said of it, and with the inputs and secrets it gives."""
+        events = with_declared(self._events, self.program.inputs)
+        return with_secrets(events, self._secrets.stored) if self.program.secrets else events
+
+    @property
+    def _events(self) -> Mapping[str, Any]:
         events = self.options.triggers()
         return with_inputs(events, example(self.program)) if self.prompts.waits else events
 
@@ -250,13 +256,15 @@ class Workflow(ABC, Generic[JobsType]):
             yield scope, access, reasons.get(scope, "asked for by the option `permissions`")
 
     def _checkout(self) -> Step:
+        compares = any(isinstance(value, Bound) for value in self.options.bind.values())  # as `git diff` does
         pin = pins()["checkout"]
         return Step(
             name="Check out",
             condition="${{ !inputs.resume }}" if self.prompts.waits else "",
             uses=pin.reference,
             version=pin.version,
-            inputs={"persist-credentials": Expression("false")},
+            inputs={"persist-credentials": Expression("false")}
+            | ({"fetch-depth": Expression("0")} if compares else {}),
         )
 
 
