@@ -27,10 +27,13 @@ class Slots:
     held: dict[str, str | None] = field(default_factory=dict)
 
     def masked(self, text: str) -> str:
-        """E10: without the values of secrets, the longest first."""
-        for _, secret in sorted(self.given.secrets, key=lambda item: -len(item[1])):
-            text = text.replace(secret, "***")
-        return text
+        """E10: without the values of secrets and their lines, in one pass, the longest first."""
+        whole = [secret for _, secret in self.given.secrets]
+        hidden = {part for secret in whole for part in (secret, *secret.splitlines()) if part.strip()}
+        if not hidden:
+            return text
+        longest_first = sorted(hidden, key=lambda part: -len(part))
+        return re.sub("|".join(map(re.escape, longest_first)), "***", text)
 
 
 Said = tuple[tuple[str, Settings], ...]
@@ -81,7 +84,7 @@ class Scope:
                     env |= says.env
         return replace(found, env=tuple(env.items()))
 
-    def visit(self, leaf: Leaf, around: Sequence[str], attempt: int, index: int, shown: tuple[str, ...]) -> Beyond:
+    def visit(self, leaf: Leaf, around: Sequence[str], attempt: int, index: int, shown: str) -> Beyond:
         """What there is beyond the rules of walks in a visit."""
         settings = self.settings(around)
         waits = (settings.delay or 0) * (settings.backoff or 1) ** (attempt - 2) if attempt > 1 else 0
@@ -91,19 +94,21 @@ class Scope:
         sees = {**dict(settings.env), **{name: value for name, value in held.items() if value is not None}}
         is_quiet = settings.timeout == SHORTEST or not self.values
         text = "" if is_quiet else written(self.slots.given, index, self.values)
+        values = values_in(text, self.values)
         return Beyond(
             tuple(sorted(sees.items())),
             keeps=bool(self.values),
             writes=text,
-            is_broken=values_in(text, self.values) is None,
+            values=tuple((name, self.slots.masked(value)) for name, value in (values or {}).items()),
+            is_broken=values is None,
             timeout=settings.timeout,
             waits=waits,
         )
 
-    def keep(self, text: str) -> None:
-        """E2: what a command wrote is known from the next unit on; nothing is if that was not well-formed."""
-        for name, value in (values_in(text, self.values) or {}).items():
-            self.slots.held[self.names[name]] = self.slots.masked(value)
+    def keep(self, values: Sequence[tuple[str, str]]) -> None:
+        """E2: what a command wrote is known from the next unit on."""
+        for name, value in values:
+            self.slots.held[self.names[name]] = value
 
 
 def with_numbers(text: str, numbers: Numbers) -> str:

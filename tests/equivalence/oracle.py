@@ -322,15 +322,14 @@ class _Run:
         if isinstance(body, Runbooks):
             return self.play_list(place, body)
         index = len(recorder.visits)
-        texts = () if body.is_command else (body.prompt, *([] if body.code is None else [body.code]))
-        shown = tuple(self.filled(place, text) for text in texts)
+        shown = "" if body.is_command else self.filled(place, body.prompt)
         beyond = self.scope.visit(body, self.around(place), retries + 1, index, shown)
         if not body.is_command:
             self.world.may_jump(label)
         said = tuple(with_numbers(word, self.numbers(place)) for word in body.said)
         instances = self.instances(place)
         passed = recorder.ask(Visit(label, retries + 1, *instances, index, self.file, body.is_command, said, beyond))
-        self.scope.keep(beyond.writes)
+        self.scope.keep(beyond.values)
         return passed
 
     def play_list(self, place: _Place, runbooks: Runbooks) -> bool:

@@ -13,17 +13,19 @@ Instances = tuple[int | None, int | None]
 class Beyond:
     """What rules E1 to E10 add to a visit; a document that declares nothing has nothing of it.
 
-    A command `sees` variables, is given a file for values if `keeps`, and `writes` to it; `is_broken` says that this
-    makes it fail. `timeout` and `waits` are in seconds. Of a prompt the text and the block are `shown`.
+    A command `sees` variables, is given a file for values if `keeps`, and `writes` to it: `values`, in which secrets
+    are masked, unless `is_broken` says that what it writes makes it fail. `timeout` and `waits` are in seconds. The
+    text of a prompt is `shown`.
     """
 
     sees: tuple[tuple[str, str], ...] = ()
     keeps: bool = False
     writes: str = ""
+    values: tuple[tuple[str, str], ...] = ()
     is_broken: bool = False
     timeout: int | None = None
     waits: int = 0
-    shown: tuple[str, ...] = ()
+    shown: str = ""
 
     @property
     def hangs(self) -> bool:
@@ -90,6 +92,11 @@ class Walk:
     end: End | None
     given: Given = Given()
     jumps: tuple[Jump, ...] = ()
+
+    @property
+    def seconds(self) -> int:
+        """How long the walk waits for timeouts and between attempts."""
+        return sum(visit.beyond.waits + visit.beyond.hangs for visit, _ in self.visits)
 
 
 class CutOffError(Exception):
