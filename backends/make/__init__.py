@@ -10,7 +10,7 @@ from backends.make.options import MakeOptions
 from backends.make.refusals import refusals
 from compiler.ir.features import Feature
 from compiler.ir.program import Program
-from compiler.passes import optimise, optimise_for_jumps
+from compiler.passes import optimise
 
 
 class MakeBackend(Backend[MakeOptions]):
@@ -27,5 +27,4 @@ class MakeBackend(Backend[MakeOptions]):
         refused = tuple(refusals(program))
         if refused:
             return Emission(None, refused)
-        passes = optimise_for_jumps if options.operator == "full" else optimise
-        return Emission(makefile(passes(program), options))
+        return Emission(makefile(optimise(program, jumps=options.operator == "full"), options))

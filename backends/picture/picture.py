@@ -14,7 +14,7 @@ from backends.picture.arrows import Arrow, Mark, arrows
 from backends.picture.captions import Lines, caption, kept_texts, notes
 from backends.picture.loops import Placement, place
 from backends.picture.naming import Naming
-from compiler.ir.program import Group, Node, Program
+from compiler.ir.program import Group, Node, Program, without_jumps
 from compiler.ir.tasks import Branch, End
 from compiler.passes.remove_impossible_edges import remove_impossible_edges
 from compiler.passes.thread_jumps import thread_jumps
@@ -109,7 +109,7 @@ def _inside(drawn: Picture) -> Mapping[str, list[Box | Frame]]:
 
 def _drawn(program: Program) -> Program:
     """The program with no more than is drawn."""
-    program = thread_jumps(remove_impossible_edges(program))
+    program = thread_jumps(remove_impossible_edges(without_jumps(program)))
     first = program.index()[program.entry]
     entry = first.edges[0].target if isinstance(first.task, Branch) and not first.edges[0].guard else first.id
     units = [node.id for node in program.nodes if not isinstance(node.task, Branch | End)]
