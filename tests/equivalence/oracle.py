@@ -322,7 +322,7 @@ class _Run:
         if isinstance(body, Runbooks):
             return self.play_list(place, body)
         index = len(recorder.visits)
-        shown = "" if body.is_command else self.filled(place, body.prompt)
+        shown = "" if body.is_command or "{{" not in body.prompt else self.filled(place, body.prompt)
         beyond = self.scope.visit(body, self.around(place), retries + 1, index, shown)
         if not body.is_command:
             self.world.may_jump(label)

@@ -15,7 +15,7 @@ class Beyond:
 
     A command `sees` variables, is given a file for values if `keeps`, and `writes` to it: `values`, in which secrets
     are masked, unless `is_broken` says that what it writes makes it fail. `timeout` and `waits` are in seconds. The
-    text of a prompt is `shown`.
+    text of a prompt is `shown`, if it may have a reference to a value.
     """
 
     sees: tuple[tuple[str, str], ...] = ()

@@ -44,7 +44,7 @@ def walk_of(program: Program, expected: Walk) -> tuple[list[object], tuple[str, 
         if len(visits) == len(expected.visits):
             return visits, None
         visit, passed = expected.visits[len(visits)]
-        visits.append(_visited(machine, state, len(visits)))
+        visits.append(_visited(machine, state, visit))
         word = Verdict.PASS if passed else Verdict.FAIL
         state = machine.advance(state, Outcome(word, values=visit.beyond.values)).state
 
@@ -55,14 +55,14 @@ def _waiting(machine: Machine, state: State) -> str:
     return state.node if isinstance(task, Ask) else "" if isinstance(task, End) and task.result == "stop" else "-"
 
 
-def _visited(machine: Machine, state: State, index: int) -> object:
+def _visited(machine: Machine, state: State, expected: Visit) -> object:
     """What a program does at the node of a state, as `_comparable` has it of a visit."""
     node = machine.nodes[state.node]
     task, attempt = node.task, machine.attempt(state)
     assert isinstance(task, Shell | Ask)
     instances = dict(machine.instances(state))
     step, substep = instances.get("RDC_STEP_INSTANCE"), instances.get("RDC_SUBSTEP_INSTANCE")
-    visit = Visit(node.id, attempt, step, substep, index, is_command=isinstance(task, Shell))
+    visit = Visit(node.id, attempt, step, substep, expected.index, is_command=isinstance(task, Shell))
     kept = [effect for edge in node.edges for effect in edge.effects if isinstance(effect, Keep)]
     settings = node.settings
     beyond = Beyond(
@@ -70,7 +70,7 @@ def _visited(machine: Machine, state: State, index: int) -> object:
         keeps=bool(kept),
         timeout=settings.timeout,
         waits=settings.delay * settings.backoff ** (attempt - 2) if attempt > 1 else 0,
-        shown=machine.text(state, task.prompt) if isinstance(task, Ask) else "",
+        shown=machine.text(state, task.prompt) if expected.beyond.shown else "",
     )
     return _comparable(replace(visit, beyond=beyond))
 
