@@ -19,7 +19,7 @@ from backends.remarks import comment, listed, of_placeholders, shells
 from backends.templating import environment
 from compiler.ir.features import Feature
 from compiler.ir.program import Program
-from compiler.passes import optimise
+from compiler.passes import optimise, optimise_for_jumps
 from compiler.version import __version__
 
 
@@ -35,7 +35,8 @@ class PythonBackend(Backend[PythonOptions]):
 
     def render(self, program: Program, options: PythonOptions) -> Emission:
         """The source text of the file, and the runtime beside it if that is shared."""
-        program, is_full = optimise(program), options.operator == "full"
+        is_full = options.operator == "full"
+        program = (optimise_for_jumps if is_full else optimise)(program)
         entries = table(program)
         if not is_full:
             entries.pop("jumps", None)

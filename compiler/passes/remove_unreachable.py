@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from compiler.ir.program import Program
 
 
-def remove_unreachable(program: Program) -> Program:
-    """The program without nodes that the entry does not lead to."""
+def remove_unreachable(program: Program, entries: Iterable[str] = ()) -> Program:
+    """The program without nodes that neither its entry nor any other of these leads to."""
     index = program.index()
-    reached = {program.entry}
-    pending = [program.entry]
+    reached = {program.entry, *entries}
+    pending = [*reached]
     while pending:
         for edge in index[pending.pop()].edges:
             if edge.target not in reached:

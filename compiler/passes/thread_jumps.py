@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from compiler.ir.edges import Edge
-from compiler.ir.program import Node, Program
+from compiler.ir.program import Jump, Node, Program, jumps_of
 from compiler.ir.tasks import Branch
 
 
@@ -24,6 +24,20 @@ def thread_jumps(program: Program) -> Program:
     while entry in ways and not ways[entry].effects:
         entry = ways[entry].target
     return replace(program, nodes=nodes, entry=entry)
+
+
+def thread_operator_jumps(program: Program) -> Program:
+    """The program with the jumps of its operator, those to groups too, led past such branches (I27)."""
+    ways = {node.id: node.edges[0] for node in program.nodes if _is_pass_through(node)}
+    found = {name: _led_on(jump, ways) for name, jump in jumps_of(program).items()}
+    return replace(program, jumps=tuple(jump for name, jump in found.items() if jump != Jump(name, name)))
+
+
+def _led_on(jump: Jump, ways: dict[str, Edge]) -> Jump:
+    while jump.target in ways:
+        way = ways[jump.target]
+        jump = replace(jump, target=way.target, effects=jump.effects + way.effects)
+    return jump
 
 
 def _is_pass_through(node: Node) -> bool:

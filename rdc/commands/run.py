@@ -37,10 +37,10 @@ def command(file: str, arguments: tuple[str, ...], settings: Settings) -> int:
         reporter.show(reporter.gather(compilation.diagnostics, compilation.sources))
         return 2
     from backends.python.table import table  # noqa: PLC0415 (not where there are errors)
-    from compiler.passes import optimise  # noqa: PLC0415
+    from compiler.passes import optimise_for_jumps  # noqa: PLC0415
     from runtime_shim import main  # noqa: PLC0415
 
-    return main(table(optimise(compilation.program)), _with_subcommand(arguments), _called(file, settings))
+    return main(table(optimise_for_jumps(compilation.program)), _with_subcommand(arguments), _called(file, settings))
 
 
 def _called(file: str, settings: Settings) -> str:
