@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from runtime_shim.cli import ASKS, COMMANDS, OPTIONS, Subcommands
 from runtime_shim.late import load
-from runtime_shim.state import KEPT
+from runtime_shim.state import FORMATS, KEPT
 
 LATER = ("answer", "goto", "history")
 WITH = ("--agent", "--agent-for", "--tool")  # what printed commands to go on repeat
@@ -22,4 +22,5 @@ ASKS.append(load_for)
 COMMANDS.setdefault("answer", ("answer a unit of a run by hand", Subcommands.status))  # until it is loaded
 COMMANDS["goto"] = ("move the run to another unit", Subcommands.status)
 COMMANDS["history"] = ("list and prune archived runs", Subcommands.status)
+FORMATS.append(3)
 KEPT.extend(("logs", "prompts", "answers"))

@@ -164,8 +164,9 @@ def log_commands(session: Session) -> None:
 
 def note_log(session: Session, record: Record) -> Record:
     """Note the log of a command with its outcome."""
-    unit = record.get("unit", "") if record.get("kind") == "done" else ""
-    processes = getattr(session.performers.get(unit), "processes", None)
+    if record.get("kind") != "done":
+        return record
+    processes = getattr(session.performers.get(record["unit"]), "processes", None)
     if not isinstance(processes, LoggedProcesses) or not processes.name:
         return record
     name, processes.name = processes.name, ""

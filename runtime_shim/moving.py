@@ -69,17 +69,18 @@ def goto(session: Session) -> int:
     if unit["task"] == "end":
         stand = {"condition": unit["result"], "message": session.filled(unit, "message", move.registers)}
     session.store.open()
-    before = state.node
-    session.record(
-        {"kind": "goto", "unit": before, "next": move.node, "time": utc_now(), "changed": move.changed, **stand}
-    )
-    session.emit(
-        "goto",
-        unit=before,
-        next=move.node,
-        **{key: state.decided[-1][key] for key in ("by", "note") if key in state.decided[-1]},
-    )
-    session.display.rule(f"moved from {before} to {session.label(move.node)}")
+    about = {
+        "unit": state.node,
+        "title": session.filled(session.program["units"].get(state.node, {}), "title"),
+        "attempt": 1,
+    }
+    how = f"moved to {one_line(move.node)}"
+    about.update(instances={}, outcome="goto", how=how, says="", seconds=0.0, time=utc_now())
+    record = {"kind": "done", **about, "next": move.node, "changed": move.changed, **stand}
+    session.record(record)
+    told = {key: state.finished[-1][key] for key in ("unit", "next", "by", "note") if key in state.finished[-1]}
+    session.emit("goto", **told)
+    session.display.rule(f"moved from {about['unit']} to {session.label(move.node)}")
     if state.condition not in ENDED:
         session.display.rule(f"to go on: {session.call('resume')}")
     return EXIT_COMPLETE

@@ -36,9 +36,9 @@ def prompt(session: Session, state: Optional[State]) -> None:
 
 
 def mark(session: Session, record: Record) -> Record:
-    """Say in the journal that a run executes nothing."""
+    """Say in the journal that a run executes nothing; programs that do not know such runs refuse its format."""
     is_beginning = record.get("kind") == "begin" and getattr(session.options, "prompted", False)
-    return {**record, "prompted": True} if is_beginning else record
+    return {**record, "prompted": True, "format": 3} if is_beginning else record
 
 
 TAKES.append(prompt)

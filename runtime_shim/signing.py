@@ -14,7 +14,8 @@ from runtime_shim.session import RECORDS, TAKES, Session
 from runtime_shim.state import State
 
 LONGEST_WHO, LONGEST_WHY = 200, 2000  # characters
-SIGNED = ("done", "entry", "goto", "resume")  # kinds of records
+SIGNED = ("done", "entry", "resume")  # kinds of records
+TOLD_HOW = ("fail", "failed", "goto")  # outcomes
 SIGNATURES: list[Record] = []  # what the next record of such a kind is signed with
 
 
@@ -64,7 +65,7 @@ def decisions(_program: Table, state: State) -> Table:
     return {
         "finished": [{key: record[key] for key in more if key in record} for record in state.finished],
         "decisions": [
-            {key: record[key] for key in ("kind", "after", "unit", "next", "by", "note", "time") if key in record}
+            {key: record[key] for key in ("after", "by", "note", "time") if key in record}
             for record in state.decided
             if "by" in record
         ],
@@ -78,17 +79,14 @@ def told_by(record: Table) -> str:
 
 
 def decided_lines(_session: Session, facts: Table, record: Optional[Table]) -> list[str]:
-    """Return what stands below a unit: why it failed, who decided, and where the operator moved the run then."""
+    """Return what stands below a unit: why it failed, where the run was moved, and who decided."""
     place, lines = 0, []
     if record is not None:
         place = 1 + next(index for index, each in enumerate(facts["finished"]) if each is record)
-        about = [record["how"] if record["outcome"] == "fail" else "", told_by(record)]
+        about = [record["how"] if record["outcome"] in TOLD_HOW else "", told_by(record)]
         lines = [f"        {one_line(', '.join(filter(None, about)))}"] if any(about) else []
-    for each in facts["decisions"]:
-        if each["after"] == place:
-            what = f"moved from {each['unit']} to {each['next']}" if each["kind"] == "goto" else "run again"
-            lines.append(f"        {one_line(what)}, {told_by(each)}")
-    return lines
+    again = [each for each in facts["decisions"] if each["after"] == place]
+    return lines + [f"        the next one was run again, {told_by(each)}" for each in again]
 
 
 TAKES.append(sign_next)

@@ -13,6 +13,7 @@ from runtime_shim.program import RefusedError, naming
 
 ENDED = ("complete", "stop")
 OURS = ".rdc"
+FORMATS = [1, 2]  # of journals that are read
 KEPT: list[str] = []  # folders beside the journal that are archived with it
 
 
@@ -45,7 +46,7 @@ class State:
             self.notes.append(record)
             return
         self.condition = record["condition"]
-        if kind in ("goto", "resume"):  # for: operator
+        if kind == "resume":  # for: operator
             self.decided.append({**record, "after": len(self.finished)})
         if kind in ("begin", "adopt"):  # it belongs to this program
             self.registers, self.program, self.units = dict(record["registers"]), record["program"], record["units"]
@@ -56,10 +57,6 @@ class State:
             self.finished.append({key: value for key, value in record.items() if key != "changed"})  # texts may be long
             self.node, self.message, self.notes = record["next"], record.get("message", ""), []
             self.registers.update(record["changed"])
-        elif kind == "goto":  # for: operator
-            self.node, self.message, self.notes = record["next"], record.get("message", ""), []
-            self.registers.update(record["changed"])
-            self.finished[-1:] = [{**last, "due": 0.0} for last in self.finished[-1:]]  # a pause is over
 
     def left_behind(self) -> list[Record]:
         """Return the processes of a unit that was interrupted which go on without the run."""
@@ -68,7 +65,7 @@ class State:
 
 def replay(records: list[Record], path: object) -> State:
     """Put a state together."""
-    if records[0].get("format") not in (1, 2):  # one of format 1 has no texts, and is read like any other
+    if records[0].get("format") not in FORMATS:  # one of format 1 has no texts, and is read like any other
         raise RefusedError(f"{path}: the state has a format that this program does not know; reset archives it")
     try:
         state = State(records[0])

@@ -35,7 +35,8 @@ class PythonBackend(Backend[PythonOptions]):
 
     def render(self, program: Program, options: PythonOptions) -> Emission:
         """The source text of the file, and the runtime beside it if that is shared."""
-        program, is_full = optimise(program), options.operator == "full"
+        is_full = options.operator == "full"
+        program = optimise(program, jumps=is_full)
         entries = table(program)
         if not is_full:
             entries.pop("jumps", None)
