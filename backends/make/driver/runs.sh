@@ -50,6 +50,10 @@ who() { # adds who decided, and why, to what is told of a unit
       text = "by " plain(ENVIRON["RDC_WHO"]) (note == "" ? "" : ": " note)
       gsub(/\302[\200-\237]|\330\234|\341\240\216|\342\200[\213-\217\250-\256]/, "?", text)
       gsub(/\342\201[\240-\257]|\357\273\277/, "?", text)
+      rest = text # what is no UTF-8 is not shown
+      gsub(/[\302-\337][\200-\277]|[\340-\357][\200-\277][\200-\277]/, "", rest)
+      gsub(/[\360-\364][\200-\277][\200-\277][\200-\277]/, "", rest)
+      if (rest ~ /[\200-\377]/) gsub(/[\200-\377]/, "?", text)
       print text
     }' | LC_ALL=C tr -c '\n -~\200-\377' '?')
   rdc_says="$rdc_says${rdc_says:+, }$rdc_value"

@@ -21,7 +21,7 @@ limited() {
 
 # Of a delay that was begun before this record, a run that goes on waits for the rest only.
 rest_of_delay() {
-  rdc_now=$(date +%s) rdc_word=''
+  rdc_now=$(date +%s) rdc_word='' rdc_number='' rdc_since=''
   { read -r rdc_word rdc_number rdc_since < "$rdc_files/delay"; } 2> /dev/null
   case $rdc_word:$rdc_number:$rdc_since in
     "$rdc_run:$rdc_count:" | *:*:*[!0-9]* | *:*:0* | *:*:????????????*) ;;
