@@ -152,7 +152,7 @@ def _done(loop: Loop, node: Node, name: str) -> Iterator[str]:
             command = yield from _filled(loop, f"RDC_COMMAND_{name}", node)
             if any(_said(other) for other in loop.place.nodes):
                 said = " ".join(f'"$RDC_SAID_{name}_{number}"' for number, _ in _said(node))
-                yield f"rdc_said=({said})"
+                yield f"said {said}".rstrip()
             if node.settings.delay and node.retries:
                 times = f"{node.settings.delay} {node.settings.backoff}"
                 yield f'pause "${loop.ids.counters[node.retries]}" {times}'
