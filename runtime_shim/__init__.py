@@ -11,9 +11,12 @@ from typing import Any, Optional
 
 CALLS = "shell agent tool parallel"
 SPEAKS = "agent tool parallel"
+ASKED = ("ask", "confirm", "input", "select", "gate")
 REPLIES = "confirm input select gate agent tool parallel"
+BY_AGENT = "operator+ask"  # prompts that an agent may answer
 MODULES: tuple[tuple[str, str], ...] = (
     ("program", ""),
+    ("late", ""),
     ("built", ""),
     ("walk", ""),
     ("journal", ""),
@@ -25,38 +28,54 @@ MODULES: tuple[tuple[str, str], ...] = (
     ("session", ""),
     ("report", ""),
     ("cli", ""),
-    ("answers", f"ask {REPLIES}"),
-    ("waiting", f"ask {REPLIES}"),
+    ("asked", "operator"),
+    ("secrets_kept", "secrets"),
+    ("answers", f"ask {REPLIES} operator"),
+    ("waiting", f"ask {REPLIES} operator"),
     ("groups", "group"),
     ("nested", "nested"),
     ("fitting", "inputs"),
     ("files", "inputs agent tool parallel"),
     ("inputs", "inputs"),
-    ("reading", "slots agent tool parallel"),
+    ("reading", f"slots agent tool parallel {BY_AGENT}"),
     ("kept", "slots"),
     ("slots", "slots"),
     ("limit", "limit"),
     ("pauses", "delay"),
-    ("process", CALLS),
-    ("interrupted", CALLS),
+    ("process", f"{CALLS} {BY_AGENT}"),
+    ("interrupted", f"{CALLS} {BY_AGENT}"),
+    ("constants", "env"),
     ("values", "texts values"),
     ("variables", "texts"),
     ("shell", "shell"),
     ("outputs", "values"),
-    ("ask", f"ask {REPLIES}"),
+    ("ask", f"ask {REPLIES} operator"),
     ("replies", REPLIES),
     ("questions", "confirm input select"),
     ("gate", "gate"),
-    ("exchange", SPEAKS),
+    ("exchange", f"{SPEAKS} {BY_AGENT}"),
     ("search", "agent parallel"),
+    ("conversing", f"{SPEAKS} {BY_AGENT}"),
     ("speaking", SPEAKS),
     ("pairs", SPEAKS),
     ("agents", "agent parallel"),
     ("agent", "agent"),
-    ("prompted", "agent+ask parallel+ask"),
+    ("prompted", f"agent+ask parallel+ask {BY_AGENT}"),
     ("tool", "tool"),
     ("parallel", "parallel"),
+    ("prompting", "operator"),
+    ("signing", "operator"),
+    ("moving", "operator"),
+    ("given_values", "operator+values"),
+    ("logs", "operator+shell"),
+    ("noticing", "operator"),
+    ("several", "operator"),
+    ("history", "operator"),
 )
+OPERATOR = frozenset({"operator"})
+"""What a program has that can do all that operators ask for."""
+AT_ONCE = ("asked",)
+"""Modules of the operator's part that are not loaded late."""
 
 RUNNER: tuple[tuple[str, str], ...] = (
     ("program", ""),
@@ -93,22 +112,40 @@ def features(program: dict[str, Any]) -> set[str]:
     is_slotted = any(not isinstance(value, int) for value in registers) or any(isinstance(p, list) for p in places)
     keys = (key for item in filled for key in item)
     is_nested = any(unit["task"] == "end" and unit.get("edges") for unit in units)
+    tasks, named = {unit["task"] for unit in units}, set(keys)
     more = [*(["slots"] if is_slotted else []), *(["nested"] if is_nested else [])]
+    more += ["asked"] if tasks.intersection(ASKED) else []
+    more += ["answered"] if tasks.intersection((*ASKED, *SPEAKS.split())) else []
+    more += ["talks"] if tasks.intersection(SPEAKS.split()) else []
+    more += ["timed"] if "timeout" in named or "talks" in more else []
     about = (key for key, value in program.items() if value)
-    return {"", *about, *(unit["task"] for unit in units), *keys, *more}
+    if program.get("jumps", {}).get("scopes"):
+        more.append("scopes")
+    return {"", *about, *tasks, *named, *more}
 
 
-def modules(program: dict[str, Any], among: tuple[tuple[str, str], ...] = MODULES) -> list[str]:
-    """Return the names of the modules that a program needs, in order."""
-    found = features(program)
+def modules(
+    program: dict[str, Any], among: tuple[tuple[str, str], ...] = MODULES, more: frozenset[str] = frozenset()
+) -> list[str]:
+    """Return the names of the modules that a program needs, in order; `more` is what it has besides."""
+    found = features(program) | more
     return [name for name, needs in among if any(found.issuperset(need.split("+")) for need in needs.split(" "))]
+
+
+def parts(program: dict[str, Any]) -> tuple[list[str], list[str]]:
+    """Return the modules that a program needs at once, and those that an operator may ask for."""
+    own = {*modules(program), *AT_ONCE}
+    every = modules(program, more=OPERATOR)
+    return [name for name in every if name in own], [name for name in every if name not in own]
 
 
 def main(program: dict[str, Any], argv: Optional[list[str]] = None, prog: Optional[str] = None) -> int:
     """Run a program in place, with the modules that it would carry in a file of its own."""
-    found = {name: import_module(f"runtime_shim.{name}") for name in modules(program)}
+    at_once, later = parts(program)
+    found = {name: import_module(f"runtime_shim.{name}") for name in at_once}
+    found["late"].LATE[:] = [lambda: [import_module(f"runtime_shim.{name}") for name in later]]
     code: int = found["cli"].main(program, argv, prog)
     return code
 
 
-__all__ = ["BESIDE", "MODULES", "features", "main", "modules"]
+__all__ = ["BESIDE", "MODULES", "OPERATOR", "features", "main", "modules", "parts"]

@@ -1,10 +1,10 @@
 """Units that an agent answers (I11)."""
 
 from runtime_shim.agents import Commanded
+from runtime_shim.conversing import answer_of
 from runtime_shim.program import Table
 from runtime_shim.reading import LARGEST_ANSWER, cleaned
 from runtime_shim.session import PERFORMERS, Done, told
-from runtime_shim.speaking import answer_of
 
 
 class Agents(Commanded):

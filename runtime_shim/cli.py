@@ -6,6 +6,7 @@ import shlex
 import sys
 import time
 import types
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, Callable, Optional
 
@@ -87,6 +88,8 @@ OPTIONS: list[tuple[str, str, str, str]] = [
     ("resume status", "--adopt", "", "accept the state of another version"),
     ("status", "--json", "", "for machines"),
 ]
+ASKS: list[Callable[[Sequence[str]], None]] = []  # what modules do before the words of a call are read
+CHECKS: list[Callable[[Table, types.SimpleNamespace], None]] = []  # what they make of the options
 
 
 def help_of(program: Table, prog: str, command: str) -> list[str]:
@@ -103,11 +106,11 @@ def read_words(prog: str, command: str, words: list[str]) -> types.SimpleNamespa
     found: dict[str, Any] = {option: None if takes else False for _, option, takes, _ in OPTIONS}
     listed = {option for _, option, takes, _ in OPTIONS if "..." in takes}  # for: inputs agent tool parallel values
     found.update({option: [] for option in listed})  # for: inputs agent tool parallel values
-    due = [option for option in known if option[0] != "-"]  # for: ask confirm input select gate agent tool parallel
+    due = [option for option in known if option[0] != "-"]  # for: answered operator
     rest, see = iter(words), f"(see: {prog} {command} --help)"
     for word in rest:
         option, equals, value = word.partition("=")
-        if due and not word.startswith("--"):  # for: ask confirm input select gate agent tool parallel
+        if due and not word.startswith("--"):  # for: answered operator
             found[due.pop(0)] = word
             continue
         if option not in known or (equals and not known[option]):
@@ -120,7 +123,7 @@ def read_words(prog: str, command: str, words: list[str]) -> types.SimpleNamespa
             found[option].append(value)
             continue
         found[option] = value if known[option] else True
-    if due:  # for: ask confirm input select gate agent tool parallel
+    if due:  # for: answered operator
         raise RefusedError(f"the following arguments are required: {' '.join(due)} {see}")
     options = {option.strip("-").replace("-", "_"): value for option, value in found.items()}
     return types.SimpleNamespace(**options, prog=prog, command=command)
@@ -128,6 +131,8 @@ def read_words(prog: str, command: str, words: list[str]) -> types.SimpleNamespa
 
 def execute(program: Table, words: list[str], prog: str, display: Display) -> int:
     """Do what the subcommand says."""
+    for look in ASKS:
+        look(words)
     command = words[0] if words else ""
     if {"-h", "--help"} & set(words if command in COMMANDS else words[:1]):
         return display.say(help_of(program, prog, command if command in COMMANDS else "COMMAND"))
@@ -138,6 +143,8 @@ def execute(program: Table, words: list[str], prog: str, display: Display) -> in
     outcomes = {word for unit in program["units"].values() for word in unit.get("words", BINARY)}
     if options.assume and (options.rerun_interrupted or options.assume not in outcomes):
         raise RefusedError(f"--assume takes one of {', '.join(sorted(outcomes))}, and no --rerun-interrupted beside it")
+    for check in CHECKS:
+        check(program, options)
     with naming("the current folder"):
         session = Subcommands(program, options, display)
     try:

@@ -30,7 +30,7 @@ def word_of(unit: Table, outcome: str) -> str:
 def question(display: Display, signals: Signals, text: str, choices: str) -> Optional[str]:
     """Ask for one of the choices; None means that nobody answers."""
     known = {word[:length]: word for word in choices.split("/") for length in (1, len(word))}
-    if choices in ("pass/fail", "yes/no"):  # for: ask
+    if choices in ("pass/fail", "yes/no"):  # for: ask operator
         known = {word[:length]: MEANINGS[word] for word in MEANINGS for length in (1, len(word))}
     with suppress(OSError, ValueError, termios.error):  # what was typed before the question was not meant for it
         termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)

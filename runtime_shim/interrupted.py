@@ -14,6 +14,7 @@ from runtime_shim.session import Done, Performer, Session, Waiting
 from runtime_shim.walk import Registers, attempt_of, instances_of
 
 MEANT = {"pass": "it passed", "fail": "it failed"}
+LONGEST_TITLE = 16_384  # characters: a variable has 128 KiB at most
 VARIABLES: list[Callable[[Table, Registers], dict[str, str]]] = []  # what other modules put into the environment
 
 
@@ -33,7 +34,9 @@ class Calling(Performer):
 
     def environment(self, unit: Table, **more: str) -> dict[bytes, bytes]:
         """Return the environment of what a unit calls (M4, I7)."""
-        found: Table = {"RDC_ATTEMPT": attempt_of(unit, self.session.state.registers), **more}
+        title = self.session.filled(unit, "title").replace("\0", "\ufffd")[:LONGEST_TITLE]
+        found: Table = {"RDC_UNIT": self.session.state.node, "RDC_TITLE": title, **more}
+        found["RDC_ATTEMPT"] = attempt_of(unit, self.session.state.registers)
         found.update(instances_of(unit, self.session.state.registers))  # for: variables
         for look in VARIABLES:
             found = {**look(unit, self.session.state.registers), **found}

@@ -6,7 +6,7 @@ from pathlib import Path
 from runtime_shim.cli import OPTIONS
 from runtime_shim.kept import keeping
 from runtime_shim.program import RefusedError, Table
-from runtime_shim.session import PERFORMERS, Done
+from runtime_shim.session import PERFORMERS, Done, Session
 from runtime_shim.shell import Commands
 from runtime_shim.values import check_value, read_output, read_regular
 
@@ -43,20 +43,25 @@ class ValuedCommands(Commands):
 
     def assumed(self, name: str, word: str) -> Done:
         """Take the word and the values that were given for what came of a unit (I16)."""
-        values: dict[str, str] = {}
-        for given in self.session.options.value:
-            key, equals, value = given.partition("=")
-            if not equals or key not in self.session.program["units"][name].get("values", ()):
-                raise RefusedError(f"--value {given}: expected NAME=VALUE with a name that {name} keeps")
-            try:
-                check_value(key, value)
-            except ValueError as error:
-                raise RefusedError(f"--value {error}") from None
-            values[key] = value
-        return super().assumed(name, word)._replace(verbs=keeping("", values))
+        return super().assumed(name, word)._replace(verbs=keeping("", values_given(self.session, name)))
 
     def _file(self) -> Path:
         return Path(self.session.store.folder, "output")
+
+
+def values_given(session: Session, name: str) -> dict[str, str]:
+    """Return the values of a unit that the options give."""
+    values: dict[str, str] = {}
+    for given in session.options.value:
+        key, equals, value = given.partition("=")
+        if not equals or key not in session.program["units"][name].get("values", ()):
+            raise RefusedError(f"--value {given}: expected NAME=VALUE with a name that {name} keeps")
+        try:
+            check_value(key, value)
+        except ValueError as error:
+            raise RefusedError(f"--value {error}") from None
+        values[key] = value
+    return values
 
 
 PERFORMERS["shell"] = ValuedCommands

@@ -3,12 +3,12 @@
 from typing import Optional
 
 from runtime_shim.agents import Commanded
+from runtime_shim.conversing import answer_of
 from runtime_shim.display import clean
 from runtime_shim.program import RefusedError, Table
 from runtime_shim.reading import cleaned, joined_answer, joined_word
 from runtime_shim.replies import typed
 from runtime_shim.session import PERFORMERS, Done, told
-from runtime_shim.speaking import answer_of
 from runtime_shim.walk import filled
 
 Given = dict[int, Optional[str]]

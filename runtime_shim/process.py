@@ -63,7 +63,7 @@ class Foreground:
 
 def in_words(code: Code) -> str:
     """Say how a process ended."""
-    if code is None:  # for: timeout agent tool parallel
+    if code is None:  # for: timed
         return "out of time"
     if code >= 0:
         return f"exit code {code}" if code else ""
@@ -99,7 +99,7 @@ class Processes:
         try:
             if self._lends and len(groups) == 1:
                 self._foreground.lend(groups[0])
-            if seconds:  # for: timeout agent tool parallel
+            if seconds:  # for: timed
                 self._signals.wake_after(seconds)
             while self._left:
                 self._heed(self._signals.wait())
@@ -110,7 +110,7 @@ class Processes:
                     elif pid and not os.WIFSTOPPED(status):
                         codes[group] = os.waitstatus_to_exitcode(status)
                         self._left.remove(group)
-                        ended(groups.index(group))  # for: agent tool parallel
+                        ended(groups.index(group))  # for: talks
         finally:
             had_keys = self._foreground.take_back()
             signal_groups(self._left, signal.SIGKILL)
@@ -120,9 +120,9 @@ class Processes:
         signal_groups(groups if is_stopped else self._late, signal.SIGKILL)  # R5: what has outlived its leader
         if is_stopped:
             raise Interrupted
-        if seconds:  # for: timeout agent tool parallel
+        if seconds:  # for: timed
             self._signals.wake_after(0)
-        codes.update(dict.fromkeys(self._late))  # for: timeout agent tool parallel
+        codes.update(dict.fromkeys(self._late))  # for: timed
         return list(map(codes.get, groups))
 
     def _heed(self, number: int) -> None:
@@ -130,7 +130,7 @@ class Processes:
         is_time, is_ending = number == signal.SIGALRM and self._signals.has_timer, self._is_stopping or self._late
         if is_time and is_ending:
             number = signal.SIGKILL
-        elif is_time:  # for: timeout agent tool parallel
+        elif is_time:  # for: timed
             self._late, number = set(self._left), signal.SIGTERM
         elif number in self._signals.stops:
             self._is_stopping, number = True, number if number in FORWARDED else signal.SIGTERM

@@ -1,13 +1,28 @@
 """Prompts that an agent answers because the operator says so by --agent (M3): approval is not for any agent."""
 
+import re
 from typing import Optional
 
-from runtime_shim.agents import Commanded
 from runtime_shim.ask import Prompts
+from runtime_shim.cli import OPTIONS
+from runtime_shim.conversing import Conversing, answer_of
 from runtime_shim.dialog import MEANINGS
 from runtime_shim.program import Table
+from runtime_shim.reading import AGENT_SECONDS
 from runtime_shim.session import PERFORMERS, Done, Session, told
-from runtime_shim.speaking import answer_of
+
+CLOSING = "Answer {}. End your answer with a line that is just the reply."
+
+
+class Replying(Conversing):
+    """Calls the agent that answers prompts."""
+
+    noun = "agent"
+    seconds = AGENT_SECONDS
+
+    def variables(self, name: str, what: Table) -> dict[str, str]:
+        """Say that the agent is of no type."""
+        return {**super().variables(name, what), "RDC_AGENT_TYPE": ""}
 
 
 class AgentPrompts(Prompts):
@@ -15,9 +30,8 @@ class AgentPrompts(Prompts):
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)
-        self._agent: Optional[Commanded] = None
-        if getattr(session.options, "agent", None):
-            self._agent = Commanded(session)
+        self._command: str = getattr(session.options, "agent", None) or ""
+        self._agent = Replying(session) if self._command else None
 
     def perform(self, name: str, unit: Table) -> Done:
         """Ask the agent: the last line of what it says decides, and anything else than a word is fail."""
@@ -25,15 +39,25 @@ class AgentPrompts(Prompts):
         if self._agent is None or done is not None:
             return done or super().perform(name, unit)
         session = self.session
-        prompt = "\n\n".join(
-            filter(None, (session.label(name), *(session.filled(unit, key) for key in ("prompt", "block"))))
-        )
-        command = self._agent.command_of("") or ""
-        (answered,) = self._agent.converse(unit, [(name, {"agent": ""}, command, prompt)])
+        closing = CLOSING.format(unit["question"].upper().replace("/", " or "))
+        parts = (session.label(name), *(session.filled(unit, key) for key in ("prompt", "block")), closing)
+        prompt = "\n\n".join(filter(None, parts)) + "\n"
+        (answered,) = self._agent.converse(unit, [(name, {}, self._command, prompt)])
         answer = answer_of(answered) or ""
-        outcome = MEANINGS.get(answer.rpartition("\n")[2].strip().lower())
+        outcome = verdict(answer)
         how = answered.trouble or ("answered by the agent" if outcome else "the agent did not say pass or fail")
         return told(Done(outcome or "fail", how), answer)
 
 
+def verdict(answer: str) -> Optional[str]:
+    """Return what the last line of an answer says that is not empty; only its letters count, in any case."""
+    last = next((line for line in reversed(answer.split("\n")) if line.strip()), "")
+    word = re.sub("[^A-Z]", "", last.upper()).lower()
+    return "pass" if word == "ok" else MEANINGS.get(word)
+
+
 PERFORMERS["ask"] = AgentPrompts
+if not any(option == "--agent" for _, option, _, _ in OPTIONS):
+    OPTIONS.append(
+        ("run resume", "--agent", "COMMAND", "answers prompts: a text on standard input, pass or fail as last line")
+    )

@@ -5,8 +5,9 @@ from typing import Callable, Optional
 
 from runtime_shim.dialog import BINARY, word_of
 from runtime_shim.display import duration, one_line
+from runtime_shim.late import load
 from runtime_shim.program import Table
-from runtime_shim.session import PERFORMERS, Session
+from runtime_shim.session import PERFORMERS, TAKES, Session
 from runtime_shim.state import ENDED, State
 from runtime_shim.walk import advance
 
@@ -14,11 +15,16 @@ ROUNDS = 10  # how often a unit is shown in a dry run
 RECENT = 12  # units that are told, if there are more
 KNOWN = ("unit", "title", "instances", "attempt", "outcome", "how", "says", "seconds")
 WAITS: list[Callable[[Session, Table, str], list[str]]] = []  # what other modules know of units that wait
+TAILS: list[Callable[[Session, Table, Optional[Table]], list[str]]] = []  # what they say below a unit that is told
 FACTS: list[Callable[[Table, State], Table]] = []  # what they tell of a run
 
 
 def describe(session: Session, state: Optional[State], is_busy: bool) -> Table:
     """Return the state of a program as plain data."""
+    if state is not None:  # for: operator
+        load()
+        for take in TAKES:
+            take(session, state)
     program = session.program
     about = {key: program[key] for key in ("name", "title", "source")}
     if state is None:
@@ -70,11 +76,15 @@ def status_lines(session: Session, facts: Table) -> list[str]:
         lines += [""][: len(done)]
         if len(done) > RECENT:
             lines.append(f"  ... {len(done) - RECENT} units before these")
+        for look in TAILS:
+            lines += look(session, facts, None)
         for record in done[-RECENT:]:
             attempt = f", attempt {record['attempt']}" if record["attempt"] > 1 else ""
             unit = one_line(f"{record['unit']} {record['title']}")
             word = word_of(session.program["units"].get(record["unit"], {}), record["outcome"])
             lines.append(f"  {word:4}  {unit}{attempt}, {duration(record['seconds'])}")
+            for look in TAILS:
+                lines += look(session, facts, record)
     if facts["next"]:
         lines += ["", "What to do next:", *(f"  {command}" for command in facts["next"])]
     return lines

@@ -19,7 +19,7 @@ from runtime_shim.program import (
 from runtime_shim.runner_calls import BEGINNING, DOING, STEPS, Caller, Waiting, failed, masked, pause, processes_of
 from runtime_shim.runner_says import SHOWN, annotate, as_block, one_line, output, tell
 from runtime_shim.runner_state import Outcome, Run, read_state
-from runtime_shim.signals import Interrupted, held_back
+from runtime_shim.signals import Interrupted, Signals, held_back
 from runtime_shim.values import UnfitError
 from runtime_shim.walk import attempt_of
 
@@ -27,6 +27,7 @@ MOST_ROWS = 2000  # of the summary
 SPECIAL = str.maketrans({character: f"\\{character}" for character in "\\`*_[]<>|#&~!"})
 GOOD = ("pass", "yes", "approved")
 BAD = ("fail", "failed", "no", "rejected", "none", "invalid", "ambiguous")
+LARGEST_INPUT = 1024 * 1024  # characters
 DECISIONS = ("success", "failure")  # how the job of an approval ends
 
 
@@ -43,6 +44,8 @@ class Runner:
     def begin(self, part: str, *_others: str) -> int:
         """Begin a run, or go on with one that another job or run has left."""
         run = read_state(self.program, self.path) if self.path.exists() else self._new()
+        if os.environ.get("RESUME"):  # it had paused before it asked
+            (self.folder / "paused").touch()
         for begin in BEGINNING:
             begin(run)
         self._decide(run)
@@ -53,19 +56,28 @@ class Runner:
         inputs: dict[str, Optional[str]] = {}
         wrong: list[str] = []
         for declared in self.program.get("inputs", ()):
-            value = os.environ.get(f"RDC_INPUT_{declared['as']}") or declared.get("default")
+            value = (
+                os.environ.get(f"RDC_INPUT_{declared['as']}") or self._found(declared["as"]) or declared.get("default")
+            )
             inputs[declared["name"]] = value
             problem = "a value is needed" if value is None and declared["required"] else ""
             if value is not None:
                 is_text = not any("\ud800" <= character <= "\udfff" for character in value)
                 fits = unfit(value, declared["type"], declared.get("options", ()), declared.get("pattern"))
                 problem = fits if is_text else "it is not UTF-8"
+                problem = problem or ("it is longer than 1 MiB" if len(value) > LARGEST_INPUT else "")
             if problem:
                 wrong.append(f"the input {declared['name']}: {problem}")
         if wrong:
             raise RefusedError(*wrong)
         run.begin(os.environ["RDC_RUN_ID"], inputs)
         return run
+
+    def _found(self, name: str) -> str:
+        """Return what a command has said of an input before the run, without line ends behind it."""
+        path = self.folder.with_name("rdc-bound") / name
+        text = path.read_bytes().decode("utf-8", "replace") if path.exists() else ""
+        return text.rstrip("\n")
 
     def _decide(self, run: Run) -> None:
         """Take what people have decided about the unit where the run stands, if it is behind an environment.
@@ -100,7 +112,7 @@ class Runner:
                 caller = Caller(run, processes, self.folder, place)
                 if len(units) > 1 or attempt_of(run.unit, run.registers) > 1:
                     print(f"[{len(run.journal) + 1}] {one_line(run.text(run.unit['title'])) or run.token}", flush=True)
-                pause(run, signals)
+                self._pause(run, signals)
                 begun = time.monotonic()
                 outcome = self._outcome(caller, script)
                 if signals.has_come():
@@ -108,6 +120,14 @@ class Runner:
                 run.go_on(outcome, round(time.monotonic() - begun))
                 run.save(self.path)
         return self._leave(run, place)
+
+    def _pause(self, run: Run, signals: Signals) -> None:
+        """Wait before a further attempt, unless the run that this one goes on with has waited already."""
+        paused = self.folder / "paused"
+        if paused.exists():
+            paused.unlink()
+        else:
+            pause(run, signals)
 
     def _outcome(self, caller: Caller, script: Optional[str]) -> Outcome:
         try:

@@ -6,7 +6,7 @@ import secrets
 import shutil
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Callable, Optional
@@ -32,10 +32,10 @@ def failed(unit: Table) -> str:
     return "failed" if "failed" in unit.get("words", ()) else "fail"
 
 
-def masked(text: str) -> str:
-    """Return a text without the values of secrets, and without the lines of those that have several."""
+def masked(text: str, among: Optional[Sequence[str]] = None) -> str:
+    """Return a text without the values of secrets, all or some, and without the lines of those that have several."""
     found: set[str] = set()
-    for name in os.environ.get("RDC_SECRETS", "").split():
+    for name in os.environ.get("RDC_SECRETS", "").split() if among is None else among:
         value = os.environ.get(name, "")
         found |= {value} if len(value) >= SHORTEST_SECRET else set()
         lines = [line.strip() for line in value.splitlines()]
@@ -108,7 +108,7 @@ class Caller:
         texts = texts_of(unit, run.registers)
         for name, value in texts.items():
             check_value(name, value)
-        found |= {**texts, **more}
+        found |= {**unit.get("constants", {}), **texts, **more}
         return {name.encode("utf-8", "surrogateescape"): in_bytes(value) for name, value in found.items()}
 
     def command(self, script: Optional[str]) -> Outcome:
@@ -130,9 +130,12 @@ class Caller:
         with stopped_commands():
             group = self.processes.spawn(shell, words, environment)
             (code,) = self.processes.watch([group], unit.get("timeout", 0))
-        if in_words(code):
+        if code is None:
+            print(f"The unit {self.run.token} ended: timeout after {unit['timeout']} s", flush=True)
+        elif in_words(code):
             print(f"The unit {self.run.token} ended: {in_words(code)}", flush=True)
-        values = read_output(read_regular(path), unit["values"]) if given else {}
+        found = read_output(read_regular(path), unit["values"]) if given else {}
+        values = {name: masked(value, run.program.get("secrets", ())) for name, value in found.items()}
         return Outcome("pass" if code == 0 else "fail", "", values)
 
 

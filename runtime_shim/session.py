@@ -12,6 +12,7 @@ from typing import Any, Callable, NamedTuple, Optional
 from runtime_shim.dialog import question, word_of
 from runtime_shim.display import Display, clean, duration, one_line
 from runtime_shim.journal import Record
+from runtime_shim.late import load
 from runtime_shim.program import (
     EXIT_COMPLETE,
     EXIT_INTERRUPTED,
@@ -86,6 +87,11 @@ STANDS: list[Callable[[Table, Move, Optional[State], Record], Record]] = []  # w
 ENTERS: list[Callable[["Session", Table], None]] = []  # what they show before a unit is named
 BEFORE: list[Callable[["Session", str], Optional[Perform]]] = []  # what they do before a unit, or in its place
 PASSES: list[Callable[["Session", Move], None]] = []  # what they show of the way from a unit to the next
+TAKES: list[Callable[["Session", Optional[State]], None]] = []  # what they do before a run is taken up
+RECORDS: list[Callable[["Session", Record], Record]] = []  # what they make of what is written down
+EVENTS: list[Callable[["Session", str, Record], None]] = []  # what they do where something happens
+REPEATS: list[Callable[[types.SimpleNamespace, str], tuple[str, ...]]] = []  # the words that go on with a run
+MASKS: list[Callable[[str], str]] = []  # what they take out of a text that is kept or sent
 TELLS: list[Callable[[Done, str], Done]] = []  # what they make of an outcome that has a text
 
 
@@ -96,12 +102,19 @@ def told(done: Done, text: str) -> Done:
     return done
 
 
+def masked(text: str) -> str:
+    """Return a text without what must not be kept."""
+    for look in MASKS:
+        text = look(text)
+    return text
+
+
 class Session:
     """One call of a program: what the operator wants, the state that is kept, and the run that it is about."""
 
     signals: Signals
     state: State
-    answers: Any = None  # for: ask confirm input select gate agent tool parallel
+    answers: Any = None  # for: answered operator
 
     def __init__(self, program: Table, options: types.SimpleNamespace, display: Display) -> None:
         self.program, self.options, self.display = program, options, display
@@ -113,7 +126,9 @@ class Session:
 
     def call(self, *words: str) -> str:
         """Return the command with which the operator calls a subcommand."""
-        place = ("--state-dir", self.options.state_dir) if self.options.state_dir else ()
+        place: tuple[str, ...] = ("--state-dir", self.options.state_dir) if self.options.state_dir else ()
+        for repeat in REPEATS:
+            place = repeat(self.options, words[0])
         return f"{self.options.prog} {' '.join(map(shlex.quote, [*words, *place]))}"
 
     def alone(self) -> None:
@@ -152,6 +167,10 @@ class Session:
 
     def take(self, state: Optional[State] = None) -> None:
         """Be about a run, a new one if none is given; signals are held back from here on."""
+        if state is not None and ("prompted" in state.begin or state.condition == "running"):  # for: operator
+            load()
+        for take in TAKES:
+            take(self, state)
         self.state, self.signals = state or State(self._first_record()), Signals()
         self.display.gives_up = self.signals.has_come
         tasks = {name: self.program["units"][name]["task"] for name in self._places}
@@ -171,7 +190,10 @@ class Session:
         move = follow(self.program, {"go": self.program["entry"]}, registers)
         run = f"{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{os.urandom(4).hex()}"
         where = {"time": utc_now(), "cwd": os.getcwd(), "registers": dict(move.registers), "node": move.node}
-        return {"kind": "begin", "format": 2, "run": run, **self.identity(), **where, **self._stand(move)}
+        record = {"kind": "begin", "format": 2, "run": run, **self.identity(), **where, **self._stand(move)}
+        for write in RECORDS:
+            record = write(self, record)
+        return record
 
     def _stand(self, move: Move, before: Optional[State] = None, begins: bool = True) -> Record:
         """Say what a run does where it moved."""
@@ -179,7 +201,7 @@ class Session:
         if unit["task"] == "end":
             return {"condition": unit["result"], "message": self.filled(unit, "message", move.registers)}
         stand: Record = {"condition": "running" if begins else "ready"}
-        if not PERFORMERS[unit["task"]].recovers:  # for: ask confirm input select gate
+        if not PERFORMERS[unit["task"]].recovers:  # for: asked operator
             stand["condition"] = "waiting"
         for look in STANDS:
             stand = look(self.program, move, before, stand)
@@ -190,7 +212,7 @@ class Session:
         old, new, condition = self.state.registers, self.program["registers"], self.state.condition
         if self.state.node not in self._places:
             raise RefusedError(f"the run stands at {self.state.node}, which this program does not have")
-        if not self.performers[self.state.node].recovers:  # for: ask confirm input select gate
+        if not self.performers[self.state.node].recovers:  # for: asked operator
             condition = "waiting"
         kept = {name: old[name] for name in {*new} & {*old} if isinstance(old[name], int) == isinstance(new[name], int)}
         stand = {"time": utc_now(), "condition": condition, "registers": {**new, **kept}}
@@ -213,14 +235,20 @@ class Session:
 
     def record(self, record: Record, sync: bool = True) -> None:
         """Write a record to the journal and take it into account."""
+        for look in RECORDS:
+            record = look(self, record)
         self.store.append(record, sync)
         self.state.apply(record)
 
     def emit(self, event: str, is_between: bool = False, **fields: object) -> None:
         """Append an event for machines."""
+        for tell in EVENTS:
+            tell(self, event, fields)
         if self.options.events is None:
             return
         about = {"event": event, "time": utc_now(), "run": self.state.begin["run"], **fields}
+        for look in RECORDS:
+            about = look(self, about)
         try:
             self.display.put(json.dumps(about) + "\n", self._events)
         except OSError as error:
@@ -295,7 +323,7 @@ class Session:
             if not self.store.is_there():
                 raise self._vanished(f"{ended}, and this is lost: {error}") from None
             again = self.call("resume", "--assume", done.outcome)
-            if not self.performers[name].recovers:  # for: ask confirm input select gate
+            if not self.performers[name].recovers:  # for: asked operator
                 again = self.call("answer", name, word.lower())
             raise RefusedError(f"{ended}, but this could not be recorded ({error}); make room, then: {again}") from None
         details = ", ".join(filter(None, [done.how, duration(seconds), one_line(move.says)]))

@@ -1,5 +1,6 @@
 """Commands: run by a shell (M2)."""
 
+from runtime_shim.display import duration
 from runtime_shim.interrupted import Calling
 from runtime_shim.process import in_words
 from runtime_shim.program import Table
@@ -27,6 +28,8 @@ class Commands(Calling):
         except OSError as error:
             raise self.not_begun(name, error) from None
         (code,) = self.processes.watch([group], unit.get("timeout", 0))
+        if code is None:  # for: timeout
+            return Done("fail", f"timeout after {duration(unit['timeout'])}")
         return Done("pass" if code == 0 else "fail", in_words(code))
 
 

@@ -13,6 +13,7 @@ from runtime_shim.program import RefusedError, naming
 
 ENDED = ("complete", "stop")
 OURS = ".rdc"
+FORMATS = [1, 2]  # of journals that are read
 KEPT: list[str] = []  # folders beside the journal that are archived with it
 
 
@@ -32,18 +33,21 @@ class State:
         self.begin, self.node, self.message = begin, begin["node"], begin.get("message", "")
         self.finished, self.notes = [], []  # what the unit has left so far, such as the processes that it has called
         # The lines of files of answers that were used, each with the digest of its file.
-        self.used: set[tuple[str, int]] = set()  # for: ask confirm input select gate agent tool parallel
+        self.used: set[tuple[str, int]] = set()  # for: answered operator
+        self.decided: list[Record] = []  # for: operator
         self.apply(begin)
 
     def apply(self, record: Record) -> None:
         """Go on by one record."""
         kind = record["kind"]
-        if "answers" in record:  # for: ask confirm input select gate agent tool parallel
+        if "answers" in record:  # for: answered operator
             self.used.add((record["answers"], record["line"]))
         if "condition" not in record:
             self.notes.append(record)
             return
         self.condition = record["condition"]
+        if kind == "resume":  # for: operator
+            self.decided.append({**record, "after": len(self.finished)})
         if kind in ("begin", "adopt"):  # it belongs to this program
             self.registers, self.program, self.units = dict(record["registers"]), record["program"], record["units"]
             self.name, self.source = record["name"], record["source"]
@@ -61,7 +65,7 @@ class State:
 
 def replay(records: list[Record], path: object) -> State:
     """Put a state together."""
-    if records[0].get("format") not in (1, 2):  # one of format 1 has no texts, and is read like any other
+    if records[0].get("format") not in FORMATS:  # one of format 1 has no texts, and is read like any other
         raise RefusedError(f"{path}: the state has a format that this program does not know; reset archives it")
     try:
         state = State(records[0])

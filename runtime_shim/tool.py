@@ -3,11 +3,12 @@
 import json
 
 from runtime_shim.cli import OPTIONS
+from runtime_shim.conversing import answer_of
 from runtime_shim.pairs import pairs
 from runtime_shim.program import Table
 from runtime_shim.reading import TOOL_SECONDS, cleaned, in_json
 from runtime_shim.session import PERFORMERS, Done, Session, told
-from runtime_shim.speaking import Speaking, answer_of
+from runtime_shim.speaking import Speaking
 from runtime_shim.walk import filled
 
 

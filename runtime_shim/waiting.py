@@ -1,12 +1,13 @@
 """Runs that wait for an answer, and the subcommand that gives it."""
 
-from typing import Callable
+from typing import Callable, Optional
 
 from runtime_shim.cli import COMMANDS, OPTIONS
 from runtime_shim.program import EXIT_COMPLETE, RefusedError, Table
 from runtime_shim.report import WAITS
-from runtime_shim.session import PERFORMERS, Session
+from runtime_shim.session import PERFORMERS, Done, Session
 
+GIVEN: list[Callable[[Session, Optional[Done]], Optional[Done]]] = []  # what they make of the answer
 REPLIES: list[Callable[[str], str]] = []  # where other modules take the reply from
 
 
@@ -25,6 +26,8 @@ def answer(session: Session) -> int:
         raise RefusedError(f"{state.node} waits for an answer, {unit} does not")
     session.store.open()
     done = performer.given(unit, reply, "answered")
+    for give in GIVEN:
+        done = give(session, done)
     if done is not None:
         session.settle(state.node, done, 0.0, begins=False)
     session.display.rule(f"to go on: {session.call('resume')}")

@@ -6,15 +6,17 @@ from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
 from backends.base import Backend, Emission
+from backends.github.binding import unfit_bindings, with_fixed
+from backends.github.filling import without_slots
 from backends.github.limits import (
     entries_apart,
     exceeded,
     inexpressible,
     taken,
-    unreachable_inputs,
     unroutable,
     warnings,
 )
+from backends.github.native import is_native
 from backends.github.options import GithubOptions
 from backends.github.places import simplified
 from backends.github.plan import make_plan
@@ -22,16 +24,13 @@ from backends.github.prompts import Prompts, prompts_of
 from backends.github.routed import RoutedWorkflow
 from backends.github.routes import make_routes
 from backends.github.runbook import Runbook
-from backends.github.settings import unfit_units
+from backends.github.settings import unfit_secrets, unfit_units
 from backends.github.workflow import Workflow
 from backends.mermaid.chart import chart, is_too_big
 from compiler.diagnostic import Diagnostic
-from compiler.ir.features import Feature, features_of
-from compiler.ir.program import Program, texts_of
+from compiler.ir.features import Feature
+from compiler.ir.program import Program
 from compiler.ir.tasks import Ask
-
-_NATIVE = frozenset({Feature.COMMANDS, Feature.QUESTIONS})
-"""What the steps of a workflow do by themselves; for all else they call a runtime."""
 
 
 class GithubBackend(Backend[GithubOptions]):
@@ -45,37 +44,28 @@ class GithubBackend(Backend[GithubOptions]):
 
     def render(self, program: Program, options: GithubOptions) -> Emission:
         """The text of the workflow, and what GitHub would not accept in it."""
-        if not _is_native(program):
-            return _routed(program, options)
-        plain = simplified(program)
-        asks = any(isinstance(node.task, Ask) for node in plain.nodes)
-        prompts = prompts_of(options) if asks else Prompts(options.summary)
-        plan = make_plan(plain, prompts.verdicts)
-        refused = (
-            *taken(program, options, prompts),
-            *unfit_units(program, options),
-            *inexpressible(plan, options, prompts),
-        )
-        if refused:
-            return Emission(None, refused)
-        flow = _chart(program, plan.ids.nodes) if options.summary else ""
-        workflow = Runbook(program, plan, options, prompts, flow)
-        return _checked(workflow, plain)
+        wrong = (*unfit_secrets(program, options), *unfit_bindings(program, options))
+        if wrong:
+            return Emission(None, wrong)
+        bound = with_fixed(program, options)
+        return _native(bound, options) if is_native(bound, options) else _routed(bound, options)
 
 
-def _is_native(program: Program) -> bool:
-    """Whether the steps of a workflow can do all of a program by themselves, as they can for every runbook.
-
-    Of the counters in its texts a step knows those that are its variables, and as they are.
-    """
-    if not features_of(program) <= _NATIVE:
-        return False
-    for node in program.nodes:
-        known = {variable.register for variable in node.variables}
-        references = [reference for text in texts_of(node) for reference in text.references]
-        if any(item.register not in known or item.before or item.after for item in references):
-            return False
-    return True
+def _native(program: Program, options: GithubOptions) -> Emission:
+    plain = without_slots(simplified(program))
+    asks = any(isinstance(node.task, Ask) for node in plain.nodes)
+    prompts = prompts_of(options) if asks else Prompts(options.summary)
+    plan = make_plan(plain, prompts.verdicts)
+    refused = (
+        *taken(program, options, prompts),
+        *unfit_units(program, options),
+        *inexpressible(plan, options, prompts),
+    )
+    if refused:
+        return Emission(None, refused)
+    flow = _chart(program, plan.ids.nodes) if options.summary else ""
+    workflow = Runbook(program, plan, options, prompts, flow)
+    return _checked(workflow, plain)
 
 
 def _routed(program: Program, options: GithubOptions) -> Emission:
@@ -86,7 +76,6 @@ def _routed(program: Program, options: GithubOptions) -> Emission:
         *taken(program, options, prompts),
         *unfit_units(program, options),
         *unroutable(routes, options),
-        *unreachable_inputs(program, options, prompts),
     )
     if refused:
         return Emission(None, refused)

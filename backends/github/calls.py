@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import assert_never
 
 from backends.github.jobs import Part
+from backends.github.options import is_of_others
 from backends.github.places import Place
 from backends.github.prompts import BY_PEOPLE, Answers
 from backends.github.routes import RoutedParts
@@ -68,6 +69,12 @@ def texts(written: Node) -> dict[str, str]:
     return {name: text for name, text in found.items() if text and is_variable(text)}
 
 
+def shown_constants(node: Node) -> dict[str, str]:
+    """The fixed variables of a unit (I25), if they can all be variables of its step."""
+    can_be = all(not is_of_others(item.name) and is_variable(item.value) for item in node.constants)
+    return {item.name: item.value for item in node.constants} if can_be else {}
+
+
 def minutes(node: Node) -> int:
     """After how many minutes GitHub is to end a unit, a little later than the runtime does; 0 for never."""
     seconds = node.settings.timeout or usual_seconds(node.task)
@@ -114,7 +121,7 @@ class Calls:
             name=title(node),
             comments=(*about(node), *self._answered(node), *(self._when(node) if step.condition else ())),
             timeout=minutes(node),
-            env={**self._secrets([node]), **_texts(node)},
+            env={**self._secrets([node]), **shown_constants(node), **_texts(node)},
             run=f"{RUNTIME} unit {step.id}\n",
         )
         return self._native(step) if _stands_alone(node) else step
@@ -132,7 +139,12 @@ class Calls:
             comments=(*about(node), *self._when(node)),
             timeout=minutes(node),
             shell=PLAIN_SHELL,
-            env={**self._entry_secrets(node), "RDC_ENTRY": Expression("${{ matrix.entry }}"), **_texts(node)},
+            env={
+                **self._entry_secrets(node),
+                **shown_constants(node),
+                "RDC_ENTRY": Expression("${{ matrix.entry }}"),
+                **_texts(node),
+            },
             run=f'{RUNTIME} entry {name} "$RDC_ENTRY"\n',
         )
 

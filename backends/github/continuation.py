@@ -15,6 +15,7 @@ from backends.github.prompts import TOKEN, Decision
 from backends.github.scalar import Expression
 from backends.github.step import PLAIN_SHELL, Step
 from backends.github.templating import render
+from backends.github.triggers import OF_PULL_REQUESTS
 from compiler.ir.program import Program
 from compiler.ir.tasks import Ask
 from compiler.version import __version__
@@ -24,11 +25,6 @@ _ENTRY = Expression("${{ runner.temp }}/rdc-entry")
 """Where an entry of a matrix keeps what it has come to."""
 
 _ARTIFACT = "rdc-state"
-
-# A workflow that is called runs on the events of its caller.
-_OF_PULL_REQUESTS = frozenset(
-    ["pull_request", "pull_request_review", "pull_request_review_comment", "pull_request_target", "workflow_call"]
-)
 
 
 def prepared(plan: Plan, options: GithubOptions) -> Iterator[Step]:
@@ -44,7 +40,14 @@ def prepared(plan: Plan, options: GithubOptions) -> Iterator[Step]:
             "PROGRAM": identity(plan.program, options),
             "UNITS": "\n".join(asking) + "\n",
         },
-        run=render("prepare.sh.jinja", earlier=False, routed=False, summary=options.summary),
+        run=render(
+            "prepare.sh.jinja",
+            earlier=False,
+            routed=False,
+            summary=options.summary,
+            inputs=plan.program.inputs,
+            limits=any(node.settings.timeout for node in plan.program.nodes),
+        ),
         helper="prepare",
     )
 
@@ -151,6 +154,7 @@ def _entry(job: str, index: int | None = None) -> str:
 def identity(program: Program, options: GithubOptions) -> str:
     """What tells programs apart: a digest of all that the workflow is made of (R4)."""
     unused = {name for name in ("agents", "tools") if not getattr(options, name)}
+    unused |= set() if options.bind else {"bind"}
     unused |= {"parallel"} if options.parallel == "step" else set()
     parts = [__version__, *(source.sha256 for source in program.sources), options.model_dump_json(exclude=unused)]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
@@ -175,7 +179,7 @@ def _checked(options: GithubOptions) -> Step:
 
 def _way_on(events: AbstractSet[str], *, routed: bool) -> Step:
     """Says how to go on. A pull request has a ref that cannot be run again, so its branch is named."""
-    pulls = not events.isdisjoint(_OF_PULL_REQUESTS)
+    pulls = not events.isdisjoint(OF_PULL_REQUESTS)
     event = "github.event.pull_request.head"
     env = {
         "BRANCH": Expression(f"${{{{ {event}.ref || github.ref_name }}}}"),

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from backends.github.condition import FALSE, TRUE, Condition, Literal, expression, some
+from backends.github.filling import is_marked
 from backends.github.jobs import Part
 from backends.github.parts import Parts
 from backends.github.reasons import ways_to
@@ -113,7 +114,8 @@ class Ends:
 
     def _said(self, end: Reached, message: str) -> Iterator[str]:
         if message:
-            shown = "${MESSAGE//'%'/%25}" if "%" in message or isinstance(message, Expression) else "$MESSAGE"
+            is_open = "%" in message or isinstance(message, Expression) or is_marked(message)
+            shown = "${MESSAGE//'%'/%25}" if is_open else "$MESSAGE"
             yield f'echo "::{_LEVELS[end.word]} title={end.word}::{shown}"'
         elif end.word == "COMPLETE":
             yield 'echo "rdc: COMPLETE"'

@@ -1,18 +1,32 @@
-"""Declared inputs as inputs of a workflow: typed, and given to the first step, which checks them (I8)."""
+"""Declared inputs as inputs of a workflow: typed, and given to one of its first steps, which checks them (I8)."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
 from backends.github.identifiers import identifiers
+from backends.github.options import Bound, GithubOptions
+from backends.github.patterns import as_ere
 from backends.github.scalar import OPEN, Expression, label
+from backends.github.step import PLAIN_SHELL, Step
+from backends.github.templating import render
+from backends.github.units import as_file
 from compiler.ir.program import Input
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 _GIVING = ("workflow_dispatch", "workflow_call")
+_PATIENCE = 10
+"""Minutes that a command has to say the value of an input."""
+
+_BOUND_SHELL = (
+    r'bash -c "set -o pipefail; mkdir -p \"$RUNNER_TEMP/rdc-bound\" && '
+    r'bash \"$0\" | head -c 1048577 > \"$RUNNER_TEMP/rdc-bound/%s\"" {0}'
+)
+"""Keeps what a script says; more than an input can have is cut off, and then refused."""
+
 _NO_EVENTS: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -35,10 +49,88 @@ def variable_names(inputs: Iterable[Input]) -> dict[str, str]:
     return identifiers(((declared.name, declared.name) for declared in inputs), ())
 
 
-def given(inputs: tuple[Input, ...], events: Mapping[str, Any]) -> dict[str, str]:
-    """The environment that gives the values of inputs to the first step."""
-    names, variables = input_names(inputs, events), variable_names(inputs)
-    return {f"RDC_INPUT_{variables[name]}": Expression(f"${{{{ inputs.{names[name]} }}}}") for name in names}
+def given(
+    inputs: tuple[Input, ...], events: Mapping[str, Any], options: GithubOptions, variables: Mapping[str, str]
+) -> dict[str, str]:
+    """The environment that gives the values of inputs to the step that checks them; `variables` is how they end."""
+    names = input_names(inputs, events)
+    sources = {item.name: _source(item, names[item.name], events, options) for item in inputs}
+    return {f"RDC_INPUT_{variables[name]}": Expression(f"${{{{ {sources[name]} }}}}") for name in names}
+
+
+def _source(declared: Input, name: str, events: Mapping[str, Any], options: GithubOptions) -> str:
+    """What a run is given for an input, and where it is bound, what the event says; as an expression.
+
+    The `false` of a form is a value too, so it has to be a text before the event is asked.
+    """
+    if not options.is_of_event(declared.name):
+        return f"inputs.{name}"
+    field = f"github.event.{options.field(declared.name)}"
+    if not _gives(events):
+        return field
+    return f"format('{{0}}', inputs.{name}) || {field}" if declared.type == "boolean" else f"inputs.{name} || {field}"
+
+
+def taken(inputs: tuple[Input, ...], events: Mapping[str, Any], options: GithubOptions, *, waits: bool) -> Step:
+    """The step that checks the values of inputs, and makes variables of them for the steps after it.
+
+    Lines that name the inputs with their types come in variables, so that nothing of the document is in the script.
+    """
+    env = given(inputs, events, options, {item.name: item.name for item in inputs})
+    declared = "".join(f"{item.name} {item.type} {_need(item)}\n" for item in inputs)
+    for own, item in ((item.name, item) for item in inputs):
+        env |= {f"RDC_DEFAULT_{own}": item.default} if item.default is not None else {}
+        env |= {f"RDC_OPTIONS_{own}": "\n".join(item.options)} if item.options else {}
+        rule = as_ere(item.pattern or "")
+        if item.pattern is not None:
+            env |= {f"RDC_RULE_{own}": rule} if rule else {f"RDC_PATTERN_{own}": item.pattern}
+    rules, patterns = (any(name.startswith(f"RDC_{kind}_") for name in env) for kind in ("RULE", "PATTERN"))
+    types = {item.type for item in inputs}
+    script = render(
+        "inputs.sh.jinja", rules=rules, patterns=patterns, types=types, typed=types != {"text"}, waits=waits
+    )
+    return Step(
+        name="Take the inputs",
+        comments=("Checks the inputs, and gives them to the steps below as variables.",),
+        condition="${{ !inputs.resume }}" if waits else "",
+        shell=PLAIN_SHELL,
+        env={"RDC_INPUTS": declared, **env},
+        run=script,
+        helper="inputs",
+    )
+
+
+def said(inputs: Iterable[Input], events: Mapping[str, Any], options: GithubOptions, *, waits: bool) -> Iterator[Step]:
+    """The steps of commands that say the values of inputs, before the run begins; none if a value is given.
+
+    They have no secrets.
+    """
+    found = list(inputs)
+    names, variables = input_names(found, events), variable_names(found)
+    for declared in found:
+        bound = options.bind.get(declared.name)
+        if not isinstance(bound, Bound):
+            continue
+        tests = [
+            *(["!inputs.resume"] if waits else ()),
+            *([f"!inputs.{names[declared.name]}"] if _gives(events) else ()),
+        ]
+        yield Step(
+            name=label(f"Find out {declared.name}"),
+            comments=("What this says is the value of the input, unless one is given.",),
+            condition=f"${{{{ {' && '.join(tests)} }}}}" if tests else "",
+            timeout=_PATIENCE,
+            shell=_BOUND_SHELL % variables[declared.name],
+            run=as_file(bound.run),
+        )
+
+
+def _gives(events: Mapping[str, Any]) -> bool:
+    return any(event in events for event in _GIVING)
+
+
+def _need(declared: Input) -> str:
+    return "default" if declared.default is not None else "required" if declared.required else "optional"
 
 
 def with_declared(events: Mapping[str, Any], inputs: tuple[Input, ...]) -> dict[str, Any]:

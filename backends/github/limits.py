@@ -152,17 +152,6 @@ def _approval(node: Node, options: GithubOptions, *, in_loop: bool) -> Iterator[
         yield _at(node, "RD533", problem, "take `prompts: answers` or `prompts: agent`")
 
 
-def unreachable_inputs(program: Program, options: GithubOptions, prompts: Prompts) -> Iterator[Diagnostic]:
-    """Inputs that are required, where nothing that starts the workflow can give them."""
-    events = {*options.triggers(), *(("workflow_dispatch",) if prompts.waits else ())}
-    without = sorted(events - {"workflow_dispatch", "workflow_call"})
-    required = [declared.name for declared in program.inputs if declared.required and declared.default is None]
-    if required and without:
-        problem = f"the input `{required[0]}` is required, and the event `{without[0]}` gives the workflow no inputs"
-        remedy = "give the input a default, or start the workflow by `workflow_dispatch` or `workflow_call` alone"
-        yield _about_option(program, ("on",), "RD534", problem, remedy)
-
-
 def warnings(program: Program, options: GithubOptions, prompts: Prompts) -> Iterator[Diagnostic]:
     """What is said of a workflow that GitHub takes."""
     yield from _unpinned(program, options)

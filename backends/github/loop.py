@@ -17,6 +17,7 @@ from backends.github.places import Place
 from backends.github.question import question, verdict_words
 from backends.github.scalar import comment
 from backends.github.seen import may_use
+from backends.github.settings import variables
 from backends.github.templating import render
 from backends.marks import Marks, marked
 from backends.shell.quoting import quoted
@@ -71,6 +72,9 @@ def functions(loops: Sequence[Loop]) -> str:
         own=tuple(dict.fromkeys(name for loop in loops for name in loop.own)),
         withheld=any(set(loop.own) - set(loop.secrets[node.id]) for loop in loops for node in loop.place.nodes),
         resumable=first.resumable,
+        said=any(_said(node) for node in nodes),
+        limits=any(node.settings.timeout for node in nodes),
+        pauses=any(node.settings.delay for node in nodes),
     )
 
 
@@ -116,11 +120,17 @@ def environment(loop: Loop) -> dict[str, str]:
         name = loop.ids.nodes[node.id]
         if isinstance(node.task, Shell):
             texts[f"RDC_COMMAND_{name}"] = str(node.task.command)
+            texts |= {f"RDC_SAID_{name}_{number}": f"{key}={value}" for number, (key, value) in _said(written)}
         elif isinstance(node.task, Ask):
             texts |= {f"RDC_UNIT_{name}": node.id, f"RDC_PROMPT_{name}": question(node, last_line=loop.last_line)}
         elif isinstance(node.task, End):
             texts[f"RDC_MESSAGE_{name}"] = " ".join(str(node.task.message).split())
     return texts
+
+
+def _said(node: Node) -> list[tuple[int, tuple[str, str]]]:
+    """The variables that are said of a unit, numbered: their names may mean something to the script."""
+    return list(enumerate(variables(node).items(), 1))
 
 
 def _variables(nodes: Iterable[Node]) -> set[str]:
@@ -140,6 +150,12 @@ def _done(loop: Loop, node: Node, name: str) -> Iterator[str]:
     match node.task:
         case Shell(interpreter):
             command = yield from _filled(loop, f"RDC_COMMAND_{name}", node)
+            if any(_said(other) for other in loop.place.nodes):
+                said = " ".join(f'"$RDC_SAID_{name}_{number}"' for number, _ in _said(node))
+                yield f"said {said}".rstrip()
+            if node.settings.delay and node.retries:
+                times = f"{node.settings.delay} {node.settings.backoff}"
+                yield f'pause "${loop.ids.counters[node.retries]}" {times}'
             yield f"{_given(loop, node)}run {_called(node)} {interpreter} {command}"
             yield from _ways(loop).lines(node)
         case Ask():
@@ -165,6 +181,8 @@ def _given(loop: Loop, node: Node) -> str:
     kept = [f"-u {name}" for name in loop.own if name not in loop.secrets[node.id]]
     if kept:
         given.append(f"rdc_without='{' '.join(kept)}' ")
+    if node.settings.timeout:
+        given.append(f"rdc_limit={node.settings.timeout} ")
     if node.retries:
         given.append(f"RDC_ATTEMPT=$(({loop.ids.counters[node.retries]} + 1)) ")
     return "".join(given)

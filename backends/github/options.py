@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, model_validator
 
 from backends.companions import check_path
+from backends.github.events import PREFIX, problem_with
 from backends.github.scalar import OPEN, Expression
 from backends.github.triggers import checked_events
 
@@ -94,8 +97,13 @@ def _variable(name: str) -> str:
     return name
 
 
+def is_of_others(name: str) -> bool:
+    """Whether a variable belongs to GitHub, to the shell or to rdc."""
+    return _OWN_VARIABLES.fullmatch(name) is not None
+
+
 def _free_variable(name: str) -> str:
-    if _OWN_VARIABLES.fullmatch(_variable(name)):
+    if is_of_others(_variable(name)):
         raise ValueError(f"the variable {name} belongs to GitHub, to the shell or to rdc; take another name")
     return name
 
@@ -125,6 +133,7 @@ VariableName = Annotated[str, AfterValidator(_free_variable)]
 InputName = Annotated[str, AfterValidator(_input)]
 Variables = Annotated[dict[VariableName, Plain], AfterValidator(_data)]
 Inputs = Annotated[dict[InputName, Plain], AfterValidator(_data)]
+Name = Annotated[str, AfterValidator(_line)]
 Json = Annotated[JsonValue, AfterValidator(_literal)]
 Access = Literal["read", "write", "none"]
 Scope = Literal[
@@ -153,12 +162,26 @@ class Called(_Model):
 Caller = Script | Called
 
 
+class Bound(_Model):
+    """A command that says the value of an input."""
+
+    run: Script = Field(description="The command, run once before the run begins; its output is the value.")
+
+
+def _source(value: str) -> str:
+    if value.startswith(PREFIX) and (problem := problem_with(value.removeprefix(PREFIX))):
+        raise ValueError(problem)
+    if "\0" in value:
+        raise ValueError("no value holds a NUL character")
+    return value
+
+
+Source = Annotated[str, AfterValidator(_source)] | bool | int | float | Bound
+
+
 def command_of(caller: Caller | None) -> str:
     """The command itself; "" for none."""
     return caller.run if isinstance(caller, Called) else caller or ""
-
-
-Name = Annotated[str, AfterValidator(_line)]
 
 
 class Concurrency(_Model):
@@ -237,6 +260,11 @@ class GithubOptions(_Model):
         description="What is said of single units and steps, by their ids; `*` for all. "
         "In a document it stands beside the targets, under `rdc`.",
     )
+    bind: dict[Name, Source] = Field(
+        default_factory=dict,
+        description="Where an input has its value from if a run is given none: `event.` and a field of the event, "
+        "a fixed value, or `{run: COMMAND}`.",
+    )
     permissions: dict[Scope, Access] = Field(
         default_factory=_read_only,
         description="The permissions of the job's token, by scope; the workflow itself has none.",
@@ -297,13 +325,34 @@ class GithubOptions(_Model):
             raise ValueError("`helpers: action` takes the files from the repository, so it needs `checkout`")
         if self.prompts == "agent" and self.agent is None:
             raise ValueError("`prompts: agent` needs the option `agent`, the command that answers prompts")
-        for caller in (self.agent, *self.agents.values(), *self.tools.values()):
-            for name in caller.secrets if isinstance(caller, Called) else ():
-                if name not in self.secret_names():
-                    raise ValueError(f"the secret {name} of a command is not among those of the option `secrets`")
         for name in self.all_secrets().keys() & self.env.keys():
             raise ValueError(f"the variable {name} is given by `env` and by `secrets`; give it once")
         return self
+
+    def callers(self) -> Iterator[tuple[tuple[str, ...], Caller]]:
+        """The commands of agents and tools, each with the way to its option."""
+        if self.agent is not None:
+            yield ("agent",), self.agent
+        yield from ((("agents", name), caller) for name, caller in self.agents.items())
+        yield from ((("tools", name), caller) for name, caller in self.tools.items())
+
+    def is_of_event(self, name: str) -> bool:
+        """Whether an input is bound to a field of events."""
+        value = self.bind.get(name)
+        return isinstance(value, str) and value.startswith(PREFIX)
+
+    def is_fixed(self, name: str) -> bool:
+        """Whether an input is bound to a fixed value."""
+        return name in self.bind and not isinstance(self.bind[name], Bound) and not self.is_of_event(name)
+
+    def fixed(self, name: str) -> str:
+        """The fixed value that an input is bound to, as a text."""
+        value = self.bind[name]
+        return value if isinstance(value, str) else json.dumps(value)
+
+    def field(self, name: str) -> str:
+        """The field of events that an input is bound to, such as `issue.body`."""
+        return str(self.bind[name]).removeprefix(PREFIX)
 
     def caller_of(self, agent: str) -> Caller | None:
         """The command of an agent type, if there is one for it."""

@@ -9,7 +9,7 @@ from backends.github.flow import ANSWER, APPROVAL, OUTCOME, Verdicts
 from backends.github.options import GithubOptions
 from backends.github.question import question, verdict_words
 from backends.github.scalar import Expression
-from backends.github.step import PLAIN_SHELL, Step, noting
+from backends.github.step import PLAIN_SHELL, Step, limited, noting
 from backends.github.templating import render
 from compiler.ir.program import Node
 
@@ -39,9 +39,11 @@ class Prompts:
         """What the shell of a job does, in a comment; "" where it says that itself."""
         return "Runs a script without -e and pipefail, and notes how it went for the summary." if self.summary else ""
 
-    def shell(self, interpreter: str) -> str:
+    def shell(self, interpreter: str, seconds: int = 0) -> str:
         """The shell template for a script in the language of an interpreter: without `-e` and `pipefail` (M2)."""
-        return noting(interpreter) if self.summary else f"{interpreter} {{0}}"
+        if self.summary:
+            return noting(limited(interpreter, seconds))
+        return f'bash -c "{limited(interpreter, seconds)} \\"$0\\"" {{0}}' if seconds else f"{interpreter} {{0}}"
 
     def own_shell(self) -> str:
         """The shell template for a bash script that notes itself how its unit went."""
@@ -71,9 +73,9 @@ class Answers(Prompts):
         """What the shell of a job does."""
         return "Runs a script without -e and pipefail, unless that was done before the run had to wait."
 
-    def shell(self, interpreter: str) -> str:
+    def shell(self, interpreter: str, seconds: int = 0) -> str:
         """Runs a script by way of `rdc/run`, which remembers what was finished before the run had to wait."""
-        return f'bash -c "\\"$RUNNER_TEMP/rdc/run\\" {interpreter} \\"$0\\"" {{0}}'
+        return f'bash -c "\\"$RUNNER_TEMP/rdc/run\\" {limited(interpreter, seconds)} \\"$0\\"" {{0}}'
 
     def own_shell(self) -> str:
         """The same, since `rdc/run` notes only what has not noted itself."""

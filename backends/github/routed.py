@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 from backends.github import matrix
 from backends.github.calls import RUNTIME, UNIT_SHELL, Calls
 from backends.github.continuation import entries_taken, fetched, handed_over, identity, of_earlier, waiting_saved
 from backends.github.identifiers import BEGIN, HANDED, RESULT
-from backends.github.inputs import given, with_declared
+from backends.github.inputs import given, said, variable_names
 from backends.github.job import Job
 from backends.github.jobs import Part, all_of
 from backends.github.places import Place
@@ -35,11 +34,6 @@ class RoutedWorkflow(Workflow[RoutedParts]):
     """The workflow of a program whose steps say by the name of a place where the run goes on."""
 
     plan: Routes
-
-    @property
-    def events(self) -> Mapping[str, Any]:
-        """What starts the workflow, with the inputs of the program."""
-        return with_declared(super().events, self.program.inputs)
 
     @cached_property
     def _runtime(self) -> Runtime:
@@ -103,12 +97,15 @@ class RoutedWorkflow(Workflow[RoutedParts]):
             yield self._checkout()
         if self.prompts.waits:
             yield from fetched(self.options)
+        yield from said(self.program.inputs, self._events, self.options, waits=self.prompts.waits)
         yield self._written()
 
     def _given(self) -> dict[str, str]:
         """What a run is begun with: answers and inputs."""
         asked = {"RDC_ANSWERS": Expression("${{ inputs.answers }}"), "RESUME": Expression("${{ inputs.resume }}")}
-        return (asked if self.prompts.waits else {}) | given(self.program.inputs, super().events)
+        return (asked if self.prompts.waits else {}) | given(
+            self.program.inputs, self._events, self.options, variable_names(self.program.inputs)
+        )
 
     def _taken_over(self, parts: RoutedParts, before: Part) -> Iterator[Step]:
         """What the last of the earlier jobs has handed on, and what agents that are jobs of their own have kept."""
@@ -163,16 +160,28 @@ class RoutedWorkflow(Workflow[RoutedParts]):
             permissions=(("actions", "read", REASON_TO_ASK),),
         )
 
+    def _used(self, parts: RoutedParts) -> Iterator[tuple[str, Collection[str]]]:
+        yield from super()._used(parts)
+        for part in parts.parts:
+            for place in part.matrices:
+                yield self._environment_of_entries(parts, place), self._secrets.of(place.node)
+
+    def _environment_of_entries(self, parts: RoutedParts, place: Place) -> str:
+        return parts.environments.get(place.name) or self.options.environment or ""
+
     def _matrix(self, parts: RoutedParts, part: Part, place: Place) -> Job:
+        environment = self._environment_of_entries(parts, place)
+        is_elsewhere = environment != self._environment_of(parts.parts[0])
+        checked = self._check_secrets(environment, self._secrets.of(place.node) if is_elsewhere else ())
         step = Calls(parts, part, self._secrets, self.prompts.answerer).entry(place)
         job = parts.entries(place)
         return Job(
             id=job,
             name=matrix.name(place.node),
-            steps=tuple(matrix.steps(job, part.id, self._runtime.digest, self._set_up(), step)),
+            steps=(*checked, *matrix.steps(job, part.id, self._runtime.digest, self._set_up(), step)),
             condition=all_of("!cancelled()", f"needs.{part.id}.result == 'success'", parts.asked(part, place)),
             needs=(part.id,),
-            environment=parts.environments.get(place.name) or self.options.environment or "",
+            environment=environment,
             permissions=tuple(self._permissions(False)),
             env=self._environment(part),
             shell=PLAIN_SHELL,

@@ -7,7 +7,10 @@ from dataclasses import dataclass, replace
 
 from backends.github.continuation import handed_over, prepared, taken_over, waiting_saved
 from backends.github.ends import Ends
+from backends.github.filling import filled
 from backends.github.identifiers import APPROVED
+from backends.github.inputs import taken
+from backends.github.job import Job
 from backends.github.jobs import Part
 from backends.github.parts import Environments, Parts
 from backends.github.places import Place
@@ -20,7 +23,7 @@ from backends.github.settings import environments_of
 from backends.github.step import PLAIN_SHELL, Step
 from backends.github.summary import onward, summary_step, waiting_step
 from backends.github.templating import render
-from backends.github.units import LOOPS, Units, title
+from backends.github.units import LIMITS, LOOPS, Units, title
 from backends.github.workflow import Workflow
 from compiler.ir.tasks import Ask, Shell
 
@@ -44,7 +47,16 @@ class Runbook(Workflow[Parts]):
         environments = Environments(environments_of(self.plan.program, self.options), self.options.approval_environment)
         return Parts(self.plan, environments, told=self.options.summary)
 
+    def _part(self, parts: Parts, part: Part) -> Job:
+        """The job, with expressions where the values of inputs stand in what its steps show."""
+        job = super()._part(parts, part)
+        shown = (replace(step, env={name: filled(text) for name, text in step.env.items()}) for step in job.steps)
+        return replace(job, steps=tuple(shown)) if self.program.inputs else job
+
     def _steps(self, parts: Parts, part: Part) -> Iterator[Step]:
+        yield from self._looked_for(parts, part)
+        if self.program.inputs:
+            yield taken(self.program.inputs, self._events, self.options, waits=self.prompts.waits)
         gate = parts.approves(part)
         if gate:
             yield self._approved(parts, part, gate)
@@ -127,7 +139,7 @@ class Runbook(Workflow[Parts]):
 
     def _walked(self, parts: Parts, part: Part) -> Iterator[Step]:
         steps = list(Units(parts, part, self.prompts, self._secrets).steps())
-        first = sum(step.name == LOOPS for step in steps)
+        first = sum(step.name in (LIMITS, LOOPS) for step in steps)
         if self.prompts.waits and steps[first:]:
             steps[first] = replace(steps[first], comments=(_BEGINS, *steps[first].comments))
         yield from steps

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from backends.github.calls import texts
+from backends.github.calls import shown_constants, texts
 from backends.github.identifiers import identifiers
 from backends.github.inputs import variable_names
 from backends.github.options import Called, GithubOptions, command_of
@@ -75,12 +75,17 @@ def _program(routes: Routes, options: GithubOptions, asked_by: str) -> Table:
     steps = routes.ids.nodes
     secrets = UnitSecrets(routes.program, options)
     units = {node.id: _unit(whole["units"][node.id], node, secrets) for node in routes.program.nodes}
+    for place in routes.places:
+        for node in place.nodes:
+            if node.constants and (place.kind == "loop" or not shown_constants(node)):
+                units[node.id]["constants"] = {constant.name: constant.value for constant in node.constants}
     variables = variable_names(routes.program.inputs)
     inputs = [{**declared, "as": variables[declared["name"]]} for declared in whole.get("inputs", ())]
     return {
         "entry": whole["entry"],
         **({"limit": whole["limit"]} if "limit" in whole else {}),
         **({"inputs": inputs} if inputs else {}),
+        **({"secrets": list(routes.program.secrets)} if routes.program.secrets else {}),
         "registers": whole["registers"],
         "scopes": whole.get("scopes", {}),
         **_callers(routes, options, asked_by),

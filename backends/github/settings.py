@@ -8,11 +8,12 @@ from functools import cached_property
 from typing import assert_never
 
 from backends.base import OptionFinding
-from backends.github.options import Called, Caller, GithubOptions, UnitSettings
+from backends.github.options import Called, Caller, GithubOptions, UnitSettings, is_of_others
 from backends.github.scalar import Expression
 from compiler.diagnostic import Diagnostic
 from compiler.ir.program import Node, Program
 from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Tool
+from compiler.source import KeyPath
 
 ALL = "*"
 
@@ -46,6 +47,15 @@ def environments_of(program: Program, options: GithubOptions) -> dict[str, str]:
     return found
 
 
+def variables(node: Node) -> dict[str, str]:
+    """The variables that are said of a unit (I25), and what it is called where its command asks for that by name."""
+    found = {constant.name: constant.value for constant in node.constants}
+    if isinstance(node.task, Shell):
+        told = {"RDC_UNIT": node.id, "RDC_TITLE": " ".join(str(node.title).split())}
+        found |= {name: text for name, text in told.items() if name in str(node.task.command)}
+    return found
+
+
 class UnitSecrets:
     """The secrets of units, as expressions by their variables. Where `units` names none, each unit gets all."""
 
@@ -56,7 +66,7 @@ class UnitSecrets:
     @cached_property
     def stored(self) -> Mapping[str, str]:
         """Their names on GitHub, by their variables."""
-        return self._options.all_secrets()
+        return {**{name: name for name in self._program.secrets}, **self._options.all_secrets()}
 
     @cached_property
     def all(self) -> Mapping[str, str]:
@@ -101,7 +111,7 @@ class UnitSecrets:
         named = self.named(node)
         if isinstance(caller, Called):
             return [*caller.secrets, *(named or ())]
-        return list(self._options.secret_names()) if named is None else named
+        return [*self._program.secrets, *self._options.secret_names()] if named is None else named
 
 
 def unfit_units(program: Program, options: GithubOptions) -> Iterator[Diagnostic]:
@@ -113,12 +123,29 @@ def unfit_units(program: Program, options: GithubOptions) -> Iterator[Diagnostic
             continue
         if said.secrets:
             problem = f"`units` gives secrets to {node.id}, which only asks people, and runs nothing"
-            yield _finding(program, node.id, problem, "name them at the unit that follows")
+            yield _finding(program, ("units", node.id), problem, "name them at the unit that follows")
         if said.environment and (isinstance(node.task, Gate) or options.prompts == "environment"):
             problem = f"`units` names an environment for {node.id}, and `approval-environment` is the one that approves"
-            yield _finding(
-                program, node.id, problem, "name it at the unit that follows, or take `approval-environment`"
-            )
+            remedy = "name it at the unit that follows, or take `approval-environment`"
+            yield _finding(program, ("units", node.id), problem, remedy)
+
+
+def unfit_secrets(program: Program, options: GithubOptions) -> Iterator[Diagnostic]:
+    """Secrets that GitHub cannot have or that are given twice, and those of commands that nobody has named."""
+    known = UnitSecrets(program, options).stored
+    for name in program.secrets:
+        if is_of_others(name):
+            problem = f"the secret {name} has a name that GitHub or rdc gives a meaning"
+            yield Diagnostic("RD013", program.sources[0].path, None, problem, "take another name")
+        elif name in options.env:
+            problem = f"the variable {name} is given by `env`, and the document names it as a secret"
+            yield OptionFinding("RD013", program.sources[0].path, None, problem, "give it once", option=("env", name))
+    for option, caller in options.callers():
+        for name in caller.secrets if isinstance(caller, Called) else ():
+            if name not in known:
+                problem = f"the secret {name} of a command is not among those of the option `secrets`"
+                remedy = "name it there, or in the document"
+                yield OptionFinding("RD013", program.sources[0].path, None, problem, remedy, option=option)
 
 
 def _asks_people(node: Node, options: GithubOptions) -> bool:
@@ -133,8 +160,8 @@ def _unknown(program: Program, options: GithubOptions) -> Iterator[Diagnostic]:
             close = get_close_matches(name, known, 1)
             hint = f"; did you mean `{close[0]}`?" if close else ""
             problem = f"`units` names {name}, and the document has no such unit{hint}"
-            yield _finding(program, name, problem, "write the id of a unit or step, or `*` for all")
+            yield _finding(program, ("units", name), problem, "write the id of a unit or step, or `*` for all")
 
 
-def _finding(program: Program, name: str, problem: str, remedy: str) -> Diagnostic:
-    return OptionFinding("RD013", program.sources[0].path, None, problem, remedy, option=("units", name))
+def _finding(program: Program, option: KeyPath, problem: str, remedy: str) -> Diagnostic:
+    return OptionFinding("RD013", program.sources[0].path, None, problem, remedy, option=option)

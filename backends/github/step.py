@@ -31,6 +31,15 @@ class Step:
     helper: str = ""
 
 
+LIMITED = '"$RUNNER_TEMP/rdc/limited"'
+"""Runs a command for so many seconds at most; a step before writes it."""
+
+
+def limited(interpreter: str, seconds: int) -> str:
+    """An interpreter as the words of a command within a `shell`, where a limit goes before it."""
+    return f"{LIMITED} {seconds} {interpreter}".replace('"', '\\"') if seconds else interpreter
+
+
 def noting(interpreter: str) -> str:
     """A shell template that runs a script by an interpreter and leaves a line about it in the journal."""
     return (

@@ -12,6 +12,9 @@ from backends.github.scalar import scalar, visible
 INPUTS = ("answers", "resume")
 """The names of the inputs that a workflow with prompts needs."""
 
+OF_PULL_REQUESTS = frozenset(["pull_request", "pull_request_review", "pull_request_review_comment", "workflow_call"])
+"""The events that may be of a pull request: a workflow that is called runs on those of its caller."""
+
 _PATTERNS = frozenset(["branches", "branches-ignore", "tags", "tags-ignore", "paths", "paths-ignore"])
 _PULLS = frozenset(["branches", "branches-ignore", "paths", "paths-ignore", "types"])
 
@@ -31,7 +34,6 @@ _EVENTS: dict[str, frozenset[str]] = {
     ),
     "push": _PATTERNS,
     "pull_request": _PULLS,
-    "pull_request_target": _PULLS,
     "schedule": frozenset(),
     "workflow_call": frozenset(["inputs", "outputs", "secrets"]),
     "workflow_dispatch": frozenset(["inputs"]),
@@ -49,6 +51,11 @@ def checked_events(value: Any) -> Any:  # noqa: ANN401 (it comes from a document
     if not names or not isinstance(names, (list, dict)):
         raise ValueError("`on` is an event, a list of events, or a mapping from events to what is said of them")
     for name in names:
+        if name == "pull_request_target":
+            raise ValueError(
+                "`pull_request_target` gives the secrets of the repository to what strangers propose; "
+                "take `pull_request`, which gives those of a fork none"
+            )
         if name not in _EVENTS:
             close = get_close_matches(str(name), _EVENTS, 1)
             raise ValueError(f"GitHub has no event `{name}`" + (f"; did you mean `{close[0]}`?" if close else ""))
@@ -81,6 +88,15 @@ def with_inputs(events: Mapping[str, Any], example: str) -> dict[str, Any]:
     manual = dict(events.get("workflow_dispatch") or {})
     manual["inputs"] = {**(manual.get("inputs") or {}), "answers": answers, "resume": resume}
     return {**_callable(events, answers), "workflow_dispatch": manual}
+
+
+def with_secrets(events: Mapping[str, Any], stored: Mapping[str, str]) -> Mapping[str, Any]:
+    """Events with the secrets that whoever calls the workflow can give it; `stored` has what GitHub calls them."""
+    if "workflow_call" not in events:
+        return events
+    called = dict(events["workflow_call"] or {})
+    own = {name: {"required": False} for name in stored.values()}
+    return {**events, "workflow_call": {**called, "secrets": {**own, **(called.get("secrets") or {})}}}
 
 
 def _callable(events: Mapping[str, Any], answers: Mapping[str, str]) -> Mapping[str, Any]:

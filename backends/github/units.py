@@ -17,16 +17,24 @@ from backends.github.prompts import Prompts
 from backends.github.question import heading
 from backends.github.reasons import ways_from, ways_to
 from backends.github.scalar import OPEN, Expression, comment, label
-from backends.github.settings import UnitSecrets
-from backends.github.step import PLAIN_SHELL, Step
+from backends.github.settings import UnitSecrets, variables
+from backends.github.step import LIMITED, PLAIN_SHELL, Step
+from backends.github.templating import render
 from backends.remarks import of_placeholders, remarks
 from backends.shell.registers import Registers
-from compiler.ir.program import Group, Node, Register, map_texts, scope_members
+from compiler.ir.program import Group, Node, Register, Settings, map_texts, scope_members
 from compiler.ir.tasks import Ask, Branch, End, Gate, Shell
+
+LONGEST_PAUSE = 10**8
+"""Seconds: as good as for ever."""
 
 LOOPS = "Prepare the loops"
 """The name of the step that writes what loops share."""
 
+LIMITS = "Prepare the time limits"
+"""The name of the step that writes what ends a command when its time is up."""
+
+_ENDED = "What ends a command and all that it has begun; nothing of the document is in it."
 _SHARED = "What the loops below share; nothing of the document is in it."
 
 
@@ -52,6 +60,8 @@ class Units:
         """The steps in order; branches and ends have none."""
         found = headings(self.plan.program.groups, self.part.places)
         loops = [self._loop_of(place) for place in self.part.places if place.kind == "loop"]
+        if any(node.settings.timeout for place in self.part.places for node in place.nodes):
+            yield Step(LIMITS, comments=(_ENDED,), shell=PLAIN_SHELL, run=render("limited.sh.jinja"), helper="limits")
         if loops:
             yield Step(LOOPS, comments=(_SHARED,), shell=PLAIN_SHELL, run=functions(loops), helper="loops")
         for place in self.part.places:
@@ -75,35 +85,41 @@ class Units:
             comments=(*about(node), *self._why(place)),
             condition=self.parts.condition(self.part, place),
             tolerated=self.plan.flow.halt(node) is None,
-            env={**self.secrets.of(node), **self._instances(place)},
+            env={**self.secrets.of(node), **variables(node), **self._instances(place)},
         )
         if not isinstance(node.task, Shell):
             return self.prompts.unit(step, node)
         retry = retry_of(node)
-        return self._repeated(step, node.task, retry) if retry else self._command(step, node.task)
+        seconds = node.settings.timeout or 0
+        return self._repeated(step, node, retry) if retry else self._command(step, node.task, seconds)
 
-    def _command(self, step: Step, task: Shell) -> Step:
+    def _command(self, step: Step, task: Shell, seconds: int) -> Step:
         """The command as it stands, unless it holds what GitHub, its runner or bash, in a file, would change."""
         command = str(task.command)
         if not fits_file(command):
             env = {**step.env, "RDC_COMMAND": command}
-            return replace(step, shell=self.prompts.shell("bash"), env=env, run=f'{task.interpreter} -c "$RDC_COMMAND"')
-        return replace(step, shell=self.prompts.shell(task.interpreter), run=as_file(command))
+            run = f'{task.interpreter} -c "$RDC_COMMAND"'
+            return replace(step, shell=self.prompts.shell("bash", seconds), env=env, run=run)
+        return replace(step, shell=self.prompts.shell(task.interpreter, seconds), run=as_file(command))
 
-    def _repeated(self, step: Step, task: Shell, retry: Retry) -> Step:
-        env = {**step.env, "RDC_COMMAND": str(task.command)}
-        run = self._repetition(step.id, task.interpreter, retry)
+    def _repeated(self, step: Step, node: Node, retry: Retry) -> Step:
+        assert isinstance(node.task, Shell)  # noqa: S101 (tells mypy)
+        env = {**step.env, "RDC_COMMAND": str(node.task.command)}
+        run = self._repetition(step.id, node.task.interpreter, retry, node.settings)
         return replace(step, shell=self.prompts.own_shell(), env=env, run=run)
 
-    def _repetition(self, step: str, interpreter: str, retry: Retry) -> str:
+    def _repetition(self, step: str, interpreter: str, retry: Retry, settings: Settings) -> str:
         """A loop that runs a command until its outcome is not to be retried any more (M9)."""
         most = max(retry.on_pass or 0, retry.on_fail or 0) + 1
+        limit = f"{LIMITED} {settings.timeout} " if settings.timeout else ""
         lines = [
             "export RDC_ATTEMPT",
+            *([f"rdc_pause={settings.delay}"] if settings.delay else ()),
             f"for ((RDC_ATTEMPT = 1; RDC_ATTEMPT <= {most}; RDC_ATTEMPT++)); do",
+            *_paused(settings, most),
             f'  echo "::group::Attempt $RDC_ATTEMPT of {most}"',
             *(["  SECONDS=0"] if self.prompts.summary else ()),
-            f'  {interpreter} -c "$RDC_COMMAND"',
+            f'  {limit}{interpreter} -c "$RDC_COMMAND"',
             "  rdc_code=$?",
             """  printf '\\n::endgroup::\\nexit code %s\\n' "$rdc_code\"""",
         ]
@@ -194,6 +210,21 @@ class Units:
 
         compare = self.parts.compare(self.part)
         return choice([(expression(condition, compare), shown(value)) for condition, value in values])
+
+
+def _paused(settings: Settings, most: int) -> Iterator[str]:
+    """What waits before each further attempt (I22)."""
+    if not settings.delay:
+        return
+    yield '  if [ "$RDC_ATTEMPT" -gt 1 ]; then'
+    yield '    echo "Waiting $rdc_pause s before this attempt"'
+    yield '    sleep "$rdc_pause"'
+    if settings.backoff > 1 and most > 2:
+        longest = f"rdc_pause < {LONGEST_PAUSE // settings.backoff}"
+        is_bounded = settings.delay * settings.backoff ** min(most - 2, 64) <= LONGEST_PAUSE
+        times = f"rdc_pause * {settings.backoff}"
+        yield f"    rdc_pause=$(({times if is_bounded else f'{longest} ? {times} : {LONGEST_PAUSE}'}))"
+    yield "  fi"
 
 
 def headings(groups: Iterable[Group], places: Iterable[Place]) -> Mapping[str, str]:

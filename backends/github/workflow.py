@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Generic, TypeVar
@@ -14,19 +14,21 @@ from backends.base import MARK
 from backends.companions import Companion
 from backends.github.helpers import files, shared
 from backends.github.identifiers import REVIEWS
+from backends.github.inputs import with_declared
 from backends.github.job import Job
 from backends.github.jobs import Jobs, Part, all_of
-from backends.github.options import Concurrency, GithubOptions, SetupStep, command_of
+from backends.github.options import Bound, Concurrency, GithubOptions, SetupStep, command_of
 from backends.github.pins import pins
 from backends.github.plan import Plan
 from backends.github.prompts import TOKEN, Agents, Prompts
 from backends.github.question import example
+from backends.github.required import secrets_step
 from backends.github.routes import Routes
 from backends.github.scalar import Expression, label
 from backends.github.settings import UnitSecrets
 from backends.github.step import PLAIN_SHELL, Step
 from backends.github.templating import render
-from backends.github.triggers import lines, value, with_inputs
+from backends.github.triggers import lines, value, with_inputs, with_secrets
 from compiler.ir.program import Program
 from compiler.version import __version__
 
@@ -80,7 +82,12 @@ class Workflow(ABC, Generic[JobsType]):
 
     @property
     def events(self) -> Mapping[str, Any]:
-        """What starts the workflow: each event with what is said of it."""
+        """What starts the workflow: each event with what is said of it, and with the inputs and secrets it gives."""
+        events = with_declared(self._events, self.program.inputs)
+        return with_secrets(events, self._secrets.stored) if self.program.secrets else events
+
+    @property
+    def _events(self) -> Mapping[str, Any]:
         events = self.options.triggers()
         return with_inputs(events, example(self.program)) if self.prompts.waits else events
 
@@ -158,7 +165,7 @@ class Workflow(ABC, Generic[JobsType]):
             steps=tuple(self._steps(parts, part)),
             condition=condition,
             needs=tuple(parts.needs(part)),
-            environment=part.environment or self.options.environment or "",
+            environment=self._environment_of(part),
             permissions=tuple(self._permissions(not earlier, asks=parts.asks(part), waits=self.prompts.waits)),
             env=self._environment(part),
             shell=self._shell(part),
@@ -166,6 +173,7 @@ class Workflow(ABC, Generic[JobsType]):
         )
 
     def _steps(self, parts: JobsType, part: Part) -> Iterator[Step]:
+        yield from self._looked_for(parts, part)
         if part.questions:
             yield self._reviews()
         yield from self._begun(parts, part)
@@ -197,6 +205,33 @@ class Workflow(ABC, Generic[JobsType]):
         """What the units of a job get, and so what it may not keep: the other secrets do not come to its runner."""
         return self._secrets.of(*(node for place in part.places if place not in part.matrices for node in place.nodes))
 
+    def _looked_for(self, parts: JobsType, part: Part) -> Iterator[Step]:
+        """The step that makes sure of the secrets which the document needs (I26).
+
+        The first job looks for all that it can see. A secret that only jobs in another environment use may belong to
+        that environment, so each of these looks for its own.
+        """
+        first, here = self._environment_of(parts.parts[0]), self._environment_of(part)
+        used = list(self._used(parts))
+        elsewhere = {name for _, names in used for name in names}
+        elsewhere -= {name for environment, names in used if environment == first for name in names}
+        if part is parts.parts[0]:
+            yield from self._check_secrets(here, set(self.program.secrets) - elsewhere)
+        elif here != first:
+            yield from self._check_secrets(here, elsewhere.intersection(self._secrets_in(part)))
+
+    def _used(self, parts: JobsType) -> Iterator[tuple[str, Collection[str]]]:
+        """The environments of jobs, and the secrets that their units get."""
+        return ((self._environment_of(part), self._secrets_in(part)) for part in parts.parts)
+
+    def _check_secrets(self, environment: str, names: Collection[str]) -> Iterator[Step]:
+        found = {name: self._secrets.stored[name] for name in self.program.secrets if name in names}
+        if found:
+            yield secrets_step(found.values(), environment, self.events)
+
+    def _environment_of(self, part: Part) -> str:
+        return part.environment or self.options.environment or ""
+
     def _own_variables(self, part: Part) -> dict[str, str]:  # noqa: ARG002 (the same for all)
         """What a called process is told of the run."""
         return {"RDC_RUN_ID": Expression("${{ github.run_id }}")}
@@ -221,13 +256,15 @@ class Workflow(ABC, Generic[JobsType]):
             yield scope, access, reasons.get(scope, "asked for by the option `permissions`")
 
     def _checkout(self) -> Step:
+        compares = any(isinstance(value, Bound) for value in self.options.bind.values())  # as `git diff` does
         pin = pins()["checkout"]
         return Step(
             name="Check out",
             condition="${{ !inputs.resume }}" if self.prompts.waits else "",
             uses=pin.reference,
             version=pin.version,
-            inputs={"persist-credentials": Expression("false")},
+            inputs={"persist-credentials": Expression("false")}
+            | ({"fetch-depth": Expression("0")} if compares else {}),
         )
 
 

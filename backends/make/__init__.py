@@ -25,4 +25,6 @@ class MakeBackend(Backend[MakeOptions]):
     def render(self, program: Program, options: MakeOptions) -> Emission:
         """The text of the Makefile."""
         refused = tuple(refusals(program))
-        return Emission(None, refused) if refused else Emission(makefile(optimise(program), options))
+        if refused:
+            return Emission(None, refused)
+        return Emission(makefile(optimise(program, jumps=options.operator == "full"), options))

@@ -15,9 +15,13 @@ _FIT = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 CONTROLS = ("AGENT", "ANSWERS", "ASSUME", "HUMAN", "INPUTS", "RERUN", "RESULT", "TOOLS", "UNIT")
 """What the driver is told as NAME=VALUE."""
 
+OF_OPERATOR = ("ALL", "AS", "BY", "KEEP", "NOTE", "NOTIFY", "PROMPTED", "VALUE")
+"""What the operator's part of the driver is told."""
+
 _RESERVED = frozenset(
     {
         *CONTROLS,
+        *OF_OPERATOR,
         *("EXECUTOR", "MOCK", "TASK"),
         *("SHELL", "CURDIR", "SUFFIXES", "VPATH", "GPATH", "MFLAGS", "GNUMAKEFLAGS"),
         *("PATH", "HOME", "IFS", "ENV", "PWD", "OLDPWD", "CDPATH", "TMPDIR", "LANG", "BASH_ENV", "OPTIND", "PPID"),

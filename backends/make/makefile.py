@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from backends.base import MARK
 from backends.make.blocks import define
 from backends.make.inputs import CONTROLS, variable
+from backends.make.operator import VERBS as OF_OPERATOR
+from backends.make.operator import Operator
 from backends.make.options import MakeOptions
 from backends.make.parts import OF_VERBS, Needs, part
 from backends.make.rules import Rule, rules_of
@@ -34,7 +36,8 @@ class Written:
 def makefile(program: Program, options: MakeOptions) -> str:
     """The text of the Makefile of an optimised program."""
     prefix = options.prefix
-    rules = rules_of(program, (*VERBS, "begin"))
+    is_full = options.operator == "full"
+    rules = rules_of(program, (*VERBS, "begin", *(OF_OPERATOR if is_full else ())))
     needs = Needs(program, bool(rules))
     units = Units(program, prefix, needs.is_simple, bool(rules))
     written = [_written(units, node, rules, prefix) for node in units.shown]
@@ -46,9 +49,11 @@ def makefile(program: Program, options: MakeOptions) -> str:
     state = f"{options.state_dir.rstrip('/') or '/'}/{re.sub(r'[^A-Za-z0-9._-]', '-', program.name)}.make"
     takes = [*CONTROLS, *(declared.name for declared in program.inputs)]
     variables = [*CONTROLS, *(variable(number) for number, _ in enumerate(program.inputs, 1))]
+    asks = "asks" in modules
     return render(
         "makefile.mk.jinja",
         p=prefix,
+        operator=Operator(program, units, prefix, asks) if is_full else None,
         scope=f"$({prefix}RDC_TARGETS): " if prefix else "",
         title=comment(visible(program.title or program.name)),
         mark=MARK,
@@ -65,7 +70,7 @@ def makefile(program: Program, options: MakeOptions) -> str:
         state=state,
         alone=" ".join(units.names.nodes[node.id] for node in program.nodes if is_unit(node)),
         verbs=" ".join(prefix + verb for verb in verbs),
-        asks="asks" in modules,
+        asks=asks,
         takes=" ".join(f"{name}:{as_what}" for name, as_what in zip(takes, variables, strict=True)),
         parts=" ".join(prefix + part(module).name for module in modules),
         driver=[part(module) for module in ("core", *OF_VERBS, *modules)],

@@ -1,6 +1,8 @@
-"""The options of the make target: what lets the Makefile stand beside another one, or within it."""
+"""The options of the make target: what lets the Makefile stand beside another one, and what an operator gets."""
 
 from __future__ import annotations
+
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -21,4 +23,8 @@ class MakeOptions(BaseModel):
         alias="state-dir",
         pattern=r"^[A-Za-z0-9_./][A-Za-z0-9_./-]*$",
         description="The folder in which the state of runs is kept.",
+    )
+    operator: Literal["full", "basic"] = Field(
+        default="full",
+        description="Whether the Makefile has what an operator drives a run with: `goto`, `PROMPTED`, `AS` and more.",
     )

@@ -73,6 +73,7 @@ class Needs:
             "questions": asks and is_rich,
             "calls": self.has(Agent, Parallel, Tool) or self.needs_helper,
             "times": self.has_times,
+            "secrets": bool(self.program.secrets),
         }
         yield from (module for module, is_wanted in wanted_if.items() if is_wanted)
 

@@ -1,4 +1,4 @@
-"""What of a program a Makefile cannot carry, although it carries each feature: names of inputs (RD530)."""
+"""What of a program a Makefile cannot carry, although it carries each feature: names of inputs and secrets (RD530)."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from compiler.ir.program import Program
 
 def refusals(program: Program) -> Iterator[Diagnostic]:
     """Everything that a Makefile of the program could not carry."""
-    path = program.sources[0].path
-    for declared in program.inputs:
-        if is_reserved(declared.name):
-            problem = f"the input `{declared.name}` has a name that make, its shell or rdc gives a meaning"
-            remedy = "give the input another name, of letters, digits and `_`, such as `topic`"
-            yield Diagnostic("RD530", path, None, problem, remedy)
+    names = [("input", declared.name) for declared in program.inputs]
+    names += [("secret", name) for name in program.secrets]
+    for kind, name in names:
+        if is_reserved(name):
+            problem = f"the {kind} `{name}` has a name that make, its shell or rdc gives a meaning"
+            remedy = f"give the {kind} another name, of letters, digits and `_`, such as `topic`"
+            yield Diagnostic("RD530", program.sources[0].path, None, problem, remedy)

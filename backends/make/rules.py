@@ -54,7 +54,7 @@ def _slug(title: str) -> str:
 
 def _has_defaults_alone(program: Program) -> bool:
     units = [node for node in program.nodes if not isinstance(node.task, End)]
-    if not units or program.inputs or program.slots or program.limit is not None:
+    if not units or program.inputs or program.slots or program.secrets or program.limit is not None:
         return False
     targets = [*(node.id for node in units[1:]), _only_end(program, "complete")]
     stop = _only_end(program, "stop")
@@ -67,7 +67,7 @@ def _goes_on(node: Node, target: str, stop: str) -> bool:
     """Whether a unit is a command that goes on with the next one, and stops the run where it fails."""
     ways = {(edge.guard, edge.effects, edge.target) for edge in node.edges}
     usual = {((OutcomeTest(Verdict.PASS.value),), (), target), ((OutcomeTest(Verdict.FAIL.value),), (), stop)}
-    has_settings = node.settings.timeout or node.settings.delay or node.variables
+    has_settings = node.settings.timeout or node.settings.delay or node.variables or node.constants
     return isinstance(node.task, Shell) and not has_settings and node.task.command.is_plain and ways == usual
 
 

@@ -123,7 +123,7 @@ class Transitions:
             way = self._end(target.task, marks, edge.label)
         else:
             way = self._go(self.names.nodes[edge.target], edge.label)
-        return [*self._effects(edge.effects, self.own.get(node.id, "")), way]
+        return [*self.effects(edge.effects, self.own.get(node.id, "")), way]
 
     def _go(self, name: str, label: str) -> str:
         if label == "CONTINUE":
@@ -145,7 +145,8 @@ class Transitions:
     def _said(self, label: str) -> str:
         return self.words.quoted(visible(label))
 
-    def _effects(self, effects: Iterable[Effect], own: str) -> Iterator[str]:
+    def effects(self, effects: Iterable[Effect], own: str = "") -> Iterator[str]:
+        """The words of effects; `own` is the counter that a unit counts its retries with alone."""
         for effect in effects:
             if effect == Set(own, 0) or (isinstance(effect, Reset) and not self.scopes.get(effect.scope)):
                 continue
@@ -232,6 +233,9 @@ def _named_elsewhere(program: Program) -> dict[str, set[str]]:
     for node in program.nodes:
         for counter, where in _named(node):
             found.setdefault(counter, set()).add(where)
+    for effect in (effect for jump in program.jumps for effect in jump.all_effects):
+        if isinstance(effect, Add | AtLeast) or (isinstance(effect, Set) and effect.value):
+            found.setdefault(effect.register, set()).add("")
     return found
 
 

@@ -67,7 +67,8 @@ class Units:
     @cached_property
     def shown(self) -> list[Node]:
         """The nodes that have blocks; an end is said where a unit leads to it, unless a run begins or goes on there."""
-        return [node for node in self.program.nodes if is_unit(node) or node.edges or node.id == self.program.entry]
+        begins = {self.program.entry, *(jump.target for jump in self.program.jumps)}
+        return [node for node in self.program.nodes if is_unit(node) or node.edges or node.id in begins]
 
     # --- The blocks of a unit -----------------------------------------------------------------------------------------
 
@@ -155,6 +156,9 @@ class Units:
         for variable in node.variables:
             if is_unit(node):
                 yield f"  variable {variable.name} {self.names.registers[variable.register]}"
+        for constant in node.constants:
+            if is_unit(node):
+                yield f"  constant {constant.name} {self.words.quoted(constant.value)}"
         for mark, reference in marks.references.items():
             register = self.names.registers[reference.register]
             around = (reference.before, reference.after, reference.missing)
@@ -182,6 +186,8 @@ class Units:
     def _whole(self) -> Iterator[str]:
         if self.program.limit is not None:
             yield f"limit {self.program.limit}"
+        if self.program.secrets:
+            yield f"secrets {' '.join(self.program.secrets)}"
 
 
 def needs_texts(program: Program) -> bool:

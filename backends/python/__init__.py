@@ -35,8 +35,11 @@ class PythonBackend(Backend[PythonOptions]):
 
     def render(self, program: Program, options: PythonOptions) -> Emission:
         """The source text of the file, and the runtime beside it if that is shared."""
-        program = optimise(program)
+        is_full = options.operator == "full"
+        program = optimise(program, jumps=is_full)
         entries = table(program)
+        if not is_full:
+            entries.pop("jumps", None)
         called = calls(entries, _headings(program))
         shared = _shared() if options.runtime == "shared" else None
         text = (
@@ -52,8 +55,8 @@ class PythonBackend(Backend[PythonOptions]):
                 explained=list(of_placeholders(program.nodes, program.registers)),
                 shells=shells(program),
                 shared=shared,
-                needs=needs(entries) if shared else [],
-                runtime=None if shared else bundle(entries, called),
+                needs=needs(entries, is_full=is_full) if shared else [],
+                runtime=None if shared else bundle(entries, called, is_full=is_full),
             )
         )
         return Emission(text, companions=(Companion(shared.name, shared.text, "runtime"),) if shared else ())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from textwrap import wrap
 
@@ -15,6 +15,8 @@ from backends.python.table import Table
 
 ENTRIES = ("main", "built", "sys")
 """What a program calls of its runtime."""
+LATE = "LATE"
+"""What it adds the operator's part to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +37,13 @@ class Runtime:
     named: tuple[str, ...]
     """The lines that import names of others."""
     sections: tuple[Section, ...]
+    later: Runtime | None = None
+    """What is loaded only where an operator asks for it: with the imports that only it needs."""
+
+    def without(self, other: Runtime) -> Runtime:
+        """The same without the imports that another one has."""
+        plain = tuple(name for name in self.plain if name not in other.plain)
+        return replace(self, plain=plain, named=tuple(line for line in self.named if line not in other.named))
 
     @property
     def imports(self) -> tuple[str, ...]:
@@ -53,11 +62,19 @@ class Runtime:
         return "\n".join(self.imports) + "".join(f"\n\n\n{section.code}" for section in self.sections)
 
 
-def bundle(program: Table, called: Calls) -> Runtime:
+def bundle(program: Table, called: Calls, *, is_full: bool) -> Runtime:
     """The runtime for the table of a program whose runbook is these calls."""
-    names, has = tuple(runtime_shim.modules(program)), runtime_shim.features(program) | called.features
+    at_once, later = runtime_shim.parts(program) if is_full else (runtime_shim.modules(program), [])
+    has = runtime_shim.features(program) | called.features | (_of_operator(program) if is_full else set())
+    names = (*at_once, *later)
     lacking = frozenset[str]().union(*map(named_features, names)) - has
-    return _runtime(names, frozenset({*ENTRIES, *(f".{word}" for word in called.parameters)}), lacking)
+    roots = {*ENTRIES, *(f".{word}" for word in called.parameters), *([LATE] if is_full else [])}
+    return _runtime(tuple(at_once), frozenset(roots), lacking, tuple(later))
+
+
+def _of_operator(program: Table) -> set[str]:
+    """The features for which some statement stands in a program that can do all that operators ask for."""
+    return {"operator", *(["talks", "timed"] if "ask" in runtime_shim.features(program) else [])}
 
 
 def whole() -> Runtime:
@@ -69,10 +86,11 @@ def whole() -> Runtime:
     return Runtime(*_imports(modules, known), tuple(sections))
 
 
-def needs(program: Table) -> list[str]:
+def needs(program: Table, *, is_full: bool) -> list[str]:
     """The modules of the shared runtime that a program needs and others do not."""
     always = {name for name, features in runtime_shim.MODULES if not features}
-    return [name for name in runtime_shim.modules(program) if name not in always]
+    more = runtime_shim.OPERATOR if is_full else frozenset[str]()
+    return [name for name in runtime_shim.modules(program, more=more) if name not in always]
 
 
 def runner_bundle(program: Table) -> Runtime:
@@ -86,18 +104,35 @@ def bundled(names: Iterable[str]) -> str:
 
 
 @cache
-def _runtime(names: tuple[str, ...], roots: frozenset[str] | None, lacking: frozenset[str] = frozenset()) -> Runtime:
+def _runtime(
+    names: tuple[str, ...],
+    roots: frozenset[str] | None,
+    lacking: frozenset[str] = frozenset(),
+    later: tuple[str, ...] = (),
+) -> Runtime:
     """What is reached from the roots and is not for features that are lacking, or all."""
-    unused = idle(names) if roots is not None else frozenset[str]()
+    every = [name for name, _ in runtime_shim.MODULES if name in {*names, *later}] if later else names
+    unused = idle(every) if roots is not None else frozenset[str]()
     # A module is taken apart once for all programs that want the same of it.
-    modules = [parsed(name, roots is None, unused & lists(name), lacking & named_features(name)) for name in names]
-    known = reached(modules, roots) if roots is not None else None
+    modules = {
+        name: parsed(name, roots is None, unused & lists(name), lacking & named_features(name)) for name in every
+    }
+    known = reached(list(modules.values()), roots) if roots is not None else None
+    first = _gathered([modules[name] for name in names], known)
+    if not later:
+        return first
+    return replace(first, later=_gathered([modules[name] for name in later], known).without(first))
+
+
+def _gathered(modules: list[Module], known: frozenset[str] | None) -> Runtime:
     sections = (Section(module.name, module.summary, module.code(known)) for module in modules)
     return Runtime(*_imports(modules, known), tuple(section for section in sections if section.code))
 
 
 def _imports(modules: Iterable[Module], known: frozenset[str] | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    found = {each for module in modules for each in module.imports if known is None or each.bound in known}
+    modules = list(modules)
+    used = known if known is None else known & frozenset[str]().union(*(module.mentioned(known) for module in modules))
+    found = {each for module in modules for each in module.imports if used is None or each.bound in used}
     plain = sorted({each.name for each in found if not each.source})
     named: dict[str, set[str]] = {}
     for each in found:

@@ -82,10 +82,12 @@ class _Writer:
             facts.append(f"entry={literal(table['entry'])}")
         held = {
             "limit": table.get("limit"),
+            "secrets": table.get("secrets"),
             "counters": {name: value for name, value in registers.items() if isinstance(value, int)},
             "scopes": table.get("scopes"),
             "texts": {name: value for name, value in registers.items() if not isinstance(value, int)},
             "inputs": table.get("inputs"),
+            "jumps": table.get("jumps"),
         }
         return self._call(
             "about",

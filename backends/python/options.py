@@ -16,3 +16,7 @@ class PythonOptions(BaseModel):
         default="bundled",
         description="Whether the runtime is part of the program, or a file beside it that several programs share.",
     )
+    operator: Literal["full", "basic"] = Field(
+        default="full",
+        description="Whether the program can do what operators ask for besides: goto, logs, notices and more.",
+    )

@@ -59,6 +59,10 @@ class Module:
     parts: tuple[Part, ...]
     lines: tuple[str, ...]
 
+    def mentioned(self, known: frozenset[str]) -> frozenset[str]:
+        """The names that stand in what stays."""
+        return frozenset[str]().union(*(part.uses for part in self.parts if part.is_kept(known)), {"sys"})
+
     def code(self, known: frozenset[str] | None, guarded: bool = False) -> str:
         """The lines that stay, with one empty line between two definitions; all as they are if nothing is to go.
 

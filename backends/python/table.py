@@ -6,18 +6,14 @@ from collections.abc import Container
 from typing import Any, assert_never
 
 from backends.marks import Marks, marked
+from backends.python.effects import effect_table
+from backends.python.jumps import jumps
 from backends.python.tasks import given, task_table
 from compiler.ir.edges import (
-    Add,
-    AtLeast,
-    Clear,
     CounterTest,
     Edge,
-    Effect,
-    Keep,
     OutcomeTest,
     Reset,
-    Set,
     SlotTest,
     register_tests,
     value_names,
@@ -49,6 +45,8 @@ def table(program: Program) -> Table:
         **({"inputs": [_input(declared) for declared in program.inputs]} if program.inputs else {}),
         "registers": counters | {slot.name: slot.initial for slot in program.slots},
         **given(
+            secrets=list(program.secrets),
+            jumps=jumps(program, resets),
             scopes={scope: [register.name for register in members.get(scope, ())] for scope in sorted(resets)},
             groups={name: _group(group, slots) for name, group in groups.items()},
         ),
@@ -95,6 +93,8 @@ def _unit(node: Node, groups: Container[str], slots: Container[str]) -> Table:
     unit |= task_table(node.task, original) | _settings(node)
     if node.retries:
         unit["attempt"] = node.retries
+    if node.constants and isinstance(node.task, Shell | Agent | Tool | Parallel):
+        unit["env"] = {constant.name: constant.value for constant in node.constants}
     unit |= _variables(node, slots) | _placeholders(marks, slots)
     values = sorted(value_names(node.edges))
     if values and isinstance(node.task, Shell):
@@ -140,25 +140,5 @@ def _edge(edge: Edge) -> Table:
     if tests:
         written["if"] = tests
     if edge.effects:
-        written["do"] = [_effect(effect) for effect in edge.effects]
+        written["do"] = [effect_table(effect) for effect in edge.effects]
     return written | {"go": edge.target, "says": edge.label}
-
-
-def _effect(effect: Effect) -> list[Any]:
-    match effect:
-        case Set(register, value):
-            return [register, "=", value]
-        case Add(register, amount):
-            return [register, "+", amount]
-        case AtLeast(register, value):
-            return [register, "at least", value]
-        case Reset(scope):
-            return ["reset", scope]
-        case Keep(slot, "value", name):
-            return [slot, "keep", ["value", name]]
-        case Keep(slot, extract=field):
-            return [slot, "keep", ["answer"] if field is None else ["field", field]]
-        case Clear(slot):
-            return [slot, "clear", []]
-        case _:
-            assert_never(effect)

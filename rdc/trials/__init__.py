@@ -8,3 +8,6 @@ TARGETS = {
     "make": "rdc.trials.make",
     "github": "rdc.trials.github",
 }
+
+JUMPING = frozenset({"python"})
+"""The targets whose programs an operator can take to another unit; `rdc.trials.driving` does so."""

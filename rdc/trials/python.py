@@ -5,27 +5,62 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from backends.python import PythonBackend
 from compiler.ir.tasks import Verdict
-from rdc.trials.process import execute
-from rdc.trials.run import Run, Setting, Step
+from rdc.trials.driving import drive
+from rdc.trials.process import Finished, execute
+from rdc.trials.run import Moved, Run, Setting, Step
 
 
 def run(setting: Setting) -> Run:
     """Run the generated Python file; its events say what it does."""
-    script = setting.lay("program.py", PythonBackend().emit(setting.program, {}))
-    events = setting.scratch / "events"
-    state = setting.scratch / "state"
-    words = ["run", "--state-dir", str(state), "--answers", str(setting.write_answers()), "--events", str(events)]
-    done = execute([sys.executable, str(script), *words], setting.workspace, os.environ, setting.timeout)
-    lines = events.read_text(encoding="utf-8").splitlines() if events.exists() else []
-    happened = [json.loads(line) for line in lines]
-    steps = tuple(
-        Step(event["unit"], event["attempt"], Verdict(event["outcome"]))
-        for event in happened
-        if event["event"] == "unit_finished"
-    )
-    if happened and happened[-1]["event"] == "run_finished":
-        return Run(steps, happened[-1]["result"].upper(), " ".join(happened[-1]["message"].split()))
-    return Run.told(steps, done.err, done.code)
+    return drive(_Program(setting), setting)
+
+
+class _Program:
+    """The generated Python file, and what its calls have said."""
+
+    def __init__(self, setting: Setting) -> None:
+        self._setting = setting
+        self._script = setting.lay("program.py", PythonBackend().emit(setting.program, {}))
+        self._events = setting.scratch / "events"
+        self._last = Finished(0, "", "")
+
+    def begin(self, answers: Sequence[str]) -> None:
+        """Begin the run."""
+        prompted = ["--prompted"] if self._setting.is_prompted else []
+        self._call("run", *prompted, "--answers", str(self._setting.write_answers(answers)))
+
+    def move(self, unit: str) -> str:
+        """Take the run to a unit."""
+        self._call("goto", unit)
+        return self._last.err.strip().rpartition("\n")[2] if self._last.code else ""
+
+    def go_on(self, answers: Sequence[str]) -> None:
+        """Go on with the run; a file of answers with other lines is another one."""
+        self._call("resume", "--answers", str(self._setting.write_answers(answers)))
+
+    def told(self) -> Run:
+        """What the events say."""
+        lines = self._events.read_text(encoding="utf-8").splitlines() if self._events.exists() else []
+        happened = [json.loads(line) for line in lines]
+        steps = tuple(self._steps(happened))
+        if happened and happened[-1]["event"] == "run_finished":
+            return Run(steps, happened[-1]["result"].upper(), " ".join(happened[-1]["message"].split()))
+        return Run.told(steps, self._last.err, self._last.code)
+
+    def _steps(self, happened: Sequence[dict[str, Any]]) -> Iterator[Step | Moved]:
+        legs = iter(self._setting.legs)
+        for event in happened:
+            if event["event"] == "unit_finished":
+                yield Step(event["unit"], event["attempt"], Verdict(event["outcome"]))
+            elif event["event"] == "goto":
+                yield Moved(next(legs).unit)
+
+    def _call(self, *words: str) -> None:
+        setting, places = self._setting, ["--state-dir", str(self._setting.scratch / "state")]
+        command = [sys.executable, str(self._script), *words, *places, "--events", str(self._events)]
+        self._last = execute(command, setting.workspace, os.environ, setting.timeout)

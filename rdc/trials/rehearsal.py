@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 
 from compiler.ir.answers import of_text
 from compiler.ir.program import Node, Program, jumps_of
@@ -27,6 +28,12 @@ class Rehearsal:
         nodes = program.index()
         made = (made for made in self.walk.visits if is_command(nodes[made.unit]) == of_commands)
         return tuple(Verdict(item.outcome.word) for item in made)
+
+    def legs(self) -> tuple[tuple[Verdict, ...], ...]:
+        """All outcomes in the order of the visits: those before each jump, and those after the last one."""
+        outcomes = [Verdict(made.outcome.word) for made in self.walk.visits]
+        places = [0, *(place for place, _ in self.walk.jumps), len(outcomes)]
+        return tuple(tuple(outcomes[begin:end]) for begin, end in pairwise(places))
 
 
 def is_command(node: Node) -> bool:

@@ -10,7 +10,7 @@ from compiler.ir.program import Program
 from compiler.ir.semantics import Machine, Outcome
 from compiler.ir.walks import Visit, Walk, visit
 from compiler.scenarios import Scenario
-from rdc.trials.run import Run, Step
+from rdc.trials.run import Moved, Run, Step
 
 
 class Status(StrEnum):
@@ -53,13 +53,18 @@ def retrace(machine: Machine, run: Run) -> tuple[Walk, str]:
     """The walk of a run by the semantics as far as both agree, and where they part, "" for nowhere."""
     state = machine.start()
     visits: list[Visit] = []
+    jumped: list[tuple[int, str]] = []
     for step in run.steps:
-        walk = Walk(tuple(visits), state)
+        if isinstance(step, Moved):
+            state = machine.jump(state, step.unit)
+            jumped.append((len(visits), step.unit))
+            continue
+        walk = Walk(tuple(visits), state, tuple(jumped))
         if problem := _differs(machine, walk, step):
             return walk, problem
         made, state = visit(machine, state, Outcome(step.verdict.value))
         visits.append(made)
-    walk = Walk(tuple(visits), state)
+    walk = Walk(tuple(visits), state, tuple(jumped))
     return walk, _ends_otherwise(machine, walk, run)
 
 

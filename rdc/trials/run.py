@@ -27,12 +27,20 @@ class MissingToolError(Exception):
     """This machine lacks what runs a target. The argument says what, and where to get it."""
 
 
+class Leg(NamedTuple):
+    """What is answered before the operator takes the run to a unit, and that unit."""
+
+    answers: tuple[str, ...]
+    unit: str
+
+
 @dataclass(frozen=True)
 class Setting:
     """One run of a target: the program, the options of the target, and what is answered to the prompts, in order.
 
     `workspace` is the folder in which it runs, `scratch` one beside it for whatever the trial needs. In a rehearsal the
-    program has nothing of its document to execute. `timeout` is in seconds.
+    program has nothing of its document to execute. `timeout` is in seconds. With jumps `answers` are those after the
+    last one; `is_prompted` says that the program is to execute nothing and to ask for each outcome.
     """
 
     program: Program
@@ -42,6 +50,8 @@ class Setting:
     scratch: Path
     timeout: float
     is_rehearsal: bool
+    legs: tuple[Leg, ...] = ()
+    is_prompted: bool = False
 
     def write(self, name: str, text: str) -> Path:
         """Write a file for the trial."""
@@ -74,9 +84,9 @@ class Setting:
         except (OSError, RuntimeError) as error:  # a folder in its place, a circle of links
             raise TrialError(f"cannot write {companion.path}: {error}") from None
 
-    def write_answers(self) -> Path:
-        """Write the answers to the prompts as programs take them, a line for each."""
-        return self.write(ANSWERS, "".join(f"{answer}\n" for answer in self.answers))
+    def write_answers(self, answers: Sequence[str] | None = None) -> Path:
+        """Write answers to prompts, those of the setting if none are given, as programs take them, a line for each."""
+        return self.write(ANSWERS, "".join(f"{answer}\n" for answer in (self.answers if answers is None else answers)))
 
 
 def _refusal(diagnostics: Sequence[Diagnostic]) -> str:
@@ -91,18 +101,24 @@ class Step(NamedTuple):
     verdict: Verdict
 
 
+class Moved(NamedTuple):
+    """A jump of the operator, to this unit."""
+
+    unit: str
+
+
 class Run(NamedTuple):
-    """What a target has done: the units, in order, and how it ended.
+    """What a target has done: the units and the operator's jumps, in order, and how it ended.
 
     `result` is COMPLETE or STOP with the message, WAITING with the unit, or "" with what went wrong.
     """
 
-    steps: tuple[Step, ...]
+    steps: tuple[Step | Moved, ...]
     result: str
     message: str
 
     @classmethod
-    def told(cls, steps: tuple[Step, ...], output: str, code: int, results: str = RESULTS) -> Run:
+    def told(cls, steps: tuple[Step | Moved, ...], output: str, code: int, results: str = RESULTS) -> Run:
         """The run whose end stands near the end of an output, as in `rdc: STOP The disk is full`.
 
         A command may have left the line unfinished on which it stands, and what it left behind may say more: `results`

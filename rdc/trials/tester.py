@@ -11,13 +11,15 @@ from tempfile import TemporaryDirectory
 
 from backends.registry import load
 from compiler.driver import Compilation
+from compiler.ir.program import Program
 from compiler.ir.semantics import Machine
 from compiler.project import open_project
+from compiler.scenarios import Goto, Reply, Scenario
 from rdc.tables import table_of
-from rdc.trials import TARGETS
+from rdc.trials import JUMPING, TARGETS
 from rdc.trials.rehearsal import Rehearsal, rehearse
 from rdc.trials.result import Result, Status, judge, retrace
-from rdc.trials.run import Run, Setting, TrialError
+from rdc.trials.run import Leg, Run, Setting, TrialError
 from rdc.trials.stand_in import with_stand_ins
 from rdc.trials.workspace import copied, plain_folder
 
@@ -53,8 +55,8 @@ def _by_semantics(base: Result, rehearsal: Rehearsal) -> Result:
 
 
 def _on_target(base: Result, rehearsal: Rehearsal, compilation: Compilation, timeout: float) -> Result:
-    if jump := next(iter(base.scenario.jumps), None):
-        problem = f"`{jump.spelled}` is the operator's own jump, which generated programs do not offer"
+    if base.on not in JUMPING and (jump := next(iter(base.scenario.jumps), None)):
+        problem = f"`{jump.spelled}` is the operator's own jump, which programs of this target do not offer"
         return replace(base, problem=problem)
     began = time.monotonic()
     try:
@@ -81,12 +83,27 @@ def _run(base: Result, rehearsal: Rehearsal, compilation: Compilation, timeout: 
         scratch.mkdir()
         workspace.mkdir()
         program, is_rehearsal = base.program, not rehearsal.needs_commands
-        answers: tuple[str, ...] = tuple(reply.line for reply in base.scenario.answers)
-        if is_rehearsal:
-            program = with_stand_ins(program, scratch, rehearsal.outcomes(program, of_commands=True))
-            answers = rehearsal.outcomes(program, of_commands=False)
-        else:
+        *legs, answers = _answers(base.scenario, rehearsal, program)
+        if not is_rehearsal:
             workspace = copied(open_project(compilation.path).root, workspace)
-        setting = Setting(program, table.values, answers, workspace, scratch, timeout, is_rehearsal)
+        elif not base.scenario.jumps:
+            program = with_stand_ins(program, scratch, rehearsal.outcomes(program, of_commands=True))
+        units = [jump.unit for jump in base.scenario.jumps][: len(legs)]
+        moves = tuple(map(Leg, legs, units))
+        prompted = is_rehearsal and bool(moves)
+        setting = Setting(program, table.values, answers, workspace, scratch, timeout, is_rehearsal, moves, prompted)
         run: Run = target.run(setting)
         return run
+
+
+def _answers(scenario: Scenario, rehearsal: Rehearsal, program: Program) -> Sequence[tuple[str, ...]]:
+    """The answers before each jump and after the last one: to all units where nothing is executed, else to prompts."""
+    if not rehearsal.needs_commands:
+        return rehearsal.legs() if scenario.jumps else (rehearsal.outcomes(program, of_commands=False),)
+    legs: list[tuple[str, ...]] = [()]
+    for event in scenario.replies:
+        if isinstance(event, Goto):
+            legs.append(())
+        elif isinstance(event, Reply):
+            legs[-1] = (*legs[-1], event.line)
+    return legs

@@ -417,7 +417,8 @@ def test_commands_see_the_run_and_the_attempt_and_nothing_of_make(tmp_path: Path
     found = [seen(place, name) for name in ("env.1", "env.2", "env.3", "env.again")]
     assert [one["RDC_ATTEMPT"] for one in found] == ["1", "2", "3", "1"]
     assert len({one["RDC_RUN_ID"] for one in found}) == 1
-    own = {"RDC_ATTEMPT", "RDC_RUN_ID"}
+    assert [(one["RDC_UNIT"], one["RDC_TITLE"]) for one in found] == [("1", "Fail twice")] * 3 + [("3", "Again")]
+    own = {"RDC_ATTEMPT", "RDC_RUN_ID", "RDC_TITLE", "RDC_UNIT"}
     shell = {"PWD", "OLDPWD", "SHLVL", "_"}
     for one in found:
         assert one["UNIT"] == "kg"

@@ -253,7 +253,7 @@ def test_shells_and_awks_of_all_kinds_run_it(kind: dict[str, str], tmp_path: Pat
     done = make("resume", "ANSWERS=answers")
     assert last_line(done) == "rdc: COMPLETE Out it goes", done.stderr
     assert make("step-1").returncode == 0
-    assert place.stands() == "pass 1\nyes 2\npass 3\npass 4\nover: COMPLETE\n"
+    assert place.stands() == "rerun 1\npass 1\nyes 2\npass 3\npass 4\nover: COMPLETE\n"
     damaged = (place.state / "journal").read_text(encoding="utf-8").replace("end 2", "end 3", 1)
     (place.state / "journal").write_text(damaged, encoding="utf-8")
     assert "journal:6: the journal is damaged" in last_line(make("resume"))

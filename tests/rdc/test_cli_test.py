@@ -149,10 +149,23 @@ def test_the_operator_may_jump(folder: Path) -> None:
     assert plain["outcomes"] is None
     assert result.out.splitlines() == [
         "PASSED   deploy.runbook.md  jumped  semantics  STOP Lost",
-        "SKIPPED  deploy.runbook.md  jumped  python",
-        "         `rd goto` is the operator's own jump, which generated programs do not offer",
+        "PASSED   deploy.runbook.md  jumped  python     STOP Lost",
+        "2 passed",
+    ]
+    assert tried(folder, scenarios(**jumped), "--on", "github").out.splitlines()[1:] == [
+        "SKIPPED  deploy.runbook.md  jumped  github",
+        "         `rd goto` is the operator's own jump, which programs of this target do not offer",
         "1 passed, 1 skipped",
     ]
+
+
+def test_the_operator_may_jump_where_commands_run(folder: Path) -> None:
+    jumped = {"jumped": (f"{RUN}, rd goto Back", "STOP")}
+    result = tried(folder, scenarios(**jumped), "--on", "python")
+    assert result.out.splitlines() == [
+        "PASSED   deploy.runbook.md  jumped  python  STOP Back to the old one",
+        "1 passed",
+    ], result.out
 
 
 def test_a_jump_from_outside_starts_a_step_afresh_and_one_from_inside_does_not(folder: Path) -> None:
@@ -186,8 +199,8 @@ def test_a_jump_from_outside_starts_a_step_afresh_and_one_from_inside_does_not(f
     for name, (answers, result) in cases.items():
         commands = [PROMPTED, *map(str.strip, answers.split(","))]
         head += f"  {name}: {{commands: [{', '.join(commands)}], result: {result}}}\n"
-    found = tried(folder, head + "---\n" + textwrap.dedent(body))
-    assert found.out.splitlines()[-1] == "2 passed", found.out
+    found = tried(folder, head + "---\n" + textwrap.dedent(body), "--on", "python")
+    assert found.out.splitlines()[-1] == "4 passed", found.out
 
 
 def test_commands_are_run_on_a_target_only(folder: Path) -> None:

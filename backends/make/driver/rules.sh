@@ -15,17 +15,20 @@ rule_begin() {
     no_other
   fi
   lock; read_journal
-  goes_on "$1" || begin
+  goes_on "$1" || { ready; begin; }
 }
 goes_on() { [ "$1" = on ] && [ "$rdc_count" -gt 0 ] && ! is_over && is_own; }
 rule() {
   rdc_patience=20 # another make may hold the lock for as long as it takes to see that there is a run
   take_up
+  ! LC_ALL=C grep -q '^[0-9]* jump ' "$rdc_journal" ||
+    fail "unit $1 cannot be run by its name: this run was moved by goto; ${rdc_again}resume goes on with it"
   ! LC_ALL=C grep -qF " end $1 pass " "$rdc_journal" || return 0
   case $rdc_last in
     "begin "*) waits "unit $rdc_id was interrupted: ${rdc_again}resume RERUN=1 runs it again, ASSUME=WORD decides" ;;
     "over "*) fail "unit $1 cannot be run: the run is over" ;;
   esac
+  ready
   take "$1"; go "$1"; do_unit
   [ -z "$rdc_over" ] || walk
 }

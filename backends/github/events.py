@@ -1,0 +1,66 @@
+"""The fields of events that an input can be bound to, and the events that have them: a fixed list (E1).
+
+Each is a text, a number or a truth value of what GitHub says of the event (`github.event`).
+"""
+
+from __future__ import annotations
+
+import re
+from difflib import get_close_matches
+
+PREFIX = "event."
+
+_PULLS = ("pull_request", "pull_request_review", "pull_request_review_comment")
+_COMMENTS = ("issue_comment", "pull_request_review_comment", "discussion_comment")
+_ISSUE = ("body", "html_url", "number", "state", "title", "user.login")
+_DISCUSSION = ("body", "html_url", "number", "title", "user.login")
+
+_OBJECTS: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = (
+    ("issue", ("issues", "issue_comment"), _ISSUE),
+    ("pull_request", _PULLS, (*_ISSUE, "base.ref", "base.sha", "draft", "head.ref", "head.sha", "merged")),
+    ("comment", _COMMENTS, ("body", "html_url", "id", "user.login")),
+    ("review", ("pull_request_review",), ("body", "html_url", "state", "user.login")),
+    ("discussion", ("discussion", "discussion_comment"), _DISCUSSION),
+    ("release", ("release",), ("body", "html_url", "name", "prerelease", "tag_name", "target_commitish")),
+    ("head_commit", ("push",), ("id", "message", "url")),
+    ("label", ("issues", "label", "pull_request", "discussion"), ("name",)),
+    ("milestone", ("milestone",), ("description", "html_url", "number", "title")),
+    ("deployment", ("deployment", "deployment_status"), ("environment", "id", "ref", "sha")),
+    ("deployment_status", ("deployment_status",), ("description", "environment", "state", "target_url")),
+    ("workflow_run", ("workflow_run",), ("conclusion", "event", "head_branch", "head_sha", "html_url", "id", "name")),
+    ("check_run", ("check_run",), ("conclusion", "head_sha", "html_url", "name")),
+    ("check_suite", ("check_suite",), ("conclusion", "head_branch", "head_sha")),
+    ("merge_group", ("merge_group",), ("base_ref", "base_sha", "head_ref", "head_sha")),
+)
+
+_FIELDS: dict[str, frozenset[str]] = {
+    **{f"{name}.{field}": frozenset(events) for name, events, fields in _OBJECTS for field in fields},
+    **dict.fromkeys(("after", "before", "compare"), frozenset({"push"})),
+    "ref": frozenset({"create", "delete", "push"}),
+    "ref_type": frozenset({"create", "delete"}),
+    "schedule": frozenset({"schedule"}),
+}
+
+_PAYLOAD = re.compile(r"client_payload\.[A-Za-z_][A-Za-z0-9_]*")
+"""What whoever sends a `repository_dispatch` says; the names are their own."""
+
+
+def events_with(field: str) -> frozenset[str] | None:
+    """The events that have a field, such as `issue.body`; None if it is none that an input can be bound to."""
+    if _PAYLOAD.fullmatch(field):
+        return frozenset({"repository_dispatch"})
+    return _FIELDS.get(field)
+
+
+def problem_with(field: str) -> str:
+    """What is wrong with the name of a field, "" if nothing is."""
+    if events_with(field) is not None:
+        return ""
+    close = get_close_matches(field, _FIELDS, 1)
+    hint = f"did you mean `{PREFIX}{close[0]}`?" if close else "such as `event.issue.body` or `event.release.tag_name`"
+    return f"no event has a field `{PREFIX}{field}` that an input can be bound to; {hint}"
+
+
+def all_fields() -> dict[str, frozenset[str]]:
+    """All fields by their names, with the events that have each."""
+    return {PREFIX + name: events for name, events in sorted(_FIELDS.items())}

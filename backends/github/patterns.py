@@ -1,0 +1,41 @@
+r"""Regular expressions of inputs (I8) as bash reads them, where that is sure to be the same language.
+
+What Python reads by the character and bash in the C locale by the byte (`.`, `[^a]`), by Unicode (`\d`), or not at
+all is left to Python.
+"""
+
+from __future__ import annotations
+
+import re
+
+_CLASS = r"\[[A-Za-z0-9_.@+/ ](?:[A-Za-z0-9_.@+/ ]|-(?=[A-Za-z0-9\]]))*\]"
+_TOKEN = re.compile(
+    r"(?P<plain>[A-Za-z0-9_ /:@,=~%&<>!#'\"-])"
+    rf"|(?P<class>{_CLASS})"
+    r"|\\(?P<escaped>[].+*?(){}|/^$\\[-])"
+    r"|(?P<opens>\((?:\?:)?(?=[^|)*+?{]))"
+    r"|(?P<closes>(?<![(|])\))"
+    r"|(?P<other>(?<![(|])\|(?=[^|)]))"
+    r"|(?P<times>[*+?](?![*+?{])|\{[0-9]{1,2}(?:,(?:[0-9]{1,2})?)?\}(?![*+?{]))"
+)
+_SPECIAL = frozenset("].+*?(){}|^$\\[")
+
+
+def as_ere(pattern: str) -> str | None:
+    """The pattern as an extended regular expression of POSIX; None if it might mean something else there."""
+    if not pattern or pattern.startswith("|") or pattern.endswith("|"):
+        return None
+    found, place = "", 0
+    while place < len(pattern):
+        match = _TOKEN.match(pattern, place)
+        if match is None:
+            return None
+        found += _written(match)
+        place = match.end()
+    return found
+
+
+def _written(match: re.Match[str]) -> str:
+    if match["escaped"]:
+        return f"\\{match['escaped']}" if match["escaped"] in _SPECIAL else match["escaped"]
+    return "(" if match["opens"] else match[0]

@@ -1,0 +1,92 @@
+"""What an operator drives a run with: the last section of a Makefile, left out by `operator: basic` (E4 to E12)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from backends.make.blocks import define
+from backends.make.inputs import OF_OPERATOR
+from backends.make.parts import Part, part
+from backends.make.texts import visible
+from backends.make.units import Units
+from compiler.ir.edges import Effect, Set
+from compiler.ir.program import Jump, Program, jumps_of
+from compiler.ir.tasks import Agent, Ask, Parallel, Tool
+
+VERBS = ("goto", "history")
+"""The targets that belong to the operator alone."""
+
+
+@dataclass(frozen=True)
+class Operator:
+    """The operator's section of the Makefile of a program. `asks`: the driver has the module for questions."""
+
+    program: Program
+    units: Units
+    prefix: str
+    asks: bool
+
+    @property
+    def verbs(self) -> tuple[str, ...]:
+        """The targets of the section; in a prompted run each command is answered."""
+        return VERBS if self.asks else (*VERBS, "answer")
+
+    @property
+    def takes(self) -> str:
+        """What make is given for the operator."""
+        return " ".join(f"{name}:{name}" for name in OF_OPERATOR)
+
+    @property
+    def delegates(self) -> bool:
+        """Whether an agent can answer prompts; where the program calls agents itself, they answer its questions too."""
+        tasks = [node.task for node in self.program.nodes]
+        return any(isinstance(task, Ask) for task in tasks) and not any(
+            isinstance(task, Agent | Parallel | Tool) for task in tasks
+        )
+
+    @cached_property
+    def parts(self) -> list[Part]:
+        """The modules of the driver, in their order."""
+        names = ["operator", "goto", "runs", "notice", "manual"]
+        return [part(name) for name in (*([] if self.asks else ["asks"]), *names, *(["delegate"] * self.delegates))]
+
+    @property
+    def table(self) -> list[str]:
+        """The block RDC_JUMPS, if some jump is more than to go to the unit of that name (I27)."""
+        lines = list(self._lines())
+        return list(define(self.prefix, "RDC_JUMPS", "\n".join(lines))) if lines else []
+
+    def _lines(self) -> Iterator[str]:
+        nodes = self.units.names.nodes
+        special = [jump for name, jump in jumps_of(self.program).items() if jump != Jump(name, name)]
+        special = [jump for jump in special if jump.target in nodes]
+        entered = dict.fromkeys(item.group for jump in special for item in jump.entering if item.effects)
+        numbers = {group: f"g{number}" for number, group in enumerate(entered, 1)}
+        for node in self.program.nodes:
+            if inside := [numbers[group] for group in self._around(node.group) if group in numbers]:
+                yield f"in {nodes[node.id]} {' '.join(inside)}"
+        for jump in special:
+            yield from self._jump(jump, numbers)
+
+    def _jump(self, jump: Jump, numbers: Mapping[str, str]) -> Iterator[str]:
+        yield f'jump {self.units.names.nodes[jump.target]} "{visible(jump.unit)}"'
+        for item in jump.entering:
+            yield from (f"  into {numbers[item.group]} {effect}" for effect in self._effects(item.effects))
+        yield from (f"  {effect}" for effect in self._effects(jump.effects))
+
+    def _effects(self, effects: tuple[Effect, ...]) -> Iterator[str]:
+        """The effects in the driver's words, which has no counters of units' own retries."""
+        own = set(self.units.own.values())
+        kept = (effect for effect in effects if not (isinstance(effect, Set) and effect.register in own))
+        return self.units.transitions.effects(kept)
+
+    def _around(self, group: str) -> Iterator[str]:
+        while group:
+            yield group
+            group = self._parents[group]
+
+    @cached_property
+    def _parents(self) -> dict[str, str]:
+        return {group.id: group.parent for group in self.program.groups}

@@ -1,0 +1,28 @@
+"""The effects of edges and of an operator's jumps as the runtime reads them."""
+
+from __future__ import annotations
+
+from typing import Any, assert_never
+
+from compiler.ir.edges import Add, AtLeast, Clear, Effect, Keep, Reset, Set
+
+
+def effect_table(effect: Effect) -> list[Any]:
+    """An effect as a list: what it changes, how, and by what."""
+    match effect:
+        case Set(register, value):
+            return [register, "=", value]
+        case Add(register, amount):
+            return [register, "+", amount]
+        case AtLeast(register, value):
+            return [register, "at least", value]
+        case Reset(scope):
+            return ["reset", scope]
+        case Keep(slot, "value", name):
+            return [slot, "keep", ["value", name]]
+        case Keep(slot, extract=field):
+            return [slot, "keep", ["answer"] if field is None else ["field", field]]
+        case Clear(slot):
+            return [slot, "clear", []]
+        case _:
+            assert_never(effect)

@@ -1,0 +1,24 @@
+"""Values of a command that was not run: the operator gives them with the answer (E2)."""
+
+from typing import Optional
+
+from runtime_shim.cli import OPTIONS
+from runtime_shim.kept import keeping
+from runtime_shim.outputs import values_given
+from runtime_shim.program import RefusedError
+from runtime_shim.session import Done, Session
+from runtime_shim.waiting import GIVEN
+
+
+def with_values(session: Session, done: Optional[Done]) -> Optional[Done]:
+    """Return an answer with the values that were given beside it."""
+    if not session.options.value:
+        return done
+    values = values_given(session, session.state.node)
+    if done is None:
+        raise RefusedError(f"--value: {session.state.node} is not answered as a whole")
+    return done._replace(verbs=keeping("", values))
+
+
+GIVEN.append(with_values)
+OPTIONS.append(("answer", "--value", "NAME=VALUE...", "a value of the command that was done by hand"))

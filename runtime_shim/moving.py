@@ -1,0 +1,94 @@
+"""The operator's jump: a run that waits, was interrupted or has ended by STOP goes on at another unit (I27)."""
+
+from typing import Any
+
+from runtime_shim.cli import COMMANDS, OPTIONS
+from runtime_shim.display import one_line
+from runtime_shim.journal import Record
+from runtime_shim.program import EXIT_COMPLETE, RefusedError, Table
+from runtime_shim.session import PERFORMERS, Session
+from runtime_shim.state import ENDED, State, utc_now
+from runtime_shim.walk import Move, follow
+
+
+def target_of(program: Table, name: str) -> Table:
+    """Return what a jump to a unit or group does."""
+    jumps, units = program.get("jumps", {}).get("to", {}), program["units"]
+    doing = [each for each, unit in units.items() if unit["task"] in PERFORMERS]
+    if name in jumps:
+        found: Table = jumps[name]
+        return found
+    if name in doing:
+        return {"go": name}
+    inside = [each for each in doing if each.startswith((f"{name}.", f"{name}/"))]
+    if name and inside:
+        return {"go": inside[0]}
+    import difflib
+
+    near = difflib.get_close_matches(name, [*doing, *jumps], 1)
+    raise RefusedError(f"there is no unit {one_line(name)!a}" + (f"; did you mean {near[0]}?" if near else ""))
+
+
+def moved(program: Table, state: State, name: str) -> Move:
+    """Return where a jump leads and what it changes; the unit that is left has all its attempts again (M9)."""
+    jumps, jump = program.get("jumps", {}), target_of(program, name)
+    unit = program["units"].get(state.node, {})
+    do: list[Any] = [[unit["attempt"], "=", 0]] if "attempt" in unit else []
+    for group, effects in jump.get("entering", ()):
+        if state.node not in jumps["within"][group]:
+            do += effects
+    whole = {**program, "scopes": {**program.get("scopes", {}), **jumps.get("scopes", {})}}
+    return follow(whole, {"go": jump["go"], "do": [*do, *jump.get("do", ())]}, state.registers)
+
+
+def check_movable(session: Session, state: State) -> None:
+    """Refuse to move a run that is over, or whose command still runs."""
+    if state.condition == "complete":
+        raise RefusedError(f"the run is complete; begin a new one: {session.call('run')}")
+    if not session.is_same(state):
+        raise RefusedError("this run belongs to a different version of this program; goto needs the same one")
+    if state.condition == "stop" and session.program["units"].get(state.node, {}).get("task") != "end":
+        raise RefusedError(f"{state.message}; begin a new run: {session.call('run')}")
+    running = state.left_behind()
+    if running:
+        pids = ", ".join(str(one["pid"]) for one in running)
+        raise RefusedError(
+            f"{session.label(state.node)}: its command still runs (pid {pids}); wait for its end, or end it"
+        )
+
+
+def goto(session: Session) -> int:
+    """Move the run, and record that; it goes on with `resume`."""
+    session.alone()
+    session.take(session.read())
+    state, name = session.state, session.options.UNIT
+    check_movable(session, state)
+    move = moved(session.program, state, name)
+    unit = session.program["units"][move.node]
+    stand: Record = {"condition": "ready" if unit["task"] != "end" and PERFORMERS[unit["task"]].recovers else "waiting"}
+    if unit["task"] == "end":
+        stand = {"condition": unit["result"], "message": session.filled(unit, "message", move.registers)}
+    session.store.open()
+    about = {
+        "unit": state.node,
+        "title": session.filled(session.program["units"].get(state.node, {}), "title"),
+        "attempt": 1,
+    }
+    how = f"moved to {one_line(move.node)}"
+    about.update(instances={}, outcome="goto", how=how, says="", seconds=0.0, time=utc_now())
+    record = {"kind": "done", **about, "next": move.node, "changed": move.changed, **stand}
+    session.record(record)
+    told = {key: state.finished[-1][key] for key in ("unit", "next", "by", "note") if key in state.finished[-1]}
+    session.emit("goto", **told)
+    session.display.rule(f"moved from {about['unit']} to {session.label(move.node)}")
+    if state.condition not in ENDED:
+        session.display.rule(f"to go on: {session.call('resume')}")
+    return EXIT_COMPLETE
+
+
+COMMANDS["goto"] = ("move the run to another unit", goto)
+OPTIONS += [
+    ("goto", "UNIT", "", "the unit, or the step or runbook that begins with it"),
+    ("goto", "--events", "FILE", "append what happens, as JSON lines"),
+    ("goto", "--state-dir", "DIR", "where the state is kept"),
+]

@@ -1,0 +1,349 @@
+"""What an operator drives a Makefile's run with: who and why, prompted runs, agents, notices, several runs."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from compiler.ir.edges import Keep
+from compiler.ir.program import Program, Variable
+from compiler.ir.texts import text
+from tests.backends.makefiles import FLOW, PLAIN, SLOW, Place, environment, kill_all, last_line
+from tests.backends.programs import Made, ask, node, program, ref, shell, slots, when, words
+from tests.backends.test_make_terminal import at_terminal
+from tests.backends.test_make_trust import kind  # noqa: F401 (a fixture)
+
+EVIL = [
+    "$(shell touch canary)",
+    "${shell touch canary}$$",
+    "'; touch canary; '",
+    "`touch canary`$(touch canary)",
+    '"; touch canary; "',
+    "a & b \\ | 1 end 1 pass 0 0 | %s \x1b[2J \u202e é",
+    "-n",
+    "=41 by x",
+    "\udcff\udc80",
+]
+
+
+def journal(place: Place) -> str:
+    """The journal, which is plain text."""
+    return (place.state / "journal").read_bytes().decode("ascii")
+
+
+# --- Who and why ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("evil", EVIL)
+def test_who_and_why_are_texts_and_nothing_else(evil: str, tmp_path: Path) -> None:
+    place = Place(tmp_path, FLOW)
+    place.make()
+    assert place.make("answer", "UNIT=2", "RESULT=yes", f"BY={evil}", f"NOTE={evil}").returncode == 0
+    assert place.make("goto", "UNIT=3", f"BY={evil}", f"NOTE={evil}").returncode == 0
+    assert place.make("goto", f"UNIT={evil}").returncode
+    for verb in ("resume", "status", "history", "help"):
+        place.make(verb, f"BY={evil}", f"NOTE={evil}", f"VALUE={evil}", f"KEEP={evil}", f"UNIT={evil}", f"ALL={evil}")
+    shown = place.make("status").stdout
+    plain = evil.replace("\x1b", "?").replace("\u202e", "?").replace("\udcff\udc80", "\udcff\udc80")
+    if "\udcff" not in evil:
+        assert f"yes 2 Look at it  (0.0 s, CONTINUE, by {plain}: {plain})\n" in re.sub(r"0\.\d s", "0.0 s", shown)
+        assert f"goto 3 Look again  (by {plain}: {plain})\n" in shown
+    assert "\x1b" not in shown
+    assert journal(place).count("\n") == 6 + 1
+    assert not list(tmp_path.rglob("canary*"))
+
+
+def test_who_is_the_user_and_never_the_environment(flow: Place) -> None:
+    flow.make(LOGNAME="ann")
+    flow.make("answer", "UNIT=2", "RESULT=yes", LOGNAME="ann", BY="eve", NOTE="from nowhere", AS="x", PROMPTED="1")
+    assert re.search(r"^yes 2 .*, by ann\)$", flow.make("status").stdout, re.MULTILINE)
+
+
+@pytest.mark.parametrize("given", ["NOTE=a\nb", "BY=a\nb", f"NOTE={'x' * 1001}", f"BY={'é' * 1001}"])
+def test_a_note_is_one_line_of_some_length(given: str, flow: Place) -> None:
+    flow.make()
+    before = journal(flow)
+    assert re.search(
+        r"error: \w+ (has more than one line|is longer)", flow.make("answer", "UNIT=2", "RESULT=yes", given).stdout
+    )
+    assert journal(flow) == before
+
+
+def test_the_decision_about_an_interrupted_unit_has_a_name(tmp_path: Path) -> None:
+    place = Place(tmp_path, SLOW)
+    for words_of, line in (
+        (["RERUN=1"], "rerun 2 Wait  (by ann: try it)"),
+        (["ASSUME=fail"], "fail 2 Wait  (0.0 s, by ann: try it)"),
+    ):
+        process = place.start(*(["resume", "RERUN=1"] if place.lines("began") else []))
+        kill_all(process.pid)
+        process.communicate()
+        (tmp_path / "quick").touch()
+        place.make("resume", *words_of, "BY=ann", "NOTE=try it")
+        assert line in place.make("status").stdout
+        place.make("clean")
+        (tmp_path / "began").unlink()
+        (tmp_path / "quick").unlink()
+
+
+DAMAGED = ["jump 2 1 by", "jump 2", "jump 9 1 by x =", "jump $(touch${IFS}canary) 1 by x =", "jump 2 08 by x =",
+           "jump 2 1 n=1 by x =", "jump 2 1 x", "begin 2 1 again by $(touch${IFS}canary)", "begin 2 1 again",
+           "end 2 pass 0 1 by", "end 2 pass 0 1 by =ZZ =4", "end 2 pass 0 1 by $(touch${IFS}canary) `x`",
+           "over 1 STOP LIMIT 2"]  # fmt: skip
+
+
+@pytest.mark.parametrize("line", DAMAGED)
+def test_nothing_of_a_damaged_journal_is_believed_or_evaluated(line: str, flow: Place) -> None:
+    flow.make()
+    path = flow.state / "journal"
+    whole = path.read_text(encoding="ascii")
+    record = f"{whole.count(chr(10)) + 1} {line}"
+    for words_of in (
+        ["status"],
+        ["status", "ALL=1"],
+        ["resume"],
+        ["goto", "UNIT=1"],
+        ["answer"],
+        ["history"],
+        ["ship-it"],
+    ):
+        path.write_text(f"{whole}{record} | {record}\n", encoding="ascii")
+        done = flow.make(*words_of)
+        assert "not found" not in done.stderr and "Syntax" not in done.stderr, (words_of, done.stderr)
+    assert not list(flow.folder.rglob("canary*"))
+
+
+# --- Prompted ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("document", [PLAIN, FLOW], ids=["plain", "flow"])
+def test_a_prompted_run_executes_nothing(document: str, tmp_path: Path) -> None:
+    place = Place(
+        tmp_path, document.replace("```bash\necho build", "```bash\nprintf '\x1b[2J' > /dev/null\necho build")
+    )
+    said = place.make("PROMPTED=1")
+    assert last_line(said) == "rdc: WAITING 1"
+    assert "printf '?[2J' > /dev/null\necho build >> log\n" in said.stderr
+    assert "make resume" in said.stderr
+    for number in range(1, 5):
+        answer = re.findall("to answer: (make .*)", said.stderr)[0].split()[1:]
+        assert place.make(*answer, "BY=ann").returncode == 0
+        said = place.make("resume")
+        if said.returncode == 0:
+            break
+        assert last_line(said) == f"rdc: WAITING {number + 1}"
+    assert last_line(said).startswith("rdc: COMPLETE")
+    assert place.lines("log") == []
+    assert place.make("status").stdout.count(", by ann)") == number
+    assert place.make().returncode == (2 if document == FLOW else 0), "the next run is none"
+    assert "build" in place.lines("log")
+
+
+def test_a_prompted_run_is_answered_at_a_terminal_and_by_a_file(tmp_path: Path) -> None:
+    place = Place(tmp_path, PLAIN)
+    assert at_terminal(place, "p\nfail\n", "PROMPTED=1")[0] == "rdc: STOP"
+    (tmp_path / "answers").write_text("2 pass\npass\n", encoding="utf-8")
+    assert last_line(place.make("PROMPTED=yes", "ANSWERS=answers")) == "rdc: COMPLETE"
+    assert last_line(place.make("PROMPTED=1", "ANSWERS=nowhere")).startswith("rdc: error: the answers cannot be read")
+    assert place.lines("log") == []
+
+
+def test_prompted_belongs_to_the_run(tmp_path: Path) -> None:
+    place = Place(tmp_path, SLOW)
+    process = place.start()
+    kill_all(process.pid)
+    process.communicate()
+    assert "this run is not prompted" in last_line(place.make("resume", "RERUN=1", "PROMPTED=1"))
+    place.make("clean")
+    place.make("PROMPTED=1")
+    assert place.make("goto", "UNIT=3").returncode == 0
+    assert last_line(place.make("resume")) == "rdc: WAITING 3"
+    assert place.lines("log") == ["build"]
+
+
+def valued() -> Program:
+    """A command gives a value, which the next one and the end use."""
+    return program(
+        node("1", shell("echo v=real >> $RDC_OUTPUT"), when("pass", "2", Keep("v", of="value", name="v")),
+             when("fail", "stop", Keep("v", of="value", name="v"))),
+        node("2", shell('printf %s "$V" > got'), variables=(Variable("V", "v"),)),
+        node("3", ask("pass_fail")),
+        message=words(ref("v", missing="none")),
+        slots=slots("v"),
+    )  # fmt: skip
+
+
+VALUES = ["a&b\\1 'x' \"y\" $(touch canary) `touch canary` é", "", "a=b<<c", "<<X"]
+
+
+@pytest.mark.parametrize("value", VALUES)
+def test_values_are_given_for_commands_that_were_not_run(value: str, tmp_path: Path) -> None:
+    made = Made(tmp_path, valued())
+    assert made.end("PROMPTED=1") == "rdc: WAITING 1"
+    for wrong in ("v", "w=1", "v<<X"):
+        assert "VALUE: line 1" in made.end("answer", "UNIT=1", "RESULT=pass", f"VALUE={wrong}")
+    assert made.make("answer", "UNIT=1", "RESULT=pass", f"VALUE=v=first\nv={value}").returncode == 0
+    assert made.end("resume") == "rdc: WAITING 2"
+    assert "gives no values" in made.end("answer", "UNIT=2", "RESULT=pass", "VALUE=v=1")
+    assert made.make("answer", "UNIT=2", "RESULT=pass").returncode == 0
+    assert made.end("resume") == f"rdc: COMPLETE {value}".rstrip()
+    assert not list(tmp_path.rglob("canary*"))
+
+
+def test_values_are_given_with_an_outcome_that_is_assumed(tmp_path: Path) -> None:
+    whole = valued()
+    first = whole.nodes[0]
+    killed = node("1", shell("kill -9 $PPID"), *first.edges)
+    made = Made(tmp_path, program(killed, *whole.nodes[1:3], message=words(ref("v", missing="none")), slots=slots("v")))
+    made.make()
+    assert made.end("resume", "ASSUME=pass", "VALUE=v=it's\\n") == "rdc: COMPLETE it's\\n"
+    assert made.read("got") == b"it's\\n"
+
+
+# --- Agents -----------------------------------------------------------------------------------------------------------
+
+AGENT = "# A\n\n## 1. Look\n\nIs it `good`?\n\n```text\nwith this\n```\n\n- YES: COMPLETE\n- NO: STOP\n"
+SAID = {"PASS": True, "yes\n\n": True, "no\nOk.\n \n": True, "**yes**": True, "NO": False, "fail": False, "it passed": False,
+        "pass\nbut": False, "": False, "pass; exit 3": False, "pa\\033ss": True, "$(touch canary)\nyes": True}  # fmt: skip
+
+
+@pytest.mark.parametrize("said", SAID)
+def test_an_agent_answers_prompts_by_its_last_line(said: str, tmp_path: Path) -> None:
+    place = Place(tmp_path, AGENT)
+    code = 3 if "exit 3" in said else 0
+    (tmp_path / "says").write_text(f"{said.partition(';')[0]}\n".replace("\\033", "\x1b"), encoding="utf-8")
+    agent = f"cat > given; env > seen; cat says; exit {code}"
+    ran = place.make(f"AGENT={agent}")
+    assert last_line(ran) == ("rdc: COMPLETE" if SAID[said] else "rdc: STOP"), ran.stderr
+    given = (tmp_path / "given").read_text(encoding="utf-8")
+    assert given.startswith("Is it `good`?\n\nwith this\n\n")
+    seen = dict(line.split("=", 1) for line in place.lines("seen") if "=" in line)
+    assert [seen[f"RDC_{name}"] for name in ("UNIT", "TITLE", "ATTEMPT", "AGENT_TYPE")] == ["1", "Look", "1", ""]
+    assert seen["RDC_RUN_ID"]
+    if said in {"it passed", "pass\nbut", ""}:
+        assert "so this counts as FAIL" in ran.stderr
+    if code:
+        assert "the agent ended with exit code 3, so this counts as FAIL" in ran.stderr
+    assert "\x1b" not in ran.stderr
+    assert not list(tmp_path.rglob("canary*"))
+
+
+def test_an_agent_of_the_environment_answers_no_prompt(tmp_path: Path) -> None:
+    place = Place(tmp_path, AGENT)
+    assert last_line(place.make(AGENT="echo yes", RDC_AGENT="echo yes")) == "rdc: WAITING 1"
+
+
+def test_an_agent_answers_prompts_but_does_no_commands(tmp_path: Path) -> None:
+    place = Place(tmp_path, FLOW)
+    assert last_line(place.make("PROMPTED=1", "AGENT=echo yes")) == "rdc: WAITING 1"
+
+
+# --- Notices ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_command_is_told_when_the_run_waits_or_ends(flow: Place) -> None:
+    notify = "NOTIFY=cat >> told; echo noise; exit 9"
+    assert flow.make(notify).stdout == "rdc: WAITING 2\n"
+    flow.make("answer", "UNIT=2", "RESULT=no", notify)
+    assert flow.make("resume", notify).stdout == "rdc: STOP It is bad\n"
+    told = [json.loads(line) for line in flow.lines("told")]
+    assert [(one["event"], one.get("unit"), one.get("message")) for one in told] == [
+        ("waiting", "2", None),
+        ("stop", None, "It is bad"),
+    ]
+    assert not (flow.state / "event").exists()
+
+
+# --- Several runs -----------------------------------------------------------------------------------------------------
+
+
+def test_runs_stand_beside_each_other(flow: Place) -> None:
+    assert last_line(flow.make()) == "rdc: WAITING 2"
+    said = flow.make("AS=eu-west.1")
+    assert last_line(said) == "rdc: WAITING 2"
+    hint = re.findall("to answer: (.*no)", said.stderr)[0]
+    assert hint == "make AS=eu-west.1 answer UNIT=2 RESULT=no"
+    subprocess.run(["sh", "-c", hint], cwd=flow.folder, env=environment({}), check=True, capture_output=True)
+    assert last_line(flow.make("AS=eu-west.1", "resume")) == "rdc: STOP It is bad"
+    listed = flow.make("status", "ALL=1")
+    assert listed.stdout.split("\n") == ["(no name)            at 2 Look at it", "AS=eu-west.1         over: STOP", ""]
+    assert flow.make("AS=eu-west.1", "status", "ALL=1").stdout == listed.stdout
+    assert {path.name for path in (flow.folder / ".rdc").iterdir()} == {"main.make", "main@eu-west.1.make"}
+    assert flow.make("AS=eu-west.1", "clean").returncode == 0
+    assert flow.make("AS=eu-west.1", "status").stdout == "no run\n"
+
+
+@pytest.mark.parametrize("name", ["../x", "a/b", "", "-x", ".x", "x" * 41, "a b", *EVIL])
+def test_the_name_of_a_run_leads_nowhere(name: str, flow: Place) -> None:
+    for verb in ("run", "status", "help", "goto", "clean"):
+        done = flow.make(verb, f"AS={name}", "UNIT=1")
+        assert not name or "error: AS takes a name" in done.stdout
+    assert {path.name for path in flow.folder.iterdir()} <= {"Makefile", "main.runbook.md", "rdc.toml", ".rdc", "log"}
+    assert [path.name for path in (flow.folder / ".rdc").glob("*")] == ([] if name else ["main.make"])
+
+
+def test_history_lists_and_prunes(tmp_path: Path) -> None:
+    place = Place(tmp_path, PLAIN)
+    assert place.make("history").stdout == "no run was archived\n"
+    for _ in range(12):
+        place.make()
+    listed = place.make("history").stdout.splitlines()
+    assert [line.split()[0] for line in listed] == [str(number) for number in range(1, 12)]
+    assert all(re.fullmatch(r"\d+ [0-9-]+ COMPLETE", line) for line in listed)
+    for wrong in ("x", "-1", "1;touch canary", "01"):
+        assert "KEEP takes a number" in last_line(place.make("history", f"KEEP={wrong}"))
+    assert place.make("history", "KEEP=2").stdout.splitlines() == listed[-2:]
+    place.make()
+    assert [line.split()[0] for line in place.make("history").stdout.splitlines()] == ["10", "11", "12"]
+    assert place.make("history", "KEEP=0").returncode == 0
+    assert place.make("history").stdout == "no run was archived\n"
+    assert not list(tmp_path.rglob("canary*"))
+
+
+# --- Shells and awks --------------------------------------------------------------------------------------------------
+
+
+def test_shells_and_awks_of_all_kinds_do_it(kind: dict[str, str], tmp_path: Path) -> None:  # noqa: F811
+    made = Made(tmp_path, valued())
+    note = "it's é \\ & % $(touch canary) |"
+
+    def make(*given: str) -> str:
+        return made.make(kind["shell"], *given, PATH=f"{kind['path']}").stdout.decode()
+
+    assert make("PROMPTED=1", "NOTIFY=cat >> told", "AS=x").endswith("rdc: WAITING 1\n")
+    assert "error" not in make("answer", "UNIT=1", "RESULT=pass", f"VALUE=v={note}", f"NOTE={note}", "BY=ann", "AS=x")
+    assert "error" not in make("goto", "UNIT=2", "AS=x")
+    assert make("resume", "AS=x", "NOTIFY=cat >> told").endswith("rdc: WAITING 2\n")
+    assert "error" not in make("answer", "UNIT=2", "RESULT=pass", "AS=x")
+    assert make("resume", "AS=x", "NOTIFY=cat >> told").endswith(f"rdc: COMPLETE {note}\n")
+    status = make("status", "AS=x")
+    assert f"by ann: {note})\n" in status
+    assert "goto 2  (by " in status.replace("goto 2 (", "goto 2  (")
+    assert [json.loads(line)["event"] for line in made.read("told").splitlines()] == ["waiting", "waiting", "complete"]
+    assert "AS=x                 over: COMPLETE" in make("status", "ALL=1")
+    assert "error" not in make("clean", "AS=x")
+    assert make("history", "AS=x").endswith(" COMPLETE\n")
+
+
+def test_help_names_all_of_it(flow: Place) -> None:
+    shown = flow.make("help").stdout
+    for word in (
+        "goto UNIT=",
+        "PROMPTED=1",
+        "VALUE=",
+        "BY=",
+        "NOTE=",
+        "AGENT=",
+        "NOTIFY=",
+        "AS=",
+        "ALL=1",
+        "history KEEP=",
+    ):
+        assert word in shown
+    assert shutil.which("make")
+    assert text("")
