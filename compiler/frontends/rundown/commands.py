@@ -134,5 +134,4 @@ def _event(line: str, words: list[str] | None, span: Span | None) -> Event:
         case ["rd", "run", *_]:
             return Unclear("a second `rd run`: a scenario is one run", span)
         case _:
-            problem = "is not one of `rd pass|yes|ok [--value NAME=VALUE]`, `rd fail|no` and `rd goto ID`"
-            return Unclear(f"`{line.strip()}` {problem}", span)
+            return Unclear(f"`{line.strip()}` is not one of `rd pass|yes|ok`, `rd fail|no` and `rd goto ID`", span)
