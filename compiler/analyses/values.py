@@ -60,11 +60,10 @@ def value_flow(program: Program) -> ValueFlow:
 
 def read_too_early(program: Program, flow: ValueFlow) -> Iterator[tuple[Node, str]]:
     """Each node with a value that it reads and that no unit can have written by then."""
-    for slot in dict.fromkeys(keep.slot for node in program.nodes for keep in _kept(node)):
-        initial = next(item.initial for item in program.slots if item.name == slot)
-        if initial is None and not any(declared.name == slot for declared in program.inputs):
-            written = _led_to(program, slot, [node for node in program.nodes if slot in flow.writes[node.id]])
-            yield from ((n, slot) for n in program.nodes if slot in flow.reads[n.id] and n.id not in written)
+    given = {declared.name for declared in program.inputs}
+    for slot in (item.name for item in program.slots if item.initial is None and item.name not in given):
+        written = _led_to(program, slot, [node for node in program.nodes if slot in flow.writes[node.id]])
+        yield from ((n, slot) for n in program.nodes if slot in flow.reads[n.id] and n.id not in written)
 
 
 def _led_to(program: Program, slot: str, writers: Iterable[Node]) -> set[str]:
