@@ -165,7 +165,7 @@ def test_goto_that_is_killed_at_any_time_has_moved_the_run_or_not(tmp_path: Path
     for _ in range(12):
         target = moments.choice("1234")
         process = place.start("goto", target)
-        time.sleep(moments.uniform(0.02, 0.15))
+        time.sleep(moments.uniform(0.02, 0.4))
         kill(process)
         status = json.loads(place.run("status", "--json").out)
         found = sum(word.endswith(" goto") for word in place.walk())
@@ -490,7 +490,7 @@ def test_secrets_are_kept_nowhere(tmp_path: Path) -> None:
     place = Compiled(tmp_path, SECRET)
     place.bundle()
     values = {"TOKEN": "hunter2", "KEY": "first line\nhunter22"}
-    place.run("run", "--logs", "--events", "events", "--notify", "cat > told", **values)
+    place.run("run", "--logs", "--events", "events", "--notify", "cat > told", cwd=None, **values)
     assert place.text("mode") == "a 'b'\n$x"
     assert place.slots()["out"] == "***"
     kept = "".join(path.read_text() for path in place.journal.parent.rglob("*") if path.is_file())
@@ -498,7 +498,7 @@ def test_secrets_are_kept_nowhere(tmp_path: Path) -> None:
     assert "***" in kept
     for secret in ("hunter2", "first line"):
         assert secret not in kept
-    assert place.run("goto", "0", "--note", "it was hunter22", **values).code == 0
+    assert place.run("goto", "0", "--note", "it was hunter22", cwd=None, **values).code == 0
     assert place.records()[-1]["note"] == "it was ***"
     assert place.run("resume", TOKEN="x").last.startswith("rdc: error: secrets are missing: KEY;")
     assert "hunter2" not in place.run("resume", "--logs", TOKEN="a", KEY="b").err
