@@ -57,30 +57,29 @@ def check_movable(session: Session, state: State) -> None:
         )
 
 
+def stand_at(session: Session, move: Move) -> Record:
+    """Say what a run does where it was moved; no pause that was due applies."""
+    unit = session.program["units"][move.node]
+    if unit["task"] == "end":
+        return {"condition": unit["result"], "message": session.filled(unit, "message", move.registers)}
+    return {"condition": "ready" if PERFORMERS[unit["task"]].recovers else "waiting"}
+
+
 def goto(session: Session) -> int:
-    """Move the run, and record that; it goes on with `resume`."""
+    """Move the run, and record that like an outcome; it goes on with `resume`."""
     session.alone()
     session.take(session.read())
-    state, name = session.state, session.options.UNIT
+    state, before = session.state, session.state.node
     check_movable(session, state)
-    move = moved(session.program, state, name)
-    unit = session.program["units"][move.node]
-    stand: Record = {"condition": "ready" if unit["task"] != "end" and PERFORMERS[unit["task"]].recovers else "waiting"}
-    if unit["task"] == "end":
-        stand = {"condition": unit["result"], "message": session.filled(unit, "message", move.registers)}
+    move = moved(session.program, state, session.options.UNIT)
+    title = session.filled(session.program["units"][before], "title")
     session.store.open()
-    about = {
-        "unit": state.node,
-        "title": session.filled(session.program["units"].get(state.node, {}), "title"),
-        "attempt": 1,
-    }
-    how = f"moved to {one_line(move.node)}"
-    about.update(instances={}, outcome="goto", how=how, says="", seconds=0.0, time=utc_now())
-    record = {"kind": "done", **about, "next": move.node, "changed": move.changed, **stand}
-    session.record(record)
-    told = {key: state.finished[-1][key] for key in ("unit", "next", "by", "note") if key in state.finished[-1]}
-    session.emit("goto", **told)
-    session.display.rule(f"moved from {about['unit']} to {session.label(move.node)}")
+    about = {"unit": before, "title": title, "attempt": 1, "instances": {}, "outcome": "goto", "seconds": 0.0}
+    about.update(how=f"moved to {one_line(move.node)}", says="", next=move.node, time=utc_now())
+    session.record({"kind": "done", **about, "changed": move.changed, **stand_at(session, move)})
+    last = state.finished[-1]
+    session.emit("goto", **{key: last[key] for key in ("unit", "next", "by", "note") if key in last})
+    session.display.rule(f"moved from {before} to {session.label(move.node)}")
     if state.condition not in ENDED:
         session.display.rule(f"to go on: {session.call('resume')}")
     return EXIT_COMPLETE
