@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -12,7 +11,6 @@ import pytest
 
 from compiler.ir.edges import Keep
 from compiler.ir.program import Program, Variable
-from compiler.ir.texts import text
 from tests.backends.makefiles import FLOW, PLAIN, SLOW, Place, environment, kill_all, last_line
 from tests.backends.programs import Made, ask, node, program, ref, shell, slots, when, words
 from tests.backends.test_make_terminal import at_terminal
@@ -49,10 +47,9 @@ def test_who_and_why_are_texts_and_nothing_else(evil: str, tmp_path: Path) -> No
     for verb in ("resume", "status", "history", "help"):
         place.make(verb, f"BY={evil}", f"NOTE={evil}", f"VALUE={evil}", f"KEEP={evil}", f"UNIT={evil}", f"ALL={evil}")
     shown = place.make("status").stdout
-    plain = evil.replace("\x1b", "?").replace("\u202e", "?").replace("\udcff\udc80", "\udcff\udc80")
-    if "\udcff" not in evil:
-        assert f"yes 2 Look at it  (0.0 s, CONTINUE, by {plain}: {plain})\n" in re.sub(r"0\.\d s", "0.0 s", shown)
-        assert f"goto 3 Look again  (by {plain}: {plain})\n" in shown
+    plain = re.sub("[\x1b\u202e\udc80-\udcff]", "?", evil)
+    assert f"yes 2 Look at it  (0.0 s, by {plain}: {plain})\n" in re.sub(r"0\.\d s", "0.0 s", shown)
+    assert f"goto 3 Look again  (by {plain}: {plain})\n" in shown
     assert "\x1b" not in shown
     assert journal(place).count("\n") == 6 + 1
     assert not list(tmp_path.rglob("canary*"))
@@ -78,7 +75,7 @@ def test_the_decision_about_an_interrupted_unit_has_a_name(tmp_path: Path) -> No
     place = Place(tmp_path, SLOW)
     for words_of, line in (
         (["RERUN=1"], "rerun 2 Wait  (by ann: try it)"),
-        (["ASSUME=fail"], "fail 2 Wait  (0.0 s, by ann: try it)"),
+        (["ASSUME=fail"], "fail 2 Wait  (0.0 s, STOP, by ann: try it)"),
     ):
         process = place.start(*(["resume", "RERUN=1"] if place.lines("began") else []))
         kill_all(process.pid)
@@ -114,7 +111,7 @@ def test_nothing_of_a_damaged_journal_is_believed_or_evaluated(line: str, flow: 
     ):
         path.write_text(f"{whole}{record} | {record}\n", encoding="ascii")
         done = flow.make(*words_of)
-        assert "not found" not in done.stderr and "Syntax" not in done.stderr, (words_of, done.stderr)
+        assert not re.search("not found|[Ss]yntax", done.stderr), (words_of, done.stderr)
     assert not list(flow.folder.rglob("canary*"))
 
 
@@ -208,8 +205,10 @@ def test_values_are_given_with_an_outcome_that_is_assumed(tmp_path: Path) -> Non
 # --- Agents -----------------------------------------------------------------------------------------------------------
 
 AGENT = "# A\n\n## 1. Look\n\nIs it `good`?\n\n```text\nwith this\n```\n\n- YES: COMPLETE\n- NO: STOP\n"
-SAID = {"PASS": True, "yes\n\n": True, "no\nOk.\n \n": True, "**yes**": True, "NO": False, "fail": False, "it passed": False,
-        "pass\nbut": False, "": False, "pass; exit 3": False, "pa\\033ss": True, "$(touch canary)\nyes": True}  # fmt: skip
+SAID = {
+    **dict.fromkeys(["PASS", "yes\n\n", "no\nOk.\n \n", "**yes**", "pa\\033ss", "$(touch canary)\nyes"], True),
+    **dict.fromkeys(["NO", "fail", "it passed", "pass\nbut", "", "pass; exit 3"], False),
+}
 
 
 @pytest.mark.parametrize("said", SAID)
@@ -345,5 +344,3 @@ def test_help_names_all_of_it(flow: Place) -> None:
         "history KEEP=",
     ):
         assert word in shown
-    assert shutil.which("make")
-    assert text("")
