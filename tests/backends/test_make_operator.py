@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from backends.make import MakeBackend
+from compiler.driver import compile_file
 from compiler.ir.edges import Keep
 from compiler.ir.program import Program, Variable
 from tests.backends.makefiles import FLOW, PLAIN, SLOW, Place, environment, kill_all, last_line
@@ -327,6 +329,45 @@ def test_shells_and_awks_of_all_kinds_do_it(kind: dict[str, str], tmp_path: Path
     assert "AS=x                 over: COMPLETE" in make("status", "ALL=1")
     assert "error" not in make("clean", "AS=x")
     assert make("history", "AS=x").endswith(" COMPLETE\n")
+
+
+@pytest.mark.parametrize("evil", EVIL[:3])
+def test_with_a_prefix_it_is_text_too(evil: str, tmp_path: Path) -> None:
+    Place(tmp_path, FLOW)
+    whole = compile_file(str(tmp_path / "main.runbook.md")).program
+    assert whole
+    text = MakeBackend().emit(whole, {"prefix": "deploy-"}).text or ""
+    (tmp_path / "deploy.mk").write_text(text, encoding="utf-8")
+    (tmp_path / "Makefile").write_text("include deploy.mk\n", encoding="utf-8")
+
+    def make(*given: str) -> str:
+        return subprocess.run(
+            ["make", *given], cwd=tmp_path, env=environment({}), capture_output=True, text=True
+        ).stdout
+
+    make("deploy-run")
+    for verb in ("answer", "goto", "status", "history", "resume"):
+        make(f"deploy-{verb}", *(f"{name}={evil}" for name in ("BY", "UNIT", "RESULT", "VALUE", "KEEP", "ALL", "AS")))
+    make("deploy-answer", "UNIT=2", "RESULT=yes", f"NOTE={evil}", "BY=ann")
+    assert f", by ann: {evil})\n" in make("deploy-status")
+    make("deploy-goto", "UNIT=4")
+    assert make("deploy-resume").endswith("rdc: COMPLETE Out it goes\n")
+    assert not list(tmp_path.rglob("canary*"))
+
+
+def test_an_agent_answers_prompts_among_values(tmp_path: Path) -> None:
+    whole = program(
+        node("0", ask("input", prompt="Name?"), when("pass", "1", Keep("v"))),
+        node("1", ask("yes_no", prompt=words("Is ", ref("v"), " so?")), when("pass", "done", Keep("said")),
+             when("fail", "stop"), variables=(Variable("V", "v"),)),
+        message=words(ref("said")),
+        slots=slots("v", "said"),
+    )  # fmt: skip
+    made = Made(tmp_path, whole)
+    assert made.end("AGENT=false") == "rdc: WAITING 0", "it answers no question for a text"
+    made.make("answer", "UNIT=0", "RESULT=it's $(x)")
+    assert made.end("resume", 'AGENT=cat > given; printf "%s\\nYES\\n" "$V"') == "rdc: COMPLETE it's $(x) YES"
+    assert made.read("given").startswith(b"Is it's $(x) so?\n\n")
 
 
 def test_help_names_all_of_it(flow: Place) -> None:
