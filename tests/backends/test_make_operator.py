@@ -341,9 +341,8 @@ def test_with_a_prefix_it_is_text_too(evil: str, tmp_path: Path) -> None:
     (tmp_path / "Makefile").write_text("include deploy.mk\n", encoding="utf-8")
 
     def make(*given: str) -> str:
-        return subprocess.run(
-            ["make", *given], cwd=tmp_path, env=environment({}), capture_output=True, text=True
-        ).stdout
+        done = subprocess.run(["make", *given], cwd=tmp_path, env=environment({}), capture_output=True, check=False)
+        return done.stdout.decode()
 
     make("deploy-run")
     for verb in ("answer", "goto", "status", "history", "resume"):
