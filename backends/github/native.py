@@ -81,7 +81,7 @@ def _are_handed_on(program: Program, options: GithubOptions) -> bool:
             if sorted(found, key=lambda effect: effect.slot) != wanted:
                 return False
     is_one = not environments_of(program, options) and options.prompts != "environment"
-    return not values or (is_one and not program.secrets and not {*values} & {*options.all_secrets(), *options.env})
+    return not values or (is_one and not {*values} & {*program.secrets, *options.all_secrets(), *options.env})
 
 
 def _choices(program: Program) -> Iterator[str]:

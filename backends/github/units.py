@@ -74,7 +74,7 @@ class Units:
             yield Step(LIMITS, comments=(_ENDED,), shell=PLAIN_SHELL, run=render("limited.sh.jinja"), helper="limits")
         if self.values:
             env = {"VALUES": " ".join(self.values)}
-            run = render("valued.sh.jinja", flags=self._shows_values())
+            run = render("valued.sh.jinja", flags=self._shows_values(), secrets=self.secrets.needed)
             yield Step(VALUES, comments=(_GIVEN,), shell=PLAIN_SHELL, env=env, run=run, helper="values")
         if loops:
             yield Step(LOOPS, comments=(_SHARED,), shell=PLAIN_SHELL, run=functions(loops), helper="loops")
@@ -86,6 +86,9 @@ class Units:
 
     def _shows_values(self) -> bool:
         return any(is_given(str(text)) for node in self.plan.program.nodes for text in texts_of(node))
+
+    def _masked(self, *nodes: Node) -> dict[str, str]:
+        return self.secrets.masked(*nodes) if self.values else {}
 
     def _before(self, node: Node) -> str:
         """The words before the command of a unit."""
@@ -106,7 +109,7 @@ class Units:
             comments=(*about(node), *self._why(place)),
             condition=self.parts.condition(self.part, place),
             tolerated=self.plan.flow.halt(node) is None,
-            env={**self.secrets.of(node), **variables(node), **self._instances(place)},
+            env={**self.secrets.of(node), **self._masked(node), **variables(node), **self._instances(place)},
         )
         if not isinstance(node.task, Shell):
             return self.prompts.unit(step, node)
@@ -197,7 +200,7 @@ class Units:
             ),
             condition=self.parts.condition(self.part, place),
             shell=self.prompts.loop_shell(),
-            env={**self.secrets.of(*place.nodes), **env, **environment(loop)},
+            env={**self.secrets.of(*place.nodes), **self._masked(*place.nodes), **env, **environment(loop)},
             run=script(loop),
         )
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -43,7 +44,7 @@ NAMES = ("A", "B")
 SHOW = 'printf "%s|" "${A-unset}" >> "$FOLDER/shown"'
 
 
-def unit(name: str, command: str, *edges: Edge, **more: object) -> Node:
+def unit(name: str, command: str, *edges: Edge, **more: Any) -> Node:
     """A command as lowering writes it: it has all values, and may give each."""
     keeps = tuple(Keep(one, "value", one) for one in NAMES)
     own = tuple(replace(edge, effects=(*keeps, *edge.effects)) for edge in edges)
@@ -129,6 +130,25 @@ def test_a_continuation_has_the_values(tmp_path: Path) -> None:
     assert "Is x y well?" in "".join(step.summary for step in first.jobs["runbook"].steps)
     done = run(tmp_path, workflow, 2, inputs={"resume": "1", "answers": "yes"})
     assert (done.conclusion, shown(tmp_path)) == ("success", ["x y"]), done.log
+
+
+def test_secrets_are_masked_from_the_moment_a_value_is_read(tmp_path: Path) -> None:
+    gives = """printf 'A<<E\\n%s %s-%s\\n%s\\nE\\n' "$KEY" "$KEY" more "$TEXT" > "$RDC_OUTPUT\""""
+    made = program(
+        unit("1", gives, to("2", "pass"), to(STOP, "fail")),
+        unit("2", SHOW, to("3", "fail"), to("4", "pass")),
+        unit("3", "true", to("2")),
+        unit("4", f'echo "A=$LONG" > "$RDC_OUTPUT"; {SHOW}', to("5", "pass"), to("4", "fail")),
+        unit("5", SHOW, to(COMPLETE)),
+        slots=NAMES,
+    )
+    workflow = compiled(replace(made, secrets=("KEY", "LONG", "TEXT")))
+    assert "rdc.py" not in workflow
+    assert findings([written(tmp_path, workflow)]) == []
+    values = {"KEY": "sesame", "LONG": "sesame-open", "TEXT": "first line of it\nsecond line of it"}
+    done = run(tmp_path, workflow, secrets=values)
+    assert done.conclusion == "success", done.log
+    assert shown(tmp_path) == ["*** ***-more\n***\n***", "*** ***-more\n***\n***", "***"]
 
 
 @cache
