@@ -71,6 +71,8 @@ CODES: dict[str, Code] = {
     "RD012": Code("ignored-metadata", _W, "D3"),
     "RD013": Code("invalid-option", _E, "D3"),
     "RD014": Code("unclear-scenario", _W, "S1"),
+    "RD015": Code("delay-not-waited", _W, "E3"),
+    "RD016": Code("almost-a-reference", _W, "E1"),
     "RD020": Code("second-title", _W, "D4"),
     "RD021": Code("step-as-title", _E, "D4"),
     "RD022": Code("late-title", _W, "D4"),
@@ -138,6 +140,9 @@ CODES: dict[str, Code] = {
     "RD302": Code("runbook-outside-project", _E, "V11"),
     "RD303": Code("recursive-inclusion", _E, "V11"),
     "RD304": Code("program-too-large", _E, "V11"),
+    "RD305": Code("input-never-given", _E, "E9"),
+    "RD306": Code("input-declared-differently", _W, "E9"),
+    "RD307": Code("value-is-an-input", _E, "E9"),
     # Flow
     "RD401": Code("unreachable-unit", _W, "V12"),
     "RD402": Code("no-way-out", _W, "V12"),
@@ -146,6 +151,8 @@ CODES: dict[str, Code] = {
     "RD405": Code("tolerated-failure", _N, "M11"),
     "RD406": Code("failure-continues-to-stop", _N, "M11"),
     "RD407": Code("command-too-long", _E, "M2"),
+    "RD408": Code("value-read-too-early", _W, "E2"),
+    "RD409": Code("value-never-read", _W, "E2"),
     # Options and output
     "RD501": Code("invalid-configuration", _E, "V7"),
     "RD502": Code("not-expressible", _E, "architecture"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Generic, NamedTuple, TypeVar, cast
@@ -70,24 +70,33 @@ class Level(StrEnum):
 
 
 class Wrong(NamedTuple):
-    """Why a value is none that an option can have, and what to do."""
+    """Why a value is none that an option can have, and what to do; `path` leads to what is wrong within it."""
 
     problem: str
     remedy: str
+    path: KeyPath = ()
+
+
+class Mistakes(tuple[Wrong, ...]):
+    """All that is wrong within one value."""
+
+    __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Option(Generic[Value]):
     """An option of a format: its name, what it is for, how a plain value of it is read, and where it can be set.
 
-    `choices` are the words that it can be, if these are all. On the command line a value is a word.
+    `choices` are the words that it can be, if these are all. On the command line a value is a word. With `as_written`
+    its numbers, dates and truth values are read as the texts that their author wrote.
     """
 
     name: str
     help: str
-    read: Callable[[object, Places], Value | Wrong]
+    read: Callable[[object, Places], Value | Wrong | Mistakes]
     choices: tuple[str, ...] = ()
     levels: tuple[Level, ...] = tuple(Level)
+    as_written: bool = False
 
     def first(self, *levels: Mapping[str, object]) -> Value | None:
         """The value in the first of these levels that has one; what stands there is what `read` gave."""
@@ -145,18 +154,15 @@ def read_options(value: object, place: Place, spans: Spans, known: Known) -> tup
     values: dict[str, object] = {}
     targets: dict[str, Table] = {}
     found: list[Diagnostic] = []
-    inner: dict[str, dict[KeyPath, Span]] = {}
-    for path, span in spans.items():
-        if path:
-            inner.setdefault(path[0], {})[path[1:]] = span
+    inside = places_within(place, spans)
     for key, content in value.items():
         name = str(key)
-        own = place._replace(span=spans.get((name,), place.span))
-        places = {(): own, **{path: own._replace(span=span) for path, span in inner.get(name, {}).items()}}
+        places = inside.get(name, {(): place})
+        own = places[()]
         if name in options:
             read = _value(options[name], content, places, known.level)
-            if isinstance(read, Wrong):
-                found.append(own.finding(*read))
+            if isinstance(read, Wrong | Mistakes):
+                found += placed([read] if isinstance(read, Wrong) else read, places)
             else:
                 values[name] = read
         elif isinstance(content, Mapping):
@@ -166,7 +172,22 @@ def read_options(value: object, place: Place, spans: Spans, known: Known) -> tup
     return Options(values, targets), found
 
 
-def _value(option: Option[Value], content: object, places: Places, level: Level) -> Value | Wrong:
+def places_within(place: Place, spans: Spans) -> dict[str, dict[KeyPath, Place]]:
+    """For each key of a mapping the places of its value and of what is in it; `place` is that of the mapping."""
+    inner: dict[str, dict[KeyPath, Place]] = {}
+    for path, span in spans.items():
+        if path:
+            inner.setdefault(path[0], {(): place})[path[1:]] = place._replace(span=span)
+    return inner
+
+
+def placed(mistakes: Iterable[Wrong], places: Places) -> list[Diagnostic]:
+    """The diagnostics for what is wrong within an option, each at its place."""
+    found = ((nearest(places, item.path), item) for item in mistakes)
+    return [place.finding(item.problem, item.remedy) for place, item in found if place]
+
+
+def _value(option: Option[Value], content: object, places: Places, level: Level) -> Value | Wrong | Mistakes:
     if level not in option.levels:
         return Wrong(f"`{option.name}` cannot be set {level}", f"set it {' or '.join(option.levels)}")
     return option.read(content, places)

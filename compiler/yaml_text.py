@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _TEXT, _MERGE = "tag:yaml.org,2002:str", "tag:yaml.org,2002:merge"
 _INTEGER, _FLOAT = "tag:yaml.org,2002:int", "tag:yaml.org,2002:float"
+_TRUTH, _DATE = "tag:yaml.org,2002:bool", "tag:yaml.org,2002:timestamp"
 
 
 LARGEST_VALUE = 100_000
@@ -61,15 +62,18 @@ def load_value(text: str) -> object:
     return None if node is None else _construct(loader, node, 1)
 
 
-def load_mapping(text: str, first_line: int = 1) -> tuple[dict[str, Any], dict[KeyPath, Span]]:
+def load_mapping(
+    text: str, first_line: int = 1, *, as_written: bool = False
+) -> tuple[dict[str, Any], dict[KeyPath, Span]]:
     """The values of a text by key, and where each key and item in it stands; raises `UnreadableError`.
 
-    Lines count from `first_line`. What an alias repeats has its places where it is first used.
+    Lines count from `first_line`. What an alias repeats has its places where it is first used. With `as_written` a
+    number, a date or a truth value is the text that its author wrote: `1.10` and `yes` stay what they are.
     """
     import yaml  # noqa: PLC0415 (few documents have YAML, and importing it takes time)
 
     lines = _Lines(text, first_line)
-    loader, root = _compose(text, lines)
+    loader, root = _compose(text, lines, as_written=as_written)
     if root is None:
         return {}, {}
     if not isinstance(root, yaml.MappingNode):
@@ -82,7 +86,7 @@ def load_mapping(text: str, first_line: int = 1) -> tuple[dict[str, Any], dict[K
 
 
 @cache
-def _loader() -> type[SafeLoader]:
+def _loader(*, as_written: bool) -> type[SafeLoader]:
     import yaml  # noqa: PLC0415 (as above)
 
     class Loader(yaml.SafeLoader):
@@ -96,6 +100,9 @@ def _loader() -> type[SafeLoader]:
                 raise ValueError("a number that is too long")
             return self.construct_yaml_int(node) if node.tag == _INTEGER else self.construct_yaml_float(node)
 
+        def construct_text(self, node: Any) -> str:  # noqa: ANN401 (as PyYAML has it)
+            return str(self.construct_scalar(node))
+
         @staticmethod
         def _text(key: Node) -> Node:
             if not isinstance(key, yaml.ScalarNode) or key.tag == _MERGE:
@@ -104,14 +111,16 @@ def _loader() -> type[SafeLoader]:
 
     for tag in (_INTEGER, _FLOAT):
         Loader.add_constructor(tag, Loader.construct_number)
+    for tag in (_INTEGER, _FLOAT, _TRUTH, _DATE) if as_written else ():
+        Loader.add_constructor(tag, Loader.construct_text)
     return Loader
 
 
-def _compose(text: str, lines: _Lines) -> tuple[SafeLoader, Node | None]:
+def _compose(text: str, lines: _Lines, *, as_written: bool = False) -> tuple[SafeLoader, Node | None]:
     import yaml  # noqa: PLC0415 (as above)
 
     try:
-        loader = _loader()(text)
+        loader = _loader(as_written=as_written)(text)
         root = loader.get_single_node()
         if root and _size(root, {}) > LARGEST_VALUE:
             raise UnreadableError(

@@ -66,7 +66,7 @@ def simplified(program: Program) -> Program:
         replace(node, edges=tuple(replace(edge, target=names.get(edge.target, edge.target)) for edge in node.edges))
         for node in nodes
     )
-    return optimise(replace(program, nodes=merged))
+    return optimise(replace(program, nodes=merged), jumps=False)
 
 
 def retry_of(node: Node) -> Retry | None:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from compiler.analyses.possible import possible_ways
 from compiler.analyses.states import StateSpace, Taken, explore, taken_edges
 from compiler.ir.edges import Edge, Origin, OutcomeTest
-from compiler.ir.program import Node, Program
+from compiler.ir.program import Node, Program, without_jumps
 from compiler.ir.tasks import Branch, End
 from compiler.ir.walks import Visit, Walk
 
@@ -95,7 +95,7 @@ def _passed_at_once(program: Program) -> set[str]:
 
 def _impossible(program: Program, edges: Mapping[Taken, Transition]) -> set[Transition]:
     """The transitions of nodes that a run can reach, but whose edges no run can take, by the values of counters."""
-    ways = possible_ways(program)
+    ways = possible_ways(without_jumps(program))
     possible = {
         edges[node.id, edge]
         for node in program.nodes

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from compiler.analyses.possible import possible_ways
 from compiler.diagnostic import Diagnostic
 from compiler.ir.edges import Origin
-from compiler.ir.program import Node, Program
+from compiler.ir.program import Node, Program, without_jumps
 from compiler.ir.tasks import Branch, End
 from compiler.source import Source, Span
 
@@ -49,7 +49,7 @@ def flow_warnings(
 
 def _without_impossible(program: Program) -> Program:
     """The program without edges that counters rule out: what only these lead to is not reached."""
-    ways = possible_ways(program)
+    ways = possible_ways(without_jumps(program))
     if not ways:
         return program
     nodes = (

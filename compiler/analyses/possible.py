@@ -1,8 +1,9 @@
 """Which edges a run can take, by the edges before them, and by the values that counters can have at each node.
 
-All runs are followed at once from the start, along the edges that can be taken, until nothing new comes of it. Of a
-counter it is known only whether it can be zero, and whether it can be more. What is found is sound: an edge that it
-calls impossible is taken by no run. It is not complete, since how counters depend on each other is left out of account.
+All runs are followed at once from the start, along the edges that can be taken, until nothing new comes of it. So are
+the jumps of an operator that are written out in the program (I27), each from everywhere. Of a counter it is known only
+whether it can be zero, and whether it can be more. What is found is sound: an edge that it calls impossible is taken by
+no run. It is not complete, since how counters depend on each other is left out of account.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from heapq import heappop, heappush
 from typing import NamedTuple, TypeGuard
 
+from compiler.analyses.landings import Landings
 from compiler.analyses.tracks import Tracks, find_tracks
 from compiler.ir.edges import CounterTest, Edge, OutcomeTest, Test, may_follow, register_tests
 from compiler.ir.program import Node, Program
@@ -43,7 +45,10 @@ def possible_ways(program: Program) -> Mapping[str, tuple[Way, ...]]:
     tracks = find_tracks(program)
     if not tracks.every:
         return shadowed
-    search = _Search(program, tracks)
+    landings = Landings(program, tracks)
+    if not landings.are_few:
+        return shadowed
+    search = _Search(program, tracks, landings)
     return shadowed | dict(search.ways()) if search.run() else shadowed
 
 
@@ -77,7 +82,7 @@ class _Search:
     member with these. `effort` counts the edges that were looked at.
     """
 
-    def __init__(self, program: Program, tracks: Tracks) -> None:
+    def __init__(self, program: Program, tracks: Tracks, landings: Landings) -> None:
         self.nodes = program.nodes
         self.tracks = tracks
         self.place = {node.id: place for place, node in enumerate(program.nodes)}
@@ -88,11 +93,19 @@ class _Search:
         self._pending: list[tuple[int, int]] = []
         self._waiting: set[str] = set()
         self._now = (0, -1)
+        self.landings = landings
         self._join(program.entry, {number: self.outside[number] for number in self._members(program.entry)})
 
     def run(self) -> bool:
         """Follow everything; False if that takes too long."""
         most = EFFORT * sum(len(node.edges) for node in self.nodes)
+        while self._pending and self.effort < most:
+            self._walk(most)
+            for name, values in self.landings.at(self.outside, self.at):
+                self._join(name, values)
+        return not self._pending
+
+    def _walk(self, most: int) -> None:
         while self._pending and self.effort < most:
             self._now = heappop(self._pending)
             node = self.nodes[self._now[1]]
@@ -100,7 +113,6 @@ class _Search:
             self.effort += len(node.edges)
             for place, _, values in self._leaving(node):
                 self._follow(node, node.edges[place], values)
-        return not self._pending
 
     def ways(self) -> Iterator[tuple[str, tuple[Way, ...]]]:
         """What was found, node by node."""
@@ -144,6 +156,8 @@ class _Search:
         if is_new or more != known:
             self.at[name] = more
             self._queue(name)
+            for number, values in self.landings.taken_along(more).items():
+                self._leave(number, values)
 
     def _queue(self, name: str) -> None:
         """Let a node be visited again: in this sweep over the program if it stands below, else in the next one."""

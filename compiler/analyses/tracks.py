@@ -121,4 +121,9 @@ def _uses(program: Program) -> dict[str, Use]:
                     use = uses[effect.register]
                     use.nodes[node.id] = None
                     use.effects.append(effect)
+    for jump in program.jumps if uses else ():
+        for effect in counter_effects(jump.all_effects):
+            if not isinstance(effect, Reset):
+                uses[effect.register].nodes[jump.target] = None
+                uses[effect.register].effects.append(effect)
     return uses

@@ -196,6 +196,16 @@ def jumps_of(program: Program) -> dict[str, Jump]:
     return {name: Jump(name, target) for name, target in targets.items()} | {jump.unit: jump for jump in program.jumps}
 
 
+def with_jumps(program: Program) -> Program:
+    """The program with every jump of its operator written out, as for targets that offer them (I27)."""
+    return replace(program, jumps=tuple(jumps_of(program).values()))
+
+
+def without_jumps(program: Program) -> Program:
+    """The program without jumps, whose runs are walks from the start, as for targets that offer none."""
+    return replace(program, jumps=()) if program.jumps else program
+
+
 def texts_of(node: Node) -> tuple[Text, ...]:
     """All texts of a node, in the order in which they are read: what it shows, sends or runs."""
     command = (node.task.command,) if isinstance(node.task, Shell) else ()

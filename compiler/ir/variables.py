@@ -14,8 +14,8 @@ _OF_THE_SHELL = frozenset(
 )
 """Variables that change what a shell does, or that it sets itself."""
 
-_BEGINNINGS = ("RDC_", "LD_", "DYLD_")
-"""Of names that rdc or the loader of programs gives a meaning."""
+_OF_RDC = "RDC_"
+_OF_THE_LOADER = ("LD_", "DYLD_")
 
 INSTANCES = frozenset({"RDC_STEP_INSTANCE", "RDC_SUBSTEP_INSTANCE"})
 """Variables of rdc that a node sets for its command: the numbers of instances (M4)."""
@@ -28,4 +28,14 @@ def is_identifier(name: str) -> bool:
 
 def is_reserved(name: str) -> bool:
     """Whether a shell, the loader or rdc gives the variable of this name a meaning."""
-    return name in _OF_THE_SHELL or (name.startswith(_BEGINNINGS) and name not in INSTANCES)
+    return name not in INSTANCES and bool(reserved_because(name))
+
+
+def reserved_because(name: str) -> str:
+    """Who gives the variable of this name a meaning, as the end of a sentence; "" if nobody does."""
+    if name in _OF_THE_SHELL:
+        return "it has a meaning for shells"
+    if name.startswith(_OF_RDC):
+        return f"names that begin with {_OF_RDC} are rdc's own"
+    beginning = next((item for item in _OF_THE_LOADER if name.startswith(item)), "")
+    return f"names that begin with {beginning} have a meaning for the loader of programs" if beginning else ""

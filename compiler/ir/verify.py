@@ -218,7 +218,7 @@ def _inputs(program: Program) -> Problems:
     for declared in program.inputs:
         if declared.name not in slots:
             yield "", f"the input {declared.name} has no slot of its name"
-        yield from (("", f"the input {declared.name}: {problem}") for problem in input_problems(declared))
+        yield from (("", f"the input {declared.name}: {problem}") for _, problem in input_problems(declared))
     if program.limit is not None and program.limit < 1:
         yield "", "the limit is below 1"
 

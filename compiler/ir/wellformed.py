@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import assert_never
+from typing import Literal, assert_never
 
 from compiler.ir.patterns import pattern_problem
 from compiler.ir.program import Input
@@ -101,15 +101,19 @@ def _marks(value: object) -> int:
     return sum(map(_marks, value.values())) if isinstance(value, dict) else 0
 
 
-def input_problems(declared: Input) -> Iterator[str]:
-    """What is wrong with a declared input."""
+Field = Literal["options", "pattern", "default"]
+
+
+def input_problems(declared: Input) -> Iterator[tuple[Field, str]]:
+    """What is wrong with a declared input, each with the field that it is about."""
     if (declared.type == "choice") != bool(declared.options):
-        yield f"the options do not fit the type {declared.type}"
+        yield "options", f"the options do not fit the type {declared.type}"
     if not all(declared.options) or len(declared.options) != len(set(declared.options)):
-        yield "an option is empty, or there twice"
+        yield "options", "an option is empty, or there twice"
     if declared.pattern is not None and (problem := pattern_problem(declared.pattern)):
-        yield f"the pattern {problem}"
+        yield "pattern", f"the pattern {problem}"
         return
     if declared.default is not None:
         problem = unfit(declared.default, declared.type, declared.options, declared.pattern)
-        yield from [f"the default does not fit: {problem}"] if problem else []
+        if problem:
+            yield "default", f"the default does not fit: {problem}"

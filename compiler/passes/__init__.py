@@ -1,10 +1,15 @@
-"""Passes: functions from a valid program to a valid program with the same walks. Ids and origins are kept."""
+"""Passes: functions from a valid program to a valid program with the same walks. Ids and origins are kept.
+
+Where an operator can jump to a unit, a run is more than a walk from the start. To a pass, the jumps that there are
+stand in the program, each written out.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
-from compiler.ir.program import Program
+from compiler.ir.program import Program, jumps_of, with_jumps, without_jumps
 from compiler.passes.fold_effects import fold_effects
 from compiler.passes.remove_dead_registers import remove_dead_registers
 from compiler.passes.remove_impossible_edges import remove_impossible_edges
@@ -21,8 +26,13 @@ PASSES: dict[str, Callable[[Program], Program]] = {
 """Every pass by its name, in the order in which they are run."""
 
 
-def optimise(program: Program) -> Program:
-    """The program after all passes."""
+def optimise(program: Program, *, jumps: bool = True) -> Program:
+    """The program after all passes; `jumps` says whether its operator can jump to any unit (I27).
+
+    What is a jump to a unit or group without being written out is left so.
+    """
+    program = with_jumps(program) if jumps else without_jumps(program)
     for run in PASSES.values():
         program = run(program)
-    return program
+    plain = jumps_of(without_jumps(program))
+    return replace(program, jumps=tuple(jump for jump in program.jumps if plain.get(jump.unit) != jump))

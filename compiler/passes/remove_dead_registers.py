@@ -45,6 +45,9 @@ def _live(program: Program) -> set[str]:
             for effect in counter_effects(edge.effects):
                 if isinstance(effect, Add) and isinstance(effect.amount, str):
                     feeds.setdefault(effect.register, set()).add(effect.amount)
+    for effect in counter_effects(effect for jump in program.jumps for effect in jump.all_effects):
+        if isinstance(effect, Add) and isinstance(effect.amount, str):
+            feeds.setdefault(effect.register, set()).add(effect.amount)
     for group in program.groups:
         live |= {reference.register for text in (group.title, group.prompt) for reference in text.references}
     pending = sorted(live)

@@ -1,7 +1,6 @@
 """Removal of what counters rule out: edges that no run can take, and tests that always hold where they are made.
 
-A run is a walk from the start. A target in which an operator can jump to a unit has other runs too: there the pass must
-not be used, or the jumps must be ways into the program.
+A run is a walk from the start, and goes on where an operator takes it by one of the jumps of the program.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Removal of what no run can reach: nodes, and the groups in which nothing is left."""
+"""Removal of what no run and no jump of an operator can reach: nodes, and the groups in which nothing is left."""
 
 from __future__ import annotations
 
@@ -8,10 +8,13 @@ from compiler.ir.program import Program
 
 
 def remove_unreachable(program: Program) -> Program:
-    """The program without nodes that the entry does not lead to."""
+    """The program without nodes that neither the entry nor a jump leads to."""
     index = program.index()
-    reached = {program.entry}
-    pending = [program.entry]
+    jumps = program.jumps
+    named = {jump.unit for jump in jumps} | {item.group for jump in jumps for item in jump.entering}
+    parents = {group.id: group.parent for group in program.groups}
+    reached = {program.entry, *(jump.target for jump in jumps), *(named - parents.keys())}
+    pending = list(reached)
     while pending:
         for edge in index[pending.pop()].edges:
             if edge.target not in reached:
@@ -20,18 +23,11 @@ def remove_unreachable(program: Program) -> Program:
     if len(reached) == len(program.nodes):
         return program
     nodes = tuple(node for node in program.nodes if node.id in reached)
-    parents = {group.id: group.parent for group in program.groups}
-    live = set()
-    for name in {node.group for node in nodes}:
+    live: set[str] = set()
+    for name in {node.group for node in nodes} | (named & parents.keys()):
         group = name
         while group and group not in live:
             live.add(group)
             group = parents[group]
     groups = tuple(group for group in program.groups if group.id in live)
-    known = reached | live
-    jumps = tuple(
-        replace(jump, entering=tuple(item for item in jump.entering if item.group in live))
-        for jump in program.jumps
-        if {jump.unit, jump.target} <= known
-    )
-    return replace(program, nodes=nodes, groups=groups, jumps=jumps)
+    return replace(program, nodes=nodes, groups=groups)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from compiler.ir.edges import Edge
-from compiler.ir.program import Node, Program
+from compiler.ir.program import Jump, Node, Program
 from compiler.ir.tasks import Branch
 
 
@@ -23,11 +23,19 @@ def thread_jumps(program: Program) -> Program:
     entry = program.entry
     while entry in ways and not ways[entry].effects:
         entry = ways[entry].target
-    return replace(program, nodes=nodes, entry=entry)
+    return replace(program, nodes=nodes, entry=entry, jumps=tuple(_led_on(jump, ways) for jump in program.jumps))
 
 
 def _is_pass_through(node: Node) -> bool:
     return isinstance(node.task, Branch) and not node.edges[0].guard
+
+
+def _led_on(jump: Jump, ways: dict[str, Edge]) -> Jump:
+    """The operator's jump led on as an edge is."""
+    while jump.target in ways:
+        way = ways[jump.target]
+        jump = replace(jump, target=way.target, effects=jump.effects + way.effects)
+    return jump
 
 
 def _threaded(edge: Edge, ways: dict[str, Edge]) -> Edge:

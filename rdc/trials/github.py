@@ -53,6 +53,7 @@ def run(setting: Setting) -> Run:
         *(f"--env={name}={value}" for name, value in REPOSITORY.items()),
         "--secret=GITHUB_TOKEN=none",
     ]
+    words += [f"--input={name}={value}" for name, value in setting.inputs.items()]
     if setting.answers:
         words.append(f"--input=answers={'; '.join(setting.answers)}")
     # Act takes options from an `.actrc` in the current folder, in HOME and where XDG says.

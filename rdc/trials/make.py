@@ -22,8 +22,8 @@ def run(setting: Setting) -> Run:
     makefile = setting.lay("Makefile", MakeBackend().emit(setting.program, {}))
     environment = {name: value for name, value in os.environ.items() if name not in OF_MAKE}
     command = [tool, "--no-print-directory", "-f", str(makefile)]
-    answers = f"ANSWERS={setting.write_answers()}"
-    done = execute([*command, answers], setting.workspace, environment, setting.timeout)
+    given = [f"ANSWERS={setting.write_answers()}", *(f"{name}={value}" for name, value in setting.inputs.items())]
+    done = execute([*command, *given], setting.workspace, environment, setting.timeout)
     status = execute([*command, "status"], setting.workspace, environment, setting.timeout)
     words = [line.partition(" ") for line in status.out.splitlines()]
     names = sorted((node.id for node in setting.program.nodes), key=len, reverse=True)

@@ -18,6 +18,7 @@ def run(setting: Setting) -> Run:
     events = setting.scratch / "events"
     state = setting.scratch / "state"
     words = ["run", "--state-dir", str(state), "--answers", str(setting.write_answers()), "--events", str(events)]
+    words += [f"--input={name}={value}" for name, value in setting.inputs.items()]
     done = execute([sys.executable, str(script), *words], setting.workspace, os.environ, setting.timeout)
     lines = events.read_text(encoding="utf-8").splitlines() if events.exists() else []
     happened = [json.loads(line) for line in lines]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
@@ -32,7 +32,7 @@ class Setting:
     """One run of a target: the program, the options of the target, and what is answered to the prompts, in order.
 
     `workspace` is the folder in which it runs, `scratch` one beside it for whatever the trial needs. In a rehearsal the
-    program has nothing of its document to execute. `timeout` is in seconds.
+    program has nothing of its document to execute. `timeout` is in seconds; `inputs` are given when the run begins.
     """
 
     program: Program
@@ -42,6 +42,7 @@ class Setting:
     scratch: Path
     timeout: float
     is_rehearsal: bool
+    inputs: Mapping[str, str] = field(default_factory=dict)
 
     def write(self, name: str, text: str) -> Path:
         """Write a file for the trial."""

@@ -62,7 +62,7 @@ def _on_target(base: Result, rehearsal: Rehearsal, compilation: Compilation, tim
     except TrialError as error:
         return replace(base, status=Status.FAILED, problem=str(error), seconds=time.monotonic() - began)
     machine = Machine(base.program)
-    walk, parted = retrace(machine, run)
+    walk, parted = retrace(machine, run, rehearsal.walk)
     done = replace(base, walk=walk, seconds=time.monotonic() - began)
     if parted:
         about = walk.state.node if run.result == "WAITING" else run.message
@@ -84,9 +84,10 @@ def _run(base: Result, rehearsal: Rehearsal, compilation: Compilation, timeout: 
         answers: tuple[str, ...] = tuple(reply.line for reply in base.scenario.answers)
         if is_rehearsal:
             program = with_stand_ins(program, scratch, rehearsal.outcomes(program, of_commands=True))
-            answers = rehearsal.outcomes(program, of_commands=False)
+            answers = tuple(outcome.word for outcome in rehearsal.outcomes(program, of_commands=False))
         else:
             workspace = copied(open_project(compilation.path).root, workspace)
-        setting = Setting(program, table.values, answers, workspace, scratch, timeout, is_rehearsal)
+        inputs = base.scenario.inputs
+        setting = Setting(program, table.values, answers, workspace, scratch, timeout, is_rehearsal, inputs)
         run: Run = target.run(setting)
         return run

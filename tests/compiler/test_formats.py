@@ -69,7 +69,9 @@ def test_a_document_has_the_options_of_its_own_format_alone(folder: Path) -> Non
     (folder / "a.runbook.md").write_text("---\nrdc: {voice: loud}\n---\n" + RUNBOOK)
     compilation = compile_file(str(folder / "a.runbook.md"))
     assert findings(compilation) == ["RD013 2:7"]
-    assert compilation.diagnostics[0].help.startswith("options are `transitions`, `prose` and, under the name of")
+    assert compilation.diagnostics[0].help.startswith(
+        "options are `transitions`, `prose`, `inputs`, `values`, `secrets` and, under the name of"
+    )
 
 
 def test_a_project_sets_the_options_of_all_formats(folder: Path) -> None:

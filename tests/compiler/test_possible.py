@@ -10,10 +10,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from compiler.analyses import possible, tracks
+from compiler.analyses.landings import Landings
 from compiler.analyses.possible import possible_ways
 from compiler.analyses.states import explore
 from compiler.ir.edges import Add, AtLeast, CounterTest, Edge, Effect, Origin, OutcomeTest, Reset, Set, Test
-from compiler.ir.program import Group, Node, Program, Register, SourceFile
+from compiler.ir.program import Group, Node, Program, Register, SourceFile, with_jumps, without_jumps
 from compiler.ir.semantics import Machine, Outcome
 from compiler.ir.tasks import Branch, End, Shell, Verdict
 from compiler.ir.texts import Text, text
@@ -176,7 +177,7 @@ def test_an_outcome_that_arrives_by_another_way_is_asked_for(tmp_path: Path) -> 
 def test_a_unit_that_only_an_impossible_transition_leads_to_is_unreachable(tmp_path: Path) -> None:
     text = GOES_AWAY.format(more="- PASS: CONTINUE\n- FAIL: GOTO 3")
     assert findings(compiled_text(tmp_path, text)) == ["RD404 3:3", "RD401 11:4"]
-    assert "Fix" not in {node.id for node in optimise(narrowed(tmp_path, text)).nodes}
+    assert "Fix" not in {node.id for node in optimise(narrowed(tmp_path, text), jumps=False).nodes}
 
 
 def made(*edges: Edge, values: tuple[int, int] = (1, 2)) -> Program:
@@ -241,13 +242,18 @@ def substeps(count: int) -> str:
     return "## 1. A\n- FAIL: STOP no\n### 1.1 B\n- FAIL: CONTINUE\n" + children
 
 
+@pytest.mark.parametrize("jumps", [with_jumps, without_jumps])
 @pytest.mark.parametrize("document", [steps, substeps])
-def test_the_effort_grows_with_the_document(document: Callable[[int], str], tmp_path: Path) -> None:
+def test_the_effort_grows_with_the_document(
+    document: Callable[[int], str], jumps: Callable[[Program], Program], tmp_path: Path
+) -> None:
     efforts = []
     for count in (100, 1000):
-        program = compiled_text(tmp_path, document(count)).program
-        assert program
-        search = possible._Search(program, tracks.find_tracks(program))
+        compilation = compiled_text(tmp_path, document(count))
+        assert compilation.program
+        program = jumps(compilation.program)
+        found = tracks.find_tracks(program)
+        search = possible._Search(program, found, Landings(program, found))
         assert search.run()
         efforts.append(search.effort)
     assert efforts[1] < 11 * efforts[0]

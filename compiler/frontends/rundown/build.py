@@ -59,6 +59,7 @@ class TreeBuilder:
             frontmatter.values,
             tuple(self._step(step) for step in steps),
             frontmatter.scenarios,
+            declared=frontmatter.declared,
         )
 
     def _step(self, tree: LarkTree) -> Step:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from compiler.diagnostic import Diagnostic, Related
+from compiler.frontends.rundown.beyond.references import almost_references
 from compiler.frontends.rundown.messages import second_transition
 from compiler.frontends.rundown.numbering import missing_steps, numbered_header, with_number
 from compiler.frontends.rundown.questions import check_languages
@@ -230,6 +231,7 @@ RULES: tuple[Rule, ...] = (
     _transitions,
     check_targets,
     check_scenarios,
+    almost_references,
     _tolerated,
     _continues_to_stop,
 )

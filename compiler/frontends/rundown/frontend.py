@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from dataclasses import replace
 from functools import partial
 
 from compiler.analyses.flow import flow_warnings
 from compiler.diagnostic import Diagnostic, Severity
 from compiler.frontends.base import Job, Result
 from compiler.frontends.rundown import FORMAT
+from compiler.frontends.rundown.beyond.applied import apply_settings
+from compiler.frontends.rundown.beyond.nesting import check_names
+from compiler.frontends.rundown.beyond.units import joined_tables
+from compiler.frontends.rundown.beyond.unread import value_warnings
 from compiler.frontends.rundown.check import check
 from compiler.frontends.rundown.formatting import format_document
+from compiler.frontends.rundown.frontmatter import UNITS
 from compiler.frontends.rundown.link import link
 from compiler.frontends.rundown.lower import lower
+from compiler.frontends.rundown.names import Frame
 from compiler.frontends.rundown.options import DEFAULT_LAYOUT, PROSE, TRANSITIONS
 from compiler.frontends.rundown.parse import Parsed, parse
 from compiler.frontends.rundown.prose import advise_prose
 from compiler.frontends.rundown.unreachable import advise_unreachable
 from compiler.frontends.rundown.wording import WORDING
+from compiler.options import Options
 from compiler.source import Source
 
 __all__ = ["compile_document", "format_document", "recognises"]
@@ -33,16 +42,31 @@ def recognises(source: Source) -> bool:
 def compile_document(job: Job) -> Result:
     """Parses, checks, links and lowers a runbook with everything that it includes."""
     linked = link(job.source, partial(job.project.find, noun=FORMAT.noun), partial(_parse, job), job.link)
-    found = list(linked.diagnostics)
+    found = [*linked.diagnostics, *check_names(linked.documents)]
     main = linked.documents.get(job.source.name)
     if main is None or any(item.severity is Severity.ERROR for item in found):
         return Result(None, tuple(found), linked.sources, linked.options)
     lowered = lower(main, linked.documents)
     if isinstance(lowered, Diagnostic):
         return Result(None, (*found, lowered), linked.sources, linked.options)
-    warnings = flow_warnings(lowered.program, lowered.written, linked.sources, WORDING)
+    program, mistakes = apply_settings(lowered.program, lowered.frames)
+    found += mistakes
+    options = _with_units(linked.options, lowered.frames)
+    if any(item.severity is Severity.ERROR for item in mistakes):
+        return Result(None, tuple(found), linked.sources, options)
+    warnings = flow_warnings(program, lowered.written, linked.sources, WORDING)
     found += advise_unreachable(warnings, linked.documents.values())
-    return Result(lowered.program, tuple(found), linked.sources, linked.options, main.runbook.scenarios)
+    found += value_warnings(program, lowered.frames)
+    return Result(program, tuple(found), linked.sources, options, main.runbook.scenarios)
+
+
+def _with_units(options: Options, frames: Iterable[Frame]) -> Options:
+    """The options, with what nested runbooks say of their units for targets."""
+    said = [(frame.scope, frame.document.runbook.declared.for_targets) for frame in frames]
+    tables = [(inclusion, table) for inclusion, table in said if table]
+    if not any(inclusion for inclusion, _ in tables):
+        return options
+    return replace(options, targets={**options.targets, UNITS: joined_tables(tables)})
 
 
 def _parse(job: Job, source: Source) -> Parsed:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from compiler.diagnostic import Diagnostic
+from compiler.frontends.rundown.beyond.declarations import Declarations
 from compiler.frontends.rundown.commands import scenario_keys
-from compiler.frontends.rundown.options import OPTIONS
-from compiler.options import Known, Level, Options, Place, read_options
+from compiler.frontends.rundown.options import INPUTS, OPTIONS, SECRETS, VALUES
+from compiler.options import Known, Level, Mistakes, Options, Place, Wrong, placed, places_within, read_options
 from compiler.scenarios import Scenario, read_scenarios
 from compiler.source import Source, Span, Spans, beneath
 
@@ -19,13 +21,29 @@ FENCE = re.compile(r"---[ \t]*")
 class Frontmatter(NamedTuple):
     """The values, the options and scenarios among them, and the line on which the document goes on.
 
-    `scenario_spans` says where each key and item of the scenarios stands.
+    `declared` is what stands beyond the specification, as far as nothing is wrong with it.
     """
 
     values: Mapping[str, Any]
     options: Options
     next_line: int
     scenarios: tuple[Scenario, ...] = ()
+    declared: Declarations = Declarations()
+
+
+class _Read(NamedTuple):
+    """A frontmatter that is YAML: its lines as one text, its values, and where each stands."""
+
+    source: Source
+    text: str
+    values: Mapping[str, Any]
+    spans: Spans
+
+    def as_written(self) -> Mapping[str, Any]:
+        """The values, with numbers, dates and truth values as they are written."""
+        from compiler.yaml_text import load_mapping  # noqa: PLC0415 (as above)
+
+        return load_mapping(self.text, first_line=2, as_written=True)[0]
 
 
 def read_frontmatter(source: Source) -> tuple[Frontmatter, list[Diagnostic]]:
@@ -41,14 +59,15 @@ def read_frontmatter(source: Source) -> tuple[Frontmatter, list[Diagnostic]]:
         ]
     from compiler.yaml_text import UnreadableError, load_mapping  # noqa: PLC0415 (most documents have no frontmatter)
 
+    text = "\n".join(lines[1 : end - 1])
     try:
-        values, spans = load_mapping("\n".join(lines[1 : end - 1]), first_line=2)
+        values, spans = load_mapping(text, first_line=2)
     except UnreadableError as error:
         return Frontmatter({}, Options(), end + 1), [_broken(source, error.line, str(error))]
     found = _metadata_problems(source, values, spans)
-    options, problems = _options(source, values, spans)
-    scenarios, mistakes = _scenarios(source, values, spans)
-    return Frontmatter(values, options, end + 1, scenarios), [*found, *problems, *mistakes]
+    options, declared, problems = _options(_Read(source, text, values, spans))
+    scenarios, mistakes = _scenarios(_Read(source, text, values, spans), None if problems else declared)
+    return Frontmatter(values, options, end + 1, scenarios, declared), [*found, *problems, *mistakes]
 
 
 def _broken(source: Source, line: int, problem: str) -> Diagnostic:
@@ -73,20 +92,67 @@ def _ignored(source: Source, span: Span, key: str, form: str) -> Diagnostic:
     return Diagnostic("RD012", source.path, span, problem, f"give {form}, or leave the key out")
 
 
-def _options(source: Source, values: Mapping[str, Any], spans: Spans) -> tuple[Options, list[Diagnostic]]:
-    """The options for rdc and its targets, with what is wrong in them."""
-    if "rdc" not in values:
-        return Options(), []
-    place, known = Place("RD013", source.path, spans[("rdc",)]), Known(OPTIONS, Level.DOCUMENT)
-    return read_options(values["rdc"], place, beneath(spans, "rdc"), known)
+UNITS = "units"
+"""Settings of units: some are for the compiler, some go on to the targets as a table of that name (E3)."""
 
 
-def _scenarios(
-    source: Source, values: Mapping[str, Any], spans: Spans
-) -> tuple[tuple[Scenario, ...], list[Diagnostic]]:
+def _options(read: _Read) -> tuple[Options, Declarations, list[Diagnostic]]:
+    """The options for rdc and its targets, and what is declared, with what is wrong in them."""
+    if "rdc" not in read.values:
+        return Options(), Declarations(), []
+    place, spans = Place("RD013", read.source.path, read.spans[("rdc",)]), beneath(read.spans, "rdc")
+    plain, known = read.values["rdc"], Known(OPTIONS, Level.DOCUMENT)
+    if not isinstance(plain, Mapping):
+        options, found = read_options(plain, place, spans, known)
+        return options, Declarations(), found
+    given = _with_texts(read, plain)
+    options, found = read_options({key: value for key, value in given.items() if key != UNITS}, place, spans, known)
+    declared = Declarations(
+        INPUTS.first(options.values) or (), VALUES.first(options.values) or {}, SECRETS.first(options.values) or {}
+    )
+    if UNITS not in given:
+        return options, declared, found
+    from compiler.frontends.rundown.beyond.units import read_units, table_for_targets  # noqa: PLC0415 (few have it)
+
+    places = places_within(place, spans)[UNITS]
+    units = read_units(given[UNITS], places)
+    if isinstance(units, Wrong | Mistakes):
+        return options, declared, [*found, *placed([units] if isinstance(units, Wrong) else units, places)]
+    table = table_for_targets(plain[UNITS], places)
+    targets = {**options.targets, **({UNITS: table} if table else {})}
+    return Options(options.values, targets), replace(declared, units=units, for_targets=table), found
+
+
+def _with_texts(read: _Read, plain: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The options, with those that want it as their author wrote them: a version 1.10 stays 1.10 (E1)."""
+    wanted = {UNITS, *(option.name for option in OPTIONS if option.as_written)} & plain.keys()
+    if not wanted:
+        return plain
+    written = read.as_written()["rdc"]
+    return {key: written[key] if key in wanted else value for key, value in plain.items()}
+
+
+def _scenarios(read: _Read, declared: Declarations | None) -> tuple[tuple[Scenario, ...], list[Diagnostic]]:
     """The scenarios, with what is wrong in their form (S1)."""
-    if "scenarios" not in values:
+    if "scenarios" not in read.values:
         return (), []
-    scenarios, mistakes = read_scenarios(values["scenarios"], beneath(spans, "scenarios"), scenario_keys(source.name))
-    remedy = "a scenario has `commands`, `result` and, if you like, `description`: see `rdc explain RD013`"
-    return scenarios, [Place("RD013", source.path, mistake.span).finding(mistake.text, remedy) for mistake in mistakes]
+    keys, spans = scenario_keys(read.source.name, declared), beneath(read.spans, "scenarios")
+    scenarios, mistakes = read_scenarios(_with_inputs(read), spans, keys)
+    remedy = "a scenario has `commands`, `result` and, if you like, `inputs` and `description`: see `rdc explain RD013`"
+    path = read.source.path
+    return scenarios, [Place("RD013", path, mistake.span).finding(mistake.text, remedy) for mistake in mistakes]
+
+
+def _with_inputs(read: _Read) -> object:
+    """The scenarios as plain values, with inputs as their author wrote them."""
+    plain = read.values["scenarios"]
+    if not isinstance(plain, Mapping) or not any(map(_has_inputs, plain.values())):
+        return plain
+    written = read.as_written()["scenarios"]
+    return {
+        name: {**one, "inputs": written[name]["inputs"]} if _has_inputs(one) else one for name, one in plain.items()
+    }
+
+
+def _has_inputs(scenario: object) -> bool:
+    return isinstance(scenario, Mapping) and "inputs" in scenario

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from compiler.diagnostic import Diagnostic
 from compiler.frontends.naming import safe_name
+from compiler.frontends.rundown.beyond.visible import visible
 from compiler.frontends.rundown.jumps import enter_step
 from compiler.frontends.rundown.link import Document, references
 from compiler.frontends.rundown.names import Frame, Unit
@@ -21,7 +22,7 @@ from compiler.frontends.rundown.operator import entering_step, operator_jumps
 from compiler.frontends.rundown.outcomes import Outcomes, settled_id
 from compiler.frontends.rundown.placeholders import with_references
 from compiler.frontends.rundown.syntax import Dynamic, Reference, Word, units
-from compiler.ir.edges import Edge, Origin, OutcomeTest, Reset
+from compiler.ir.edges import Edge, Effect, Origin, OutcomeTest, Reset
 from compiler.ir.program import Entering, Group, Jump, Node, Program, Register, SourceFile, Variable
 from compiler.ir.tasks import Ask, Branch, End, Shell, Verdict
 from compiler.ir.texts import Text, text
@@ -33,10 +34,11 @@ Part = Node | Group | Register | Jump | Frame
 
 
 class Lowered(NamedTuple):
-    """A program, and the place of every transition that an author wrote in it."""
+    """A program, the place of every transition that an author wrote in it, and each inclusion, the outer ones first."""
 
     program: Program
     written: tuple[Origin, ...]
+    frames: tuple[Frame, ...]
 
 
 def lower(main: Document, documents: Mapping[str, Document]) -> Lowered | Diagnostic:
@@ -47,11 +49,13 @@ def lower(main: Document, documents: Mapping[str, Document]) -> Lowered | Diagno
     groups: list[Group] = []
     registers: list[Register] = []
     jumps: list[Jump] = []
-    frame = Frame(main)
+    frames: list[Frame] = []
+    frame = Frame(main, visible=visible(main.runbook.declared))
     stack: list[Part] = [frame]
     while stack:
         part = stack.pop()
         if isinstance(part, Frame):
+            frames.append(part)
             stack.extend(reversed(list(_parts(part, documents))))
         elif isinstance(part, Node):
             nodes.append(part)
@@ -70,9 +74,12 @@ def lower(main: Document, documents: Mapping[str, Document]) -> Lowered | Diagno
         nodes=tuple(nodes),
         groups=tuple(groups),
         registers=tuple(registers),
+        slots=tuple(slot for item in frames for slot in item.visible.added),
+        inputs=tuple(declared.input for declared in main.runbook.declared.inputs),
+        secrets=tuple(dict.fromkeys(name for item in frames for name in item.document.runbook.declared.secrets)),
         jumps=tuple(jumps),
     )
-    return Lowered(program, tuple(_written(documents)))
+    return Lowered(program, tuple(_written(documents)), tuple(frames))
 
 
 def _count(main: Document, documents: Mapping[str, Document]) -> int:
@@ -131,7 +138,7 @@ def _parts(frame: Frame, documents: Mapping[str, Document]) -> Iterator[Part]:
             frame.outer_group,
             frame.origin,
         )
-        effects = (Reset(frame.scope),) if registers else ()
+        effects = _fresh(frame)
         start = enter_step(frame, frame.start).target
         yield Node(frame.scope, text(frame.title), frame.origin, Branch(), (Edge((), effects, start),), frame.scope)
     yield from registers
@@ -145,6 +152,12 @@ def _parts(frame: Frame, documents: Mapping[str, Document]) -> Iterator[Part]:
             yield from _unit_parts(outcomes, child, frame.id(unit), documents)
         yield from _unit_parts(outcomes, unit, frame.scope, documents)
     yield from _ends(outcomes)
+
+
+def _fresh(frame: Frame) -> tuple[Effect, ...]:
+    """What is done when a nested runbook begins: its counters and its own values start afresh."""
+    has_counters = any(True for _ in frame.registers())
+    return (*((Reset(frame.scope),) if has_counters else ()), *frame.visible.fresh)
 
 
 def _unit_parts(outcomes: Outcomes, unit: Unit, group: str, documents: Mapping[str, Document]) -> Iterator[Part]:
@@ -172,14 +185,18 @@ def _unit_parts(outcomes: Outcomes, unit: Unit, group: str, documents: Mapping[s
 
 def _leaf(outcomes: Outcomes, unit: Unit, group: str) -> Node:
     frame, syntax = outcomes.frame, unit.syntax
+    task, edges, variables = _task(frame, unit), tuple(outcomes.leaf_edges(unit)), _variables(frame, unit)
+    if isinstance(task, Shell) and frame.visible.slots:
+        edges = tuple(replace(edge, effects=(*frame.visible.keeps, *edge.effects)) for edge in edges)
+        variables = (*variables, *frame.visible.variables)
     return Node(
         id=frame.id(unit),
         title=_text(frame, unit, syntax.title),
         origin=frame.at(syntax.span),
-        task=_task(frame, unit),
-        edges=tuple(outcomes.leaf_edges(unit)),
+        task=task,
+        edges=edges,
         group=group,
-        variables=_variables(frame, unit),
+        variables=variables,
         retries=frame.retries(unit) if unit.has_retry else None,
     )
 
@@ -187,17 +204,20 @@ def _leaf(outcomes: Outcomes, unit: Unit, group: str) -> Node:
 def _task(frame: Frame, unit: Unit) -> Shell | Ask:
     """M2, M3: an executable block is run; everything else is put to whoever answers."""
     code, prompt = unit.syntax.code, _text(frame, unit, unit.syntax.prompt)
-    block = _text(frame, unit, code.text.removesuffix("\n")) if code else None
-    interpreter = code.interpreter if code else None
-    if block is not None and interpreter:
-        return Shell("bash" if interpreter == "bash" else "sh", block, prompt)
+    written = code.text.removesuffix("\n") if code else ""
+    if code and code.interpreter:
+        command = with_references(written, _instances(frame, unit))
+        return Shell("bash" if code.interpreter == "bash" else "sh", command, prompt)
+    block = _text(frame, unit, written) if code else None
     yes_no = any(item.word in {Word.YES, Word.NO} for item in unit.syntax.transitions)
     return Ask("yes_no" if yes_no else "pass_fail", prompt, block, code.language if code else "")
 
 
 def _text(frame: Frame, unit: Unit, written: str) -> Text:
-    """A text of a unit, with references to the numbers of its instances (M5)."""
-    return with_references(written, _instances(frame, unit))
+    """A text of a unit, with references to inputs, values and the numbers of its instances (M5, E1, E2)."""
+    if "{" not in written:
+        return text(written)
+    return with_references(written, {**frame.visible.references, **_instances(frame, unit)})
 
 
 _NAMES = {"{N}": "RDC_STEP_INSTANCE", "{n}": "RDC_SUBSTEP_INSTANCE"}
@@ -234,8 +254,10 @@ def _runbook(
         return Node(name, text(reference.path), origin, Ask("pass_fail", Text()), edges, frame.id(unit))
     title = document.runbook.title or reference.path
     ends = (arrivals[Verdict.PASS], arrivals[Verdict.FAIL])
-    inner = Frame(document, name + "/", name, title, origin, frame.id(unit), _variables(frame, unit), *ends)
-    fresh = (Entering(name, (Reset(name),)),) if any(True for _ in inner.registers()) else ()
+    seen = visible(document.runbook.declared, frame.visible, name + "/")
+    inner = Frame(document, name + "/", name, title, origin, frame.id(unit), _variables(frame, unit), seen, *ends)
+    effects = _fresh(inner)
+    fresh = (Entering(name, effects),) if effects else ()
     return replace(inner, entering=entering_step(frame, unit.step) + fresh)
 
 

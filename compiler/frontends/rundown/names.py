@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import zip_longest
 from typing import NamedTuple
 
+from compiler.frontends.rundown.beyond.visible import Visible
 from compiler.frontends.rundown.link import Document
 from compiler.frontends.rundown.syntax import (
     Complete,
@@ -90,8 +91,9 @@ class Frame:
     """One inclusion of a document.
 
     `prefix` stands before its ids; `scope` is the runbook item's own id, also that of its group ("" for the outermost);
-    `variables` are what surrounding dynamic units make visible (M4); `complete` and `stop` are how the runbook around
-    goes on when this one ends (M8), None for the outermost; `entering` is what an operator's jump into it does (E6).
+    `variables` are what surrounding dynamic units make visible (M4), `visible` are its inputs and values; `complete`
+    and `stop` are how the runbook around goes on when this one ends (M8), None for the outermost; `entering` is what an
+    operator's jump into it does (E6).
     """
 
     document: Document
@@ -101,6 +103,7 @@ class Frame:
     origin: Origin | None = None
     outer_group: str = ""
     variables: tuple[Variable, ...] = ()
+    visible: Visible = field(default_factory=Visible)
     complete: Arrival | None = None
     stop: Arrival | None = None
     entering: tuple[Entering, ...] = ()

@@ -1,11 +1,15 @@
-"""The options of runbooks: where their transitions stand (V7), and which of their sections are text."""
+"""The options of runbooks: where their transitions stand (V7), which of their sections are text, what they declare."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from compiler.options import Level, Option, Place, Places, Wrong, choice
+from compiler.frontends.rundown.beyond.names import names_option
+from compiler.options import Level, Mistakes, Option, Place, Places, Wrong, choice
+
+if TYPE_CHECKING:
+    from compiler.frontends.rundown.beyond.declarations import DeclaredInput
 
 Layout = Literal["after-header", "after-body"]
 """Where the transitions of a unit stand (V7)."""
@@ -29,10 +33,21 @@ def _is_heading(item: object) -> bool:
     return isinstance(item, str) and bool(item.strip())
 
 
+def _inputs(content: object, places: Places) -> tuple[DeclaredInput, ...] | Wrong | Mistakes:
+    from compiler.frontends.rundown.beyond.inputs import read_inputs  # noqa: PLC0415 (flags of commands need no more)
+
+    return read_inputs(content, places)
+
+
 TRANSITIONS: Option[Layout] = choice(
     "transitions", "Where the transitions of a unit stand, if not as the document or the project says.", LAYOUTS
 )
 PROSE: Option[Mapping[str, Place]] = Option(
     "prose", "The headings of sections that are text and no steps.", _headings, levels=(Level.DOCUMENT, Level.PROJECT)
 )
-OPTIONS: tuple[Option[Any], ...] = (TRANSITIONS, PROSE)
+INPUTS: Option[tuple[DeclaredInput, ...]] = Option(
+    "inputs", "What a run is given when it begins.", _inputs, levels=(Level.DOCUMENT,), as_written=True
+)
+VALUES = names_option("values", "What commands find out for those that follow.", "a value")
+SECRETS = names_option("secrets", "The environment variables that must be set, and are masked.", "a secret")
+OPTIONS: tuple[Option[Any], ...] = (TRANSITIONS, PROSE, INPUTS, VALUES, SECRETS)

@@ -1,4 +1,4 @@
-"""Placeholders such as `{N}` in the texts of dynamic units (M5)."""
+"""Placeholders in texts: `{N}` for the number of an instance (M5), `{{NAME}}` for an input or value (E1, E2)."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from compiler.ir.texts import Part, Reference, Text, joined, text
 
 
 def with_references(written: str, registers: Mapping[str, str]) -> Text:
-    """A text as its author wrote it, with references to counters for placeholders.
+    """A text as its author wrote it, with references to registers for placeholders, found in one pass.
 
     A `$` before a placeholder keeps it as it is: shell expansions survive (M5).
 
     Args:
         written: The text.
-        registers: The counter for each placeholder.
+        registers: The register for each placeholder, those in double braces first.
     """
     if not registers or "{" not in written:
         return text(written)
@@ -25,4 +25,7 @@ def with_references(written: str, registers: Mapping[str, str]) -> Text:
 
 
 def _part(part: str, registers: Mapping[str, str]) -> Part:
-    return Reference(registers[part], part) if part in registers else part
+    """A reference for a placeholder; a counter always has a value, for an unset slot stands what was written."""
+    if part not in registers:
+        return part
+    return Reference(registers[part], part, part if part.startswith("{{") else "")

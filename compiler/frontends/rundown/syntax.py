@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import Enum, StrEnum
 from typing import Any
 
+from compiler.frontends.rundown.beyond.declarations import Declarations
 from compiler.scenarios import Scenario
 from compiler.source import Span
 
@@ -159,7 +160,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Runbook:
-    """A whole document. `metadata` is its frontmatter (D3), `scenarios` are those in it (S1).
+    """A whole document. `metadata` is its frontmatter (D3), `scenarios` (S1) and `declared` (E1 to E10) stand in it.
 
     `prose` has the headings of the sections that are text by the option of that name. They are no part of the flow, so
     runbooks that differ in them alone are equal.
@@ -171,6 +172,7 @@ class Runbook:
     steps: tuple[Step, ...]
     scenarios: tuple[Scenario, ...]
     prose: tuple[str, ...] = field(default=(), compare=False)
+    declared: Declarations = field(default=Declarations(), compare=False)
 
 
 Unit = Step | Substep

@@ -1,0 +1,56 @@
+"""What a document declares: inputs, values, secrets, and settings of its units."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from compiler.ir.program import Input
+from compiler.options import Place, Places, Table
+from compiler.source import nearest
+
+EVERY = "*"
+"""Stands for all units where settings are said of units (E3)."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredInput:
+    """An input, and the place where its name stands."""
+
+    input: Input
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class UnitSettings:
+    """What is said of one unit, or of all in it; None for what is left open. Times are in seconds (E3)."""
+
+    unit: str
+    places: Places
+    timeout: int | None = None
+    delay: int | None = None
+    backoff: int | None = None
+    env: Mapping[str, str] = field(default_factory=dict)
+
+    def place(self, *path: str) -> Place:
+        """The place of a key of it, else its own."""
+        return nearest(self.places, path) or self.places[()]
+
+
+@dataclass(frozen=True, slots=True)
+class Declarations:
+    """All that one document declares. Values and secrets are names with their places.
+
+    `for_targets` is what it says of its units that only targets know to use.
+    """
+
+    inputs: tuple[DeclaredInput, ...] = ()
+    values: Mapping[str, Place] = field(default_factory=dict)
+    secrets: Mapping[str, Place] = field(default_factory=dict)
+    units: tuple[UnitSettings, ...] = ()
+    for_targets: Table | None = None
+
+    @property
+    def slots(self) -> dict[str, Place]:
+        """The names that texts can refer to and commands see, inputs first, each with its place."""
+        return {**{item.input.name: item.place for item in self.inputs}, **self.values}

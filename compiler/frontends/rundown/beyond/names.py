@@ -1,0 +1,52 @@
+"""Names of variables in declarations: which are allowed, and lists of them (E1, E2, E10)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+from compiler.ir.variables import is_identifier, reserved_because
+from compiler.options import Level, Mistakes, Option, Place, Places, Wrong
+from compiler.source import KeyPath
+
+MOST = 100
+"""How many inputs, values or secrets a document has at most."""
+
+
+def name_mistakes(name: str, noun: str, path: KeyPath) -> Iterator[Wrong]:
+    """What is wrong with the name of a variable; `noun` is what it would name."""
+    if not is_identifier(name):
+        yield Wrong(f"`{name}` cannot be the name of {noun}", "use letters, digits and `_`; begin with no digit", path)
+    elif reason := reserved_because(name):
+        yield Wrong(f"`{name}` cannot be the name of {noun}: {reason}", "choose another name", path)
+
+
+def unknown_key(key: str, known: tuple[str, ...], inside: str, path: KeyPath) -> Wrong:
+    """A key that there is not."""
+    from difflib import get_close_matches  # noqa: PLC0415 (only for a mistake)
+
+    close = get_close_matches(key, known, 1)
+    hint = f"; did you mean `{close[0]}`?" if close else ""
+    return Wrong(f"{inside} has no key `{key}`{hint}", f"the keys are {', '.join(known)}", path)
+
+
+def name_list(key: str, noun: str) -> Callable[[object, Places], Mapping[str, Place] | Wrong | Mistakes]:
+    """A reader of lists of names, each with its place."""
+
+    def read(content: object, places: Places) -> Mapping[str, Place] | Wrong | Mistakes:
+        if not isinstance(content, list) or len(content) > MOST:
+            return Wrong(f"`{key}` is not a list of at most {MOST} names", f"write `{key}: [NAME, OTHER_NAME]`")
+        names = [str(item) for item in content]
+        found = [wrong for number, name in enumerate(names) for wrong in name_mistakes(name, noun, (str(number),))]
+        for number, name in enumerate(names):
+            if name in names[:number]:
+                found.append(Wrong(f"`{name}` is twice in `{key}`", "remove one of the two", (str(number),)))
+        if found:
+            return Mistakes(found)
+        return {name: places.get((str(number),), places[()]) for number, name in enumerate(names)}
+
+    return read
+
+
+def names_option(key: str, about: str, noun: str) -> Option[Mapping[str, Place]]:
+    """An option that is a list of names."""
+    return Option(key, about, name_list(key, noun), levels=(Level.DOCUMENT,), as_written=True)

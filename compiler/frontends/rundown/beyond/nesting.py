@@ -1,0 +1,79 @@
+"""Names that documents share: what a nested runbook and the one around it declare alike (E9), and secrets (E10)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from compiler.diagnostic import Diagnostic, Related
+from compiler.frontends.rundown.beyond.declarations import Declarations, DeclaredInput
+from compiler.frontends.rundown.link import Document, references
+from compiler.frontends.rundown.syntax import Reference
+from compiler.options import Place
+from compiler.source import Span
+
+
+def check_names(documents: Mapping[str, Document]) -> Iterator[Diagnostic]:
+    """What is wrong with the names that the documents of a program declare."""
+    for document in documents.values():
+        yield from _doubled(document.runbook.declared)
+        for reference in references(document.runbook):
+            inner = documents.get(document.includes.get(reference.path, ""))
+            if inner:
+                yield from _inclusion(document, reference, inner.runbook.declared)
+    yield from _secrets([document.runbook.declared for document in documents.values()])
+
+
+def _doubled(declared: Declarations) -> Iterator[Diagnostic]:
+    inputs = {item.input.name for item in declared.inputs}
+    for name, place in declared.values.items():
+        if name in inputs:
+            yield place.finding(f"`{name}` is an input and a value", "give one of the two another name")
+    for settings in declared.units:
+        for name in settings.env:
+            if name in declared.slots:
+                problem = f"`env` sets `{name}`, which is the name of an input or value"
+                yield settings.place("env", name).finding(problem, "give one of the two another name")
+
+
+def _secrets(every: Iterable[Declarations]) -> Iterator[Diagnostic]:
+    """A secret is a variable of the whole run: no document can mean something else by its name."""
+    every = list(every)
+    secrets = {name for declared in every for name in declared.secrets}
+    for declared in every:
+        env = {name: item.place("env", name) for item in declared.units for name in item.env}
+        for name, place in {**env, **declared.slots}.items():
+            if name in secrets:
+                yield place.finding(f"`{name}` is a secret too", "give one of the two another name")
+
+
+def _inclusion(document: Document, reference: Reference, inner: Declarations) -> Iterator[Diagnostic]:
+    outer = document.runbook.declared
+    inputs = {item.input.name: item for item in outer.inputs}
+    for item in inner.inputs:
+        name = item.input.name
+        if name not in outer.slots and item.input.default is None:
+            problem = f"nothing gives {reference.path} its input `{name}`, which has no default"
+            remedy = f"declare `{name}` in this document too, or give it a default in {reference.path}"
+            yield _finding("RD305", document, reference, (problem, remedy), item.place)
+        elif name in outer.slots and not _is_as_strict(inputs.get(name), item):
+            problem = f"{reference.path} declares the input `{name}` in another way than this document"
+            remedy = "declare it alike: values are held against the declaration of this document only"
+            yield _finding("RD306", document, reference, (problem, remedy), item.place)
+    for name in inner.values:
+        if name in inputs:
+            problem = f"`{name}` is a value in {reference.path}, and an input of this document, which never changes"
+            remedy = "declare it under `values` here too, or give one of the two another name"
+            yield _finding("RD307", document, reference, (problem, remedy), inner.values[name])
+
+
+def _is_as_strict(outer: DeclaredInput | None, inner: DeclaredInput) -> bool:
+    """Whether what fits the outer declaration fits the inner one."""
+    wanted = (inner.input.type, inner.input.options, inner.input.pattern)
+    if outer is None:
+        return wanted == ("string", (), None)
+    return wanted in (("string", (), None), (outer.input.type, outer.input.options, outer.input.pattern))
+
+
+def _finding(code: str, document: Document, reference: Reference, said: tuple[str, str], place: Place) -> Diagnostic:
+    related = Related(place.path, place.span or Span(1, 1, 1, 1), "declared here")
+    return Diagnostic(code, document.source.path, reference.span, *said, (related,))
