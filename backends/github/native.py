@@ -60,6 +60,8 @@ def _are_variables(program: Program, options: GithubOptions) -> bool:
     names = {declared.name for declared in program.inputs} | set(values_of(program))
     if {slot.name for slot in program.slots if slot.initial is None} != names or len(program.slots) != len(names):
         return False
+    if names & {*program.secrets, *options.all_secrets(), *options.env}:
+        return False
     if any(_TAKEN.fullmatch(name) for name in names) or len({name.lower() for name in names}) < len(names):
         return False
     if any(map(_has_lines, _choices(program))) or any(map(_tests_slots, program.nodes)):
@@ -80,8 +82,7 @@ def _are_handed_on(program: Program, options: GithubOptions) -> bool:
             found = [effect for effect in edge.effects if isinstance(effect, Keep | Clear)]
             if sorted(found, key=lambda effect: effect.slot) != wanted:
                 return False
-    is_one = not environments_of(program, options) and options.prompts != "environment"
-    return not values or (is_one and not {*values} & {*program.secrets, *options.all_secrets(), *options.env})
+    return not values or not (environments_of(program, options) or options.prompts == "environment")
 
 
 def _choices(program: Program) -> Iterator[str]:

@@ -16,6 +16,7 @@ from compiler.ir.edges import Add, CounterTest, Edge
 from compiler.ir.program import Node, Program
 from compiler.ir.tasks import End
 from runtime_shim.values import UnfitError, read_output
+from tests.workflows import act
 from tests.workflows.compiling import steps
 from tests.workflows.lint import findings
 from tests.workflows.routed import (
@@ -130,6 +131,21 @@ def test_a_continuation_has_the_values(tmp_path: Path) -> None:
     assert "Is x y well?" in "".join(step.summary for step in first.jobs["runbook"].steps)
     done = run(tmp_path, workflow, 2, inputs={"resume": "1", "answers": "yes"})
     assert (done.conclusion, shown(tmp_path)) == ("success", ["x y"]), done.log
+
+
+def test_act_hands_values_on_too(tmp_path: Path) -> None:
+    made = program(
+        unit("1", 'printf "A<<E\\nx\\n\\$(y)\\nE\\n" > "$RDC_OUTPUT"', to("2"), settings=Settings(timeout=9)),
+        unit("2", f"{SHOW}; sleep 60", to(STOP, "pass"), to("3", "fail"), settings=Settings(timeout=1)),
+        unit("3", f'{SHOW}; [ -e "$FOLDER/x" ] || ! touch "$FOLDER/x"', to(COMPLETE, "pass"), to("2b", "fail")),
+        unit("2b", "true", to("3")),
+        said("value"),
+        slots=NAMES,
+    )
+    done = act.run(tmp_path, compiled(made), env={"FOLDER": str(tmp_path)})
+    assert done.exit_code == 0, done.log
+    assert shown(tmp_path) == ["x\n$(y)"] * 3
+    assert "timeout after 1 s" in done.log
 
 
 def test_secrets_are_masked_from_the_moment_a_value_is_read(tmp_path: Path) -> None:
