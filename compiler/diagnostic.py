@@ -151,6 +151,8 @@ CODES: dict[str, Code] = {
     "RD405": Code("tolerated-failure", _N, "M11"),
     "RD406": Code("failure-continues-to-stop", _N, "M11"),
     "RD407": Code("command-too-long", _E, "M2"),
+    "RD408": Code("value-read-too-early", _W, "E2"),
+    "RD409": Code("value-never-read", _W, "E2"),
     # Options and output
     "RD501": Code("invalid-configuration", _E, "V7"),
     "RD502": Code("not-expressible", _E, "architecture"),

@@ -17,10 +17,15 @@ _COMMON = ("result", "description")
 
 
 class Reply(NamedTuple):
-    """The word or the text that answers a unit: that one, or None for whichever asks next."""
+    """The word or the text that answers a unit: that one, or None for whichever asks next.
+
+    `values` are those that come with it where a command was not run (E2).
+    """
 
     unit: str | None
     text: str
+    values: tuple[tuple[str, str], ...] = ()
+    span: Span | None = None
 
     @property
     def line(self) -> str:

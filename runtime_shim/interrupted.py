@@ -14,7 +14,6 @@ from runtime_shim.session import Done, Performer, Session, Waiting
 from runtime_shim.walk import Registers, attempt_of, instances_of
 
 MEANT = {"pass": "it passed", "fail": "it failed"}
-LONGEST_TITLE = 16_384  # characters: a variable has 128 KiB at most
 VARIABLES: list[Callable[[Table, Registers], dict[str, str]]] = []  # what other modules put into the environment
 
 
@@ -34,12 +33,12 @@ class Calling(Performer):
 
     def environment(self, unit: Table, **more: str) -> dict[bytes, bytes]:
         """Return the environment of what a unit calls (M4, I7)."""
-        title = self.session.filled(unit, "title").replace("\0", "\ufffd")[:LONGEST_TITLE]
-        found: Table = {"RDC_UNIT": self.session.state.node, "RDC_TITLE": title, **more}
-        found["RDC_ATTEMPT"] = attempt_of(unit, self.session.state.registers)
-        found.update(instances_of(unit, self.session.state.registers))  # for: variables
+        title, now = self.session.filled(unit, "title").replace("\0", "\ufffd"), self.session.state.registers
+        own = {"RDC_UNIT": self.session.state.node, "RDC_TITLE": title[:16_384]}  # a variable has 128 KiB at most
+        found: Table = {**own, "RDC_ATTEMPT": attempt_of(unit, now), **more}
+        found.update(instances_of(unit, now))  # for: variables
         for look in VARIABLES:
-            found = {**look(unit, self.session.state.registers), **found}
+            found = {**look(unit, now), **found}
         return {**self._environment, **{key.encode(): str(value).encode() for key, value in found.items()}}
 
     def not_begun(self, name: str, error: OSError) -> RefusedError:
@@ -63,10 +62,8 @@ class Calling(Performer):
                 raise Waiting(still, "wait for its end and resume, or end it and run it again:", f"  {again}")
             session.display.line(f"{still}; ending it")
             end_groups(running)
-        if options.rerun_interrupted:
-            return None
-        if options.assume:
-            return self.assumed(name, options.assume)
+        if options.rerun_interrupted or options.assume:  # of which there is only one
+            return self.assumed(name, options.assume) if options.assume else None
         unit, unknown = session.program["units"][name], "rdc cannot tell whether it finished."
         if session.is_interactive and "words" not in unit:
             session.display.line(f"{label} ({one_line(unit['at'])}) was interrupted; {unknown}")

@@ -12,8 +12,7 @@ from runtime_shim.leftover import is_alive
 from runtime_shim.program import RefusedError, naming
 
 ENDED = ("complete", "stop")
-OURS = ".rdc"
-FORMATS = [1, 2]  # of journals that are read
+OURS, FORMATS = ".rdc", [1, 2]  # the folder of states; the formats of journals that are read
 KEPT: list[str] = []  # folders beside the journal that are archived with it
 
 

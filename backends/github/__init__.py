@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from backends.base import Backend, Emission
 from backends.github.binding import unfit_bindings, with_fixed
-from backends.github.filling import without_slots
+from backends.github.filling import values_of, without_slots
 from backends.github.limits import (
     entries_apart,
     exceeded,
@@ -16,7 +16,7 @@ from backends.github.limits import (
     unroutable,
     warnings,
 )
-from backends.github.native import is_native
+from backends.github.native import is_native, is_told_late
 from backends.github.options import GithubOptions
 from backends.github.places import simplified
 from backends.github.plan import make_plan
@@ -55,7 +55,9 @@ def _native(program: Program, options: GithubOptions) -> Emission:
     plain = without_slots(simplified(program))
     asks = any(isinstance(node.task, Ask) for node in plain.nodes)
     prompts = prompts_of(options) if asks else Prompts(options.summary)
-    plan = make_plan(plain, prompts.verdicts)
+    plan = make_plan(plain, prompts.verdicts, repeats=not values_of(program))
+    if is_told_late(plan):
+        return _routed(program, options)
     refused = (
         *taken(program, options, prompts),
         *unfit_units(program, options),

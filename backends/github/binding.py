@@ -55,7 +55,7 @@ def unfit_bindings(program: Program, options: GithubOptions) -> Iterator[Diagnos
 
 
 def _wrong(declared: Input, value: str) -> str:
-    return next(input_problems(replace(declared, default=value)), "")
+    return next((problem for _, problem in input_problems(replace(declared, default=value))), "")
 
 
 def _events(options: GithubOptions, name: str) -> frozenset[str]:

@@ -27,7 +27,7 @@ _ENTRY = Expression("${{ runner.temp }}/rdc-entry")
 _ARTIFACT = "rdc-state"
 
 
-def prepared(plan: Plan, options: GithubOptions) -> Iterator[Step]:
+def prepared(plan: Plan, options: GithubOptions, *, valued: bool) -> Iterator[Step]:
     """Takes over the run that waited, if this one is its continuation, and reads the answers."""
     yield from fetched(options)
     asking = [node.id for node in plan.program.nodes if isinstance(node.task, Ask)]
@@ -46,7 +46,7 @@ def prepared(plan: Plan, options: GithubOptions) -> Iterator[Step]:
             routed=False,
             summary=options.summary,
             inputs=plan.program.inputs,
-            limits=any(node.settings.timeout for node in plan.program.nodes),
+            words=valued or any(node.settings.timeout for node in plan.program.nodes),
         ),
         helper="prepare",
     )

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from backends.github.condition import FALSE, TRUE, Condition, Literal, expression, some
-from backends.github.filling import is_marked
+from backends.github.filling import is_given, is_marked
 from backends.github.jobs import Part
 from backends.github.parts import Parts
 from backends.github.reasons import ways_to
@@ -26,6 +26,7 @@ _SHARED = 200
 """How many ends share a step: GitHub takes expressions of 21,000 characters."""
 
 _LEVELS = {"COMPLETE": "notice", "STOP": "error"}
+_ON_ONE_LINE = """MESSAGE=$(printf %s "$MESSAGE" | tr -s '[:space:]' ' ')"""
 _HEADING = r"""sed -e 's/[][\\`*_<>|#&~!]/\\&/g' -e 's/^/### /' <<< "%s" >> "$GITHUB_STEP_SUMMARY" """.strip()
 
 
@@ -113,6 +114,8 @@ class Ends:
         )
 
     def _said(self, end: Reached, message: str) -> Iterator[str]:
+        if is_given(message):
+            yield _ON_ONE_LINE
         if message:
             is_open = "%" in message or isinstance(message, Expression) or is_marked(message)
             shown = "${MESSAGE//'%'/%25}" if is_open else "$MESSAGE"

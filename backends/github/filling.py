@@ -12,34 +12,48 @@ from dataclasses import replace
 
 from backends.github.options import GithubOptions
 from backends.github.scalar import LITERAL_OPEN, OPEN, Expression
+from compiler.ir.edges import Keep, value_names
 from compiler.ir.program import Input, Node, Program
 from compiler.ir.tasks import Ask, End, map_task_texts, task_texts
 from compiler.ir.texts import Part, Reference, Text, joined
 
-_OPENS, _CLOSES = "\x01", "\x02"
-_MARK = re.compile(f"{_OPENS}([A-Za-z_][A-Za-z0-9_]*){_CLOSES}")
+_OPENS, _ELSE, _CLOSES = "\x01", "\x03", "\x02"
+_MARK = re.compile(f"{_OPENS}([A-Za-z_][A-Za-z0-9_]*)(?:{_ELSE}([^{_CLOSES}]*))?{_CLOSES}")
+
+
+def values_of(program: Program) -> tuple[str, ...]:
+    """The names of the values that commands of a program may give."""
+    return tuple(sorted({name for node in program.nodes for name in value_names(node.edges)}))
 
 
 def is_fillable(node: Node, program: Program, options: GithubOptions) -> bool:
     """Whether the texts that a unit shows are such that expressions can fill them in.
 
-    Such a value is always there and has one line, since messages become lines of the log; and it is not from an event,
-    since anybody may open an issue. Numbers of instances are filled in by the step itself, which would look at the
-    values too.
+    An input that stands there always has a value, of one line, since messages become lines of the log; and it is not
+    from an event, since anybody may open an issue. Numbers of instances are filled in by the step itself, which would
+    look at the values too.
     """
-    inputs = {declared.name: declared for declared in program.inputs}
+    slots = {slot.name for slot in program.slots}
+    lines = {declared.name for declared in program.inputs if _is_line(declared, options)}
+    lines |= set(values_of(program))
     texts = task_texts(node.task) if isinstance(node.task, Ask | End) else ()
-    return all(_is_simple(item, inputs, options) for item in texts)
+    return all(_is_simple(item, slots, lines) for item in texts)
 
 
-def _is_simple(shown: Text, inputs: dict[str, Input], options: GithubOptions) -> bool:
+def _is_simple(shown: Text, slots: Collection[str], lines: Collection[str]) -> bool:
     references = list(shown.references)
-    used = [item for item in references if item.register in inputs]
+    used = [item for item in references if item.register in slots]
     if not used:
         return True
     if len(used) < len(references) or any(_OPENS in part for part in shown.parts if isinstance(part, str)):
         return False
-    return all(not (item.before or item.after) and _is_line(inputs[item.register], options) for item in used)
+    return all(item.register in lines and _is_plain(item) for item in used)
+
+
+def _is_plain(reference: Reference) -> bool:
+    missing = reference.missing
+    is_word = missing.isascii() and missing.isprintable() and " " not in missing and OPEN not in missing
+    return is_word and not (reference.before or reference.after)
 
 
 def _is_line(declared: Input, options: GithubOptions) -> bool:
@@ -49,14 +63,17 @@ def _is_line(declared: Input, options: GithubOptions) -> bool:
 
 def without_slots(program: Program) -> Program:
     """A native program whose texts have marks where the value of an input stands; its steps know all inputs anyway."""
-    names = {slot.name for slot in program.slots}
-    return replace(program, nodes=tuple(_without(node, names) for node in program.nodes)) if names else program
+    names, values = {slot.name for slot in program.slots}, values_of(program)
+    nodes = (_without(node, names, values) for node in program.nodes)
+    return replace(program, nodes=tuple(nodes)) if names else program
 
 
-def _without(node: Node, slots: Collection[str]) -> Node:
+def _without(node: Node, slots: Collection[str], values: Collection[str]) -> Node:
     def part(item: Part) -> Part:
-        is_slot = isinstance(item, Reference) and item.register in slots
-        return f"{_OPENS}{item.register}{_CLOSES}" if is_slot and isinstance(item, Reference) else item
+        if isinstance(item, str) or item.register not in slots:
+            return item
+        missing = f"{_ELSE}{item.missing}" if item.register in values else ""
+        return f"{_OPENS}{item.register}{missing}{_CLOSES}"
 
     def written(item: Part) -> Part:
         return item.written if isinstance(item, Reference) and item.register in slots else item
@@ -67,19 +84,40 @@ def _without(node: Node, slots: Collection[str]) -> Node:
         title=joined([written(item) for item in node.title.parts]),
         task=map_task_texts(node.task, lambda item: joined([shown(one) for one in item.parts])),
         variables=tuple(item for item in node.variables if item.register not in slots),
+        edges=tuple(
+            replace(edge, effects=tuple(effect for effect in edge.effects if not isinstance(effect, Keep)))
+            for edge in node.edges
+        ),
     )
 
 
 def is_marked(shown: str) -> bool:
-    """Whether the value of an input stands in a text."""
+    """Whether the value of an input, or one that a command gives, stands in a text."""
     return _MARK.search(shown) is not None
 
 
+def is_given(shown: str) -> bool:
+    """Whether a value that a command gives stands in a text: it may be missing, and have several lines."""
+    return any(match[2] is not None for match in _MARK.finditer(shown))
+
+
 def filled(shown: str) -> str:
-    """A text with expressions in place of its marks."""
+    """A text with expressions in place of its marks.
+
+    A value is missing until a command has given it; one that is empty is not.
+    """
     if not is_marked(shown):
         return shown
-    parts = enumerate(_MARK.split(shown))
-    return Expression(
-        "".join(f"${{{{ env.{part} }}}}" if at % 2 else part.replace(OPEN, LITERAL_OPEN) for at, part in parts)
-    )
+    found, place = "", 0
+    for match in _MARK.finditer(shown):
+        found += shown[place : match.start()].replace(OPEN, LITERAL_OPEN) + _expression(match)
+        place = match.end()
+    return Expression(found + shown[place:].replace(OPEN, LITERAL_OPEN))
+
+
+def _expression(match: re.Match[str]) -> str:
+    name, missing = match[1], match[2]
+    if missing is None:
+        return f"${{{{ env.{name} }}}}"
+    quoted = missing.replace("'", "''")
+    return f"${{{{ env.{name} || !env.rdc_has_{name} && '{quoted}' || '' }}}}"

@@ -38,7 +38,7 @@ class Loop:
     `counters` are those that it has to follow, `registers` does what edges do to them, `start` how each counter and the
     first unit begin (a number, an identifier or an environment variable), `reports` the counters that later steps read,
     `own` the variables that its step sets for all units, `summary` says whether it is noted what has run, `secrets`
-    which of `own` each node gets.
+    which of `own` each node gets, `valued` whether commands may give values.
     """
 
     place: Place
@@ -53,6 +53,7 @@ class Loop:
     own: tuple[str, ...]
     summary: bool
     secrets: Mapping[str, tuple[str, ...]]
+    valued: bool
 
 
 def functions(loops: Sequence[Loop]) -> str:
@@ -63,7 +64,8 @@ def functions(loops: Sequence[Loop]) -> str:
     return render(
         "loop.sh.jinja",
         commands=Shell in kinds,
-        hands_on=_hands_on(nodes),
+        hands_on=first.valued or _hands_on(nodes),
+        valued=first.valued,
         repeats=any(node.retries for node in nodes),
         summary=first.summary,
         asking=first.asking if Ask in kinds else "",

@@ -8,9 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from backends.github.filling import is_fillable
+from backends.github.filling import is_fillable, is_given, values_of
 from backends.github.options import GithubOptions
-from compiler.ir.edges import Clear, Edge, Keep, SlotTest
+from backends.github.plan import Plan
+from backends.github.settings import environments_of
+from compiler.ir.edges import Clear, Keep, SlotTest
 from compiler.ir.features import Feature, features_of
 from compiler.ir.program import Node, Program, texts_of
 from compiler.ir.tasks import Ask, Shell
@@ -22,6 +24,7 @@ _CARRIED = frozenset(
         Feature.QUESTIONS,
         Feature.INPUTS,
         Feature.TEXTS,
+        Feature.VALUES,
         Feature.TIMEOUTS,
         Feature.DELAYS,
         Feature.CONSTANTS,
@@ -40,29 +43,46 @@ def is_native(program: Program, options: GithubOptions) -> bool:
     """Whether the steps of a workflow can do all of a program by themselves."""
     if not features_of(program) <= _CARRIED:
         return False
-    if program.slots and not _are_inputs_variables(program, options):
+    if program.slots and not (_are_variables(program, options) and _are_handed_on(program, options)):
         return False
     slots = {slot.name for slot in program.slots}
     return all(_is_native(node, slots) and is_fillable(node, program, options) for node in program.nodes)
 
 
-def _are_inputs_variables(program: Program, options: GithubOptions) -> bool:
-    """Whether the slots are inputs that nothing changes, and each command has all of them under their names."""
-    names = {declared.name for declared in program.inputs}
+def is_told_late(plan: Plan) -> bool:
+    """Whether a loop shows a value that a command gives: the texts of a step are filled in before it begins."""
+    nodes = [node for place in plan.places if place.kind == "loop" for node in place.nodes]
+    return any(is_given(str(text)) for node in nodes for text in texts_of(node))
+
+
+def _are_variables(program: Program, options: GithubOptions) -> bool:
+    """Whether the slots are inputs and values, and each command has all of them under their names."""
+    names = {declared.name for declared in program.inputs} | set(values_of(program))
     if {slot.name for slot in program.slots if slot.initial is None} != names or len(program.slots) != len(names):
+        return False
+    if names & {*program.secrets, *options.all_secrets(), *options.env}:
         return False
     if any(_TAKEN.fullmatch(name) for name in names) or len({name.lower() for name in names}) < len(names):
         return False
-    if any(map(_has_lines, _choices(program))):
+    if any(map(_has_lines, _choices(program))) or any(map(_tests_slots, program.nodes)):
         return False
-    if any(not isinstance(value, str) for value in options.bind.values()):  # what a command says comes later
-        return False
-    edges = [edge for node in program.nodes for edge in node.edges]
-    return not any(map(_uses_slots, edges)) and all(
-        _slots_of(node, names) == {name: name for name in names}
-        for node in program.nodes
-        if isinstance(node.task, Shell)
-    )
+    if any(not isinstance(value, str) and not options.is_fixed(name) for name, value in options.bind.items()):
+        return False  # what a command says comes later
+    own = {name: name for name in names}
+    return all(_slots_of(node, names) == own for node in program.nodes if isinstance(node.task, Shell))
+
+
+def _are_handed_on(program: Program, options: GithubOptions) -> bool:
+    """Whether all commands give the same values, if any, and one job does all units: these stay in theirs."""
+    values = values_of(program)
+    keeps = [Keep(name, "value", name) for name in values]
+    for node in program.nodes:
+        wanted = keeps if isinstance(node.task, Shell) else []
+        for edge in node.edges:
+            found = [effect for effect in edge.effects if isinstance(effect, Keep | Clear)]
+            if sorted(found, key=lambda effect: effect.slot) != wanted:
+                return False
+    return not values or not (environments_of(program, options) or options.prompts == "environment")
 
 
 def _choices(program: Program) -> Iterator[str]:
@@ -75,10 +95,8 @@ def _has_lines(text: str) -> bool:
     return any(character in text for character in "\n\r\0") or any("\ud800" <= item <= "\udfff" for item in text)
 
 
-def _uses_slots(edge: Edge) -> bool:
-    return any(isinstance(test, SlotTest) for test in edge.guard) or any(
-        isinstance(effect, Keep | Clear) for effect in edge.effects
-    )
+def _tests_slots(node: Node) -> bool:
+    return any(isinstance(test, SlotTest) for edge in node.edges for test in edge.guard)
 
 
 def _slots_of(node: Node, slots: set[str]) -> dict[str, str]:

@@ -36,8 +36,8 @@ class Plan:
         return {name: str(number) for name, number in self.instances.get(node.id, {}).items()}
 
 
-def make_plan(program: Program, answers: Verdicts = ANSWER) -> Plan:
-    """Plans a program that is simplified.
+def make_plan(program: Program, answers: Verdicts = ANSWER, *, repeats: bool = True) -> Plan:
+    """Plans a program that is simplified; with `repeats` a step may repeat its unit by itself.
 
     Where a counter cannot be followed by conditions over outcomes, the units between those that change it and the one
     that needs it become one loop, which can follow anything.
@@ -45,7 +45,7 @@ def make_plan(program: Program, answers: Verdicts = ANSWER) -> Plan:
     ids = identifiers_of(program)
     together: list[frozenset[str]] = []
     while True:
-        places = find_places(program, together, asks=answers is APPROVAL)
+        places = find_places(program, together, repeats=repeats, asks=answers is APPROVAL)
         try:
             flow = Flow(program, places, ids, answers)
             places = [place for place in places if flow.reached[place.name] != FALSE]

@@ -9,7 +9,7 @@ from backends.github.flow import ANSWER, APPROVAL, OUTCOME, Verdicts
 from backends.github.options import GithubOptions
 from backends.github.question import question, verdict_words
 from backends.github.scalar import Expression
-from backends.github.step import PLAIN_SHELL, Step, limited, noting
+from backends.github.step import PLAIN_SHELL, Step, escaped, noting
 from backends.github.templating import render
 from compiler.ir.program import Node
 
@@ -39,11 +39,14 @@ class Prompts:
         """What the shell of a job does, in a comment; "" where it says that itself."""
         return "Runs a script without -e and pipefail, and notes how it went for the summary." if self.summary else ""
 
-    def shell(self, interpreter: str, seconds: int = 0) -> str:
-        """The shell template for a script in the language of an interpreter: without `-e` and `pipefail` (M2)."""
+    def shell(self, interpreter: str, before: str = "") -> str:
+        """The shell template for a script in the language of an interpreter: without `-e` and `pipefail` (M2).
+
+        `before` are words that go before it.
+        """
         if self.summary:
-            return noting(limited(interpreter, seconds))
-        return f'bash -c "{limited(interpreter, seconds)} \\"$0\\"" {{0}}' if seconds else f"{interpreter} {{0}}"
+            return noting(escaped(before) + interpreter)
+        return f'bash -c "{escaped(before)}{interpreter} \\"$0\\"" {{0}}' if before else f"{interpreter} {{0}}"
 
     def own_shell(self) -> str:
         """The shell template for a bash script that notes itself how its unit went."""
@@ -73,9 +76,9 @@ class Answers(Prompts):
         """What the shell of a job does."""
         return "Runs a script without -e and pipefail, unless that was done before the run had to wait."
 
-    def shell(self, interpreter: str, seconds: int = 0) -> str:
+    def shell(self, interpreter: str, before: str = "") -> str:
         """Runs a script by way of `rdc/run`, which remembers what was finished before the run had to wait."""
-        return f'bash -c "\\"$RUNNER_TEMP/rdc/run\\" {limited(interpreter, seconds)} \\"$0\\"" {{0}}'
+        return f'bash -c "\\"$RUNNER_TEMP/rdc/run\\" {escaped(before)}{interpreter} \\"$0\\"" {{0}}'
 
     def own_shell(self) -> str:
         """The same, since `rdc/run` notes only what has not noted itself."""

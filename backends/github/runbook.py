@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from backends.github.continuation import handed_over, prepared, taken_over, waiting_saved
 from backends.github.ends import Ends
-from backends.github.filling import filled
+from backends.github.filling import filled, values_of
 from backends.github.identifiers import APPROVED
 from backends.github.inputs import taken
 from backends.github.job import Job
@@ -23,7 +23,7 @@ from backends.github.settings import environments_of
 from backends.github.step import PLAIN_SHELL, Step
 from backends.github.summary import onward, summary_step, waiting_step
 from backends.github.templating import render
-from backends.github.units import LIMITS, LOOPS, Units, title
+from backends.github.units import PREPARING, Units, title
 from backends.github.workflow import Workflow
 from compiler.ir.tasks import Ask, Shell
 
@@ -43,6 +43,10 @@ class Runbook(Workflow[Parts]):
 
     plan: Plan
 
+    @property
+    def _values(self) -> tuple[str, ...]:
+        return values_of(self.program)
+
     def _cut(self) -> Parts:
         environments = Environments(environments_of(self.plan.program, self.options), self.options.approval_environment)
         return Parts(self.plan, environments, told=self.options.summary)
@@ -51,7 +55,7 @@ class Runbook(Workflow[Parts]):
         """The job, with expressions where the values of inputs stand in what its steps show."""
         job = super()._part(parts, part)
         shown = (replace(step, env={name: filled(text) for name, text in step.env.items()}) for step in job.steps)
-        return replace(job, steps=tuple(shown)) if self.program.inputs else job
+        return replace(job, steps=tuple(shown)) if self.program.slots else job
 
     def _steps(self, parts: Parts, part: Part) -> Iterator[Step]:
         yield from self._looked_for(parts, part)
@@ -113,7 +117,7 @@ class Runbook(Workflow[Parts]):
         elif self.options.checkout:
             yield self._checkout()
         if self.prompts.waits:
-            yield from prepared(self.plan, self.options)
+            yield from prepared(self.plan, self.options, valued=bool(self._values))
 
     @property
     def _guide(self) -> str:
@@ -138,8 +142,8 @@ class Runbook(Workflow[Parts]):
         return {**super()._own_variables(part), "RDC_ATTEMPT": Expression("1")}
 
     def _walked(self, parts: Parts, part: Part) -> Iterator[Step]:
-        steps = list(Units(parts, part, self.prompts, self._secrets).steps())
-        first = sum(step.name in (LIMITS, LOOPS) for step in steps)
+        steps = list(Units(parts, part, self.prompts, self._secrets, self._values).steps())
+        first = sum(step.name in PREPARING for step in steps)
         if self.prompts.waits and steps[first:]:
             steps[first] = replace(steps[first], comments=(_BEGINS, *steps[first].comments))
         yield from steps

@@ -68,6 +68,11 @@ class UnitSecrets:
         """Their names on GitHub, by their variables."""
         return {**{name: name for name in self._program.secrets}, **self._options.all_secrets()}
 
+    @property
+    def needed(self) -> bool:
+        """Whether the document itself needs some."""
+        return bool(self._program.secrets)
+
     @cached_property
     def all(self) -> Mapping[str, str]:
         """Those of all units."""
@@ -77,6 +82,11 @@ class UnitSecrets:
         """Those that some units get. A unit that people answer gets none."""
         wanted = {name for node in nodes for name in self._names(node)}
         return {name: value for name, value in self.all.items() if name in wanted}
+
+    def masked(self, *nodes: Node) -> dict[str, str]:
+        """The names of those that values must not hold, as the variable by which a step is told them (I26)."""
+        names = [name for name in self.of(*nodes) if name in self._program.secrets]
+        return {"RDC_SECRETS": " ".join(names)} if names else {}
 
     def of_entry(self, node: Node, index: int) -> dict[str, str]:
         """Those that one entry of a parallel unit gets."""

@@ -35,9 +35,18 @@ LIMITED = '"$RUNNER_TEMP/rdc/limited"'
 """Runs a command for so many seconds at most; a step before writes it."""
 
 
-def limited(interpreter: str, seconds: int) -> str:
-    """An interpreter as the words of a command within a `shell`, where a limit goes before it."""
-    return f"{LIMITED} {seconds} {interpreter}".replace('"', '\\"') if seconds else interpreter
+VALUED = '"$RUNNER_TEMP/rdc/valued"'
+"""Runs a command, and hands on the values that it gives."""
+
+
+def within(seconds: int, *, valued: bool) -> str:
+    """The words before a command whose time is limited, or which may give values."""
+    return f"{f'{VALUED} ' if valued else ''}{f'{LIMITED} {seconds} ' if seconds else ''}"
+
+
+def escaped(words: str) -> str:
+    """Words of a command within the double quotes of a `shell`."""
+    return words.replace('"', '\\"')
 
 
 def noting(interpreter: str) -> str:

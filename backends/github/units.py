@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from backends.github.condition import expression
+from backends.github.filling import is_given
 from backends.github.flow import Report, Values
 from backends.github.jobs import Part
 from backends.github.loop import Loop, environment, functions, script
@@ -18,11 +19,11 @@ from backends.github.question import heading
 from backends.github.reasons import ways_from, ways_to
 from backends.github.scalar import OPEN, Expression, comment, label
 from backends.github.settings import UnitSecrets, variables
-from backends.github.step import LIMITED, PLAIN_SHELL, Step
+from backends.github.step import PLAIN_SHELL, Step, within
 from backends.github.templating import render
 from backends.remarks import of_placeholders, remarks
 from backends.shell.registers import Registers
-from compiler.ir.program import Group, Node, Register, Settings, map_texts, scope_members
+from compiler.ir.program import Group, Node, Register, Settings, map_texts, scope_members, texts_of
 from compiler.ir.tasks import Ask, Branch, End, Gate, Shell
 
 LONGEST_PAUSE = 10**8
@@ -34,18 +35,27 @@ LOOPS = "Prepare the loops"
 LIMITS = "Prepare the time limits"
 """The name of the step that writes what ends a command when its time is up."""
 
+VALUES = "Prepare the values"
+"""The name of the step that writes what hands on the values which a command gives."""
+
+PREPARING = (LIMITS, VALUES, LOOPS)
+_GIVEN = "What makes variables of the values that commands give; nothing of the document is in the script."
 _ENDED = "What ends a command and all that it has begun; nothing of the document is in it."
 _SHARED = "What the loops below share; nothing of the document is in it."
 
 
 @dataclass(frozen=True)
 class Units:
-    """Writes the units of a part as steps. `secrets` knows what each of them gets."""
+    """Writes the units of a part as steps.
+
+    `secrets` knows what each of them gets, `values` are the names of the values that commands may give.
+    """
 
     parts: Parts
     part: Part
     prompts: Prompts
     secrets: UnitSecrets
+    values: Sequence[str]
 
     @property
     def plan(self) -> Plan:
@@ -62,6 +72,10 @@ class Units:
         loops = [self._loop_of(place) for place in self.part.places if place.kind == "loop"]
         if any(node.settings.timeout for place in self.part.places for node in place.nodes):
             yield Step(LIMITS, comments=(_ENDED,), shell=PLAIN_SHELL, run=render("limited.sh.jinja"), helper="limits")
+        if self.values:
+            env = {"VALUES": " ".join(self.values)}
+            run = render("valued.sh.jinja", flags=self._shows_values(), secrets=self.secrets.needed)
+            yield Step(VALUES, comments=(_GIVEN,), shell=PLAIN_SHELL, env=env, run=run, helper="values")
         if loops:
             yield Step(LOOPS, comments=(_SHARED,), shell=PLAIN_SHELL, run=functions(loops), helper="loops")
         for place in self.part.places:
@@ -69,6 +83,16 @@ class Units:
                 step = self._loop(place) if place.kind == "loop" else self._unit(place)
                 heading = [found[node.id] for node in place.nodes if node.id in found]
                 yield replace(step, comments=(*heading, *step.comments))
+
+    def _shows_values(self) -> bool:
+        return any(is_given(str(text)) for node in self.plan.program.nodes for text in texts_of(node))
+
+    def _masked(self, *nodes: Node) -> dict[str, str]:
+        return self.secrets.masked(*nodes) if self.values else {}
+
+    def _before(self, node: Node) -> str:
+        """The words before the command of a unit."""
+        return within(node.settings.timeout or 0, valued=bool(self.values))
 
     def _why(self, place: Place) -> Iterator[str]:
         """What leads to a place, as it was written, if its step has a condition that says so."""
@@ -85,22 +109,21 @@ class Units:
             comments=(*about(node), *self._why(place)),
             condition=self.parts.condition(self.part, place),
             tolerated=self.plan.flow.halt(node) is None,
-            env={**self.secrets.of(node), **variables(node), **self._instances(place)},
+            env={**self.secrets.of(node), **self._masked(node), **variables(node), **self._instances(place)},
         )
         if not isinstance(node.task, Shell):
             return self.prompts.unit(step, node)
         retry = retry_of(node)
-        seconds = node.settings.timeout or 0
-        return self._repeated(step, node, retry) if retry else self._command(step, node.task, seconds)
+        return self._repeated(step, node, retry) if retry else self._command(step, node.task, self._before(node))
 
-    def _command(self, step: Step, task: Shell, seconds: int) -> Step:
+    def _command(self, step: Step, task: Shell, before: str) -> Step:
         """The command as it stands, unless it holds what GitHub, its runner or bash, in a file, would change."""
         command = str(task.command)
         if not fits_file(command):
             env = {**step.env, "RDC_COMMAND": command}
             run = f'{task.interpreter} -c "$RDC_COMMAND"'
-            return replace(step, shell=self.prompts.shell("bash", seconds), env=env, run=run)
-        return replace(step, shell=self.prompts.shell(task.interpreter, seconds), run=as_file(command))
+            return replace(step, shell=self.prompts.shell("bash", before), env=env, run=run)
+        return replace(step, shell=self.prompts.shell(task.interpreter, before), run=as_file(command))
 
     def _repeated(self, step: Step, node: Node, retry: Retry) -> Step:
         assert isinstance(node.task, Shell)  # noqa: S101 (tells mypy)
@@ -111,7 +134,7 @@ class Units:
     def _repetition(self, step: str, interpreter: str, retry: Retry, settings: Settings) -> str:
         """A loop that runs a command until its outcome is not to be retried any more (M9)."""
         most = max(retry.on_pass or 0, retry.on_fail or 0) + 1
-        limit = f"{LIMITED} {settings.timeout} " if settings.timeout else ""
+        limit = within(settings.timeout or 0, valued=False)
         lines = [
             "export RDC_ATTEMPT",
             *([f"rdc_pause={settings.delay}"] if settings.delay else ()),
@@ -161,6 +184,7 @@ class Units:
             own=tuple(self.secrets.of(*place.nodes)),
             summary=self.prompts.summary,
             secrets={node.id: tuple(self.secrets.of(node)) for node in place.nodes},
+            valued=bool(self.values),
         )
 
     def _loop(self, place: Place) -> Step:
@@ -176,7 +200,7 @@ class Units:
             ),
             condition=self.parts.condition(self.part, place),
             shell=self.prompts.loop_shell(),
-            env={**self.secrets.of(*place.nodes), **env, **environment(loop)},
+            env={**self.secrets.of(*place.nodes), **self._masked(*place.nodes), **env, **environment(loop)},
             run=script(loop),
         )
 

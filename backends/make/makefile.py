@@ -45,15 +45,13 @@ def makefile(program: Program, options: MakeOptions) -> str:
     if values := units.values():
         table += ["", *define(prefix, "RDC_VALUES", values)]
     modules = list(needs.modules(units))
-    verbs = [verb for verb in VERBS if verb != "answer" or "asks" in modules]
-    state = f"{options.state_dir.rstrip('/') or '/'}/{re.sub(r'[^A-Za-z0-9._-]', '-', program.name)}.make"
-    takes = [*CONTROLS, *(declared.name for declared in program.inputs)]
-    variables = [*CONTROLS, *(variable(number) for number, _ in enumerate(program.inputs, 1))]
     asks = "asks" in modules
+    verbs = [verb for verb in VERBS if verb != "answer" or asks]
+    state = f"{options.state_dir.rstrip('/') or '/'}/{re.sub(r'[^A-Za-z0-9._-]', '-', program.name)}.make"
     return render(
         "makefile.mk.jinja",
         p=prefix,
-        operator=Operator(program, units, prefix, asks) if is_full else None,
+        operator=Operator(program, units, prefix, asks, needs.calls_others) if is_full else None,
         scope=f"$({prefix}RDC_TARGETS): " if prefix else "",
         title=comment(visible(program.title or program.name)),
         mark=MARK,
@@ -71,7 +69,7 @@ def makefile(program: Program, options: MakeOptions) -> str:
         alone=" ".join(units.names.nodes[node.id] for node in program.nodes if is_unit(node)),
         verbs=" ".join(prefix + verb for verb in verbs),
         asks=asks,
-        takes=" ".join(f"{name}:{as_what}" for name, as_what in zip(takes, variables, strict=True)),
+        takes=_takes(program),
         parts=" ".join(prefix + part(module).name for module in modules),
         driver=[part(module) for module in ("core", *OF_VERBS, *modules)],
     )
@@ -86,6 +84,13 @@ def _written(units: Units, node: Node, rules: list[Rule], prefix: str) -> Writte
         if rule.unit == node.id
     ]
     return Written(tuple(units.heading(node)), tuple(lines))
+
+
+def _takes(program: Program) -> str:
+    """The names of what make is given, and what the driver is given it as."""
+    names = [*CONTROLS, *(declared.name for declared in program.inputs)]
+    variables = [*CONTROLS, *(variable(number) for number, _ in enumerate(program.inputs, 1))]
+    return " ".join(f"{name}:{as_what}" for name, as_what in zip(names, variables, strict=True))
 
 
 def _needs(program: Program, needs: Needs) -> str:

@@ -13,7 +13,7 @@ from backends.make.texts import visible
 from backends.make.units import Units
 from compiler.ir.edges import Effect, Set
 from compiler.ir.program import Jump, Program, jumps_of
-from compiler.ir.tasks import Agent, Ask, Parallel, Tool
+from compiler.ir.tasks import Ask
 
 VERBS = ("goto", "history")
 """The targets that belong to the operator alone."""
@@ -21,12 +21,16 @@ VERBS = ("goto", "history")
 
 @dataclass(frozen=True)
 class Operator:
-    """The operator's section of the Makefile of a program. `asks`: the driver has the module for questions."""
+    """The operator's section of the Makefile of a program. `asks`: the driver has the module for questions.
+
+    `calls_others`: the program calls agents or tools itself; these agents then answer its questions too.
+    """
 
     program: Program
     units: Units
     prefix: str
     asks: bool
+    calls_others: bool
 
     @property
     def verbs(self) -> tuple[str, ...]:
@@ -40,11 +44,8 @@ class Operator:
 
     @property
     def delegates(self) -> bool:
-        """Whether an agent can answer prompts; where the program calls agents itself, they answer its questions too."""
-        tasks = [node.task for node in self.program.nodes]
-        return any(isinstance(task, Ask) for task in tasks) and not any(
-            isinstance(task, Agent | Parallel | Tool) for task in tasks
-        )
+        """Whether the section has what lets an agent answer prompts."""
+        return not self.calls_others and any(isinstance(node.task, Ask) for node in self.program.nodes)
 
     @cached_property
     def parts(self) -> list[Part]:

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib.resources import files
 
 from backends.make.blocks import define
@@ -16,6 +16,7 @@ from compiler.ir.edges import Keep
 from compiler.ir.features import Feature, features_of
 from compiler.ir.program import Program, texts_of
 from compiler.ir.tasks import Agent, Ask, Gate, Parallel, Shell, Tool
+from compiler.passes import optimise
 
 OF_VERBS = ("resume", "status", "help", "alone", "clearing")
 """The modules that are handed over for what make is told to do; the others are for what a program has."""
@@ -97,14 +98,23 @@ class Needs:
         extracts = any(isinstance(effect, Keep) and effect.extract is not None for effect in effects)
         return self._calls or extracts or any(declared.pattern is not None for declared in self.program.inputs)
 
+    @property
+    def calls_others(self) -> bool:
+        """Whether a run comes to agents or tools, unless its operator takes it there."""
+        return self.needs_helper and bool(json.loads(self._wanted))
+
+    @cached_property
+    def _wanted(self) -> str:
+        return wanted(optimise(self.program))
+
     def has(self, *kinds: type) -> bool:
         """Whether the program has a task of one of some kinds."""
         return any(isinstance(node.task, kinds) for node in self.program.nodes)
 
     def texts(self, prefix: str) -> Iterator[str]:
         """The blocks of what is said to agents and tools, and of the programs for python3."""
-        if self.needs_helper and json.loads(wanted(self.program)):
-            yield from define(prefix, "python_wanted", wanted(self.program))
+        if self.calls_others:
+            yield from define(prefix, "python_wanted", self._wanted)
             yield from define(prefix, "python_question", QUESTION)
         if self.program.inputs or (self.has(Ask, Gate) and not self.is_simple):
             yield from define(prefix, "python_json", json_lines())

@@ -9,7 +9,7 @@ from typing import assert_never
 from backends.picture.conditions import past_of_marks, retry_limit
 from backends.picture.naming import LONGEST_SHOWN, Naming, one_line, printable, shown
 from compiler.ir.edges import Clear, Keep
-from compiler.ir.program import Input, Node, Program, Settings, texts_of
+from compiler.ir.program import Input, Node, Program, Settings
 from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Task, Tool
 
 WIDTH = 24
@@ -84,11 +84,10 @@ def kept_texts(node: Node, names: Naming) -> Iterator[str]:
     """The slots that a node reads, writes and clears; what arrows ask of slots stands on them."""
     if not names.slots:
         return
-    referred = (reference.register for text in texts_of(node) for reference in text.references)
-    given = (variable.register for variable in node.variables)
     effects = [effect for edge in node.edges for effect in edge.effects]
-    yield from _slots("reads", (name for name in (*referred, *given) if name in names.slots))
-    yield from _slots("writes", (_kept(effect) for effect in effects if isinstance(effect, Keep)))
+    written = names.flow.writes[node.id]
+    yield from _slots("reads", names.flow.reads[node.id])
+    yield from _slots("writes", (_kept(item) for item in effects if isinstance(item, Keep) and item.slot in written))
     yield from _slots("clears", (effect.slot for effect in effects if isinstance(effect, Clear)))
 
 
@@ -104,10 +103,12 @@ def _slots(verb: str, slots: Iterable[str]) -> Lines:
 
 
 def notes(program: Program) -> Lines:
-    """What a picture says of a whole program beneath its title: its inputs and its limit."""
+    """What a picture says of a whole program beneath its title: its inputs, its secrets and its limit."""
     found = [_input(declared) for declared in program.inputs[:MOST_INPUTS]]
     if len(program.inputs) > MOST_INPUTS:
         found.append(f"and {len(program.inputs) - MOST_INPUTS} more inputs")
+    if program.secrets:
+        found.append(one_line(f"needs the secrets {', '.join(program.secrets)}"))
     if program.limit is not None:
         found.append(f"at most {program.limit} units are run")
     return tuple(found)

@@ -67,7 +67,7 @@ def difference(old: Picture, new: Picture) -> Difference:
         ),
         renumbered=tuple(pair for pair in pairs if pair.old.id != pair.new.id),
         start=_start(old, new, matching),
-        notes=_one_sided(old.notes, new.notes),
+        notes=_one_sided((*old.notes, *old.values), (*new.notes, *new.values)),
         redirected=tuple(_redirected(old, new, matching)),
         opened=tuple(end for key, end in after.items() if key not in before),
         closed=tuple(end for key, end in before.items() if key not in after),

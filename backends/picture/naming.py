@@ -1,10 +1,11 @@
-"""What a picture calls things: units by short names, counters by what they are for."""
+"""What a picture calls things: units by short names, counters by what they are for; and who uses which texts."""
 
 from __future__ import annotations
 
 from collections.abc import Container, Iterable
 from dataclasses import dataclass
 
+from compiler.analyses.values import value_flow
 from compiler.ir.program import Group, Program, Register, scope_members
 from compiler.ir.texts import Text
 
@@ -49,6 +50,7 @@ class Naming:
         members = scope_members(program.registers)
         self._plain_scopes = {name for name, found in members.items() if not all(item.role for item in found)}
         self.slots = frozenset(slot.name for slot in program.slots)
+        self.flow = value_flow(program)
 
     def short(self, name: str, group: str) -> str:
         """The name of a node, a group or a register as it is shown in a group."""

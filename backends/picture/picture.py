@@ -14,6 +14,7 @@ from backends.picture.arrows import Arrow, Mark, arrows
 from backends.picture.captions import Lines, caption, kept_texts, notes
 from backends.picture.loops import Placement, place
 from backends.picture.naming import Naming
+from compiler.ir.edges import value_names
 from compiler.ir.program import Group, Node, Program, without_jumps
 from compiler.ir.tasks import Branch, End
 from compiler.passes.remove_impossible_edges import remove_impossible_edges
@@ -54,13 +55,17 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """Boxes and frames in document order, the box where a run begins, and what is to be said of the whole."""
+    """Boxes and frames in document order, the box where a run begins, and what is to be said of the whole.
+
+    `values` says which values commands can give; no picture shows that, but a comparison does.
+    """
 
     entry: str
     boxes: tuple[Box, ...]
     frames: tuple[Frame, ...]
     arrows: tuple[Arrow, ...]
     notes: Lines = ()
+    values: Lines = ()
 
 
 def picture(program: Program) -> Picture:
@@ -75,6 +80,7 @@ def picture(program: Program) -> Picture:
         tuple(_frames(program, names, placement)),
         tuple(arrow for node in program.nodes for arrow in arrows(node, names)),
         notes(program),
+        tuple(f"value {name}" for name in value_names(edge for node in program.nodes for edge in node.edges)),
     )
 
 

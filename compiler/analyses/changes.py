@@ -29,6 +29,8 @@ def node_parts(old: Node, new: Node) -> Iterator[str]:
             yield item.name
     if old.settings != new.settings:
         yield "settings"
+    if old.constants != new.constants:
+        yield "environment"
 
 
 def group_parts(old: Group, new: Group) -> Iterator[str]:

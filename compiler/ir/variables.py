@@ -34,8 +34,8 @@ def is_reserved(name: str) -> bool:
 def reserved_because(name: str) -> str:
     """Who gives the variable of this name a meaning, as the end of a sentence; "" if nobody does."""
     if name in _OF_THE_SHELL:
-        return "it has a meaning for shells"
+        return "the shell gives this variable a meaning"
     if name.startswith(_OF_RDC):
-        return f"names that begin with {_OF_RDC} are rdc's own"
+        return f"names that begin with {_OF_RDC} belong to rdc"
     beginning = next((item for item in _OF_THE_LOADER if name.startswith(item)), "")
-    return f"names that begin with {beginning} have a meaning for the loader of programs" if beginning else ""
+    return f"the loader of programs reads variables that begin with {beginning}" if beginning else ""

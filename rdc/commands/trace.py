@@ -87,12 +87,15 @@ def _one(program: Program, decide: Decide, inputs: dict[str, str], limit: int, o
     from compiler.ir.semantics import Machine  # noqa: PLC0415
     from compiler.ir.walks import walk  # noqa: PLC0415
     from rdc.walks import json, text  # noqa: PLC0415
+    from rdc.walks.inputs import show_facts, show_inputs, with_stand_ins  # noqa: PLC0415
 
     machine = Machine(program)
-    found = walk(machine, decide, limit, inputs)
+    full = with_stand_ins(program, inputs)
+    found = walk(machine, decide, limit, full)
     if output == "json":
         return json.write(program, [found], complete=False)
-    return "\n".join([*text.show_visits(program, found), f"=> {text.show_end(machine, found)}"])
+    begin = [*show_inputs(program, inputs, full), *show_facts(program)]
+    return "\n".join([*begin, *text.show_visits(program, found), f"=> {text.show_end(machine, found)}"])
 
 
 def _decide(outcomes: str, otherwise: str, program: Program) -> Decide:

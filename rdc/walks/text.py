@@ -26,10 +26,15 @@ def show_visits(program: Program, walk: Walk, jump: str = "goto") -> Iterator[st
 
     `jump` is what the format calls the operator's jump.
     """
-    lines = list(_visits(program, walk.visits))
+    lines = [[line, *_values(made)] for line, made in zip(_visits(program, walk.visits), walk.visits, strict=True)]
     for place, unit in reversed(walk.jumps):
-        lines.insert(place, visible(f"({jump} {unit})"))
-    yield from lines
+        lines.insert(place, [visible(f"({jump} {unit})")])
+    yield from (line for group in lines for line in group)
+
+
+def _values(made: Visit) -> Iterator[str]:
+    """The values that a unit gave (E2)."""
+    return (visible(f"  {name} = {value}") for name, value in made.outcome.values)
 
 
 def _visits(program: Program, visits: Sequence[Visit]) -> Iterator[str]:

@@ -465,6 +465,10 @@ def test_what_takes_too_long_is_ended(tmp_path: Path) -> None:
     command = made.script("agent", "echo $$ >> pids; echo OK; sleep 60")
     done = made.make(f"AGENT={command}")
     assert done.stdout.decode().splitlines()[-1] == "rdc: COMPLETE", done.stderr
+    assert "    FAIL  timeout, 1." in done.stderr.decode()
+    status = made.make("status").stdout.decode()
+    assert "fail 1  (timeout, 1." in status
+    assert "fail 2  (exit code 1, 0." in status
     assert done.stderr.decode().count("    out of time\n") == 2
     assert all(is_gone(int(pid)) for pid in made.read("pids").split())
 

@@ -7,6 +7,8 @@ import re
 import shutil
 import signal
 import subprocess
+import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,6 +19,8 @@ from compiler.ir.edges import Add, Clear, Set
 from compiler.ir.program import Entering, Group, Jump, Register, jumps_of
 from compiler.ir.semantics import Machine, Outcome, State
 from compiler.ir.texts import text
+from rdc.trials.make import Leg, run_moved
+from rdc.trials.run import Setting, TrialError
 from tests.backends.makefiles import BOTH, FLOW, PATIENCE, PLAIN, Place, environment, kill_all, last_line
 from tests.backends.programs import AT, Made, ask, node, program, ref, shell, slots, when, words
 
@@ -240,7 +244,29 @@ def test_basic_leaves_it_out(tmp_path: Path) -> None:
     assert place.lines("log") == []
 
 
+def test_a_trial_is_driven_in_parts(tmp_path: Path) -> None:
+    """As scenarios with `rd goto` need it: prompted or not, with the same answers in each part."""
+    workspace, scratch = tmp_path / "workspace", tmp_path / "scratch"
+    for folder in (workspace, scratch):
+        folder.mkdir()
+    place = Place(tmp_path, FLOW)
+    whole = compile_file(str(tmp_path / "main.runbook.md")).program
+    assert whole
+    setting = Setting(whole, {}, (), workspace, scratch, PATIENCE, is_rehearsal=True)
+    legs = [Leg("", ("pass", "yes")), Leg("1", ("pass", "yes")), Leg("4", ("pass",))]
+    done = run_moved(setting, legs, prompted=True)
+    assert (done.result, done.message) == ("COMPLETE", "Out it goes")
+    assert [step.unit for step in done.steps] == ["1", "2", "1", "2", "4"]
+    assert not (workspace / "log").exists()
+    with pytest.raises(TrialError, match="goto UNIT=9"):
+        run_moved(replace(setting, workspace=place.folder), [Leg("", ()), Leg("9", ())], prompted=False)
+    assert place.lines("log") == ["build"]
+
+
 # --- Kills ------------------------------------------------------------------------------------------------------------
+
+
+KILLS = 12
 
 
 @pytest.mark.parametrize("verb", ["goto", "answer"])
@@ -253,8 +279,11 @@ def test_killed_at_any_instant_it_is_recorded_whole_or_not_at_all(verb: str, tmp
     place = Place(tmp_path, FLOW)
     place.make()
     shutil.copytree(tmp_path / ".rdc", tmp_path / "kept", symlinks=True)
-    moments, done = random.Random(verb), 0
-    for _ in range(24):
+    began = time.monotonic()
+    place.make(*words_of[verb])
+    usual = time.monotonic() - began
+    done = 0
+    for number in range(KILLS + 1):
         shutil.rmtree(tmp_path / ".rdc")
         shutil.copytree(tmp_path / "kept", tmp_path / ".rdc", symlinks=True)
         process = subprocess.Popen(
@@ -262,7 +291,7 @@ def test_killed_at_any_instant_it_is_recorded_whole_or_not_at_all(verb: str, tmp
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
         )  # fmt: skip
         try:
-            process.wait(moments.uniform(0, 0.07))
+            process.wait(usual * 2 * number / KILLS if number < KILLS else PATIENCE)
         except subprocess.TimeoutExpired:
             kill_all(process.pid)
         process.wait(PATIENCE)
@@ -273,7 +302,7 @@ def test_killed_at_any_instant_it_is_recorded_whole_or_not_at_all(verb: str, tmp
         assert end == (waits[verb] if is_recorded else "rdc: WAITING 2")
         if is_recorded:
             assert "by ann: why not)" in place.make("status").stdout
-    assert 0 < done < 24
+    assert 0 < done <= KILLS
 
 
 def test_a_moved_run_that_is_killed_goes_on_at_the_same_place_with_its_registers(tmp_path: Path) -> None:

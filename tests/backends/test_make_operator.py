@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
+from backends.make import MakeBackend
+from compiler.driver import compile_file
 from compiler.ir.edges import Keep
 from compiler.ir.program import Program, Variable
-from compiler.ir.texts import text
 from tests.backends.makefiles import FLOW, PLAIN, SLOW, Place, environment, kill_all, last_line
 from tests.backends.programs import Made, ask, node, program, ref, shell, slots, when, words
 from tests.backends.test_make_terminal import at_terminal
@@ -49,10 +49,9 @@ def test_who_and_why_are_texts_and_nothing_else(evil: str, tmp_path: Path) -> No
     for verb in ("resume", "status", "history", "help"):
         place.make(verb, f"BY={evil}", f"NOTE={evil}", f"VALUE={evil}", f"KEEP={evil}", f"UNIT={evil}", f"ALL={evil}")
     shown = place.make("status").stdout
-    plain = evil.replace("\x1b", "?").replace("\u202e", "?").replace("\udcff\udc80", "\udcff\udc80")
-    if "\udcff" not in evil:
-        assert f"yes 2 Look at it  (0.0 s, CONTINUE, by {plain}: {plain})\n" in re.sub(r"0\.\d s", "0.0 s", shown)
-        assert f"goto 3 Look again  (by {plain}: {plain})\n" in shown
+    plain = re.sub("[\x1b\u202e\udc80-\udcff]", "?", evil)
+    assert f"yes 2 Look at it  (0.0 s, by {plain}: {plain})\n" in re.sub(r"0\.\d s", "0.0 s", shown)
+    assert f"goto 3 Look again  (by {plain}: {plain})\n" in shown
     assert "\x1b" not in shown
     assert journal(place).count("\n") == 6 + 1
     assert not list(tmp_path.rglob("canary*"))
@@ -78,7 +77,7 @@ def test_the_decision_about_an_interrupted_unit_has_a_name(tmp_path: Path) -> No
     place = Place(tmp_path, SLOW)
     for words_of, line in (
         (["RERUN=1"], "rerun 2 Wait  (by ann: try it)"),
-        (["ASSUME=fail"], "fail 2 Wait  (0.0 s, by ann: try it)"),
+        (["ASSUME=fail"], "fail 2 Wait  (0.0 s, STOP, by ann: try it)"),
     ):
         process = place.start(*(["resume", "RERUN=1"] if place.lines("began") else []))
         kill_all(process.pid)
@@ -114,7 +113,7 @@ def test_nothing_of_a_damaged_journal_is_believed_or_evaluated(line: str, flow: 
     ):
         path.write_text(f"{whole}{record} | {record}\n", encoding="ascii")
         done = flow.make(*words_of)
-        assert "not found" not in done.stderr and "Syntax" not in done.stderr, (words_of, done.stderr)
+        assert not re.search("not found|[Ss]yntax", done.stderr), (words_of, done.stderr)
     assert not list(flow.folder.rglob("canary*"))
 
 
@@ -208,8 +207,10 @@ def test_values_are_given_with_an_outcome_that_is_assumed(tmp_path: Path) -> Non
 # --- Agents -----------------------------------------------------------------------------------------------------------
 
 AGENT = "# A\n\n## 1. Look\n\nIs it `good`?\n\n```text\nwith this\n```\n\n- YES: COMPLETE\n- NO: STOP\n"
-SAID = {"PASS": True, "yes\n\n": True, "no\nOk.\n \n": True, "**yes**": True, "NO": False, "fail": False, "it passed": False,
-        "pass\nbut": False, "": False, "pass; exit 3": False, "pa\\033ss": True, "$(touch canary)\nyes": True}  # fmt: skip
+SAID = {
+    **dict.fromkeys(["PASS", "yes\n\n", "no\nOk.\n \n", "**yes**", "pa\\033ss", "$(touch canary)\nyes"], True),
+    **dict.fromkeys(["NO", "fail", "it passed", "pass\nbut", "", "pass; exit 3"], False),
+}
 
 
 @pytest.mark.parametrize("said", SAID)
@@ -330,6 +331,44 @@ def test_shells_and_awks_of_all_kinds_do_it(kind: dict[str, str], tmp_path: Path
     assert make("history", "AS=x").endswith(" COMPLETE\n")
 
 
+@pytest.mark.parametrize("evil", EVIL[:3])
+def test_with_a_prefix_it_is_text_too(evil: str, tmp_path: Path) -> None:
+    Place(tmp_path, FLOW)
+    whole = compile_file(str(tmp_path / "main.runbook.md")).program
+    assert whole
+    text = MakeBackend().emit(whole, {"prefix": "deploy-"}).text or ""
+    (tmp_path / "deploy.mk").write_text(text, encoding="utf-8")
+    (tmp_path / "Makefile").write_text("include deploy.mk\n", encoding="utf-8")
+
+    def make(*given: str) -> str:
+        done = subprocess.run(["make", *given], cwd=tmp_path, env=environment({}), capture_output=True, check=False)
+        return done.stdout.decode()
+
+    make("deploy-run")
+    for verb in ("answer", "goto", "status", "history", "resume"):
+        make(f"deploy-{verb}", *(f"{name}={evil}" for name in ("BY", "UNIT", "RESULT", "VALUE", "KEEP", "ALL", "AS")))
+    make("deploy-answer", "UNIT=2", "RESULT=yes", f"NOTE={evil}", "BY=ann")
+    assert f", by ann: {evil})\n" in make("deploy-status")
+    make("deploy-goto", "UNIT=4")
+    assert make("deploy-resume").endswith("rdc: COMPLETE Out it goes\n")
+    assert not list(tmp_path.rglob("canary*"))
+
+
+def test_an_agent_answers_prompts_among_values(tmp_path: Path) -> None:
+    whole = program(
+        node("0", ask("input", prompt="Name?"), when("pass", "1", Keep("v"))),
+        node("1", ask("yes_no", prompt=words("Is ", ref("v"), " so?")), when("pass", "done", Keep("said")),
+             when("fail", "stop"), variables=(Variable("V", "v"),)),
+        message=words(ref("said")),
+        slots=slots("v", "said"),
+    )  # fmt: skip
+    made = Made(tmp_path, whole)
+    assert made.end("AGENT=false") == "rdc: WAITING 0", "it answers no question for a text"
+    made.make("answer", "UNIT=0", "RESULT=it's $(x)")
+    assert made.end("resume", 'AGENT=cat > given; printf "%s\\nYES\\n" "$V"') == "rdc: COMPLETE it's $(x) YES"
+    assert made.read("given").startswith(b"Is it's $(x) so?\n\n")
+
+
 def test_help_names_all_of_it(flow: Place) -> None:
     shown = flow.make("help").stdout
     for word in (
@@ -345,5 +384,3 @@ def test_help_names_all_of_it(flow: Place) -> None:
         "history KEEP=",
     ):
         assert word in shown
-    assert shutil.which("make")
-    assert text("")

@@ -20,7 +20,8 @@ from backends.python.calls import WORDS, calls
 from backends.python.literals import prose
 from backends.python.table import table
 from compiler.driver import compile_file
-from compiler.ir.program import Program
+from compiler.ir.edges import Set
+from compiler.ir.program import Constant, Jump, Program, Variable
 from compiler.ir.serialise import from_json
 from compiler.passes import optimise
 from runtime_shim.built import built, unframed
@@ -28,7 +29,7 @@ from tests.equivalence.cases import Case
 from tests.equivalence.compiled import compiled
 from tests.equivalence.strategies import cases
 from tests.programs.strategies import random_case
-from tests.runtime_shim.shim_programs import Agent, Gate, Parallel, Task, Tool, agent, node, program, sh, text
+from tests.runtime_shim.shim_programs import Agent, Gate, Parallel, Register, Task, Tool, agent, node, program, sh, text
 
 SEPARATOR = "# " + "-" * 117
 FEW = settings(max_examples=60, suppress_health_check=list(HealthCheck), deadline=None)
@@ -99,13 +100,13 @@ def test_a_title_does_not_choose_the_encoding(tmp_path: Path) -> None:
     assert "Do +AA0-" in done.stdout
 
 
-def document(folder: Path, body: str) -> str:
+def document(folder: Path, body: str, **options: object) -> str:
     """The Python file that a document becomes."""
     path = folder / "main.runbook.md"
     path.write_text(body, encoding="utf-8")
     made = compile_file(str(path)).program
     assert made
-    found = emitted(made).text
+    found = emitted(made, **options).text
     assert found
     return found
 
@@ -129,7 +130,26 @@ BUDGETS = {
         COMMANDS + "\n## 3. All\n\nThink.\n\n### 3.1 One\n\n```bash\ntrue\n```\n\n### 3.2 Two\n\n```bash\ntrue\n```\n",
     ),
 }
-"""The most lines below the separator, blank ones and explanations among them."""
+"""The most lines below the separator, blank ones and explanations among them, without what operators ask for."""
+
+OPERATORS = {"commands": (1115, 780), "questions": (1100, 925), "both": (1270, 860), "groups": (1140, 780)}
+"""The most lines with it: of what Python compiles for every call, and of what is loaded where a call asks for it."""
+
+
+def halves(source: str) -> tuple[str, str]:
+    """A program without what is loaded late, and that alone."""
+    before, begins, rest = source.partition("\nOPERATORS = r'''\n")
+    late, ends, after = rest.partition("\n'''\n")
+    assert begins
+    assert ends
+    return before + after, late
+
+
+def whole(source: str) -> str:
+    """A program as Python has it when everything is loaded."""
+    before, late = halves(source)
+    start, line, main = before.rpartition("\nif __name__ ==")
+    return f"{start.replace('exec(OPERATORS, globals())', 'None')}\n{late}\n{line}{main}"
 
 
 def length(text_: str) -> int:
@@ -141,21 +161,25 @@ def length(text_: str) -> int:
 @pytest.mark.parametrize("name", BUDGETS)
 def test_the_runtime_of_a_runbook_keeps_its_budget(name: str, tmp_path: Path) -> None:
     most, body = BUDGETS[name]
-    assert length(document(tmp_path, body)) <= most
+    assert length(document(tmp_path, body, operator="basic")) <= most
+    at_once, late = halves(document(tmp_path, body))
+    most_at_once, most_late = OPERATORS[name]
+    assert length(at_once) <= most_at_once
+    assert late.count("\n") <= most_late
 
 
 PROGRAMS: dict[str, tuple[int, Task]] = {
     "agent": (1665, agent("Hello")),
-    "tool": (1575, Tool("c", "t", text("{}"))),
+    "tool": (1580, Tool("c", "t", text("{}"))),
     "gate": (1135, Gate("", text(""))),
-    "parallel": (1725, Parallel((Agent("", text("a")), Agent("", text("b"))), "all")),
+    "parallel": (1730, Parallel((Agent("", text("a")), Agent("", text("b"))), "all")),
 }
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_the_runtime_of_a_program_keeps_its_budget(name: str) -> None:
     most, task = PROGRAMS[name]
-    source = emitted(program(node("1", task))).text
+    source = emitted(program(node("1", task)), operator="basic").text
     assert source
     assert length(source) <= most
 
@@ -179,13 +203,14 @@ def test_all_that_a_runtime_mentions_is_in_it(name: str, tmp_path: Path) -> None
     is_runbook = name in BUDGETS
     source = document(tmp_path, BUDGETS[name][1]) if is_runbook else emitted(program(node("1", PROGRAMS[name][1]))).text
     assert source
+    source = whole(source)
     ast.parse(source, feature_version=(3, 9))
     assert undefined(source) == set()
     assert undefined(source.replace("\ndef unframed(", "\ndef renamed(")) == {"unframed"}, "it would be noticed"
 
 
 def test_what_a_program_does_not_have_is_not_bundled(tmp_path: Path) -> None:
-    source = document(tmp_path, COMMANDS)
+    source = document(tmp_path, COMMANDS, operator="basic")
     for absent in (
         "import argparse",
         "import typing",
@@ -199,8 +224,35 @@ def test_what_a_program_does_not_have_is_not_bundled(tmp_path: Path) -> None:
         "read_lines",
         "# for: ",
         "in OPENS",
+        "OPERATORS",
+        "goto",
     ):
         assert absent not in source
+    full = document(tmp_path, COMMANDS)
+    for absent in ("import argparse", "class Groups", "class Secrets", "--agent COMMAND", "# for: ", "exchange("):
+        assert absent not in full
+
+
+def test_the_part_above_the_runtime_does_not_tell_the_options(tmp_path: Path) -> None:
+    basic, full = (document(tmp_path, COMMANDS, operator=word).partition(SEPARATOR)[0] for word in ("basic", "full"))
+    assert basic == full
+
+
+JUMPS = (Jump("1", "1", (), (Set("n", 1),)),)
+
+
+def test_secrets_constants_and_jumps_are_said_in_calls() -> None:
+    made = program(
+        node("1", sh("true"), constants=(Constant("MODE", "a\nb"),), variables=(Variable("N", "n"),)),
+        secrets=("TOKEN",),
+        registers=(Register("n", "", 0),),
+        jumps=JUMPS,
+    )
+    same(made)
+    before = (emitted(made).text or "").partition(SEPARATOR)[0]
+    assert 'secrets=["TOKEN"]' in before
+    assert "jumps={" in before
+    assert "jumps={" not in (emitted(made, operator="basic").text or "")
 
 
 def test_what_a_program_has_is_bundled(tmp_path: Path) -> None:

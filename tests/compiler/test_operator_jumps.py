@@ -113,12 +113,15 @@ def test_units_that_only_a_jump_reaches_stay_where_jumps_are_offered(tmp_path: P
     assert "Cleanup" not in optimise(program, jumps=False).index()
 
 
-def test_an_outcome_that_is_kept_by_a_jump_within_the_step_still_counts(tmp_path: Path) -> None:
-    program = program_of(tmp_path, MARKED)
-    machine = Machine(optimise(program))
+def test_a_transition_that_only_a_run_with_a_jump_takes_stays(tmp_path: Path) -> None:
+    text = MARKED.replace("### 1.1 B\n", "### 1.1 B\n- PASS: GOTO 3\n").replace(
+        "### 1.2 C\n- FAIL: CONTINUE\n", "### 1.2 C\n"
+    )
+    machine = Machine(optimise(program_of(tmp_path, text)))
+    state = machine.jump(machine.start(), "1.2")
+    assert machine.advance(state, Outcome(Verdict.PASS)).state.node == "2"
     state = machine.advance(machine.start(), Outcome(Verdict.FAIL)).state
-    state = machine.jump(state, "1.2")
-    assert machine.advance(state, Outcome(Verdict.PASS)).state.node == "3"
+    assert machine.advance(machine.jump(state, "1.2"), Outcome(Verdict.PASS)).state.node == "3"
 
 
 @pytest.mark.parametrize("unit", ["1", "1/a.runbook.md"])

@@ -24,7 +24,7 @@ from compiler.ir.program import Program
 
 from .difference import same
 from .scenario import FOLDER_VARIABLE, Scenario, with_walk
-from .visits import Visit, Walk
+from .visits import Jump, Visit, Walk
 
 PROMPT = "?"
 """Stands in place of the file where a prompt is visited."""
@@ -162,7 +162,41 @@ class Trial:
     def environment(self) -> Mapping[str, str]:
         """The environment to run the program in: without what another run may have left."""
         clean = {name: value for name, value in os.environ.items() if not name.startswith(("RDC_", "MAKE", "MFLAGS"))}
-        return clean | {FOLDER_VARIABLE: str(self.folder)}
+        return clean | {FOLDER_VARIABLE: str(self.folder)} | self.secrets
+
+    @property
+    def inputs(self) -> dict[str, str]:
+        """The inputs that are given to the run, by their names."""
+        return dict(self.scenario.walk.given.inputs)
+
+    @property
+    def secrets(self) -> dict[str, str]:
+        """The secrets by their names."""
+        return dict(self.scenario.walk.given.secrets)
+
+    def stops(self, *, is_prompted: bool = False) -> Iterator[Visit | Jump]:
+        """What is done each time that the run stops: a prompt is answered, or the operator jumps.
+
+        In a prompted run commands are prompts too.
+        """
+        walk = self.scenario.walk
+        jumps = list(walk.jumps)
+        for visit, _ in walk.visits:
+            while jumps and jumps[0].index == visit.index:
+                yield jumps.pop(0)
+            if is_prompted or not visit.is_command:
+                yield visit
+        yield from jumps
+
+    def check_secrets(self, *texts: str) -> None:
+        """No secret, and no line of one, stands in what was said, or in any file of the folder `.rdc`."""
+        paths = [path for path in sorted((self.folder / ".rdc").rglob("*")) if path.is_file()]
+        kept = {"what was said": "".join(texts).encode(), **{str(path): path.read_bytes() for path in paths}}
+        for secret in {part for value in self.secrets.values() for part in (value, *value.splitlines())}:
+            written = (secret, json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1])
+            for place, content in kept.items():
+                found = [text for text in written if text.encode() in content]
+                same(f"secrets in {place}", found, [])
 
     @property
     def end(self) -> str:

@@ -173,7 +173,8 @@ def cases(draw: st.DrawFn, most: int | None = None) -> Case:
     """
     found = draw(files())
     runbook = draw(runbooks(tuple(found), most or draw(st.sampled_from([4] * 7 + [14]))))
-    inside = included(runbook, found)
+    leads_to = included(runbook, found)
+    inside = {path: found[path] for path in found if path in leads_to}
     case = Case(runbook, inside, draw(styles()), draw(outcomes()), draw(st.sampled_from(MAINS)))
     if draw(st.integers(0, 3)) == 3:
         case = replace(case, jumps=draw(jumps()))

@@ -119,7 +119,7 @@ GIVEN = (
     "::set-output name=x::y",
     "été 🚀 ß –",
     "null",
-    "long " * 40,
+    "long " * 40 + "end",
 )
 """For inputs: what a person gives on one line, without blanks around it."""
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from tests.programs.values import values_of
+
 End = tuple[str, str]
 Instances = tuple[int | None, int | None]
 
@@ -26,6 +28,11 @@ class Beyond:
     timeout: int | None = None
     waits: int = 0
     shown: str = ""
+
+    @property
+    def given(self) -> tuple[tuple[str, str], ...]:
+        """The values as they are written, for a person who gives them."""
+        return tuple(values_of(self.writes, [name for name, _ in self.values]).items()) if self.values else ()
 
     @property
     def hangs(self) -> bool:

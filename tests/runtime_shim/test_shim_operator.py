@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from backends.python import PythonBackend
 from compiler.ir.edges import Reset, Set
 from compiler.ir.program import Constant, Entering, Group, Jump
 from runtime_shim.journal import read_journal
@@ -19,6 +20,7 @@ from runtime_shim.state import replay
 from tests.runtime_shim.shim_process import LOOP, Place, Screen, Table, ask, kill, program, shell, wait_until
 from tests.runtime_shim.shim_programs import (
     ORIGIN,
+    Ask,
     Compiled,
     Keep,
     Program,
@@ -165,7 +167,7 @@ def test_goto_that_is_killed_at_any_time_has_moved_the_run_or_not(tmp_path: Path
     for _ in range(12):
         target = moments.choice("1234")
         process = place.start("goto", target)
-        time.sleep(moments.uniform(0.02, 0.15))
+        time.sleep(moments.uniform(0.02, 0.4))
         kill(process)
         status = json.loads(place.run("status", "--json").out)
         found = sum(word.endswith(" goto") for word in place.walk())
@@ -490,7 +492,7 @@ def test_secrets_are_kept_nowhere(tmp_path: Path) -> None:
     place = Compiled(tmp_path, SECRET)
     place.bundle()
     values = {"TOKEN": "hunter2", "KEY": "first line\nhunter22"}
-    place.run("run", "--logs", "--events", "events", "--notify", "cat > told", **values)
+    place.run("run", "--logs", "--events", "events", "--notify", "cat > told", cwd=None, **values)
     assert place.text("mode") == "a 'b'\n$x"
     assert place.slots()["out"] == "***"
     kept = "".join(path.read_text() for path in place.journal.parent.rglob("*") if path.is_file())
@@ -498,7 +500,7 @@ def test_secrets_are_kept_nowhere(tmp_path: Path) -> None:
     assert "***" in kept
     for secret in ("hunter2", "first line"):
         assert secret not in kept
-    assert place.run("goto", "0", "--note", "it was hunter22", **values).code == 0
+    assert place.run("goto", "0", "--note", "it was hunter22", cwd=None, **values).code == 0
     assert place.records()[-1]["note"] == "it was ***"
     assert place.run("resume", TOKEN="x").last.startswith("rdc: error: secrets are missing: KEY;")
     assert "hunter2" not in place.run("resume", "--logs", TOKEN="a", KEY="b").err
@@ -524,3 +526,51 @@ def test_a_timeout_is_called_so(tmp_path: Path) -> None:
     done = place.run("run")
     assert "FAIL  timeout after 1.0 s" in done.err
     assert "        timeout after 1.0 s\n" in place.run("status").out
+
+
+# --- In the files that are generated ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("runtime", ["bundled", "shared"])
+def test_generated_files_can_do_it_too(runtime: str, tmp_path: Path) -> None:
+    commands = compiled(node("1", sh("touch x; exit 3"), edge("2", "pass"), edge("STOP")), node("2", sh("touch y")))
+    place = emitted(tmp_path, commands, runtime=runtime)
+    assert place.run("run", "--logs", "--notify", "true", "--as", "a").code == 1
+    assert "exit code 3" in place.run("status", "--as", "a").out
+    assert place.run("goto", "2", "--as", "a").code == 0
+    assert place.run("resume", "--as", "a").code == 0
+    assert place.run("run", "--prompted").code == 75
+    (tmp_path / "answers").write_text("1 pass\npass\n")
+    assert place.run("resume", "--answers", "answers").code == 0
+    assert "COMPLETE" in place.run("status", "--all").out
+    assert place.run("history").out == "No run was archived here.\n"
+    for command in ("goto", "answer", "history"):
+        assert "--as NAME" in place.run(command, "--help").out
+    assert "goto" in place.run("--help").out
+
+
+def test_generated_files_of_questions_can_be_answered_by_an_agent(tmp_path: Path) -> None:
+    place = emitted(tmp_path, compiled(node("1", Ask("pass_fail", text("Well?")))))
+    assert place.run("run", "--agent", "cat >&2; echo thinking; sleep 0.1; echo PASS").code == 0
+    assert place.text(".rdc/deploy/answers/1.1") == "thinking\nPASS"
+    assert "--agent COMMAND" in place.run("run", "--help").out
+
+
+@pytest.mark.parametrize("runtime", ["bundled", "shared"])
+def test_a_basic_program_has_none_of_it(runtime: str, tmp_path: Path) -> None:
+    place = emitted(tmp_path, compiled(node("1", sh("exit 1"))), runtime=runtime, operator="basic")
+    assert place.run("run", "--logs").last.startswith("rdc: error: unrecognized arguments: --logs")
+    assert place.run("goto", "1").last.startswith("rdc: error: no command 'goto'")
+    assert place.run("run").code == 0
+    assert place.run("status").code == 0
+
+
+def emitted(folder: Path, made: Program, **options: str) -> Place:
+    """The file that a program becomes, with what lies beside it."""
+    place = Compiled(folder, made)
+    emission = PythonBackend().emit(made, options)
+    assert emission.text
+    place.script.write_text(emission.text, encoding="utf-8")
+    for companion in emission.companions:
+        (folder / companion.path).write_text(companion.text, encoding="utf-8")
+    return place

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from backends.github import GithubBackend
 from compiler.ir.program import Input, Program
 from compiler.ir.tasks import End
 from tests.workflows import act, engine
@@ -214,3 +215,25 @@ def test_inputs_are_read_by_bash_and_reviewed_by_people(tmp_path: Path) -> None:
     assert findings([written(tmp_path, text_of_workflow)]) == []
     scripts = [step.get("run", "") for job in parsed(text_of_workflow)["jobs"].values() for step in job["steps"]]
     assert not any("${{" in script for script in scripts)
+
+
+@pytest.mark.parametrize(("count", "is_taken"), [(23, True), (24, False)])
+def test_github_takes_25_inputs_those_of_rdc_included(count: int, is_taken: bool) -> None:
+    inputs = tuple(Input(f"X{number}", default="") for number in range(count))
+    made = program(node("1", Ask("yes_no", text("?")), to(COMPLETE)), inputs=inputs)
+    emission = GithubBackend().emit(made, {})
+    assert (emission.text is not None) == is_taken
+    assert is_taken or emission.diagnostics[0].code == "RD521"
+
+
+def test_inputs_reach_callers_and_helpers_that_are_shared(tmp_path: Path) -> None:
+    options = {"on": ["workflow_call", "workflow_dispatch"], "helpers": "action"}
+    emission = GithubBackend().emit(
+        row(Input("NAME", pattern=r"\d+"), Input("OF", type="choice", options=("p", "q"))), options
+    )
+    assert emission.text
+    events = parsed(emission.text)["on"]
+    assert events["workflow_call"]["inputs"]["NAME"]["required"] is True
+    (helper,) = [one for one in emission.companions if "/inputs-" in one.path]
+    assert "NAME" not in helper.text
+    assert findings([written(tmp_path, emission.text)]) == []

@@ -2,7 +2,7 @@
 goto() {
   [ -n "${rdc_given_UNIT-}" ] || fail "UNIT is missing: ${rdc_again}goto UNIT=ID"
   take_up; sign; stand; leave
-  jump_to || fail "there is no unit '$(printf '%s' "$rdc_given_UNIT" | LC_ALL=C tr -c ' -~\200-\377' '?')'"
+  jump_to || fail "there is no unit '$(printf '%s' "$rdc_given_UNIT" | LC_ALL=C tr -c ' -~' '?')'"
   record "jump $rdc_next 1$rdc_changes$rdc_signed"
   take "$rdc_next"; rdc_attempt=1
   called

@@ -67,7 +67,7 @@ one_of() {
 
 # Lets rdc_lines be lines NAME=VALUE if the file $1 is YAML, whose first line that says anything is `NAME: value`.
 from_yaml() {
-  rdc_says=$(LC_ALL=C awk -v lines="$rdc_state/incoming.lines" '
+  rdc_says=$(RDC_NAMES=$rdc_input_names LC_ALL=C awk -v lines="$rdc_state/incoming.lines" '
     function wrong(says) { print "line " NR ": " says; failed = 1; exit 1 }
     function unquoted(text,    value, at, c) { # of a text in double quotes
       for (at = 2; at <= length(text); at++) {
@@ -90,7 +90,10 @@ from_yaml() {
       }
       wrong("the closing quote is missing")
     }
-    BEGIN { printf "" > lines }
+    BEGIN {
+      printf "" > lines
+      for (count = split(ENVIRON["RDC_NAMES"], list, "\n"); count; count--) is_known[list[count]]
+    }
     NR == 1 { sub(/^\357\273\277/, "") }
     { sub(/\r$/, "") }
     /^[ \t]*(#|$)/ || (!is_yaml && /^---[ \t]*$/) { next }
@@ -100,6 +103,7 @@ from_yaml() {
     {
       name = $0; sub(/:.*/, "", name); text = substr($0, length(name) + 2); sub(/^[ \t]+/, "", text); rest = ""
       c = substr(text, 1, 1)
+      if (!(name in is_known)) wrong("this name is not declared")
       if (name in given) wrong(name " is given twice")
       given[name]
       if (c == "\"") text = unquoted(text)

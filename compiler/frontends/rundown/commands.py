@@ -1,6 +1,7 @@
 """The commands of scenarios, which are those of the reference command line (S1).
 
-`rd run [--prompted] FILE` begins, each answer is a line, and `rd goto ID` is the operator's own jump.
+`rd run [--prompted] [--input NAME=VALUE] FILE` begins, each answer is a line, which may have values, and `rd goto ID`
+is the operator's own jump.
 """
 
 from __future__ import annotations
@@ -10,6 +11,9 @@ from collections.abc import Mapping
 from functools import partial
 from pathlib import PurePosixPath
 
+from compiler.frontends.rundown.beyond.declarations import Declarations
+from compiler.frontends.rundown.beyond.given import Given, unfit_inputs
+from compiler.frontends.rundown.beyond.texts import text_problem
 from compiler.scenarios import Event, Flaw, Goto, Keys, Locate, Reply, Script, Unclear
 from compiler.source import STANDARD_INPUT, Span
 
@@ -19,29 +23,61 @@ _WORDS: Mapping[str, str] = {**dict.fromkeys(("pass", "yes", "ok"), "pass"), **d
 """What follows `rd` in an answer, and the outcome that it stands for."""
 
 
-def scenario_keys(document: str) -> Keys:
-    """The keys of a runbook's scenarios; `document` is its file name, which is the one that they must run."""
-    return Keys(frozenset({"commands"}), partial(_read, document))
+def scenario_keys(document: str, declared: Declarations | None = None) -> Keys:
+    """The keys of a runbook's scenarios.
+
+    Args:
+        document: Its file name, which is the one that they must run.
+        declared: What it declares; None where that is not known.
+    """
+    return Keys(frozenset({"commands", "inputs"}), partial(_read, document, declared))
 
 
-def _read(document: str, content: Mapping[str, object], locate: Locate) -> Script | list[Flaw]:
-    lines = content.get("commands")
+def _read(
+    document: str, declared: Declarations | None, content: Mapping[str, object], locate: Locate
+) -> Script | list[Flaw]:
+    lines, inputs = content.get("commands"), content.get("inputs") or {}
     if not isinstance(lines, list) or not all(isinstance(line, str) for line in lines):
         return [Flaw(("commands",), "`commands` is not a list of texts")]
-    return _script(document, lines, locate)
+    if not isinstance(inputs, Mapping):
+        return [Flaw(("inputs",), "`inputs` is not a mapping of names to values")]
+    script, said = _script(document, lines, locate)
+    given = [*(Given(str(name), value, locate(("inputs", str(name)))) for name, value in inputs.items()), *said]
+    problems = tuple(unfit_inputs(declared, given, locate(("commands", "0")))) if declared else ()
+    fitting = {item.name: item.value for item in given if isinstance(item.value, str)}
+    return script._replace(replies=(*problems, *script.replies), inputs=fitting)
 
 
-def _script(document: str, lines: list[str], locate: Locate) -> Script:
-    """What the commands after the one that begins the run do; comments alone are none."""
+def _script(document: str, lines: list[str], locate: Locate) -> tuple[Script, list[Given]]:
+    """What the commands after the one that begins the run do, and the inputs in that; comments alone are none."""
     read = [(line, _words(line), locate(("commands", str(number)))) for number, line in enumerate(lines)]
     read = [(line, words, span) for line, words, span in read if words != []]
     if not read:
-        return Script((Unclear("there is no `rd run`, which begins a run", locate(("commands",))),))
+        return Script((Unclear("there is no `rd run`, which begins a run", locate(("commands",))),)), []
     (_, first, span), *rest = read
-    problem = _run_problem(first, document)
+    found = _parted(first or [], "--input")
+    given, words = found or ([], first or [])
+    problem = _run_problem(words, document) if found else "`--input` takes NAME=VALUE"
     begun = (Unclear(problem, span),) if problem else ()
     events = tuple(_event(line, words, span) for line, words, span in rest)
-    return Script((*begun, *events), prompted="--prompted" in (first or ()))
+    inputs = [Given(name, value, span) for name, value in given]
+    return Script((*begun, *events), prompted="--prompted" in words), inputs
+
+
+def _parted(words: list[str], flag: str) -> tuple[list[tuple[str, str]], list[str]] | None:
+    """What a flag that takes NAME=VALUE was given, and the other words; None if it is not given that."""
+    given: list[tuple[str, str]] = []
+    others: list[str] = []
+    left = iter(words)
+    for word in left:
+        if word != flag and not word.startswith(f"{flag}="):
+            others.append(word)
+            continue
+        name, equals, value = (next(left, "") if word == flag else word.removeprefix(f"{flag}=")).partition("=")
+        if not (name and equals):
+            return None
+        given.append((name, value))
+    return given, others
 
 
 def _words(line: str) -> list[str] | None:
@@ -67,13 +103,13 @@ def _without_comment(line: str) -> str:
     return line
 
 
-def _run_problem(words: list[str] | None, document: str) -> str:
+def _run_problem(words: list[str], document: str) -> str:
     """What is wrong with the first command, which must be `rd run [--prompted] FILE`."""
-    if words is None or words[:2] != ["rd", "run"]:
+    if words[:2] != ["rd", "run"]:
         return "the first command is not `rd run [--prompted] FILE`"
     unknown = [word for word in words[2:] if word.startswith("-") and word != "--prompted"]
     if unknown:
-        return f"`rd run` has no option `{unknown[0]}` here, only --prompted"
+        return f"`rd run` has no option `{unknown[0]}` here, only --prompted and --input"
     files = [word for word in words[2:] if word != "--prompted"]
     if len(files) != 1:
         return f"`rd run` takes one file, not {len(files)}"
@@ -84,9 +120,15 @@ def _run_problem(words: list[str] | None, document: str) -> str:
 
 
 def _event(line: str, words: list[str] | None, span: Span | None) -> Event:
+    found = _parted(words or [], "--value")
+    values, words = found or ([], None)
+    if values and words and words[1:2] != ["run"] and any(map(text_problem, dict(values).values())):
+        return Unclear(f"`{line.strip()}` gives a value that is too long, or no text", span)
+    if values and words and words[1:2] in (["run"], ["goto"]):
+        words = None
     match words:
         case ["rd", answer] if answer in _WORDS:
-            return Reply(None, _WORDS[answer])
+            return Reply(None, _WORDS[answer], tuple(values), span if values else None)
         case ["rd", "goto", unit]:
             return Goto(unit, span, GOTO)
         case ["rd", "run", *_]:

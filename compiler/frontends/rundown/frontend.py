@@ -14,6 +14,7 @@ from compiler.frontends.rundown import FORMAT
 from compiler.frontends.rundown.beyond.applied import apply_settings
 from compiler.frontends.rundown.beyond.nesting import check_names
 from compiler.frontends.rundown.beyond.units import joined_tables
+from compiler.frontends.rundown.beyond.unread import value_warnings
 from compiler.frontends.rundown.check import check
 from compiler.frontends.rundown.formatting import format_document
 from compiler.frontends.rundown.frontmatter import UNITS
@@ -55,6 +56,7 @@ def compile_document(job: Job) -> Result:
         return Result(None, tuple(found), linked.sources, options)
     warnings = flow_warnings(program, lowered.written, linked.sources, WORDING)
     found += advise_unreachable(warnings, linked.documents.values())
+    found += value_warnings(program, lowered.frames)
     return Result(program, tuple(found), linked.sources, options, main.runbook.scenarios)
 
 

@@ -66,7 +66,7 @@ def read_frontmatter(source: Source) -> tuple[Frontmatter, list[Diagnostic]]:
         return Frontmatter({}, Options(), end + 1), [_broken(source, error.line, str(error))]
     found = _metadata_problems(source, values, spans)
     options, declared, problems = _options(_Read(source, text, values, spans))
-    scenarios, mistakes = _scenarios(source, values, spans)
+    scenarios, mistakes = _scenarios(_Read(source, text, values, spans), None if problems else declared)
     return Frontmatter(values, options, end + 1, scenarios, declared), [*found, *problems, *mistakes]
 
 
@@ -132,12 +132,27 @@ def _with_texts(read: _Read, plain: Mapping[str, Any]) -> Mapping[str, Any]:
     return {key: written[key] if key in wanted else value for key, value in plain.items()}
 
 
-def _scenarios(
-    source: Source, values: Mapping[str, Any], spans: Spans
-) -> tuple[tuple[Scenario, ...], list[Diagnostic]]:
+def _scenarios(read: _Read, declared: Declarations | None) -> tuple[tuple[Scenario, ...], list[Diagnostic]]:
     """The scenarios, with what is wrong in their form (S1)."""
-    if "scenarios" not in values:
+    if "scenarios" not in read.values:
         return (), []
-    scenarios, mistakes = read_scenarios(values["scenarios"], beneath(spans, "scenarios"), scenario_keys(source.name))
-    remedy = "a scenario has `commands`, `result` and, if you like, `description`: see `rdc explain RD013`"
-    return scenarios, [Place("RD013", source.path, mistake.span).finding(mistake.text, remedy) for mistake in mistakes]
+    keys, spans = scenario_keys(read.source.name, declared), beneath(read.spans, "scenarios")
+    scenarios, mistakes = read_scenarios(_with_inputs(read), spans, keys)
+    remedy = "a scenario has `commands`, `result` and, if you like, `inputs` and `description`: see `rdc explain RD013`"
+    path = read.source.path
+    return scenarios, [Place("RD013", path, mistake.span).finding(mistake.text, remedy) for mistake in mistakes]
+
+
+def _with_inputs(read: _Read) -> object:
+    """The scenarios as plain values, with inputs as their author wrote them."""
+    plain = read.values["scenarios"]
+    if not isinstance(plain, Mapping) or not any(map(_has_inputs, plain.values())):
+        return plain
+    written = read.as_written()["scenarios"]
+    return {
+        name: {**one, "inputs": written[name]["inputs"]} if _has_inputs(one) else one for name, one in plain.items()
+    }
+
+
+def _has_inputs(scenario: object) -> bool:
+    return isinstance(scenario, Mapping) and "inputs" in scenario

@@ -2,31 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator
 
 from compiler.diagnostic import Diagnostic
+from compiler.frontends.rundown.link import references
 from compiler.frontends.rundown.names import Unit
 from compiler.frontends.rundown.syntax import Runbook
-from compiler.scenarios import Goto, Unclear
+from compiler.scenarios import Event, Goto, Unclear
 from compiler.source import Source
 
 
 def check_scenarios(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
     """A warning for each command of a scenario that `rdc test` cannot carry out."""
-    units: Mapping[str, Unit] | None = None
+    places = {unit.label for unit in _units(runbook)} if any(item.jumps for item in runbook.scenarios) else set()
+    values = None if any(True for _ in references(runbook)) else runbook.declared.values
     for scenario in runbook.scenarios:
         for command in scenario.replies:
-            if isinstance(command, Goto):
-                units = units or _units(runbook)
-                problem = "" if command.unit in units else f"`{command.spelled} {command.unit}`: there is no such unit"
-            else:
-                problem = command.problem if isinstance(command, Unclear) else ""
-            if problem and isinstance(command, Goto | Unclear):
+            if problem := _problem(command, places, values):
                 text = f"scenario `{scenario.name}` cannot be tested: {problem}"
                 remedy = "begin with `rd run [--prompted] FILE`; go on with `rd pass`, `rd fail` or `rd goto ID`"
                 yield Diagnostic("RD014", source.path, command.span, text, remedy)
 
 
-def _units(runbook: Runbook) -> dict[str, Unit]:
-    every = (Unit(step, substep) for step in runbook.steps for substep in (None, *step.substeps))
-    return {unit.label: unit for unit in every}
+def _problem(command: Event, places: Collection[str], values: Collection[str] | None) -> str:
+    """What is wrong with a command; `values` are those that can be given, None if nested runbooks may have others."""
+    if isinstance(command, Unclear):
+        return command.problem
+    if isinstance(command, Goto):
+        return "" if command.unit in places else f"`{command.spelled} {command.unit}`: there is no such unit"
+    unknown = [name for name, _ in command.values if values is not None and name not in values]
+    return f"there is no value `{unknown[0]}` under `values`" if unknown else ""
+
+
+def _units(runbook: Runbook) -> Iterator[Unit]:
+    return (Unit(step, substep) for step in runbook.steps for substep in (None, *step.substeps))

@@ -46,16 +46,18 @@ class Way:
         visits, end = scenario.walk.visits, scenario.walk.end
         if self.runs and (end is None or len(visits) > LONGEST or scenario.walk.seconds > LONGEST_WAITING):
             return False
-        return scenario.asks or not self.needs_prompts
+        return scenario.asks or not self.needs_prompts or bool(scenario.walk.jumps)
 
 
 WAYS = {
     "semantics": Way(semantics.compare, runs=False, jumps=True),
     "python": Way(python.compare, "python"),
-    "python-waiting": Way(python.compare_in_pieces, "python", needs_prompts=True),
+    "python-waiting": Way(python.compare_in_pieces, "python", needs_prompts=True, jumps=True),
+    "python-prompted": Way(python.compare_prompted, "python", jumps=True, every=4),
     "rdc-run": Way(python.compare_in_place, "python", every=8),
     "make": Way(make.compare, "make"),
-    "make-waiting": Way(make.compare_in_pieces, "make", needs_prompts=True),
+    "make-waiting": Way(make.compare_in_pieces, "make", needs_prompts=True, jumps=True),
+    "make-prompted": Way(make.compare_prompted, "make", jumps=True, every=4),
     "github": Way(github.compare, "github"),
     "github-waiting": Way(github.compare_in_pieces, "github", needs_prompts=True),
     "github-agent": Way(github.compare_with_agent, "github", needs_prompts=True),

@@ -11,7 +11,7 @@ from compiler.frontends.base import Formatted, Job
 from compiler.frontends.rundown.check import check
 from compiler.frontends.rundown.formatting.arrange import arrange
 from compiler.frontends.rundown.formatting.emit import Line, Rewrite, emit, text_of
-from compiler.frontends.rundown.formatting.metadata import renumber_scenarios
+from compiler.frontends.rundown.formatting.metadata import renumber_frontmatter
 from compiler.frontends.rundown.formatting.numbering import Numbering, has_doubled_names
 from compiler.frontends.rundown.formatting.pieces import Piece, Section, read_sections
 from compiler.frontends.rundown.formatting.problems import unclear_references
@@ -131,7 +131,7 @@ def _formatted(task: _Task, runbook: Runbook) -> Formatted:
     if unclear:
         return Formatted(None, (*task.errors, *unclear))
     lines = emit(source, task.scanned.begin, task.sections, Spelling(task.sections, numbering))
-    text = text_of(renumber_scenarios(lines, runbook, numbering))
+    text = text_of(renumber_frontmatter(lines, runbook, numbering))
     result = _read(task.wanted.scan(source, text), task.wanted.layout)
     meant = numbering.runbook(runbook)
     if result.errors or result.runbook is None or not same_meaning(source, meant, result.runbook):

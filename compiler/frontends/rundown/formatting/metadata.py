@@ -1,10 +1,11 @@
-"""References to units in the frontmatter: `rd goto ID` in its scenarios (S1)."""
+"""References to units in the frontmatter: `rd goto ID` in its scenarios (S1), and keys under `units` (E3)."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
 
+from compiler.frontends.rundown.beyond.declarations import UnitSettings
 from compiler.frontends.rundown.formatting.emit import Line
 from compiler.frontends.rundown.formatting.numbering import Numbering
 from compiler.frontends.rundown.syntax import Runbook
@@ -27,14 +28,28 @@ def find_label(line: str, jump: Goto) -> Span | None:
     return match and Span(jump.span.line, match.start("label") + 1, jump.span.line, match.end("label") + 1)
 
 
-def renumber_scenarios(lines: Sequence[Line], runbook: Runbook, numbering: Numbering) -> list[Line]:
-    """The lines of a document with the new numbers in its scenarios; all else in them is kept."""
+def find_unit(line: str, said: UnitSettings) -> Span | None:
+    """Where the name of a unit stands under `units`; None if it is written in a way that cannot be changed in place."""
+    span = said.place().span
+    if span is None:
+        return None
+    match = re.compile(rf"[\"']?(?P<unit>{re.escape(said.unit)})(?=[\"']?[ \t]*:)").match(line, span.column - 1)
+    return match and Span(span.line, match.start("unit") + 1, span.line, match.end("unit") + 1)
+
+
+def renumber_frontmatter(lines: Sequence[Line], runbook: Runbook, numbering: Numbering) -> list[Line]:
+    """The lines of a document with the new numbers in its frontmatter; all else in them is kept."""
     edited = list(lines)
-    wanted = {jump for jump in jumps(runbook) if numbering.label(jump.unit) != jump.unit and jump.span}
-    found = ((find_label(lines[jump.span.line - 1].text, jump), jump) for jump in wanted if jump.span)
-    places = {place: jump for place, jump in found if place}
+    places: dict[Span, str] = {}
+    for jump in jumps(runbook):
+        place = find_label(lines[jump.span.line - 1].text, jump) if jump.span else None
+        places |= {place: numbering.label(jump.unit)} if place else {}
+    for said in runbook.declared.units:
+        span = said.place().span
+        place = find_unit(lines[span.line - 1].text, said) if span else None
+        places |= {place: numbering.path(said.unit)} if place else {}
     for place in sorted(places, reverse=True):  # so that the columns of what is still to do stay right
         line = edited[place.line - 1]
-        text = line.text[: place.column - 1] + numbering.label(places[place].unit) + line.text[place.end_column - 1 :]
+        text = line.text[: place.column - 1] + places[place] + line.text[place.end_column - 1 :]
         edited[place.line - 1] = line._replace(text=text)
     return edited

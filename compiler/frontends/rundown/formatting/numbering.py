@@ -78,10 +78,18 @@ class Numbering:
             raise UnclearError(label, map(_spelled, meant))
         return _spelled(meant[0]) if meant else label
 
+    def path(self, unit: str) -> str:
+        """What names a unit, or one of a nested runbook, afterwards: `2/lint.runbook.md/1`; raises `UnclearError`."""
+        label, slash, rest = unit.partition("/")
+        return self.label(label) + slash + rest
+
     def runbook(self, runbook: Runbook) -> Runbook:
         """The syntax tree as it is afterwards; raises `UnclearError`."""
         steps = tuple(self._step(step, *new) for step, new in zip(runbook.steps, self.steps, strict=True))
-        return replace(runbook, steps=steps, scenarios=tuple(map(self._scenario, runbook.scenarios)))
+        units = tuple(replace(said, unit=self.path(said.unit)) for said in runbook.declared.units)
+        declared = replace(runbook.declared, units=units)
+        scenarios = tuple(map(self._scenario, runbook.scenarios))
+        return replace(runbook, steps=steps, scenarios=scenarios, declared=declared)
 
     def _step(self, old: Step, step: Identifier, children: list[Identifier]) -> Step:
         substeps = tuple(

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostic import Diagnostic
-from compiler.frontends.rundown.formatting.metadata import find_label, jumps
+from compiler.frontends.rundown.beyond.declarations import UnitSettings
+from compiler.frontends.rundown.formatting.metadata import find_label, find_unit, jumps
 from compiler.frontends.rundown.formatting.numbering import Numbering, UnclearError
 from compiler.frontends.rundown.syntax import Goto, Runbook, units
 from compiler.source import Source, Span
@@ -31,6 +32,21 @@ def unclear_references(source: Source, runbook: Runbook, numbering: Numbering) -
             problem = f"`rd goto {jump.unit}` is written in a way that rdc cannot renumber"
             remedy = f"write it as a plain text in one line: `- rd goto {jump.unit}`"
             yield Diagnostic("RD117", source.path, jump.span, problem, remedy)
+    for said in runbook.declared.units:
+        yield from _unclear_unit(source, said, numbering)
+
+
+def _unclear_unit(source: Source, said: UnitSettings, numbering: Numbering) -> Iterator[Diagnostic]:
+    """What stands in the way of renumbering a key under `units`."""
+    span = said.place().span
+    try:
+        changes = numbering.path(said.unit) != said.unit
+    except UnclearError as error:
+        yield _unclear(source, span, f"units: {said.unit}", error)
+        return
+    if changes and not (span and find_unit(source.lines[span.line - 1], said)):
+        problem = f"`{said.unit}` under `units` is written in a way that rdc cannot renumber"
+        yield Diagnostic("RD117", source.path, span, problem, f'write it as a plain key: `"{said.unit}":`')
 
 
 def _unclear(source: Source, span: Span | None, reference: str, error: UnclearError) -> Diagnostic:

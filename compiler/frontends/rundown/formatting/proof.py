@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 
 from compiler.diagnostic import Diagnostic
+from compiler.frontends.rundown.beyond.declarations import UnitSettings
 from compiler.frontends.rundown.formatting.emit import SEPARATOR
 from compiler.frontends.rundown.formatting.pieces import Piece, Section
 from compiler.frontends.rundown.link import Document
@@ -28,8 +29,22 @@ def _meaning(source: Source, runbook: Runbook) -> tuple[object, ...]:
     document = Document(source, runbook, {})
     lowered = lower(document, {source.name: document})
     program = lowered.message if isinstance(lowered, Diagnostic) else lowered.program
-    metadata = {key: value for key, value in runbook.metadata.items() if key != "scenarios"}
-    return program, runbook.title, runbook.description, runbook.prose, repr(metadata), runbook.scenarios
+    metadata = {key: value for key, value in runbook.metadata.items() if key not in {"scenarios", "rdc"}}
+    head = runbook.title, runbook.description, runbook.prose, repr(metadata), repr(_options(runbook))
+    return program, *head, runbook.scenarios, tuple(map(_said, runbook.declared.units))
+
+
+def _options(runbook: Runbook) -> object:
+    """The options in the frontmatter; those of units are compared by what they are."""
+    options = runbook.metadata.get("rdc")
+    if not isinstance(options, Mapping):
+        return options
+    said = list(options["units"].values()) if isinstance(options.get("units"), Mapping) else None
+    return {key: said if key == "units" else value for key, value in options.items()}
+
+
+def _said(settings: UnitSettings) -> tuple[object, ...]:
+    return settings.unit, settings.timeout, settings.delay, settings.backoff, tuple(settings.env.items())
 
 
 def _same(one: object, other: object) -> bool:

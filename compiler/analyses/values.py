@@ -1,0 +1,128 @@
+"""Which units read and write texts, as far as that can be seen, and values that are read too early or never (E2).
+
+Any command may write any value of its document, and read any. What it is likely to do is taken from the names in it: it
+writes NAME where it has `NAME=` or `NAME<<`, and reads NAME where it mentions it otherwise.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from compiler.ir.edges import Clear, Keep
+from compiler.ir.program import Node, Program, texts_of
+from compiler.ir.tasks import Shell
+
+OUTPUT = "RDC_OUTPUT"
+"""The variable that names the file for values."""
+
+_NAME = re.compile(r"(?<![A-Za-z0-9_])([A-Za-z_][A-Za-z0-9_]*)(=(?!=)|<<(?!<))?")
+
+
+class Names(NamedTuple):
+    """The names in a command: those that it gives something, and those that stand there otherwise."""
+
+    given: frozenset[str]
+    used: frozenset[str]
+
+
+@dataclass(frozen=True)
+class ValueFlow:
+    """The slots that each node reads and writes, by its id. `used` are all that some text or command mentions."""
+
+    reads: Mapping[str, tuple[str, ...]]
+    writes: Mapping[str, tuple[str, ...]]
+    used: frozenset[str]
+
+
+def value_flow(program: Program) -> ValueFlow:
+    """Who reads and who writes which slots."""
+    if not program.slots:
+        return ValueFlow({}, {}, frozenset())
+    slots = {slot.name for slot in program.slots}
+    names = {node.id: _names(node.task) for node in program.nodes if isinstance(node.task, Shell)}
+    sure = _sure_writers(program, names)
+    writes = {node.id: tuple(dict.fromkeys(_written(node, names, sure))) for node in program.nodes}
+    reads: dict[str, tuple[str, ...]] = {}
+    used: set[str] = set()
+    for node in program.nodes:
+        referred = [name for name in _referred(node) if name in slots]
+        given = [name for name in _given(node, names) if name in slots]
+        used.update(referred, given)
+        own = {name for name in writes[node.id] if node.id in sure.get(name, ())}
+        reads[node.id] = tuple(dict.fromkeys((*referred, *(name for name in given if name not in own))))
+    for group in program.groups:
+        used.update(item.register for text in (group.title, group.prompt) for item in text.references)
+    return ValueFlow(reads, writes, frozenset(used))
+
+
+def read_too_early(program: Program, flow: ValueFlow) -> Iterator[tuple[Node, str]]:
+    """Each node with a value that it reads and that no unit can have written by then."""
+    given = {declared.name for declared in program.inputs}
+    for slot in (item.name for item in program.slots if item.initial is None and item.name not in given):
+        written = _led_to(program, slot, [node for node in program.nodes if slot in flow.writes[node.id]])
+        yield from ((n, slot) for n in program.nodes if slot in flow.reads[n.id] and n.id not in written)
+
+
+def _led_to(program: Program, slot: str, writers: Iterable[Node]) -> set[str]:
+    """The nodes that a run can come to after one of some nodes, without the slot being cleared on the way."""
+    index = program.index()
+    found: set[str] = set()
+    pending = list(writers)
+    while pending:
+        for edge in pending.pop().edges:
+            if edge.target not in found and Clear(slot) not in edge.effects:
+                found.add(edge.target)
+                pending.append(index[edge.target])
+    return found
+
+
+# --- Commands --------------------------------------------------------------------------------------------------------
+
+
+def _names(task: Shell) -> Names:
+    given: set[str] = set()
+    used: set[str] = set()
+    command = str(task.command)
+    for match in _NAME.finditer(command):
+        is_expansion = command[max(0, match.start() - 1) : match.start()] in {"$", "{"}
+        (given if match[2] and not is_expansion else used).add(match[1])
+    return Names(frozenset(given), frozenset(used))
+
+
+def _kept(node: Node) -> list[Keep]:
+    effects = (effect for edge in node.edges for effect in edge.effects)
+    return list(dict.fromkeys(effect for effect in effects if isinstance(effect, Keep)))
+
+
+def _sure_writers(program: Program, names: Mapping[str, Names]) -> dict[str, set[str]]:
+    """For each slot the commands in which it can be seen that they write it."""
+    found: dict[str, set[str]] = {}
+    for node in program.nodes:
+        for keep in _kept(node) if node.id in names else ():
+            if keep.of == "value" and keep.name in names[node.id].given:
+                found.setdefault(keep.slot, set()).add(node.id)
+    return found
+
+
+def _written(node: Node, names: Mapping[str, Names], sure: Mapping[str, set[str]]) -> Iterator[str]:
+    for keep in _kept(node):
+        if keep.of == "answer" or node.id in (sure.get(keep.slot) or _likely_writers(names)):
+            yield keep.slot
+
+
+def _likely_writers(names: Mapping[str, Names]) -> Iterable[str]:
+    """The commands that may write a value of which nothing can be seen: those that mention the file, else all."""
+    return [name for name, found in names.items() if OUTPUT in found.used] or names
+
+
+def _referred(node: Node) -> Iterator[str]:
+    return (reference.register for text in texts_of(node) for reference in text.references)
+
+
+def _given(node: Node, names: Mapping[str, Names]) -> Iterator[str]:
+    """The registers that a node gives to what it calls; of those of a command the ones that it mentions."""
+    used = names[node.id].used if node.id in names else None
+    return (item.register for item in node.variables if used is None or item.name in used)

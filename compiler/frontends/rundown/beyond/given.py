@@ -1,0 +1,38 @@
+"""The inputs that a scenario gives, held against those that its runbook declares (S1, E1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from compiler.frontends.rundown.beyond.declarations import Declarations
+from compiler.frontends.rundown.beyond.texts import text_problem
+from compiler.scenarios import Unclear
+from compiler.source import Span
+
+
+class Given(NamedTuple):
+    """The value of an input as it is written, and where."""
+
+    name: str
+    value: object
+    span: Span | None
+
+
+def unfit_inputs(declared: Declarations, given: Sequence[Given], begin: Span | None) -> Iterator[Unclear]:
+    """What is wrong with the inputs of one scenario; `begin` is where its run begins."""
+    from runtime_shim.fitting import unfit  # noqa: PLC0415 (few documents have inputs)
+
+    inputs = {item.input.name: item.input for item in declared.inputs}
+    for name, value, span in given:
+        if name not in inputs:
+            listed = f"the inputs are {', '.join(inputs)}" if inputs else "the document has none"
+            yield Unclear(f"there is no input `{name}`; {listed}", span)
+            continue
+        known, problem = inputs[name], text_problem(value)
+        if problem := problem or unfit(str(value), known.type, known.options, known.pattern):
+            yield Unclear(f"the value of the input `{name}` does not fit: {problem}", span)
+    missing = [name for name, item in inputs.items() if item.required and item.default is None]
+    for name in missing:
+        if name not in {item.name for item in given}:
+            yield Unclear(f"the input `{name}` has no default and is not given", begin)

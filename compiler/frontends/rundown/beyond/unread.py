@@ -1,0 +1,41 @@
+"""Warnings about values that are read before a unit can have written them, or that nothing reads (E2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from compiler.analyses.values import read_too_early, value_flow
+from compiler.diagnostic import Diagnostic
+from compiler.frontends.rundown.names import Frame
+from compiler.ir.program import Program
+
+
+def value_warnings(program: Program, frames: Sequence[Frame]) -> Iterator[Diagnostic]:
+    """The warnings for a program; those for a runbook that is included several times are given once."""
+    places = {slot: (name, frame) for frame in frames for name, slot in _values(frame)}
+    if not places:
+        return
+    flow = value_flow(program)
+    paths = {frame.document.source.name: frame.document.source.path for frame in frames}
+    found: dict[Diagnostic, None] = {}
+    for node, slot in read_too_early(program, flow):
+        name, _ = places[slot]
+        problem = f"{node.id} reads the value `{name}` before any unit can have written it"
+        remedy = f'write it in a unit that runs before: `echo "{name}=…" >> "$RDC_OUTPUT"`'
+        found[Diagnostic("RD408", paths[node.origin.path], node.origin.span, problem, remedy)] = None
+    unread = {slot for slot in places if slot not in flow.used}
+    for slot in unread:
+        name, frame = places[slot]
+        place = frame.document.runbook.declared.values[name]
+        problem = f"no unit reads the value `{name}`"
+        remedy = f"use it as `${name}` in a command or as `{{{{{name}}}}}` in a text, or remove it"
+        found[Diagnostic("RD409", place.path, place.span, problem, remedy)] = None
+    yield from found
+
+
+def _values(frame: Frame) -> Iterator[tuple[str, str]]:
+    """The values that one inclusion has for itself, with their slots."""
+    own = {slot.name for slot in frame.visible.added}
+    for name in frame.visible.values:
+        if frame.visible.slots[name] in own:
+            yield name, frame.visible.slots[name]

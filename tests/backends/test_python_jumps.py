@@ -1,0 +1,71 @@
+"""The operator's jumps by the table and the runtime of a program, held against the semantics (I27)."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import runtime_shim.ask
+import runtime_shim.shell
+from backends.python.table import table
+from compiler.ir.program import Program, jumps_of
+from compiler.ir.semantics import Machine, Outcome
+from compiler.passes import optimise_for_jumps
+from runtime_shim.moving import moved, target_of
+from runtime_shim.program import RefusedError
+from runtime_shim.session import PERFORMERS
+from runtime_shim.walk import advance, attempt_of, follow
+from tests.equivalence.cases import Case
+from tests.equivalence.compiled import compiled
+from tests.equivalence.strategies import cases
+
+STEPS = 40
+
+
+class Standing:
+    """Where a run stands, as `moved` looks at it."""
+
+    def __init__(self, node: str, registers: dict[str, object]) -> None:
+        self.node, self.registers = node, registers
+
+
+def compare(program: Program, moments: random.Random) -> int:
+    """Walk with outcomes and jumps at random, by the semantics and by the table; returns how many jumps there were."""
+    machine, made = Machine(program), table(optimise_for_jumps(program))
+    names, jumped = sorted(jumps_of(program)), 0
+    state = machine.start()
+    begin = follow(made, {"go": made["entry"]}, made["registers"])
+    node, registers = begin.node, dict(begin.registers)
+    for _ in range(STEPS):
+        assert node == state.node
+        if machine.end(state) is None:
+            assert attempt_of(made["units"][node], registers) == machine.attempt(state)
+        if machine.end(state) or moments.random() < 0.3:
+            name = moments.choice(names)
+            state = machine.jump(state, name)
+            move = moved(made, Standing(node, registers), name)  # type: ignore[arg-type]
+            jumped += 1
+        else:
+            word = moments.choice(("pass", "fail"))
+            state = machine.advance(state, Outcome(word)).state
+            move = advance(made, node, registers, word)
+        node, registers = move.node, dict(move.registers)
+    return jumped
+
+
+@settings(max_examples=80, suppress_health_check=list(HealthCheck), deadline=None)
+@given(cases(), st.integers(0, 1000))
+def test_jumps_lead_where_the_semantics_say(case: Case, seed: int) -> None:
+    assert compare(compiled(case), random.Random(seed))
+
+
+def test_what_is_no_unit_is_refused() -> None:
+    assert {"ask", "shell"} <= {*PERFORMERS}, (runtime_shim.ask, runtime_shim.shell)
+    units = {"1": {"task": "ask"}, "2/a.runbook.md/1": {"task": "shell"}, "STOP": {"task": "end"}}
+    assert target_of({"units": units}, "2") == {"go": "2/a.runbook.md/1"}
+    for name in ("", "STOP", "9", "2/", "1.1"):
+        with pytest.raises(RefusedError, match="there is no unit"):
+            target_of({"units": units}, name)

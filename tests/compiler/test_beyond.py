@@ -1,0 +1,385 @@
+"""What runbooks declare under `rdc`: inputs, values, secrets and settings of units (E1 to E3, E9, E10)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from compiler.driver import Compilation
+from compiler.ir.edges import Clear, Keep
+from compiler.ir.program import Constant, Input, Program, Settings, Slot, Variable
+from compiler.ir.semantics import Machine, Outcome
+from compiler.ir.texts import Reference
+from compiler.ir.verify import verify
+
+from .documents import compiled, findings
+
+COMMAND = "```sh\n{}\n```\n"
+KEEP = Keep("id", "value", "id")
+OUTPUT = COMMAND.format('echo "id=3" >> "$RDC_OUTPUT"')
+
+
+def document(options: str, body: str) -> str:
+    """A runbook with options under `rdc`, each in a line."""
+    lines = "".join(f"  {line}\n" for line in options.strip("\n").split("\n"))
+    return f"---\nrdc:\n{lines}---\n{body}"
+
+
+def program_of(folder: Path, options: str, body: str, files: dict[str, str] | None = None) -> Program:
+    compilation = compiled(folder, document(options, body), files)
+    assert compilation.program, compilation.diagnostics
+    verify(compilation.program)
+    return compilation.program
+
+
+def mistake(folder: Path, options: str, body: str = "## 1. A\n" + OUTPUT) -> tuple[str, str, str]:
+    """The place, the message and the remedy of the only finding."""
+    compilation = compiled(folder, document(options, body))
+    (found,) = [item for item in compilation.diagnostics if item.code not in {"RD118", "RD409"}]
+    assert found.span
+    return f"{found.code} {found.span.line}:{found.span.column}", found.message, found.help
+
+
+# --- Inputs ----------------------------------------------------------------------------------------------------------
+
+
+def test_inputs_become_slots_variables_and_references(tmp_path: Path) -> None:
+    options = "inputs:\n  version: {description: What, default: 1.10}\n  dry: {type: boolean, required: false}"
+    body = "## 1. Ship {{version}}\n" + COMMAND.format("ship '{{version}}' $dry") + '- FAIL: STOP "no {{version}}"\n'
+    program = program_of(tmp_path, options, body)
+    assert program.inputs == (
+        Input("version", description="What", default="1.10"),
+        Input("dry", "boolean", required=False),
+    )
+    assert program.slots == (Slot("version"), Slot("dry"))
+    node = program.index()["1"]
+    assert node.variables == (Variable("version", "version"), Variable("dry", "dry"))
+    assert list(node.title.references) == [Reference("version", "{{version}}", "{{version}}")]
+    assert str(node.task.command) == "ship '{{version}}' $dry"  # type: ignore[union-attr]
+    assert not list(node.task.command.references)  # type: ignore[union-attr]
+    assert all(edge.effects == () for edge in node.edges)
+    machine = Machine(program)
+    end = machine.end(machine.advance(machine.start({"version": "{{dry}}"}), Outcome("fail")).state)
+    assert end
+    assert str(end.message) == "no {{dry}}"
+
+
+@pytest.mark.parametrize("written", ["1.10", "yes", "1e3", "0x1f", "2024-01-01", "1_000", "on", "010", "0o7", ".5"])
+def test_a_default_is_taken_as_it_is_written(written: str, tmp_path: Path) -> None:
+    program = program_of(tmp_path, f"inputs: {{a: {{default: {written}}}}}", "## 1. A {{a}}\n")
+    assert program.inputs[0].default == written
+
+
+@pytest.mark.parametrize(
+    ("inputs", "place", "message"),
+    [
+        ("{PATH: {}}", "RD013 3:12", "`PATH` cannot be the name of an input: the shell gives this variable a meaning"),
+        (
+            "{RDC_X: {}}",
+            "RD013 3:12",
+            "`RDC_X` cannot be the name of an input: names that begin with RDC_ belong to rdc",
+        ),
+        ("{RDC_STEP_INSTANCE: {}}", "RD013 3:12", None),
+        ("{LD_X: {}}", "RD013 3:12", None),
+        ("{a-b: {}}", "RD013 3:12", "`a-b` cannot be the name of an input"),
+        ("{a: 1.0}", "RD013 3:12", "what is said of the input `a` is not a mapping"),
+        ("{a: {tpye: number}}", "RD013 3:16", "the input `a` has no key `tpye`; did you mean `type`?"),
+        ("{a: {type: integer}}", "RD013 3:16", "the input `a`: `type` is none of string, number, boolean, choice"),
+        ("{a: {required: maybe}}", "RD013 3:16", "the input `a`: `required` is neither true nor false"),
+        ("{a: {default: }}", "RD013 3:16", "the input `a`: `default` cannot be taken as a text: it has no value"),
+        ("{a: {default: ~}}", "RD013 3:16", "the input `a`: `default` cannot be taken as a text: it has no value"),
+        ("{a: {default: [1]}}", "RD013 3:16", "the input `a`: `default` cannot be taken as a text: it is not a text"),
+        ('{a: {default: "\\0"}}', "RD013 3:16", None),
+        ('{a: {default: "\\ud800"}}', "RD013 3:16", None),
+        ("{a: {type: boolean, default: yes}}", "RD013 3:31", None),
+        ("{a: {type: number, default: 1e3}}", "RD013 3:30", None),
+        ("{a: {type: choice}}", "RD013 3:12", "the input `a`: the options do not fit the type choice"),
+        ("{a: {type: choice, options: [b, b]}}", "RD013 3:30", "the input `a`: an option is empty, or there twice"),
+        ("{a: {type: choice, options: [b], default: c}}", "RD013 3:44", None),
+        ("{a: {pattern: '('}}", "RD013 3:16", None),
+        ("{a: {pattern: '[0-9]+', default: x}}", "RD013 3:35", None),
+        ("[a]", "RD013 3:3", "`inputs` is not a mapping of at most 100 names to what is said of each"),
+    ],
+)
+def test_mistakes_in_inputs(inputs: str, place: str, message: str | None, tmp_path: Path) -> None:
+    found, said, help_ = mistake(tmp_path, f"inputs: {inputs}")
+    assert found == place
+    assert message is None or said == message
+    assert help_
+
+
+def test_all_mistakes_are_told_at_once(tmp_path: Path) -> None:
+    options = "inputs: {PATH: {}, a: {type: b}}\nvalues: [HOME, c, c]\nunits: {1: {timeout: 5}}"
+    text = document(options, "## 1. A\n" + OUTPUT)
+    assert findings(compiled(tmp_path, text)) == [
+        *("RD013 3:12", "RD013 3:26", "RD013 4:12", "RD013 4:21", "RD013 5:15")
+    ]
+
+
+def test_declarations_are_for_documents(tmp_path: Path) -> None:
+    (tmp_path / "rdc.toml").write_text('values = ["a"]\n', encoding="utf-8")
+    compilation = compiled(tmp_path, "## 1. A\nX?\n")
+    assert [item.message for item in compilation.diagnostics] == [
+        "the configuration is not valid: `values` cannot be set in the configuration of the project"
+    ]
+
+
+# --- References ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("{{a}}{{b}}", "1{{b}}"),
+        ("${{a}}", "${{a}}"),
+        ("{{{a}}}", "{1}"),
+        ("{{ a }} {{c}} {a} {{}}", "{{ a }} {{c}} {a} {{}}"),
+    ],
+)
+def test_references_are_replaced_in_one_pass(text: str, shown: str, tmp_path: Path) -> None:
+    program = program_of(tmp_path, "inputs: {a: {default: '1'}}\nvalues: [b]", f"## 1. X {text}\n" + OUTPUT)
+    machine = Machine(program)
+    assert machine.text(machine.start(), program.index()["1"].title) == f"X {shown}"
+
+
+def test_instances_and_inputs_are_filled_in_together(tmp_path: Path) -> None:
+    body = "## {N} Host {N} of {{N}}, {{total}}\nDone?\n- PASS: GOTO NEXT {N}\n- FAIL: STOP\n"
+    program = program_of(tmp_path, "inputs: {total: {default: '{N}'}}", body)
+    machine = Machine(program)
+    assert machine.text(machine.start(), program.index()["{N}"].title) == "Host 1 of {1}, {N}"
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [("## 1. Ship {{ version }}\n", "8:12"), ("## 1. A\nShip {{Version}}\n", "9:6"), ("## 1. A\n{{versoin}}\n", "9:1")],
+)
+def test_a_near_miss_is_a_warning(text: str, place: str, tmp_path: Path) -> None:
+    options = "inputs:\n  version: {}\nvalues:\n  - id\n"
+    compilation = compiled(tmp_path, document(options, text))
+    assert f"RD016 {place}" in findings(compilation)
+    assert any("did you mean `{{version}}`" in item.message for item in compilation.diagnostics)
+
+
+def test_other_texts_in_braces_are_no_near_misses(tmp_path: Path) -> None:
+    body = "## 1. A {{ .Values }} ${{ version }}\n" + COMMAND.format("echo {{ version }} {{versoin}}")
+    assert findings(compiled(tmp_path, document("inputs: {version: {}}", body))) == []
+    assert findings(compiled(tmp_path, "## 1. A {{versoin}}\nX?\n")) == []
+
+
+# --- Values ----------------------------------------------------------------------------------------------------------
+
+
+def test_any_command_may_write_any_value(tmp_path: Path) -> None:
+    body = "## 1. A\n" + OUTPUT + "- FAIL: RETRY 1\n## 2. Is {{id}} fine?\n- YES: CONTINUE\n- NO: GOTO 1\n"
+    program = program_of(tmp_path, "values: [id]", body)
+    nodes = program.index()
+    assert all(Keep("id", "value", "id") in edge.effects for edge in nodes["1"].edges)
+    assert all(not edge.effects for edge in nodes["2"].edges)
+    assert nodes["1"].variables == (Variable("id", "id"),)
+    assert nodes["2"].variables == ()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("values: id", "`values` is not a list of at most 100 names"),
+        ("values: [id, id]", "`id` is twice in `values`"),
+        ("values: [id]\ninputs: {id: {}}", "`id` is an input and a value"),
+        ("values: [id]\nsecrets: [id]", "`id` is a secret too"),
+        ("secrets: [IFS]", "`IFS` cannot be the name of a secret: the shell gives this variable a meaning"),
+        ("secrets: [T]\nunits: {1: {env: {T: x}}}", "`T` is a secret too"),
+    ],
+)
+def test_mistakes_in_names(options: str, message: str, tmp_path: Path) -> None:
+    assert mistake(tmp_path, options)[1] == message
+
+
+READ, WRITE = COMMAND.format('use "$id"'), OUTPUT
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("## 1. A\n" + WRITE + "## 2. B\n" + READ, []),
+        ("## 1. A\n" + READ + "## 2. B\n" + WRITE, ["RD408 5:4"]),
+        ("## 1. A\n" + READ + "- FAIL: GOTO 2\n## 2. B\n" + WRITE + "- FAIL: GOTO 1\n", []),
+        ("## 1. A\n" + WRITE + "## 2. B\nX?\n", ["RD409 3:12"]),
+        ("## 1. A {{id}}\n" + WRITE, ["RD408 5:4"]),
+        ("## 1. A\n" + COMMAND.format("id=4; f $id; echo id=$id >> $RDC_OUTPUT") + "## 2. Is {{id}} fine?\nX\n", []),
+        ("## 1. A\n" + COMMAND.format("./script") + "## 2. B\n" + READ, []),
+        ("## 1. A\n" + COMMAND.format("echo $x >> $RDC_OUTPUT") + "## 2. B\n" + READ, []),
+        ("## 1. A\n" + COMMAND.format("true") + "## 2. B\n" + READ + "## 3. C\n" + WRITE, ["RD408 9:4"]),
+        ("## 1. Is {{id}} fine?\nX\n", ["RD408 5:4"]),
+    ],
+)
+def test_values_that_are_read_too_early_or_never(body: str, expected: list[str], tmp_path: Path) -> None:
+    assert findings(compiled(tmp_path, document("values: [id]", body))) == expected
+
+
+# --- Settings of units -----------------------------------------------------------------------------------------------
+
+STEPS = (
+    "## 1. A\n### 1.1 B\n"
+    + OUTPUT
+    + "- FAIL: RETRY 2\n### 1.2 C\nX?\n- FAIL: RETRY 1\n## 2. D\n"
+    + OUTPUT
+    + "## 3. E\nX?\n"
+)
+
+
+def test_the_nearest_setting_wins_for_each_key(tmp_path: Path) -> None:
+    options = """\
+units:
+  "*": {timeout: 2h, retry-delay: 5s, retry-backoff: 3, env: {A: all, B: all}}
+  "1": {timeout: 10m, env: {A: step}}
+  1.1: {retry-delay: 0s, env: {C: 1.10}}
+  2: {timeout: 90s}
+"""
+    nodes = program_of(tmp_path, options, STEPS).index()
+    assert nodes["1.1"].settings == Settings(600, 0, 1)
+    assert nodes["1.1"].constants == (Constant("A", "step"), Constant("B", "all"), Constant("C", "1.10"))
+    assert nodes["1.2"].settings == Settings(None, 5, 3)
+    assert nodes["1.2"].constants == ()
+    assert nodes["2"].settings == Settings(90, 0, 1)
+    assert nodes["3"].settings == Settings()
+
+
+@pytest.mark.parametrize(
+    ("units", "place", "message"),
+    [
+        ("{4: {timeout: 5s}}", "3:11", "`units` names 4, and the document has no such unit"),
+        ("{1.11: {timeout: 5s}}", "3:11", "`units` names 1.11, and the document has no such unit; did you mean `1.1`?"),
+        ("{2: {timeout: 90}}", "3:15", "`units` for 2: `timeout` is not a duration up to a year"),
+        ("{2: {timeout: 0s}}", "3:15", None),
+        ("{2: {timeout: 1d}}", "3:15", None),
+        ("{2: {timeout: 9000h}}", "3:15", None),
+        ("{2: {timout: 5s}}", "3:15", "`units` for 2 has no key `timout`; did you mean `timeout`?"),
+        ("{1.1: {retry-backoff: 0, retry-delay: 1s}}", "3:17", None),
+        ("{1.1: {retry-backoff: 1.5, retry-delay: 1s}}", "3:17", None),
+        ("{1.1: {retry-backoff: 2}}", "3:17", "`retry-backoff` of unit 1.1 has no delay to multiply"),
+        ("{2: {retry-delay: 5s}}", "3:15", "unit 2 has no RETRY that `retry-delay` could delay"),
+        ("{3: {timeout: 5s}}", "3:15", "unit 3 runs no command that `timeout` could end"),
+        ("{3: {env: {A: b}}}", "3:21", "unit 3 runs no command that could see `A`"),
+        ("{2: {env: {A: }}}", "3:21", "`units` for 2: the value of `A` cannot be taken as a text: it has no value"),
+        ("{2: {env: {BASH_ENV: x}}}", "3:21", None),
+        ("{2: {env: A}}", "3:15", "`units` for 2: `env` is not a mapping of names to texts"),
+        ("{2: 5s}", "3:11", "what `units` says of 2 is not a mapping"),
+        ("[2]", "3:3", "`units` is not a mapping of units to settings"),
+    ],
+)
+def test_mistakes_in_settings(units: str, place: str, message: str | None, tmp_path: Path) -> None:
+    found, said, help_ = mistake(tmp_path, f"units: {units}", STEPS)
+    assert found == f"RD013 {place}"
+    assert message is None or said == message
+    assert help_
+
+
+def test_a_plain_number_is_refused_with_what_to_write(tmp_path: Path) -> None:
+    assert mistake(tmp_path, "units: {2: {timeout: 90}}", STEPS)[2] == "write `90s` or `90m`"
+
+
+def test_a_variable_of_a_unit_has_no_name_of_an_input(tmp_path: Path) -> None:
+    _, said, _ = mistake(tmp_path, "units: {2: {env: {id: b}}}\nvalues: [id]", STEPS)
+    assert said == "`env` sets `id`, which is the name of an input or value"
+
+
+@pytest.mark.parametrize("unit", ["1", '"*"'])
+def test_a_delay_is_not_waited_where_a_step_begins_again(unit: str, tmp_path: Path) -> None:
+    body = "## 1. A\n- FAIL: RETRY 2\n### 1.1 B\n" + OUTPUT
+    place, said, _ = mistake(tmp_path, f"units: {{{unit}: {{retry-delay: 5s}}}}", body)
+    assert place.startswith("RD015 3:")
+    assert "step 1 runs again" in said
+
+
+# --- Nested runbooks -------------------------------------------------------------------------------------------------
+
+OUTER = "## 1. A\n" + OUTPUT + "## 2. B\n- in.runbook.md\n- FAIL: RETRY 1\n## 3. C {{id}}\nX?\n"
+
+
+def nested(folder: Path, outer: str, inner: str, body: str = OUTPUT) -> Compilation:
+    text = document(inner, "## 1. In {{id}}\n" + body + "- FAIL: RETRY 1\n## 2. It is {{id}}\nX?\n")
+    return compiled(folder, document(outer, OUTER), {"in.runbook.md": text})
+
+
+def test_what_both_declare_is_one_and_the_same(tmp_path: Path) -> None:
+    program = nested(tmp_path, "values: [id]", "values: [id]").program
+    assert program
+    assert program.slots == (Slot("id"),)
+    assert program.index()["2/in.runbook.md/1"].variables == (Variable("id", "id"),)
+    assert not any(Clear("id") in edge.effects for node in program.nodes for edge in node.edges)
+
+
+def test_a_nested_input_may_be_a_value_of_the_outer_one(tmp_path: Path) -> None:
+    program = nested(tmp_path, "values: [id]", "inputs: {id: {}}").program
+    assert program
+    assert program.slots == (Slot("id"),)
+    assert not any(
+        edge.effects[:1] == (Keep("id", "value", "id"),) for edge in program.index()["2/in.runbook.md/2"].edges
+    )
+
+
+def test_what_only_the_nested_one_declares_ends_with_it(tmp_path: Path) -> None:
+    program = nested(tmp_path, "values: []", "values: [id]\ninputs: {region: {default: eu}}").program
+    assert program
+    verify(program)
+    assert set(program.slots) == {Slot("2/in.runbook.md/id"), Slot("2/in.runbook.md/region", "eu")}
+    assert program.inputs == ()
+    machine = Machine(program)
+    state = machine.advance(machine.start(), Outcome("pass")).state
+    state = machine.advance(state, Outcome("pass", values=(("id", "3"),))).state
+    assert machine.text(state, machine.nodes[state.node].title) == "It is 3"
+    state = machine.advance(state, Outcome("fail")).state
+    assert state.node == "2/in.runbook.md/1"
+    assert machine.text(state, machine.nodes[state.node].title) == "In {{id}}"
+    assert machine.text(machine.jump(state, "3"), machine.nodes["3"].title) == "C {{id}}"
+
+
+@pytest.mark.parametrize(
+    ("outer", "inner", "expected"),
+    [
+        ("values: []", "inputs: {id: {}}", ["RD305 10:3"]),
+        ("inputs: {id: {}}", "inputs: {id: {type: number}}", ["RD306 10:3"]),
+        ("inputs: {id: {type: number}}", "inputs: {id: {}}", []),
+        ("inputs: {id: {}}", "values: [id]", ["RD307 10:3"]),
+        ("secrets: [id]", "values: [id]", ["RD013 3:12"]),
+    ],
+)
+def test_mistakes_at_inclusions(outer: str, inner: str, expected: list[str], tmp_path: Path) -> None:
+    assert findings(nested(tmp_path, outer, inner)) == expected
+
+
+def test_secrets_of_all_documents_are_needed(tmp_path: Path) -> None:
+    program = nested(tmp_path, "secrets: [A, B]", "secrets: [C, A]").program
+    assert program
+    assert program.secrets == ("A", "B", "C")
+
+
+def test_settings_of_nested_runbooks_are_for_their_units(tmp_path: Path) -> None:
+    outer = 'units: {"2": {env: {A: outer}}, 2/in.runbook.md/1: {timeout: 5s, secrets: [S]}}'
+    inner = (
+        'units: {"*": {timeout: 9s, env: {A: inner}, secrets: [T]}, "1": {timeout: 7s, secrets: [U], environment: e}}'
+    )
+    compilation = nested(tmp_path, outer, inner)
+    assert compilation.program
+    node = compilation.program.index()["2/in.runbook.md/1"]
+    assert (node.settings.timeout, node.constants) == (5, (Constant("A", "inner"),))
+    assert compilation.program.index()["1"].settings == Settings()
+    assert compilation.tables["units"].values == {
+        "2/in.runbook.md/1": {"secrets": ["S", "U"], "environment": "e"},
+        "2/in.runbook.md": {"secrets": ["T"]},
+    }
+
+
+def test_settings_of_what_is_not_linked_are_not_known(tmp_path: Path) -> None:
+    options = "units: {1/in.runbook.md/7: {timeout: 5s}}"
+    text = document(options, "## 1. A\n- in.runbook.md\n")
+    assert compiled(tmp_path, text, link=False).program
+    assert "RD301" in str(findings(compiled(tmp_path, text)))
+
+
+def test_a_runbook_without_any_of_it_is_what_it_was(tmp_path: Path) -> None:
+    plain = compiled(tmp_path, STEPS).program
+    assert plain
+    assert (plain.slots, plain.inputs, plain.secrets) == ((), (), ())
+    assert all(node.settings == Settings() and not node.constants for node in plain.nodes)

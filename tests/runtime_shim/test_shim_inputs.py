@@ -1,0 +1,110 @@
+"""Inputs that are asked for at a terminal, and files of inputs in the simplest form of YAML (E1, I8)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.runtime_shim.shim_process import Screen
+from tests.runtime_shim.shim_programs import Compiled, Input, Variable, node, program, sh
+
+INPUTS = (
+    Input("version", pattern="[0-9.]+", description="What to \x1b[31mrelease"),
+    Input("where", "choice", options=("blue", "green"), default="blue"),
+    Input("note", required=False),
+)
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Compiled:
+    """A program with an input that is needed, one with a default, and one that may be left out."""
+    command = sh('echo "$V|$W|${N-unset}" > got')
+    variables = (Variable("V", "version"), Variable("W", "where"), Variable("N", "note"))
+    made = program(node("1", command, variables=variables), slots=("version", "where", "note"), inputs=INPUTS)
+    return Compiled(tmp_path, made)
+
+
+def test_missing_inputs_are_asked_for_at_a_terminal(place: Compiled) -> None:
+    screen = Screen([str(place.script), "run"], place.path, place.environment())
+    assert "\x1b[31m" not in screen.expect("version: What to [^\n]*release\nversion: ")
+    screen.type("one\n")
+    screen.expect(r"it does not match \[0-9\.\]\+\nversion: ")
+    screen.type("1.5\n")
+    screen.expect(r"where \(one of blue, green; default blue\): ")
+    screen.type("red\n")
+    screen.expect("it is none of blue, green\n")
+    screen.type("\n")
+    screen.expect(r"note \(may be empty\): ")
+    screen.type("\n")
+    assert screen.close() == 0
+    assert place.text("got") == "1.5|blue|unset\n"
+
+
+def test_nothing_is_asked_where_nothing_is_missing(place: Compiled) -> None:
+    screen = Screen([str(place.script), "run", "--input", "version=2"], place.path, place.environment())
+    assert screen.close() == 0
+    assert "where" not in screen.seen
+
+
+@pytest.mark.parametrize(("key", "code", "last"), [("\x04", 2, "version"), ("\x03", 130, "INTERRUPTED")])
+def test_who_gives_no_input_begins_no_run(key: str, code: int, last: str, place: Compiled) -> None:
+    screen = Screen([str(place.script), "run"], place.path, place.environment())
+    screen.expect("release\nversion: ")
+    screen.type(key)
+    assert screen.close() == code
+    assert last in screen.seen.splitlines()[-1]
+    assert not place.journal.exists()
+
+
+def test_without_a_terminal_nothing_is_asked(place: Compiled) -> None:
+    assert "input version: a value is needed" in place.run("run").last
+
+
+@pytest.mark.parametrize(
+    ("lines", "got"),
+    [
+        ("version: 1.5\n", "1.5|blue|unset"),
+        ("---\n# of today\n\nversion:   '1.5'  \nwhere: \"green\"\n", "1.5|green|unset"),
+        ("version: 2\nnote: it''s -x:fine\n", "2|blue|it''s -x:fine"),
+        ("version: 2\nnote: 'it''s # no: comment'\r\n", "2|blue|it's # no: comment"),
+        ('version: 2\nnote: "a \\u00e9\\t$(touch x)"\n', "2|blue|a é\t$(touch x)"),
+        ("version: 2\nnote: ''\n", "2|blue|"),
+        ("version: 2\nnote: a:b -c#d $(touch x)\n", "2|blue|a:b -c#d $(touch x)"),
+    ],
+)
+def test_a_file_of_inputs_may_be_lines(lines: str, got: str, place: Compiled) -> None:
+    (place.path / "inputs.yml").write_text(lines, encoding="utf-8", newline="")
+    done = place.run("run", "--inputs", "inputs.yml")
+    assert place.text("got").rstrip("\n") == got, done.err
+
+
+@pytest.mark.parametrize(
+    ("lines", "line"),
+    [
+        ("version: 1\nnote: [a, b]\n", 2),
+        ("version: 1\n  note: b\n", 2),
+        ("version:\n", 1),
+        ("version: |\n  1\n", 1),
+        ("version: &a 1\n", 1),
+        ("version: *a\n", 1),
+        ("version: !!str 1\n", 1),
+        ("version: 1 # of today\n", 1),
+        ("version: ~\n", 1),
+        ("version: null\n", 1),
+        ("version: 'a\n", 1),
+        ('version: "\\x41"\n', 1),
+        ("version: a: b\n", 1),
+        ("- version\n", 1),
+        ("version 1\n", 1),
+        ("version: 1\nversion: 2\n", 2),
+        ("version: ? a\n", 1),
+        ("version: 1\n---\nversion: 2\n", 2),
+    ],
+)
+def test_whatever_else_yaml_knows_is_refused_with_its_line(lines: str, line: int, place: Compiled) -> None:
+    (place.path / "inputs.yml").write_text(lines, encoding="utf-8")
+    done = place.run("run", "--inputs", "inputs.yml")
+    assert done.code == 2
+    assert done.last.startswith(f"rdc: error: inputs.yml:{line}: "), done.last
+    assert not place.journal.exists()
