@@ -269,3 +269,39 @@ def test_nothing_commands_the_terminal(folder: Path) -> None:
     result = call("trace", "odd.runbook.md", cwd=folder)
     assert "\x1b" not in result.out
     assert "\u202e" not in result.out
+
+
+DECLARED = """\
+---
+rdc:
+  inputs: {version: {}, region: {type: choice, options: [eu, us], default: us}, count: {type: number}}
+  values: [id]
+  units: {1: {timeout: 90s, retry-delay: 5s, retry-backoff: 2}}
+---
+## 1. Ship {{version}}
+```sh
+echo "id=3" >> "$RDC_OUTPUT"
+```
+- FAIL: RETRY 1
+## 2. Is {{id}} in {{region}}?
+X?
+- YES: COMPLETE "{{version}} is {{id}}"
+- NO: STOP
+"""
+
+
+def test_a_walk_shows_inputs_values_and_times(tmp_path: Path) -> None:
+    (tmp_path / "a.runbook.md").write_text(DECLARED, encoding="utf-8")
+    result = call("trace", "a.runbook.md", "--input", "version=1.5", "--outcomes", "1=fail,pass;id=7", cwd=tmp_path)
+    assert result.out.splitlines() == [
+        "version = 1.5",
+        "region = us  (default)",
+        "count = 1  (stands in; give it by --input count=VALUE)",
+        "id: written by 1, read by 2, 2/COMPLETE",
+        "1: at most 90 s, waits 5 s before another attempt, each time ×2",
+        "1              Ship 1.5     FAIL  RETRY 1",
+        "1 (attempt 2)  Ship 1.5     PASS",
+        "  id = 7",
+        "2              Is 7 in us?  YES   COMPLETE",
+        "=> COMPLETE 1.5 is 7",
+    ]
