@@ -18,15 +18,19 @@ def target_of(program: Table, name: str) -> Table:
     if name in jumps:
         found: Table = jumps[name]
         return found
-    if name in doing:
-        return {"go": name}
-    inside = [each for each in doing if each.startswith((f"{name}.", f"{name}/"))]
-    if name and inside:
-        return {"go": inside[0]}
+    inside = [each for each in doing if each.startswith((f"{name}.", f"{name}/"))] if name else []
+    if name in doing or inside:
+        return {"go": name if name in doing else inside[0], "entering": _around(program, name)}
     import difflib
 
     near = difflib.get_close_matches(name, [*doing, *jumps], 1)
     raise RefusedError(f"there is no unit {one_line(name)!a}" + (f"; did you mean {near[0]}?" if near else ""))
+
+
+def _around(program: Table, name: str) -> list[Any]:
+    """Return what begins afresh in the groups around a unit where a jump comes into them, the outermost first."""
+    jumps = program.get("jumps", {})
+    return [[group, do] for group, do in jumps.get("enter", {}).items() if name in jumps["within"][group]]
 
 
 def moved(program: Table, state: State, name: str) -> Move:
@@ -87,7 +91,7 @@ def goto(session: Session) -> int:
 
 COMMANDS["goto"] = ("move the run to another unit", goto)
 OPTIONS += [
-    ("goto", "UNIT", "", "the unit, or the step or runbook that begins with it"),
+    ("goto", "UNIT", "", "the unit, or the group that begins with it"),
     ("goto", "--events", "FILE", "append what happens, as JSON lines"),
     ("goto", "--state-dir", "DIR", "where the state is kept"),
 ]

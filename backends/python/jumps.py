@@ -6,54 +6,91 @@ Rundown do (`2.1` and `2/lint.runbook.md/1` are in `2`).
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
+from dataclasses import replace
 from typing import Any
 
 from backends.python.effects import effect_table
 from backends.python.tasks import given
-from compiler.ir.edges import Reset
-from compiler.ir.program import Jump, Program, jumps_of, scope_members
+from compiler.ir.edges import Effect, Reset
+from compiler.ir.program import Entering, Jump, Program, jumps_of, scope_members
 from compiler.ir.tasks import Branch, End
 
 
 def jumps(program: Program, resets: Collection[str]) -> dict[str, Any]:
-    """The jumps by what they lead to, who stands in the groups that they enter, and scopes besides those of edges."""
-    found = jumps_of(program)
-    doing = [node.id for node in program.nodes if not isinstance(node.task, Branch | End)]
-    told = {name: jump for name, jump in found.items() if jump.all_effects or jump.target != _expected(name, doing)}
-    entered = {item.group for jump in told.values() for item in jump.entering if item.effects}
-    effects = [effect for jump in told.values() for effect in jump.all_effects]
+    """What a jump does on its way into a group (`enter`), the outermost first, and who stands there (`within`).
+
+    `to` has the jumps that do something else, `scopes` those that no edge resets.
+    """
+    found = {name: _effective(jump) for name, jump in jumps_of(program).items()}
+    enter = _entered(program, found.values())
+    within = _inside(program, enter)
+    expected = _expected(node.id for node in program.nodes if not isinstance(node.task, Branch | End))
+    around: dict[str, tuple[Entering, ...]] = {}
+    for group, inside in within.items():
+        for name in inside:
+            around[name] = (*around.get(name, ()), Entering(group, enter[group]))
+    told = {
+        name: jump for name, jump in found.items() if jump != Jump(name, expected.get(name, ""), around.get(name, ()))
+    }
+    effects = [effect for jump in found.values() for effect in jump.all_effects]
     scopes = {effect.scope for effect in effects if isinstance(effect, Reset)} - set(resets)
     members = scope_members(program.registers)
     return given(
         to={name: _jump(jump) for name, jump in told.items()},
-        within={group: _inside(program, group) for group in sorted(entered)},
+        enter={group: [effect_table(effect) for effect in effects] for group, effects in enter.items()},
+        within=within,
         scopes={scope: [register.name for register in members.get(scope, ())] for scope in sorted(scopes)},
     )
 
 
-def _expected(name: str, doing: list[str]) -> str:
-    """Where the runtime takes a run without being told."""
-    if name in doing:
-        return name
-    return next((unit for unit in doing if unit.startswith((f"{name}.", f"{name}/"))), "")
+def _entered(program: Program, found: Iterable[Jump]) -> dict[str, tuple[Effect, ...]]:
+    """The groups in which something begins afresh where a jump comes into them, the outer ones first."""
+    effects: dict[str, tuple[Effect, ...]] = {}
+    for jump in found:
+        for item in jump.entering:
+            effects.setdefault(item.group, item.effects)
+    parents = {group.id: group.parent for group in program.groups}
+
+    def depth(group: str) -> int:
+        count = 0
+        while group:
+            group, count = parents[group], count + 1
+        return count
+
+    return {group: effects[group] for group in sorted(effects, key=depth)}
+
+
+def _expected(units: Iterable[str]) -> dict[str, str]:
+    """Where the runtime takes a run without being told: to a unit, and to the first one whose name begins so."""
+    named: dict[str, str] = {}
+    begun: dict[str, str] = {}
+    for unit in units:
+        named[unit] = unit
+        for place, character in enumerate(unit):
+            if character in "./":
+                begun.setdefault(unit[:place], unit)
+    return begun | named
+
+
+def _effective(jump: Jump) -> Jump:
+    """The jump without groups in which nothing begins afresh."""
+    return replace(jump, entering=tuple(item for item in jump.entering if item.effects))
 
 
 def _jump(jump: Jump) -> dict[str, Any]:
     entering = [[item.group, [effect_table(effect) for effect in item.effects]] for item in jump.entering]
-    return {"go": jump.target} | given(
-        entering=[item for item in entering if item[1]], do=[effect_table(effect) for effect in jump.effects]
-    )
+    return {"go": jump.target} | given(entering=entering, do=[effect_table(effect) for effect in jump.effects])
 
 
-def _inside(program: Program, group: str) -> list[str]:
-    """The nodes that stand in a group, however deep."""
+def _inside(program: Program, groups: Collection[str]) -> dict[str, list[str]]:
+    """The nodes that stand in each of some groups, however deep."""
     parents = {each.id: each.parent for each in program.groups}
-    inside: list[str] = []
+    inside: dict[str, list[str]] = {group: [] for group in groups}
     for node in program.nodes:
-        outer = node.group
-        while outer and outer != group:
-            outer = parents[outer]
-        if outer == group:
-            inside.append(node.id)
+        group = node.group
+        while group:
+            if group in inside:
+                inside[group].append(node.id)
+            group = parents[group]
     return inside

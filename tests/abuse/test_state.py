@@ -185,7 +185,7 @@ def test_the_state_of_the_other_target_is_refused_and_kept(target: str, tmp_path
 def test_a_newer_format_of_state_is_refused_and_kept(tmp_path: Path) -> None:
     place = Place(tmp_path, FLOW, "python")
     place.state.mkdir(parents=True)
-    place.journal.write_bytes(encode({"n": 0, "kind": "begin", "format": 3, "what": "ever"}))
+    place.journal.write_bytes(encode({"n": 0, "kind": "begin", "format": 4, "what": "ever"}))
     for verb in ("status", "resume", "run"):
         refused = place.call(verb)
         assert refused.code == 2

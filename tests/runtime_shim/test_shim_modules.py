@@ -100,7 +100,7 @@ def test_core_does_not_need_the_modules_of_tasks(order: tuple[tuple[str, str], .
                 assert (node.module or "").removeprefix("runtime_shim.") in always
 
 
-IMPLIED = {"values": {"shell", "slots"}, "texts": {"shell", "slots"}}
+IMPLIED = {"values": {"shell", "slots"}, "texts": {"shell", "slots"}, "env": {"shell"}}
 """What a program has that has this."""
 
 
