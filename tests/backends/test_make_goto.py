@@ -15,7 +15,7 @@ import pytest
 
 from backends.make import MakeBackend
 from compiler.driver import compile_file
-from compiler.ir.edges import Add, Clear, Set
+from compiler.ir.edges import Add, Clear, CounterTest, Set
 from compiler.ir.program import Entering, Group, Jump, Register, jumps_of
 from compiler.ir.semantics import Machine, Outcome, State
 from compiler.ir.texts import text
@@ -168,6 +168,27 @@ def test_a_jump_has_the_effects_of_the_program(tmp_path: Path) -> None:
     assert made.make("goto", f"UNIT={EVIL}").returncode == 0
     assert made.end("resume") == "rdc: WAITING c"
     assert not (tmp_path / "canary").exists()
+
+
+def test_the_attempts_of_the_unit_that_is_left_are_forgotten(tmp_path: Path) -> None:
+    """Of a counter that others see too, whether the run goes back there or elsewhere."""
+    asked = ask("pass_fail", prompt=words("m is ", ref("m")))
+    retries = when("pass", "b"), when("fail", "a", Add("m", 1), tests=[CounterTest("m", "<", 5)]), when("fail", "stop")
+    whole = program(
+        node("a", asked, *retries, retries="m"),
+        node("b", ask("pass_fail", prompt=words("m is ", ref("m")))),
+        registers=(Register("m", ""),),
+    )
+    made = Made(tmp_path, whole)
+    made.make()
+    for unit in ("b", "a"):
+        made.make("goto", "UNIT=a")
+        made.make("resume")
+        for attempt in (2, 3):
+            made.make("answer", "UNIT=a", "RESULT=fail")
+            assert f"a, attempt {attempt}\n" in made.make("resume").stderr.decode()
+        assert made.make("goto", f"UNIT={unit}").returncode == 0
+        assert f"{unit}\nm is 0\n" in made.make("resume").stderr.decode()
 
 
 def test_an_unfinished_stopped_or_interrupted_run_is_moved_and_no_other(flow: Place) -> None:
