@@ -9,5 +9,5 @@ TARGETS = {
     "github": "rdc.trials.github",
 }
 
-JUMPING = frozenset({"python"})
+JUMPING = frozenset({"python", "make"})
 """The targets whose programs an operator can take to another unit; `rdc.trials.driving` does so."""

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from typing import NamedTuple
 
 from backends.make import MakeBackend
 from compiler.ir.tasks import Verdict
+from rdc.trials.driving import drive
 from rdc.trials.process import Finished, execute, find_tool
-from rdc.trials.run import RESULTS, Run, Setting, Step, TrialError
+from rdc.trials.run import RESULTS, Moved, Run, Setting, Step
 
 OF_MAKE = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEFILES", "MAKEOVERRIDES")
 """What a make around this one would tell it."""
@@ -18,41 +17,13 @@ OUTCOMES = {"pass": Verdict.PASS, "yes": Verdict.PASS, "fail": Verdict.FAIL, "no
 """The words of `make status`."""
 
 
-class Leg(NamedTuple):
-    """A part of a run that an operator moves: where it is taken ("" at the beginning), and what is answered."""
-
-    unit: str
-    answers: tuple[str, ...]
-
-
 def run(setting: Setting) -> Run:
     """Run the generated Makefile; its `status` says what it has done."""
-    make = _Make(setting)
-    return make.told(make("run", f"ANSWERS={setting.write_answers()}"))
+    return drive(_Makefile(setting), setting)
 
 
-def run_moved(setting: Setting, legs: Sequence[Leg], *, prompted: bool) -> Run:
-    """The same, in parts: where one waits or has stopped, `make goto` takes the run on; prompted, nothing is executed.
-
-    Raises:
-        TrialError: The run could not be taken to a unit.
-    """
-    make = _Make(setting)
-    done = Finished(0, "", "")
-    for number, leg in enumerate(legs):
-        # Answers are used once for each file, and files are told apart by what is in them.
-        written = setting.write(f"answers-{number}", "\n" * number + "".join(f"{one}\n" for one in leg.answers))
-        if leg.unit:
-            moved = make("goto", f"UNIT={leg.unit}")
-            if moved.code:
-                raise TrialError(f"`make goto UNIT={leg.unit}` failed: {(moved.out.splitlines() or [''])[-1]}")
-        begin = ["run", "PROMPTED=1"] if prompted else ["run"]
-        done = make(*(begin if number == 0 else ["resume"]), f"ANSWERS={written}")
-    return make.told(done)
-
-
-class _Make:
-    """The Makefile of a trial, and make called on it."""
+class _Makefile:
+    """The generated Makefile, and how the last call of make ended."""
 
     def __init__(self, setting: Setting) -> None:
         self._setting = setting
@@ -60,21 +31,42 @@ class _Make:
         makefile = setting.lay("Makefile", MakeBackend().emit(setting.program, {}))
         self._command = [tool, "--no-print-directory", "-f", str(makefile)]
         self._environment = {name: value for name, value in os.environ.items() if name not in OF_MAKE}
+        self._moves: list[tuple[int, Moved]] = []
+        self._last = Finished(0, "", "")
 
-    def __call__(self, *words: str) -> Finished:
+    def begin(self) -> None:
+        """Begin the run."""
+        prompted = ["PROMPTED=1"] if self._setting.is_prompted else []
+        given = [f"{name}={value}" for name, value in self._setting.inputs.items()]
+        self._last = self._call("run", *prompted, *given, f"ANSWERS={self._setting.write_answers()}")
+
+    def move(self, unit: str) -> str:
+        """Take the run to a unit."""
+        self._moves.append((len(self._steps(self._call("status"))), Moved(unit)))
+        moved = self._call("goto", f"UNIT={unit}")
+        return (moved.out.splitlines() or ["make said nothing"])[-1] if moved.code else ""
+
+    def go_on(self, part: int) -> None:
+        """Go on with the run."""
+        self._last = self._call("resume", f"ANSWERS={self._setting.write_answers(part)}")
+
+    def told(self) -> Run:
+        """What `status` says of the run."""
+        status = self._call("status")
+        steps: list[Step | Moved] = [*self._steps(status)]
+        for place, moved in reversed(self._moves):
+            steps.insert(place, moved)
+        words = (line.partition(" ") for line in status.out.splitlines())
+        over = next((rest for word, _, rest in words if word == "over:" and rest in RESULTS.split("|")), RESULTS)
+        return Run.told(tuple(steps), self._last.out, self._last.code, over)
+
+    def _steps(self, status: Finished) -> list[Step]:
+        names = sorted((node.id for node in self._setting.program.nodes), key=len, reverse=True)
+        words = [line.partition(" ") for line in status.out.splitlines()]
+        return [Step(_unit(said, names), None, OUTCOMES[word]) for word, _, said in words if word in OUTCOMES]
+
+    def _call(self, *words: str) -> Finished:
         return execute([*self._command, *words], self._setting.workspace, self._environment, self._setting.timeout)
-
-    def told(self, done: Finished) -> Run:
-        """What `status` says of a run, after the last part of it."""
-        return _told(self._setting, done, self("status"))
-
-
-def _told(setting: Setting, done: Finished, status: Finished) -> Run:
-    words = [line.partition(" ") for line in status.out.splitlines()]
-    names = sorted((node.id for node in setting.program.nodes), key=len, reverse=True)
-    steps = tuple(Step(_unit(said, names), None, OUTCOMES[word]) for word, _, said in words if word in OUTCOMES)
-    over = next((rest for word, _, rest in words if word == "over:" and rest in RESULTS.split("|")), RESULTS)
-    return Run.told(steps, done.out, done.code, over)
 
 
 def _unit(said: str, names: list[str]) -> str:

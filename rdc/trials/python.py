@@ -29,19 +29,20 @@ class _Program:
         self._events = setting.scratch / "events"
         self._last = Finished(0, "", "")
 
-    def begin(self, answers: Sequence[str]) -> None:
+    def begin(self) -> None:
         """Begin the run."""
         prompted = ["--prompted"] if self._setting.is_prompted else []
-        self._call("run", *prompted, "--answers", str(self._setting.write_answers(answers)))
+        given = [f"--input={name}={value}" for name, value in self._setting.inputs.items()]
+        self._call("run", *prompted, *given, "--answers", str(self._setting.write_answers()))
 
     def move(self, unit: str) -> str:
         """Take the run to a unit."""
         self._call("goto", unit)
         return self._last.err.strip().rpartition("\n")[2] if self._last.code else ""
 
-    def go_on(self, answers: Sequence[str]) -> None:
-        """Go on with the run; a file of answers with other lines is another one."""
-        self._call("resume", "--answers", str(self._setting.write_answers(answers)))
+    def go_on(self, part: int) -> None:
+        """Go on with the run."""
+        self._call("resume", "--answers", str(self._setting.write_answers(part)))
 
     def told(self) -> Run:
         """What the events say."""

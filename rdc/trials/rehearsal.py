@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from compiler.ir.answers import of_text
+from compiler.ir.edges import value_names
 from compiler.ir.program import Node, Program, jumps_of
 from compiler.ir.semantics import Machine, Outcome, State
-from compiler.ir.tasks import Ask, Shell, Verdict, alphabet
+from compiler.ir.tasks import Ask, Shell, alphabet
 from compiler.ir.walks import Visit, Walk, visit
 from compiler.scenarios import Event, Goto, Reply, Scenario, Unclear
 
@@ -23,17 +24,16 @@ class Rehearsal:
     problem: str = ""
     needs_commands: bool = False
 
-    def outcomes(self, program: Program, *, of_commands: bool) -> tuple[Verdict, ...]:
+    def outcomes(self, program: Program, *, of_commands: bool) -> tuple[Outcome, ...]:
         """The outcomes of the commands, or of the prompts, in the order of the visits."""
         nodes = program.index()
-        made = (made for made in self.walk.visits if is_command(nodes[made.unit]) == of_commands)
-        return tuple(Verdict(item.outcome.word) for item in made)
+        return tuple(made.outcome for made in self.walk.visits if is_command(nodes[made.unit]) == of_commands)
 
-    def legs(self) -> tuple[tuple[Verdict, ...], ...]:
-        """All outcomes in the order of the visits: those before each jump, and those after the last one."""
-        outcomes = [Verdict(made.outcome.word) for made in self.walk.visits]
-        places = [0, *(place for place, _ in self.walk.jumps), len(outcomes)]
-        return tuple(tuple(outcomes[begin:end]) for begin, end in pairwise(places))
+    def legs(self) -> tuple[tuple[str, ...], ...]:
+        """The words of all outcomes in the order of the visits: before each jump, and after the last one."""
+        words = [made.outcome.word for made in self.walk.visits]
+        places = [0, *(place for place, _ in self.walk.jumps), len(words)]
+        return tuple(tuple(words[begin:end]) for begin, end in pairwise(places))
 
 
 def is_command(node: Node) -> bool:
@@ -84,20 +84,26 @@ def _played(machine: Machine, scenario: Scenario) -> tuple[Walk, str]:
             state = machine.jump(state, event.unit)
             jumped.append((len(visits), event.unit))
         elif isinstance(event, Reply):
-            outcome = _outcome(machine, state, event.text)
+            outcome, problem = _outcome(machine, state, event)
             if outcome is None:
-                words = ", ".join(alphabet(machine.nodes[state.node].task))
-                problem = f"`{event.text}` is no outcome of {state.node}, whose outcomes are {words}"
                 break
             made, state = visit(machine, state, outcome)
             visits.append(made)
-    return Walk(tuple(visits), state, tuple(jumped)), problem
+    return Walk(tuple(visits), state, tuple(jumped), tuple(scenario.inputs.items())), problem
 
 
-def _outcome(machine: Machine, state: State, said: str) -> Outcome | None:
-    task = machine.nodes[state.node].task
-    options = [machine.text(state, option) for option in task.options] if isinstance(task, Ask) else []
-    return of_text(task, said, options)
+def _outcome(machine: Machine, state: State, reply: Reply) -> tuple[Outcome | None, str]:
+    """The outcome of a reply; None if the unit can have none such, and why."""
+    node = machine.nodes[state.node]
+    options = [machine.text(state, option) for option in node.task.options] if isinstance(node.task, Ask) else []
+    outcome = of_text(node.task, reply.text, options)
+    if outcome is None:
+        words = ", ".join(alphabet(node.task))
+        return None, f"`{reply.text}` is no outcome of {node.id}, whose outcomes are {words}"
+    for name, _ in reply.values:
+        if name not in value_names(node.edges):
+            return None, f"{node.id} cannot give a value `{name}`"
+    return (replace(outcome, values=reply.values) if reply.values else outcome), ""
 
 
 def _next(left: Iterable[Event], unit: str) -> Event | None:

@@ -6,8 +6,10 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
+from compiler.ir.edges import Keep
 from compiler.ir.program import Program
 from compiler.ir.semantics import Machine, Outcome
+from compiler.ir.tasks import End
 from compiler.ir.walks import Visit, Walk, visit
 from compiler.scenarios import Scenario
 from rdc.trials.run import Moved, Run, Step
@@ -49,23 +51,29 @@ def judge(scenario: Scenario, machine: Machine, walk: Walk) -> tuple[Status, str
     return Status.FAILED, ended, f"it should end with {scenario.ends}"
 
 
-def retrace(machine: Machine, run: Run) -> tuple[Walk, str]:
-    """The walk of a run by the semantics as far as both agree, and where they part, "" for nowhere."""
-    state = machine.start()
+def retrace(machine: Machine, run: Run, rehearsed: Walk | None = None) -> tuple[Walk, str]:
+    """The walk of a run by the semantics as far as both agree, and where they part, "" for nowhere.
+
+    Inputs, and the values that were given, are those of the rehearsal; what commands wrote beyond that is not known.
+    """
+    rehearsed = rehearsed or Walk((), machine.start())
+    state = machine.start(dict(rehearsed.inputs))
     visits: list[Visit] = []
     jumped: list[tuple[int, str]] = []
+    values = [made.outcome.values for made in rehearsed.visits]
     for step in run.steps:
         if isinstance(step, Moved):
             state = machine.jump(state, step.unit)
             jumped.append((len(visits), step.unit))
             continue
-        walk = Walk(tuple(visits), state, tuple(jumped))
+        walk = Walk(tuple(visits), state, tuple(jumped), rehearsed.inputs)
         if problem := _differs(machine, walk, step):
             return walk, problem
-        made, state = visit(machine, state, Outcome(step.verdict.value))
+        given = values[len(visits)] if len(visits) < len(values) else ()
+        made, state = visit(machine, state, Outcome(step.verdict.value, values=given))
         visits.append(made)
-    walk = Walk(tuple(visits), state, tuple(jumped))
-    return walk, _ends_otherwise(machine, walk, run)
+    walk = Walk(tuple(visits), state, tuple(jumped), rehearsed.inputs)
+    return walk, _ends_otherwise(machine, walk, run, has_all_values=len(rehearsed.visits) == len(visits))
 
 
 def _differs(machine: Machine, walk: Walk, step: Step) -> str:
@@ -80,7 +88,7 @@ def _differs(machine: Machine, walk: Walk, step: Step) -> str:
     return ""
 
 
-def _ends_otherwise(machine: Machine, walk: Walk, run: Run) -> str:
+def _ends_otherwise(machine: Machine, walk: Walk, run: Run, *, has_all_values: bool) -> str:
     if not run.result:
         return f"the target failed: {run.message}"
     if run.result == "WAITING":
@@ -90,7 +98,17 @@ def _ends_otherwise(machine: Machine, walk: Walk, run: Run) -> str:
     if end is None:
         return f"the target ends with {said}, the semantics go on with {walk.state.node}"
     expected = f"{end.result.upper()} {' '.join(str(end.message).split())}".rstrip()
+    if not has_all_values and _shows_values(machine, walk.state.node):
+        said, expected = run.result, end.result.upper()
     return "" if _words(said) == _words(expected) else f"the target ends with {said}, the semantics with {expected}"
+
+
+def _shows_values(machine: Machine, name: str) -> bool:
+    """Whether the message of an end has a text in it that a command may have written."""
+    task = machine.nodes[name].task
+    effects = (effect for node in machine.program.nodes for edge in node.edges for effect in edge.effects)
+    kept = {effect.slot for effect in effects if isinstance(effect, Keep)}
+    return isinstance(task, End) and any(item.register in kept for item in task.message.references)
 
 
 def _words(text: str) -> list[str]:

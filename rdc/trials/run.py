@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
@@ -39,8 +39,9 @@ class Setting:
     """One run of a target: the program, the options of the target, and what is answered to the prompts, in order.
 
     `workspace` is the folder in which it runs, `scratch` one beside it for whatever the trial needs. In a rehearsal the
-    program has nothing of its document to execute. `timeout` is in seconds. With jumps `answers` are those after the
-    last one; `is_prompted` says that the program is to execute nothing and to ask for each outcome.
+    program has nothing of its document to execute. `timeout` is in seconds; `inputs` are given when the run
+    begins. With jumps `answers` are those after the last one; `is_prompted` says that the program is to execute nothing
+    and to ask for each outcome.
     """
 
     program: Program
@@ -52,6 +53,7 @@ class Setting:
     is_rehearsal: bool
     legs: tuple[Leg, ...] = ()
     is_prompted: bool = False
+    inputs: Mapping[str, str] = field(default_factory=dict)
 
     def write(self, name: str, text: str) -> Path:
         """Write a file for the trial."""
@@ -84,9 +86,13 @@ class Setting:
         except (OSError, RuntimeError) as error:  # a folder in its place, a circle of links
             raise TrialError(f"cannot write {companion.path}: {error}") from None
 
-    def write_answers(self, answers: Sequence[str] | None = None) -> Path:
-        """Write answers to prompts, those of the setting if none are given, as programs take them, a line for each."""
-        return self.write(ANSWERS, "".join(f"{answer}\n" for answer in (self.answers if answers is None else answers)))
+    def write_answers(self, part: int = 0) -> Path:
+        """Write what is answered in a part of the run, as programs take it, a line for each.
+
+        Each answer of a file is used once, and files are told apart by what is in them.
+        """
+        answers = (*(leg.answers for leg in self.legs), self.answers)[part]
+        return self.write(ANSWERS, "\n" * part + "".join(f"{answer}\n" for answer in answers))
 
 
 def _refusal(diagnostics: Sequence[Diagnostic]) -> str:

@@ -8,21 +8,29 @@ from dataclasses import replace
 from pathlib import Path
 
 from compiler.ir.program import Program
-from compiler.ir.tasks import Shell, Verdict
+from compiler.ir.semantics import Outcome
+from compiler.ir.tasks import Shell
 from compiler.ir.texts import text
 
-# Takes the first line of the outcomes away, and says what stood there.
+# Takes the first line of the outcomes away, gives the values in the file that it names, and says what stood there.
 _SCRIPT = """\
 cd -- "$(dirname -- "$0")" || exit
-outcome=$(head -n 1 outcomes)
+read -r outcome values < outcomes
 sed 1d outcomes > rest && mv rest outcomes
+[ -z "$values" ] || cat "$values" >> "$RDC_OUTPUT"
 [ "$outcome" = pass ]
 """
 
 
-def with_stand_ins(program: Program, folder: Path, outcomes: Sequence[Verdict]) -> Program:
+def with_stand_ins(program: Program, folder: Path, outcomes: Sequence[Outcome]) -> Program:
     """The same program with commands that have these outcomes one after the other; they keep them in the folder."""
-    (folder / "outcomes").write_text("".join(f"{outcome}\n" for outcome in outcomes), encoding="utf-8")
+    lines = [outcome.word for outcome in outcomes]
+    for number, outcome in enumerate(outcomes):
+        if outcome.values:
+            said = "".join(f"{name}={value}\n" for name, value in outcome.values)
+            (folder / f"values.{number}").write_bytes(said.encode())
+            lines[number] += f" values.{number}"
+    (folder / "outcomes").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     script = folder / "stand-in.sh"
     script.write_text(_SCRIPT, encoding="utf-8")
     command = text(shlex.join(["sh", str(script)]))

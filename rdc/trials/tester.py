@@ -58,13 +58,19 @@ def _on_target(base: Result, rehearsal: Rehearsal, compilation: Compilation, tim
     if base.on not in JUMPING and (jump := next(iter(base.scenario.jumps), None)):
         problem = f"`{jump.spelled}` is the operator's own jump, which programs of this target do not offer"
         return replace(base, problem=problem)
+    if (
+        base.scenario.jumps
+        and not rehearsal.needs_commands
+        and any(made.outcome.values for made in rehearsal.walk.visits)
+    ):
+        return replace(base, problem="values that are given cannot be tried together with jumps, but by the semantics")
     began = time.monotonic()
     try:
         run = _run(base, rehearsal, compilation, timeout)
     except TrialError as error:
         return replace(base, status=Status.FAILED, problem=str(error), seconds=time.monotonic() - began)
     machine = Machine(base.program)
-    walk, parted = retrace(machine, run)
+    walk, parted = retrace(machine, run, rehearsal.walk)
     done = replace(base, walk=walk, seconds=time.monotonic() - began)
     if parted:
         about = walk.state.node if run.result == "WAITING" else run.message
@@ -91,7 +97,8 @@ def _run(base: Result, rehearsal: Rehearsal, compilation: Compilation, timeout: 
         units = [jump.unit for jump in base.scenario.jumps][: len(legs)]
         moves = tuple(map(Leg, legs, units))
         prompted = is_rehearsal and bool(moves)
-        setting = Setting(program, table.values, answers, workspace, scratch, timeout, is_rehearsal, moves, prompted)
+        given = (moves, prompted, base.scenario.inputs)
+        setting = Setting(program, table.values, answers, workspace, scratch, timeout, is_rehearsal, *given)
         run: Run = target.run(setting)
         return run
 
@@ -99,7 +106,9 @@ def _run(base: Result, rehearsal: Rehearsal, compilation: Compilation, timeout: 
 def _answers(scenario: Scenario, rehearsal: Rehearsal, program: Program) -> Sequence[tuple[str, ...]]:
     """The answers before each jump and after the last one: to all units where nothing is executed, else to prompts."""
     if not rehearsal.needs_commands:
-        return rehearsal.legs() if scenario.jumps else (rehearsal.outcomes(program, of_commands=False),)
+        if scenario.jumps:
+            return rehearsal.legs()
+        return (tuple(outcome.word for outcome in rehearsal.outcomes(program, of_commands=False)),)
     legs: list[tuple[str, ...]] = [()]
     for event in scenario.replies:
         if isinstance(event, Goto):

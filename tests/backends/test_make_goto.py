@@ -19,8 +19,8 @@ from compiler.ir.edges import Add, Clear, CounterTest, Set
 from compiler.ir.program import Entering, Group, Jump, Register, jumps_of
 from compiler.ir.semantics import Machine, Outcome, State
 from compiler.ir.texts import text
-from rdc.trials.make import Leg, run_moved
-from rdc.trials.run import Setting, TrialError
+from rdc.trials.make import run
+from rdc.trials.run import Leg, Setting
 from tests.backends.makefiles import BOTH, FLOW, PATIENCE, PLAIN, Place, environment, kill_all, last_line
 from tests.backends.programs import AT, Made, ask, node, program, ref, shell, slots, when, words
 
@@ -273,14 +273,14 @@ def test_a_trial_is_driven_in_parts(tmp_path: Path) -> None:
     place = Place(tmp_path, FLOW)
     whole = compile_file(str(tmp_path / "main.runbook.md")).program
     assert whole
-    setting = Setting(whole, {}, (), workspace, scratch, PATIENCE, is_rehearsal=True)
-    legs = [Leg("", ("pass", "yes")), Leg("1", ("pass", "yes")), Leg("4", ("pass",))]
-    done = run_moved(setting, legs, prompted=True)
+    legs = (Leg(("pass", "yes"), "1"), Leg(("pass", "yes"), "4"))
+    setting = Setting(whole, {}, ("pass",), workspace, scratch, PATIENCE, True, legs, True)
+    done = run(setting)
     assert (done.result, done.message) == ("COMPLETE", "Out it goes")
-    assert [step.unit for step in done.steps] == ["1", "2", "1", "2", "4"]
+    assert [step.unit for step in done.steps] == ["1", "2", "1", "1", "2", "4", "4"]
     assert not (workspace / "log").exists()
-    with pytest.raises(TrialError, match="goto UNIT=9"):
-        run_moved(replace(setting, workspace=place.folder), [Leg("", ()), Leg("9", ())], prompted=False)
+    lost = run(replace(setting, workspace=place.folder, legs=(Leg((), "9"),), is_prompted=False))
+    assert (lost.result, "9" in lost.message) == ("", True)
     assert place.lines("log") == ["build"]
 
 

@@ -13,7 +13,7 @@ import runtime_shim.shell
 from backends.python.table import table
 from compiler.ir.program import Program, jumps_of
 from compiler.ir.semantics import Machine, Outcome
-from compiler.passes import optimise_for_jumps
+from compiler.passes import optimise
 from runtime_shim.moving import moved, target_of
 from runtime_shim.program import RefusedError
 from runtime_shim.session import PERFORMERS
@@ -34,7 +34,7 @@ class Standing:
 
 def compare(program: Program, moments: random.Random) -> int:
     """Walk with outcomes and jumps at random, by the semantics and by the table; returns how many jumps there were."""
-    machine, made = Machine(program), table(optimise_for_jumps(program))
+    machine, made = Machine(program), table(optimise(program))
     names, jumped = sorted(jumps_of(program)), 0
     state = machine.start()
     begin = follow(made, {"go": made["entry"]}, made["registers"])
@@ -65,7 +65,7 @@ def test_jumps_lead_where_the_semantics_say(case: Case, seed: int) -> None:
 def test_what_is_no_unit_is_refused() -> None:
     assert {"ask", "shell"} <= {*PERFORMERS}, (runtime_shim.ask, runtime_shim.shell)
     units = {"1": {"task": "ask"}, "2/a.runbook.md/1": {"task": "shell"}, "STOP": {"task": "end"}}
-    assert target_of({"units": units}, "2") ["go"] == "2/a.runbook.md/1"
+    assert target_of({"units": units}, "2")["go"] == "2/a.runbook.md/1"
     for name in ("", "STOP", "9", "2/", "1.1"):
         with pytest.raises(RefusedError, match="there is no unit"):
             target_of({"units": units}, name)
