@@ -85,6 +85,7 @@ import collections, errno, fcntl, functools, json, os, re, select, shlex, signal
 from contextlib import contextmanager, suppress
 
 # --- golden/shared/py/the-program-table.py
+# --- golden/shared/py/the-operator-s-part-of-a-program.py
 # --- golden/shared/py/the-table-of-a-program.py
 # --- golden/shared/py/the-meaning-of-a-program.py
 # --- golden/shared/py/the-journal.py
@@ -96,7 +97,19 @@ from contextlib import contextmanager, suppress
 # --- golden/shared/py/a-run.py
 # --- golden/shared/py/what-status.py
 # --- golden/shared/py/the-command-line-of-a-program.py
+# --- golden/shared/py/what-operators-can-ask-for-besides.py
 # --- golden/shared/py/what-a-step-with-substeps-says-when-a-run-comes-into-it.py
 # --- golden/shared/py/processes.py
 # --- golden/shared/py/units-that-call-processes.py
 # --- golden/shared/py/commands.py
+# --- golden/shared/py/the-operator-s-part.py
+# --- golden/shared/py/a-file-of-answers-to-prompts.py
+# --- golden/shared/py/runs-that-wait-for-an-answer.py
+# --- golden/shared/py/prompts.py
+# --- golden/shared/py/runs-in-which-nothing-is-executed.py
+# --- golden/shared/py/who-decided-about-a-run.py
+# --- golden/shared/py/the-operator-s-jump.py
+# --- golden/shared/py/logs.py
+# --- golden/shared/py/notices.py
+# --- golden/shared/py/several-runs-of-one-document.py
+# --- golden/shared/py/archived-runs.py

@@ -169,4 +169,10 @@ endef
 # --- golden/shared/mk/what-there-is.mk
 # --- golden/shared/mk/one-unit-alone.mk
 # --- golden/shared/mk/runs-that-are-no-more.mk
-# --- golden/shared/mk/questions-for-pass-or-fail.mk
+# --- golden/shared/mk/questions-for-pass-or-fail.4.mk
+# --- golden/shared/mk/the-operator.mk
+# --- golden/shared/mk/the-operator-s-jump.mk
+# --- golden/shared/mk/what-was-done.2.mk
+# --- golden/shared/mk/notices.mk
+# --- golden/shared/mk/what-an-operator-can-do.mk
+# --- golden/shared/mk/an-agent-that-answers-prompts.mk

@@ -16,7 +16,17 @@
 
 
 def runbook(about, unit, end, go, complete, stop):
-    about("Import pages", name="import-pages", source="examples/import-pages.runbook.md", counters={"2.{n}": 0})
+    about("Import pages",
+        name="import-pages",
+        source="examples/import-pages.runbook.md",
+        counters={"2.{n}": 0},
+        jumps={
+            "to": {
+                "2": {"go": "2.{n}", "do": [["2.{n}", "=", 1]]},
+                "2.{n}": {"go": "2.{n}", "do": [["2.{n}", "at least", 1]]},
+            },
+        },
+    )
 
     unit("1", "Prepare the stand-in for the remote catalogue", at=7,
         bash=r"""
@@ -63,7 +73,8 @@ import collections, errno, fcntl, functools, json, os, re, select, shlex, signal
 from contextlib import contextmanager, suppress
 
 # --- golden/shared/py/the-program-table.py
-# --- golden/shared/py/the-table-of-a-program.6.py
+# --- golden/shared/py/the-operator-s-part-of-a-program.py
+# --- golden/shared/py/the-table-of-a-program.7.py
 # --- golden/shared/py/the-meaning-of-a-program.2.py
 # --- golden/shared/py/the-journal.py
 # --- golden/shared/py/commands-that-outlive-a-runner-that-was-killed.py
@@ -71,9 +82,21 @@ from contextlib import contextmanager, suppress
 # --- golden/shared/py/signals.py
 # --- golden/shared/py/what-the-operator-sees.py
 # --- golden/shared/py/a-question-to-the-person-at-the-terminal.py
-# --- golden/shared/py/a-run.5.py
+# --- golden/shared/py/a-run.2.py
 # --- golden/shared/py/what-status.py
 # --- golden/shared/py/the-command-line-of-a-program.py
+# --- golden/shared/py/what-operators-can-ask-for-besides.py
 # --- golden/shared/py/processes.py
 # --- golden/shared/py/units-that-call-processes.2.py
 # --- golden/shared/py/commands.py
+# --- golden/shared/py/the-operator-s-part.py
+# --- golden/shared/py/a-file-of-answers-to-prompts.py
+# --- golden/shared/py/runs-that-wait-for-an-answer.py
+# --- golden/shared/py/prompts.py
+# --- golden/shared/py/runs-in-which-nothing-is-executed.py
+# --- golden/shared/py/who-decided-about-a-run.py
+# --- golden/shared/py/the-operator-s-jump.py
+# --- golden/shared/py/logs.py
+# --- golden/shared/py/notices.py
+# --- golden/shared/py/several-runs-of-one-document.py
+# --- golden/shared/py/archived-runs.py

@@ -19,6 +19,11 @@ def runbook(about, group, unit, end, branch, go, complete, stop):
         name="integration-tests",
         source="examples/integration-tests.runbook.md",
         counters={"2 retries": 0},
+        jumps={
+            "to": {"2": {"go": "2.1", "do": [["2 retries", "=", 0]]}},
+            "enter": {"2": [["2 retries", "=", 0]]},
+            "within": {"2": ["2.1", "2.2", "2.3", "2/FAIL"]},
+        },
     )
 
     unit("1", "Remove what an earlier run left", at=25,
@@ -103,8 +108,9 @@ import collections, errno, fcntl, functools, json, os, re, select, shlex, signal
 from contextlib import contextmanager, suppress
 
 # --- golden/shared/py/the-program-table.py
-# --- golden/shared/py/the-table-of-a-program.6.py
-# --- golden/shared/py/the-meaning-of-a-program.3.py
+# --- golden/shared/py/the-operator-s-part-of-a-program.py
+# --- golden/shared/py/the-table-of-a-program.7.py
+# --- golden/shared/py/the-meaning-of-a-program.4.py
 # --- golden/shared/py/the-journal.py
 # --- golden/shared/py/commands-that-outlive-a-runner-that-was-killed.py
 # --- golden/shared/py/the-state-of-a-run.py
@@ -114,7 +120,19 @@ from contextlib import contextmanager, suppress
 # --- golden/shared/py/a-run.py
 # --- golden/shared/py/what-status.py
 # --- golden/shared/py/the-command-line-of-a-program.py
+# --- golden/shared/py/what-operators-can-ask-for-besides.py
 # --- golden/shared/py/what-a-step-with-substeps-says-when-a-run-comes-into-it.py
 # --- golden/shared/py/processes.py
 # --- golden/shared/py/units-that-call-processes.py
 # --- golden/shared/py/commands.py
+# --- golden/shared/py/the-operator-s-part.py
+# --- golden/shared/py/a-file-of-answers-to-prompts.py
+# --- golden/shared/py/runs-that-wait-for-an-answer.py
+# --- golden/shared/py/prompts.py
+# --- golden/shared/py/runs-in-which-nothing-is-executed.py
+# --- golden/shared/py/who-decided-about-a-run.py
+# --- golden/shared/py/the-operator-s-jump.py
+# --- golden/shared/py/logs.py
+# --- golden/shared/py/notices.py
+# --- golden/shared/py/several-runs-of-one-document.py
+# --- golden/shared/py/archived-runs.py

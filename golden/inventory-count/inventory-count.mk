@@ -143,4 +143,10 @@ endef
 # --- golden/shared/mk/one-unit-alone.mk
 # --- golden/shared/mk/runs-that-are-no-more.mk
 # --- golden/shared/mk/counters.mk
-# --- golden/shared/mk/numbers-of-instances-in-texts.mk
+# --- golden/shared/mk/numbers-of-instances-in-texts.3.mk
+# --- golden/shared/mk/questions-for-pass-or-fail.mk
+# --- golden/shared/mk/the-operator.mk
+# --- golden/shared/mk/the-operator-s-jump.mk
+# --- golden/shared/mk/what-was-done.2.mk
+# --- golden/shared/mk/notices.mk
+# --- golden/shared/mk/what-an-operator-can-do.mk

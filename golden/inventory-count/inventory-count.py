@@ -20,6 +20,12 @@ def runbook(about, unit, go, complete, stop):
         name="inventory-count",
         source="examples/inventory-count.runbook.md",
         counters={"{N}": 1, "{N}.{n}": 1},
+        jumps={
+            "to": {
+                "{N}": {"go": "{N}.{n}", "do": [["{N}.{n}", "=", 1]]},
+                "{N}.{n}": {"go": "{N}.{n}", "do": [["{N}.{n}", "at least", 1]]},
+            },
+        },
     )
 
     # {N} Shelf {N}
@@ -68,7 +74,8 @@ import collections, errno, fcntl, functools, json, os, re, select, shlex, signal
 from contextlib import contextmanager, suppress
 
 # --- golden/shared/py/the-program-table.py
-# --- golden/shared/py/the-table-of-a-program.7.py
+# --- golden/shared/py/the-operator-s-part-of-a-program.py
+# --- golden/shared/py/the-table-of-a-program.5.py
 # --- golden/shared/py/the-meaning-of-a-program.2.py
 # --- golden/shared/py/the-journal.py
 # --- golden/shared/py/commands-that-outlive-a-runner-that-was-killed.py
@@ -76,9 +83,21 @@ from contextlib import contextmanager, suppress
 # --- golden/shared/py/signals.py
 # --- golden/shared/py/what-the-operator-sees.py
 # --- golden/shared/py/a-question-to-the-person-at-the-terminal.py
-# --- golden/shared/py/a-run.5.py
+# --- golden/shared/py/a-run.2.py
 # --- golden/shared/py/what-status.py
 # --- golden/shared/py/the-command-line-of-a-program.py
+# --- golden/shared/py/what-operators-can-ask-for-besides.py
 # --- golden/shared/py/processes.py
 # --- golden/shared/py/units-that-call-processes.2.py
 # --- golden/shared/py/commands.py
+# --- golden/shared/py/the-operator-s-part.py
+# --- golden/shared/py/a-file-of-answers-to-prompts.py
+# --- golden/shared/py/runs-that-wait-for-an-answer.py
+# --- golden/shared/py/prompts.py
+# --- golden/shared/py/runs-in-which-nothing-is-executed.py
+# --- golden/shared/py/who-decided-about-a-run.py
+# --- golden/shared/py/the-operator-s-jump.py
+# --- golden/shared/py/logs.py
+# --- golden/shared/py/notices.py
+# --- golden/shared/py/several-runs-of-one-document.py
+# --- golden/shared/py/archived-runs.py

@@ -101,16 +101,32 @@ import collections, errno, fcntl, functools, json, os, re, select, shlex, signal
 from contextlib import contextmanager, suppress
 
 # --- golden/shared/py/the-program-table.py
+# --- golden/shared/py/the-operator-s-part-of-a-program.py
 # --- golden/shared/py/the-table-of-a-program.8.py
 # --- golden/shared/py/the-meaning-of-a-program.py
 # --- golden/shared/py/the-journal.py
-# --- golden/shared/py/the-state-of-a-run.3.py
+# --- golden/shared/py/commands-that-outlive-a-runner-that-was-killed.py
+# --- golden/shared/py/the-state-of-a-run.py
 # --- golden/shared/py/signals.2.py
 # --- golden/shared/py/what-the-operator-sees.py
 # --- golden/shared/py/a-question-to-the-person-at-the-terminal.2.py
 # --- golden/shared/py/a-run.4.py
-# --- golden/shared/py/what-status.3.py
-# --- golden/shared/py/the-command-line-of-a-program.2.py
+# --- golden/shared/py/what-status.2.py
+# --- golden/shared/py/the-command-line-of-a-program.py
+# --- golden/shared/py/what-operators-can-ask-for-besides.py
 # --- golden/shared/py/a-file-of-answers-to-prompts.py
 # --- golden/shared/py/runs-that-wait-for-an-answer.py
 # --- golden/shared/py/prompts.py
+# --- golden/shared/py/the-operator-s-part.2.py
+# --- golden/shared/py/how-an-answer-becomes-a-text.py
+# --- golden/shared/py/processes.2.py
+# --- golden/shared/py/units-that-call-processes.py
+# --- golden/shared/py/exchanges-with-processes.py
+# --- golden/shared/py/texts-that-are-given-to-processes.py
+# --- golden/shared/py/prompts-that-an-agent-answers-because-the-operator-says-so-by-agent.py
+# --- golden/shared/py/runs-in-which-nothing-is-executed.py
+# --- golden/shared/py/who-decided-about-a-run.py
+# --- golden/shared/py/the-operator-s-jump.py
+# --- golden/shared/py/notices.py
+# --- golden/shared/py/several-runs-of-one-document.py
+# --- golden/shared/py/archived-runs.py

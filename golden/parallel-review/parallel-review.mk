@@ -92,7 +92,7 @@ define python_json
 endef
 
 define python_helper
-# --- golden/shared/mk/python-helper.2.mk
+# --- golden/shared/mk/python-helper.mk
 endef
 
 # --- The targets ---------------------------------------------------------------------------------------------------------
@@ -170,13 +170,18 @@ endef
 # --- golden/shared/mk/one-unit-alone.mk
 # --- golden/shared/mk/runs-that-are-no-more.mk
 # --- golden/shared/mk/counters.mk
-# --- golden/shared/mk/attempts-at-a-unit.mk
+# --- golden/shared/mk/attempts-at-a-unit.2.mk
 # --- golden/shared/mk/texts.mk
 # --- golden/shared/mk/files-of-a-run.mk
 # --- golden/shared/mk/questions-for-pass-or-fail.mk
 # --- golden/shared/mk/words-of-outcomes.mk
 # --- golden/shared/mk/values.mk
 # --- golden/shared/mk/inputs.mk
-# --- golden/shared/mk/questions-for-texts-and-options.mk
+# --- golden/shared/mk/questions-for-texts-and-options.2.mk
 # --- golden/shared/mk/agents.mk
-# --- golden/shared/mk/delays-and-limits.mk
+# --- golden/shared/mk/delays-and-limits.2.mk
+# --- golden/shared/mk/the-operator.mk
+# --- golden/shared/mk/the-operator-s-jump.mk
+# --- golden/shared/mk/what-was-done.2.mk
+# --- golden/shared/mk/notices.mk
+# --- golden/shared/mk/what-an-operator-can-do.mk

@@ -20,6 +20,11 @@ def runbook(about, unit, end, branch, go, complete, stop):
         source="examples/preflight-checks.runbook.md",
         counters={"2.1 failed": 0, "2.2 failed": 0, "2.3 failed": 0, "2.4 failed": 0},
         scopes={"2": ["2.1 failed", "2.2 failed", "2.3 failed", "2.4 failed"]},
+        jumps={
+            "to": {"2": {"go": "2.1", "do": [["reset", "2"]]}},
+            "enter": {"2": [["reset", "2"]]},
+            "within": {"2": ["2.1", "2.2", "2.3", "2.4", "2"]},
+        },
     )
 
     unit("1", "Write the configuration", at=35,
@@ -88,8 +93,9 @@ import collections, errno, fcntl, functools, json, os, re, select, shlex, signal
 from contextlib import contextmanager, suppress
 
 # --- golden/shared/py/the-program-table.py
-# --- golden/shared/py/the-table-of-a-program.5.py
-# --- golden/shared/py/the-meaning-of-a-program.4.py
+# --- golden/shared/py/the-operator-s-part-of-a-program.py
+# --- golden/shared/py/the-table-of-a-program.6.py
+# --- golden/shared/py/the-meaning-of-a-program.5.py
 # --- golden/shared/py/the-journal.py
 # --- golden/shared/py/commands-that-outlive-a-runner-that-was-killed.py
 # --- golden/shared/py/the-state-of-a-run.py
@@ -99,6 +105,18 @@ from contextlib import contextmanager, suppress
 # --- golden/shared/py/a-run.3.py
 # --- golden/shared/py/what-status.py
 # --- golden/shared/py/the-command-line-of-a-program.py
+# --- golden/shared/py/what-operators-can-ask-for-besides.py
 # --- golden/shared/py/processes.py
 # --- golden/shared/py/units-that-call-processes.py
 # --- golden/shared/py/commands.py
+# --- golden/shared/py/the-operator-s-part.py
+# --- golden/shared/py/a-file-of-answers-to-prompts.py
+# --- golden/shared/py/runs-that-wait-for-an-answer.py
+# --- golden/shared/py/prompts.py
+# --- golden/shared/py/runs-in-which-nothing-is-executed.py
+# --- golden/shared/py/who-decided-about-a-run.py
+# --- golden/shared/py/the-operator-s-jump.py
+# --- golden/shared/py/logs.py
+# --- golden/shared/py/notices.py
+# --- golden/shared/py/several-runs-of-one-document.py
+# --- golden/shared/py/archived-runs.py

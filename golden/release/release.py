@@ -31,6 +31,37 @@ def runbook(about, unit, end, go, retry, complete, stop):
             "1/release/unit-tests.runbook.md": ["1/release/unit-tests.runbook.md/1 retries"],
             "3.1/release/upload.runbook.md": ["3.1/release/upload.runbook.md/1 retries"],
         },
+        jumps={
+            "to": {
+                "1/release/unit-tests.runbook.md": {
+                    "go": "1/release/unit-tests.runbook.md/1",
+                    "do": [["reset", "1/release/unit-tests.runbook.md"]],
+                },
+                "3.1/release/upload.runbook.md": {
+                    "go": "3.1/release/upload.runbook.md/1",
+                    "do": [["reset", "3.1/release/upload.runbook.md"]],
+                },
+                "3.1": {"go": "3.1/release/upload.runbook.md/1", "do": [["reset", "3.1/release/upload.runbook.md"]]},
+                "3": {"go": "3.1/release/upload.runbook.md/1", "do": [["reset", "3.1/release/upload.runbook.md"]]},
+            },
+            "enter": {
+                "1/release/unit-tests.runbook.md": [["reset", "1/release/unit-tests.runbook.md"]],
+                "3.1/release/upload.runbook.md": [["reset", "3.1/release/upload.runbook.md"]],
+            },
+            "within": {
+                "1/release/unit-tests.runbook.md": [
+                    "1/release/unit-tests.runbook.md/1",
+                    "1/release/unit-tests.runbook.md/1/COMPLETE",
+                    "1/release/unit-tests.runbook.md/1/STOP",
+                ],
+                "3.1/release/upload.runbook.md": [
+                    "3.1/release/upload.runbook.md/1",
+                    "3.1/release/upload.runbook.md/2",
+                    "3.1/release/upload.runbook.md/1/STOP",
+                    "3.1/release/upload.runbook.md/2/COMPLETE",
+                ],
+            },
+        },
     )
 
     # 1/release/lint.runbook.md Lint
@@ -152,18 +183,31 @@ import collections, errno, fcntl, functools, json, os, re, select, shlex, signal
 from contextlib import contextmanager, suppress
 
 # --- golden/shared/py/the-program-table.py
+# --- golden/shared/py/the-operator-s-part-of-a-program.py
 # --- golden/shared/py/the-table-of-a-program.4.py
-# --- golden/shared/py/the-meaning-of-a-program.5.py
+# --- golden/shared/py/the-meaning-of-a-program.6.py
 # --- golden/shared/py/the-journal.py
 # --- golden/shared/py/commands-that-outlive-a-runner-that-was-killed.py
 # --- golden/shared/py/the-state-of-a-run.py
 # --- golden/shared/py/signals.py
 # --- golden/shared/py/what-the-operator-sees.py
 # --- golden/shared/py/a-question-to-the-person-at-the-terminal.py
-# --- golden/shared/py/a-run.6.py
+# --- golden/shared/py/a-run.7.py
 # --- golden/shared/py/what-status.py
 # --- golden/shared/py/the-command-line-of-a-program.py
+# --- golden/shared/py/what-operators-can-ask-for-besides.py
 # --- golden/shared/py/ends-of-nested-runbooks.py
 # --- golden/shared/py/processes.py
 # --- golden/shared/py/units-that-call-processes.py
 # --- golden/shared/py/commands.py
+# --- golden/shared/py/the-operator-s-part.py
+# --- golden/shared/py/a-file-of-answers-to-prompts.py
+# --- golden/shared/py/runs-that-wait-for-an-answer.py
+# --- golden/shared/py/prompts.py
+# --- golden/shared/py/runs-in-which-nothing-is-executed.py
+# --- golden/shared/py/who-decided-about-a-run.py
+# --- golden/shared/py/the-operator-s-jump.py
+# --- golden/shared/py/logs.py
+# --- golden/shared/py/notices.py
+# --- golden/shared/py/several-runs-of-one-document.py
+# --- golden/shared/py/archived-runs.py

@@ -120,7 +120,7 @@ define python_json
 endef
 
 define python_helper
-# --- golden/shared/mk/python-helper.2.mk
+# --- golden/shared/mk/python-helper.mk
 endef
 
 # --- The targets ---------------------------------------------------------------------------------------------------------
@@ -204,6 +204,11 @@ endef
 # --- golden/shared/mk/words-of-outcomes.mk
 # --- golden/shared/mk/values.mk
 # --- golden/shared/mk/inputs.mk
-# --- golden/shared/mk/questions-for-texts-and-options.mk
+# --- golden/shared/mk/questions-for-texts-and-options.2.mk
 # --- golden/shared/mk/agents.mk
-# --- golden/shared/mk/delays-and-limits.mk
+# --- golden/shared/mk/delays-and-limits.2.mk
+# --- golden/shared/mk/the-operator.mk
+# --- golden/shared/mk/the-operator-s-jump.mk
+# --- golden/shared/mk/what-was-done.2.mk
+# --- golden/shared/mk/notices.mk
+# --- golden/shared/mk/what-an-operator-can-do.mk

@@ -10,10 +10,31 @@ class Performer:  # Does the units of one kind of task. A module that knows a ki
         self.session = session
     def rehearse(self, _name, _unit):  # Say what would come of a unit, without doing it.
         return Done("pass", "assumed")
+    @staticmethod
+    def replies(_unit):  # Return the replies with which a unit that waits is answered.
+        return []
+    @staticmethod
+    def names(name, _unit):  # Return the names under which a unit that waits is answered.
+        return [name]
+    def given(self, name, reply, _how):  # Read the reply to a unit; None if the unit needs further ones.
+        raise RefusedError(f"{name} takes no answer such as {one_line(reply)}")
 
 PERFORMERS = {}
+OPENS = []  # what modules read when a run is taken up
+TAKES = []  # what they do before a run is taken up
+RECORDS = []  # what they make of what is written down
+EVENTS = []  # what they do where something happens
+REPEATS = []  # the words that go on with a run
+MASKS = []  # what they take out of a text that is kept or sent
+
+def told(done, text):  # Return an outcome to which a text belongs.
+    return done
+
+def masked(text):  # Return a text without what must not be kept.
+    return text
 
 class Session:  # One call of a program: what the operator wants, the state that is kept, and the run that it is about.
+    answers = None
     def __init__(self, program, options, display):
         self.program, self.options, self.display = program, options, display
         self.store = Store((options.state_dir or os.path.join(OURS, program["name"])).rstrip("/") or "/")
@@ -23,6 +44,8 @@ class Session:  # One call of a program: what the operator wants, the state that
         self._began, self._done, self.identity = time.monotonic(), 0, functools.cache(lambda: identified(program))
     def call(self, *words):  # Return the command with which the operator calls a subcommand.
         place = ("--state-dir", self.options.state_dir) if self.options.state_dir else ()
+        for repeat in REPEATS:
+            place = repeat(self.options, words[0])
         return f"{self.options.prog} {' '.join(map(shlex.quote, [*words, *place]))}"
     def alone(self):  # Keep every other run away until this process ends.
         if self.options.command != "run" and not os.path.exists(self.store.path):
@@ -53,6 +76,10 @@ class Session:  # One call of a program: what the operator wants, the state that
             raise RefusedError(*found, how, "this run belongs to a different version of this program")
         return old
     def take(self, state=None):  # Be about a run, a new one if none is given; signals are held back from here on.
+        if state is not None and ("prompted" in state.begin or state.condition == "running"):
+            load()
+        for take in TAKES:
+            take(self, state)
         self.state, self.signals = state or State(self._first_record()), Signals()
         self.display.gives_up = self.signals.has_come
         tasks = {name: self.program["units"][name]["task"] for name in self._places}
@@ -60,6 +87,8 @@ class Session:  # One call of a program: what the operator wants, the state that
         self.performers = {name: performers[task] for name, task in tasks.items()}
         self.ask = functools.partial(question, self.display, self.signals)
         with self.signals.listening():  # a pipe is waited for until its other end is opened
+            for look in OPENS:
+                look(self)
             if self.options.events is not None and not self.options.dry_run:
                 self._events = os.open(self.options.events, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
     def _first_record(self):
@@ -67,16 +96,24 @@ class Session:  # One call of a program: what the operator wants, the state that
         move = follow(self.program, {"go": self.program["entry"]}, registers)
         run = f"{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{os.urandom(4).hex()}"
         where = {"time": utc_now(), "cwd": os.getcwd(), "registers": dict(move.registers), "node": move.node}
-        return {"kind": "begin", "format": 2, "run": run, **self.identity(), **where, **self._stand(move)}
+        record = {"kind": "begin", "format": 2, "run": run, **self.identity(), **where, **self._stand(move)}
+        for write in RECORDS:
+            record = write(self, record)
+        return record
     def _stand(self, move, before=None, begins=True):  # Say what a run does where it moved.
         unit = self.program["units"][move.node]
         if unit["task"] == "end":
             return {"condition": unit["result"], "message": self.filled(unit, "message", move.registers)}
-        return {"condition": "running" if begins else "ready"}
+        stand = {"condition": "running" if begins else "ready"}
+        if not PERFORMERS[unit["task"]].recovers:
+            stand["condition"] = "waiting"
+        return stand
     def adopt(self):  # Go on with another program than the run began with (R4), with counters and texts that both have.
         old, new, condition = self.state.registers, self.program["registers"], self.state.condition
         if self.state.node not in self._places:
             raise RefusedError(f"the run stands at {self.state.node}, which this program does not have")
+        if not self.performers[self.state.node].recovers:
+            condition = "waiting"
         kept = {name: old[name] for name in {*new} & {*old} if isinstance(old[name], int) == isinstance(new[name], int)}
         stand = {"time": utc_now(), "condition": condition, "registers": {**new, **kept}}
         self.record({"kind": "adopt", **self.identity(), **stand})
@@ -87,12 +124,18 @@ class Session:  # One call of a program: what the operator wants, the state that
     def texts(self, unit, key):  # Return a text of a unit as the lines in which it is shown.
         return [f"    {line}".rstrip() for line in clean(self.filled(unit, key)).strip("\n").splitlines()]
     def record(self, record, sync=True):  # Write a record to the journal and take it into account.
+        for look in RECORDS:
+            record = look(self, record)
         self.store.append(record, sync)
         self.state.apply(record)
     def emit(self, event, is_between=False, **fields):  # Append an event for machines.
+        for tell in EVENTS:
+            tell(self, event, fields)
         if self.options.events is None:
             return
         about = {"event": event, "time": utc_now(), "run": self.state.begin["run"], **fields}
+        for look in RECORDS:
+            about = look(self, about)
         try:
             self.display.put(json.dumps(about) + "\n", self._events)
         except OSError as error:
@@ -153,6 +196,8 @@ class Session:  # One call of a program: what the operator wants, the state that
             if not self.store.is_there():
                 raise self._vanished(f"{ended}, and this is lost: {error}") from None
             again = self.call("resume", "--assume", done.outcome)
+            if not self.performers[name].recovers:
+                again = self.call("answer", name, word.lower())
             raise RefusedError(f"{ended}, but this could not be recorded ({error}); make room, then: {again}") from None
         details = ", ".join(filter(None, [done.how, duration(seconds), one_line(move.says)]))
         self.display.line(f"    {self.display.paint(word, done.outcome)}  {self.display.paint(details, 'dim')}")

@@ -22,14 +22,21 @@ class Performer:  # Does the units of one kind of task. A module that knows a ki
 PERFORMERS = {}
 BEGINNINGS = []  # what registers a run begins with
 OPENS = []  # what modules read when a run is taken up
-STANDS = []  # what they know of where a run stands
 BEFORE = []  # what they do before a unit, or in its place
+TAKES = []  # what they do before a run is taken up
+RECORDS = []  # what they make of what is written down
+EVENTS = []  # what they do where something happens
+REPEATS = []  # the words that go on with a run
+MASKS = []  # what they take out of a text that is kept or sent
 TELLS = []  # what they make of an outcome that has a text
 
 def told(done, text):  # Return an outcome to which a text belongs.
     for look in TELLS:
         done = look(done, text)
     return done
+
+def masked(text):  # Return a text without what must not be kept.
+    return text
 
 class Session:  # One call of a program: what the operator wants, the state that is kept, and the run that it is about.
     answers = None
@@ -42,6 +49,8 @@ class Session:  # One call of a program: what the operator wants, the state that
         self._began, self._done, self.identity = time.monotonic(), 0, functools.cache(lambda: identified(program))
     def call(self, *words):  # Return the command with which the operator calls a subcommand.
         place = ("--state-dir", self.options.state_dir) if self.options.state_dir else ()
+        for repeat in REPEATS:
+            place = repeat(self.options, words[0])
         return f"{self.options.prog} {' '.join(map(shlex.quote, [*words, *place]))}"
     def alone(self):  # Keep every other run away until this process ends.
         if self.options.command != "run" and not os.path.exists(self.store.path):
@@ -72,6 +81,10 @@ class Session:  # One call of a program: what the operator wants, the state that
             raise RefusedError(*found, how, "this run belongs to a different version of this program")
         return old
     def take(self, state=None):  # Be about a run, a new one if none is given; signals are held back from here on.
+        if state is not None and ("prompted" in state.begin or state.condition == "running"):
+            load()
+        for take in TAKES:
+            take(self, state)
         self.state, self.signals = state or State(self._first_record()), Signals()
         self.display.gives_up = self.signals.has_come
         tasks = {name: self.program["units"][name]["task"] for name in self._places}
@@ -90,7 +103,10 @@ class Session:  # One call of a program: what the operator wants, the state that
         move = follow(self.program, {"go": self.program["entry"]}, registers)
         run = f"{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{os.urandom(4).hex()}"
         where = {"time": utc_now(), "cwd": os.getcwd(), "registers": dict(move.registers), "node": move.node}
-        return {"kind": "begin", "format": 2, "run": run, **self.identity(), **where, **self._stand(move)}
+        record = {"kind": "begin", "format": 2, "run": run, **self.identity(), **where, **self._stand(move)}
+        for write in RECORDS:
+            record = write(self, record)
+        return record
     def _stand(self, move, before=None, begins=True):  # Say what a run does where it moved.
         unit = self.program["units"][move.node]
         if unit["task"] == "end":
@@ -98,8 +114,6 @@ class Session:  # One call of a program: what the operator wants, the state that
         stand = {"condition": "running" if begins else "ready"}
         if not PERFORMERS[unit["task"]].recovers:
             stand["condition"] = "waiting"
-        for look in STANDS:
-            stand = look(self.program, move, before, stand)
         return stand
     def adopt(self):  # Go on with another program than the run began with (R4), with counters and texts that both have.
         old, new, condition = self.state.registers, self.program["registers"], self.state.condition
@@ -120,12 +134,18 @@ class Session:  # One call of a program: what the operator wants, the state that
     def texts(self, unit, key):  # Return a text of a unit as the lines in which it is shown.
         return [f"    {line}".rstrip() for line in clean(self.filled(unit, key)).strip("\n").splitlines()]
     def record(self, record, sync=True):  # Write a record to the journal and take it into account.
+        for look in RECORDS:
+            record = look(self, record)
         self.store.append(record, sync)
         self.state.apply(record)
     def emit(self, event, is_between=False, **fields):  # Append an event for machines.
+        for tell in EVENTS:
+            tell(self, event, fields)
         if self.options.events is None:
             return
         about = {"event": event, "time": utc_now(), "run": self.state.begin["run"], **fields}
+        for look in RECORDS:
+            about = look(self, about)
         try:
             self.display.put(json.dumps(about) + "\n", self._events)
         except OSError as error:

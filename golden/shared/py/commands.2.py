@@ -15,6 +15,8 @@ class Commands(Calling):  # Runs shell units.
         except OSError as error:
             raise self.not_begun(name, error) from None
         (code,) = self.processes.watch([group], unit.get("timeout", 0))
+        if code is None:
+            return Done("fail", f"timeout after {duration(unit['timeout'])}")
         return Done("pass" if code == 0 else "fail", in_words(code))
 
 PERFORMERS["shell"] = Commands

@@ -19,5 +19,3 @@ class Commands(Calling):  # Runs shell units.
 
 PERFORMERS["shell"] = Commands
 
-if __name__ == "__main__":
-    sys.exit(main(built(runbook)))

@@ -54,5 +54,3 @@ class Prompts(Asking):  # Gets the answers of units that ask.
 
 PERFORMERS["ask"] = Prompts
 
-if __name__ == "__main__":
-    sys.exit(main(built(runbook)))

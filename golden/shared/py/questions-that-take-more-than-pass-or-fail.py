@@ -52,5 +52,3 @@ class Questions(Asking):  # Gets the replies of units that ask for a text.
 for _kind in ("confirm", "input", "select"):
     PERFORMERS[_kind] = Questions
 
-if __name__ == "__main__":
-    sys.exit(main(built(runbook)))

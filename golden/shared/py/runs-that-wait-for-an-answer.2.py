@@ -1,10 +1,8 @@
 # --- Runs that wait for an answer, and the subcommand that gives it.
-REPLIES = []  # where other modules take the reply from
+GIVEN = []  # what they make of the answer
 
 def answer(session):  # Record the answer of the unit that waits.
     unit, reply = session.options.UNIT, session.options.RESULT
-    for look in REPLIES:
-        reply = look(reply)
     session.alone()
     session.take(session.read())
     state = session.state
@@ -15,6 +13,8 @@ def answer(session):  # Record the answer of the unit that waits.
         raise RefusedError(f"{state.node} waits for an answer, {unit} does not")
     session.store.open()
     done = performer.given(unit, reply, "answered")
+    for give in GIVEN:
+        done = give(session, done)
     if done is not None:
         session.settle(state.node, done, 0.0, begins=False)
     session.display.rule(f"to go on: {session.call('resume')}")

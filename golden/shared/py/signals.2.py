@@ -1,5 +1,6 @@
 # --- Signals: held back while the run thinks, received where it waits, so none is lost between (R5).
 STOPS = ("INT", "TERM", "HUP", "QUIT", "USR1", "USR2", "XCPU", "ALRM", "VTALRM", "PROF", "POLL", "PWR", "STKFLT")
+FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)  # commands get the others as TERM
 
 class Interrupted(KeyboardInterrupt):
     """The operator, or the system, told the run to end."""
@@ -21,6 +22,11 @@ class Signals:  # What would end a run, blocked until it is waited for: a handle
         number = signal.sigwait(self._watched)
         self._has_received |= number in self.stops and not (number == signal.SIGALRM and self.has_timer)
         return number
+    def wake_after(self, seconds):  # Have `wait` return SIGALRM after a time; 0 takes it back.
+        signal.alarm(seconds)
+        if not seconds and self.has_timer and signal.SIGALRM in signal.sigpending():
+            signal.sigwait({signal.SIGALRM})
+        self.has_timer = bool(seconds)
     def has_come(self):  # Tell whether a stop signal has come, be it received or still held back.
         return self._has_received or bool(self.stops & signal.sigpending())
     @contextmanager

@@ -51,6 +51,8 @@ OPTIONS = [
     ("resume status", "--adopt", "", "accept the state of another version"),
     ("status", "--json", "", "for machines"),
 ]
+ASKS = []  # what modules do before the words of a call are read
+CHECKS = []  # what they make of the options
 
 def help_of(program, prog, command):  # Return what the program, or one of its commands, tells of itself.
     lines = [f"  {name:8}{text}" for name, (text, _) in COMMANDS.items()]
@@ -61,6 +63,8 @@ def help_of(program, prog, command):  # Return what the program, or one of its c
 def read_words(prog, command, words):  # Read the options and words that follow a subcommand, in any order.
     known = {option: takes for owners, option, takes, _ in OPTIONS if command in owners.split()}
     found = {option: None if takes else False for _, option, takes, _ in OPTIONS}
+    listed = {option for _, option, takes, _ in OPTIONS if "..." in takes}
+    found.update({option: [] for option in listed})
     due = [option for option in known if option[0] != "-"]
     rest, see = iter(words), f"(see: {prog} {command} --help)"
     for word in rest:
@@ -74,6 +78,9 @@ def read_words(prog, command, words):  # Read the options and words that follow 
             value = next(rest, "--")
             if value.startswith("--"):
                 raise RefusedError(f"argument {option}: expected {known[option]} {see}")
+        if option in listed:
+            found[option].append(value)
+            continue
         found[option] = value if known[option] else True
     if due:
         raise RefusedError(f"the following arguments are required: {' '.join(due)} {see}")
@@ -81,6 +88,8 @@ def read_words(prog, command, words):  # Read the options and words that follow 
     return types.SimpleNamespace(**options, prog=prog, command=command)
 
 def execute(program, words, prog, display):  # Do what the subcommand says.
+    for look in ASKS:
+        look(words)
     command = words[0] if words else ""
     if {"-h", "--help"} & set(words if command in COMMANDS else words[:1]):
         return display.say(help_of(program, prog, command if command in COMMANDS else "COMMAND"))
@@ -91,6 +100,8 @@ def execute(program, words, prog, display):  # Do what the subcommand says.
     outcomes = {word for unit in program["units"].values() for word in unit.get("words", BINARY)}
     if options.assume and (options.rerun_interrupted or options.assume not in outcomes):
         raise RefusedError(f"--assume takes one of {', '.join(sorted(outcomes))}, and no --rerun-interrupted beside it")
+    for check in CHECKS:
+        check(program, options)
     with naming("the current folder"):
         session = Subcommands(program, options, display)
     try:

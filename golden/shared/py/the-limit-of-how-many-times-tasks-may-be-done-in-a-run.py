@@ -5,7 +5,7 @@ def counts(program, name):  # Tell whether doing a unit counts; waiting at a gat
 def within_limit(program, move, before, stand):  # End a run by STOP where one task more would be done than may be.
     if before is None or not counts(program, move.node):
         return stand
-    done = [*(record["unit"] for record in before.finished), before.node]
+    done = [*(record["unit"] for record in before.finished if record["outcome"] != "goto"), before.node]
     if sum(counts(program, name) for name in done) < program["limit"]:
         return stand
     return {"condition": "stop", "message": f"{move.node}: the limit of {program['limit']} units was reached"}

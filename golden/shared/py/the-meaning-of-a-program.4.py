@@ -6,9 +6,6 @@ Move = collections.namedtuple("Move", "node registers changed says passed")  # W
 
 def _apply(program, edge, registers, verbs):
     for effect in edge.get("do", ()):
-        if effect[0] == "reset" and len(effect) == 2:
-            registers.update({name: program["registers"][name] for name in program["scopes"][effect[1]]})
-            continue
         register, verb, amount = effect
         value = registers[amount] if isinstance(amount, str) else amount
         registers[register] = verbs[verb](registers[register], value)

@@ -39,9 +39,6 @@ def is_passed(unit):
     """Tell whether a run goes on through a unit: a branch, or the end of a nested runbook, which has edges (M8)."""
     return unit["task"] in ("branch", "end") and bool(unit.get("edges"))
 
-def filled(unit, text, registers, escape=str):  # Replace the placeholders in a text, in one pass (I6).
-    return text
-
 def attempt_of(unit, registers):  # Return the number of the attempt at a unit within this visit (M4).
     return registers[unit["attempt"]] + 1 if "attempt" in unit else 1
 

@@ -1,13 +1,14 @@
 # --- The meaning of a program: a pure walk from unit to unit, which never runs anything.
 TESTS = {"<": int.__lt__, ">=": int.__ge__, "=": int.__eq__}
 VERBS = {"=": lambda _old, new: new, "+": int.__add__, "at least": max}
-# How the value of a placeholder is found, by the type of what the table says of it.
-VALUES = {str: lambda name, registers: str(registers[name])}
 
 Move = collections.namedtuple("Move", "node registers changed says passed")  # Where a walk went, and what it set.
 
 def _apply(program, edge, registers, verbs):
     for effect in edge.get("do", ()):
+        if effect[0] == "reset" and len(effect) == 2:
+            registers.update({name: program["registers"][name] for name in program["scopes"][effect[1]]})
+            continue
         register, verb, amount = effect
         value = registers[amount] if isinstance(amount, str) else amount
         registers[register] = verbs[verb](registers[register], value)
@@ -39,10 +40,6 @@ def is_passed(unit):
     return unit["task"] in ("branch", "end") and bool(unit.get("edges"))
 
 def filled(unit, text, registers, escape=str):  # Replace the placeholders in a text, in one pass (I6).
-    if unit.get("placeholders"):
-        places = unit["placeholders"].items()
-        found = {mark: escape(VALUES[type(place)](place, registers)) for mark, place in places}
-        text = re.sub("|".join(map(re.escape, found)), lambda match: found[match.group()], text)
     return text
 
 def attempt_of(unit, registers):  # Return the number of the attempt at a unit within this visit (M4).

@@ -27,7 +27,16 @@ def follow(program, edge, before, verbs=VERBS):  # Go along an edge, and on; `be
     registers = collections.ChainMap(changed, before)  # copying all counters at each step would make long programs slow
     says, passed = [edge.get("says", "")], []
     _apply(program, edge, registers, verbs)
+    while is_passed(program["units"][edge["go"]]):
+        passed.append(edge["go"])
+        edge = _choose(program, edge["go"], registers, None)
+        _apply(program, edge, registers, verbs)
+        says.append(edge.get("says", ""))
     return Move(edge["go"], registers, changed, ", ".join(filter(None, says)), tuple(passed))
+
+def is_passed(unit):
+    """Tell whether a run goes on through a unit: a branch, or the end of a nested runbook, which has edges (M8)."""
+    return unit["task"] in ("branch", "end") and bool(unit.get("edges"))
 
 def filled(unit, text, registers, escape=str):  # Replace the placeholders in a text, in one pass (I6).
     if unit.get("placeholders"):

@@ -1,6 +1,7 @@
 # --- The state of a run: what its journal says, the lock that keeps two runs apart, the archive.
 ENDED = ("complete", "stop")
-OURS = ".rdc"
+OURS, FORMATS = ".rdc", [1, 2]  # the folder of states; the formats of journals that are read
+KEPT = []  # folders beside the journal that are archived with it
 
 def utc_now():  # Return the time as it is written in records.
     seconds, rest = divmod(time.time_ns(), 10**9)
@@ -10,13 +11,20 @@ class State:  # Where a run stands: its condition is running, ready (its unit ha
     def __init__(self, begin):
         self.begin, self.node, self.message = begin, begin["node"], begin.get("message", "")
         self.finished, self.notes = [], []  # what the unit has left so far, such as the processes that it has called
+        # The lines of files of answers that were used, each with the digest of its file.
+        self.used = set()
+        self.decided = []
         self.apply(begin)
     def apply(self, record):  # Go on by one record.
         kind = record["kind"]
+        if "answers" in record:
+            self.used.add((record["answers"], record["line"]))
         if "condition" not in record:
             self.notes.append(record)
             return
         self.condition = record["condition"]
+        if kind == "resume":
+            self.decided.append({**record, "after": len(self.finished)})
         if kind in ("begin", "adopt"):  # it belongs to this program
             self.registers, self.program, self.units = dict(record["registers"]), record["program"], record["units"]
             self.name, self.source = record["name"], record["source"]
@@ -30,7 +38,7 @@ class State:  # Where a run stands: its condition is running, ready (its unit ha
         return [note for note in self.notes if note["kind"] == "process" and is_alive(note)]
 
 def replay(records, path):  # Put a state together.
-    if records[0].get("format") not in (1, 2):  # one of format 1 has no texts, and is read like any other
+    if records[0].get("format") not in FORMATS:  # one of format 1 has no texts, and is read like any other
         raise RefusedError(f"{path}: the state has a format that this program does not know; reset archives it")
     try:
         state = State(records[0])
@@ -119,6 +127,9 @@ class Store:  # A state directory, by the name that the operator knows: nothing 
         while name in taken:
             name += "-2"
         target = os.path.join(history, name)
+        for kept in KEPT:
+            with suppress(FileNotFoundError):
+                os.rename(os.path.join(self.directory, kept), f"{target}.{kept}")
         os.rename(self.path, target)
         sync_directory(history)
         sync_directory(self.directory)

@@ -6,8 +6,6 @@ class Builder:  # The words of a runbook. Ways lead from a unit; of several, the
         self.table = {"registers": {}, "units": {}}
     def about(self, title, counters=None, texts=None, **facts):  # Say what the program is, and what it holds at first.
         self.table.update(title=title, registers={**(counters or {}), **(texts or {})}, **facts)
-    def group(self, name, **facts):  # Say what a run is told when it comes into a group.
-        self.table.setdefault("groups", {})[name] = {key: unframed(value) for key, value in facts.items()}
     def unit(self, name, title='', at='', task='shell', **settings):  # Add a unit.
         self.table.setdefault("entry", name)
         unit = self.table["units"].setdefault(name, {"title": title, "task": task, "edges": []})

@@ -33,6 +33,9 @@ class Builder:  # The words of a runbook. Ways lead from a unit; of several, the
         if "end" in edge:
             edge["go"] = self._end(name, edge.pop("end"))
         return {key: value for key, value in edge.items() if value or key == "says"}
+    def end(self, name, result, message='', **settings):  # Add an end to which several ways lead, or one that leads on.
+        self.unit(name, task="end", result=result, **settings)
+        self.table["units"][name]["message"] = message
     def go(self, go, says='', when=(), do=()):  # Lead to a unit; `says` is what the document says.
         return {"go": go, "if": when, "do": do, "says": says}
     def complete(self, message='', says='COMPLETE', when=(), do=(), **more):  # Lead to a good end.

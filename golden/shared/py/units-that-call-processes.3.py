@@ -12,9 +12,11 @@ class Calling(Performer):  # Does units by calling processes.
         with suppress(RefusedError):  # a full disk is no reason to end a command half-way; its outcome will tell
             self.session.record({"kind": "process", "pid": group, "since": started_at(group)}, sync=False)
     def environment(self, unit, **more):  # Return the environment of what a unit calls (M4, I7).
-        found = {"RDC_ATTEMPT": attempt_of(unit, self.session.state.registers), **more}
+        title, now = self.session.filled(unit, "title").replace("\0", "\ufffd"), self.session.state.registers
+        own = {"RDC_UNIT": self.session.state.node, "RDC_TITLE": title[:16_384]}  # a variable has 128 KiB at most
+        found = {**own, "RDC_ATTEMPT": attempt_of(unit, now), **more}
         for look in VARIABLES:
-            found = {**look(unit, self.session.state.registers), **found}
+            found = {**look(unit, now), **found}
         return {**self._environment, **{key.encode(): str(value).encode() for key, value in found.items()}}
     def not_begun(self, name, error):  # Leave a unit whose process could not be started: it has no outcome (M2).
         self.session.rest()
@@ -34,10 +36,8 @@ class Calling(Performer):  # Does units by calling processes.
                 raise Waiting(still, "wait for its end and resume, or end it and run it again:", f"  {again}")
             session.display.line(f"{still}; ending it")
             end_groups(running)
-        if options.rerun_interrupted:
-            return None
-        if options.assume:
-            return self.assumed(name, options.assume)
+        if options.rerun_interrupted or options.assume:  # of which there is only one
+            return self.assumed(name, options.assume) if options.assume else None
         unit, unknown = session.program["units"][name], "rdc cannot tell whether it finished."
         if session.is_interactive and "words" not in unit:
             session.display.line(f"{label} ({one_line(unit['at'])}) was interrupted; {unknown}")

@@ -74,5 +74,3 @@ class Parallels(Commanded):  # Calls the agents of all entries and joins what th
 
 PERFORMERS["parallel"] = Parallels
 
-if __name__ == "__main__":
-    sys.exit(main(built(runbook)))

@@ -25,19 +25,22 @@ class ValuedCommands(Commands):  # Runs shell units, some of which give values.
     def environment(self, unit, **more):  # Add RDC_OUTPUT where values are kept.
         return super().environment(unit, **more, **({"RDC_OUTPUT": str(self._file())} if "values" in unit else {}))
     def assumed(self, name, word):  # Take the word and the values that were given for what came of a unit (I16).
-        values = {}
-        for given in self.session.options.value:
-            key, equals, value = given.partition("=")
-            if not equals or key not in self.session.program["units"][name].get("values", ()):
-                raise RefusedError(f"--value {given}: expected NAME=VALUE with a name that {name} keeps")
-            try:
-                check_value(key, value)
-            except ValueError as error:
-                raise RefusedError(f"--value {error}") from None
-            values[key] = value
-        return super().assumed(name, word)._replace(verbs=keeping("", values))
+        return super().assumed(name, word)._replace(verbs=keeping("", values_given(self.session, name)))
     def _file(self):
         return Path(self.session.store.folder, "output")
+
+def values_given(session, name):  # Return the values of a unit that the options give.
+    values = {}
+    for given in session.options.value:
+        key, equals, value = given.partition("=")
+        if not equals or key not in session.program["units"][name].get("values", ()):
+            raise RefusedError(f"--value {given}: expected NAME=VALUE with a name that {name} keeps")
+        try:
+            check_value(key, value)
+        except ValueError as error:
+            raise RefusedError(f"--value {error}") from None
+        values[key] = value
+    return values
 
 PERFORMERS["shell"] = ValuedCommands
 OPTIONS.append(("run resume", "--value", "NAME=VALUE...", "a value of the interrupted command, with --assume"))

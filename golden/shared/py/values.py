@@ -1,5 +1,6 @@
 # --- Values: what commands get as environment variables and give by the file that RDC_OUTPUT names (I7, I9).
 LARGEST_VARIABLE = 65_536  # bytes
+LARGEST_OUTPUT = 16 * 1024 * 1024  # bytes
 
 class UnfitError(ValueError):
     """A value that no environment variable can have, or a file of values that is malformed."""
@@ -13,4 +14,47 @@ def check_value(name, value):  # Refuse a value that no environment variable can
 def texts_of(unit, registers):  # Return the environment variables that slots give a unit; one that is unset gives none.
     places = unit.get("texts", {}).items()
     return {variable: registers[slot] for variable, slot in places if registers[slot] is not None}
+
+def read_output(content, names):
+    """Read `NAME=value` and `NAME<<WORD` lines, and refuse all of them where one is not as it should be."""
+    try:
+        text = content.decode()
+    except UnicodeDecodeError:
+        raise UnfitError("it is not UTF-8") from None
+    lines = enumerate(text.removesuffix("\n").split("\n"), start=1)
+    known, found = set(names), {}
+    for number, line in lines if content else ():
+        name, value = _pair(number, line, lines)
+        if name not in known:
+            raise UnfitError(f"line {number}: no value of this name is kept")
+        check_value(f"line {number}: {name}", value)
+        found[name] = value
+    return found
+
+def _pair(number, line, lines):
+    name, equals, value = line.partition("=")
+    other, opens, word = line.partition("<<")
+    if opens and len(other) < len(name):
+        inner = []
+        for _, text in lines:
+            if text == word:
+                return other, "\n".join(inner)
+            inner.append(text)
+        raise UnfitError(f"line {number}: {word} does not follow")
+    if not equals:
+        raise UnfitError(f"line {number}: neither NAME=value nor NAME<<WORD")
+    return name, value
+
+def read_regular(path):  # Read a file that a command may have replaced by anything; one that is gone holds nothing.
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
+    except FileNotFoundError:
+        return b""
+    with os.fdopen(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise UnfitError("it is not a regular file")
+        content = file.read(LARGEST_OUTPUT + 1)
+    if len(content) > LARGEST_OUTPUT:
+        raise UnfitError(f"it is larger than {LARGEST_OUTPUT:,} bytes")
+    return content
 

@@ -3,8 +3,14 @@ ROUNDS = 10  # how often a unit is shown in a dry run
 RECENT = 12  # units that are told, if there are more
 KNOWN = ("unit", "title", "instances", "attempt", "outcome", "how", "says", "seconds")
 WAITS = []  # what other modules know of units that wait
+TAILS = []  # what they say below a unit that is told
+FACTS = []  # what they tell of a run
 
 def describe(session, state, is_busy):  # Return the state of a program as plain data.
+    if state is not None:
+        load()
+        for take in TAKES:
+            take(session, state)
     program = session.program
     about = {key: program[key] for key in ("name", "title", "source")}
     if state is None:
@@ -14,9 +20,9 @@ def describe(session, state, is_busy):  # Return the state of a program as plain
     facts = {**about, "state": word, "run": state.begin["run"], "began": state.begin["time"], "unit": state.node}
     facts["unit_title"] = session.filled(unit, "title", {**program["registers"], **state.registers})
     facts.update(message=state.message, same_program=session.is_same(state), pid=None)
-    for left in state.left_behind():
-        facts["pid"] = left["pid"]
     facts["finished"] = [{key: record[key] for key in KNOWN} for record in state.finished]
+    for look in FACTS:
+        facts.update(look(program, state))
     return {**facts, "next": _next(session, unit, facts)}
 
 def _next(session, unit, facts):  # Return the commands that make sense now.
@@ -42,19 +48,21 @@ def status_lines(session, facts):  # Return the state of a program as one screen
         is_ended, done = facts["state"] in ENDED, facts["finished"]
         where = facts["message"] if is_ended else f"at {facts['unit']} {facts['unit_title']}"
         lines += [f"run {facts['run']}", one_line(f"{facts['state'].upper()} {where}")]
-        if facts["pid"] is not None:
-            lines.append(f"Its command still runs (pid {facts['pid']}): wait for its end, or end it and run it again.")
         if not facts["same_program"]:
             whose = "was an earlier" if is_ended else "run belongs to a different"
             lines.append(f"This {whose} version of the program.")
         lines += [""][: len(done)]
         if len(done) > RECENT:
             lines.append(f"  ... {len(done) - RECENT} units before these")
+        for look in TAILS:
+            lines += look(session, facts, None)
         for record in done[-RECENT:]:
             attempt = f", attempt {record['attempt']}" if record["attempt"] > 1 else ""
             unit = one_line(f"{record['unit']} {record['title']}")
             word = word_of(session.program["units"].get(record["unit"], {}), record["outcome"])
             lines.append(f"  {word:4}  {unit}{attempt}, {duration(record['seconds'])}")
+            for look in TAILS:
+                lines += look(session, facts, record)
     if facts["next"]:
         lines += ["", "What to do next:", *(f"  {command}" for command in facts["next"])]
     return lines

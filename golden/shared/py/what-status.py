@@ -2,8 +2,15 @@
 ROUNDS = 10  # how often a unit is shown in a dry run
 RECENT = 12  # units that are told, if there are more
 KNOWN = ("unit", "title", "instances", "attempt", "outcome", "how", "says", "seconds")
+WAITS = []  # what other modules know of units that wait
+TAILS = []  # what they say below a unit that is told
+FACTS = []  # what they tell of a run
 
 def describe(session, state, is_busy):  # Return the state of a program as plain data.
+    if state is not None:
+        load()
+        for take in TAKES:
+            take(session, state)
     program = session.program
     about = {key: program[key] for key in ("name", "title", "source")}
     if state is None:
@@ -16,6 +23,8 @@ def describe(session, state, is_busy):  # Return the state of a program as plain
     for left in state.left_behind():
         facts["pid"] = left["pid"]
     facts["finished"] = [{key: record[key] for key in KNOWN} for record in state.finished]
+    for look in FACTS:
+        facts.update(look(program, state))
     return {**facts, "next": _next(session, unit, facts)}
 
 def _next(session, unit, facts):  # Return the commands that make sense now.
@@ -28,7 +37,10 @@ def _next(session, unit, facts):  # Return the commands that make sense now.
     if word == "interrupted":
         outcomes = unit.get("words", BINARY) if facts["pid"] is None else ()  # what goes on has no outcome yet
         ways = [["--rerun-interrupted"], *(["--assume", outcome] for outcome in outcomes)]
-    return [session.call("resume", *adopt, *way) for way in ways]
+    commands = [session.call("resume", *adopt, *way) for way in ways]
+    for look in WAITS:
+        commands = [*(look(session, unit, facts["unit"]) if word == "waiting" and not adopt else ()), *commands]
+    return commands
 
 def status_lines(session, facts):  # Return the state of a program as one screen for a person.
     lines = [one_line(f"{facts['title']} ({facts['source']})")]
@@ -46,11 +58,15 @@ def status_lines(session, facts):  # Return the state of a program as one screen
         lines += [""][: len(done)]
         if len(done) > RECENT:
             lines.append(f"  ... {len(done) - RECENT} units before these")
+        for look in TAILS:
+            lines += look(session, facts, None)
         for record in done[-RECENT:]:
             attempt = f", attempt {record['attempt']}" if record["attempt"] > 1 else ""
             unit = one_line(f"{record['unit']} {record['title']}")
             word = word_of(session.program["units"].get(record["unit"], {}), record["outcome"])
             lines.append(f"  {word:4}  {unit}{attempt}, {duration(record['seconds'])}")
+            for look in TAILS:
+                lines += look(session, facts, record)
     if facts["next"]:
         lines += ["", "What to do next:", *(f"  {command}" for command in facts["next"])]
     return lines
