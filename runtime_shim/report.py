@@ -22,7 +22,9 @@ FACTS: list[Callable[[Table, State], Table]] = []  # what they tell of a run
 def describe(session: Session, state: Optional[State], is_busy: bool) -> Table:
     """Return the state of a program as plain data."""
     if state is not None:  # for: operator
-        load()
+        is_plain = not state.decided and "prompted" not in state.begin and all(map(_is_plain, state.finished))
+        if session.options.json or not is_plain:
+            load()
         for take in TAKES:
             take(session, state)
     program = session.program
@@ -40,6 +42,11 @@ def describe(session: Session, state: Optional[State], is_busy: bool) -> Table:
     for look in FACTS:
         facts.update(look(program, state))
     return {**facts, "next": _next(session, unit, facts)}
+
+
+def _is_plain(record: Table) -> bool:
+    """Tell whether nothing but its line is to be told of a unit."""
+    return record["outcome"] not in ("fail", "failed", "goto") and "by" not in record
 
 
 def _next(session: Session, unit: Table, facts: Table) -> list[str]:
