@@ -184,6 +184,12 @@ class Program:
 
 def jumps_of(program: Program) -> dict[str, Jump]:
     """What an operator's jump does, by each unit or group that one can lead to (I27)."""
+    plain = {name: Jump(name, target) for name, target in plain_targets(program).items()}
+    return plain | {jump.unit: jump for jump in program.jumps}
+
+
+def plain_targets(program: Program) -> dict[str, str]:
+    """The node that an operator's jump leads to where nothing else is said, by each unit or group (I27)."""
     parents = {group.id: group.parent for group in program.groups}
     targets: dict[str, str] = {}
     for node in program.nodes:
@@ -193,7 +199,7 @@ def jumps_of(program: Program) -> dict[str, Jump]:
             group = parents[group]
         if not isinstance(node.task, Branch | End):
             targets[node.id] = node.id
-    return {name: Jump(name, target) for name, target in targets.items()} | {jump.unit: jump for jump in program.jumps}
+    return targets
 
 
 def with_jumps(program: Program) -> Program:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from compiler.ir.program import Program, jumps_of, with_jumps, without_jumps
+from compiler.ir.program import Program, plain_targets, with_jumps, without_jumps
 from compiler.passes.fold_effects import fold_effects
 from compiler.passes.remove_dead_registers import remove_dead_registers
 from compiler.passes.remove_impossible_edges import remove_impossible_edges
@@ -34,5 +34,6 @@ def optimise(program: Program, *, jumps: bool = True) -> Program:
     program = with_jumps(program) if jumps else without_jumps(program)
     for run in PASSES.values():
         program = run(program)
-    plain = jumps_of(without_jumps(program))
-    return replace(program, jumps=tuple(jump for jump in program.jumps if plain.get(jump.unit) != jump))
+    plain = plain_targets(program)
+    said = (jump for jump in program.jumps if jump.entering or jump.effects or plain.get(jump.unit) != jump.target)
+    return replace(program, jumps=tuple(said))

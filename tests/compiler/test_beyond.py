@@ -86,6 +86,7 @@ def test_a_default_is_taken_as_it_is_written(written: str, tmp_path: Path) -> No
         ("{a: 1.0}", "RD013 3:12", "what is said of the input `a` is not a mapping"),
         ("{a: {tpye: number}}", "RD013 3:16", "the input `a` has no key `tpye`; did you mean `type`?"),
         ("{a: {type: integer}}", "RD013 3:16", "the input `a`: `type` is none of string, number, boolean, choice"),
+        ("{a: {required: [maybe]}}", "RD013 3:16", None),
         ("{a: {required: maybe}}", "RD013 3:16", "the input `a`: `required` is neither true nor false"),
         ("{a: {default: }}", "RD013 3:16", "the input `a`: `default` cannot be taken as a text: it has no value"),
         ("{a: {default: ~}}", "RD013 3:16", "the input `a`: `default` cannot be taken as a text: it has no value"),

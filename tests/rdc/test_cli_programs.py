@@ -32,9 +32,12 @@ def trace(*words: str) -> str:
 
 def test_inputs_choose_the_way() -> None:
     assert trace() == (
+        "version = 1.0  (default)\nregion = ask  (default)\n"
         "choose  Which region?  eu    to deploy\ndeploy  Deploy to eu   PASS  to done\n=> COMPLETE Deployed to eu\n"
     )
-    assert trace("--input", "region=us") == "deploy  Deploy to us  PASS  to done\n=> COMPLETE Deployed to us\n"
+    assert trace("--input", "region=us") == (
+        "version = 1.0  (default)\nregion = us\ndeploy  Deploy to us  PASS  to done\n=> COMPLETE Deployed to us\n"
+    )
 
 
 @pytest.mark.parametrize(

@@ -66,7 +66,7 @@ HEAVY = {
         ),
         (
             ["explain", "RD999"],
-            "rdc: no diagnostic code 'RD999'; did you mean RD119 or RD109 or RD049? (see 'rdc explain --list')",
+            "rdc: no diagnostic code 'RD999'; did you mean RD409 or RD119 or RD109? (see 'rdc explain --list')",
         ),
         (
             ["explain", "no-stps"],

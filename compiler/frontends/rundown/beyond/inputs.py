@@ -57,7 +57,7 @@ def _key_mistakes(name: str, key: str, value: object) -> Iterator[Wrong]:
         yield unknown_key(key, KEYS, f"the input `{name}`", path)
     elif key == "type" and value not in TYPES:
         yield Wrong(f"{begin} is none of {', '.join(TYPES)}", f"write one of {', '.join(TYPES)}", path)
-    elif key == "required" and value not in _TRUTH:
+    elif key == "required" and str(value) not in _TRUTH:
         yield Wrong(f"{begin} is neither true nor false", "write true or false", path)
     elif key == "options":
         yield from _option_mistakes(name, value)

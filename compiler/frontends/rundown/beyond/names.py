@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from compiler.ir.variables import is_identifier, reserved_because
 from compiler.options import Level, Mistakes, Option, Place, Places, Wrong
 from compiler.source import KeyPath
 
@@ -14,6 +13,8 @@ MOST = 100
 
 def name_mistakes(name: str, noun: str, path: KeyPath) -> Iterator[Wrong]:
     """What is wrong with the name of a variable; `noun` is what it would name."""
+    from compiler.ir.variables import is_identifier, reserved_because  # noqa: PLC0415 (flags of commands need no more)
+
     if not is_identifier(name):
         yield Wrong(f"`{name}` cannot be the name of {noun}", "use letters, digits and `_`; begin with no digit", path)
     elif reason := reserved_because(name):
