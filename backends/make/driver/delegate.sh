@@ -10,6 +10,7 @@ by_agent() {
   if tell; then
     export RDC_AGENT_TYPE=''
     # Not around `call`: what an interruption says is for our own output.
+    # shellcheck disable=SC2016 # its own shell expands it
     call sh -c 'exec sh -c "$1" < "$2" > "$3"' rdc "$rdc_given_AGENT" "$rdc_files/message" "$rdc_files/reply"
     unset RDC_AGENT_TYPE
   else rdc_code=126; fi
