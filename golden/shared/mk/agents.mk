@@ -4,6 +4,10 @@ define RDC_MODULE_CALLS
 entries() { rdc_entries_U=$*; }
 no_answer() { rdc_none_U=$1; }
 timeout() { rdc_timeout_U=$1; }
+code_in_words() { # the helper ends with 124 where time was up, and with 1 where the command failed
+  rdc_coded="exit code $1, "
+  case $1:${rdc_timeout_U:+limited} in 0:*) rdc_coded='' ;; 124:limited) rdc_coded='timeout, ' ;; esac
+}
 
 # Writes down the program that does it.
 prepare_helper() {
@@ -73,6 +77,8 @@ call_out() {
   export RDC_AGENT_GIVEN RDC_TOOLS_FILE
   call_helper call $$ "$rdc_files/left" "$@"
   unset RDC_AGENT_GIVEN RDC_TOOLS_FILE
+  mask "$rdc_answer.$rdc_call"
+  for rdc_entry in $rdc_entries; do mask "$rdc_answer${rdc_entry#-}.$rdc_call"; done
   { read -r rdc_outcome < "$rdc_files/outcome" && is_word "$rdc_outcome"; } 2> /dev/null || no_call
 }
 call_helper() {

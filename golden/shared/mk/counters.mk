@@ -32,8 +32,10 @@ restored() {
     NR > count { exit }
     { sub(/ [|] .*/, "") }
     $2 == "begin" { calls[$3]++ }
-    $2 == "begin" {
-      for (i = 5; i <= NF && $i != "by"; i++) { split($i, said, "="); values[said[1]] = substr($i, index($i, "=") + 1) }
+    $2 ~ /^(begin|jump)$/ {
+      for (i = 5; i <= NF && $i !~ /^(by|again)$/; i++) {
+        split($i, said, "="); values[said[1]] = substr($i, index($i, "=") + 1)
+      }
     }
     END {
       for (name in calls) print "calls", name, calls[name]

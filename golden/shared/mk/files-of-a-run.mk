@@ -10,7 +10,7 @@ copy() { { cp "$rdc_files/$1" "$rdc_files/new" && mv "$rdc_files/new" "$rdc_file
 
 # Removes what is written anew each time: a link that stands in its place would lead out of the folder.
 tidy() {
-  for rdc_word in new reply message asks rule field call outcome output helper.py journal.whole; do
+  for rdc_word in new reply message asks rule field call outcome output helper.py journal.whole delay.new; do
     set -- "$@" "$rdc_files/$rdc_word"
   done
   rm -rf "$@" "$rdc_state/answers.lines" "$rdc_state/incoming.lines" 2> /dev/null || unkept

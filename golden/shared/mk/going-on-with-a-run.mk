@@ -16,7 +16,7 @@ take_up() {
 go_to_unit() {
   [ "$rdc_count" -gt 0 ] || fail "there is no run to go on with"
   is_own || fail "this run was started with a different version of the Makefile; ${rdc_again}clean archives it"
-  rdc_run=${rdc_first% 2} rdc_run=${rdc_run##* }
+  rdc_run=${rdc_first% ?} rdc_run=${rdc_run##* }
   resume_values; restored
   [ -n "$rdc_at" ] || rdc_at=$rdc_entry rdc_nth=1
   { take "$rdc_at" && is_number "$rdc_nth"; } || damaged
@@ -31,17 +31,17 @@ is_number() { case $1 in '' | *[!0123456789]* | 0?* | ???????????????*) return 1
 words() { printf %s "pass${1}fail"; }
 is_word() { case $1 in pass | fail) ;; *) return 1 ;; esac; }
 outcome() { case $1 in [Pp]ass | PASS) rdc_outcome=pass ;; [Ff]ail | FAIL) rdc_outcome=fail ;; *) return 1 ;; esac; }
-for rdc_word in resume_values restored call_again no_values calls_ended limited; do eval "$rdc_word() { :; }"; done
+for rdc_word in resume_values restored call_again no_values calls_ended limited redo; do eval "$rdc_word() { :; }"; done
 
 # Decides about a unit that was running when the run was interrupted (R2).
 decide() {
-  case $rdc_last in run\ *) return ;; over*LIMIT*) limited ;; esac
+  case $rdc_last in run\ * | jump\ *) return ;; over*LIMIT*) limited ;; esac
   if [ -n "$rdc_done" ]; then # what followed its outcome was not recorded, or is the end
     is_word "$rdc_done" || damaged
     rdc_outcome=$rdc_done
     follow; return
   fi
-  case $rdc_kind in bash | sh | agents | tool) ;; *) return ;; esac # a question is put again
+  case $rdc_kind in bash | sh | agents | tool) ;; *) ! is_left || end_left; return ;; esac # a question is put again
   case ${rdc_given_RERUN-} in '' | 0 | no) rdc_rerun=false ;; *) rdc_rerun=true ;; esac
   if is_left; then
     rdc_says="unit $rdc_id: its command still runs (pid $rdc_left)"
@@ -50,16 +50,16 @@ decide() {
     say "rdc: $rdc_says; ending it"
     end_left
   fi
-  ! $rdc_rerun || return 0
+  ! $rdc_rerun || { redo; return 0; }
   if [ -z "${rdc_given_ASSUME-}" ] && [ -t 0 ] && [ -t 2 ]; then
     printf 'unit %s was interrupted [%s/again] ' "$rdc_id" "$(words /)" >&2
     read -r rdc_given_ASSUME || end 75 "WAITING $rdc_id"
-    [ "$rdc_given_ASSUME" != again ] || return 0
+    [ "$rdc_given_ASSUME" != again ] || { redo; return 0; }
   fi
   rdc_says="${rdc_again}resume RERUN=1 runs it again, ASSUME=WORD decides ($(words ', '))"
   [ -n "${rdc_given_ASSUME-}" ] || waits "unit $rdc_id was interrupted: $rdc_says"
   outcome "$rdc_given_ASSUME" || fail "this is none of the words of unit $rdc_id: $rdc_says"
-  no_values
+  no_values; rdc_is_assumed=yes; sign
   announce ', as assumed'
   ended 0
 }

@@ -25,7 +25,12 @@ take_input() {
   elif [ -e "$rdc_path" ]; then :
   elif eval "[ -n \"\${rdc_default_$1+yes}\" ]"; then
     eval "printf '%s' \"\$rdc_default_$1\"" 2> /dev/null > "$rdc_path" || unkept
-  elif [ "$rdc_value" = required ]; then fail "the input $rdc_name is missing: $rdc_begin $rdc_name=VALUE"
+  elif [ "$rdc_value" = required ]; then
+    { [ -t 0 ] && [ -t 2 ]; } || fail "the input $rdc_name is missing: $rdc_begin $rdc_name=VALUE"
+    eval "rdc_says=\$rdc_about_$1"
+    printf '%s%s: ' "$rdc_name" "${rdc_says:+ ($rdc_says)}" >&2
+    IFS= read -r rdc_value || fail "the input $rdc_name is missing: $rdc_begin $rdc_name=VALUE"
+    printf '%s' "$rdc_value" 2> /dev/null > "$rdc_path" || unkept
   else return 0; fi
   [ "$(wc -c < "$rdc_path")" -le 1048576 ] || fail "the input $rdc_name is longer than 1,048,576 bytes"
   is_text "$rdc_path" || fail "the input $rdc_name is not UTF-8, or holds a NUL character"
@@ -62,6 +67,63 @@ one_of() {
   fail "the input $rdc_name is none of its options: ${rdc_again}help lists them"
 }
 
+# Lets rdc_lines be lines NAME=VALUE if the file $1 is YAML, whose first line that says anything is `NAME: value`.
+from_yaml() {
+  rdc_says=$(RDC_NAMES=$rdc_input_names LC_ALL=C awk -v lines="$rdc_state/incoming.lines" '
+    function wrong(says) { print "line " NR ": " says; failed = 1; exit 1 }
+    function unquoted(text,    value, at, c) { # of a text in double quotes
+      for (at = 2; at <= length(text); at++) {
+        c = substr(text, at, 1)
+        if (c == "\"") { rest = substr(text, at + 1); return value }
+        if (c == "\\") {
+          c = substr(text, ++at, 1)
+          if (c == "n") c = "\n"; else if (c == "t") c = "\t"
+          else if (c != "\"" && c != "\\" && c != "/") wrong("unknown escape: " c)
+        }
+        value = value c
+      }
+      wrong("the closing quote is missing")
+    }
+    function single(text,    value, at) {
+      for (text = substr(text, 2); at = index(text, "\047"); text = substr(text, at + 2)) {
+        value = value substr(text, 1, at - 1)
+        if (substr(text, at + 1, 1) != "\047") { rest = substr(text, at + 1); return value }
+        value = value "\047"
+      }
+      wrong("the closing quote is missing")
+    }
+    BEGIN {
+      printf "" > lines
+      for (count = split(ENVIRON["RDC_NAMES"], list, "\n"); count; count--) is_known[list[count]]
+    }
+    NR == 1 { sub(/^\357\273\277/, "") }
+    { sub(/\r$/, "") }
+    /^[ \t]*(#|$)/ || (!is_yaml && /^---[ \t]*$/) { next }
+    /^[A-Za-z_][A-Za-z0-9_-]*:([ \t]|$)/ { is_yaml = 1 }
+    !is_yaml { exit }
+    !/^[A-Za-z_][A-Za-z0-9_-]*:[ \t]/ { wrong("expected NAME: value") }
+    {
+      name = $0; sub(/:.*/, "", name); text = substr($0, length(name) + 2); sub(/^[ \t]+/, "", text); rest = ""
+      c = substr(text, 1, 1)
+      if (!(name in is_known)) wrong("this name is not declared")
+      if (name in given) wrong(name " is given twice")
+      given[name]
+      if (c == "\"") text = unquoted(text)
+      else if (c == "\047") text = single(text)
+      else {
+        sub(/[ \t]+#.*/, "", text); sub(/[ \t]+$/, "", text)
+        if (text ~ /^([]#[{}&*!|>%@`,?-]|~$|null$)/ && text !~ /^-[0-9]/ || text ~ /:([ \t]|$)/ || text == "")
+          wrong("put the value in quotes")
+      }
+      if (rest !~ /^[ \t]*$/ && rest !~ /^[ \t]+#/) wrong("expected nothing behind the closing quote")
+      for (word = "END"; index("\n" text "\n", "\n" word "\n"); ) word = word "_"
+      print name "<<" word "\n" text "\n" word > lines
+    }
+    END { if (!failed) print is_yaml + 0 }
+  ' "$1") || fail "$rdc_given_INPUTS: $rdc_says"
+  [ "$rdc_says" = 0 ] || rdc_lines=$rdc_state/incoming.lines
+}
+
 # Takes all inputs, and refuses the run if one is missing or unfit, before anything of the last run is moved.
 inputs() {
   mkdir -p "$rdc_state" 2> /dev/null || unkept
@@ -70,10 +132,11 @@ inputs() {
   if [ -n "${rdc_given_INPUTS-}" ]; then
     [ -f "$rdc_given_INPUTS" ] && [ -r "$rdc_given_INPUTS" ] || fail "the inputs cannot be read: $rdc_given_INPUTS"
     as_lines "$rdc_given_INPUTS" "$rdc_state/incoming.lines" inputs "$rdc_input_names"
+    [ "$rdc_lines" = "$rdc_state/incoming.lines" ] || from_yaml "$rdc_lines"
     rdc_says=$(assignments "$rdc_lines" "$rdc_state/incoming/" "$rdc_input_names" 1048576) ||
       fail "$rdc_given_INPUTS: $rdc_says"
   fi
-  for rdc_input in $rdc_inputs; do take_input "$rdc_input"; done
+  for rdc_input in $rdc_inputs; do take_input "$rdc_input"; mask "$rdc_path"; done
 }
 keep_inputs() {
   for rdc_input in $rdc_inputs; do
@@ -95,6 +158,6 @@ help_inputs() {
   for rdc_input in $rdc_inputs; do
     eval "help_line \"\$rdc_begin \$rdc_name_$rdc_input=VALUE\" \"\$rdc_about_$rdc_input\""
   done
-  help_line "$rdc_begin INPUTS=FILE" 'take inputs from lines NAME=VALUE, or NAME<<WORD, lines, WORD'
+  help_line "$rdc_begin INPUTS=FILE" 'take inputs from a file: lines NAME=VALUE or NAME: VALUE, or JSON'
 }
 endef

@@ -70,6 +70,7 @@ answer() {
   [ -n "${rdc_given_RESULT+given}" ] ||
     fail "RESULT is missing: ${rdc_again}answer UNIT=$(quoted "$rdc_id") RESULT=$(hints ' or ')"
   read_reply "$rdc_given_RESULT" || fail "this is no answer of unit $rdc_id: $(refused_reply); RESULT=$(hints ' or ')"
+  sign
   now; rdc_start=$rdc_now
   replied ''
   say "rdc: to go on:  ${rdc_again}resume"

@@ -12,21 +12,21 @@ command trap : PIPE XFSZ 2> /dev/null
 unset RDC RDC_GIVEN RDC_STEP_INSTANCE RDC_SUBSTEP_INSTANCE
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES MAKE_TERMOUT MAKE_TERMERR
 rdc_verb=$1 rdc_journal=$rdc_state/journal rdc_files=$rdc_state rdc_folders='' rdc_id='' rdc_last=''
-rdc_way='' rdc_over='' rdc_child='' rdc_changes='' rdc_outcome='' rdc_ended='' rdc_assume=''
+rdc_way='' rdc_over='' rdc_child='' rdc_changes='' rdc_outcome='' rdc_ended='' rdc_assume='' rdc_signed='' rdc_form=2
 
 # --- What is said: progress on standard error, and as the last line on standard output how the run ended --------------
 say() { printf '%s\n' "$*" >&2 2> /dev/null || :; }
 end() { printf 'rdc: %s\n' "$2" 2> /dev/null || say "rdc: $2"; exit "$1"; }
 fail() { say "rdc: $1"; end 2 "error: $1"; }
 
-# What modules make more of: texts with references, words of outcomes, attempts, values, inputs, calls.
+# What modules make more of: texts with references, words of outcomes, attempts, values, inputs, calls, the operator.
 filled() { rdc_value=$1; }
 in_words() { rdc_low=$1; case $1 in pass) rdc_says=PASS ;; *) rdc_says=FAIL ;; esac; }
 surround() { exec "$@"; }
 call_command() { call "$@"; }
-for rdc_word in attempt shown inputs begin_values folders choose before counted call_number tell after_command tidy \
-  check_answers check_commands; do eval "$rdc_word() { :; }"; done
-ready() { tidy; check_answers; check_commands; }
+for rdc_word in attempt shown inputs begin_values folders choose before counted call_number after_command tidy sign \
+  check_answers check_commands check_secrets check_run as_prompt take_values mask; do eval "$rdc_word() { :; }"; done
+ready() { tidy; check_run; check_secrets; check_answers; check_commands; }
 
 # --- The units --------------------------------------------------------------------------------------------------------
 key() { # what a name becomes in the name of a variable; no two names of a Makefile become the same
@@ -36,6 +36,7 @@ key() { # what a name becomes in the name of a variable; no two names of a Makef
 unit() {
   rdc_name_U=$1 rdc_kind_U=$2 rdc_title_U=$3 rdc_id_U=${4-$1}
   unset rdc_marks_U rdc_variables_U rdc_attempts_U rdc_gives_U rdc_delay_U rdc_timeout_U rdc_words_U rdc_entries_U
+  unset rdc_constants_U; as_prompt
 }
 
 # Takes the program out of the Makefile once: what becomes of the file later does no harm. All that belongs to a unit is
@@ -97,17 +98,15 @@ no_other() {
     fail "an unfinished run is there: ${rdc_again}resume continues it, ${rdc_again}clean archives it"
 }
 begin() {
-  no_other
-  inputs
-  archive
+  no_other; inputs; archive
   rdc_count=0 rdc_run=$(date +%Y%m%d-%H%M%S | tr -cd '0-9-')-$$
   begin_values
-  record "run $rdc_program $rdc_run 2"
-  rdc_first="1 $rdc_last | 1 $rdc_last"
-  go "$rdc_entry"
+  record "run $rdc_program $rdc_run $rdc_form"
+  rdc_first="1 $rdc_last | 1 $rdc_last"; go "$rdc_entry"
 }
 archive() {
-  rdc_number=1; while [ -e "$rdc_state/history/$rdc_number" ]; do rdc_number=$((rdc_number + 1)); done
+  rdc_number=${rdc_archived-1}
+  while [ -e "$rdc_state/history/$rdc_number" ]; do rdc_number=$((rdc_number + 1)); done
   rdc_history=$rdc_state/history/$rdc_number
   for rdc_word in journal $rdc_folders; do
     [ -e "$rdc_state/$rdc_word" ] || [ -h "$rdc_state/$rdc_word" ] || continue
@@ -121,12 +120,10 @@ walk() {
     do_unit
   done
   is_over || record "over $rdc_code $rdc_over"
-  filled "$rdc_message"; shown
-  end "$rdc_code" "$rdc_over${rdc_value:+ $rdc_value}"
+  filled "$rdc_message"; shown; end "$rdc_code" "$rdc_over${rdc_value:+ $rdc_value}"
 }
 do_unit() {
-  rdc_attempt=$rdc_nth
-  attempt; before; call_number
+  rdc_attempt=$rdc_nth; attempt; before; call_number
   case $rdc_way in
     *[!A-Za-z0-9_.:{}\ ,+-]*) rdc_way=$(printf %s "$rdc_way" | LC_ALL=C tr -c 'A-Za-z0-9_.:{} ,+-' +) ;;
   esac
@@ -144,16 +141,16 @@ called() {
 
 # Records the outcome before anything else; $1 is the exit code, $2 the file and line of an answer.
 ended() {
-  now; rdc_time=$((rdc_now - rdc_start))
+  take_values; now; rdc_time=$((rdc_now - rdc_start))
   in_words "$rdc_outcome"; rdc_word=$rdc_says rdc_ended="unit $rdc_id ended with $rdc_says"
-  record "end $rdc_unit $rdc_outcome $1 $rdc_time${2:+ $2}"
-  rdc_ended='' rdc_assume=''
-  follow
-  details "$1" "$rdc_time" "$rdc_way"; say "    $rdc_word  $rdc_says"
+  record "end $rdc_unit $rdc_outcome $1 $rdc_time${2:+ $2}$rdc_signed"
+  rdc_ended='' rdc_assume='' rdc_signed=''
+  code_in_words "$1"; follow
+  details "$rdc_time" "$rdc_way"; say "    $rdc_word  $rdc_says"
 }
+code_in_words() { rdc_coded="exit code $1, "; [ "$1" != 0 ] || rdc_coded=''; }
 details() { # exit code, time in hundredths of a second, and transition, as people read them
-  rdc_says="$(($2 / 100)).$(($2 % 100 / 10)) s${3:+, $3}"
-  [ "$1" = 0 ] || rdc_says="exit code $1, $rdc_says"
+  rdc_says="$rdc_coded$(($1 / 100)).$(($1 % 100 / 10)) s${2:+, $2}"
 }
 now() {
   { read -r rdc_now _ < /proc/uptime; } 2> /dev/null || rdc_now=$(date +%s).00
@@ -163,7 +160,6 @@ now() {
 # --- Commands: each a process group of its own; at a terminal in ours, whose keys reach it ----------------------------
 command_unit() {
   filled "$rdc_do_U"; rdc_command=$rdc_value rdc_outcome=fail rdc_code=1
-  export RDC_RUN_ID="$rdc_run" RDC_ATTEMPT="$rdc_attempt"
   if tell; then
     command -v "$rdc_kind" > /dev/null || say "rdc: there is no $rdc_kind on PATH to run this with"
     call_command "$rdc_kind" -c "$rdc_command"
@@ -177,6 +173,10 @@ command_unit() {
   after_command
   rdc_assume=" ASSUME=$rdc_outcome"
   ended "$rdc_code"
+}
+tell() { # to what is called, who calls it; a title travels in the environment, which is not for long texts
+  export RDC_UNIT="$rdc_id" RDC_RUN_ID="$rdc_run" RDC_ATTEMPT="$rdc_attempt" RDC_TITLE="$rdc_title"
+  [ "${#rdc_title}" -le 1000 ] || RDC_TITLE=$(printf %.1000s "$rdc_title")
 }
 call() {
   if [ "$rdc_how" = wait ]; then (become "$@"); rdc_code=$?; return; fi
@@ -232,9 +232,9 @@ heed() { # signals; and finds out how commands are called
 }
 
 # --- The journal ------------------------------------------------------------------------------------------------------
-# A line each, appended at once: its number, and `run`, program, id and 2; `begin`, unit, attempt, what has changed, and
-# the way there; `end`, unit, outcome, exit code, time, and where an answer stood; `over`, exit code and end. All of it
-# stands there twice.
+# A line each, appended at once: a number, and `run`, program, id and 2 (3: prompted); `begin` or `jump`, unit, attempt,
+# what has changed, and the way there; `end`, unit, outcome, exit code, time, and where an answer stood or who gave it;
+# `over`, exit code and end. All of it stands there twice.
 record() {
   rdc_count=$((rdc_count + 1)) rdc_last=$*
   { read -r rdc_value < "$rdc_journal"; } 2> /dev/null || rdc_value=''
@@ -264,7 +264,7 @@ read_journal() {
     function take(line, words) {
       if (!count++) first = line
       sub(/^[^ ]* /, "", line); sub(/ [|] .*/, "", line); last = line; split(line, words, " ")
-      if (words[1] == "begin") { unit = words[2] == "" ? "?" : words[2]; attempt = words[3]; outcome = "" }
+      if (words[1] ~ /^(begin|jump)$/) { unit = words[2] == "" ? "?" : words[2]; attempt = words[3]; outcome = "" }
       if (words[1] == "end") outcome = words[3]
     }
     NR > 1 { if (judged(held) != "whole") { tail = "damaged"; exit } take(held) }

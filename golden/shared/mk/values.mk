@@ -45,10 +45,17 @@ keep_field() {
   key "$1"; rdc_word=$rdc_key
   keep "$2" field
   helper extract "$rdc_files/answers/$rdc_unit.$rdc_call" "$rdc_files/field" "$rdc_files/new" || unkept
-  mv "$rdc_files/new" "$rdc_files/values/rdc_s_$rdc_word.$rdc_count" || unkept
+  rdc_key=$rdc_word
+  mv "$rdc_files/new" "$rdc_files/values/rdc_s_$rdc_key.$rdc_count" || unkept
+  mask "$rdc_files/values/rdc_s_$rdc_key.$rdc_count"
   set_to "$1" "$rdc_count"
 }
 clear() { set_to "$1" 0; }
+
+constant() {
+  rdc_constants_U=${rdc_constants_U-}x
+  eval "rdc_constant_U_${#rdc_constants_U}=\$1=\$2"
+}
 
 # --- What a called process gets ---------------------------------------------------------------------------------------
 tell() {
@@ -93,6 +100,11 @@ surround() {
     esac
     set -- "$@" "${rdc_pair%%=*}=$rdc_value"
   done
+  rdc_i=0; eval "rdc_value=\${rdc_constants_U-}"
+  while [ "$rdc_i" -lt "${#rdc_value}" ]; do
+    rdc_i=$((rdc_i + 1))
+    eval "set -- \"\$@\" \"\$rdc_constant_U_$rdc_i\""
+  done
   while [ "$rdc_number" -gt 0 ]; do
     set -- "$@" "$1"; shift
     rdc_number=$((rdc_number - 1))
@@ -104,12 +116,19 @@ surround() {
 after_command() {
   true > "$rdc_files/answers/$rdc_unit.$rdc_call" || unkept
   [ -n "$rdc_names" ] && [ -e "$rdc_files/output" ] || return 0
-  rdc_says=$(assignments "$rdc_files/output" "$rdc_files/outputs/$rdc_unit.$rdc_call." "$rdc_names" 65536) && return
+  read_values && return
   no_values
   [ -n "$rdc_says" ] || unkept
   say "rdc: RDC_OUTPUT: $(printf '%s' "$rdc_says" | line)"
   rdc_outcome=fail
 }
+read_values() {
+  rdc_word=$rdc_files/outputs/$rdc_unit.$rdc_call.
+  rdc_says=$(assignments "$rdc_files/output" "$rdc_word" "${rdc_gives_U-}" 65536) || return
+  rm -f "$rdc_files/output" # it may hold a secret
+  mask_outputs
+}
+mask_outputs() { :; }
 no_values() {
   true > "$rdc_files/answers/$rdc_unit.$rdc_call" || unkept
   for rdc_word in ${rdc_gives_U-}; do rm -f "$rdc_files/outputs/$rdc_unit.$rdc_call.$rdc_word"; done

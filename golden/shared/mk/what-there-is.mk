@@ -2,11 +2,11 @@
 # --- Module: what there is --------------------------------------------------------------------------------------------
 define RDC_MODULE_HELP
 help_line() { printf '%-32s %s\n' "$1" "$2" 2> /dev/null; }
-for rdc_word in help_answers help_inputs help_calls; do eval "$rdc_word() { :; }"; done
+for rdc_word in help_answers help_inputs help_calls help_operator; do eval "$rdc_word() { :; }"; done
 help() {
   help_line "$rdc_begin" 'run the whole'
   help_line "${rdc_again}resume" 'resume a run; RERUN=1 or ASSUME=WORD decide about a unit that was interrupted'
-  help_answers; help_inputs; help_calls
+  help_answers; help_inputs; help_calls; help_operator
   help_line "${rdc_again}status" 'what was done, and where the run stands'
   help_line "${rdc_again}clean" 'archive the run'
   help_line "${rdc_again}unlock" 'remove the lock of a run that is no more'

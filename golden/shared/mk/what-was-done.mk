@@ -20,7 +20,7 @@ status() {
     { take "$rdc_unit" && is_word "$rdc_outcome" && is_number "$rdc_code" && is_number "$rdc_attempt" &&
       is_number "$rdc_time"; } || damaged
     called; rdc_title=$rdc_says
-    in_words "$rdc_outcome"; details "$rdc_code" "$rdc_time" "$rdc_way"
+    in_words "$rdc_outcome"; code_in_words "$rdc_code"; details "$rdc_time" "$rdc_way"
     printf '%s %s  (%s)\n' "$rdc_low" "$rdc_title" "$rdc_says" 2> /dev/null || : # the last line tells
   done || exit
   called; rdc_says="at $rdc_says"
