@@ -61,9 +61,8 @@ class Operator:
 
     def _lines(self) -> Iterator[str]:
         nodes = self.units.names.nodes
-        special = [jump for name, jump in jumps_of(self.program).items() if jump != Jump(name, name)]
-        special = [jump for jump in special if jump.target in nodes]
-        entered = dict.fromkeys(item.group for jump in special for item in jump.entering if item.effects)
+        special = [jump for jump in jumps_of(self.program).values() if self._is_special(jump)]
+        entered = dict.fromkeys(item.group for jump in special for item in jump.entering if self._effects(item.effects))
         numbers = {group: f"g{number}" for number, group in enumerate(entered, 1)}
         for node in self.program.nodes:
             if inside := [numbers[group] for group in self._around(node.group) if group in numbers]:
@@ -71,17 +70,21 @@ class Operator:
         for jump in special:
             yield from self._jump(jump, numbers)
 
+    def _is_special(self, jump: Jump) -> bool:
+        """Whether a jump is more than to go to the unit of that name; of a group it always is."""
+        return jump.unit != jump.target or bool(self._effects(jump.all_effects))
+
     def _jump(self, jump: Jump, numbers: Mapping[str, str]) -> Iterator[str]:
         yield f'jump {self.units.names.nodes[jump.target]} "{visible(jump.unit)}"'
         for item in jump.entering:
             yield from (f"  into {numbers[item.group]} {effect}" for effect in self._effects(item.effects))
         yield from (f"  {effect}" for effect in self._effects(jump.effects))
 
-    def _effects(self, effects: tuple[Effect, ...]) -> Iterator[str]:
+    def _effects(self, effects: tuple[Effect, ...]) -> list[str]:
         """The effects in the driver's words, which has no counters of units' own retries."""
         own = set(self.units.own.values())
         kept = (effect for effect in effects if not (isinstance(effect, Set) and effect.register in own))
-        return self.units.transitions.effects(kept)
+        return list(self.units.transitions.effects(kept))
 
     def _around(self, group: str) -> Iterator[str]:
         while group:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import signal
 import subprocess
 from pathlib import Path
 
@@ -13,8 +15,8 @@ from backends.make import MakeBackend
 from compiler.driver import compile_file
 from compiler.ir.edges import Keep
 from compiler.ir.program import Program, Variable
-from tests.backends.makefiles import FLOW, PLAIN, SLOW, Place, environment, kill_all, last_line
-from tests.backends.programs import Made, ask, node, program, ref, shell, slots, when, words
+from tests.backends.makefiles import FLOW, PLAIN, SLOW, Place, children, environment, kill_all, last_line
+from tests.backends.programs import Made, agent, ask, node, program, ref, shell, slots, when, words
 from tests.backends.test_make_terminal import at_terminal
 from tests.backends.test_make_trust import kind  # noqa: F401 (a fixture)
 
@@ -218,8 +220,8 @@ def test_an_agent_answers_prompts_by_its_last_line(said: str, tmp_path: Path) ->
     place = Place(tmp_path, AGENT)
     code = 3 if "exit 3" in said else 0
     (tmp_path / "says").write_text(f"{said.partition(';')[0]}\n".replace("\\033", "\x1b"), encoding="utf-8")
-    agent = f"cat > given; env > seen; cat says; exit {code}"
-    ran = place.make(f"AGENT={agent}")
+    command = f"cat > given; env > seen; cat says; exit {code}"
+    ran = place.make(f"AGENT={command}")
     assert last_line(ran) == ("rdc: COMPLETE" if SAID[said] else "rdc: STOP"), ran.stderr
     given = (tmp_path / "given").read_text(encoding="utf-8")
     assert given.startswith("Is it `good`?\n\nwith this\n\n")
@@ -352,6 +354,36 @@ def test_with_a_prefix_it_is_text_too(evil: str, tmp_path: Path) -> None:
     make("deploy-goto", "UNIT=4")
     assert make("deploy-resume").endswith("rdc: COMPLETE Out it goes\n")
     assert not list(tmp_path.rglob("canary*"))
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_an_agent_ends_with_its_run_or_before_another_one_is_called(number: signal.Signals, tmp_path: Path) -> None:
+    place = Place(tmp_path, AGENT)
+    process = place.start("AGENT=echo $$$$ > began; exec sleep 30")
+    called = Path(f"/proc/{place.lines('began')[0]}")
+    if number == signal.SIGTERM:
+        process.terminate()
+    else:
+        for pid in (process.pid, *children(process.pid)):
+            os.kill(pid, number)
+    said, _ = process.communicate()
+    assert number == signal.SIGKILL or said == "rdc: INTERRUPTED 1\n"
+    assert last_line(place.make("resume", "AGENT=echo yes")) == "rdc: COMPLETE"
+    assert not called.exists()
+
+
+def test_a_program_that_calls_agents_is_not_prompted(tmp_path: Path) -> None:
+    made = Made(
+        tmp_path, program(node("1", shell("touch ran"), when("pass", "2"), when("fail", "stop")), node("2", agent("x")))
+    )
+    assert "cannot be prompted" in made.end("PROMPTED=1", "AGENT=echo x")
+    assert not (tmp_path / "ran").exists()
+
+
+def test_a_long_title_is_cut_where_commands_see_it(tmp_path: Path) -> None:
+    place = Place(tmp_path, f'# T\n\n## 1. {"x" * 200_000}\n\n```sh\nprintf %s "$RDC_TITLE" > got\n```\n')
+    assert place.make().returncode == 0
+    assert place.lines("got") == ["x" * 1000]
 
 
 def test_an_agent_answers_prompts_among_values(tmp_path: Path) -> None:

@@ -20,6 +20,8 @@ SHARED = "shared"
 class Form:
     """How files of a kind say where a piece begins, by the group `title`, and where the last one ends.
 
+    What begins without a title, as the operator's targets in a Makefile, is the file's own.
+
     Lines of a piece stand behind `indent` blanks, or are empty.
     """
 
@@ -30,7 +32,7 @@ class Form:
 
 FORMS: Mapping[str, Form] = {
     "py": Form(re.compile(r"(?m)^# --- (?P<title>[^-\n].*)\n"), after="\n# The runtime of rdc "),
-    "mk": Form(re.compile(r"(?m)^\n# --- (?:The driver|Module): (?P<title>.*?) -+\n")),
+    "mk": Form(re.compile(r"(?m)^\n# --- (?:(?:The driver|Module): (?P<title>.*?)|What an operator .*?) -+\n")),
     "yml": Form(re.compile(r"(?m)^ {10}# --- (?P<title>[^-\n].*)\n"), 10, after="\n      - name: Write the runtime\n"),
 }
 """By the ends of the names of files."""
@@ -93,7 +95,7 @@ def _runtime(suffix: str, text: str) -> Iterator[Part]:
     yield Part("", text[: found[0].start()])
     ends = [*(match.start() for match in found[1:]), _end(form, text, found[-1].start())]
     for match, end in zip(found, ends, strict=True):
-        yield Part(match["title"], text[match.start() : end])
+        yield Part(match["title"] or "", text[match.start() : end])
     yield Part("", text[ends[-1] :])
 
 

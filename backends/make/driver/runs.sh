@@ -1,4 +1,4 @@
-# --- Module: what was done, by whom, runs beside each other, and runs that are over -----------------------------------
+# --- Module: what was done and by whom; runs beside each other, and runs that are over -------------------------------
 status() {
   read_journal
   [ "$rdc_count" -gt 0 ] || { echo 'no run'; return; }
