@@ -79,7 +79,9 @@ def _workflow(setting: Setting) -> Emission:
 
 def _secrets(setting: Setting) -> dict[str, str]:
     """The secrets that the document needs; where no command of it runs, any text will do."""
-    found = {name: "rehearsal" if setting.is_rehearsal else os.environ.get(name, "") for name in setting.program.secrets}
+    found = {
+        name: "rehearsal" if setting.is_rehearsal else os.environ.get(name, "") for name in setting.program.secrets
+    }
     return {name: value for name, value in found.items() if value}
 
 
