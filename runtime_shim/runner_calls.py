@@ -37,9 +37,13 @@ def masked(text: str, among: Optional[Sequence[str]] = None) -> str:
     found: set[str] = set()
     for name in os.environ.get("RDC_SECRETS", "").split() if among is None else among:
         value = os.environ.get(name, "")
-        found |= {value} if len(value) >= SHORTEST_SECRET else set()
+        found |= {value} if len(value) >= (SHORTEST_SECRET if among is None else 1) else set()
         lines = [line.strip() for line in value.splitlines()]
-        found |= {line for line in lines if len(line) >= SHORTEST_LINE} if len(lines) > 1 else set()
+        found |= (
+            {line for line in lines if len(line) >= (SHORTEST_LINE if among is None else 1)}
+            if len(lines) > 1
+            else set()
+        )
     for part in sorted(found, key=len, reverse=True):  # one may stand in another
         text = text.replace(part, "***")
     return text

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from functools import cached_property
 from typing import assert_never
 
 from backends.base import OptionFinding
-from backends.github.options import Called, Caller, GithubOptions, UnitSettings, is_of_others
+from backends.github.options import Called, Caller, GithubOptions, UnitSettings
 from backends.github.scalar import Expression
 from compiler.diagnostic import Diagnostic
 from compiler.ir.program import Node, Program
@@ -16,6 +17,9 @@ from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, To
 from compiler.source import KeyPath
 
 ALL = "*"
+
+_OF_GITHUB = re.compile(r"(?i)(GITHUB|RUNNER|ACTIONS)_.*|CI|NODE_OPTIONS")
+"""Variables that GitHub sets or refuses; its secrets cannot be called so."""
 
 
 def agent_types(node: Node) -> list[str]:
@@ -144,8 +148,8 @@ def unfit_secrets(program: Program, options: GithubOptions) -> Iterator[Diagnost
     """Secrets that GitHub cannot have or that are given twice, and those of commands that nobody has named."""
     known = UnitSecrets(program, options).stored
     for name in program.secrets:
-        if is_of_others(name):
-            problem = f"the secret {name} has a name that GitHub or rdc gives a meaning"
+        if _OF_GITHUB.fullmatch(name):
+            problem = f"the secret {name} has a name that GitHub gives a meaning"
             yield Diagnostic("RD013", program.sources[0].path, None, problem, "take another name")
         elif name in options.env:
             problem = f"the variable {name} is given by `env`, and the document names it as a secret"

@@ -309,11 +309,30 @@ def test_attempts_wait_and_are_ended_when_their_time_is_up(tmp_path: Path) -> No
             settings=Settings(timeout=1, delay=1),
         ),
         registers=(again,),
+        limit=9,  # which native steps do not count
     )
     done = run(tmp_path, compiled(retried), {})
     assert ended(done) == "COMPLETE", done.log
     assert (tmp_path / "tries").read_text() == "1\n2\n"
     assert "Waiting 1 s" in done.log
+    assert "timeout after 1 s" in done.log
+
+
+def test_a_continuation_does_not_wait_again_before_a_question(tmp_path: Path) -> None:
+    again = Register("tries", "", role="retries", unit="1")
+    asked = node(
+        "1",
+        Ask("confirm", text("Well?")),
+        to(COMPLETE, "yes"),
+        to("1", "no", CounterTest("tries", "<", 3), do=[Add("tries", 1)]),
+        to(STOP, "no"),
+        retries="tries",
+        settings=Settings(delay=1),
+    )
+    workflow = compiled(program(asked, registers=(again,)))
+    assert "Waiting 1 s" in run(tmp_path, workflow, inputs={"answers": "no"}).log
+    done = run(tmp_path, workflow, None, 2, inputs={"resume": "1", "answers": "no; yes"})
+    assert (ended(done), done.log.count("Waiting 1 s")) == ("COMPLETE", 1), done.log
 
 
 def test_entries_of_a_parallel_step_run_at_the_same_time(tmp_path: Path) -> None:

@@ -154,7 +154,7 @@ def test_callers_can_give_the_secrets() -> None:
 
 
 WRONG: Mapping[str, tuple[Program, dict[str, object]]] = {
-    "RUNNER_KEY": (needing(NATIVE, "RUNNER_KEY"), {}),
+    "RUNNER_KEY": (needing(NATIVE, "RUNNER_KEY", "UNIT_TEST_KEY"), {}),
     "KEY is given": (NATIVE, {"env": {"KEY": "x"}}),
     "NONE of a command": (ROUTED, {"agent": {"run": "cat", "secrets": ["NONE"]}}),
 }

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from compiler.ir.edges import Add, CounterTest, Edge
-from compiler.ir.program import Node, Program
+from compiler.ir.program import Constant, Node, Program
 from compiler.ir.tasks import End
 from runtime_shim.values import UnfitError, read_output
 from tests.workflows import act
@@ -161,10 +161,45 @@ def test_secrets_are_masked_from_the_moment_a_value_is_read(tmp_path: Path) -> N
     workflow = compiled(replace(made, secrets=("KEY", "LONG", "TEXT")))
     assert "rdc.py" not in workflow
     assert findings([written(tmp_path, workflow)]) == []
-    values = {"KEY": "sesame", "LONG": "sesame-open", "TEXT": "first line of it\nsecond line of it"}
+    values = {"KEY": "sesame", "LONG": "sesame-open", "TEXT": "first line of it\n2nd"}
     done = run(tmp_path, workflow, secrets=values)
     assert done.conclusion == "success", done.log
     assert shown(tmp_path) == ["*** ***-more\n***\n***", "*** ***-more\n***\n***", "***"]
+
+
+def test_a_run_that_waits_twice_keeps_inputs_values_and_its_place_in_a_loop(tmp_path: Path) -> None:
+    again = Register("tries", "", role="retries", unit="1")
+    gives = f'{SHOW}; echo "A=$RDC_ATTEMPT $NAME $STAGE" > "$RDC_OUTPUT"; [ "$RDC_ATTEMPT" = 2 ]'
+    question = words("Is ", ref("A", "{{A}}"), " well, ", ref("NAME"), "?")
+    units = (
+        unit(
+            "1",
+            gives,
+            to("2", "pass"),
+            to("1", "fail", CounterTest("tries", "<", 5), do=[Add("tries", 1)]),
+            to(STOP, "fail"),
+            retries="tries",
+            settings=Settings(timeout=60, delay=1),
+            constants=(Constant("STAGE", "prod"),),
+        ),
+        node("2", Ask("yes_no", question), to("3", "pass"), to(STOP, "fail")),
+        unit("3", f'{SHOW}; [ -e "$FOLDER/x" ] || ! touch "$FOLDER/x"', to("4", "pass"), to("3b", "fail")),
+        node("3b", Ask("yes_no", text("Again?")), to("3", "pass"), to(STOP, "fail")),
+        unit("4", SHOW, to(COMPLETE, "pass"), to(STOP, "fail")),
+        said("value"),
+    )
+    mine = Variable("NAME", "NAME")
+    full = [replace(one, variables=(*one.variables, mine)) if one.variables else one for one in units]
+    workflow = compiled(program(*full, registers=(again,), slots=NAMES, inputs=[Input("NAME")]), {"summary": True})
+    assert "rdc.py" not in workflow
+    assert findings([written(tmp_path, workflow)]) == []
+    first = run(tmp_path, workflow, inputs={"NAME": "n $x"})
+    assert "Is 2 n $x prod well, n $x?" in "".join(step.summary for step in first.jobs["runbook"].steps)
+    run(tmp_path, workflow, 2, inputs={"resume": "1", "answers": "yes"})
+    done = run(tmp_path, workflow, 3, inputs={"resume": "2", "answers": "yes"})
+    assert done.conclusion == "success", done.log
+    assert shown(tmp_path) == ["unset", "1 n $x prod", *["2 n $x prod"] * 3]
+    assert ("notice", "COMPLETE", "The value is 2 n $x prod.") in done.jobs["runbook"].annotations
 
 
 @cache
