@@ -7,12 +7,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from .model import Files, Runbook
-from .oracle import walk
+from .oracle import NOTHING_GIVEN, Operator, walk
 from .render import PLAIN, Style, render, render_files
-from .visits import Visit, Walk
+from .visits import Given, Jump, Visit, Walk
 
 LIMIT = 60
 MAIN = "main.runbook.md"
+OTHERS = 12
+"""How many walks are looked at to find out which units a run can come to."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,9 @@ class Case:
     style: Style = PLAIN
     outcomes: Outcomes = Outcomes()
     main: str = MAIN
+    given: Given = NOTHING_GIVEN
+    jumps: tuple[tuple[int, int], ...] = ()
+    """The operator's jumps: as soon as one can after so many visits, to one of the units."""
 
     def documents(self) -> dict[str, str]:
         """All documents by path, the outermost under `main`."""
@@ -50,12 +55,22 @@ class Case:
 
     def walk(self, limit: int = LIMIT) -> Walk:
         """The walk by the rules."""
-        return walk(self.runbook, self.files, self.outcomes, limit)
+        operator = Operator(dict(self.jumps), self._units()) if self.jumps else None
+        return walk(self.runbook, self.files, self.outcomes, limit, self.given, operator)
+
+    def _units(self) -> frozenset[str]:
+        """Units that a run can come to without an operator."""
+        walks = [
+            walk(self.runbook, self.files, Outcomes(seed=self.outcomes.seed + seed), LIMIT, self.given)
+            for seed in range(OTHERS)
+        ]
+        return frozenset(visit.label for taken in walks for visit, _ in taken.visits)
 
     def __repr__(self) -> str:
         """The documents and the expected walk, for the report of a failing test."""
         parts = [f"----- {path}\n{text}" for path, text in self.documents().items()]
-        return "\n" + "".join(parts) + f"----- walk\n{show_walk(self.walk())}\n"
+        given = f"----- given\n{self.given}\n" if self.given != NOTHING_GIVEN else ""
+        return "\n" + "".join(parts) + f"{given}----- walk\n{show_walk(self.walk())}\n"
 
 
 def tables(case: Case, number: int) -> Iterator[Case]:
@@ -81,4 +96,13 @@ def show_visit(visit: Visit, passed: bool) -> str:
 def show_walk(taken: Walk) -> str:
     """A walk in words."""
     end = "cut off" if taken.end is None else " ".join(taken.end).strip()
-    return " ".join([*(show_visit(*visit) for visit in taken.visits), "=>", end])
+    words: list[str] = []
+    for index, visit in enumerate([*taken.visits, None]):
+        words += [show_jump(jump) for jump in taken.jumps if jump.index == index]
+        words += [show_visit(*visit)] if visit else []
+    return " ".join([*words, "=>", end])
+
+
+def show_jump(jump: Jump) -> str:
+    """A jump in one word, such as `[3]1.2`: the unit that waits, if one does, and the one where the run goes on."""
+    return f"[{jump.waiting}]{jump.unit}"

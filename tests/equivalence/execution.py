@@ -24,7 +24,7 @@ from compiler.ir.program import Program
 
 from .difference import same
 from .scenario import FOLDER_VARIABLE, Scenario, with_walk
-from .visits import Walk
+from .visits import Jump, Visit, Walk
 
 PROMPT = "?"
 """Stands in place of the file where a prompt is visited."""
@@ -34,20 +34,34 @@ HOSTILE_FOLDER = 'it\'s "$HOME" é'
 # Each line of the log is one command that has run, so their number says which outcome is next. A program that
 # runs more commands than the walk has finds no outcome: the log then differs from what is expected. The trail is in
 # the folder that all commands share (M2); what is given beyond unit and file is logged as it arrives. It starts no
-# other program where it can do without: thousands of visits are made.
+# other program where it can do without: thousands of visits are made. Where documents declare something, `names` has
+# the variables to look at, and `writes` what commands do besides. Its own variables are none of theirs.
 VISIT_SCRIPT = """\
-number=0 unit=$1 file=$2 said=
+y_line=1 y_number=0 y_unit=$1 y_file=$2 y_said= y_names= y_seen=
 shift 2
 {
-  read -r outcome <&3
-  while read -r _; do read -r outcome <&3 || outcome=; done <"$YARDSTICK/log"
+  read -r y_outcome <&3
+  while read -r _; do y_line=$((y_line + 1)); read -r y_outcome <&3 || y_outcome=; done <"$YARDSTICK/log"
 } 3<"$YARDSTICK/script"
-[ $# -eq 0 ] || said=$(printf '%s\\0' "$@" | od -An -v -tx1 | tr -d ' \\n')
+[ $# -eq 0 ] || y_said=$(printf '%s\\0' "$@" | od -An -v -tx1 | tr -d ' \\n')
+[ ! -e "$YARDSTICK/names" ] || read -r y_names <"$YARDSTICK/names"
+if [ -n "$y_names" ]; then
+  y_seen=$(
+    for y_name in $y_names; do
+      eval "[ -z \\"\\${$y_name+x}\\" ] || printf '%s=%s\\\\0' $y_name \\"\\$$y_name\\""
+    done | od -An -v -tx1 | tr -d ' \\n'
+  )
+  y_seen="${RDC_OUTPUT:+keeps}/$y_seen	"
+fi
 echo >>trail
-while read -r _; do number=$((number + 1)); done <trail
-printf '%s\\t%s\\t%s\\t%s\\t%s\\t%s\\t%s\\t%s\\n' "$file" "$unit" "${RDC_ATTEMPT:--}" "${RDC_STEP_INSTANCE:--}" \\
-    "${RDC_SUBSTEP_INSTANCE:--}" "${said:--}" "$number" "${RDC_RUN_ID:--} ${LEAK-}" >>"$YARDSTICK/log"
-[ "$outcome" = pass ]
+while read -r _; do y_number=$((y_number + 1)); done <trail
+printf '%s\\t%s\\t%s\\t%s\\t%s\\t%s\\t%s\\t%s%s\\n' "$y_file" "$y_unit" "${RDC_ATTEMPT:--}" "${RDC_STEP_INSTANCE:--}" \\
+    "${RDC_SUBSTEP_INSTANCE:--}" "${y_said:--}" "$y_number" "$y_seen" "${RDC_RUN_ID:--} ${LEAK-}" >>"$YARDSTICK/log"
+if [ -n "$y_names" ]; then
+  [ ! -e "$YARDSTICK/writes/$y_line" ] || cat "$YARDSTICK/writes/$y_line" >"$RDC_OUTPUT"
+  [ "$y_outcome" != hang ] || exec sleep 60
+fi
+[ "$y_outcome" = pass ]
 """
 
 # Says what the next line of the answers says, and takes that line away.
@@ -59,7 +73,8 @@ cd "$YARDSTICK" && head -n 1 answers | sed 's/.* //' && sed 1d answers >rest && 
 class Line(NamedTuple):
     """One command that ran: file ("" for the outermost), unit in it, what the environment said (M4), and its arguments.
 
-    `trail` counts the commands that have run in the shared folder.
+    `trail` counts the commands that have run in the shared folder. Where documents declare something there are also the
+    variables that the command `sees`, and whether it is given a file for values.
     """
 
     file: str
@@ -69,6 +84,8 @@ class Line(NamedTuple):
     substep_instance: int | None
     said: tuple[str, ...]
     trail: int
+    sees: tuple[str, ...] = ()
+    keeps: bool = False
 
 
 @dataclass(frozen=True)
@@ -145,7 +162,41 @@ class Trial:
     def environment(self) -> Mapping[str, str]:
         """The environment to run the program in: without what another run may have left."""
         clean = {name: value for name, value in os.environ.items() if not name.startswith(("RDC_", "MAKE", "MFLAGS"))}
-        return clean | {FOLDER_VARIABLE: str(self.folder)}
+        return clean | {FOLDER_VARIABLE: str(self.folder)} | self.secrets
+
+    @property
+    def inputs(self) -> dict[str, str]:
+        """The inputs that are given to the run, by their names."""
+        return dict(self.scenario.walk.given.inputs)
+
+    @property
+    def secrets(self) -> dict[str, str]:
+        """The secrets by their names."""
+        return dict(self.scenario.walk.given.secrets)
+
+    def stops(self, *, is_prompted: bool = False) -> Iterator[Visit | Jump]:
+        """What is done each time that the run stops: a prompt is answered, or the operator jumps.
+
+        In a prompted run commands are prompts too.
+        """
+        walk = self.scenario.walk
+        jumps = list(walk.jumps)
+        for visit, _ in walk.visits:
+            while jumps and jumps[0].index == visit.index:
+                yield jumps.pop(0)
+            if is_prompted or not visit.is_command:
+                yield visit
+        yield from jumps
+
+    def check_secrets(self, *texts: str) -> None:
+        """No secret, and no line of one, stands in what was said, or in any file of the folder `.rdc`."""
+        paths = [path for path in sorted((self.folder / ".rdc").rglob("*")) if path.is_file()]
+        kept = {"what was said": "".join(texts).encode(), **{str(path): path.read_bytes() for path in paths}}
+        for secret in {part for value in self.secrets.values() for part in (value, *value.splitlines())}:
+            written = (secret, json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1])
+            for place, content in kept.items():
+                found = [text for text in written if text.encode() in content]
+                same(f"secrets in {place}", found, [])
 
     @property
     def end(self) -> str:
@@ -157,10 +208,10 @@ class Trial:
         """What the program must end with (M8)."""
         return 0 if self.end.startswith("COMPLETE") else 1
 
-    def check_log(self, said: str = "") -> None:
-        """Compare the commands that ran with those of the walk."""
+    def check_log(self, said: str = "", secrets: bool = True) -> None:
+        """Compare the commands that ran with those of the walk; `secrets` says whether all of them see all secrets."""
         lines = (self.folder / "log").read_text(encoding="utf-8").splitlines()
-        same("the commands that ran", [_parse(line) for line in lines], self.expected(), said)
+        same("the commands that ran", [_parse(line) for line in lines], self.expected(secrets), said)
         _check_runs(lines)
 
     @property
@@ -178,13 +229,18 @@ class Trial:
         same("the units that were visited", [_without_trail(_parse(line)) for line in lines], expected)
         _check_runs(lines)
 
-    def expected(self) -> list[Line]:
+    def expected(self, secrets: bool = True) -> list[Line]:
         """The commands that had to run."""
-        commands = [visit for visit, _ in self.scenario.walk.visits if visit.is_command]
-        return [
-            Line(visit.file, visit.unit, visit.attempt, visit.step_instance, visit.substep_instance, visit.said, number)
-            for number, visit in enumerate(commands, 1)
-        ]
+        walk = self.scenario.walk
+        commands = [visit for visit, _ in walk.visits if visit.is_command]
+        known = walk.given.secrets if secrets else ()
+        return [_line(visit, number, known) for number, visit in enumerate(commands, 1)]
+
+
+def _line(visit: Visit, number: int, secrets: tuple[tuple[str, str], ...]) -> Line:
+    sees = tuple(sorted(f"{name}={value}" for name, value in (*visit.beyond.sees, *secrets)))
+    numbers = (visit.attempt, visit.step_instance, visit.substep_instance)
+    return Line(visit.file, visit.unit, *numbers, visit.said, number, sees, visit.beyond.keeps)
 
 
 def _check_runs(lines: Sequence[str]) -> None:
@@ -210,11 +266,31 @@ def _word(passed: bool) -> str:
 
 
 def _parse(line: str) -> Line:
-    file, unit, *numbers, said, trail, _run = line.split("\t")
+    file, unit, *numbers, said, trail, seen, _run = line.split("\t") if line.count("\t") > 7 else _undeclared(line)
     attempt, step, substep = (None if number == "-" else int(number) for number in numbers)
     file, label = (text.replace("@N", "{N}").replace("@n", "{n}") for text in (file, unit))
-    words = () if said == "-" else tuple(bytes.fromhex(said).decode(errors="backslashreplace").split("\0")[:-1])
-    return Line("" if file == "-" else file, label, attempt, step, substep, words, int(trail))
+    keeps, _, sees = seen.partition("/")
+    words = () if said == "-" else _words(said)
+    return Line(
+        "" if file == "-" else file,
+        label,
+        attempt,
+        step,
+        substep,
+        words,
+        int(trail),
+        tuple(sorted(_words(sees))),
+        bool(keeps),
+    )
+
+
+def _undeclared(line: str) -> list[str]:
+    *most, run = line.split("\t")
+    return [*most, "", run]
+
+
+def _words(dump: str) -> tuple[str, ...]:
+    return tuple(bytes.fromhex(dump).decode(errors="backslashreplace").split("\0")[:-1])
 
 
 @contextmanager
@@ -238,11 +314,23 @@ def prepare(folder: Path, scenario: Scenario) -> Trial:
 
 def _with_outcomes(prepared: Trial) -> Trial:
     """Write what commands and those who answer go by."""
-    folder = prepared.folder
-    script = [_word(passed) for visit, passed in prepared.scenario.walk.visits if visit.is_command]
-    (folder / "script").write_text("".join(f"{word}\n" for word in script), encoding="utf-8")
+    folder, walk = prepared.folder, prepared.scenario.walk
+    commands = [(visit, passed) for visit, passed in walk.visits if visit.is_command]
+    script = "".join(f"{_ends(visit, passed)}\n" for visit, passed in commands)
+    (folder / "script").write_text(script, encoding="utf-8")
     prepared.answers.write_text("".join(f"{line}\n" for line in prepared.answer_lines), encoding="utf-8")
     (folder / "visit").write_text(VISIT_SCRIPT, encoding="utf-8")
     (folder / "next-answer").write_text(NEXT_ANSWER_SCRIPT, encoding="utf-8")
     (folder / "log").touch()
+    if prepared.scenario.variables:
+        (folder / "names").write_text(f"{' '.join(prepared.scenario.variables)}\n", encoding="utf-8")
+        (folder / "writes").mkdir()
+        for number, (visit, _) in enumerate(commands, 1):
+            if visit.beyond.writes:
+                (folder / "writes" / str(number)).write_bytes(visit.beyond.writes.encode())
     return prepared
+
+
+def _ends(visit: Visit, passed: bool) -> str:
+    """How a command ends; what is wrong with what it writes shall be all that makes it fail."""
+    return "hang" if visit.beyond.hangs else _word(passed or visit.beyond.is_broken)

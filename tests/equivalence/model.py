@@ -152,6 +152,46 @@ class Step:
 
 
 @dataclass(frozen=True)
+class Input:
+    """What is given when a run begins (E1)."""
+
+    name: str
+    type: str = "string"
+    default: str | None = None
+    options: tuple[str, ...] = ()
+    pattern: str | None = None
+    required: bool = True
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What is said of units (E3); None for what is left open. Times are in seconds."""
+
+    timeout: int | None = None
+    delay: int | None = None
+    backoff: int | None = None
+    env: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Declared:
+    """What a document has under `rdc` (E1, E2, E3, E10); `units` is by the names that the document has for them."""
+
+    inputs: tuple[Input, ...] = ()
+    values: tuple[str, ...] = ()
+    secrets: tuple[str, ...] = ()
+    units: tuple[tuple[str, Settings], ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What commands of the document see and its texts may show."""
+        return (*(declared.name for declared in self.inputs), *self.values)
+
+
+UNDECLARED = Declared()
+
+
+@dataclass(frozen=True)
 class Runbook:
     """A document. `name` and `summary` are of its frontmatter, `description` is the text before its first step (D5)."""
 
@@ -160,6 +200,7 @@ class Runbook:
     description: str = ""
     name: str = ""
     summary: str = ""
+    declared: Declared = UNDECLARED
 
 
 Files = Mapping[str, Runbook]

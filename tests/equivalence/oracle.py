@@ -1,4 +1,4 @@
-"""A direct interpreter of the model by rules M1 to M13 of the Rundown design.
+"""A direct interpreter of the model by rules M1 to M13 of the Rundown design; what E1 to E10 add is in `beyond.py`.
 
 It is written to be obviously right rather than fast: one method for each thing that the rules name, and no
 graph, no registers, no guards. Nested runbooks are played by recursion.
@@ -6,9 +6,10 @@ graph, no registers, no guards. Nested runbooks are played by recursion.
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
+from .beyond import Numbers, Scope, Slots, with_numbers
+from .landings import Landing, Landings, Route, first_step, inclusion
 from .model import (
     CHILD_TEMPLATE,
     STEP_TEMPLATE,
@@ -26,7 +27,9 @@ from .model import (
     Substep,
     Transitions,
 )
-from .visits import CutOffError, End, Instances, OutcomeOf, Recorder, Walk
+from .visits import CutOffError, End, Given, Instances, Jump, OutcomeOf, Recorder, Visit, Walk
+
+NOTHING_GIVEN = Given()
 
 
 @dataclass
@@ -54,65 +57,149 @@ class _Memory:
 
 @dataclass(frozen=True)
 class _Place:
-    """Where the run stands: a step, and a child of it or None where the step has none."""
+    """Where the run stands: a step, and a child of it or None where the step has none.
+
+    Where an operator's jump leads on into its list, `position` is that of the runbook, and `route` the rest of the way.
+    """
 
     step: Step
     child: Substep | None = None
+    position: int = 0
+    route: Route = ()
+
+    @property
+    def plain(self) -> _Place:
+        """The place itself."""
+        return _Place(self.step, self.child)
+
+    @property
+    def body(self) -> Leaf | Runbooks:
+        """What is done there."""
+        body = self.child.body if self.child else self.step.body
+        assert isinstance(body, Leaf | Runbooks)
+        return body
+
+    @property
+    def transitions(self) -> Transitions:
+        """What its unit says about its outcomes."""
+        return self.child.transitions if self.child else self.step.transitions
+
+
+class JumpedError(Exception):
+    """The operator takes the run to another unit (E6)."""
+
+    def __init__(self, landing: Landing) -> None:
+        super().__init__(landing.label)
+        self.landing = landing
+
+
+@dataclass
+class Operator:
+    """Who jumps: as soon as one can after so many visits, to the unit with this number among those one can go to."""
+
+    jumps: dict[int, int]
+    units: frozenset[str]
+    """Where a run can come to."""
+
+    def jump(self, recorder: Recorder, main: Landings, waiting: str) -> Landing | None:
+        """The jump that is due where the run waits, or where it has ended; each is made once."""
+        due = [index for index in self.jumps if index <= len(recorder.visits)]
+        if not due:
+            return None
+        pick = self.jumps.pop(min(due))
+        able = [landing for landing in main if landing.leads_to in self.units and landing.is_plain_from(waiting)]
+        if not able:
+            return None
+        if len(recorder.visits) >= recorder.limit:
+            raise CutOffError
+        landing = able[pick % len(able)]
+        recorder.jumps.append(Jump(len(recorder.visits), waiting, landing.label))
+        return landing
+
+
+@dataclass
+class _World:
+    """What all runbooks of a run share."""
+
+    files: Files
+    recorder: Recorder
+    main: Landings
+    operator: Operator
+
+    def may_jump(self, waiting: str) -> None:
+        """Let the operator jump, where the run waits for an answer or has ended by STOP."""
+        if landing := self.operator.jump(self.recorder, self.main, waiting):
+            raise JumpedError(landing)
 
 
 class _Run:
     """One run of one runbook, from its start to its end."""
 
-    def __init__(
-        self, runbook: Runbook, files: Files, recorder: Recorder, prefix: str, file: str, outer: Instances
-    ) -> None:
+    def __init__(self, runbook: Runbook, world: _World, prefix: str, file: str, outer: Instances, scope: Scope) -> None:
         self.runbook = runbook
-        self.files = files
-        self.recorder = recorder
+        self.world = world
         self.prefix = prefix
         self.file = file
         self.outer = outer
+        self.scope = scope
         self.number = 1  # `{N}` is the first step run wherever it exists (M1, M12)
         self.memory = {step.ident: _Memory() for step in runbook.steps}
 
     # -- the walk ------------------------------------------------------------------------------------------
 
-    def play(self) -> End:
-        """Walk from the start to an end."""
-        where: _Place | End = self.enter_by_header(self.first_step())
-        while isinstance(where, _Place):
-            where = self.play_substep(where.step, where.child) if where.child else self.play_step(where.step)
-        return where
-
-    def first_step(self) -> Step:
-        """M1: the first numbered step, or `{N}`; with named steps only, the first of them (V3)."""
-        for step in self.runbook.steps:
-            if step.is_numbered or step.ident == STEP_TEMPLATE:
-                return step
-        return self.runbook.steps[0]
-
-    def play_step(self, step: Step) -> _Place | End:
-        """Play a step without substeps: its retries are of this visit (M9), since only a header leads in."""
-        assert isinstance(step.body, Leaf | Runbooks)
-        retries = 0
+    def play(self, route: Route = ()) -> End:
+        """Walk to an end, from the start or from where an operator's jump leads."""
+        where: _Place | End = self.land(None, route) if route else self.enter_by_header(first_step(self.runbook))
         while True:
-            passed = self.outcome(_Place(step), step.body, step.transitions, retries)
+            stands = where if isinstance(where, _Place) else None
+            try:
+                if isinstance(where, _Place):
+                    where = self.play_substep(where) if where.child else self.play_step(where)
+                    continue
+                if where[0] == "STOP" and not self.prefix:
+                    self.world.may_jump("")
+            except JumpedError as jumped:
+                if not jumped.landing.frame.startswith(self.prefix):
+                    raise
+                where = self.land(stands, jumped.landing.route[self.prefix.count(".runbook.md") :])
+            else:
+                return where
+
+    def land(self, origin: _Place | None, route: Route) -> _Place:
+        """E6: do what a GOTO to the unit would do from where the run stands; None is a place in no step."""
+        (ident, child, position), *rest = route
+        if position is None:
+            return self.jump(origin, Goto(ident, child))
+        step = next(step for step in self.runbook.steps if step.ident == ident)
+        if origin is None or origin.step is not step:
+            self.memory[ident].start_afresh()
+        substep = next((each for each in step.children if each.ident == child), None)
+        return _Place(step, substep, position, tuple(rest))
+
+    def play_step(self, place: _Place) -> _Place | End:
+        """Play a step without substeps: its retries are of this visit (M9), since only a header leads in."""
+        step, retries = place.step, 0
+        while True:
+            passed = self.outcome(place, retries)
             result = explicit_or_default(step.transitions, passed)
             if not isinstance(result, Retry):
                 return self.act_for_step(step, result)
             if retries >= result.count:
                 return self.act_for_step(step, result.then)
             retries += 1
+            place = place.plain
 
-    def play_substep(self, step: Step, child: Substep) -> _Place | End:
+    def play_substep(self, place: _Place) -> _Place | End:
         """Play a substep: outcome, record, choice of edge, in this order (M13)."""
-        retries = 0
+        assert place.child
+        step, child, retries = place.step, place.child, 0
         while True:
-            passed = self.outcome(_Place(step, child), child.body, child.transitions, retries)
+            passed = self.outcome(place, retries)
             self.record(step, child, passed)
             result = child.transitions.explicit(passed)
             if isinstance(result, Retry) and retries < result.count:
                 retries += 1
+                place = place.plain
                 continue
             action = result.then if isinstance(result, Retry) else result
             return self.leave_substep(step, child, passed, action)
@@ -176,13 +263,8 @@ class _Run:
         return ("COMPLETE" if isinstance(action, Complete) else "STOP", self.filled(place, action.message))
 
     def filled(self, place: _Place, text: str) -> str:
-        """M5: a text with the placeholders of its unit replaced."""
-        number, instance = self.own_instances(place)
-        if number is not None:
-            text = re.sub(r"(?<!\$)\{N\}", str(number), text)
-        if instance is not None:
-            text = re.sub(r"(?<!\$)\{n\}", str(instance), text)
-        return text
+        """M5, E1: a text with the placeholders of its unit replaced."""
+        return self.scope.filled(text, self.numbers(place))
 
     # -- entering ------------------------------------------------------------------------------------------
 
@@ -191,9 +273,10 @@ class _Run:
         self.memory[step.ident].start_afresh()
         return _Place(step, step.children[0] if step.children else None)
 
-    def jump(self, origin: _Place, target: Goto) -> _Place:
+    def jump(self, origin: _Place | None, target: Goto) -> _Place:
         """M10 and M12: find where a GOTO leads, with what it does to counters and records."""
         if target.step is None:
+            assert origin
             target = self.resolve_bare_next(origin)
         step = next(step for step in self.runbook.steps if step.ident == target.step)
         if target.child is None:
@@ -203,7 +286,7 @@ class _Run:
         if target.child == CHILD_TEMPLATE:
             return self.jump_to_instance(step, target.advance)
         child = next(child for child in step.children if child.ident == target.child)
-        if origin.step is not step:
+        if origin is None or origin.step is not step:
             self.memory[step.ident].start_afresh()
         return _Place(step, child)
 
@@ -236,26 +319,40 @@ class _Run:
         """A child, or an instance of it, each of which has a record of its own."""
         return child.ident, self.memory[step.ident].instance if child.ident == CHILD_TEMPLATE else 0
 
-    def outcome(self, place: _Place, body: Leaf | Runbooks, transitions: Transitions, retries: int) -> bool:
+    def outcome(self, place: _Place, retries: int) -> bool:
         """The outcome of one attempt at a unit that has no substeps."""
+        body, label, recorder = place.body, self.label(place), self.world.recorder
         if isinstance(body, Runbooks):
-            return self.play_list(place, body, transitions.optimistic)
-        label, instances = self.label(place), self.instances(place)
-        body = replace(body, said=tuple(self.filled(place, word) for word in body.said))
-        return self.recorder.ask(body, label, retries + 1, instances, self.file)
+            return self.play_list(place, body)
+        index = len(recorder.visits)
+        shown = "" if body.is_command or "{{" not in body.prompt else self.filled(place, body.prompt)
+        beyond = self.scope.visit(body, self.around(place), retries + 1, index, shown)
+        if not body.is_command:
+            self.world.may_jump(label)
+        said = tuple(with_numbers(word, self.numbers(place)) for word in body.said)
+        instances = self.instances(place)
+        passed = recorder.ask(Visit(label, retries + 1, *instances, index, self.file, body.is_command, said, beyond))
+        self.scope.keep(beyond.values)
+        return passed
 
-    def play_list(self, place: _Place, runbooks: Runbooks, optimistic: bool) -> bool:
+    def play_list(self, place: _Place, runbooks: Runbooks) -> bool:
         """M11: each runbook yields its outcome, until the outcome of the whole is decided."""
-        for position, path in enumerate(runbooks.paths):
-            before = runbooks.paths[:position].count(path)
-            suffix = f"~{before + 1}" if before else ""
-            prefix = f"{self.label(place)}/{path}{suffix}/"
-            nested = self.files[path]
-            run = _Run(nested, self.files, self.recorder, prefix, path, self.instances(place))
-            passed = run.play()[0] == "COMPLETE"  # M8
+        optimistic, route = place.transitions.optimistic, place.route
+        for position in range(place.position, len(runbooks.paths)):
+            path, name = runbooks.paths[position], inclusion(self.label(place), runbooks, position)
+            nested = self.world.files[path]
+            scope = self.scope.include(nested.declared, f"{name}/", (*self.around(place), name))
+            run = _Run(nested, self.world, f"{name}/", path, self.instances(place), scope)
+            passed = run.play(route)[0] == "COMPLETE"  # M8
+            route = ()
             if passed == optimistic:
                 return passed
         return not optimistic
+
+    def around(self, place: _Place) -> tuple[str, ...]:
+        """The names of what a place is in, the outermost first, with its own."""
+        step = self.prefix + place.step.ident
+        return (*self.scope.around, step, *((self.label(place),) if place.child else ()))
 
     def label(self, place: _Place) -> str:
         """The unit's name, with the way by which its runbook was included before it."""
@@ -266,6 +363,10 @@ class _Run:
         number = self.number if place.step.ident == STEP_TEMPLATE else None
         in_template = place.child is not None and place.child.ident == CHILD_TEMPLATE
         return number, self.memory[place.step.ident].instance if in_template else None
+
+    def numbers(self, place: _Place) -> Numbers:
+        """The numbers that stand for placeholders in a place (M5)."""
+        return dict(zip("Nn", self.own_instances(place), strict=True))
 
     def instances(self, place: _Place) -> Instances:
         """M4: the innermost instance numbers; a nested runbook is inside the units that include it."""
@@ -285,12 +386,21 @@ def explicit_or_default(transitions: Transitions, passed: bool) -> Action | Retr
     return Continue() if passed else Stop()
 
 
-def walk(runbook: Runbook, files: Files, outcome_of: OutcomeOf, limit: int) -> Walk:
+def walk(
+    runbook: Runbook,
+    files: Files,
+    outcome_of: OutcomeOf,
+    limit: int,
+    given: Given = NOTHING_GIVEN,
+    operator: Operator | None = None,
+) -> Walk:
     """Walk a runbook, asking for the outcome of each visit; at most `limit` visits."""
     recorder = Recorder(outcome_of, limit)
+    world = _World(files, recorder, Landings(runbook, files), operator or Operator({}, frozenset()))
+    scope = Scope(Slots(given)).include(runbook.declared, "", ())
     end: End | None
     try:
-        end = _Run(runbook, files, recorder, "", "", (None, None)).play()
+        end = _Run(runbook, world, "", "", (None, None), scope).play()
     except CutOffError:
         end = None
-    return Walk(tuple(recorder.visits), end)
+    return Walk(tuple(recorder.visits), end, given, tuple(recorder.jumps))

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from .model import (
     Action,
     Complete,
     Continue,
+    Declared,
     Files,
     Goto,
+    Input,
     Leaf,
     Result,
     Retry,
     Runbook,
     Runbooks,
+    Settings,
     Step,
     Stop,
     Substep,
@@ -28,6 +32,7 @@ from .model import (
 RESERVED = frozenset(
     ["NEXT", "CONTINUE", "COMPLETE", "STOP", "GOTO", "RETRY", "PASS", "FAIL", "YES", "NO", "ALL", "ANY"]
 )
+Yaml: TypeAlias = "str | int | Sequence[Yaml] | Mapping[str, Yaml] | None"
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -105,8 +110,11 @@ class _Writer:
         for key, text in (("name", runbook.name), ("description", runbook.summary)):
             if text or self.style.frontmatter:
                 yield f"{key}: {json.dumps(text or 'generated')}"
+        beyond = list(declarations(runbook.declared))
         if self.style.after_header:
-            yield "rdc:\n  transitions: after-header"
+            beyond.insert(0, "transitions: after-header")
+        if beyond:
+            yield "\n  ".join(["rdc:", *beyond])
 
     def step(self, step: Step) -> Iterator[str]:
         yield self.header("##", step.ident, step.title)
@@ -216,6 +224,46 @@ class _Writer:
             return f" {message}"
         escaped = message.replace("\\", "\\\\").replace('"', '\\"')  # G5
         return f' "{escaped}"'
+
+
+def declarations(declared: Declared) -> Iterator[str]:
+    """What stands under `rdc`, a line for each key; YAML in which all is in quotes."""
+    if declared.inputs:
+        yield f"inputs: {in_yaml({item.name: _input(item) for item in declared.inputs})}"
+    if declared.values:
+        yield f"values: {in_yaml(list(declared.values))}"
+    if declared.secrets:
+        yield f"secrets: {in_yaml(list(declared.secrets))}"
+    if declared.units:
+        yield f"units: {in_yaml({unit: _settings(says) for unit, says in declared.units})}"
+
+
+def _input(item: Input) -> Mapping[str, Yaml]:
+    said = {"type": item.type, "default": item.default, "options": list(item.options), "pattern": item.pattern}
+    found: dict[str, Yaml] = {key: value for key, value in said.items() if value not in (None, [], "string")}
+    return found if item.required else {**found, "required": False}
+
+
+def _settings(says: Settings) -> Mapping[str, Yaml]:
+    found: dict[str, Yaml] = {}
+    for key, seconds in (("timeout", says.timeout), ("retry-delay", says.delay)):
+        if seconds is not None:
+            found[key] = f"{seconds // 60}m" if seconds and seconds % 60 == 0 else f"{seconds}s"
+    if says.backoff is not None:
+        found["retry-backoff"] = says.backoff
+    return {**found, "env": dict(says.env)} if says.env else found
+
+
+def in_yaml(value: Yaml) -> str:
+    """A value as flow YAML; what does not print is escaped as YAML does it."""
+    if isinstance(value, str):
+        escaped = value.replace("\\", "\\\\").replace('"', '\\"')
+        return '"' + "".join(each if each.isprintable() else f"\\U{ord(each):08x}" for each in escaped) + '"'
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{in_yaml(key)}: {in_yaml(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, Sequence):
+        return "[" + ", ".join(map(in_yaml, value)) + "]"
+    return str(value).lower()
 
 
 def without_defaults(transitions: Transitions, keep_one: bool) -> Transitions:

@@ -26,6 +26,8 @@ class Scenario:
     walk: Walk
     is_tabled: bool = False
     """Whether an engine may answer the commands itself by the table of outcomes: all that they do is to visit."""
+    variables: tuple[str, ...] = ()
+    """The variables that documents speak of: what a command sees of them is compared."""
 
     @property
     def asks(self) -> bool:
@@ -37,7 +39,15 @@ def scenario(case: Case) -> Scenario:
     """What a case is when it is run."""
     documents = {case.main: render(case.runbook, case.style, code_of=command)}
     documents |= render_files(case.files, case.style, code_of=command)
-    return Scenario(documents, case.main, case.walk())
+    return Scenario(documents, case.main, case.walk(), variables=variables(case))
+
+
+def variables(case: Case) -> tuple[str, ...]:
+    """All names that the documents of a case declare."""
+    declared = [runbook.declared for runbook in (case.runbook, *case.files.values())]
+    constants = [name for each in declared for _, says in each.units for name, _ in says.env]
+    names = [name for each in declared for name in (*each.names, *each.secrets)]
+    return tuple(sorted({*names, *constants}))
 
 
 def tabled(case: Case) -> Scenario:

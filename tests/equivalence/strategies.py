@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 
 from hypothesis import strategies as st
 
 from .cases import Case, Outcomes
+from .declaring import declared
 from .model import (
     Action,
     Complete,
@@ -166,7 +167,25 @@ def outcomes() -> st.SearchStrategy[Outcomes]:
 
 @st.composite
 def cases(draw: st.DrawFn, most: int | None = None) -> Case:
-    """Whole cases: documents, a style, outcomes and the name of the main document. Few have many steps."""
+    """Whole cases: documents, a style, outcomes and the name of the main document. Few have many steps.
+
+    Every other one has no declarations. In some an operator jumps, where a way can.
+    """
+    declares, is_moved = draw(_flags), draw(st.integers(0, 2)) == 2
     found = draw(files())
     runbook = draw(runbooks(tuple(found), most or draw(st.sampled_from([4] * 7 + [14]))))
-    return Case(runbook, included(runbook, found), draw(styles()), draw(outcomes()), draw(st.sampled_from(MAINS)))
+    leads_to = included(runbook, found)
+    inside = {path: found[path] for path in found if path in leads_to}
+    case = Case(runbook, inside, draw(styles()), draw(outcomes()), draw(st.sampled_from(MAINS)))
+    if is_moved:
+        case = replace(case, jumps=draw(jumps()))
+    if declares:
+        main, others, given = draw(declared(runbook, inside))
+        case = replace(case, runbook=main, files=others, given=given)
+    return case
+
+
+@st.composite
+def jumps(draw: st.DrawFn) -> tuple[tuple[int, int], ...]:
+    """Jumps of an operator: as soon as one can after so many visits, to the unit of this number."""
+    return tuple(draw(st.lists(st.tuples(st.integers(0, 8), st.integers(0, 40)), min_size=1, max_size=4)))

@@ -83,3 +83,58 @@ CODES = (
     "```\n- FAIL: STOP\n~~~\n````",
     "#> name_u1\n#| text\n#<\n#: exit 9\nends with \\",
 )
+
+# --- What stands under `rdc`, for documents that have it --------------------------------------------------------------
+
+# Names that the drivers of targets, shells or GitHub could take for their own; none is reserved.
+VARIABLES = ("version", "N", "n", "x_1", "outcome", "i", "unit_1", "name", "Result", "rdc", "_a", "TITLE")
+ENVIRONMENT = ("GREETING", "env_1", "pass")
+SECRETS = {"API_TOKEN": "s3cr3t/+=4f1", "DEPLOY_KEY": "s3cr3t/+=4f1$(id)'\"`${{ x }}`", "TOKEN_3": "key 0\nkey 1 \\ é"}
+"""Each name with its value; one value holds another, one has several lines."""
+
+SHOWING = (
+    "{{version}}",
+    "v{{version}}-{{x_1}}, {{N}}{{n}} {N}{n} ${{version}} ${N}",
+    "{{ version }} {{undeclared}} {{{outcome}}} {{{{i}}}} {{name}}{{rdc}}",
+    "$(echo {{unit_1}}) `{{Result}}` '{{_a}}' \"{{TITLE}}\" {{PATH}} {{API_TOKEN}} {{GREETING}}",
+    "$ {{version}} $${{version}} {{version}}}} {{version {version}",
+)
+"""For titles, prompts and messages: values, and what only looks like one."""
+
+GIVEN = (
+    "1.2.3",
+    "",
+    "two words",
+    "$(touch x)`touch x`",
+    "'; touch x; '",
+    "\"double\" 'single' \\ back\\",
+    "${{ github.token }} }} ${{",
+    "{{N}} {{version}} {N} {n}",
+    "-n",
+    "-e \\c %s %% 100%",
+    "$$x $(MAKE) $(shell touch x) #",
+    "~/x *.py ?",
+    "<b>&amp;</b> | [a](b) <!-- -->",
+    "a=b<<c",
+    "::set-output name=x::y",
+    "été 🚀 ß –",
+    "null",
+    "long " * 40 + "end",
+)
+"""For inputs: what a person gives on one line, without blanks around it."""
+
+VALUES = (
+    *GIVEN,
+    "one\ntwo",
+    "a\nb=c",
+    "ends in lines\n\n",
+    "\n\nbegins with lines",
+    "one\r\ntwo\rthree",
+    "  blanks around  ",
+    "\ttab",
+    "EOF\nRDC_EOF\nendef\nfi\nesac",
+    "\u202e right to left \u200b \x07 \x1b[31mred",
+    "::stop-commands::x\n##[group]y",
+    "x" * 65_536,
+)
+"""For what commands write."""

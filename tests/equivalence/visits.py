@@ -5,10 +5,45 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from .model import Leaf
+from tests.programs.values import values_of
 
 End = tuple[str, str]
 Instances = tuple[int | None, int | None]
+
+
+@dataclass(frozen=True)
+class Beyond:
+    """What rules E1 to E10 add to a visit; a document that declares nothing has nothing of it.
+
+    A command `sees` variables, is given a file for values if `keeps`, and `writes` to it: `values`, in which secrets
+    are masked, unless `is_broken` says that what it writes makes it fail. `timeout` and `waits` are in seconds. The
+    text of a prompt is `shown`, if it may have a reference to a value.
+    """
+
+    sees: tuple[tuple[str, str], ...] = ()
+    keeps: bool = False
+    writes: str = ""
+    values: tuple[tuple[str, str], ...] = ()
+    is_broken: bool = False
+    timeout: int | None = None
+    waits: int = 0
+    shown: str = ""
+
+    @property
+    def given(self) -> tuple[tuple[str, str], ...]:
+        """The values as they are written, for a person who gives them."""
+        return tuple(values_of(self.writes, [name for name, _ in self.values]).items()) if self.values else ()
+
+    @property
+    def hangs(self) -> bool:
+        """Whether the command goes on until its time is over."""
+        return self.timeout == SHORTEST
+
+
+SHORTEST = 1
+"""The timeout that is always reached, in seconds."""
+
+NOTHING = Beyond()
 
 
 @dataclass(frozen=True)
@@ -26,6 +61,7 @@ class Visit:
     file: str = ""
     is_command: bool = False
     said: tuple[str, ...] = ()
+    beyond: Beyond = NOTHING
 
     @property
     def unit(self) -> str:
@@ -37,11 +73,37 @@ OutcomeOf = Callable[[Visit], bool]
 
 
 @dataclass(frozen=True)
+class Jump:
+    """An operator's jump (E6), made after so many visits: from a prompt that waits, or after a STOP, to a unit."""
+
+    index: int
+    waiting: str
+    """The unit that is asked about; "" if the run has ended by STOP."""
+    unit: str
+
+
+@dataclass(frozen=True)
+class Given:
+    """What a run is given, and what its commands write: `writes` chooses that, 0 for nothing."""
+
+    inputs: tuple[tuple[str, str], ...] = ()
+    secrets: tuple[tuple[str, str], ...] = ()
+    writes: int = 0
+
+
+@dataclass(frozen=True)
 class Walk:
     """The visits with their outcomes, and the end; None where the walk was cut off at its limit."""
 
     visits: tuple[tuple[Visit, bool], ...]
     end: End | None
+    given: Given = Given()
+    jumps: tuple[Jump, ...] = ()
+
+    @property
+    def seconds(self) -> int:
+        """How long the walk waits for timeouts and between attempts."""
+        return sum(visit.beyond.waits + visit.beyond.hangs for visit, _ in self.visits)
 
 
 class CutOffError(Exception):
@@ -55,12 +117,13 @@ class Recorder:
     outcome_of: OutcomeOf
     limit: int
     visits: list[tuple[Visit, bool]] = field(default_factory=list)
+    jumps: list[Jump] = field(default_factory=list)
 
-    def ask(self, leaf: Leaf, label: str, attempt: int, instances: Instances, file: str) -> bool:
+    def ask(self, visit: Visit) -> bool:
         """Visit a leaf, whose placeholders are filled, and give its outcome."""
         if len(self.visits) >= self.limit:
             raise CutOffError
-        visit = Visit(label, attempt, *instances, len(self.visits), file, leaf.is_command, leaf.said)
-        passed = self.outcome_of(visit)
+        beyond = visit.beyond
+        passed = not (beyond.hangs or beyond.is_broken) and self.outcome_of(visit)
         self.visits.append((visit, passed))
         return passed

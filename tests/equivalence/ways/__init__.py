@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from tests.equivalence.cases import Case, tables
@@ -15,6 +15,9 @@ from tests.workflows.engine import missing as node
 
 LONGEST = 25
 """Each command is a process with two or three of its own; longer walks show little that short ones do not."""
+
+LONGEST_WAITING = 4
+"""Seconds that a walk waits for timeouts and between attempts."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +34,10 @@ class Way:
     """How many tables of outcomes the commands of a document are answered from, besides the run by real shells."""
     flow_only: bool = False
     """Whether a walk by a table shows the flow alone, and so needs no folder of its own."""
+    unfit: str = ""
+    """What no variable may hold: act takes what it is given for an expression once more."""
+    jumps: bool = False
+    """Whether an operator jumps; elsewhere the case is tried without the jumps."""
     every: int = 1
     """In which share of its cases the soak takes a way that is slow and much like another."""
     missing: Callable[[], str] = str
@@ -39,22 +46,30 @@ class Way:
     def takes(self, scenario: Scenario) -> bool:
         """Whether there is something to compare."""
         visits, end = scenario.walk.visits, scenario.walk.end
-        if self.runs and (end is None or len(visits) > LONGEST):
+        if scenario.walk.jumps and not self.jumps:
             return False
-        return scenario.asks or not self.needs_prompts
+        if self.backend == "github" and not all(value for _, value in scenario.walk.given.inputs):
+            return False  # GitHub cannot tell an empty value from none
+        if self.unfit and any(self.unfit in value for visit, _ in visits for _, value in visit.beyond.sees):
+            return False
+        if self.runs and (end is None or len(visits) > LONGEST or scenario.walk.seconds > LONGEST_WAITING):
+            return False
+        return scenario.asks or not self.needs_prompts or bool(scenario.walk.jumps)
 
 
 WAYS = {
-    "semantics": Way(semantics.compare, runs=False),
+    "semantics": Way(semantics.compare, runs=False, jumps=True),
     "python": Way(python.compare, "python"),
-    "python-waiting": Way(python.compare_in_pieces, "python", needs_prompts=True),
+    "python-waiting": Way(python.compare_in_pieces, "python", needs_prompts=True, jumps=True),
+    "python-prompted": Way(python.compare_prompted, "python", jumps=True, every=4),
     "rdc-run": Way(python.compare_in_place, "python", every=8),
     "make": Way(make.compare, "make"),
-    "make-waiting": Way(make.compare_in_pieces, "make", needs_prompts=True),
-    "github": Way(github.compare, "github"),
-    "github-waiting": Way(github.compare_in_pieces, "github", needs_prompts=True),
-    "github-agent": Way(github.compare_with_agent, "github", needs_prompts=True),
-    "github-environment": Way(github.compare_with_approvals, "github", needs_prompts=True),
+    "make-waiting": Way(make.compare_in_pieces, "make", needs_prompts=True, jumps=True),
+    "make-prompted": Way(make.compare_prompted, "make", jumps=True, every=4),
+    "github": Way(github.compare, "github", unfit="${{"),
+    "github-waiting": Way(github.compare_in_pieces, "github", needs_prompts=True, unfit="${{"),
+    "github-agent": Way(github.compare_with_agent, "github", needs_prompts=True, unfit="${{"),
+    "github-environment": Way(github.compare_with_approvals, "github", needs_prompts=True, unfit="${{"),
     "engine": Way(engine.compare, "github", tables=200, flow_only=True, missing=node),
     "engine-waiting": Way(engine.compare_in_pieces, "github", needs_prompts=True, tables=6, missing=node),
     "engine-agent": Way(engine.compare_with_agent, "github", needs_prompts=True, tables=6, missing=node),
@@ -79,8 +94,9 @@ Attempt = tuple[Case, Callable[[], bool]]
 @contextmanager
 def attempts(name: str, case: Case) -> Iterator[list[Attempt]]:
     """What a way tries of a case, to be run within: its own outcomes, and tables of others for the same documents."""
+    case = case if WAYS[name].jumps else replace(case, jumps=())
     once = (case, partial(try_way, name, scenario(case)))
-    if not WAYS[name].tables:
+    if not WAYS[name].tables or scenario(case).variables:
         yield [once]
         return
     with trial(tabled(case)) as prepared:

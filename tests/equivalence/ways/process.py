@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import subprocess
+import time
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from tests.equivalence.difference import DifferenceError
+from tests.equivalence.difference import DifferenceError, same
 from tests.equivalence.execution import Trial
 
 PATIENCE = 60.0
@@ -18,6 +19,7 @@ class Done(NamedTuple):
     code: int
     output: str
     errors: str
+    seconds: float
 
     @property
     def said(self) -> str:
@@ -30,6 +32,7 @@ NOTHING: Mapping[str, str] = {}
 
 def run(trial: Trial, words: Sequence[str], extra: Mapping[str, str] = NOTHING) -> Done:
     """Run a program to its end, without a terminal; that it has none is a difference too."""
+    began = time.monotonic()
     try:
         done = subprocess.run(
             words,
@@ -43,7 +46,12 @@ def run(trial: Trial, words: Sequence[str], extra: Mapping[str, str] = NOTHING) 
     except subprocess.TimeoutExpired as late:
         raise DifferenceError(f"{words[0]} after {PATIENCE} s", "still running", "an end") from late
     output, errors = (text.decode(errors="backslashreplace") for text in (done.stdout, done.stderr))
-    return Done(done.returncode, output, errors)
+    return Done(done.returncode, output, errors, time.monotonic() - began)
+
+
+def check_waiting(trial: Trial, done: Done) -> None:
+    """A run that was not cut short has waited for all its timeouts, and between attempts (I21, I22)."""
+    same("whether the run has waited", done.seconds >= trial.scenario.walk.seconds - 0.05, True, done.said)
 
 
 def last_line(text: str) -> str:

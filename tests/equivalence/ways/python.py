@@ -9,8 +9,8 @@ from backends.registry import load
 from tests.conftest import ROOT
 from tests.equivalence.difference import same
 from tests.equivalence.execution import Trial
-from tests.equivalence.visits import Visit
-from tests.equivalence.ways.process import Done, last_line, run
+from tests.equivalence.visits import Jump, Visit
+from tests.equivalence.ways.process import Done, check_waiting, last_line, run
 
 WAITING = 75
 
@@ -18,28 +18,67 @@ WAITING = 75
 def compare(trial: Trial) -> bool:
     """Run a case to its end."""
     words = _program(trial)
-    return _check(trial, run(trial, [*words, "run", *_events(trial), "--answers", str(trial.answers)]))
+    done = run(trial, [*words, "run", *_events(trial), *_inputs(trial), "--answers", str(trial.answers)])
+    check_waiting(trial, done)
+    return _check(trial, done)
 
 
 def compare_in_pieces(trial: Trial) -> bool:
-    """Run a case without answers; each is recorded by a process before another one goes on, or brought by that one."""
+    """Run a case without answers; each is recorded by a process before another one goes on, or brought by that one.
+
+    The operator jumps where the run waits, or has ended by STOP.
+    """
     words = _program(trial)
-    done = run(trial, [*words, "run", *_events(trial)])
-    for number, (unit, answer) in enumerate(trial.asked):
-        same("the exit code of a run that waits", done.code, WAITING, done.said)
-        same("what a run waits for", last_line(done.errors).startswith(f"rdc: WAITING {unit}"), True, done.said)
-        brought = ["--answers", str(trial.answer_file(number))] if number % 2 else []
-        if not brought:
-            answered = run(trial, [*words, "answer", *_events(trial), unit, answer])
-            same("the exit code of an answer", answered.code, 0, answered.said)
+    done = run(trial, [*words, "run", *_events(trial), *_inputs(trial)])
+    number = -1
+    for stop in trial.stops():
+        waiting = stop.waiting if isinstance(stop, Jump) else stop.label
+        _check_stop(done, waiting)
+        brought: list[str] = []
+        if isinstance(stop, Jump):
+            moved = run(trial, [*words, "goto", *_events(trial), stop.unit, "--by", "me"])
+            same("the exit code of a jump", moved.code, 0, moved.said)
+        else:
+            number += 1
+            unit, answer = trial.asked[number]
+            brought = ["--answers", str(trial.answer_file(number))] if number % 2 else []
+            if not brought:
+                answered = run(trial, [*words, "answer", *_events(trial), unit, answer])
+                same("the exit code of an answer", answered.code, 0, answered.said)
         done = run(trial, [*words, "resume", *_events(trial), *brought])
     return _check(trial, done)
+
+
+def compare_prompted(trial: Trial) -> bool:
+    """Run a case in which nothing is executed: a person says what came of each command, and what it would write."""
+    words = _program(trial)
+    done = run(trial, [*words, "run", "--prompted", *_events(trial), *_inputs(trial)])
+    outcomes = dict(trial.scenario.walk.visits)
+    for stop in trial.stops(is_prompted=True):
+        waiting = stop.waiting if isinstance(stop, Jump) else stop.label
+        _check_stop(done, waiting)
+        if isinstance(stop, Jump):
+            done = run(trial, [*words, "goto", *_events(trial), stop.unit])
+        else:
+            answer = "pass" if outcomes[stop] else "fail"
+            values = [word for name, value in stop.beyond.given for word in ("--value", f"{name}={value}")]
+            done = run(trial, [*words, "answer", *_events(trial), stop.label, answer, *values])
+        same("the exit code of an answer or a jump", done.code, 0, done.said)
+        done = run(trial, [*words, "resume", *_events(trial)])
+    return _check(trial, done, is_prompted=True)
+
+
+def _check_stop(done: Done, waiting: str) -> None:
+    """Compare where a run stops: with a unit that waits, or after a STOP."""
+    same("the exit code of a run that waits, or has stopped", done.code, WAITING if waiting else 1, done.said)
+    said = f"rdc: WAITING {waiting}" if waiting else "rdc: STOP"
+    same("what a run waits for", last_line(done.errors).startswith(said), True, done.said)
 
 
 def compare_in_place(trial: Trial) -> bool:
     """Run the document by `rdc run`."""
     words = [sys.executable, "-m", "rdc", "run", f"./{trial.scenario.main}"]
-    given = [*_events(trial), "--answers", str(trial.answers)]
+    given = [*_events(trial), *_inputs(trial), "--answers", str(trial.answers)]
     return _check(trial, run(trial, [*words, *given], {"PYTHONPATH": str(ROOT)}))
 
 
@@ -55,9 +94,26 @@ def _events(trial: Trial) -> list[str]:
     return ["--events", str(trial.folder / "events")]
 
 
-def _check(trial: Trial, done: Done) -> bool:
+def _inputs(trial: Trial) -> list[str]:
+    """The inputs: on the command line, each in a file of its own, or in one for all that are left."""
+    words, rest = [], {}
+    for number, (name, value) in enumerate(trial.inputs.items()):
+        path = trial.folder / f"input {name}"
+        path.write_bytes(value.encode())
+        if (kind := (number + len(value)) % 3) == 2:
+            rest[name] = value
+        else:
+            words += ["--input", f"{name}={value}" if kind else f"{name}=@{path}"]
+    (trial.folder / "inputs.json").write_text(json.dumps(rest), encoding="utf-8")
+    return [*words, "--inputs", str(trial.folder / "inputs.json")] if rest else words
+
+
+def _check(trial: Trial, done: Done, *, is_prompted: bool = False) -> bool:
     """Compare all that shows: the log of the commands, the events, the end, the exit code."""
-    trial.check_log(done.said)
+    if is_prompted:
+        same("what a prompted run executes", (trial.folder / "log").read_text(encoding="utf-8"), "", done.said)
+    else:
+        trial.check_log(done.said)
     text = (trial.folder / "events").read_text(encoding="utf-8")
     events = [json.loads(line) for line in text.splitlines()]
     finished = [
@@ -70,6 +126,7 @@ def _check(trial: Trial, done: Done) -> bool:
     same("the end by the events", end, trial.scenario.walk.end, done.said)
     same("the exit code", done.code, trial.exit_code, done.said)
     same("the last line", last_line(done.errors), f"rdc: {trial.end}", done.said)
+    trial.check_secrets(done.said, text)
     return True
 
 

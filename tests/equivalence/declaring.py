@@ -1,0 +1,212 @@
+"""Random declarations for documents: inputs, values, secrets, settings of units, and what a run is given."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TypeVar
+
+from hypothesis import strategies as st
+
+from .landings import inclusion
+from .model import (
+    Action,
+    Complete,
+    Declared,
+    Files,
+    Input,
+    Leaf,
+    Result,
+    Retry,
+    Runbook,
+    Runbooks,
+    Settings,
+    Step,
+    Stop,
+    Substep,
+    Substeps,
+    Transitions,
+)
+from .scenario import CALL
+from .texts import CODES, ENVIRONMENT, GIVEN, SECRETS, SHOWING, VARIABLES
+from .visits import SHORTEST, Given
+
+PATTERN = r"[0-9.]*|[a-z ]+|\$\(touch x\).*"
+_NUMBERS = ("3", "-1.50", "0", "007", "12345678901234567890")
+_TIMEOUTS = (None, 90, 600, 7200)
+
+AnyUnit = TypeVar("AnyUnit", Step, Substep)
+_flags = st.booleans()
+_given = st.sampled_from(GIVEN)
+
+
+@st.composite
+def definitions(draw: st.DrawFn, name: str) -> Input:
+    """An input with a default that fits."""
+    kind = draw(st.sampled_from(["string", "string", "pattern", "number", "boolean", "choice"]))
+    if kind == "choice":
+        options = draw(st.lists(st.sampled_from([text for text in GIVEN if text]), min_size=1, max_size=3, unique=True))
+        return Input(name, "choice", options[-1], tuple(options))
+    pattern = PATTERN if kind == "pattern" else None
+    plain = Input(name, kind if kind in {"number", "boolean"} else "string", pattern=pattern)
+    return replace(plain, default=draw(st.sampled_from(fitting(plain))))
+
+
+def fitting(item: Input) -> tuple[str, ...]:
+    """Values that an input can have."""
+    if item.type == "choice":
+        return item.options
+    some = {"number": _NUMBERS, "boolean": ("true", "false")}.get(item.type, GIVEN)
+    return tuple(text for text in some if item.pattern is None or re.fullmatch(item.pattern, text))
+
+
+@st.composite
+def declared(draw: st.DrawFn, runbook: Runbook, files: Files) -> tuple[Runbook, dict[str, Runbook], Given]:
+    """The same documents with declarations and texts that show values, and what a run of them is given."""
+    documents = {"": runbook, **files}
+    first = draw(st.sampled_from(range(len(VARIABLES))))
+    names = [VARIABLES[(first + index) % len(VARIABLES)] for index in range(draw(st.integers(0, 4)))]
+    inputs: dict[str, list[Input]] = {path: [] for path in documents}
+    values: dict[str, list[str]] = {path: [] for path in documents}
+    for name in names:
+        # Runbooks include later ones only: what is an input stays one, and what is a text of any kind stays that (E9).
+        may_be_value, definition = draw(_flags), draw(definitions(name))
+        for path in documents:
+            kind = draw(st.sampled_from(["there", "there", "plain", "nothing"]))
+            if kind == "there" and may_be_value:
+                values[path].append(name)
+            elif kind == "there":
+                inputs[path].append(definition if path else draw(main_inputs(definition)))
+            elif kind == "plain":
+                may_be_value, definition = False, Input(name, default=definition.default)
+                inputs[path].append(definition)
+    found = {}
+    for path, document in documents.items():
+        secrets = tuple(draw(st.lists(st.sampled_from(tuple(SECRETS)), max_size=2, unique=True)))
+        units = draw(settings(document, files, is_main=not path))
+        declares = Declared(tuple(inputs[path]), tuple(values[path]), secrets, units)
+        found[path] = replace(draw(showing(document)), declared=declares)
+    main = found.pop("")
+    known = {name for each in (main, *found.values()) for name in each.declared.secrets}
+    given = Given(
+        draw(given_values(main.declared.inputs)),
+        tuple((name, SECRETS[name]) for name in sorted(known)),
+        draw(st.integers(0, 2**16)),
+    )
+    return main, found, given
+
+
+@st.composite
+def main_inputs(draw: st.DrawFn, definition: Input) -> Input:
+    """An input of the outermost document, which may have no default, and may be left out."""
+    default = draw(st.sampled_from([definition.default, None]))
+    return replace(definition, default=default, required=draw(_flags))
+
+
+@st.composite
+def given_values(draw: st.DrawFn, inputs: tuple[Input, ...]) -> tuple[tuple[str, str], ...]:
+    """Values for what has to be given, and for some of the rest."""
+    found = [
+        (item.name, draw(st.sampled_from(fitting(item))))
+        for item in inputs
+        if (item.required and item.default is None) or draw(_flags)
+    ]
+    return tuple(found)
+
+
+# --- Settings of units ------------------------------------------------------------------------------------------------
+
+
+@st.composite
+def settings(draw: st.DrawFn, runbook: Runbook, files: Files, *, is_main: bool) -> tuple[tuple[str, Settings], ...]:
+    """What a document says of all of it, of some units, and of runbooks in it and their units."""
+    units = {"*": None, **dict(named(runbook, files, "", "" if is_main else None))}
+    chosen = draw(st.lists(st.sampled_from(list(units)), max_size=3, unique=True))
+    found = {name: draw(settings_of(units[name], is_own="/" not in name)) for name in chosen}
+    able = [name for name, unit in units.items() if unit and "/" not in name and _may_hang(unit)]
+    if able and draw(st.integers(0, 3)) == 3:
+        found[draw(st.sampled_from(able))] = Settings(SHORTEST)
+    return tuple(found.items())
+
+
+def _may_hang(unit: Step | Substep) -> bool:
+    """Whether a unit is a command that does nothing but visit, and so can be ended at any time."""
+    return isinstance(unit.body, Leaf) and unit.body.is_command and unit.body.code in {CALL, *CODES}
+
+
+@st.composite
+def settings_of(draw: st.DrawFn, unit: Step | Substep | None, *, is_own: bool) -> Settings:
+    """What may be said of a unit; None is more than one."""
+    body = unit.body if unit else None
+    leaf = body if isinstance(body, Leaf) else None
+    is_repeated = unit is None or leaf is None or _repeats(unit.transitions)
+    delay = draw(st.sampled_from([None, 0, 0, 0, 1])) if is_repeated and is_own and draw(_flags) else None
+    backoff = draw(st.sampled_from([None, 1, 2])) if delay else None
+    if leaf and not leaf.is_command:
+        return Settings(delay=delay, backoff=backoff)
+    names = draw(st.lists(st.sampled_from(ENVIRONMENT), max_size=2, unique=True))
+    return Settings(draw(st.sampled_from(_TIMEOUTS)), delay, backoff, tuple((name, draw(_given)) for name in names))
+
+
+def _repeats(transitions: Transitions) -> bool:
+    return isinstance(transitions.on_pass, Retry) or isinstance(transitions.on_fail, Retry)
+
+
+def named(
+    runbook: Runbook, files: Files, prefix: str, deeper: str | None
+) -> Iterator[tuple[str, Step | Substep | None]]:
+    """The units of a document by the names that it has for them; with `deeper` those of runbooks in it too."""
+    for step in runbook.steps:
+        children = [(child, f"{step.ident}.{child.ident}") for child in step.children]
+        every: list[tuple[Step | Substep, str]] = [(step, step.ident), *children]
+        for unit, name in every:
+            yield prefix + name, unit
+            if deeper is None or not isinstance(unit.body, Runbooks):
+                continue
+            for position, path in enumerate(unit.body.paths):
+                label = inclusion(prefix + name, unit.body, position)
+                yield label, None
+                yield from named(files[path], files, f"{label}/", None)
+
+
+# --- Texts that show values -------------------------------------------------------------------------------------------
+
+
+@st.composite
+def showing(draw: st.DrawFn, runbook: Runbook) -> Runbook:
+    """The same runbook, in which some texts have references."""
+    return replace(runbook, steps=tuple([draw(_showing_step(step)) for step in runbook.steps]))
+
+
+@st.composite
+def _showing_step(draw: st.DrawFn, step: Step) -> Step:
+    if isinstance(step.body, Substeps):
+        children = tuple([draw(_showing_unit(child)) for child in step.body.children])
+        step = replace(step, body=replace(step.body, children=children))
+    return draw(_showing_unit(step))
+
+
+@st.composite
+def _showing_unit(draw: st.DrawFn, unit: AnyUnit) -> AnyUnit:
+    place = draw(st.sampled_from(["", "", "title", "prompt", "message", "message"]))
+    text = draw(st.sampled_from(SHOWING))
+    if place == "title":
+        return replace(unit, title=text)
+    if place == "prompt" and (isinstance(unit, Step) or isinstance(unit.body, Leaf)):
+        return replace(unit, body=replace(unit.body, prompt=text))
+    if place == "message":
+        own = unit.transitions
+        says = Transitions(_saying(own.on_pass, text), _saying(own.on_fail, text), own.optimistic)
+        return replace(unit, transitions=says)
+    return unit
+
+
+def _saying(result: Result | None, text: str) -> Result | None:
+    if isinstance(result, Retry):
+        return replace(result, then=_ending(result.then, text))
+    return _ending(result, text) if result else None
+
+
+def _ending(action: Action, text: str) -> Action:
+    return replace(action, message=text) if isinstance(action, Complete | Stop) else action
