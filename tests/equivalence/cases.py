@@ -47,7 +47,7 @@ class Case:
     main: str = MAIN
     given: Given = NOTHING_GIVEN
     jumps: tuple[tuple[int, int], ...] = ()
-    """The operator's jumps: after so many visits, to one of the units."""
+    """The operator's jumps: as soon as one can after so many visits, to one of the units."""
 
     def documents(self) -> dict[str, str]:
         """All documents by path, the outermost under `main`."""

@@ -29,7 +29,7 @@ from .model import (
     Transitions,
 )
 from .scenario import CALL
-from .texts import ENVIRONMENT, GIVEN, SECRETS, SHOWING, VARIABLES
+from .texts import CODES, ENVIRONMENT, GIVEN, SECRETS, SHOWING, VARIABLES
 from .visits import SHORTEST, Given
 
 PATTERN = r"[0-9.]*|[a-z ]+|\$\(touch x\).*"
@@ -123,12 +123,21 @@ def settings(draw: st.DrawFn, runbook: Runbook, files: Files, *, is_main: bool) 
     """What a document says of all of it, of some units, and of runbooks in it and their units."""
     units = {"*": None, **dict(named(runbook, files, "", "" if is_main else None))}
     chosen = draw(st.lists(st.sampled_from(list(units)), max_size=3, unique=True))
-    return tuple((name, draw(settings_of(units[name], is_own="/" not in name))) for name in chosen)
+    found = {name: draw(settings_of(units[name], is_own="/" not in name)) for name in chosen}
+    able = [name for name, unit in units.items() if unit and "/" not in name and _may_hang(unit)]
+    if able and draw(st.integers(0, 3)) == 3:
+        found[draw(st.sampled_from(able))] = Settings(SHORTEST)
+    return tuple(found.items())
+
+
+def _may_hang(unit: Step | Substep) -> bool:
+    """Whether a unit is a command that does nothing but visit, and so can be ended at any time."""
+    return isinstance(unit.body, Leaf) and unit.body.is_command and unit.body.code in {CALL, *CODES}
 
 
 @st.composite
 def settings_of(draw: st.DrawFn, unit: Step | Substep | None, *, is_own: bool) -> Settings:
-    """What may be said of a unit; None is more than one. A short timeout is said of what only waits for it."""
+    """What may be said of a unit; None is more than one."""
     body = unit.body if unit else None
     leaf = body if isinstance(body, Leaf) else None
     is_repeated = unit is None or leaf is None or _repeats(unit.transitions)
@@ -136,11 +145,8 @@ def settings_of(draw: st.DrawFn, unit: Step | Substep | None, *, is_own: bool) -
     backoff = draw(st.sampled_from([None, 1, 2])) if delay else None
     if leaf and not leaf.is_command:
         return Settings(delay=delay, backoff=backoff)
-    timeouts = _TIMEOUTS
-    if leaf and leaf.code in {CALL, "true"} and draw(st.integers(0, 5)) == 5:
-        timeouts = (SHORTEST,)
     names = draw(st.lists(st.sampled_from(ENVIRONMENT), max_size=2, unique=True))
-    return Settings(draw(st.sampled_from(timeouts)), delay, backoff, tuple((name, draw(_given)) for name in names))
+    return Settings(draw(st.sampled_from(_TIMEOUTS)), delay, backoff, tuple((name, draw(_given)) for name in names))
 
 
 def _repeats(transitions: Transitions) -> bool:
@@ -152,7 +158,9 @@ def named(
 ) -> Iterator[tuple[str, Step | Substep | None]]:
     """The units of a document by the names that it has for them; with `deeper` those of runbooks in it too."""
     for step in runbook.steps:
-        for unit, name in ((step, step.ident), *((child, f"{step.ident}.{child.ident}") for child in step.children)):
+        children = [(child, f"{step.ident}.{child.ident}") for child in step.children]
+        every: list[tuple[Step | Substep, str]] = [(step, step.ident), *children]
+        for unit, name in every:
             yield prefix + name, unit
             if deeper is None or not isinstance(unit.body, Runbooks):
                 continue
@@ -185,7 +193,7 @@ def _showing_unit(draw: st.DrawFn, unit: AnyUnit) -> AnyUnit:
     text = draw(st.sampled_from(SHOWING))
     if place == "title":
         return replace(unit, title=text)
-    if place == "prompt" and not (isinstance(unit, Substep) and isinstance(unit.body, Runbooks)):
+    if place == "prompt" and (isinstance(unit, Step) or isinstance(unit.body, Leaf)):
         return replace(unit, body=replace(unit.body, prompt=text))
     if place == "message":
         own = unit.transitions

@@ -12,6 +12,7 @@ from .model import (
     STEP_TEMPLATE,
     Action,
     Complete,
+    Declared,
     Goto,
     Leaf,
     Result,
@@ -27,7 +28,8 @@ from .model import (
 from .render import Style
 from .snippets import SNIPPETS
 from .strategies import COMMAND_TAGS, SEPARATORS, SHOWN_TAGS
-from .texts import CODES, MAINS, MESSAGES, NAMES, PATHS, PROMPTS, TITLES
+from .texts import CODES, MAINS, MESSAGES, NAMES, PATHS, PROMPTS, SECRETS, TITLES, VARIABLES
+from .visits import Jump, Visit
 
 Unit = Step | Substep
 
@@ -78,8 +80,11 @@ def _of_style(case: Case) -> Iterator[str]:
 
 def _of_walk(case: Case) -> Iterator[str]:
     walk = case.walk()
+    yield from (f"jump of an operator {_from(jump)} {_into_what(jump)}" for jump in walk.jumps)
+    yield from (f"given an input, {'empty' if not value else 'text'}" for _, value in walk.given.inputs)
     yield f"end {walk.end[0] if walk.end else 'none'}"
     for visit, passed in walk.visits:
+        yield from _of_beyond(visit, passed)
         yield f"visit of a {'command' if visit.is_command else 'prompt'}, {'pass' if passed else 'fail'}"
         yield f"runbook {visit.label.count('.runbook.md')} deep"
         if "~2/" in visit.label:
@@ -92,10 +97,51 @@ def _of_walk(case: Case) -> Iterator[str]:
             yield "third attempt"
 
 
+def _from(jump: Jump) -> str:
+    return "from a nested prompt" if "/" in jump.waiting else "from a prompt" if jump.waiting else "after a STOP"
+
+
+def _into_what(jump: Jump) -> str:
+    if jump.unit.endswith(".runbook.md") or "/" in jump.unit:
+        return "into a runbook"
+    return "to a substep" if "." in jump.unit else "to a step"
+
+
+def _of_beyond(visit: Visit, passed: bool) -> Iterator[str]:
+    beyond = visit.beyond
+    said = {
+        "a command sees variables": beyond.sees,
+        "a command sees a masked value": any("***" in value for _, value in beyond.sees),
+        "a nested command sees variables": beyond.sees and visit.file,
+        "a command writes values": beyond.values,
+        "a command that fails writes values": beyond.values and not passed,
+        "a command writes what is malformed": beyond.is_broken,
+        "a command has a timeout": beyond.timeout,
+        "a timeout is reached": beyond.hangs,
+        "a delay is waited": beyond.waits,
+        "a prompt shows values": beyond.shown,
+    }
+    yield from (name for name, holds in said.items() if holds)
+
+
+def _of_declared(declared: Declared) -> Iterator[str]:
+    for item in declared.inputs:
+        yield f"input {'pattern' if item.pattern else item.type}"
+        yield f"input {'with' if item.default is not None else 'without'} a default"
+        yield f"input {'required' if item.required else 'not required'}"
+    yield from (f"variable {name}" for name in declared.names)
+    yield from ("a value" for _ in declared.values)
+    yield from (f"secret {name}" for name in declared.secrets)
+    for unit, says in declared.units:
+        where = "all" if unit == "*" else "a nested unit" if "/" in unit else "a unit"
+        yield from (f"{key} of {where}" for key in ("timeout", "delay", "backoff", "env") if getattr(says, key))
+
+
 def _of_runbook(runbook: Runbook) -> Iterator[str]:
     yield f"title {runbook.title}"
     yield f"description {runbook.description}"
     yield f"name {runbook.name}"
+    yield from _of_declared(runbook.declared)
     if not any(step.is_numbered or step.ident == STEP_TEMPLATE for step in runbook.steps):
         yield "named steps only"
     if len(runbook.steps) > 9:
@@ -200,5 +246,16 @@ EXPECTED = (
     *(f"code {code}" for code in CODES),
     *(f"snippet {name}" for name in SNIPPETS),
     *(f"tag {tag}" for tag in (*COMMAND_TAGS, *SHOWN_TAGS)),
+    *(f"input {kind}" for kind in ("string", "pattern", "number", "boolean", "choice", "required", "not required")),
+    *("input with a default", "input without a default", "given an input, empty", "given an input, text"),
+    *("a value", *(f"variable {name}" for name in VARIABLES)),
+    *(f"secret {name}" for name in SECRETS),
+    *(f"{key} of {where}" for key in ("timeout", "env") for where in ("all", "a unit", "a nested unit")),
+    *("delay of all", "delay of a unit", "a delay is waited", "a timeout is reached", "a command has a timeout"),
+    *("a command sees variables", "a nested command sees variables", "a command sees a masked value"),
+    *("a command writes values", "a command that fails writes values", "a command writes what is malformed"),
+    *("a prompt shows values", "jump of an operator after a STOP to a step"),
+    *(f"jump of an operator from a prompt {where}" for where in ("to a step", "to a substep")),
+    "jump of an operator from a nested prompt to a step",
 )
 """What must occur in some hundred random cases."""

@@ -68,7 +68,7 @@ class Landings:
 
     def __iter__(self) -> Iterator[Landing]:
         for step in self.runbook.steps:
-            hop = (step.ident, None)
+            hop: tuple[str, str | None] = (step.ident, None)
             yield Landing(
                 self.prefix + step.ident, (*self.route, (*hop, None)), self.first_leaf(step), inside=self.inside
             )

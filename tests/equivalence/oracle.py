@@ -95,7 +95,7 @@ class JumpedError(Exception):
 
 @dataclass
 class Operator:
-    """Who jumps: after so many visits, to the unit with this number among those that one can go to."""
+    """Who jumps: as soon as one can after so many visits, to the unit with this number among those one can go to."""
 
     jumps: dict[int, int]
     units: frozenset[str]
@@ -103,9 +103,12 @@ class Operator:
 
     def jump(self, recorder: Recorder, main: Landings, waiting: str) -> Landing | None:
         """The jump that is due where the run waits, or where it has ended; each is made once."""
-        pick = self.jumps.pop(len(recorder.visits), None)
+        due = [index for index in self.jumps if index <= len(recorder.visits)]
+        if not due:
+            return None
+        pick = self.jumps.pop(min(due))
         able = [landing for landing in main if landing.leads_to in self.units and landing.is_plain_from(waiting)]
-        if pick is None or not able:
+        if not able:
             return None
         if len(recorder.visits) >= recorder.limit:
             raise CutOffError

@@ -2,20 +2,24 @@
 
 The first line of `walk.txt` names the document that is run. Then comes a line for each visit with its outcome: `pass`
 or `fail` of a command, `yes` or `no` of a prompt. `2.{n}#3@1.4 pass` is the third attempt at unit `2.{n}`, in the first
-instance of the step and the fourth of the substep. What a command is given beyond its unit and file follows as JSON.
-The last line has the end and its message.
+instance of the step and the fourth of the substep. What a command is given beyond its unit and file follows as JSON,
+with what there is by rules E1 to E10 if documents declare something: then the second line, `given`, has what the run is
+given. `[3]1.2` is a jump of the operator from unit 3, which waits, to 1.2; `[]1.2` one after a STOP. The last line has
+the end and its message.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
-from .cases import show_visit
+from .cases import show_jump, show_visit
 from .scenario import Scenario
-from .visits import End, Visit, Walk
+from .visits import NOTHING, Beyond, End, Given, Jump, Visit, Walk
 
 FOLDER = Path(__file__).parent / "found"
 WALK = "walk.txt"
@@ -31,7 +35,12 @@ def write(folder: Path, scenario: Scenario) -> None:
         target.write_bytes(text.encode())
     walk = scenario.walk
     end = f"{walk.end[0]} {_json(walk.end[1])}" if walk.end else CUT_OFF
-    lines = [f"run {scenario.main}", *(_line(visit, passed) for visit, passed in walk.visits), f"=> {end}"]
+    given = (
+        [f"given {_json([_plain(walk.given), scenario.variables])}"]
+        if scenario.variables or walk.given != Given()
+        else []
+    )
+    lines = [f"run {scenario.main}", *given, *_lines(walk), f"=> {end}"]
     (folder / WALK).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 
 
@@ -40,17 +49,49 @@ def read(folder: Path) -> Scenario:
     found = {path.relative_to(folder).as_posix(): path for path in sorted(folder.rglob("*.runbook.md"))}
     documents = {name: path.read_bytes().decode() for name, path in found.items()}
     first, *lines, last, _ = (folder / WALK).read_text(encoding="utf-8").split("\n")
-    visits = tuple(_visit(line, number, documents) for number, line in enumerate(lines))
-    return Scenario(documents, first.removeprefix("run "), Walk(visits, _end(last)))
+    variables: tuple[str, ...] = ()
+    given = Given()
+    if lines and lines[0].startswith("given "):
+        told, names = json.loads(lines.pop(0).removeprefix("given "))
+        given, variables = Given(**{key: _tuples(value) for key, value in told.items()}), tuple(names)
+    visits: list[tuple[Visit, bool]] = []
+    jumps: list[Jump] = []
+    for line in lines:
+        if line.startswith("["):
+            jumps.append(Jump(len(visits), *line[1:].rsplit("]", 1)))
+        else:
+            visits.append(_visit(line, len(visits), documents))
+    walk = Walk(tuple(visits), _end(last), given, tuple(jumps))
+    return Scenario(documents, first.removeprefix("run "), walk, variables=variables)
+
+
+def _lines(walk: Walk) -> Iterator[str]:
+    for index, visit in enumerate([*walk.visits, None]):
+        yield from (show_jump(jump) for jump in walk.jumps if jump.index == index)
+        if visit:
+            yield _line(*visit)
+
+
+def _plain(value: Given | Beyond) -> dict[str, object]:
+    """What differs from the usual of a value."""
+    usual = type(value)()
+    names = [field.name for field in fields(value)]
+    return {name: getattr(value, name) for name in names if getattr(value, name) != getattr(usual, name)}
+
+
+def _tuples(value: object) -> Any:
+    """A value of JSON with tuples for lists."""
+    return tuple(map(_tuples, value)) if isinstance(value, list) else value
 
 
 def _line(visit: Visit, passed: bool) -> str:
     word = ("fail", "pass")[passed] if visit.is_command else ("no", "yes")[passed]
-    said = f" {_json(visit.said)}" if visit.said else ""
+    more: list[object] = [*visit.said, _plain(visit.beyond)] if visit.beyond != NOTHING else [*visit.said]
+    said = f" {_json(more)}" if more else ""
     return f"{show_visit(visit, passed)[:-1]} {word}{said}"
 
 
-def _json(value: str | tuple[str, ...]) -> str:
+def _json(value: object) -> str:
     """JSON in which all can be seen."""
     shown = json.dumps(value, ensure_ascii=False)
     return shown if shown.isprintable() else json.dumps(value)
@@ -62,6 +103,8 @@ def _visit(line: str, index: int, documents: Iterable[str]) -> tuple[Visit, bool
         raise ValueError(f"no visit: {line}")
     label, attempt, step, substep, word, said = match.groups()
     where = re.sub(r"~\d+$", "", label.rpartition("/")[0])
+    words = json.loads(said) if said else []
+    told = words.pop() if words and isinstance(words[-1], dict) else {}
     file = max((path for path in documents if where.endswith(f"/{path}")), key=len, default="")
     visit = Visit(
         label,
@@ -71,7 +114,8 @@ def _visit(line: str, index: int, documents: Iterable[str]) -> tuple[Visit, bool
         index,
         file,
         word in {"pass", "fail"},
-        tuple(json.loads(said)) if said else (),
+        tuple(words),
+        Beyond(**{key: _tuples(value) for key, value in told.items()}),
     )
     return visit, word in {"pass", "yes"}
 

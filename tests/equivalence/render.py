@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from .model import (
     Action,
@@ -31,7 +32,7 @@ from .model import (
 RESERVED = frozenset(
     ["NEXT", "CONTINUE", "COMPLETE", "STOP", "GOTO", "RETRY", "PASS", "FAIL", "YES", "NO", "ALL", "ANY"]
 )
-Yaml = "str | int | bool | None | Sequence[Yaml] | Mapping[str, Yaml]"
+Yaml: TypeAlias = "str | int | Sequence[Yaml] | Mapping[str, Yaml] | None"
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 

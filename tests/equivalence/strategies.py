@@ -171,14 +171,15 @@ def cases(draw: st.DrawFn, most: int | None = None) -> Case:
 
     Every other one has no declarations. In some an operator jumps, where a way can.
     """
+    declares, is_moved = draw(_flags), draw(st.integers(0, 2)) == 2
     found = draw(files())
     runbook = draw(runbooks(tuple(found), most or draw(st.sampled_from([4] * 7 + [14]))))
     leads_to = included(runbook, found)
     inside = {path: found[path] for path in found if path in leads_to}
     case = Case(runbook, inside, draw(styles()), draw(outcomes()), draw(st.sampled_from(MAINS)))
-    if draw(st.integers(0, 3)) == 3:
+    if is_moved:
         case = replace(case, jumps=draw(jumps()))
-    if draw(_flags):
+    if declares:
         main, others, given = draw(declared(runbook, inside))
         case = replace(case, runbook=main, files=others, given=given)
     return case
@@ -186,5 +187,5 @@ def cases(draw: st.DrawFn, most: int | None = None) -> Case:
 
 @st.composite
 def jumps(draw: st.DrawFn) -> tuple[tuple[int, int], ...]:
-    """Jumps of an operator: after so many visits, to the unit of this number, if the run waits or has ended there."""
-    return tuple(draw(st.lists(st.tuples(st.integers(0, 12), st.integers(0, 40)), min_size=1, max_size=5)))
+    """Jumps of an operator: as soon as one can after so many visits, to the unit of this number."""
+    return tuple(draw(st.lists(st.tuples(st.integers(0, 8), st.integers(0, 40)), min_size=1, max_size=4)))

@@ -73,7 +73,7 @@ def test_cases_walk_and_print(case: Case) -> None:
 def test_everything_occurs() -> None:
     found: Counter[str] = Counter()
 
-    @settings(BOUNDED, max_examples=450)
+    @settings(BOUNDED, max_examples=600)
     @given(cases())
     def look(case: Case) -> None:
         found.update(count(case))
@@ -95,6 +95,10 @@ def run_by_hand(trial: Trial, case: Case) -> None:
         names = ("RDC_RUN_ID", "RDC_ATTEMPT", "RDC_STEP_INSTANCE", "RDC_SUBSTEP_INSTANCE")
         numbers = (1, visit.attempt, visit.step_instance, visit.substep_instance)
         known = {name: str(number) for name, number in zip(names, numbers, strict=True) if number}
+        known |= dict(visit.beyond.sees)
+        output = trial.folder / "output"
+        output.write_bytes(b"")
+        known |= {"RDC_OUTPUT": str(output)} if visit.beyond.keeps else {}
         code = command(visit.file, visit.unit, body)
         number = {"{N}": known.get("RDC_STEP_INSTANCE"), "{n}": known.get("RDC_SUBSTEP_INSTANCE")}
         for placeholder in {step_ident, child_ident} & set(number):
@@ -102,7 +106,8 @@ def run_by_hand(trial: Trial, case: Case) -> None:
         done = subprocess.run(
             ["sh", "-c", code], cwd=trial.folder, env={**trial.environment, **known}, capture_output=True, check=False
         )
-        assert (done.returncode == 0) == passed
+        assert (done.returncode == 0) == (passed or visit.beyond.is_broken)
+        assert output.read_bytes().decode() == visit.beyond.writes
 
 
 @settings(BOUNDED, max_examples=15)
@@ -110,6 +115,7 @@ def run_by_hand(trial: Trial, case: Case) -> None:
 def test_commands_log_their_visit_and_end_as_the_script_says(case: Case) -> None:
     prepared = scenario(case)
     assume(prepared.walk.end is not None)
+    assume(not any(visit.beyond.hangs for visit, _ in prepared.walk.visits))
     with trial(prepared) as ready:
         run_by_hand(ready, case)
         ready.check_log()

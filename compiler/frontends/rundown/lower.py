@@ -22,7 +22,7 @@ from compiler.frontends.rundown.operator import entering_step, operator_jumps
 from compiler.frontends.rundown.outcomes import Outcomes, settled_id
 from compiler.frontends.rundown.placeholders import with_references
 from compiler.frontends.rundown.syntax import Dynamic, Reference, Word, units
-from compiler.ir.edges import Edge, Effect, Origin, OutcomeTest, Reset
+from compiler.ir.edges import Edge, Effect, Origin, OutcomeTest, Reset, Set
 from compiler.ir.program import Entering, Group, Jump, Node, Program, Register, SourceFile, Variable
 from compiler.ir.tasks import Ask, Branch, End, Shell, Verdict
 from compiler.ir.texts import Text, text
@@ -141,6 +141,8 @@ def _parts(frame: Frame, documents: Mapping[str, Document]) -> Iterator[Part]:
         effects = _fresh(frame)
         start = enter_step(frame, frame.start).target
         yield Node(frame.scope, text(frame.title), frame.origin, Branch(), (Edge((), effects, start),), frame.scope)
+        if frame.entering:
+            yield Jump(frame.scope, frame.scope, frame.entering)
     yield from registers
     yield from operator_jumps(frame)
     for step in frame.steps:
@@ -258,7 +260,14 @@ def _runbook(
     inner = Frame(document, name + "/", name, title, origin, frame.id(unit), _variables(frame, unit), seen, *ends)
     effects = _fresh(inner)
     fresh = (Entering(name, effects),) if effects else ()
-    return replace(inner, entering=entering_step(frame, unit.step) + fresh)
+    return replace(inner, entering=entering_step(frame, unit.step) + _entering_list(frame, unit) + fresh)
+
+
+def _entering_list(frame: Frame, unit: Unit) -> tuple[Entering, ...]:
+    """What an operator's jump into a runbook of a substep does on its way into the substep: a visit begins (M9)."""
+    if unit.substep is None or not unit.has_retry:
+        return ()
+    return (Entering(frame.id(unit), (Set(frame.retries(unit), 0),)),)
 
 
 def _ends(outcomes: Outcomes) -> Iterator[Node]:

@@ -34,6 +34,8 @@ class Way:
     """How many tables of outcomes the commands of a document are answered from, besides the run by real shells."""
     flow_only: bool = False
     """Whether a walk by a table shows the flow alone, and so needs no folder of its own."""
+    unfit: str = ""
+    """What no variable may hold: act takes what it is given for an expression once more."""
     jumps: bool = False
     """Whether an operator jumps; elsewhere the case is tried without the jumps."""
     every: int = 1
@@ -44,6 +46,12 @@ class Way:
     def takes(self, scenario: Scenario) -> bool:
         """Whether there is something to compare."""
         visits, end = scenario.walk.visits, scenario.walk.end
+        if scenario.walk.jumps and not self.jumps:
+            return False
+        if self.backend == "github" and not all(value for _, value in scenario.walk.given.inputs):
+            return False  # GitHub cannot tell an empty value from none
+        if self.unfit and any(self.unfit in value for visit, _ in visits for _, value in visit.beyond.sees):
+            return False
         if self.runs and (end is None or len(visits) > LONGEST or scenario.walk.seconds > LONGEST_WAITING):
             return False
         return scenario.asks or not self.needs_prompts or bool(scenario.walk.jumps)
@@ -58,10 +66,10 @@ WAYS = {
     "make": Way(make.compare, "make"),
     "make-waiting": Way(make.compare_in_pieces, "make", needs_prompts=True, jumps=True),
     "make-prompted": Way(make.compare_prompted, "make", jumps=True, every=4),
-    "github": Way(github.compare, "github"),
-    "github-waiting": Way(github.compare_in_pieces, "github", needs_prompts=True),
-    "github-agent": Way(github.compare_with_agent, "github", needs_prompts=True),
-    "github-environment": Way(github.compare_with_approvals, "github", needs_prompts=True),
+    "github": Way(github.compare, "github", unfit="${{"),
+    "github-waiting": Way(github.compare_in_pieces, "github", needs_prompts=True, unfit="${{"),
+    "github-agent": Way(github.compare_with_agent, "github", needs_prompts=True, unfit="${{"),
+    "github-environment": Way(github.compare_with_approvals, "github", needs_prompts=True, unfit="${{"),
     "engine": Way(engine.compare, "github", tables=200, flow_only=True, missing=node),
     "engine-waiting": Way(engine.compare_in_pieces, "github", needs_prompts=True, tables=6, missing=node),
     "engine-agent": Way(engine.compare_with_agent, "github", needs_prompts=True, tables=6, missing=node),

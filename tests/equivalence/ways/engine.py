@@ -50,7 +50,7 @@ def compare_with_agent(trial: Trial) -> bool:
 def compare_in_environments(trial: Trial) -> bool:
     """Run a case whose commands have environments about which nobody decides: they are in jobs of their own."""
     text = github.in_environments(trial)
-    return github.check(trial, text, _run(trial, text))
+    return github.check(trial, text, _run(trial, text, inputs=github.inputs_of(trial)))
 
 
 def compare_with_approvals(trial: Trial) -> bool:
@@ -58,7 +58,12 @@ def compare_with_approvals(trial: Trial) -> bool:
     text = github.with_approvals(trial)
     if text is None:
         return False
-    ran = _run(trial, text, decisions=["approved" if answer == "pass" else "rejected" for _, answer in trial.asked])
+    ran = _run(
+        trial,
+        text,
+        inputs=github.inputs_of(trial),
+        decisions=["approved" if answer == "pass" else "rejected" for _, answer in trial.asked],
+    )
     return github.check(trial, text, ran, rejected=github.has_rejection(trial))
 
 
@@ -77,6 +82,7 @@ def _run(
             history=trial.folder / "history",
             inputs=inputs,
             env={FOLDER_VARIABLE: str(trial.folder)},
+            secrets=trial.secrets,
             environments={} if decisions is None else {ENVIRONMENT: decisions},
             run_id=run_id,
             by_table=trial.scenario.is_tabled,

@@ -11,6 +11,7 @@ import zlib
 from collections.abc import Iterator, Mapping
 from typing import Protocol
 
+from backends.github.inputs import input_names
 from compiler.ir.tasks import Shell
 from tests.equivalence.difference import DifferenceError, same
 from tests.equivalence.execution import Trial
@@ -43,7 +44,8 @@ def by_act(trial: Trial, text: str, *, inputs: Mapping[str, str] = NOTHING, run_
     """Run a workflow by act."""
     env = {FOLDER_VARIABLE: str(trial.folder), "ARTIFACTS": str(trial.folder / "artifacts")}
     try:
-        return act.run(trial.folder, text, inputs=inputs, env=env, run_id=run_id, api_url=api_url)
+        secrets = {**act.TOKEN, **trial.secrets}
+        return act.run(trial.folder, text, inputs=inputs, env=env, secrets=secrets, run_id=run_id, api_url=api_url)
     except subprocess.TimeoutExpired as late:
         raise DifferenceError(f"act after {late.timeout} s", "still running", "an end") from late
 
@@ -53,19 +55,25 @@ def compare(trial: Trial, run: Run = by_act) -> bool:
     text = workflow(trial)
     answers = "; ".join(trial.answer_lines)
     inputs = {"answers": answers} if "      answers:\n" in text else {}
-    return check(trial, text, run(trial, text, inputs=inputs))
+    return check(trial, text, run(trial, text, inputs={**inputs, **inputs_of(trial)}))
 
 
 def compare_in_pieces(trial: Trial, run: Run = by_act) -> bool:
     """Run a case without answers, and go on with one or two more each time: one that is not used yet is kept."""
     text = workflow(trial)
-    ran, given = run(trial, text), 0
+    ran, given = run(trial, text, inputs=inputs_of(trial)), 0
     for number, piece in enumerate(_pieces(trial.answer_lines), 2):
         same("what a run waits for", str(end_of(text, ran)), f"WAITING {trial.asked[given][0]}", ran.log)
         same("whether a run that waits fails", bool(ran.exit_code), True, ran.log)
         given += len(piece)
         ran = run(trial, text, inputs={"answers": "; ".join(piece), "resume": str(number - 1)}, run_id=number)
     return check(trial, text, ran)
+
+
+def inputs_of(trial: Trial) -> dict[str, str]:
+    """The inputs by the names that they have on GitHub."""
+    names = input_names(trial.program.inputs)
+    return {names[name]: value for name, value in trial.inputs.items()}
 
 
 def _pieces(lines: list[str]) -> Iterator[list[str]]:
@@ -79,7 +87,7 @@ def _pieces(lines: list[str]) -> Iterator[list[str]]:
 def compare_with_agent(trial: Trial, run: Run = by_act) -> bool:
     """Run a case whose prompts an agent answers."""
     text = workflow(trial, {"prompts": "agent", "agent": AGENT})
-    return check(trial, text, run(trial, text))
+    return check(trial, text, run(trial, text, inputs=inputs_of(trial)))
 
 
 def compare_with_approvals(trial: Trial) -> bool:
@@ -88,7 +96,7 @@ def compare_with_approvals(trial: Trial) -> bool:
     if text is None:
         return False
     with stand_in() as reviews:
-        ran = by_act(trial, reviewed(text, DECISION), api_url=reviews.url)
+        ran = by_act(trial, reviewed(text, DECISION), inputs=inputs_of(trial), api_url=reviews.url)
     return check(trial, text, ran, rejected=has_rejection(trial))
 
 
@@ -145,6 +153,7 @@ def check(trial: Trial, text: str, run: Ran, *, rejected: bool = False) -> bool:
     same("the end", str(end), trial.end if end.is_said else trial.end.split(" ")[0], run.log)
     same("whether a message is said", end.is_said or " " not in trial.end, True, run.log)
     same("whether the job fails", bool(run.exit_code), bool(trial.exit_code) or rejected, run.log)
+    trial.check_secrets(run.log, run.summary)
     if not _has_summary(trial):
         return True
     same("the heading", _ended(run.summary), trial.end, run.log)

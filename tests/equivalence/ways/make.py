@@ -53,7 +53,7 @@ def compare_prompted(trial: Trial) -> bool:
             done = run(trial, ["make", "goto", f"UNIT={stop.unit}"])
         else:
             answer = "pass" if outcomes[stop] else "fail"
-            values = [f"VALUE={name}={value}" for name, value in stop.beyond.given]
+            values = [f"VALUE={stop.beyond.writes}"] if stop.beyond.values else []
             done = run(trial, ["make", "answer", f"UNIT={stop.label}", f"RESULT={answer}", *values])
         same("the exit code of an answer or a jump", done.code, 0, done.said)
         done = run(trial, ["make", "resume"])
