@@ -172,10 +172,48 @@ endef
 # --- golden/shared/mk/one-unit-alone.mk
 # --- golden/shared/mk/runs-that-are-no-more.mk
 # --- golden/shared/mk/what-is-decided-by-itself.mk
-# --- golden/shared/mk/counters.2.mk
+# --- golden/shared/mk/counters.mk
+
+# --- What an operator drives a run with: to leave it out, compile with the option `operator: basic` -----------------------
+RDC_DRIVES := goto history answer
+RDC_TARGETS += $(RDC_DRIVES)
+.PHONY: $(RDC_DRIVES)
+goto: ; $(call RDC_CALL,goto)
+history: ; $(call RDC_CALL,history)
+answer: ; $(call RDC_CALL,answer)
+goto: RDC_MORE := RDC_MODULE_RESUME RDC_MODULE_GOTO
+answer: RDC_MORE := RDC_MODULE_RESUME
+status: RDC_MORE := RDC_MODULE_RESUME RDC_MODULE_STATUS RDC_MODULE_RUNS
+history: RDC_MORE := RDC_MODULE_RUNS
+help: RDC_MORE := RDC_MODULE_HELP RDC_MODULE_MANUAL
+
+RDC_TAKES += ALL:ALL AS:AS BY:BY KEEP:KEEP NOTE:NOTE NOTIFY:NOTIFY PROMPTED:PROMPTED VALUE:VALUE
+override RDC_GETS = $(if $(filter command override,$(firstword $(origin $(1)))),$(value $(1)))
+ifneq ($(call RDC_GETS,AS),)
+RDC_AGAIN += AS=$(call RDC_WORD,$(value AS))
+endif
+RDC_RUNS := $(RDC_PARTS) RDC_MODULE_ASKS RDC_MODULE_OPERATOR
+RDC_RUNS += $(if $(call RDC_GETS,NOTIFY),RDC_MODULE_NOTICE)
+RDC_PARTS = $(RDC_RUNS)
+
+# Jumps to units that are more than to go there, and to groups: what unit stands in what, and what a jump does.
+define RDC_JUMPS
+in 2.1 g1
+in 2.2 g1
+in 2.3 g1
+in 2-FAIL g1
+jump 2.1 "2"
+  set_to 2-retries 0
+jump 2.1 "2.1"
+  into g1 set_to 2-retries 0
+jump 2.2 "2.2"
+  into g1 set_to 2-retries 0
+jump 2.3 "2.3"
+  into g1 set_to 2-retries 0
+endef
 # --- golden/shared/mk/questions-for-pass-or-fail.mk
 # --- golden/shared/mk/the-operator.mk
 # --- golden/shared/mk/the-operator-s-jump.mk
-# --- golden/shared/mk/what-was-done.2.mk
+# --- golden/shared/mk/what-was-done-and-by-whom-runs-beside-each-other.mk
 # --- golden/shared/mk/notices.mk
 # --- golden/shared/mk/what-an-operator-can-do.mk

@@ -149,7 +149,7 @@ endef
 # --- golden/shared/mk/one-unit-alone.mk
 # --- golden/shared/mk/runs-that-are-no-more.mk
 # --- golden/shared/mk/counters.mk
-# --- golden/shared/mk/attempts-at-a-unit.2.mk
+# --- golden/shared/mk/attempts-at-a-unit.mk
 # --- golden/shared/mk/texts.mk
 # --- golden/shared/mk/files-of-a-run.mk
 # --- golden/shared/mk/words-of-outcomes.mk
@@ -157,9 +157,31 @@ endef
 # --- golden/shared/mk/agents.mk
 # --- golden/shared/mk/delays-and-limits.mk
 # --- golden/shared/mk/secrets.mk
+
+# --- What an operator drives a run with: to leave it out, compile with the option `operator: basic` -----------------------
+RDC_DRIVES := goto history answer
+RDC_TARGETS += $(RDC_DRIVES)
+.PHONY: $(RDC_DRIVES)
+goto: ; $(call RDC_CALL,goto)
+history: ; $(call RDC_CALL,history)
+answer: ; $(call RDC_CALL,answer)
+goto: RDC_MORE := RDC_MODULE_RESUME RDC_MODULE_GOTO
+answer: RDC_MORE := RDC_MODULE_RESUME
+status: RDC_MORE := RDC_MODULE_RESUME RDC_MODULE_STATUS RDC_MODULE_RUNS
+history: RDC_MORE := RDC_MODULE_RUNS
+help: RDC_MORE := RDC_MODULE_HELP RDC_MODULE_MANUAL
+
+RDC_TAKES += ALL:ALL AS:AS BY:BY KEEP:KEEP NOTE:NOTE NOTIFY:NOTIFY PROMPTED:PROMPTED VALUE:VALUE
+override RDC_GETS = $(if $(filter command override,$(firstword $(origin $(1)))),$(value $(1)))
+ifneq ($(call RDC_GETS,AS),)
+RDC_AGAIN += AS=$(call RDC_WORD,$(value AS))
+endif
+RDC_RUNS := $(RDC_PARTS) RDC_MODULE_ASKS RDC_MODULE_OPERATOR
+RDC_RUNS += $(if $(call RDC_GETS,NOTIFY),RDC_MODULE_NOTICE)
+RDC_PARTS = $(RDC_RUNS)
 # --- golden/shared/mk/questions-for-pass-or-fail.mk
 # --- golden/shared/mk/the-operator.mk
 # --- golden/shared/mk/the-operator-s-jump.mk
-# --- golden/shared/mk/what-was-done.2.mk
+# --- golden/shared/mk/what-was-done-and-by-whom-runs-beside-each-other.mk
 # --- golden/shared/mk/notices.mk
 # --- golden/shared/mk/what-an-operator-can-do.mk

@@ -35,10 +35,12 @@ def runbook(about, unit, end, go, retry, complete, stop):
             "to": {
                 "1/release/unit-tests.runbook.md": {
                     "go": "1/release/unit-tests.runbook.md/1",
+                    "entering": [["1/release/unit-tests.runbook.md", [["reset", "1/release/unit-tests.runbook.md"]]]],
                     "do": [["reset", "1/release/unit-tests.runbook.md"]],
                 },
                 "3.1/release/upload.runbook.md": {
                     "go": "3.1/release/upload.runbook.md/1",
+                    "entering": [["3.1/release/upload.runbook.md", [["reset", "3.1/release/upload.runbook.md"]]]],
                     "do": [["reset", "3.1/release/upload.runbook.md"]],
                 },
                 "3.1": {"go": "3.1/release/upload.runbook.md/1", "do": [["reset", "3.1/release/upload.runbook.md"]]},

@@ -14,6 +14,8 @@ def operator_jumps(frame: Frame) -> Iterator[Jump]:
     """The jumps to the units of one inclusion that do more than go there, in document order."""
     for step in frame.steps:
         for unit in (Unit(step), *(Unit(step, substep) for substep in step.substeps)):
+            if unit.substep is None and unit.is_leaf and not frame.entering:
+                continue  # nearly all units are so, and a jump to them does nothing more
             found = _jump(frame, step, unit)
             if found.all_effects:
                 yield found

@@ -11,7 +11,9 @@ by_agent() {
   true > "$rdc_files/reply"
   if tell; then
     export RDC_AGENT_TYPE=''
-    call sh -c "$rdc_given_AGENT" < "$rdc_files/message" > "$rdc_files/reply"
+    # Not around `call`: what an interruption says is for our own output.
+    # shellcheck disable=SC2016 # its own shell expands it
+    call sh -c 'exec sh -c "$1" < "$2" > "$3"' rdc "$rdc_given_AGENT" "$rdc_files/message" "$rdc_files/reply"
     unset RDC_AGENT_TYPE
   else rdc_code=126; fi
   LC_ALL=C tr -c '\n\t -~\200-\377' '?' < "$rdc_files/reply" | sed 's/^/    /' >&2
