@@ -10,11 +10,25 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import TypeVar
 
-from .cases import MAIN, Case
-from .model import Continue, Goto, Leaf, Result, Retry, Runbook, Runbooks, Step, Substep, Substeps, Transitions
+from .cases import MAIN, Case, Outcomes
+from .model import (
+    UNDECLARED,
+    Continue,
+    Goto,
+    Leaf,
+    Result,
+    Retry,
+    Runbook,
+    Runbooks,
+    Step,
+    Substep,
+    Substeps,
+    Transitions,
+)
 from .render import PLAIN
 from .strategies import included
 
+PLAIN_OUTCOMES = (Outcomes((False,) * 40), Outcomes((True,) * 40))
 SIMPLE = Leaf(code="true", info="sh")
 
 AnyUnit = TypeVar("AnyUnit", Step, Substep)
@@ -35,6 +49,9 @@ def made_smaller(case: Case, still: Callable[[Case], bool], seconds: float) -> C
 def _smaller(case: Case) -> Iterator[Case]:
     yield replace(case, style=PLAIN)
     yield replace(case, main=MAIN)
+    yield replace(case, jumps=())
+    if case.outcomes not in PLAIN_OUTCOMES:
+        yield from (replace(case, outcomes=outcomes) for outcomes in PLAIN_OUTCOMES)
     for runbook in _smaller_runbooks(case.runbook):
         yield replace(case, runbook=runbook, files=included(runbook, dict(case.files)))
     for path, nested in case.files.items():
@@ -45,6 +62,10 @@ def _smaller(case: Case) -> Iterator[Case]:
 
 def _smaller_runbooks(runbook: Runbook) -> Iterator[Runbook]:
     yield replace(runbook, title="", description="", name="", summary="")
+    yield replace(runbook, declared=UNDECLARED)
+    yield from (
+        replace(runbook, declared=replace(runbook.declared, **{key: ()})) for key in ("units", "secrets", "values")
+    )
     for index, step in enumerate(runbook.steps):
         if len(runbook.steps) > 1:
             yield _without_step(runbook, index)
@@ -73,6 +94,8 @@ def _smaller_units(unit: AnyUnit) -> Iterator[AnyUnit]:
     for on_pass, on_fail in ((None, unit.transitions.on_fail), (unit.transitions.on_pass, None)):
         if on_pass or on_fail:
             yield replace(unit, transitions=replace(unit.transitions, on_pass=on_pass, on_fail=on_fail))
+    own = unit.transitions
+    yield replace(unit, transitions=replace(own, on_pass=_once(own.on_pass), on_fail=_once(own.on_fail)))
     if isinstance(unit.body, Runbooks):
         for index in range(len(unit.body.paths)):
             paths = unit.body.paths[:index] + unit.body.paths[index + 1 :]
@@ -80,6 +103,10 @@ def _smaller_units(unit: AnyUnit) -> Iterator[AnyUnit]:
                 yield replace(unit, body=Runbooks(paths))
     elif isinstance(unit.body, Leaf):
         yield replace(unit, body=replace(unit.body, prompt=""))
+
+
+def _once(result: Result | None) -> Result | None:
+    return replace(result, count=1) if isinstance(result, Retry) else result
 
 
 def _without_step(runbook: Runbook, index: int) -> Runbook:

@@ -8,6 +8,8 @@ from tests.equivalence.execution import Trial
 from tests.equivalence.visits import Jump
 from tests.equivalence.ways.process import Done, check_waiting, last_line, run
 
+NEWLINE = "\n"
+
 
 def compare(trial: Trial) -> bool:
     """Run a case to its end."""
@@ -53,7 +55,7 @@ def compare_prompted(trial: Trial) -> bool:
             done = run(trial, ["make", "goto", f"UNIT={stop.unit}"])
         else:
             answer = "pass" if outcomes[stop] else "fail"
-            values = [f"VALUE={stop.beyond.writes}"] if stop.beyond.values else []
+            values = [f"VALUE={stop.beyond.writes.removesuffix(NEWLINE)}"] if stop.beyond.values else []
             done = run(trial, ["make", "answer", f"UNIT={stop.label}", f"RESULT={answer}", *values])
         same("the exit code of an answer or a jump", done.code, 0, done.said)
         done = run(trial, ["make", "resume"])
