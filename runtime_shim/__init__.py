@@ -18,6 +18,7 @@ MODULES: tuple[tuple[str, str], ...] = (
     ("program", ""),
     ("late", ""),
     ("built", ""),
+    ("common", "inputs values"),
     ("walk", ""),
     ("journal", ""),
     ("leftover", ""),

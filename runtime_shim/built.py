@@ -7,6 +7,7 @@ from runtime_shim.program import Table
 
 WAYS = {"on_pass": "pass", "on_fail": "fail", "on_yes": "pass", "on_no": "fail", "then": None, "otherwise": None}
 Pairs = list[tuple[Optional[str], Table]]
+COMPLETES: list[Callable[[Table], None]] = []  # what adds to a table that all calls have been made for
 
 
 class Builder:
@@ -99,4 +100,6 @@ def built(runbook: Callable[..., None]) -> Table:
     builder, code = Builder(), runbook.__code__
     words = code.co_varnames[: code.co_argcount]
     runbook(*(getattr(builder, word, None) or functools.partial(builder.unit, task=word) for word in words))
+    for complete in COMPLETES:
+        complete(builder.table)
     return builder.table

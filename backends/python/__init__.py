@@ -12,6 +12,7 @@ from backends.base import MARK, Backend, Emission
 from backends.companions import Companion
 from backends.python.bundle import bundle, needs, whole
 from backends.python.calls import calls
+from backends.python.common import explained
 from backends.python.literals import literal
 from backends.python.options import PythonOptions
 from backends.python.table import table
@@ -52,7 +53,7 @@ class PythonBackend(Backend[PythonOptions]):
                 included=program.sources[1:],
                 program=entries,
                 calls=called,
-                explained=list(of_placeholders(program.nodes, program.registers)),
+                explained=[*of_placeholders(program.nodes, program.registers), *explained(entries)],
                 shells=shells(program),
                 shared=shared,
                 needs=needs(entries, is_full=is_full) if shared else [],

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby, pairwise
 
+from backends.python.common import without_common
 from backends.python.literals import WIDEST, broken, laid_out, literal, prose
 from backends.python.table import Table
 from backends.remarks import comment
@@ -43,7 +44,7 @@ class Calls:
 
 def calls(table: Table, headings: dict[str, str]) -> Calls:
     """The calls that a table is built of; `headings` stand above units."""
-    return _Writer(table).write(headings)
+    return _Writer(without_common(table)).write(headings)
 
 
 @dataclass
@@ -87,6 +88,7 @@ class _Writer:
             "scopes": table.get("scopes"),
             "texts": {name: value for name, value in registers.items() if not isinstance(value, int)},
             "inputs": table.get("inputs"),
+            "values": table.get("values"),
             "jumps": table.get("jumps"),
         }
         return self._call(

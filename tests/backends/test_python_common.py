@@ -1,0 +1,172 @@
+"""The python target says once what goes for all units of a program with inputs and values, and exactly what differs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import runtime_shim.common  # noqa: F401 - the runtime of a program with inputs or values has it
+from backends.python.calls import Calls, calls
+from backends.python.table import Table, table
+from compiler.driver import compile_file
+from compiler.passes import optimise
+from runtime_shim.built import built
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+NAMES = ("host", "a_1", "VERSION")
+
+
+def rebuilt(called: Calls) -> Table:
+    """The table that the calls build."""
+    found: dict[str, Any] = {}
+    exec(f"def runbook({', '.join(called.parameters)}):\n" + "\n".join(called.lines) + "\n", found)
+    return built(found["runbook"])
+
+
+def shown(name: str) -> str:
+    return f"{{{{{name}}}}}"
+
+
+# --- Tables in which most units are alike, and some are not at all ----------------------------------------------------
+
+MARKS: st.SearchStrategy[dict[str, Any]] = st.dictionaries(
+    st.sampled_from([*map(shown, NAMES), "{N}", "{1.1}", shown("host") + "y", "{{host"]),
+    st.sampled_from([["host", "", "", "{{host}}"], ["VERSION", "", "", "{{VERSION}}"], ["host", "<", "", ""], "{N}"]),
+    max_size=3,
+)
+WORDS = st.lists(st.sampled_from([*map(shown, NAMES), "{N}", "{1.1}", "{host}", "y", "'\"\n\\ "]), max_size=4).map(
+    "".join
+)
+OTHER = st.sampled_from([["{N}", "+", 1], ["reset", "keep"], ["host", "clear", []], ["host", "keep", ["answer"]]])
+
+
+def keeping(names: tuple[str, ...], variables: dict[str, str]) -> list[list[Any]]:
+    return [[variables.get(name, name), "keep", ["value", name]] for name in names]
+
+
+@st.composite
+def units(draw: st.DrawFn, inputs: tuple[str, ...], values: tuple[str, ...]) -> Table:
+    """A unit as a runbook has it, or one that is different in some way."""
+    is_usual = draw(st.integers(0, 3)) > 0
+    task = draw(st.sampled_from(["shell", "shell", "ask", "end"]))
+    unit: Table = {"title": draw(WORDS), "task": task}
+    unit |= {"result": "stop", "message": draw(WORDS)} if task == "end" else {"at": "a.md:3"}
+    unit |= {"shell": "sh", "command": draw(WORDS)} if task == "shell" else {}
+    texts = {name: name for name in (*inputs, *values)}
+    kept = values
+    if not is_usual:
+        texts = draw(st.dictionaries(st.sampled_from(NAMES), st.sampled_from([*NAMES, "1/host"])))
+        kept = tuple(draw(st.permutations(NAMES))[: draw(st.integers(0, 3))])
+    marks: dict[str, Any] = {
+        shown(name): [name, "", "", shown(name)] for name in (*inputs, *values) if shown(name) in str(unit)
+    }
+    marks = marks if is_usual else draw(MARKS)
+    keeps = keeping(kept, texts) if task == "shell" else []
+    edges: list[Table] = []
+    for word in () if task == "end" else ("pass", "fail"):
+        first = keeps if is_usual or draw(st.booleans()) else draw(st.sampled_from([[], keeps[:1], keeps[::-1]]))
+        do = [*first, *draw(st.lists(OTHER, max_size=1))]
+        edges.append({"on": word, **({"do": do} if do else {}), "go": "end", "says": ""})
+    if task == "shell":
+        unit |= {key: value for key, value in {"texts": texts, "values": sorted(kept)}.items() if value}
+    return unit | ({"placeholders": marks} if marks else {}) | {"edges": edges}
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> Table:
+    names = draw(st.permutations(NAMES))
+    inputs, values = tuple(names[: draw(st.integers(0, 2))]), tuple(names[2 : draw(st.integers(2, 3))])
+    initial = draw(st.sampled_from([None, None, None, "", "x"]))
+    found: Table = {"name": "p", "title": "P", "source": "a.md", "entry": "1"}
+    if inputs:
+        found["inputs"] = [{"name": name, "type": "string", "required": True} for name in inputs]
+    every = {name: draw(units(inputs, values)) for name in ("1", "2", "3", "4")}
+    end: Table = {"title": "", "task": "end", "result": "complete", "message": draw(WORDS), "edges": []}
+    group = {"title": draw(WORDS), "prompt": draw(WORDS)}
+    marks = draw(MARKS)
+    found["groups"] = {"1": group | ({"placeholders": marks} if marks else {})}
+    first = {**every["1"], "group": "1"}
+    registers = {"{N}": 1, "1/host": None, **dict.fromkeys(NAMES, initial)}
+    return found | {"registers": registers, "units": {**every, "1": first, "end": end}}
+
+
+@settings(max_examples=400, suppress_health_check=list(HealthCheck), deadline=None)
+@given(tables())
+def test_the_calls_build_the_very_table(wanted: Table) -> None:
+    found = rebuilt(calls(wanted, {}))
+    assert found == wanted
+    for name, unit in wanted["units"].items():
+        marks = list(unit.get("placeholders", ()))
+        if any(one != other and one.startswith(other) for one in marks for other in marks):
+            assert list(found["units"][name]["placeholders"]) == marks, "of two that begin alike the first one counts"
+
+
+# --- What is said -----------------------------------------------------------------------------------------------------
+
+RUNBOOK = """\
+---
+rdc:
+  inputs:
+    version: {}
+  values: [host]
+---
+## 1. Find a host for {{version}}
+
+```sh
+echo "host=web" >> "$RDC_OUTPUT"
+```
+
+- FAIL: RETRY 2 STOP "No host"
+
+## 2. Update {{host}}
+
+```sh
+echo "$version {{host}}"
+```
+
+- PASS: COMPLETE "{{host}} has {{version}}"
+"""
+
+
+def of_document(path: Path) -> tuple[Table, str]:
+    made = compile_file(str(path)).program
+    assert made
+    wanted = table(optimise(made))
+    return wanted, "\n".join(calls(wanted, {}).lines)
+
+
+def saved(folder: Path, body: str) -> Path:
+    path = folder / "main.runbook.md"
+    path.write_text(body, encoding="utf-8")
+    return path
+
+
+def test_what_all_commands_share_is_said_once(tmp_path: Path) -> None:
+    wanted, said = of_document(saved(tmp_path, RUNBOOK.replace(' {{host}}"\n```', '"\n```')))
+    assert rebuilt(calls(wanted, {})) == wanted
+    assert said.count('values=["host"]') == 1
+    assert 'on_fail=retry(2, then=stop("No host"))' in said
+    assert 'on_pass=complete("{{host}} has {{version}}")' in said
+    for absent in ("texts=", "placeholders=", "do=", "gives=", "attempt="):
+        assert absent not in said
+
+
+def test_what_only_looks_like_a_reference_stays_a_text(tmp_path: Path) -> None:
+    wanted, said = of_document(saved(tmp_path, RUNBOOK.replace("## 2. Update {{host}}", "## 2. Update it")))
+    found = rebuilt(calls(wanted, {}))
+    assert "placeholders" not in found["units"]["2"]
+    assert 'placeholders={"{{host}}": None}' in said
+    assert found == wanted
+
+
+@pytest.mark.parametrize("name", ["tagged-release", "database-failover", "nightly-report", "update-hosts"])
+def test_the_examples_repeat_nothing(name: str) -> None:
+    wanted, said = of_document(EXAMPLES / f"{name}.runbook.md")
+    assert rebuilt(calls(wanted, {})) == wanted
+    for absent in ("texts=", "gives=", '"keep"', '"{{'):
+        assert absent not in said.replace('", "{{', '", {{').replace('("{{', "({{").replace('="{{', "={{")
+    assert said.count("values=") <= 1
