@@ -12,13 +12,15 @@
 #
 # First the runbook: a call for each unit, the line of the document on which it stands (`at`), what it does, and where the
 # run goes from there (`go`, with what the document says). Then the runtime that carries it out.
+# `values` are variables of each command, and stand in texts as `{{NAME}}`.
+# Each command may give all of the `values`, in the file that RDC_OUTPUT names.
 
 
 def runbook(about, unit, go, complete, stop, ask):
     about("Database failover",
         name="database-failover",
         source="examples/database-failover.runbook.md",
-        texts={"old_primary": None, "new_primary": None},
+        values=["old_primary", "new_primary"],
     )
 
     unit("1", "Which server is the primary?", at=37,
@@ -27,10 +29,8 @@ mkdir -p cluster && cd cluster || exit 1
 [ -f primary ] || { echo db1 > primary; printf '%s\n' "db2 12" "db3 3" > replicas; }
 echo "old_primary=$(cat primary)" >> "$RDC_OUTPUT"
 """,
-        texts={"old_primary": "old_primary", "new_primary": "new_primary"},
-        values=["new_primary", "old_primary"],
-        on_pass=go("2", do=[["old_primary", "keep", ["value", "old_primary"]], ["new_primary", "keep", ["value", "new_primary"]]]),
-        on_fail=stop("The cluster cannot be read", do=[["old_primary", "keep", ["value", "old_primary"]], ["new_primary", "keep", ["value", "new_primary"]]]),
+        on_pass=go("2"),
+        on_fail=stop("The cluster cannot be read"),
     )
 
     unit("2", "Which replica has the least lag?", at=47,
@@ -38,49 +38,35 @@ echo "old_primary=$(cat primary)" >> "$RDC_OUTPUT"
 best=$(sort -k 2 -n cluster/replicas | head -n 1 | cut -d ' ' -f 1) && [ -n "$best" ] &&
 echo "new_primary=$best" >> "$RDC_OUTPUT" && echo "$best has the least lag"
 """,
-        texts={"old_primary": "old_primary", "new_primary": "new_primary"},
-        values=["new_primary", "old_primary"],
-        on_pass=go("3", do=[["old_primary", "keep", ["value", "old_primary"]], ["new_primary", "keep", ["value", "new_primary"]]]),
-        on_fail=stop("No replica can take over from {{old_primary}}", do=[["old_primary", "keep", ["value", "old_primary"]], ["new_primary", "keep", ["value", "new_primary"]]], placeholders={"{{old_primary}}": ["old_primary", "", "", "{{old_primary}}"]}),
+        on_pass=go("3"),
+        on_fail=stop("No replica can take over from {{old_primary}}"),
     )
 
     ask("3", "Make {{new_primary}} the primary?", at=56,
         prompt="{{old_primary}} will be cut off: what it has not replicated is lost.",
         question="yes/no",
-        placeholders={
-            "{{new_primary}}": ["new_primary", "", "", "{{new_primary}}"],
-            "{{old_primary}}": ["old_primary", "", "", "{{old_primary}}"],
-        },
         on_yes=go("4", "CONTINUE"),
-        on_no=stop("{{old_primary}} is still the primary", placeholders={"{{old_primary}}": ["old_primary", "", "", "{{old_primary}}"]}),
+        on_no=stop("{{old_primary}} is still the primary"),
     )
 
     unit("4", "Promote {{new_primary}}", at=63,
         bash='echo "$new_primary" > cluster/primary',
-        texts={"old_primary": "old_primary", "new_primary": "new_primary"},
-        placeholders={"{{new_primary}}": ["new_primary", "", "", "{{new_primary}}"]},
-        values=["new_primary", "old_primary"],
-        on_pass=go("5", do=[["old_primary", "keep", ["value", "old_primary"]], ["new_primary", "keep", ["value", "new_primary"]]]),
-        on_fail=go("Back", "GOTO Back", do=[["old_primary", "keep", ["value", "old_primary"]], ["new_primary", "keep", ["value", "new_primary"]]]),
+        on_pass=go("5"),
+        on_fail=go("Back", "GOTO Back"),
     )
 
     unit("5", "Do the clients follow?", at=71,
         bash=r"""
 echo "host=$new_primary" > cluster/clients.conf && grep -q "=$new_primary\$" cluster/clients.conf
 """,
-        texts={"old_primary": "old_primary", "new_primary": "new_primary"},
-        values=["new_primary", "old_primary"],
-        on_pass=complete("{{new_primary}} is the primary; repair {{old_primary}}", do=[["old_primary", "keep", ["value", "old_primary"]], ["new_primary", "keep", ["value", "new_primary"]]], placeholders={"{{new_primary}}": ["new_primary", "", "", "{{new_primary}}"], "{{old_primary}}": ["old_primary", "", "", "{{old_primary}}"]}),
-        on_fail=go("Back", "GOTO Back", do=[["old_primary", "keep", ["value", "old_primary"]], ["new_primary", "keep", ["value", "new_primary"]]]),
+        on_pass=complete("{{new_primary}} is the primary; repair {{old_primary}}"),
+        on_fail=go("Back", "GOTO Back"),
     )
 
     unit("Back", "to {{old_primary}}", at=80,
         bash='echo "$old_primary" > cluster/primary && echo "host=$old_primary" > cluster/clients.conf',
-        texts={"old_primary": "old_primary", "new_primary": "new_primary"},
-        placeholders={"{{old_primary}}": ["old_primary", "", "", "{{old_primary}}"]},
-        values=["new_primary", "old_primary"],
-        on_pass=stop("{{new_primary}} did not take over, {{old_primary}} is the primary again", do=[["old_primary", "keep", ["value", "old_primary"]], ["new_primary", "keep", ["value", "new_primary"]]], placeholders={"{{new_primary}}": ["new_primary", "", "", "{{new_primary}}"], "{{old_primary}}": ["old_primary", "", "", "{{old_primary}}"]}),
-        on_fail=stop("The cluster has no primary: call the database team", do=[["old_primary", "keep", ["value", "old_primary"]], ["new_primary", "keep", ["value", "new_primary"]]]),
+        on_pass=stop("{{new_primary}} did not take over, {{old_primary}} is the primary again"),
+        on_fail=stop("The cluster has no primary: call the database team"),
     )
 
 
@@ -98,6 +84,7 @@ from pathlib import Path
 # --- golden/shared/py/the-program-table.py
 # --- golden/shared/py/the-operator-s-part-of-a-program.py
 # --- golden/shared/py/the-table-of-a-program.5.py
+# --- golden/shared/py/what-goes-for-every-unit-of-a-runbook-with-inputs-and-values.py
 # --- golden/shared/py/the-meaning-of-a-program.3.py
 # --- golden/shared/py/the-journal.py
 # --- golden/shared/py/commands-that-outlive-a-runner-that-was-killed.py

@@ -69,7 +69,7 @@ from contextlib import contextmanager, suppress
 
 # --- golden/shared/py/the-program-table.py
 # --- golden/shared/py/the-operator-s-part-of-a-program.py
-# --- golden/shared/py/the-table-of-a-program.5.py
+# --- golden/shared/py/the-table-of-a-program.8.py
 # --- golden/shared/py/the-meaning-of-a-program.2.py
 # --- golden/shared/py/the-journal.py
 # --- golden/shared/py/commands-that-outlive-a-runner-that-was-killed.py

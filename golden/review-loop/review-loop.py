@@ -84,7 +84,7 @@ echo "words=$(printf '%s' "$DRAFT" | wc -w | tr -d ' ')" >> "$RDC_OUTPUT"
 """,
         texts={"DRAFT": "draft"},
         values=["words"],
-        otherwise=go("ask", "to ask", do=[["words", "keep", ["value", "words"]]]),
+        otherwise=go("ask", "to ask"),
     )
 
     confirm("ask", "Shall it be sent?", at=64,
@@ -124,7 +124,8 @@ from urllib.parse import quote
 
 # --- golden/shared/py/the-program-table.py
 # --- golden/shared/py/the-operator-s-part-of-a-program.py
-# --- golden/shared/py/the-table-of-a-program.10.py
+# --- golden/shared/py/the-table-of-a-program.12.py
+# --- golden/shared/py/what-goes-for-every-unit-of-a-runbook-with-inputs-and-values.py
 # --- golden/shared/py/the-meaning-of-a-program.3.py
 # --- golden/shared/py/the-journal.py
 # --- golden/shared/py/commands-that-outlive-a-runner-that-was-killed.py

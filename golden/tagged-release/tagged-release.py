@@ -13,13 +13,13 @@
 # First the runbook: a call for each unit, the line of the document on which it stands (`at`), what it does, and where the
 # run goes from there (`go`, with what the document says). Then the runtime that carries it out.
 # `retry(3)` does the unit up to three more times, and only then what stands behind `then`.
+# `inputs` are variables of each command, and stand in texts as `{{NAME}}`.
 
 
 def runbook(about, unit, go, retry, complete, stop, ask):
     about("Tagged release",
         name="tagged-release",
         source="examples/tagged-release.runbook.md",
-        texts={"VERSION": None, "CHANNEL": None},
         inputs=[
             {
                 "name": "VERSION",
@@ -41,29 +41,21 @@ def runbook(about, unit, go, retry, complete, stop, ask):
 
     unit("1", "Is {{VERSION}} a new version?", at=42,
         bash='mkdir -p releases && [ ! -e "releases/$VERSION" ]',
-        texts={"VERSION": "VERSION", "CHANNEL": "CHANNEL"},
-        placeholders={"{{VERSION}}": ["VERSION", "", "", "{{VERSION}}"]},
         on_pass=go("2"),
-        on_fail=stop("Version {{VERSION}} has been released before", placeholders={"{{VERSION}}": ["VERSION", "", "", "{{VERSION}}"]}),
+        on_fail=stop("Version {{VERSION}} has been released before"),
     )
 
     unit("2", "Build {{VERSION}}", at=50,
         bash='echo "shop $VERSION" > package.txt && echo "built: $(cat package.txt)"',
-        texts={"VERSION": "VERSION", "CHANNEL": "CHANNEL"},
-        placeholders={"{{VERSION}}": ["VERSION", "", "", "{{VERSION}}"]},
         on_pass=go("3"),
-        on_fail=stop("The build of {{VERSION}} failed", placeholders={"{{VERSION}}": ["VERSION", "", "", "{{VERSION}}"]}),
+        on_fail=stop("The build of {{VERSION}} failed"),
     )
 
     ask("3", "Release {{VERSION}} to {{CHANNEL}}?", at=58,
         prompt="Look at `package.txt` and at the change log. Everybody in {{CHANNEL}} gets this version within an hour.",
         question="yes/no",
-        placeholders={
-            "{{VERSION}}": ["VERSION", "", "", "{{VERSION}}"],
-            "{{CHANNEL}}": ["CHANNEL", "", "", "{{CHANNEL}}"],
-        },
         on_yes=go("4", "CONTINUE"),
-        on_no=stop("Version {{VERSION}} was not approved, nothing was published", placeholders={"{{VERSION}}": ["VERSION", "", "", "{{VERSION}}"]}),
+        on_no=stop("Version {{VERSION}} was not approved, nothing was published"),
     )
 
     unit("4", "Publish {{VERSION}}", at=65,
@@ -71,10 +63,8 @@ def runbook(about, unit, go, retry, complete, stop, ask):
 mkdir -p "releases/$VERSION" && cp package.txt "releases/$VERSION/package.txt" &&
 echo "$VERSION" > "releases/$CHANNEL.txt" && echo "$CHANNEL is at $(cat "releases/$CHANNEL.txt")"
 """,
-        texts={"VERSION": "VERSION", "CHANNEL": "CHANNEL"},
-        placeholders={"{{VERSION}}": ["VERSION", "", "", "{{VERSION}}"]},
-        on_pass=complete("Version {{VERSION}} is in {{CHANNEL}}", placeholders={"{{VERSION}}": ["VERSION", "", "", "{{VERSION}}"], "{{CHANNEL}}": ["CHANNEL", "", "", "{{CHANNEL}}"]}),
-        on_fail=retry(2, then=stop("Version {{VERSION}} is approved but not published", placeholders={"{{VERSION}}": ["VERSION", "", "", "{{VERSION}}"]})),
+        on_pass=complete("Version {{VERSION}} is in {{CHANNEL}}"),
+        on_fail=retry(2, then=stop("Version {{VERSION}} is approved but not published")),
     )
 
 
@@ -91,7 +81,8 @@ from pathlib import Path
 
 # --- golden/shared/py/the-program-table.py
 # --- golden/shared/py/the-operator-s-part-of-a-program.py
-# --- golden/shared/py/the-table-of-a-program.py
+# --- golden/shared/py/the-table-of-a-program.10.py
+# --- golden/shared/py/what-goes-for-every-unit-of-a-runbook-with-inputs-and-values.py
 # --- golden/shared/py/the-meaning-of-a-program.3.py
 # --- golden/shared/py/the-journal.py
 # --- golden/shared/py/commands-that-outlive-a-runner-that-was-killed.py

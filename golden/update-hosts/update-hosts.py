@@ -12,15 +12,17 @@
 #
 # First the runbook: a call for each unit, the line of the document on which it stands (`at`), what it does, and where the
 # run goes from there (`go`, with what the document says). Then the runtime that carries it out.
+# `retry(3)` does the unit up to three more times, and only then what stands behind `then`.
 # `{N}` in a text is replaced by the number of the instance.
+# `inputs` and `values` are variables of each command, and stand in texts as `{{NAME}}`.
+# Each command may give all of the `values`, in the file that RDC_OUTPUT names.
 
 
-def runbook(about, unit, go, complete, stop):
+def runbook(about, unit, go, retry, complete, stop):
     about("Update the hosts",
         name="update-hosts",
         source="examples/update-hosts.runbook.md",
-        counters={"{N}": 1, "{N}.3 retries": 0},
-        texts={"HOSTS": None, "VERSION": None, "host": None},
+        counters={"{N}": 1},
         inputs=[
             {
                 "name": "HOSTS",
@@ -37,6 +39,7 @@ def runbook(about, unit, go, complete, stop):
                 "pattern": "[0-9]+\\.[0-9]+\\.[0-9]+",
             },
         ],
+        values=["host"],
     )
 
     # {N} Host {N}
@@ -46,10 +49,8 @@ set -- $HOSTS
 [ "$RDC_STEP_INSTANCE" -le $# ]
 """,
         variables={"RDC_STEP_INSTANCE": "{N}"},
-        texts={"HOSTS": "HOSTS", "VERSION": "VERSION", "host": "host"},
-        values=["host"],
-        on_pass=go("{N}.2", "CONTINUE", do=[["host", "keep", ["value", "host"]]]),
-        on_fail=go("Summary", "GOTO Summary", do=[["host", "keep", ["value", "host"]]]),
+        on_pass=go("{N}.2", "CONTINUE"),
+        on_fail=go("Summary", "GOTO Summary"),
     )
 
     unit("{N}.2", "Take host {N} of the list", at=64,
@@ -58,53 +59,36 @@ set -- $HOSTS
 shift "$((RDC_STEP_INSTANCE - 1))" && echo "host=$1" >> "$RDC_OUTPUT"
 """,
         variables={"RDC_STEP_INSTANCE": "{N}"},
-        texts={"HOSTS": "HOSTS", "VERSION": "VERSION", "host": "host"},
         placeholders={"{N}": "{N}"},
-        values=["host"],
-        on_pass=go("{N}.3", do=[["host", "keep", ["value", "host"]]]),
-        on_fail=stop("Host {N} of the list cannot be read", do=[["host", "keep", ["value", "host"]]], placeholders={"{N}": "{N}"}),
+        on_pass=go("{N}.3"),
+        on_fail=stop("Host {N} of the list cannot be read", placeholders={"{N}": "{N}"}),
     )
 
     unit("{N}.3", "Update {{host}}", at=73,
         bash='mkdir -p hosts && echo "$VERSION" > "hosts/$host" && echo "$host has $VERSION"',
-        attempt="{N}.3 retries",
         variables={"RDC_STEP_INSTANCE": "{N}"},
-        texts={"HOSTS": "HOSTS", "VERSION": "VERSION", "host": "host"},
-        placeholders={"{{host}}": ["host", "", "", "{{host}}"]},
-        values=["host"],
-        on_pass=go("{N}.4", do=[["host", "keep", ["value", "host"]], ["{N}.3 retries", "=", 0]]),
-        on_fail=[
-            go("{N}.3", "RETRY 1", when=[["{N}.3 retries", "<", 1]], do=[["host", "keep", ["value", "host"]], ["{N}.3 retries", "+", 1]]),
-            go("{N}.Leave_out", "GOTO {N}.Leave_out", do=[["host", "keep", ["value", "host"]], ["{N}.3 retries", "=", 0]]),
-        ],
+        on_pass=go("{N}.4"),
+        on_fail=retry(1, then=go("{N}.Leave_out", "GOTO {N}.Leave_out")),
     )
 
     unit("{N}.4", "Does {{host}} answer?", at=81,
         bash='[ "$(cat "hosts/$host")" = "$VERSION" ]',
         variables={"RDC_STEP_INSTANCE": "{N}"},
-        texts={"HOSTS": "HOSTS", "VERSION": "VERSION", "host": "host"},
-        placeholders={"{{host}}": ["host", "", "", "{{host}}"]},
-        values=["host"],
-        on_pass=go("{N}.1", "GOTO NEXT", do=[["host", "keep", ["value", "host"]], ["{N}", "+", 1]]),
-        on_fail=go("{N}.Leave_out", "GOTO {N}.Leave_out", do=[["host", "keep", ["value", "host"]]]),
+        on_pass=go("{N}.1", "GOTO NEXT", do=[["{N}", "+", 1]]),
+        on_fail=go("{N}.Leave_out", "GOTO {N}.Leave_out"),
     )
 
     unit("{N}.Leave_out", "Write down {{host}}", at=90,
         bash='echo "$host" >> left-out.txt',
         variables={"RDC_STEP_INSTANCE": "{N}"},
-        texts={"HOSTS": "HOSTS", "VERSION": "VERSION", "host": "host"},
-        placeholders={"{{host}}": ["host", "", "", "{{host}}"]},
-        values=["host"],
-        on_pass=go("{N}.1", "GOTO NEXT", do=[["host", "keep", ["value", "host"]], ["{N}", "+", 1]]),
-        on_fail=stop("{{host}} was not updated, and could not be written down", do=[["host", "keep", ["value", "host"]]], placeholders={"{{host}}": ["host", "", "", "{{host}}"]}),
+        on_pass=go("{N}.1", "GOTO NEXT", do=[["{N}", "+", 1]]),
+        on_fail=stop("{{host}} was not updated, and could not be written down"),
     )
 
     unit("Summary", at=99,
         bash="[ ! -s left-out.txt ]",
-        texts={"HOSTS": "HOSTS", "VERSION": "VERSION", "host": "host"},
-        values=["host"],
-        on_pass=complete("Every host has {{VERSION}}", do=[["host", "keep", ["value", "host"]]], placeholders={"{{VERSION}}": ["VERSION", "", "", "{{VERSION}}"]}),
-        on_fail=stop("Some hosts do not have {{VERSION}}: see left-out.txt", do=[["host", "keep", ["value", "host"]]], placeholders={"{{VERSION}}": ["VERSION", "", "", "{{VERSION}}"]}),
+        on_pass=complete("Every host has {{VERSION}}"),
+        on_fail=stop("Some hosts do not have {{VERSION}}: see left-out.txt"),
     )
 
 
@@ -121,7 +105,8 @@ from pathlib import Path
 
 # --- golden/shared/py/the-program-table.py
 # --- golden/shared/py/the-operator-s-part-of-a-program.py
-# --- golden/shared/py/the-table-of-a-program.5.py
+# --- golden/shared/py/the-table-of-a-program.10.py
+# --- golden/shared/py/what-goes-for-every-unit-of-a-runbook-with-inputs-and-values.py
 # --- golden/shared/py/the-meaning-of-a-program.2.py
 # --- golden/shared/py/the-journal.py
 # --- golden/shared/py/commands-that-outlive-a-runner-that-was-killed.py

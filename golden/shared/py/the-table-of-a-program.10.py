@@ -1,5 +1,6 @@
 # --- The table of a program, put together from the calls of its runbook.
 WAYS = {"on_pass": "pass", "on_fail": "fail", "on_yes": "pass", "on_no": "fail", "then": None, "otherwise": None}
+COMPLETES = []  # what adds to a table that all calls have been made for
 
 class Builder:  # The words of a runbook. Ways lead from a unit; of several, the first whose conditions hold is taken.
     def __init__(self):
@@ -17,9 +18,6 @@ class Builder:  # The words of a runbook. Ways lead from a unit; of several, the
         for key, value in settings.items():
             if key in WAYS:
                 ways += self._flat(WAYS[key], value)
-            elif key == "on":
-                for word, found in value.items() if isinstance(value, dict) else value:
-                    ways += self._flat(word, found)
             elif key in ("bash", "sh"):
                 unit.update(shell=key, command=unframed(value))
             else:
@@ -36,11 +34,14 @@ class Builder:  # The words of a runbook. Ways lead from a unit; of several, the
         if "end" in edge:
             edge["go"] = self._end(name, edge.pop("end"))
         return {key: value for key, value in edge.items() if value or key == "says"}
-    def end(self, name, result, message='', **settings):  # Add an end to which several ways lead, or one that leads on.
-        self.unit(name, task="end", result=result, **settings)
-        self.table["units"][name]["message"] = message
     def go(self, go, says='', when=(), do=()):  # Lead to a unit; `says` is what the document says.
         return {"go": go, "if": when, "do": do, "says": says}
+    def complete(self, message='', says='COMPLETE', when=(), do=(), **more):  # Lead to a good end.
+        return {**self.go("", says, when, do), "end": {"result": "complete", "message": message, **more}}
+    def stop(self, message='', says='STOP', when=(), do=(), **more):  # Lead to a bad end.
+        return {**self.go("", says, when, do), "end": {"result": "stop", "message": message, **more}}
+    def retry(self, times, says='', then=()):  # Lead to the unit itself again, so many times, and then on.
+        return [{"times": times, "says": says or f"RETRY {times}"}, then]
     def _flat(self, word, ways):  # Return ways one after the other, each with its outcome.
         return [(word, ways)] if isinstance(ways, dict) else [pair for way in ways for pair in self._flat(word, way)]
     def _end(self, name, end):  # Add an end that only one way leads to, and name it.
@@ -57,5 +58,7 @@ def built(runbook):  # Return the table of a runbook; a word that is not the bui
     builder, code = Builder(), runbook.__code__
     words = code.co_varnames[: code.co_argcount]
     runbook(*(getattr(builder, word, None) or functools.partial(builder.unit, task=word) for word in words))
+    for complete in COMPLETES:
+        complete(builder.table)
     return builder.table
 

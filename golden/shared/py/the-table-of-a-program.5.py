@@ -1,5 +1,6 @@
 # --- The table of a program, put together from the calls of its runbook.
 WAYS = {"on_pass": "pass", "on_fail": "fail", "on_yes": "pass", "on_no": "fail", "then": None, "otherwise": None}
+COMPLETES = []  # what adds to a table that all calls have been made for
 
 class Builder:  # The words of a runbook. Ways lead from a unit; of several, the first whose conditions hold is taken.
     def __init__(self):
@@ -55,5 +56,7 @@ def built(runbook):  # Return the table of a runbook; a word that is not the bui
     builder, code = Builder(), runbook.__code__
     words = code.co_varnames[: code.co_argcount]
     runbook(*(getattr(builder, word, None) or functools.partial(builder.unit, task=word) for word in words))
+    for complete in COMPLETES:
+        complete(builder.table)
     return builder.table
 

@@ -6,6 +6,8 @@ class Builder:  # The words of a runbook. Ways lead from a unit; of several, the
         self.table = {"registers": {}, "units": {}}
     def about(self, title, counters=None, texts=None, **facts):  # Say what the program is, and what it holds at first.
         self.table.update(title=title, registers={**(counters or {}), **(texts or {})}, **facts)
+    def group(self, name, **facts):  # Say what a run is told when it comes into a group.
+        self.table.setdefault("groups", {})[name] = {key: unframed(value) for key, value in facts.items()}
     def unit(self, name, title='', at='', task='shell', **settings):  # Add a unit.
         self.table.setdefault("entry", name)
         unit = self.table["units"].setdefault(name, {"title": title, "task": task, "edges": []})
@@ -31,15 +33,12 @@ class Builder:  # The words of a runbook. Ways lead from a unit; of several, the
         if "end" in edge:
             edge["go"] = self._end(name, edge.pop("end"))
         return {key: value for key, value in edge.items() if value or key == "says"}
-    def end(self, name, result, message='', **settings):  # Add an end to which several ways lead, or one that leads on.
-        self.unit(name, task="end", result=result, **settings)
-        self.table["units"][name]["message"] = message
     def go(self, go, says='', when=(), do=()):  # Lead to a unit; `says` is what the document says.
         return {"go": go, "if": when, "do": do, "says": says}
     def complete(self, message='', says='COMPLETE', when=(), do=(), **more):  # Lead to a good end.
         return {**self.go("", says, when, do), "end": {"result": "complete", "message": message, **more}}
-    def retry(self, times, says='', then=()):  # Lead to the unit itself again, so many times, and then on.
-        return [{"times": times, "says": says or f"RETRY {times}"}, then]
+    def stop(self, message='', says='STOP', when=(), do=(), **more):  # Lead to a bad end.
+        return {**self.go("", says, when, do), "end": {"result": "stop", "message": message, **more}}
     def _flat(self, word, ways):  # Return ways one after the other, each with its outcome.
         return [(word, ways)] if isinstance(ways, dict) else [pair for way in ways for pair in self._flat(word, way)]
     def _end(self, name, end):  # Add an end that only one way leads to, and name it.
