@@ -18,6 +18,8 @@ _KEYS = ("texts", "placeholders", "values", "edges")
 
 def without_common(table: Table) -> Table:
     """The table whose units say only what differs; `values` are those that go for all commands."""
+    if all(isinstance(initial, int) for initial in table["registers"].values()):
+        return table  # as most are: no texts, so nothing goes for every unit
     values = _common_values(table)
     names = [] if values is None else [*_inputs(table), *values]
     registers = {name: initial for name, initial in table["registers"].items() if name not in names}

@@ -13,7 +13,7 @@ from typing import Any
 from backends.python.effects import effect_table
 from backends.python.tasks import given
 from compiler.ir.edges import Effect, Reset
-from compiler.ir.program import Entering, Jump, Program, jumps_of, scope_members
+from compiler.ir.program import Entering, Jump, Program, plain_targets, scope_members
 from compiler.ir.tasks import Branch, End
 
 
@@ -22,14 +22,21 @@ def jumps(program: Program, resets: Collection[str]) -> dict[str, Any]:
 
     `to` has the jumps that do something else, `scopes` those that no edge resets.
     """
-    found = {name: _effective(jump) for name, jump in jumps_of(program).items()}
-    enter = _entered(program, found.values())
+    written = {jump.unit: _effective(jump) for jump in program.jumps}
+    enter = _entered(program, written.values())
     within = _inside(program, enter)
     expected = _expected(node.id for node in program.nodes if not isinstance(node.task, Branch | End))
     around: dict[str, tuple[Entering, ...]] = {}
     for group, inside in within.items():
         for name in inside:
             around[name] = (*around.get(name, ()), Entering(group, enter[group]))
+    doubtful = {
+        *written,
+        *around,
+        *(group.id for group in program.groups),
+    }  # to all other names the runtime goes itself
+    plain = plain_targets(program)
+    found = {name: written.get(name) or Jump(name, plain[name]) for name in (plain | written) if name in doubtful}
     told = {
         name: jump for name, jump in found.items() if jump != Jump(name, expected.get(name, ""), around.get(name, ()))
     }

@@ -6,17 +6,19 @@ from collections.abc import Iterator
 
 from compiler.frontends.rundown.jumps import afresh, jump
 from compiler.frontends.rundown.names import Frame, Unit
-from compiler.frontends.rundown.syntax import Dynamic, Step, Target
+from compiler.frontends.rundown.syntax import Dynamic, Step, Substep, Target
 from compiler.ir.program import Entering, Jump
 
 
 def operator_jumps(frame: Frame) -> Iterator[Jump]:
     """The jumps to the units of one inclusion that do more than go there, in document order."""
     for step in frame.steps:
+        inner = entering_step(frame, step)
         for unit in (Unit(step), *(Unit(step, substep) for substep in step.substeps)):
-            if unit.substep is None and unit.is_leaf and not frame.entering:
-                continue  # nearly all units are so, and a jump to them does nothing more
-            found = _jump(frame, step, unit)
+            entering = frame.entering if unit.substep is None or _keeps(unit.substep) else inner
+            if not entering and unit.is_leaf and not (unit.substep and _keeps(unit.substep)):
+                continue  # nearly all units are so: a jump to them does nothing more
+            found = _jump(frame, step, unit, entering)
             if found.all_effects:
                 yield found
 
@@ -27,9 +29,12 @@ def entering_step(frame: Frame, step: Step) -> tuple[Entering, ...]:
     return (*frame.entering, *((Entering(frame.id(Unit(step)), effects),) if effects else ()))
 
 
-def _jump(frame: Frame, step: Step, unit: Unit) -> Jump:
+def _keeps(substep: Substep) -> bool:
+    """Whether a jump to a substep keeps all of its step, wherever it comes from: that to the current `{n}` (M10)."""
+    return isinstance(substep.id, Dynamic)
+
+
+def _jump(frame: Frame, step: Step, unit: Unit, entering: tuple[Entering, ...]) -> Jump:
     target = Target(False, step.id, unit.substep.id if unit.substep else None, unit.syntax.span)
     arrival = jump(frame, step, target, inside=True)
-    keeps = unit.substep is None or isinstance(unit.substep.id, Dynamic)
-    entering = frame.entering if keeps else entering_step(frame, step)
     return Jump(frame.id(unit), arrival.target, entering, arrival.effects)
