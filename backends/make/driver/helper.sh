@@ -1,5 +1,5 @@
-# --- Module: what sh cannot say exactly is done by a program for python3 ----------------------------------------------
-# Writes down the program that does it.
+# --- Module: a program for python3 ------------------------------------------------------------------------------------
+# Writes down the program that does what sh cannot do exactly.
 prepare_helper() {
   command -v python3 > /dev/null || fail "there is no python3 on PATH, which this needs"
   python3 -I -c 'import sys; sys.exit(sys.version_info < (3, 9))' || fail "python3 is older than 3.9, which this needs"
