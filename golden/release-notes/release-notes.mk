@@ -103,7 +103,7 @@ define python_json
 endef
 
 define python_helper
-# --- golden/shared/mk/python-helper.mk
+# --- golden/shared/mk/python-helper.4.mk
 endef
 
 # --- The targets ---------------------------------------------------------------------------------------------------------
@@ -167,7 +167,7 @@ RDC_AGAIN = make$(if $(RDC_FOLDER), -C $(call RDC_WORD,$(RDC_FOLDER)))$(if $(RDC
 RDC_HINTS = rdc_begin=$(call RDC_QUOTED,$(RDC_AGAIN)) rdc_again=$(call RDC_QUOTED,$(RDC_AGAIN) )
 RDC_PLACES = rdc_state=$(RDC_STATE) rdc_prefix= rdc_file=$(call RDC_QUOTED,$(RDC_FILE))
 RDC_BEGINS = $(RDC_PLACES) $(RDC_HINTS)
-RDC_PARTS := RDC_MODULE_COUNTERS RDC_MODULE_TEXTS RDC_MODULE_FILES RDC_MODULE_WORDS RDC_MODULE_VALUES RDC_MODULE_INPUTS RDC_MODULE_CALLS
+RDC_PARTS := RDC_MODULE_COUNTERS RDC_MODULE_TEXTS RDC_MODULE_FILES RDC_MODULE_WORDS RDC_MODULE_VALUES RDC_MODULE_INPUTS RDC_MODULE_HELPER RDC_MODULE_LIMITS RDC_MODULE_CALLS
 export RDC = $(RDC_BEGINS)$(RDC_LINE)$(foreach part,RDC_DRIVER $(RDC_MORE) $(RDC_PARTS),$(value $(part))$(RDC_LINE))load; "$$@"
 define RDC_LINE
 
@@ -185,7 +185,9 @@ endef
 # --- golden/shared/mk/words-of-outcomes.mk
 # --- golden/shared/mk/values.mk
 # --- golden/shared/mk/inputs.mk
-# --- golden/shared/mk/agents.4.mk
+# --- golden/shared/mk/a-program-for-python3.mk
+# --- golden/shared/mk/time-limits.mk
+# --- golden/shared/mk/agents-and-tools.2.mk
 # --- golden/shared/mk/questions-for-pass-or-fail.mk
 # --- golden/shared/mk/the-operator.mk
 # --- golden/shared/mk/the-operator-s-jump.mk
