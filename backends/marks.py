@@ -30,10 +30,20 @@ class Marks:
             self._marks = {reference: f"{{{number}.{place}}}" for place, reference in enumerate(references, 1)}
 
     def _are_clear(self) -> bool:
-        """Whether a text with marks can be taken apart again, mark by mark."""
         marks = list(self._marks.values())
         if not all(marks) or any("\n" in mark for mark in marks) or len(marks) != len(set(marks)):
             return False
+        return self._are_clear_as(marks)
+
+    def are_clear_among(self, others: Mapping[str, Reference]) -> bool:
+        """Whether others may be marks in these texts too, and come first: none is one of these with another meaning."""
+        own = self.references
+        if any(own.get(mark, reference) != reference for mark, reference in others.items()):
+            return False
+        return self._are_clear_as([*others, *(mark for mark in own if mark not in others)])
+
+    def _are_clear_as(self, marks: list[str]) -> bool:
+        """Whether a text with marks can be taken apart again, mark by mark."""
         if not marks:
             return True
         pattern = re.compile(f"({'|'.join(map(re.escape, marks))})")

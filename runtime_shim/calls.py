@@ -1,30 +1,21 @@
-"""Calls for the script of a Makefile: agents and tools, and commands with a time limit (I11 to I14, I21)."""
+"""Calls of agents and tools for the script of a Makefile (I11 to I14)."""
 
 import json
 import os
-import shutil
-import signal
 import sys
-import threading
-import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Optional
 
 from runtime_shim.display import Display, clean
 from runtime_shim.exchange import Answered, Call, exchange
 from runtime_shim.helper import REQUESTS, keep
-from runtime_shim.leftover import end_groups, is_alive, started_at
+from runtime_shim.limited import end_left, running
 from runtime_shim.pairs import read_pairs
-from runtime_shim.process import Processes, in_words
-from runtime_shim.program import EXIT_INTERRUPTED, RefusedError, Table
+from runtime_shim.program import RefusedError, Table
 from runtime_shim.reading import decoded, in_json, joined_answer, joined_word
 from runtime_shim.search import searched_word
-from runtime_shim.signals import Interrupted, held_back
 
-TICK = 0.05  # seconds between two looks at whether the script still lives
-LATE, NOT_BEGUN, NOT_FOUND = 124, 126, 127  # exit codes by which the script knows how a command ended
 OURS = ("RDC_AGENT_GIVEN", "RDC_TOOLS_FILE")  # how the script says what make was given
 
 
@@ -61,80 +52,6 @@ def check(wanted: str) -> str:
     except RefusedError as error:
         return str(error)
     return ""
-
-
-# --- Processes --------------------------------------------------------------------------------------------------------
-
-
-@contextmanager
-def running(driver: str, left: str, display: Display) -> Iterator[Processes]:
-    """Let processes run until this one is told to end, or the script that drives it is gone.
-
-    `driver` is the process of the script, and `left` the file of what it has begun: what was left behind there by one
-    that was killed is ended first.
-    """
-    end_left(left)
-    for number in (signal.SIGINT, signal.SIGQUIT):  # a shell has what runs beside it ignore them
-        signal.signal(number, signal.SIG_DFL)
-    with held_back() as signals:
-        display.gives_up = signals.has_come
-        threading.Thread(target=end_with, args=(int(driver),), daemon=True).start()
-        try:
-            yield Processes(signals, os.isatty(0) and os.isatty(2), lambda group: begun(left, group))
-        except Interrupted:
-            sys.exit(EXIT_INTERRUPTED)
-
-
-def end_with(driver: int) -> None:
-    """End this process, and so all that it has begun, as soon as the script is gone."""
-    while os.getppid() == driver:
-        time.sleep(TICK)
-    os.kill(os.getpid(), signal.SIGTERM)
-
-
-def begun(left: str, group: int) -> None:
-    """Note a process, to be found again if this one is killed."""
-    with suppress(OSError), Path(left).open("a", encoding="utf-8") as file:
-        file.write(json.dumps({"pid": group, "since": started_at(group)}) + "\n")
-
-
-def _alive(left: str) -> list[Table]:
-    """Return the processes of a file that still run; none if it cannot be read."""
-    with suppress(OSError, ValueError, KeyError, TypeError):
-        return [found for found in map(json.loads, Path(left).read_text().splitlines()) if is_alive(found)]
-    return []
-
-
-def end_left(left: str) -> str:
-    """End the processes of a file that still run."""
-    end_groups(_alive(left))
-    with suppress(OSError):
-        Path(left).unlink()
-    return ""
-
-
-def living(left: str) -> str:
-    """Return the numbers of the processes of a file that still run."""
-    return ", ".join(str(found["pid"]) for found in _alive(left))
-
-
-def limited(driver: str, left: str, seconds: str, *words: str) -> str:
-    """Run a command with a time limit and end as it ends."""
-    path = shutil.which(words[0])
-    if path is None:
-        sys.exit(NOT_FOUND)
-    display = Display(sys.stderr)
-    with running(driver, left, display) as processes:
-        try:
-            group = processes.spawn(path, list(map(os.fsencode, words)), os.environb)
-        except OSError:
-            sys.exit(NOT_BEGUN)
-        (code,) = processes.watch([group], int(seconds))
-    end_left(left)
-    if code is None:
-        display.line(f"    {in_words(code)}")
-        sys.exit(LATE)
-    sys.exit(0 if code == 0 else 1)
 
 
 # --- Agents and tools -------------------------------------------------------------------------------------------------
@@ -249,4 +166,4 @@ def call_out(driver: str, left: str, order: str, registers: str, folder: str, ou
     return ""
 
 
-REQUESTS.update({"check": check, "limited": limited, "end": end_left, "living": living, "call": call_out})
+REQUESTS.update({"check": check, "call": call_out})

@@ -1,36 +1,18 @@
-"""What the shell of a Makefile cannot say exactly: the rules of inputs and the fields of answers (I8, I19)."""
+"""What the shell of a Makefile cannot say exactly: what it may ask for, and the answer to it."""
 
-import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Callable
 
-from runtime_shim.fitting import unfit
-from runtime_shim.reading import extracted
+REQUESTS: dict[str, Callable[..., str]] = {}
+"""What the script may ask for; each returns what is wrong, "" if nothing is. Modules add what they do."""
 
 
 def keep(path: str, text: str) -> None:
     """Write a file that has its name once it is whole."""
     Path(f"{path}.new").write_bytes(text.encode("utf-8", "replace"))
     Path(f"{path}.new").replace(path)
-
-
-def extract(answer: str, field: str, target: str) -> str:
-    """Keep a field of an answer; all three are files."""
-    text = Path(answer).read_bytes().decode("utf-8", "replace")
-    keep(target, extracted(text, Path(field).read_bytes().decode("utf-8")))
-    return ""
-
-
-def fits(rule: str, value: str) -> str:
-    """Return why a value breaks a rule; both are files."""
-    text = Path(value).read_bytes().decode("utf-8", "surrogateescape")
-    return unfit(text, *json.loads(Path(rule).read_bytes()))
-
-
-REQUESTS: dict[str, Callable[..., str]] = {"extract": extract, "fits": fits}
-"""What the script may ask for; each returns what is wrong, "" if nothing is. Other modules add to it."""
 
 
 def main(words: Sequence[str]) -> None:

@@ -63,6 +63,7 @@ def makefile(program: Program, options: MakeOptions) -> str:
         rules=[Rule(prefix + rule.slug, rule.unit, prefix + (rule.before or "begin")) for rule in rules],
         says=any(line.startswith(f"define {prefix}ask_") for unit in written for line in unit.lines),
         units=written,
+        shares=bool(units.shared),
         table=[*units.words.blocks(), *table, *_spaced(needs.texts(prefix))],
         identity=_identity(program),
         state=state,

@@ -22,6 +22,10 @@ OF_VERBS = ("resume", "status", "help", "alone", "clearing")
 """The modules that are handed over for what make is told to do; the others are for what a program has."""
 
 
+_SIMPLE = {Feature.COMMANDS, Feature.QUESTIONS, Feature.TIMEOUTS, Feature.DELAYS, Feature.CONSTANTS, Feature.SECRETS}
+"""What takes no texts and values from one unit to another."""
+
+
 @dataclass(frozen=True, slots=True)
 class Part:
     """A constant text: the line above it, the name of its block, and the text."""
@@ -48,10 +52,10 @@ class Needs:
 
     @property
     def is_simple(self) -> bool:
-        """Whether commands, verdicts, counters and the numbers of instances are all that the program has."""
+        """Whether the program has no more than commands, verdicts, counters, numbers of instances, and settings."""
         references = (item for node in self.program.nodes for text in texts_of(node) for item in text.references)
         return (
-            features_of(self.program) <= {Feature.COMMANDS, Feature.QUESTIONS}
+            features_of(self.program) <= _SIMPLE
             and instances_alone(self.program)
             and not any(item.before or item.after or re.search("[0-9 =]", item.written) for item in references)
         )
@@ -64,15 +68,19 @@ class Needs:
             "choices": any(not is_unit(node) for node in units.shown),
             "counters": is_rich or self.has_times or len(units.own) < len(self.program.registers),
             "retries": any(node.retries for node in self.program.nodes),
+            "shared": bool(units.shared),
             "marks": self.is_simple and needs_texts(self.program),
             "texts": is_rich,
-            "files": is_rich,
+            "files": is_rich or self.needs_helper or bool(self.program.secrets),
             "asks": asks,
             "words": is_rich,
             "values": is_rich,
+            "constants": any(node.constants for node in self.program.nodes),
             "inputs": bool(self.program.inputs),
             "questions": asks and is_rich,
-            "calls": self.has(Agent, Parallel, Tool) or self.needs_helper,
+            "helper": self.needs_helper,
+            "limits": self._has_timeouts or self._has_calls,
+            "calls": self._has_calls,
             "times": self.has_times,
             "secrets": bool(self.program.secrets),
         }
@@ -88,15 +96,20 @@ class Needs:
         return any(isinstance(node.task, Shell) and node.settings.timeout for node in self.program.nodes)
 
     @property
-    def _calls(self) -> bool:
-        return self._has_timeouts or self.has(Agent, Tool, Parallel)
+    def _has_calls(self) -> bool:
+        return self.has(Agent, Tool, Parallel)
+
+    @property
+    def _has_fields(self) -> bool:
+        """Whether fields are taken out of answers, or inputs have rules."""
+        effects = (effect for node in self.program.nodes for edge in node.edges for effect in edge.effects)
+        extracts = any(isinstance(effect, Keep) and effect.extract is not None for effect in effects)
+        return extracts or any(declared.pattern is not None for declared in self.program.inputs)
 
     @property
     def needs_helper(self) -> bool:
         """Whether the Makefile needs python3: for what sh cannot say exactly."""
-        effects = (effect for node in self.program.nodes for edge in node.edges for effect in edge.effects)
-        extracts = any(isinstance(effect, Keep) and effect.extract is not None for effect in effects)
-        return self._calls or extracts or any(declared.pattern is not None for declared in self.program.inputs)
+        return self._has_timeouts or self._has_calls or self._has_fields
 
     @property
     def calls_others(self) -> bool:
@@ -106,6 +119,10 @@ class Needs:
     @cached_property
     def _wanted(self) -> str:
         return wanted(optimise(self.program))
+
+    @property
+    def _helper(self) -> str:
+        return helper(fields=self._has_fields, limits=self._has_timeouts, calls=self._has_calls)
 
     def has(self, *kinds: type) -> bool:
         """Whether the program has a task of one of some kinds."""
@@ -119,4 +136,4 @@ class Needs:
         if self.program.inputs or (self.has(Ask, Gate) and not self.is_simple):
             yield from define(prefix, "python_json", json_lines())
         if self.needs_helper:
-            yield from define(prefix, "python_helper", helper(self._calls))
+            yield from define(prefix, "python_helper", self._helper)

@@ -5,7 +5,7 @@ What else the driver has to know of them stands together in RDC_UNITS, a line fo
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import assert_never
@@ -13,6 +13,8 @@ from typing import assert_never
 from backends.make.blocks import Words, define
 from backends.make.identifiers import Identifiers
 from backends.make.inputs import input_rows
+from backends.make.keeping import Kept, kept_always, without
+from backends.make.shared import Shared, shared
 from backends.make.texts import comment, visible, visible_lines
 from backends.make.transitions import Transitions, own_retries
 from backends.marks import NO_MARKS, Marks
@@ -21,7 +23,7 @@ from backends.shell.calls import call_of
 from compiler.ir.edges import value_names
 from compiler.ir.program import Node, Program, texts_of
 from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Tool, alphabet, no_answer
-from compiler.ir.texts import Text, joined
+from compiler.ir.texts import Reference, Text, joined
 from compiler.ir.variables import INSTANCES
 
 WIDTH = 120
@@ -57,12 +59,28 @@ class Units:
     @cached_property
     def own(self) -> dict[str, str]:
         """The counter of each unit that counts its own retries alone."""
-        return own_retries(self.program)
+        return own_retries(self._bare)
+
+    @cached_property
+    def kept(self) -> Kept:
+        """What the driver keeps after each outcome of a command by itself."""
+        return kept_always(self.program)
+
+    @cached_property
+    def _bare(self) -> Program:
+        """The program without what the driver does by itself."""
+        return without(self.program, self.kept)
+
+    @cached_property
+    def shared(self) -> Shared:
+        """What units have in common, where commands take or give values."""
+        said = [self._values(node) for node in self.shown if isinstance(node.task, Shell)]
+        return shared(said, map(self.marks, self.shown)) if any(said) else Shared()
 
     @cached_property
     def transitions(self) -> Transitions:
         """Where the run goes."""
-        return Transitions(self.program, self.names, self.words, self.own)
+        return Transitions(self._bare, self.names, self.words, self.own)
 
     @cached_property
     def shown(self) -> list[Node]:
@@ -88,7 +106,9 @@ class Units:
         if call := call_of(node, {name: self.names.file(name) for name in self.names.registers}, self.names.tokens):
             yield from define(self.prefix, f"call_{name}", call)
         if not self.has_rules:
-            yield from define(self.prefix, f"after_{name}", self.transitions.text(node, marks))
+            yield from define(
+                self.prefix, f"after_{name}", self.transitions.text(self.transitions.nodes[node.id], marks)
+            )
 
     def _texts(self, node: Node, marks: Marks) -> Iterator[tuple[str, str]]:
         match node.task:
@@ -111,19 +131,23 @@ class Units:
 
     def marks(self, node: Node) -> Marks:
         """The marks for references in the texts of a node, and in what the ends say that follow."""
+        found = self._said(node)
+        return Marks(found) if any(text.references for text in found) else NO_MARKS
+
+    def _said(self, node: Node) -> list[Text]:
         nodes = self.transitions.nodes
         ends = (nodes[edge.target] for edge in node.edges)
         messages = (end.task.message for end in ends if isinstance(end.task, End) and not end.edges)
         texts = () if isinstance(node.task, Tool) else texts_of(node)
-        found = [*texts, node.title, *messages]
-        return Marks(found) if any(text.references for text in found) else NO_MARKS
+        return [*texts, node.title, *messages]
 
     # --- RDC_UNITS ----------------------------------------------------------------------------------------------------
 
     def table(self) -> str:
         """The text of RDC_UNITS: the unit with which a run begins is the first."""
         listed = sorted(self.shown, key=lambda node: node.id != self.program.entry)
-        return "\n".join(line for node in listed for line in self._row(node))
+        common = [*self.shared.rows, *self._mark_rows(self.shared.marks)]
+        return "\n".join([*(f"all {row}" for row in common), *(line for node in listed for line in self._row(node))])
 
     def values(self) -> str:
         """The text of RDC_VALUES: counters, values and inputs, and where a run begins and ends."""
@@ -153,35 +177,64 @@ class Units:
         yield f"unit {name} {_kind(node)} {self.words.quoted(title)}{known_as}"
         if node.retries and node.id not in self.own:
             yield f"  attempts {self.names.registers[node.retries]}"
+        yield from (f"  {row}" for row in self._differs(node, marks))
+
+    def _differs(self, node: Node, marks: Marks) -> Iterator[str]:
+        """What a unit says besides what it has in common with others; all of it, if it lacks some of that."""
+        rows = self._values(node) if isinstance(node.task, Shell) else None
+        common = self.shared if self.shared.fits(rows, Marks(self._said(node))) else Shared()
+        if common != self.shared:
+            yield "only"
+        said = [*self._variables(node), *self._constants(node)]
+        said += self._mark_rows({mark: found for mark, found in marks.references.items() if mark not in common.marks})
+        said += self._details(node)
+        yield from (row for row in said if rows is None or row not in common.rows)
+
+    def _variables(self, node: Node) -> Iterator[str]:
         for variable in node.variables:
             if is_unit(node):
-                yield f"  variable {variable.name} {self.names.registers[variable.register]}"
+                yield f"variable {variable.name} {self.names.registers[variable.register]}"
+
+    def _constants(self, node: Node) -> Iterator[str]:
         for constant in node.constants:
             if is_unit(node):
-                yield f"  constant {constant.name} {self.words.quoted(constant.value)}"
-        for mark, reference in marks.references.items():
+                yield f"constant {constant.name} {self.words.quoted(constant.value)}"
+
+    def _mark_rows(self, marks: Mapping[str, Reference]) -> Iterator[str]:
+        for mark, reference in marks.items():
             register = self.names.registers[reference.register]
             around = (reference.before, reference.after, reference.missing)
             said = "".join(f" {self.words.quoted(text)}" for text in around) if any(around) else ""
-            yield f"  mark {self.words.quoted(mark)} {register}{said}"
-        yield from self._details(node)
+            yield f"mark {self.words.quoted(mark)} {register}{said}"
+
+    def _values(self, node: Node) -> list[str]:
+        """What a command says of inputs and values, those aside that tell the number of an instance."""
+        rows = zip(node.variables, self._variables(node), strict=True)
+        return [*(row for variable, row in rows if variable.name not in INSTANCES), *self._gives(node)]
+
+    def _gives(self, node: Node) -> Iterator[str]:
+        registers = self.names.registers
+        if node.id in self.kept:
+            pairs = ((keep.name, registers[keep.slot]) for keep in self.kept[node.id])
+            yield f"keeps {' '.join(name if name == slot else f'{name}={slot}' for name, slot in pairs)}"
+        elif isinstance(node.task, Shell) and value_names(node.edges):
+            yield f"gives {' '.join(value_names(node.edges))}"
 
     def _details(self, node: Node) -> Iterator[str]:
         """What belongs to units of some kinds."""
         if isinstance(node.task, Agent | Parallel | Tool) or (isinstance(node.task, Ask) and node.task.options):
-            yield f"  may_say {' '.join(self.names.tokens.get(word, word) for word in alphabet(node.task))}"
+            yield f"may_say {' '.join(self.names.tokens.get(word, word) for word in alphabet(node.task))}"
         if isinstance(node.task, Agent | Parallel | Tool):
-            yield f"  no_answer {no_answer(node.task)}"
+            yield f"no_answer {no_answer(node.task)}"
         if isinstance(node.task, Parallel):
-            yield f"  entries {' '.join(f'_{index}' for index, _ in enumerate(node.task.entries))}"
+            yield f"entries {' '.join(f'_{index}' for index, _ in enumerate(node.task.entries))}"
         if isinstance(node.task, Agent):
-            yield "  entries -"
-        if isinstance(node.task, Shell) and value_names(node.edges):
-            yield f"  gives {' '.join(value_names(node.edges))}"
+            yield "entries -"
+        yield from self._gives(node)
         if isinstance(node.task, Shell) and node.settings.timeout:
-            yield f"  timeout {node.settings.timeout}"
+            yield f"timeout {node.settings.timeout}"
         if node.settings.delay and node.retries:
-            yield f"  delay {node.settings.delay} {node.settings.backoff}"
+            yield f"delay {node.settings.delay} {node.settings.backoff}"
 
     def _whole(self) -> Iterator[str]:
         if self.program.limit is not None:

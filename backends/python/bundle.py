@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from functools import cache
 from textwrap import wrap
@@ -101,6 +101,13 @@ def runner_bundle(program: Table) -> Runtime:
 def bundled(names: Iterable[str]) -> str:
     """These modules, whole and with types, as one text, each after those that it imports."""
     return _runtime(tuple(names), None).text
+
+
+def reduced(names: Iterable[str], has: Collection[str]) -> str:
+    """What `main` can reach of these modules, of statements that are for a feature those that are for one of these."""
+    names = tuple(names)
+    lacking = frozenset[str]().union(*map(named_features, names)).difference(has)
+    return _runtime(names, frozenset({"main", "sys"}), lacking).text
 
 
 @cache

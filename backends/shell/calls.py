@@ -6,21 +6,22 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from backends.python.bundle import bundled
+from backends.python.bundle import bundled, reduced
 from compiler.ir.answers import usual_seconds
 from compiler.ir.program import Node, Program
 from compiler.ir.tasks import Agent, Parallel, Tool
 from compiler.ir.texts import Text
 
-_READ = ["fitting", "reading", "helper"]
-_CALL = ["program", "signals", "display", "files", "pairs", "leftover", "process"]
-"""The modules of the helper: those that it always has, and those for calls."""
+_FIELDS = ("helper", "fitting", "reading", "fields")
+_LIMITED = ("helper", "program", "signals", "display", "leftover", "process", "limited")
+_CALLS = (*_LIMITED, "files", "pairs", "reading", "exchange", "search", "calls")
+"""The modules of the helper for the rules of inputs and the fields of answers, for time limits, and for calls."""
 
 
-def helper(calls: bool) -> str:
-    """The helper. It is the very code of the Python target; that for calls is left out where nothing is called."""
-    modules = [*_CALL, "fitting", "reading", "exchange", "search", "helper", "calls"] if calls else _READ
-    return bundled(modules) + "\n\nmain(sys.argv[1:])"
+def helper(*, fields: bool, limits: bool, calls: bool) -> str:
+    """The helper: the very code of the Python target, of which it has what it needs."""
+    chosen = [*(_LIMITED if limits else ()), *(_CALLS if calls else ()), *(_FIELDS if fields else ())]
+    return reduced(dict.fromkeys(chosen), {"timed", *(["talks"] if calls else [])}) + "\n\nmain(sys.argv[1:])"
 
 
 def json_lines() -> str:

@@ -22,8 +22,8 @@ mkdir -p cluster && cd cluster || exit 1
 echo "old_primary=$(cat primary)" >> "$RDC_OUTPUT"
 endef
 define after_1
-pass) keep_value old_primary old_primary; keep_value new_primary new_primary; go 2 ;;
-fail) keep_value old_primary old_primary; keep_value new_primary new_primary; STOP 'The cluster cannot be read' ;;
+pass) go 2 ;;
+fail) STOP 'The cluster cannot be read' ;;
 endef
 
 # 2. Which replica has the least lag?                                           examples/database-failover.runbook.md:47
@@ -32,8 +32,8 @@ best=$(sort -k 2 -n cluster/replicas | head -n 1 | cut -d ' ' -f 1) && [ -n "$be
 echo "new_primary=$best" >> "$RDC_OUTPUT" && echo "$best has the least lag"
 endef
 define after_2
-pass) keep_value old_primary old_primary; keep_value new_primary new_primary; go 3 ;;
-fail) keep_value old_primary old_primary; keep_value new_primary new_primary; STOP 'No replica can take over from {{old_primary}}' ;;
+pass) go 3 ;;
+fail) STOP 'No replica can take over from {{old_primary}}' ;;
 endef
 
 # 3. Make {{new_primary}} the primary?                                          examples/database-failover.runbook.md:56
@@ -50,8 +50,8 @@ define do_4
 echo "$new_primary" > cluster/primary
 endef
 define after_4
-pass) keep_value old_primary old_primary; keep_value new_primary new_primary; go 5 ;;
-fail) keep_value old_primary old_primary; keep_value new_primary new_primary; GOTO Back ;;
+pass) go 5 ;;
+fail) GOTO Back ;;
 endef
 
 # 5. Do the clients follow?                                                     examples/database-failover.runbook.md:71
@@ -59,8 +59,8 @@ define do_5
 echo "host=$new_primary" > cluster/clients.conf && grep -q "=$new_primary\$" cluster/clients.conf
 endef
 define after_5
-pass) keep_value old_primary old_primary; keep_value new_primary new_primary; COMPLETE '{{new_primary}} is the primary; repair {{old_primary}}' ;;
-fail) keep_value old_primary old_primary; keep_value new_primary new_primary; GOTO Back ;;
+pass) COMPLETE '{{new_primary}} is the primary; repair {{old_primary}}' ;;
+fail) GOTO Back ;;
 endef
 
 # Back to {{old_primary}}                                                       examples/database-failover.runbook.md:80
@@ -68,41 +68,24 @@ define do_Back
 echo "$old_primary" > cluster/primary && echo "host=$old_primary" > cluster/clients.conf
 endef
 define after_Back
-pass) keep_value old_primary old_primary; keep_value new_primary new_primary; STOP '{{new_primary}} did not take over, {{old_primary}} is the primary again' ;;
-fail) keep_value old_primary old_primary; keep_value new_primary new_primary; STOP 'The cluster has no primary: call the database team' ;;
+pass) STOP '{{new_primary}} did not take over, {{old_primary}} is the primary again' ;;
+fail) STOP 'The cluster has no primary: call the database team' ;;
 endef
 
 # Which units there are, and what else is known of them; the run begins with the first.
+# A line `all` holds for each command, a mark for each unit; what a command `keeps`, it keeps after each outcome.
 define RDC_UNITS
+all variable old_primary old_primary
+all variable new_primary new_primary
+all keeps old_primary new_primary
+all mark '{{old_primary}}' old_primary '' '' '{{old_primary}}'
+all mark '{{new_primary}}' new_primary '' '' '{{new_primary}}'
 unit 1 bash 'Which server is the primary?'
-  variable old_primary old_primary
-  variable new_primary new_primary
-  gives old_primary new_primary
 unit 2 bash 'Which replica has the least lag?'
-  variable old_primary old_primary
-  variable new_primary new_primary
-  mark '{{old_primary}}' old_primary '' '' '{{old_primary}}'
-  gives old_primary new_primary
 unit 3 yes_no 'Make {{new_primary}} the primary?'
-  mark '{{new_primary}}' new_primary '' '' '{{new_primary}}'
-  mark '{{old_primary}}' old_primary '' '' '{{old_primary}}'
 unit 4 bash 'Promote {{new_primary}}'
-  variable old_primary old_primary
-  variable new_primary new_primary
-  mark '{{new_primary}}' new_primary '' '' '{{new_primary}}'
-  gives old_primary new_primary
 unit 5 bash 'Do the clients follow?'
-  variable old_primary old_primary
-  variable new_primary new_primary
-  mark '{{new_primary}}' new_primary '' '' '{{new_primary}}'
-  mark '{{old_primary}}' old_primary '' '' '{{old_primary}}'
-  gives old_primary new_primary
 unit Back bash 'to {{old_primary}}'
-  variable old_primary old_primary
-  variable new_primary new_primary
-  mark '{{old_primary}}' old_primary '' '' '{{old_primary}}'
-  mark '{{new_primary}}' new_primary '' '' '{{new_primary}}'
-  gives old_primary new_primary
 endef
 
 define RDC_VALUES
@@ -176,7 +159,7 @@ RDC_AGAIN = make$(if $(RDC_FOLDER), -C $(call RDC_WORD,$(RDC_FOLDER)))$(if $(RDC
 RDC_HINTS = rdc_begin=$(call RDC_QUOTED,$(RDC_AGAIN)) rdc_again=$(call RDC_QUOTED,$(RDC_AGAIN) )
 RDC_PLACES = rdc_state=$(RDC_STATE) rdc_prefix= rdc_file=$(call RDC_QUOTED,$(RDC_FILE))
 RDC_BEGINS = $(RDC_PLACES) $(RDC_HINTS)
-RDC_PARTS := RDC_MODULE_COUNTERS RDC_MODULE_TEXTS RDC_MODULE_FILES RDC_MODULE_ASKS RDC_MODULE_WORDS RDC_MODULE_VALUES RDC_MODULE_QUESTIONS
+RDC_PARTS := RDC_MODULE_COUNTERS RDC_MODULE_SHARED RDC_MODULE_TEXTS RDC_MODULE_FILES RDC_MODULE_ASKS RDC_MODULE_WORDS RDC_MODULE_VALUES RDC_MODULE_QUESTIONS
 export RDC = $(RDC_BEGINS)$(RDC_LINE)$(foreach part,RDC_DRIVER $(RDC_MORE) $(RDC_PARTS),$(value $(part))$(RDC_LINE))load; "$$@"
 define RDC_LINE
 
@@ -189,6 +172,7 @@ endef
 # --- golden/shared/mk/one-unit-alone.mk
 # --- golden/shared/mk/runs-that-are-no-more.mk
 # --- golden/shared/mk/counters.mk
+# --- golden/shared/mk/what-units-have-in-common.mk
 # --- golden/shared/mk/texts.mk
 # --- golden/shared/mk/files-of-a-run.mk
 # --- golden/shared/mk/questions-for-pass-or-fail.mk

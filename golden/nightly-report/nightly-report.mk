@@ -136,7 +136,7 @@ RDC_AGAIN = make$(if $(RDC_FOLDER), -C $(call RDC_WORD,$(RDC_FOLDER)))$(if $(RDC
 RDC_HINTS = rdc_begin=$(call RDC_QUOTED,$(RDC_AGAIN)) rdc_again=$(call RDC_QUOTED,$(RDC_AGAIN) )
 RDC_PLACES = rdc_state=$(RDC_STATE) rdc_prefix= rdc_file=$(call RDC_QUOTED,$(RDC_FILE))
 RDC_BEGINS = $(RDC_PLACES) $(RDC_HINTS)
-RDC_PARTS := RDC_MODULE_COUNTERS RDC_MODULE_RETRIES RDC_MODULE_TEXTS RDC_MODULE_FILES RDC_MODULE_WORDS RDC_MODULE_VALUES RDC_MODULE_CALLS RDC_MODULE_TIMES RDC_MODULE_SECRETS
+RDC_PARTS := RDC_MODULE_COUNTERS RDC_MODULE_RETRIES RDC_MODULE_FILES RDC_MODULE_CONSTANTS RDC_MODULE_HELPER RDC_MODULE_LIMITS RDC_MODULE_TIMES RDC_MODULE_SECRETS
 export RDC = $(RDC_BEGINS)$(RDC_LINE)$(foreach part,RDC_DRIVER $(RDC_MORE) $(RDC_PARTS),$(value $(part))$(RDC_LINE))load; "$$@"
 define RDC_LINE
 
@@ -149,12 +149,16 @@ endef
 # --- golden/shared/mk/one-unit-alone.mk
 # --- golden/shared/mk/runs-that-are-no-more.mk
 # --- golden/shared/mk/counters.mk
+<<<<<<< HEAD
 # --- golden/shared/mk/attempts-at-a-unit.mk
 # --- golden/shared/mk/texts.mk
+=======
+# --- golden/shared/mk/attempts-at-a-unit.2.mk
+>>>>>>> m13
 # --- golden/shared/mk/files-of-a-run.mk
-# --- golden/shared/mk/words-of-outcomes.mk
-# --- golden/shared/mk/values.mk
-# --- golden/shared/mk/agents.mk
+# --- golden/shared/mk/environment-variables-of-a-unit-s-own.mk
+# --- golden/shared/mk/a-program-for-python3.mk
+# --- golden/shared/mk/time-limits.mk
 # --- golden/shared/mk/delays-and-limits.mk
 # --- golden/shared/mk/secrets.mk
 

@@ -50,7 +50,7 @@ define do_count
 echo "words=$(printf '%s' "$DRAFT" | wc -w | tr -d ' ')" >> "$RDC_OUTPUT"
 endef
 define after_count
-pass | fail) keep_value words words; to ask ;;
+pass | fail) to ask ;;
 endef
 
 # ask Shall it be sent?                                                    examples/programs/review-loop.program.json:64
@@ -65,6 +65,7 @@ no) STOP 'Somebody did not want it' 'to kept' ;;
 endef
 
 # Which units there are, and what else is known of them; the run begins with the first.
+# A line `all` holds for each command, a mark for each unit; what a command `keeps`, it keeps after each outcome.
 define text_1
 
 
@@ -74,6 +75,7 @@ The last draft was sent back:
 endef
 
 define RDC_UNITS
+all mark '{draft}' draft
 unit write agents 'Write a draft'
   mark '{task}' task
   mark '{remarks}' remarks "$rdc_text_1" '' ''
@@ -81,15 +83,13 @@ unit write agents 'Write a draft'
   no_answer fail
   entries -
 unit review agents 'Review the draft'
-  mark '{draft}' draft
   may_say GOOD AGAIN none invalid ambiguous failed
   no_answer failed
   entries -
 unit count bash 'Count the words'
   variable DRAFT draft
-  gives words
+  keeps words
 unit ask confirm 'Shall it be sent?'
-  mark '{draft}' draft
   mark '{words}' words '' '' 'some'
   mark '{rounds}' rounds
 endef
@@ -120,7 +120,7 @@ define python_json
 endef
 
 define python_helper
-# --- golden/shared/mk/python-helper.mk
+# --- golden/shared/mk/python-helper.4.mk
 endef
 
 # --- The targets ---------------------------------------------------------------------------------------------------------
@@ -185,7 +185,7 @@ RDC_AGAIN = make$(if $(RDC_FOLDER), -C $(call RDC_WORD,$(RDC_FOLDER)))$(if $(RDC
 RDC_HINTS = rdc_begin=$(call RDC_QUOTED,$(RDC_AGAIN)) rdc_again=$(call RDC_QUOTED,$(RDC_AGAIN) )
 RDC_PLACES = rdc_state=$(RDC_STATE) rdc_prefix= rdc_file=$(call RDC_QUOTED,$(RDC_FILE))
 RDC_BEGINS = $(RDC_PLACES) $(RDC_HINTS)
-RDC_PARTS := RDC_MODULE_COUNTERS RDC_MODULE_TEXTS RDC_MODULE_FILES RDC_MODULE_ASKS RDC_MODULE_WORDS RDC_MODULE_VALUES RDC_MODULE_INPUTS RDC_MODULE_QUESTIONS RDC_MODULE_CALLS RDC_MODULE_TIMES
+RDC_PARTS := RDC_MODULE_COUNTERS RDC_MODULE_SHARED RDC_MODULE_TEXTS RDC_MODULE_FILES RDC_MODULE_ASKS RDC_MODULE_WORDS RDC_MODULE_VALUES RDC_MODULE_INPUTS RDC_MODULE_QUESTIONS RDC_MODULE_HELPER RDC_MODULE_LIMITS RDC_MODULE_CALLS RDC_MODULE_TIMES
 export RDC = $(RDC_BEGINS)$(RDC_LINE)$(foreach part,RDC_DRIVER $(RDC_MORE) $(RDC_PARTS),$(value $(part))$(RDC_LINE))load; "$$@"
 define RDC_LINE
 
@@ -198,12 +198,14 @@ endef
 # --- golden/shared/mk/one-unit-alone.mk
 # --- golden/shared/mk/runs-that-are-no-more.mk
 # --- golden/shared/mk/counters.mk
+# --- golden/shared/mk/what-units-have-in-common.mk
 # --- golden/shared/mk/texts.mk
 # --- golden/shared/mk/files-of-a-run.mk
 # --- golden/shared/mk/questions-for-pass-or-fail.mk
 # --- golden/shared/mk/words-of-outcomes.mk
 # --- golden/shared/mk/values.mk
 # --- golden/shared/mk/inputs.mk
+<<<<<<< HEAD
 # --- golden/shared/mk/questions-for-texts-and-options.mk
 # --- golden/shared/mk/agents.mk
 # --- golden/shared/mk/delays-and-limits.mk
@@ -227,6 +229,13 @@ endif
 RDC_RUNS := $(RDC_PARTS) RDC_MODULE_OPERATOR
 RDC_RUNS += $(if $(call RDC_GETS,NOTIFY),RDC_MODULE_NOTICE)
 RDC_PARTS = $(RDC_RUNS)
+=======
+# --- golden/shared/mk/questions-for-texts-and-options.2.mk
+# --- golden/shared/mk/a-program-for-python3.mk
+# --- golden/shared/mk/time-limits.mk
+# --- golden/shared/mk/agents-and-tools.mk
+# --- golden/shared/mk/delays-and-limits.2.mk
+>>>>>>> m13
 # --- golden/shared/mk/the-operator.mk
 # --- golden/shared/mk/the-operator-s-jump.mk
 # --- golden/shared/mk/what-was-done-and-by-whom-runs-beside-each-other.mk

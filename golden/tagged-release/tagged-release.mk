@@ -54,23 +54,16 @@ fail) retry 2 || STOP 'Version {{VERSION}} is approved but not published' ;;
 endef
 
 # Which units there are, and what else is known of them; the run begins with the first.
+# A line `all` holds for each command, a mark for each unit; what a command `keeps`, it keeps after each outcome.
 define RDC_UNITS
+all variable VERSION VERSION
+all variable CHANNEL CHANNEL
+all mark '{{VERSION}}' VERSION '' '' '{{VERSION}}'
+all mark '{{CHANNEL}}' CHANNEL '' '' '{{CHANNEL}}'
 unit 1 bash 'Is {{VERSION}} a new version?'
-  variable VERSION VERSION
-  variable CHANNEL CHANNEL
-  mark '{{VERSION}}' VERSION '' '' '{{VERSION}}'
 unit 2 bash 'Build {{VERSION}}'
-  variable VERSION VERSION
-  variable CHANNEL CHANNEL
-  mark '{{VERSION}}' VERSION '' '' '{{VERSION}}'
 unit 3 yes_no 'Release {{VERSION}} to {{CHANNEL}}?'
-  mark '{{VERSION}}' VERSION '' '' '{{VERSION}}'
-  mark '{{CHANNEL}}' CHANNEL '' '' '{{CHANNEL}}'
 unit 4 bash 'Publish {{VERSION}}'
-  variable VERSION VERSION
-  variable CHANNEL CHANNEL
-  mark '{{VERSION}}' VERSION '' '' '{{VERSION}}'
-  mark '{{CHANNEL}}' CHANNEL '' '' '{{CHANNEL}}'
 endef
 
 define RDC_VALUES
@@ -154,7 +147,7 @@ RDC_AGAIN = make$(if $(RDC_FOLDER), -C $(call RDC_WORD,$(RDC_FOLDER)))$(if $(RDC
 RDC_HINTS = rdc_begin=$(call RDC_QUOTED,$(RDC_AGAIN)) rdc_again=$(call RDC_QUOTED,$(RDC_AGAIN) )
 RDC_PLACES = rdc_state=$(RDC_STATE) rdc_prefix= rdc_file=$(call RDC_QUOTED,$(RDC_FILE))
 RDC_BEGINS = $(RDC_PLACES) $(RDC_HINTS)
-RDC_PARTS := RDC_MODULE_COUNTERS RDC_MODULE_RETRIES RDC_MODULE_TEXTS RDC_MODULE_FILES RDC_MODULE_ASKS RDC_MODULE_WORDS RDC_MODULE_VALUES RDC_MODULE_INPUTS RDC_MODULE_QUESTIONS RDC_MODULE_CALLS
+RDC_PARTS := RDC_MODULE_COUNTERS RDC_MODULE_RETRIES RDC_MODULE_SHARED RDC_MODULE_TEXTS RDC_MODULE_FILES RDC_MODULE_ASKS RDC_MODULE_WORDS RDC_MODULE_VALUES RDC_MODULE_INPUTS RDC_MODULE_QUESTIONS RDC_MODULE_HELPER
 export RDC = $(RDC_BEGINS)$(RDC_LINE)$(foreach part,RDC_DRIVER $(RDC_MORE) $(RDC_PARTS),$(value $(part))$(RDC_LINE))load; "$$@"
 define RDC_LINE
 
@@ -167,13 +160,19 @@ endef
 # --- golden/shared/mk/one-unit-alone.mk
 # --- golden/shared/mk/runs-that-are-no-more.mk
 # --- golden/shared/mk/counters.mk
+<<<<<<< HEAD
 # --- golden/shared/mk/attempts-at-a-unit.mk
+=======
+# --- golden/shared/mk/attempts-at-a-unit.2.mk
+# --- golden/shared/mk/what-units-have-in-common.mk
+>>>>>>> m13
 # --- golden/shared/mk/texts.mk
 # --- golden/shared/mk/files-of-a-run.mk
 # --- golden/shared/mk/questions-for-pass-or-fail.mk
 # --- golden/shared/mk/words-of-outcomes.mk
 # --- golden/shared/mk/values.mk
 # --- golden/shared/mk/inputs.mk
+<<<<<<< HEAD
 # --- golden/shared/mk/questions-for-texts-and-options.mk
 # --- golden/shared/mk/agents.mk
 
@@ -197,6 +196,10 @@ RDC_RUNS := $(RDC_PARTS) RDC_MODULE_OPERATOR
 RDC_RUNS += $(if $(call RDC_GETS,NOTIFY),RDC_MODULE_NOTICE)
 RDC_RUNS += $(if $(call RDC_GETS,AGENT),RDC_MODULE_DELEGATE)
 RDC_PARTS = $(RDC_RUNS)
+=======
+# --- golden/shared/mk/questions-for-texts-and-options.2.mk
+# --- golden/shared/mk/a-program-for-python3.2.mk
+>>>>>>> m13
 # --- golden/shared/mk/the-operator.mk
 # --- golden/shared/mk/the-operator-s-jump.mk
 # --- golden/shared/mk/what-was-done-and-by-whom-runs-beside-each-other.mk

@@ -14,6 +14,7 @@ RDC_PROGRAM := b20317d1dde11ee0addeb702f74695b6
 # `do_X` is the command of unit X, `after_X` where the run goes from there.
 # Words in capitals are the document's; `go`, `stop` and `finish` are what holds where it says nothing of its own there.
 # A text after a unit, or a second one after an end, names the transition that leads there; the first one is a message.
+# `retry 3` does the unit up to three more times, and only then what follows `||`.
 # `{N}` in a text is replaced by the number of the instance.
 
 # {N}.1 Is there a host left?                                                        examples/update-hosts.runbook.md:54
@@ -22,8 +23,8 @@ set -- $HOSTS
 [ "$RDC_STEP_INSTANCE" -le $# ]
 endef
 define after_N-.1
-pass) keep_value host host; CONTINUE N-.2 ;;
-fail) keep_value host host; GOTO Summary ;;
+pass) CONTINUE N-.2 ;;
+fail) GOTO Summary ;;
 endef
 
 # {N}.2 Take host {N} of the list                                                    examples/update-hosts.runbook.md:64
@@ -32,8 +33,8 @@ set -- $HOSTS
 shift "$((RDC_STEP_INSTANCE - 1))" && echo "host=$1" >> "$RDC_OUTPUT"
 endef
 define after_N-.2
-pass) keep_value host host; go N-.3 ;;
-fail) keep_value host host; STOP 'Host {N} of the list cannot be read' ;;
+pass) go N-.3 ;;
+fail) STOP 'Host {N} of the list cannot be read' ;;
 endef
 
 # {N}.3 Update {{host}}                                                              examples/update-hosts.runbook.md:73
@@ -41,9 +42,8 @@ define do_N-.3
 mkdir -p hosts && echo "$VERSION" > "hosts/$host" && echo "$host has $VERSION"
 endef
 define after_N-.3
-pass) keep_value host host; set_to N-.3-retries 0; go N-.4 ;;
-fail) if below N-.3-retries 1; then keep_value host host; add N-.3-retries 1; go N-.3 'RETRY 1'
-      else keep_value host host; set_to N-.3-retries 0; go N-.Leave_out 'GOTO {N}.Leave_out'; fi ;;
+pass) go N-.4 ;;
+fail) retry 1 || go N-.Leave_out 'GOTO {N}.Leave_out' ;;
 endef
 
 # {N}.4 Does {{host}} answer?                                                        examples/update-hosts.runbook.md:81
@@ -51,8 +51,8 @@ define do_N-.4
 [ "$(cat "hosts/$host")" = "$VERSION" ]
 endef
 define after_N-.4
-pass) keep_value host host; add N 1; go N-.1 'GOTO NEXT' ;;
-fail) keep_value host host; go N-.Leave_out 'GOTO {N}.Leave_out' ;;
+pass) add N 1; go N-.1 'GOTO NEXT' ;;
+fail) go N-.Leave_out 'GOTO {N}.Leave_out' ;;
 endef
 
 # {N}.Leave_out Write down {{host}}                                                  examples/update-hosts.runbook.md:90
@@ -60,8 +60,8 @@ define do_N-.Leave_out
 echo "$host" >> left-out.txt
 endef
 define after_N-.Leave_out
-pass) keep_value host host; add N 1; go N-.1 'GOTO NEXT' ;;
-fail) keep_value host host; STOP '{{host}} was not updated, and could not be written down' ;;
+pass) add N 1; go N-.1 'GOTO NEXT' ;;
+fail) STOP '{{host}} was not updated, and could not be written down' ;;
 endef
 
 # Summary                                                                            examples/update-hosts.runbook.md:99
@@ -69,59 +69,35 @@ define do_Summary
 [ ! -s left-out.txt ]
 endef
 define after_Summary
-pass) keep_value host host; COMPLETE 'Every host has {{VERSION}}' ;;
-fail) keep_value host host; STOP 'Some hosts do not have {{VERSION}}: see left-out.txt' ;;
+pass) COMPLETE 'Every host has {{VERSION}}' ;;
+fail) STOP 'Some hosts do not have {{VERSION}}: see left-out.txt' ;;
 endef
 
 # Which units there are, and what else is known of them; the run begins with the first.
+# A line `all` holds for each command, a mark for each unit; what a command `keeps`, it keeps after each outcome.
 define RDC_UNITS
+all variable HOSTS HOSTS
+all variable VERSION VERSION
+all variable host host
+all keeps host
+all mark '{{host}}' host '' '' '{{host}}'
 unit N-.1 bash 'Is there a host left?' '{N}.1'
   variable RDC_STEP_INSTANCE N
-  variable HOSTS HOSTS
-  variable VERSION VERSION
-  variable host host
-  gives host
 unit N-.2 bash 'Take host {N} of the list' '{N}.2'
   variable RDC_STEP_INSTANCE N
-  variable HOSTS HOSTS
-  variable VERSION VERSION
-  variable host host
   mark '{N}' N
-  gives host
 unit N-.3 bash 'Update {{host}}' '{N}.3'
-  attempts N-.3-retries
   variable RDC_STEP_INSTANCE N
-  variable HOSTS HOSTS
-  variable VERSION VERSION
-  variable host host
-  mark '{{host}}' host '' '' '{{host}}'
-  gives host
 unit N-.4 bash 'Does {{host}} answer?' '{N}.4'
   variable RDC_STEP_INSTANCE N
-  variable HOSTS HOSTS
-  variable VERSION VERSION
-  variable host host
-  mark '{{host}}' host '' '' '{{host}}'
-  gives host
 unit N-.Leave_out bash 'Write down {{host}}' '{N}.Leave_out'
   variable RDC_STEP_INSTANCE N
-  variable HOSTS HOSTS
-  variable VERSION VERSION
-  variable host host
-  mark '{{host}}' host '' '' '{{host}}'
-  gives host
 unit Summary bash ''
-  variable HOSTS HOSTS
-  variable VERSION VERSION
-  variable host host
   mark '{{VERSION}}' VERSION '' '' '{{VERSION}}'
-  gives host
 endef
 
 define RDC_VALUES
 counter N 1
-counter N-.3-retries 0
-scope N N-.3-retries:0
 slot HOSTS
 slot VERSION
 slot host
@@ -201,7 +177,7 @@ RDC_AGAIN = make$(if $(RDC_FOLDER), -C $(call RDC_WORD,$(RDC_FOLDER)))$(if $(RDC
 RDC_HINTS = rdc_begin=$(call RDC_QUOTED,$(RDC_AGAIN)) rdc_again=$(call RDC_QUOTED,$(RDC_AGAIN) )
 RDC_PLACES = rdc_state=$(RDC_STATE) rdc_prefix= rdc_file=$(call RDC_QUOTED,$(RDC_FILE))
 RDC_BEGINS = $(RDC_PLACES) $(RDC_HINTS)
-RDC_PARTS := RDC_MODULE_COUNTERS RDC_MODULE_RETRIES RDC_MODULE_TEXTS RDC_MODULE_FILES RDC_MODULE_WORDS RDC_MODULE_VALUES RDC_MODULE_INPUTS RDC_MODULE_CALLS
+RDC_PARTS := RDC_MODULE_COUNTERS RDC_MODULE_RETRIES RDC_MODULE_SHARED RDC_MODULE_TEXTS RDC_MODULE_FILES RDC_MODULE_WORDS RDC_MODULE_VALUES RDC_MODULE_INPUTS RDC_MODULE_HELPER
 export RDC = $(RDC_BEGINS)$(RDC_LINE)$(foreach part,RDC_DRIVER $(RDC_MORE) $(RDC_PARTS),$(value $(part))$(RDC_LINE))load; "$$@"
 define RDC_LINE
 
@@ -214,12 +190,18 @@ endef
 # --- golden/shared/mk/one-unit-alone.mk
 # --- golden/shared/mk/runs-that-are-no-more.mk
 # --- golden/shared/mk/counters.mk
+<<<<<<< HEAD
 # --- golden/shared/mk/attempts-at-a-unit.mk
+=======
+# --- golden/shared/mk/attempts-at-a-unit.2.mk
+# --- golden/shared/mk/what-units-have-in-common.mk
+>>>>>>> m13
 # --- golden/shared/mk/texts.mk
 # --- golden/shared/mk/files-of-a-run.mk
 # --- golden/shared/mk/words-of-outcomes.mk
 # --- golden/shared/mk/values.mk
 # --- golden/shared/mk/inputs.mk
+<<<<<<< HEAD
 # --- golden/shared/mk/agents.mk
 
 # --- What an operator drives a run with: to leave it out, compile with the option `operator: basic` -----------------------
@@ -248,6 +230,9 @@ RDC_PARTS = $(RDC_RUNS)
 define RDC_JUMPS
 jump N-.1 "{N}"
 endef
+=======
+# --- golden/shared/mk/a-program-for-python3.3.mk
+>>>>>>> m13
 # --- golden/shared/mk/questions-for-pass-or-fail.mk
 # --- golden/shared/mk/the-operator.mk
 # --- golden/shared/mk/the-operator-s-jump.mk

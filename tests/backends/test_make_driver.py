@@ -25,15 +25,17 @@ ORDER = [
     "choices",
     "counters",
     "retries",
+    "shared",
     "marks",
     "texts",
     "files",
     "asks",
     "words",
     "values",
+    "constants",
     "inputs",
 ]
-ORDER += ["questions", "calls", "times", "secrets"]
+ORDER += ["questions", "helper", "limits", "calls", "times", "secrets"]
 OF_OPERATOR = ["operator", "goto", "runs", "notice", "manual", "delegate"]
 ORDER += OF_OPERATOR
 BUDGET = 330

@@ -9,17 +9,17 @@ import pytest
 
 from tests.backends.makefiles import PATIENCE, environment
 from tests.conftest import ROOT
-from tests.golden.test_golden import NAMES, STOPS, emitted
+from tests.golden.test_golden import INPUTS, NAMES, SECRETS, STOPS, emitted
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_they_run_to_their_end(name: str, tmp_path: Path) -> None:
     answers = ROOT / "examples" / "answers" / f"{name}.txt"
-    given = [f"ANSWERS={answers}"] if answers.exists() else []
+    given = [*INPUTS.get(name, [])[1::2], *([f"ANSWERS={answers}"] if answers.exists() else [])]
     done = subprocess.run(
         ["make", "-f", str(emitted() / name / f"{name}.mk"), *given],
         cwd=tmp_path,
-        env=environment({}),
+        env=environment(SECRETS),
         stdin=subprocess.DEVNULL,
         capture_output=True,
         timeout=PATIENCE,

@@ -1,35 +1,6 @@
-# --- Module: agents, tools, time limits: what sh cannot say exactly is done by a program for python3 ------------------
+# --- Module: agents and tools -----------------------------------------------------------------------------------------
 entries() { rdc_entries_U=$*; }
 no_answer() { rdc_none_U=$1; }
-timeout() { rdc_timeout_U=$1; }
-code_in_words() { # the helper ends with 124 where time was up, and with 1 where the command failed
-  rdc_coded="exit code $1, "
-  case $1:${rdc_timeout_U:+limited} in 0:*) rdc_coded='' ;; 124:limited) rdc_coded='timeout, ' ;; esac
-}
-
-# Writes down the program that does it.
-prepare_helper() {
-  command -v python3 > /dev/null || fail "there is no python3 on PATH, which this needs"
-  python3 -I -c 'import sys; sys.exit(sys.version_info < (3, 9))' || fail "python3 is older than 3.9, which this needs"
-  mkdir -p "$rdc_files" 2> /dev/null || unkept
-  keep "$rdc_python_helper" helper.py
-}
-helper() {
-  [ -e "$rdc_files/helper.py" ] || prepare_helper
-  python3 -I -B "$rdc_files/helper.py" "$@"
-}
-
-# Whether nothing of what was called runs on although the helper was killed; else it is ended with its group.
-calls_ended() {
-  rdc_since=''
-  [ -e "$rdc_files/left" ] && [ -e "$rdc_files/helper.py" ] || return 0
-  rdc_left=$(helper living "$rdc_files/left") || [ -z "$rdc_left" ]
-}
-end_left() {
-  [ -z "$rdc_since" ] || end_process "$rdc_left" "$rdc_since" TERM 100
-  end_calls
-}
-end_calls() { [ ! -e "$rdc_files/left" ] || helper end "$rdc_files/left"; }
 
 # Refuses a run that would come to an agent or a tool without a command.
 check_commands() {
@@ -79,20 +50,9 @@ call_out() {
   for rdc_entry in $rdc_entries; do mask "$rdc_answer${rdc_entry#-}.$rdc_call"; done
   { read -r rdc_outcome < "$rdc_files/outcome" && is_word "$rdc_outcome"; } 2> /dev/null || no_call
 }
-call_helper() {
-  call python3 -I -B "$rdc_files/helper.py" "$@"
-  [ "$rdc_code" -ne 130 ] || interrupt TERM
-}
 registers() {
   for rdc_word in $rdc_counters; do eval "printf ' rdc_n_$rdc_word=%s' \"\$rdc_r_$rdc_word\""; done
   for rdc_word in $rdc_slots; do eval "printf ' rdc_s_$rdc_word=%s' \"\$rdc_r_$rdc_word\""; done
-}
-
-# A command with a time limit is called by the helper.
-call_command() {
-  if [ -z "${rdc_timeout_U-}" ]; then call "$@"; return; fi
-  call_helper limited $$ "$rdc_files/left" "$rdc_timeout_U" "$@"
-  case $rdc_code in 137 | 143) end_calls ;; esac
 }
 
 # Lets the agent decide that was named for this run: the last line of its answer counts, and all but a word is fail.
@@ -106,7 +66,7 @@ by_agent() {
   ended 0
 }
 help_calls() {
-  help_line '(needs python3)' '3.9 or newer, on PATH: to call and read what sh cannot exactly'
+  help_helper
   [ -n "${rdc_python_wanted-}" ] || return 0
   help_line "$rdc_begin AGENT=COMMAND" 'the command of the agents; else RDC_AGENTS (a file), RDC_AGENT'
   help_line "$rdc_begin TOOLS=FILE" 'the commands of the tools: lines CONNECTION=COMMAND'

@@ -55,5 +55,5 @@ facts
 # Numbers go to commands as variables.
 surround() {
   for rdc_word in $rdc_variables; do value "${rdc_word#*=}"; export "${rdc_word%%=*}=$rdc_value"; done
-  exec "$@"
+  enter "$@"
 }

@@ -7,15 +7,23 @@ mark() {
   eval "${rdc_mark}_before=\${3-} ${rdc_mark}_after=\${4-} ${rdc_mark}_missing=\${5-}"
 }
 
+# Whether the text $1 has marks of the unit in it; lets rdc_present be their numbers. Those of others may come first.
+refers() {
+  rdc_present='' rdc_i=${rdc_others_U-0} rdc_marks=${rdc_marks_U-}
+  while [ "$rdc_i" -lt "${#rdc_marks}" ]; do
+    rdc_i=$((rdc_i + 1)); eval "rdc_mark=\$rdc_mark_U_$rdc_i"
+    case $1 in *"$rdc_mark"*) rdc_present="$rdc_present $rdc_i" ;; esac
+  done
+  [ -n "$rdc_present" ]
+}
+
 # Writes the text $1 with the values of the registers that the unit's texts refer to, in one pass.
 fill() {
-  eval "rdc_marks=\${rdc_marks_U-}"
-  if [ -z "$rdc_marks" ]; then printf '%s' "$1"; return; fi
+  if ! refers "$1"; then printf '%s' "$1"; return; fi
   (
     rdc_i=0
-    while [ "$rdc_i" -lt "${#rdc_marks}" ]; do
-      rdc_i=$((rdc_i + 1))
-      rdc_word=rdc_mark_U_$rdc_i
+    for rdc_word in $rdc_present; do
+      rdc_i=$((rdc_i + 1)) rdc_word=rdc_mark_U_$rdc_word
       eval "RDC_MARK_$rdc_i=\$$rdc_word RDC_BEFORE_$rdc_i=\$${rdc_word}_before RDC_AFTER_$rdc_i=\$${rdc_word}_after"
       eval "RDC_MISSING_$rdc_i=\$${rdc_word}_missing rdc_key=\$${rdc_word}_register"
       held
@@ -54,8 +62,7 @@ fill() {
 }
 filled() {
   case $1 in '') rdc_value=''; return ;; esac
-  eval "rdc_marks=\${rdc_marks_U-}"
-  if [ -z "$rdc_marks" ]; then rdc_value=$1; return; fi
+  if ! refers "$1"; then rdc_value=$1; return; fi
   rdc_value=$(fill "$1" && echo .) || unkept
   rdc_value=${rdc_value%.}
 }

@@ -1,7 +1,6 @@
 
 # --- Module: files of a run: one has its name once it is whole, and that before the journal refers to it --------------
 define RDC_MODULE_FILES
-rdc_folders='prompts answers values outputs'
 unkept() { fail "the state cannot be read or written: $rdc_files; make room for it, then: ${rdc_again}resume"; }
 
 # Keeps the text $1 as the file $2, and a copy of the file $1 as the file $2.

@@ -1,15 +1,27 @@
 import json
 import re
 import sys
-from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, Callable, Optional
+
+
+REQUESTS = {}
+"""What the script may ask for; each returns what is wrong, "" if nothing is. Modules add what they do."""
+
+def keep(path, text):  # Write a file that has its name once it is whole.
+    Path(f"{path}.new").write_bytes(text.encode("utf-8", "replace"))
+    Path(f"{path}.new").replace(path)
+
+def main(words):  # Do what the script asks for.
+    says = REQUESTS[words[0]](*words[1:])
+    if says:
+        sys.stdout.buffer.write(says.encode("utf-8", "replace"))
+        sys.stdout.flush()
+        sys.exit(2)
 
 
 NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 
-
-def unfit(value: str, kind: str, options: Sequence[str] = (), pattern: Optional[str] = None) -> str:
+def unfit(value, kind, options=(), pattern=None):
     """Return what is wrong with a value of an input of some type, in words; "" if nothing is."""
     if "\0" in value:
         return "it holds a NUL character"
@@ -26,85 +38,14 @@ def unfit(value: str, kind: str, options: Sequence[str] = (), pattern: Optional[
     return ""
 
 
-LARGEST_ANSWER = 1 << 20  # bytes
-AGENT_SECONDS, TOOL_SECONDS = 1800, 30  # the time limits where a program says nothing (I21)
 MOST_OBJECTS = 10_000  # places where a JSON object may begin: more are not tried, so that no answer takes for ever
 BLANKS = " \t\n\r\v\f"
 NO_TEXT = re.compile("[\0\ud800-\udfff]")
 
-
-def decoded(answer: bytes) -> str:
-    """Return the text of an answer: what is not UTF-8, and NUL, is U+FFFD; no blanks around (I11)."""
-    return cleaned(answer.decode("utf-8", errors="replace"))
-
-
-def cleaned(text: str) -> str:
-    """Return a text without what no target could keep, and without blanks at both ends."""
+def cleaned(text):  # Return a text without what no target could keep, and without blanks at both ends.
     return NO_TEXT.sub("\ufffd", text).strip(BLANKS)
 
-
-def keywords_in(answer: str, keywords: Iterable[str]) -> set[str]:
-    """Return the keywords of the line that decides; several are ambiguous (I12)."""
-    ordered = sorted(keywords, key=len, reverse=True)
-    alternatives = "|".join(f"({re.escape(keyword)})" for keyword in ordered)
-    for flags in (0, re.IGNORECASE):
-        pattern = re.compile(rf"(?<!\w)(?:{alternatives})(?!\w)", flags)
-        for line in reversed(answer.split("\n")):
-            found = {ordered[match.lastindex - 1] for match in pattern.finditer(line) if match.lastindex}
-            if found:
-                return found
-    return set()
-
-
-def is_found(pattern: str, answer: str) -> bool:
-    """Tell whether a validation pattern matches somewhere in an answer (I12)."""
-    return re.search(pattern, answer, re.IGNORECASE) is not None
-
-
-def read_word(
-    answer: Optional[str],
-    keywords: Sequence[str],
-    validation: Optional[str] = None,
-    excused: Iterable[str] = (),
-    search: Callable[[str, str], bool] = is_found,
-) -> str:
-    """Return the word of an answer, or of none (I12)."""
-    if not keywords:
-        return "pass" if answer else "fail"
-    if not answer:
-        return "failed"
-    found = keywords_in(answer, keywords)
-    is_excused = len(found) == 1 and bool(found & set(excused))
-    if validation is not None and not is_excused and not search(validation, answer):
-        return "invalid"
-    if len(found) > 1:
-        return "ambiguous"
-    return found.pop() if found else "none"
-
-
-def joined_word(words: Sequence[str], check: str, failing: Iterable[str] = (), unanimous: Iterable[str] = ()) -> str:
-    """Join the words of entries (I14); `fail` fails."""
-    for trouble in ("failed", "invalid", "ambiguous"):
-        if trouble in words:
-            return trouble
-    if words[0] in set(unanimous) and len(set(words)) == 1:
-        return words[0]
-    counted = [word for word in words if word != "none" and word not in set(unanimous)]
-    bad = [word for word in counted if word in set(failing)]
-    good = [word for word in counted if word not in set(failing)]
-    if check == "any":
-        return (good or bad or ["none"])[0]
-    if bad:
-        return bad[0]
-    return "ambiguous" if len(set(good)) > 1 else (good or ["none"])[0]
-
-
-def joined_answer(answers: Iterable[Optional[str]]) -> str:
-    """Return the text of a parallel step: its answers, an empty line between two (I14)."""
-    return "\n\n".join(answer for answer in answers if answer)
-
-
-def extracted(answer: str, field: str) -> str:
+def extracted(answer, field):
     """Return the field of the last JSON object in an answer that has it, else the whole answer (I19)."""
     decoder = json.JSONDecoder(parse_constant=_no_json)
     place = len(answer)
@@ -120,49 +61,22 @@ def extracted(answer: str, field: str) -> str:
             return _as_text(value[field])
     return answer
 
-
-def _no_json(name: str) -> None:
+def _no_json(name):
     raise ValueError(f"{name} is no JSON, though Python takes it")
 
-
-def _as_text(value: Any) -> str:  # noqa: ANN401 (any JSON value)
+def _as_text(value):
     return cleaned(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, separators=(",", ":")))
 
 
-def in_json(text: str) -> str:
-    """Return a text as it stands inside of a JSON string (I13)."""
-    return json.dumps(text, ensure_ascii=False)[1:-1]
-
-
-def keep(path: str, text: str) -> None:
-    """Write a file that has its name once it is whole."""
-    Path(f"{path}.new").write_bytes(text.encode("utf-8", "replace"))
-    Path(f"{path}.new").replace(path)
-
-
-def extract(answer: str, field: str, target: str) -> str:
-    """Keep a field of an answer; all three are files."""
+def extract(answer, field, target):  # Keep a field of an answer; all three are files.
     text = Path(answer).read_bytes().decode("utf-8", "replace")
     keep(target, extracted(text, Path(field).read_bytes().decode("utf-8")))
     return ""
 
-
-def fits(rule: str, value: str) -> str:
-    """Return why a value breaks a rule; both are files."""
+def fits(rule, value):  # Return why a value breaks a rule; both are files.
     text = Path(value).read_bytes().decode("utf-8", "surrogateescape")
     return unfit(text, *json.loads(Path(rule).read_bytes()))
 
-
-REQUESTS: dict[str, Callable[..., str]] = {"extract": extract, "fits": fits}
-"""What the script may ask for; each returns what is wrong, "" if nothing is. Other modules add to it."""
-
-
-def main(words: Sequence[str]) -> None:
-    """Do what the script asks for."""
-    says = REQUESTS[words[0]](*words[1:])
-    if says:
-        sys.stdout.buffer.write(says.encode("utf-8", "replace"))
-        sys.stdout.flush()
-        sys.exit(2)
+REQUESTS.update({"extract": extract, "fits": fits})
 
 main(sys.argv[1:])

@@ -22,10 +22,10 @@ fail() { say "rdc: $1"; end 2 "error: $1"; }
 # What modules make more of: texts with references, words of outcomes, attempts, values, inputs, calls, the operator.
 filled() { rdc_value=$1; }
 in_words() { rdc_low=$1; case $1 in pass) rdc_says=PASS ;; *) rdc_says=FAIL ;; esac; }
-surround() { exec "$@"; }
-call_command() { call "$@"; }
-for rdc_word in attempt shown inputs begin_values folders choose before counted call_number after_command tidy sign \
-  check_answers check_commands check_secrets check_run as_prompt take_values mask; do eval "$rdc_word() { :; }"; done
+surround() { enter "$@"; }; enter() { exec "$@"; }; call_command() { call "$@"; }
+for rdc_word in attempt shown inputs begin_values folders choose before counted call_number after_command tidy mask \
+  sign check_answers check_commands check_secrets check_run as_prompt take_values shared keep_all
+do eval "$rdc_word() { :; }"; done
 ready() { tidy; check_run; check_secrets; check_answers; check_commands; }
 
 # --- The units --------------------------------------------------------------------------------------------------------
@@ -36,7 +36,7 @@ key() { # what a name becomes in the name of a variable; no two names of a Makef
 unit() {
   rdc_name_U=$1 rdc_kind_U=$2 rdc_title_U=$3 rdc_id_U=${4-$1}
   unset rdc_marks_U rdc_variables_U rdc_attempts_U rdc_gives_U rdc_delay_U rdc_timeout_U rdc_words_U rdc_entries_U
-  unset rdc_constants_U; as_prompt
+  unset rdc_constants_U rdc_keeps_U; shared; as_prompt
 }
 
 # Takes the program out of the Makefile once: what becomes of the file later does no harm. All that belongs to a unit is
@@ -89,7 +89,7 @@ finish() { rdc_over=COMPLETE rdc_code=0 rdc_message=${1-}; }
 COMPLETE() { as "${2-COMPLETE}"; finish "$@"; }
 stop() { rdc_over=STOP rdc_code=1 rdc_message=${1-}; }
 STOP() { as "${2-STOP}"; stop "$@"; }
-follow() { rdc_way=''; counted; rdc_after_U; choose; }
+follow() { rdc_way=''; counted; rdc_after_U; keep_all; choose; }
 
 # --- A run ------------------------------------------------------------------------------------------------------------
 run() { lock; ready; read_journal; begin; walk; }

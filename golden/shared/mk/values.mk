@@ -7,8 +7,15 @@ slot() {
   rdc_slots="$rdc_slots $rdc_key" rdc_registers="$rdc_registers $1"
   [ $# -lt 2 ] || { eval "rdc_initial_$rdc_key=\$2 rdc_r_$rdc_key=1"; rdc_initials="$rdc_initials $rdc_key"; }
 }
-rdc_slots='' rdc_initials=''
+rdc_slots='' rdc_initials='' rdc_folders='prompts answers values outputs'
+
+# Names that a command gives; those that it keeps after each outcome, each in its slot: `NAME=SLOT`, or `NAME` for both.
 gives() { rdc_gives_U=$*; }
+keeps() {
+  rdc_keeps_U=$* rdc_gives_U=''
+  for rdc_pair; do rdc_gives_U=${rdc_gives_U:+$rdc_gives_U }${rdc_pair%%=*}; done
+}
+keep_all() { for rdc_pair in ${rdc_keeps_U-}; do keep_value "${rdc_pair#*=}" "${rdc_pair%%=*}"; done; }
 
 held() {
   rdc_held=''
@@ -51,11 +58,6 @@ keep_field() {
   set_to "$1" "$rdc_count"
 }
 clear() { set_to "$1" 0; }
-
-constant() {
-  rdc_constants_U=${rdc_constants_U-}x
-  eval "rdc_constant_U_${#rdc_constants_U}=\$1=\$2"
-}
 
 # --- What a called process gets ---------------------------------------------------------------------------------------
 tell() {
@@ -100,16 +102,11 @@ surround() {
     esac
     set -- "$@" "${rdc_pair%%=*}=$rdc_value"
   done
-  rdc_i=0; eval "rdc_value=\${rdc_constants_U-}"
-  while [ "$rdc_i" -lt "${#rdc_value}" ]; do
-    rdc_i=$((rdc_i + 1))
-    eval "set -- \"\$@\" \"\$rdc_constant_U_$rdc_i\""
-  done
   while [ "$rdc_number" -gt 0 ]; do
     set -- "$@" "$1"; shift
     rdc_number=$((rdc_number - 1))
   done
-  exec env "$@"
+  enter env "$@"
 }
 
 # Takes the values that the command has written; a line that is none makes the unit fail, and then no value counts.
