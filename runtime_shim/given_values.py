@@ -1,12 +1,16 @@
 """Values of a command that was not run: the operator gives them with the answer (E2)."""
 
+import os
+import re
+import sys
 from typing import Optional
 
 from runtime_shim.cli import OPTIONS
 from runtime_shim.kept import keeping
 from runtime_shim.outputs import values_given
-from runtime_shim.program import RefusedError
-from runtime_shim.session import Done, Session
+from runtime_shim.program import RefusedError, Table
+from runtime_shim.session import BEFORE, Done, Perform, Session
+from runtime_shim.values import check_value
 from runtime_shim.waiting import GIVEN
 
 
@@ -20,5 +24,37 @@ def with_values(session: Session, done: Optional[Done]) -> Optional[Done]:
     return done._replace(verbs=keeping("", values))
 
 
+def ask_values(session: Session, name: str) -> Optional[Perform]:
+    """Have the values of a command that is done by hand asked for, once its outcome was given at the terminal."""
+    unit = session.program["units"][name]
+    named = [key for key in unit.get("values", ()) if re.search(rf"\b{key}\b", unit.get("block", ""))]
+    if unit["task"] != "ask" or not named:
+        return None
+
+    def perform(name: str, unit: Table) -> Done:
+        done = session.performers[name].perform(name, unit)
+        if done.how != "answered here":
+            return done
+        given = ((key, typed_value(session, key)) for key in named)
+        return done._replace(verbs=keeping("", {key: value for key, value in given if value}))
+
+    return perform
+
+
+def typed_value(session: Session, key: str) -> str:
+    """Return the value that a person types; an empty line stands for none."""
+    while True:
+        session.display.line(f"{key} (empty: the command gave none): ", end="")
+        with session.signals.listening():
+            value = os.read(sys.stdin.fileno(), 65536).decode(errors="replace").rstrip("\r\n")
+        try:
+            check_value(key, value)
+        except ValueError as error:
+            session.display.line(str(error))
+        else:
+            return value
+
+
 GIVEN.append(with_values)
+BEFORE.append(ask_values)
 OPTIONS.append(("answer", "--value", "NAME=VALUE...", "a value of the command that was done by hand"))

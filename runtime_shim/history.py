@@ -3,80 +3,63 @@
 import os
 import re
 import time
-from contextlib import suppress
-from typing import NamedTuple
 
 from runtime_shim.cli import COMMANDS, OPTIONS, Subcommands
 from runtime_shim.display import one_line
-from runtime_shim.journal import read_journal
 from runtime_shim.program import RefusedError
 from runtime_shim.session import Session
-from runtime_shim.state import KEPT, replay
+from runtime_shim.several import place_of
+from runtime_shim.state import KEPT
 
-AGES = {"h": 3600, "d": 86400, "w": 7 * 86400}
-
-
-class Archived(NamedTuple):
-    """An archived journal, and when it was written to for the last time."""
-
-    path: str
-    ended: float
+ARCHIVED = re.compile(r"([0-9]{8}T[0-9]{6}Z-[0-9a-f]{8}|damaged-[0-9]{8}T[0-9]{6}Z|empty)(-2)*")  # names of archives
+HOURS = {"h": 1, "d": 24, "w": 7 * 24}
 
 
-def archived(session: Session) -> list[Archived]:
-    """Return the archived runs, the newest first."""
+def archived(session: Session) -> list[tuple[float, str]]:
+    """Return when archived runs were written to for the last time and their journals, the newest first."""
     folder = os.path.join(session.store.directory, "history")
-    found: list[Archived] = []
-    with suppress(FileNotFoundError):
-        files = [entry for entry in os.scandir(folder) if entry.is_file(follow_symlinks=False)]
-        found = [Archived(file.path, file.stat().st_mtime) for file in files]
-    return sorted(found, key=lambda one: (one.ended, one.path), reverse=True)
+    if os.path.islink(folder):
+        raise RefusedError(f"{folder} is a link: name the state folder that it belongs to with --state-dir")
+    files = os.scandir(folder) if os.path.isdir(folder) else ()
+    runs = [file for file in files if ARCHIVED.fullmatch(file.name) and file.is_file(follow_symlinks=False)]
+    return sorted(((file.stat().st_mtime, file.path) for file in runs), reverse=True)
 
 
-def told_run(session: Session, one: Archived) -> str:
+def told_run(session: Session, ended: float, path: str) -> str:
     """Return how an archived run went, as a line."""
-    name = os.path.basename(one.path)
-    when = time.strftime("%Y-%m-%d %H:%M", time.localtime(one.ended))
+    when, name = time.strftime("%Y-%m-%d %H:%M", time.localtime(ended)), os.path.basename(path)
     try:
-        records = read_journal(one.path)[0]
-        state = replay(records, one.path) if records else None
-    except (RefusedError, OSError):
-        state = None
-    if state is None:
+        word, where, state = place_of(path)
+    except (RefusedError, OSError, IndexError):
         return f"{when}  DAMAGED  {name}"
-    where = state.message if state.condition in ("complete", "stop") else f"at {state.node}"
     version = "this version" if session.is_same(state) else f"version {state.program[:8]}"
-    return one_line(f"{when}  {state.condition.upper()}  {name}  {version}  {where}").rstrip()
+    return one_line(f"{when}  {word}  {name}  {version}  {where}")
 
 
-def outdated(runs: list[Archived], given: str) -> list[Archived]:
-    """Return the runs that go: all but the newest N, or those that ended longer ago than an AGE."""
+def outdated(runs: list[tuple[float, str]], given: str) -> list[str]:
+    """Return the journals that go: all but the newest N, or those that ended longer ago than an AGE."""
     number = re.fullmatch(r"([0-9]{1,6})([hdw]?)", given)
     if not number:
-        raise RefusedError(f"--prune {one_line(given)!a}: take how many to keep, or an age such as 12h, 30d or 8w")
-    if not number[2]:
-        return runs[int(number[1]) :]
-    return [one for one in runs if one.ended < time.time() - int(number[1]) * AGES[number[2]]]
-
-
-def remove(one: Archived) -> None:
-    """Delete an archived run with all that was kept of it; its journal goes last."""
-    import shutil
-
-    for kept in KEPT:
-        with suppress(FileNotFoundError):
-            shutil.rmtree(f"{one.path}.{kept}")
-    os.unlink(one.path)
+        raise RefusedError(f"--prune {one_line(given)!a}: give how many to keep, or an age such as 12h, 30d or 8w")
+    if number[2]:
+        since = time.time() - int(number[1]) * HOURS[number[2]] * 3600
+        return [path for ended, path in runs if ended < since]
+    return [path for _, path in runs[int(number[1]) :]]
 
 
 def history(session: Subcommands) -> int:
-    """List the archived runs, or delete some."""
+    """List the archived runs, or delete some with all that was kept of them; their journals go last."""
+    import shutil
+
     runs = archived(session)
     if session.options.prune is None:
-        return session.display.say([told_run(session, one) for one in runs] or ["No run was archived here."])
+        return session.display.say([told_run(session, *run) for run in runs] or ["No run was archived here."])
     gone = outdated(runs, session.options.prune)
-    for one in gone:
-        remove(one)
+    for path in gone:
+        for folder in (f"{path}.{kept}" for kept in KEPT):
+            if os.path.isdir(folder) and not os.path.islink(folder):
+                shutil.rmtree(folder)
+        os.unlink(path)
     return session.display.say([f"{len(gone)} of {len(runs)} archived runs were deleted."])
 
 

@@ -8,13 +8,12 @@ import time
 from runtime_shim.cli import OPTIONS
 from runtime_shim.journal import Record
 from runtime_shim.leftover import signal_groups
-from runtime_shim.program import Table
 from runtime_shim.session import EVENTS, RECORDS, Session
 from runtime_shim.state import utc_now
 
 TOLD = ("run_waiting", "run_interrupted", "run_finished")
-NOTICE_SECONDS = 30.0
-IGNORED = (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGTTOU)  # by Python and by this runner
+NOTICE_SECONDS = 30
+RESET = (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGTTOU)  # ignored by Python and by this runner
 
 
 def notify(session: Session, event: str, fields: Record) -> None:
@@ -22,14 +21,14 @@ def notify(session: Session, event: str, fields: Record) -> None:
     command = getattr(session.options, "notify", None)
     if event not in TOLD or not command:
         return
-    about: Table = {"event": event, "time": utc_now(), "run": session.state.begin["run"], **fields}
+    about = {"event": event, "time": utc_now(), "run": session.state.begin["run"], **fields}
     about.update(name=session.program["name"], title=session.program["title"])
     for look in RECORDS:
         about = look(session, about)
     try:
         problem = _told(session, command, json.dumps(about).encode() + b"\n")
     except (OSError, ValueError) as error:
-        problem = getattr(error, "strerror", "") or str(error)
+        problem = str(error)
     if problem:
         session.display.line(f"    --notify: {problem}")
 
@@ -38,32 +37,25 @@ def _told(session: Session, command: str, given: bytes) -> str:
     """Run the command with the event on standard input, and return what went wrong."""
     import tempfile
 
-    with tempfile.TemporaryFile() as file:  # a command that reads nothing holds nobody up
+    with tempfile.TemporaryFile() as file, open(os.devnull, "wb") as nowhere:  # it need not read, nor print
         file.write(given)
         file.seek(0)
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        files = [(os.POSIX_SPAWN_DUP2, file.fileno(), 0), *((os.POSIX_SPAWN_DUP2, nowhere, to) for to in (1, 2))]
-        masks: Table = {"setsigmask": session.signals.before, "setsigdef": IGNORED}
-        try:
-            group = os.posix_spawnp("sh", ["sh", "-c", command], os.environ, file_actions=files, setpgroup=0, **masks)
-        finally:
-            os.close(nowhere)
-    return _watched(group)
-
-
-def _watched(group: int) -> str:
-    """Wait until the command ends, or its time does."""
-    deadline = time.monotonic() + NOTICE_SECONDS
-    while True:
+        streams = (file, nowhere, nowhere)
+        files = [(os.POSIX_SPAWN_DUP2, each.fileno(), number) for number, each in enumerate(streams)]
+        group = os.posix_spawnp(
+            "sh", ["sh", "-c", command], os.environ, file_actions=files, setpgroup=0,
+            setsigmask=session.signals.before, setsigdef=RESET,
+        )  # fmt: skip
+    deadline, before = time.monotonic() + NOTICE_SECONDS, signal.sigpending()
+    while time.monotonic() < deadline and not session.signals.stops & signal.sigpending() - before:
+        time.sleep(0.01)
         pid, status = os.waitpid(group, os.WNOHANG)
         if pid:
             code = os.waitstatus_to_exitcode(status)
             return f"the command ended with {code}" if code else ""
-        if time.monotonic() > deadline:
-            signal_groups([group], signal.SIGKILL)
-            os.waitpid(group, 0)
-            return f"the command took longer than {NOTICE_SECONDS:.0f} s, and was ended"
-        time.sleep(0.01)
+    signal_groups([group], signal.SIGKILL)
+    os.waitpid(group, 0)
+    return f"the command was ended: by you, or after {NOTICE_SECONDS} seconds"
 
 
 EVENTS.append(notify)

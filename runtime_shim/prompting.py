@@ -30,8 +30,8 @@ def prompt(session: Session, state: Optional[State]) -> None:
         return
     units = {name: as_prompt(unit) for name, unit in session.program["units"].items()}
     session.program = {**session.program, "units": units}
-    session.options.tool = []
-    for task in {"agent", "parallel"} & {*PERFORMERS}:
+    session.options.tool = []  # for: tool
+    for task in {"agent", "parallel"} & {*PERFORMERS}:  # for: agent parallel
         PERFORMERS[task] = type("ByHand", (PERFORMERS[task],), {"command_of": lambda _self, _kind: None})
 
 

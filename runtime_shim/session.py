@@ -167,7 +167,8 @@ class Session:
 
     def take(self, state: Optional[State] = None) -> None:
         """Be about a run, a new one if none is given; signals are held back from here on."""
-        if state is not None and ("prompted" in state.begin or state.condition == "running"):  # for: operator
+        is_resumed = state is not None and (state.condition == "running" or "prompted" in state.begin)  # for: operator
+        if is_resumed or self.is_interactive:  # for: operator
             load()
         for take in TAKES:
             take(self, state)
