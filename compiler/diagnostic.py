@@ -175,4 +175,5 @@ CODES: dict[str, Code] = {
     "RD534": Code("input-without-source", _E, "architecture"),
     "RD535": Code("workspace-dropped", _W, "architecture"),
     "RD536": Code("matrix-in-loop", _N, "architecture"),
+    "RD537": Code("longer-than-job", _W, "architecture"),
 }

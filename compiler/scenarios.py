@@ -42,10 +42,11 @@ class Goto(NamedTuple):
 
 
 class Unclear(NamedTuple):
-    """What cannot be understood or carried out, and what is wrong with it."""
+    """What cannot be understood or carried out, what is wrong with it, and what to do, if its format cannot tell."""
 
     problem: str
     span: Span | None
+    remedy: str = ""
 
 
 Event = Reply | Goto | Unclear

@@ -85,6 +85,28 @@ def load_mapping(
     return values, dict(_spans(root, lines))
 
 
+def repeated_keys(text: str, first_line: int = 1) -> list[tuple[KeyPath, Span]]:
+    """Where a mapping has a key again, of which YAML would keep the last alone; for a text that can be read."""
+    import yaml  # noqa: PLC0415 (as above)
+
+    lines = _Lines(text, first_line)
+    _, root = _compose(text, lines)
+    found: list[tuple[KeyPath, Span]] = []
+    pending: list[tuple[KeyPath, Node]] = [((), root)] if root else []
+    seen: set[int] = set()
+    while pending:
+        path, node = pending.pop()
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        inner = list(_children(node, lines))
+        pending += [((*path, name), value) for name, _, value in inner]
+        if isinstance(node, yaml.MappingNode):
+            names = [name for name, _, _ in inner]
+            found += [((*path, name), span) for place, (name, span, _) in enumerate(inner) if name in names[:place]]
+    return found
+
+
 @cache
 def _loader(*, as_written: bool) -> type[SafeLoader]:
     import yaml  # noqa: PLC0415 (as above)

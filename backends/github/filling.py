@@ -96,6 +96,11 @@ def is_marked(shown: str) -> bool:
     return _MARK.search(shown) is not None
 
 
+def as_written(shown: str) -> str:
+    """A text with the names of inputs and values in place of its marks, as authors of runbooks write them (E1)."""
+    return _MARK.sub(lambda match: f"{{{{{match[1]}}}}}", shown)
+
+
 def is_given(shown: str) -> bool:
     """Whether a value that a command gives stands in a text: it may be missing, and have several lines."""
     return any(match[2] is not None for match in _MARK.finditer(shown))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, TypeGuard
 
 from backends.base import OptionFinding
 from backends.github.options import GithubOptions, command_of
@@ -19,9 +19,11 @@ from backends.github.step import Step
 from backends.github.triggers import INPUTS
 from backends.github.workflow import Workflow
 from compiler.diagnostic import Diagnostic
+from compiler.ir.edges import CounterTest, Test
 from compiler.ir.program import Node, Program
 from compiler.ir.tasks import Ask, End, Gate, Parallel, Tool
 from compiler.source import KeyPath
+from compiler.times import spoken
 
 LONGEST_EXPRESSION = 21_000
 """Characters of an expression, as GitHub documents it."""
@@ -156,6 +158,7 @@ def warnings(program: Program, options: GithubOptions, prompts: Prompts) -> Iter
     """What is said of a workflow that GitHub takes."""
     yield from _unpinned(program, options)
     yield from _waits_on_schedule(program, options, prompts)
+    yield from _longer_than_job(program, options)
 
 
 def _unpinned(program: Program, options: GithubOptions) -> Iterator[Diagnostic]:
@@ -178,6 +181,32 @@ def _waits_on_schedule(program: Program, options: GithubOptions, prompts: Prompt
     )
     remedy = "take `prompts: agent`, or remove `schedule` from the option `on`"
     yield _about_option(program, ("on", "schedule"), "RD523", problem, remedy)
+
+
+def _longer_than_job(program: Program, options: GithubOptions) -> Iterator[Diagnostic]:
+    """Units whose time limits and delays are longer than a job: GitHub ends it before they are used up."""
+    longest = options.timeout_minutes * 60
+    for node in program.nodes:
+        if _longest(node, longest) > longest:
+            problem = f"unit {node.id} may take longer, with its attempts and delays, than the job: {spoken(longest)}"
+            remedy = "shorten `timeout`, `retry-delay` or the RETRY, or raise the option `timeout-minutes`"
+            yield _at(node, "RD537", problem, remedy)
+
+
+def _longest(node: Node, enough: int) -> int:
+    """The seconds that a visit to a unit may take by its own limits; of more than enough not all are counted."""
+    retries = max((test.value for edge in node.edges for test in edge.guard if _counts(test, node)), default=0)
+    timeout, delay, backoff = node.settings.timeout or 0, node.settings.delay, node.settings.backoff
+    total = (retries + 1) * timeout + (retries * delay if backoff == 1 else 0)
+    for _ in range(retries if delay and backoff > 1 else 0):
+        if total > enough:
+            break
+        total, delay = total + delay, delay * backoff
+    return total
+
+
+def _counts(test: Test, node: Node) -> TypeGuard[CounterTest]:
+    return isinstance(test, CounterTest) and test.register == node.retries and test.operator == "<"
 
 
 def exceeded(workflow: Workflow[Any], text: str) -> Iterator[Diagnostic]:

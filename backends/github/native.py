@@ -35,13 +35,17 @@ _CARRIED = frozenset(
 _TAKEN = re.compile(
     r"(?i)(GITHUB|RUNNER|ACTIONS|INPUT)_.*|RDC_.*|NODE_OPTIONS|CI|BASH.*|SECONDS|S?RANDOM|LINENO|EPOCH.*|DIRSTACK"
     r"|FUNCNAME|GROUPS|HIST.*|OPT(ARG|ERR|IND)|PIPESTATUS|REPLY|COMPREPLY|POSIXLY_CORRECT|TIMEFORMAT|TMOUT"
+    r"|(?-i:kept|intact|noted)"
 )
-"""Variables by which GitHub or bash does something: a step has them as it wants, whatever it is given."""
+"""Variables by which GitHub, bash or a script around a command does something: a step has them as it wants, whatever it
+is given."""
 
 
 def is_native(program: Program, options: GithubOptions) -> bool:
     """Whether the steps of a workflow can do all of a program by themselves."""
     if not features_of(program) <= _CARRIED:
+        return False
+    if any(map(_TAKEN.fullmatch, program.secrets)):
         return False
     if program.slots and not (_are_variables(program, options) and _are_handed_on(program, options)):
         return False

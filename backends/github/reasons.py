@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from backends.github.filling import as_written
 from backends.github.question import verdict_words
 from backends.github.scalar import comment, label
 from compiler.ir.edges import Edge, words_of
@@ -43,7 +44,7 @@ def _message(edge: Edge, target: Node) -> str:
     """What an end says, behind the word by which the edge leads there."""
     if not isinstance(target.task, End) or edge.label.upper() != target.task.result.upper() or not target.task.message:
         return ""
-    return f' "{label(" ".join(str(target.task.message).split()), LONGEST_MESSAGE)}"'
+    return f' "{label(" ".join(as_written(str(target.task.message)).split()), LONGEST_MESSAGE)}"'
 
 
 def _said(node: Node, edge: Edge) -> str:

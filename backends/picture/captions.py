@@ -11,6 +11,7 @@ from backends.picture.naming import LONGEST_SHOWN, Naming, one_line, printable, 
 from compiler.ir.edges import Clear, Keep
 from compiler.ir.program import Input, Node, Program, Settings
 from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Task, Tool
+from compiler.times import spoken
 
 WIDTH = 24
 """In characters: what a box shows side by side."""
@@ -74,10 +75,10 @@ def _who(task: Task) -> str:
 
 def _settings(settings: Settings) -> Iterator[str]:
     if settings.timeout is not None:
-        yield from wrapped(f"at most {settings.timeout} s")
+        yield from wrapped(f"at most {spoken(settings.timeout)}")
     if settings.delay:
         again = f", each time ×{settings.backoff}" if settings.backoff > 1 else ""
-        yield from wrapped(f"waits {settings.delay} s before another attempt{again}")
+        yield from wrapped(f"waits {spoken(settings.delay)} before another attempt{again}")
 
 
 def kept_texts(node: Node, names: Naming) -> Iterator[str]:

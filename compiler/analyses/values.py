@@ -1,7 +1,7 @@
 """Which units read and write texts, as far as that can be seen, and values that are read too early or never (E2).
 
 Any command may write any value of its document, and read any. What it is likely to do is taken from the names in it: it
-writes NAME where it has `NAME=` or `NAME<<`, and reads NAME where it mentions it otherwise.
+writes NAME where it mentions `RDC_OUTPUT` and has `NAME=` or `NAME<<`, and reads NAME where it mentions it otherwise.
 """
 
 from __future__ import annotations
@@ -21,6 +21,10 @@ OUTPUT = "RDC_OUTPUT"
 _NAME = re.compile(r"(?<![A-Za-z0-9_])([A-Za-z_][A-Za-z0-9_]*)(=(?!=)|<<(?!<))?")
 
 
+_BEFORE_OTHERS = frozenset("${-.")
+"""What stands before a name that is not written: `${name=…}`, `--name=…`, `--set image.name=…`."""
+
+
 class Names(NamedTuple):
     """The names in a command: those that it gives something, and those that stand there otherwise."""
 
@@ -30,11 +34,15 @@ class Names(NamedTuple):
 
 @dataclass(frozen=True)
 class ValueFlow:
-    """The slots that each node reads and writes, by its id. `used` are all that some text or command mentions."""
+    """The slots that each node reads and writes, by its id.
+
+    `used` are all that some text or command mentions, `seen` those of which it can be seen which commands write them.
+    """
 
     reads: Mapping[str, tuple[str, ...]]
     writes: Mapping[str, tuple[str, ...]]
     used: frozenset[str]
+    seen: frozenset[str] = frozenset()
 
 
 def value_flow(program: Program) -> ValueFlow:
@@ -55,15 +63,20 @@ def value_flow(program: Program) -> ValueFlow:
         reads[node.id] = tuple(dict.fromkeys((*referred, *(name for name in given if name not in own))))
     for group in program.groups:
         used.update(item.register for text in (group.title, group.prompt) for item in text.references)
-    return ValueFlow(reads, writes, frozenset(used))
+    return ValueFlow(reads, writes, frozenset(used), frozenset(sure))
 
 
 def read_too_early(program: Program, flow: ValueFlow) -> Iterator[tuple[Node, str]]:
     """Each node with a value that it reads and that no unit can have written by then."""
     given = {declared.name for declared in program.inputs}
     for slot in (item.name for item in program.slots if item.initial is None and item.name not in given):
-        written = _led_to(program, slot, [node for node in program.nodes if slot in flow.writes[node.id]])
+        written = _led_to(program, slot, [node for node in program.nodes if _can_write(node, slot, flow)])
         yield from ((n, slot) for n in program.nodes if slot in flow.reads[n.id] and n.id not in written)
+
+
+def _can_write(node: Node, slot: str, flow: ValueFlow) -> bool:
+    """Whether a node writes a slot as far as can be seen; a script that it calls may, where that is not seen at all."""
+    return slot in flow.writes[node.id] if slot in flow.seen else any(keep.slot == slot for keep in _kept(node))
 
 
 def _led_to(program: Program, slot: str, writers: Iterable[Node]) -> set[str]:
@@ -85,10 +98,10 @@ def _led_to(program: Program, slot: str, writers: Iterable[Node]) -> set[str]:
 def _names(task: Shell) -> Names:
     given: set[str] = set()
     used: set[str] = set()
-    command = str(task.command)
+    command = str(task.command).replace("\\n", "\n")  # printf 'one=%s\ntwo=%s\n' gives two
     for match in _NAME.finditer(command):
-        is_expansion = command[max(0, match.start() - 1) : match.start()] in {"$", "{"}
-        (given if match[2] and not is_expansion else used).add(match[1])
+        is_other = command[max(0, match.start() - 1) : match.start()] in _BEFORE_OTHERS
+        (given if match[2] and not is_other else used).add(match[1])
     return Names(frozenset(given), frozenset(used))
 
 
@@ -102,7 +115,7 @@ def _sure_writers(program: Program, names: Mapping[str, Names]) -> dict[str, set
     found: dict[str, set[str]] = {}
     for node in program.nodes:
         for keep in _kept(node) if node.id in names else ():
-            if keep.of == "value" and keep.name in names[node.id].given:
+            if keep.of == "value" and keep.name in names[node.id].given and OUTPUT in names[node.id].used:
                 found.setdefault(keep.slot, set()).add(node.id)
     return found
 

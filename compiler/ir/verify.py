@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import assert_never
 
 from compiler.ir.edges import (
@@ -76,12 +76,19 @@ def _variables(program: Program) -> Problems:
     for node in program.nodes:
         variables = [*(item.name for item in node.variables), *(item.name for item in node.constants)]
         for name in dict.fromkeys((*variables, *_value_names(node))):
-            if not is_identifier(name):
-                yield node.id, f"{name} cannot be the name of a variable or value"
-            elif is_reserved(name):
-                yield node.id, f"a shell, the loader or rdc gives the name {name} a meaning"
+            if problem := _name_problem(name, program.secrets):
+                yield node.id, problem
         if len(variables) != len(set(variables)):
             yield node.id, "two variables share a name"
+
+
+def _name_problem(name: str, secrets: Collection[str]) -> str:
+    """Why a variable or value cannot have a name; "" if it can."""
+    if not is_identifier(name):
+        return f"{name} cannot be the name of a variable or value"
+    if is_reserved(name):
+        return f"a shell, the loader or rdc gives the name {name} a meaning"
+    return f"{name} is a secret, and cannot be the name of a variable or value too" if name in secrets else ""
 
 
 def _value_names(node: Node) -> Iterator[str]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from compiler.analyses.values import value_flow
 from compiler.ir.edges import Keep
 from compiler.ir.program import Input, Node, Program, Settings
+from compiler.times import spoken
 from rdc.reporting.cells import visible
 from runtime_shim.fitting import unfit
 
@@ -65,7 +66,7 @@ def _listed(units: Sequence[str]) -> str:
 
 def _times(settings: Settings) -> Iterator[str]:
     if settings.timeout is not None:
-        yield f"at most {settings.timeout} s"
+        yield f"at most {spoken(settings.timeout)}"
     if settings.delay:
         again = f", each time ×{settings.backoff}" if settings.backoff > 1 else ""
-        yield f"waits {settings.delay} s before another attempt{again}"
+        yield f"waits {spoken(settings.delay)} before another attempt{again}"

@@ -118,6 +118,39 @@ def test_all_mistakes_are_told_at_once(tmp_path: Path) -> None:
     ]
 
 
+def test_an_unknown_unit_is_told_with_what_is_wrong_elsewhere(tmp_path: Path) -> None:
+    text = document("units: {9: {timeout: 5s}}", "## 1. A\n" + OUTPUT + "- PASS: GOTO 7\n")
+    assert findings(compiled(tmp_path, text)) == ["RD013 3:11", "RD201 9:14"]
+
+
+def test_a_header_that_cannot_be_read_may_be_the_unit(tmp_path: Path) -> None:
+    text = document('units: {"2": {timeout: 5s}}', "## 1. A\n" + OUTPUT + "## !2 B\n" + OUTPUT)
+    assert "RD013 3:11" not in findings(compiled(tmp_path, text))
+
+
+@pytest.mark.parametrize(
+    ("options", "place", "message"),
+    [
+        ("inputs:\n  a: {}\n  a: {}", "5:5", "`a` is twice in `inputs`, and only the last would count"),
+        (
+            "units:\n  1: {timeout: 5s}\n  '1': {timeout: 6s}",
+            "5:5",
+            "`1` is twice in `units`, and only the last would count",
+        ),
+        ("values: [id]\nvalues: [id]", "4:3", "`values` is twice in `rdc`, and only the last would count"),
+        ("units: {1: {timeout: 5s, timeout: 6s}}", "3:28", "`timeout` is twice in `1`, and only the last would count"),
+    ],
+)
+def test_what_is_declared_twice(options: str, place: str, message: str, tmp_path: Path) -> None:
+    assert mistake(tmp_path, options)[:2] == (f"RD013 {place}", message)
+
+
+def test_an_alias_repeats_nothing(tmp_path: Path) -> None:
+    options = "inputs:\n  a: &a {default: x}\n  b: *a\n  c: {<<: *a, default: y}"
+    defaults = [item.default for item in program_of(tmp_path, options, "## 1. A\n" + OUTPUT).inputs]
+    assert defaults == ["x", "x", "y"]
+
+
 def test_declarations_are_for_documents(tmp_path: Path) -> None:
     (tmp_path / "rdc.toml").write_text('values = ["a"]\n', encoding="utf-8")
     compilation = compiled(tmp_path, "## 1. A\nX?\n")
@@ -186,6 +219,8 @@ def test_any_command_may_write_any_value(tmp_path: Path) -> None:
     [
         ("values: id", "`values` is not a list of at most 100 names"),
         ("values: [id, id]", "`id` is twice in `values`"),
+        ("values: [null]", "`values` has an item that is no name"),
+        ("secrets: [~]", "`secrets` has an item that is no name"),
         ("values: [id]\ninputs: {id: {}}", "`id` is an input and a value"),
         ("values: [id]\nsecrets: [id]", "`id` is a secret too"),
         ("secrets: [IFS]", "`IFS` cannot be the name of a secret: the shell gives this variable a meaning"),
@@ -197,6 +232,7 @@ def test_mistakes_in_names(options: str, message: str, tmp_path: Path) -> None:
 
 
 READ, WRITE = COMMAND.format('use "$id"'), OUTPUT
+FIND, PRINT = COMMAND.format("./find-it"), COMMAND.format("printf 'x=%s\\nid=%s\\n' 1 2 >> $RDC_OUTPUT")
 
 
 @pytest.mark.parametrize(
@@ -212,10 +248,22 @@ READ, WRITE = COMMAND.format('use "$id"'), OUTPUT
         ("## 1. A\n" + COMMAND.format("echo $x >> $RDC_OUTPUT") + "## 2. B\n" + READ, []),
         ("## 1. A\n" + COMMAND.format("true") + "## 2. B\n" + READ + "## 3. C\n" + WRITE, ["RD408 9:4"]),
         ("## 1. Is {{id}} fine?\nX\n", ["RD408 5:4"]),
+        ("## 1. A\n" + READ + '- FAIL: STOP "{{id}}"\n## 2. B\n' + WRITE, ["RD408 5:4", "RD408 9:3"]),
+        ("## 1. A\n" + FIND + "## 2. B\n" + READ + "## 3. C\n" + COMMAND.format("ping --id=$id"), []),
+        ("## 1. A\n" + FIND + "## 2. B\n" + READ + "## 3. C\n" + COMMAND.format("deploy --set a.id=$id"), []),
+        ("## 1. A\n" + FIND + "## 2. B\n" + READ + "## 3. C\n" + COMMAND.format("echo x >> $RDC_OUTPUT"), []),
+        ("## 1. A\n" + PRINT + "## 2. B\n" + READ + "## 3. C\n" + WRITE, []),
     ],
 )
 def test_values_that_are_read_too_early_or_never(body: str, expected: list[str], tmp_path: Path) -> None:
     assert findings(compiled(tmp_path, document("values: [id]", body))) == expected
+
+
+def test_a_message_is_not_called_by_the_name_of_its_node(tmp_path: Path) -> None:
+    body = "## 1. A\n" + COMMAND.format("true") + '- FAIL: STOP "{{id}}"\n## 2. B\n' + WRITE
+    text = document("values: [id]", body)
+    (found,) = compiled(tmp_path, text).diagnostics
+    assert found.message == "this message reads the value `id` before any unit can have written it"
 
 
 # --- Settings of units -----------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from compiler.analyses.states import explore
 from compiler.ir.answers import of_agent, of_parallel, of_reply, of_tool, usual
 from compiler.ir.edges import Add, Clear, CounterTest, Edge, Effect, Keep, OutcomeTest, Set, SlotTest, Test
 from compiler.ir.patterns import pattern_problem
-from compiler.ir.program import Input, Program, Register, Settings, Slot, Variable
+from compiler.ir.program import Constant, Input, Program, Register, Settings, Slot, Variable
 from compiler.ir.semantics import Machine, Outcome
 from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Reading, Shell, Task, Tool, alphabet
 from compiler.ir.texts import Reference, Text, joined, text
@@ -228,6 +228,13 @@ COMMAND = Shell("sh", text("true"))
 STRICTER = Agent("", text("Look"), Reading(("GOOD", "VERY BAD")))
 
 
+def with_constant(name: str) -> Program:
+    """A command with a constant that is called as the secret of the program."""
+    made = unit(COMMAND)
+    nodes = [replace(item, constants=(Constant(name, "x"),)) if item.id == "1" else item for item in made.nodes]
+    return replace(made, nodes=tuple(nodes), secrets=(name,))
+
+
 def with_variables(*names: str) -> Program:
     made = unit(COMMAND)
     first = replace(made.nodes[0], variables=tuple(Variable(name, "s") for name in names))
@@ -279,6 +286,8 @@ def with_variables(*names: str) -> Program:
         (with_variables("LD_PRELOAD"), "gives the name LD_PRELOAD a meaning"),
         (with_variables("RDC_OUTPUT"), "gives the name RDC_OUTPUT a meaning"),
         (with_variables("a", "a"), "two variables share a name"),
+        (replace(with_variables("T"), secrets=("T",)), "T is a secret, and cannot be the name"),
+        (with_constant("T"), "T is a secret, and cannot be the name"),
         (unit(COMMAND, to("END", Keep("s", "value", "a b"))), "a b cannot be the name"),
         (unit(COMMAND, to("END", Keep("s", "value", "IFS"))), "gives the name IFS a meaning"),
         (unit(Parallel((REVIEW, STRICTER), unanimous=("BAD",))), "does not have a unanimous word"),

@@ -276,7 +276,7 @@ DECLARED = """\
 rdc:
   inputs: {version: {}, region: {type: choice, options: [eu, us], default: us}, count: {type: number}}
   values: [id]
-  units: {1: {timeout: 90s, retry-delay: 5s, retry-backoff: 2}}
+  units: {1: {timeout: 10m, retry-delay: 5s, retry-backoff: 2}}
 ---
 ## 1. Ship {{version}}
 ```sh
@@ -298,7 +298,7 @@ def test_a_walk_shows_inputs_values_and_times(tmp_path: Path) -> None:
         "region = us  (default)",
         "count = 1  (stands in; give it by --input count=VALUE)",
         "id: written by 1, read by 2, 2/COMPLETE",
-        "1: at most 90 s, waits 5 s before another attempt, each time ×2",
+        "1: at most 10 min, waits 5 s before another attempt, each time ×2",
         "1              Ship 1.5     FAIL  RETRY 1",
         "1 (attempt 2)  Ship 1.5     PASS",
         "  id = 7",

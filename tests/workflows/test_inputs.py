@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from backends.github import GithubBackend
 from compiler.ir.program import Input, Program
 from compiler.ir.tasks import End
 from tests.workflows import act, engine
-from tests.workflows.compiling import parsed
+from tests.workflows.compiling import parsed, text_of
 from tests.workflows.lint import findings
 from tests.workflows.routed import (
     COMPLETE,
@@ -191,6 +192,8 @@ def written(folder: Path, workflow: str) -> Path:
 ROUTED: Mapping[str, Program] = {
     "a command without the input": program(node("1", Shell("sh", text("true")), to(COMPLETE)), inputs=[Input("X")]),
     "a name of the runner": row(Input("GITHUB_X")),
+    "a name in the scripts around a command": row(Input("kept")),
+    "a secret of such a name": replace(row(Input("X")), secrets=("intact",)),
     "names that differ in case": row(Input("X"), Input("x")),
     "an option of several lines": row(Input("X", type="choice", options=("a\nb",))),
     "a message that may be missing": row(Input("X", required=False)),
@@ -204,6 +207,12 @@ ROUTED: Mapping[str, Program] = {
 @pytest.mark.parametrize("why", ROUTED)
 def test_what_native_steps_cannot_say_exactly_is_left_to_the_runtime(why: str) -> None:
     assert "rdc.py" in compiled(ROUTED[why])
+
+
+def test_comments_show_a_message_as_it_is_written(tmp_path: Path) -> None:
+    head = "---\nrdc: {inputs: {x: {default: a}}}\n---\n"
+    loop = '## 1. A\n```sh\ntrue\n```\n- FAIL: STOP "no {{x}} here"\n## 2. B\n```sh\ntrue\n```\n- FAIL: GOTO 1\n'
+    assert '#   FAIL: STOP "no {{x}} here"' in text_of(tmp_path, head + loop)
 
 
 def test_inputs_are_read_by_bash_and_reviewed_by_people(tmp_path: Path) -> None:

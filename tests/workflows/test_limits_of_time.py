@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from backends.github import GithubBackend
 from compiler.ir.edges import Add, CounterTest
 from compiler.ir.program import Constant, Program
 from tests.workflows.compiling import parsed, steps
@@ -154,3 +155,22 @@ def test_what_a_command_asks_for_by_name_is_told(tmp_path: Path) -> None:
     assert parsed(workflow)
     run(tmp_path, workflow)
     assert (tmp_path / "tries").read_text() == '1: Build "it" $(now)\n2: Ship\n'
+
+
+@pytest.mark.parametrize(
+    ("settings", "minutes", "is_said"),
+    [
+        (Settings(timeout=600), 30, False),
+        (Settings(timeout=601), 30, True),
+        (Settings(timeout=600, delay=1), 30, True),
+        (Settings(delay=900), 30, False),
+        (Settings(delay=600, backoff=3), 30, True),
+        (Settings(), 1, False),
+    ],
+)
+def test_what_may_take_longer_than_the_job_is_said(settings: Settings, minutes: int, is_said: bool) -> None:
+    emission = GithubBackend().emit(retried("true", settings), {"timeout-minutes": minutes})
+    found = [item for item in emission.diagnostics if item.code == "RD537"]
+    assert [item.message for item in found] == (
+        [f"unit 1 may take longer, with its attempts and delays, than the job: {minutes} min"] if is_said else []
+    )

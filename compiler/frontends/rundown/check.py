@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from compiler.diagnostic import Diagnostic, Related
 from compiler.frontends.rundown.beyond.references import almost_references
+from compiler.frontends.rundown.beyond.unknown import unknown_units
 from compiler.frontends.rundown.messages import second_transition
 from compiler.frontends.rundown.numbering import missing_steps, numbered_header, with_number
 from compiler.frontends.rundown.questions import check_languages
@@ -232,6 +233,7 @@ RULES: tuple[Rule, ...] = (
     check_targets,
     check_scenarios,
     almost_references,
+    unknown_units,
     _tolerated,
     _continues_to_stop,
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -106,10 +106,12 @@ def _options(read: _Read) -> tuple[Options, Declarations, list[Diagnostic]]:
         options, found = read_options(plain, place, spans, known)
         return options, Declarations(), found
     given = _with_texts(read, plain)
+    repeated = list(_repeated(read, place)) if given is not plain else []
     options, found = read_options({key: value for key, value in given.items() if key != UNITS}, place, spans, known)
     declared = Declarations(
         INPUTS.first(options.values) or (), VALUES.first(options.values) or {}, SECRETS.first(options.values) or {}
     )
+    found += repeated
     if UNITS not in given:
         return options, declared, found
     from compiler.frontends.rundown.beyond.units import read_units, table_for_targets  # noqa: PLC0415 (few have it)
@@ -130,6 +132,17 @@ def _with_texts(read: _Read, plain: Mapping[str, Any]) -> Mapping[str, Any]:
         return plain
     written = read.as_written()["rdc"]
     return {key: written[key] if key in wanted else value for key, value in plain.items()}
+
+
+def _repeated(read: _Read, place: Place) -> Iterator[Diagnostic]:
+    """Names that are declared twice: YAML forgets the first, and a run would lack what was said there (E1 to E3)."""
+    from compiler.yaml_text import repeated_keys  # noqa: PLC0415 (as above)
+
+    names = {UNITS, *(option.name for option in OPTIONS if option.as_written)}
+    for path, span in repeated_keys(read.text, first_line=2):
+        if path[0] == "rdc" and len(path) > 1 and path[1] in names:
+            problem = f"`{path[-1]}` is twice in `{path[-2]}`, and only the last would count"
+            yield place._replace(span=span).finding(problem, "make one of the two, or give one another name")
 
 
 def _scenarios(read: _Read, declared: Declarations | None) -> tuple[tuple[Scenario, ...], list[Diagnostic]]:

@@ -20,8 +20,18 @@ def check_scenarios(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
         for command in scenario.replies:
             if problem := _problem(command, places, values):
                 text = f"scenario `{scenario.name}` cannot be tested: {problem}"
-                remedy = "begin with `rd run [--prompted] FILE`; go on with `rd pass`, `rd fail` or `rd goto ID`"
+                remedy = _remedy(command)
                 yield Diagnostic("RD014", source.path, command.span, text, remedy)
+
+
+def _remedy(command: Event) -> str:
+    if isinstance(command, Unclear):
+        return (
+            command.remedy or "begin with `rd run [--prompted] FILE`; go on with `rd pass`, `rd fail` or `rd goto ID`"
+        )
+    if isinstance(command, Goto):
+        return "write the number or name of a unit of this document"
+    return "declare it there, or write the name of a value that is declared"
 
 
 def _problem(command: Event, places: Collection[str], values: Collection[str] | None) -> str:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from typing import NamedTuple
 
 from compiler.diagnostic import Diagnostic
 from compiler.frontends.rundown.beyond.declarations import EVERY, UnitSettings
 from compiler.frontends.rundown.beyond.units import full_id
+from compiler.frontends.rundown.beyond.unknown import unknown_unit
 from compiler.frontends.rundown.names import Frame
 from compiler.ir.program import Constant, Node, Program, Settings
 from compiler.ir.tasks import Branch, End, Shell
@@ -118,10 +118,7 @@ def _unknown(program: Program, said: Mapping[str, list[UnitSettings]]) -> Iterat
         for item in settings:
             inclusion = name.removesuffix(item.unit)
             own = [unit.removeprefix(inclusion) for unit in known if unit.startswith(inclusion)]
-            close = get_close_matches(item.unit, own, 1)
-            hint = f"; did you mean `{close[0]}`?" if close else ""
-            problem = f"`units` names {item.unit}, and the document has no such unit{hint}"
-            yield item.place().finding(problem, f"write the number or name of a unit or step, or `{EVERY}` for all")
+            yield unknown_unit(item, own)
 
 
 def _misplaced(node: Node, holds: Effective) -> Iterator[Diagnostic]:

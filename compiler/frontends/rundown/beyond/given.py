@@ -27,12 +27,15 @@ def unfit_inputs(declared: Declarations, given: Sequence[Given], begin: Span | N
     for name, value, span in given:
         if name not in inputs:
             listed = f"the inputs are {', '.join(inputs)}" if inputs else "the document has none"
-            yield Unclear(f"there is no input `{name}`; {listed}", span)
+            yield Unclear(
+                f"there is no input `{name}`; {listed}", span, "remove it, or declare it under `rdc: {inputs: …}`"
+            )
             continue
         known, problem = inputs[name], text_problem(value)
         if problem := problem or unfit(str(value), known.type, known.options, known.pattern):
-            yield Unclear(f"the value of the input `{name}` does not fit: {problem}", span)
+            yield Unclear(f"the value of the input `{name}` does not fit: {problem}", span, "give one that fits")
     missing = [name for name, item in inputs.items() if item.required and item.default is None]
     for name in missing:
         if name not in {item.name for item in given}:
-            yield Unclear(f"the input `{name}` has no default and is not given", begin)
+            remedy = f"add `inputs: {{{name}: VALUE}}` to the scenario, or `--input {name}=VALUE` to its `rd run`"
+            yield Unclear(f"the input `{name}` has no default and is not given", begin, remedy)

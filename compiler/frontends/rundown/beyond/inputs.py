@@ -18,7 +18,7 @@ KEYS = ("type", "description", "default", "options", "pattern", "required")
 _TRUTH = {"true": True, "false": False}
 
 _REMEDIES: Mapping[Field, str] = {
-    "options": "a choice, and nothing else, has options: write `type: choice` and `options: [one, another]`",
+    "options": "a choice, and nothing else, has options, each once: write `type: choice` and `options: [one, another]`",
     "pattern": "correct the regular expression",
     "default": "write a default that may be given as a value too, or leave it out",
 }

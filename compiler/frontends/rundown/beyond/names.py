@@ -36,14 +36,20 @@ def name_list(key: str, noun: str) -> Callable[[object, Places], Mapping[str, Pl
     def read(content: object, places: Places) -> Mapping[str, Place] | Wrong | Mistakes:
         if not isinstance(content, list) or len(content) > MOST:
             return Wrong(f"`{key}` is not a list of at most {MOST} names", f"write `{key}: [NAME, OTHER_NAME]`")
-        names = [str(item) for item in content]
-        found = [wrong for number, name in enumerate(names) for wrong in name_mistakes(name, noun, (str(number),))]
-        for number, name in enumerate(names):
-            if name in names[:number]:
-                found.append(Wrong(f"`{name}` is twice in `{key}`", "remove one of the two", (str(number),)))
-        if found:
+        if found := [wrong for number in range(len(content)) for wrong in mistakes(content, number)]:
             return Mistakes(found)
-        return {name: places.get((str(number),), places[()]) for number, name in enumerate(names)}
+        return {name: places.get((str(number),), places[()]) for number, name in enumerate(content)}
+
+    def mistakes(content: list[object], number: int) -> Iterator[Wrong]:
+        name, path = content[number], (str(number),)
+        if not isinstance(name, str):
+            yield Wrong(
+                f"`{key}` has an item that is no name", "write a name; YAML takes `null` and `~` for nothing", path
+            )
+            return
+        yield from name_mistakes(name, noun, path)
+        if name in content[:number]:
+            yield Wrong(f"`{name}` is twice in `{key}`", "remove one of the two", path)
 
     return read
 

@@ -8,6 +8,7 @@ from compiler.analyses.values import read_too_early, value_flow
 from compiler.diagnostic import Diagnostic
 from compiler.frontends.rundown.names import Frame
 from compiler.ir.program import Program
+from compiler.ir.tasks import End
 
 
 def value_warnings(program: Program, frames: Sequence[Frame]) -> Iterator[Diagnostic]:
@@ -20,7 +21,8 @@ def value_warnings(program: Program, frames: Sequence[Frame]) -> Iterator[Diagno
     found: dict[Diagnostic, None] = {}
     for node, slot in read_too_early(program, flow):
         name, _ = places[slot]
-        problem = f"{node.id} reads the value `{name}` before any unit can have written it"
+        reader = "this message" if isinstance(node.task, End) else node.id
+        problem = f"{reader} reads the value `{name}` before any unit can have written it"
         remedy = f'write it in a unit that runs before: `echo "{name}=…" >> "$RDC_OUTPUT"`'
         found[Diagnostic("RD408", paths[node.origin.path], node.origin.span, problem, remedy)] = None
     unread = {slot for slot in places if slot not in flow.used}
