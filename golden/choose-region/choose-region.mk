@@ -161,9 +161,8 @@ endef
 # --- golden/shared/mk/words-of-outcomes.mk
 # --- golden/shared/mk/values.mk
 # --- golden/shared/mk/inputs.mk
-<<<<<<< HEAD
 # --- golden/shared/mk/questions-for-texts-and-options.mk
-# --- golden/shared/mk/agents.mk
+# --- golden/shared/mk/a-program-for-python3.mk
 
 # --- What an operator drives a run with: to leave it out, compile with the option `operator: basic` -----------------------
 RDC_DRIVES := goto history
@@ -185,10 +184,6 @@ RDC_RUNS := $(RDC_PARTS) RDC_MODULE_OPERATOR
 RDC_RUNS += $(if $(call RDC_GETS,NOTIFY),RDC_MODULE_NOTICE)
 RDC_RUNS += $(if $(call RDC_GETS,AGENT),RDC_MODULE_DELEGATE)
 RDC_PARTS = $(RDC_RUNS)
-=======
-# --- golden/shared/mk/questions-for-texts-and-options.2.mk
-# --- golden/shared/mk/a-program-for-python3.2.mk
->>>>>>> m13
 # --- golden/shared/mk/the-operator.mk
 # --- golden/shared/mk/the-operator-s-jump.mk
 # --- golden/shared/mk/what-was-done-and-by-whom-runs-beside-each-other.mk

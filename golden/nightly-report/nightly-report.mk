@@ -149,12 +149,7 @@ endef
 # --- golden/shared/mk/one-unit-alone.mk
 # --- golden/shared/mk/runs-that-are-no-more.mk
 # --- golden/shared/mk/counters.mk
-<<<<<<< HEAD
 # --- golden/shared/mk/attempts-at-a-unit.mk
-# --- golden/shared/mk/texts.mk
-=======
-# --- golden/shared/mk/attempts-at-a-unit.2.mk
->>>>>>> m13
 # --- golden/shared/mk/files-of-a-run.mk
 # --- golden/shared/mk/environment-variables-of-a-unit-s-own.mk
 # --- golden/shared/mk/a-program-for-python3.mk

@@ -177,9 +177,10 @@ endef
 # --- golden/shared/mk/words-of-outcomes.mk
 # --- golden/shared/mk/values.mk
 # --- golden/shared/mk/inputs.mk
-<<<<<<< HEAD
 # --- golden/shared/mk/questions-for-texts-and-options.mk
-# --- golden/shared/mk/agents.mk
+# --- golden/shared/mk/a-program-for-python3.mk
+# --- golden/shared/mk/time-limits.mk
+# --- golden/shared/mk/agents-and-tools.mk
 # --- golden/shared/mk/delays-and-limits.mk
 
 # --- What an operator drives a run with: to leave it out, compile with the option `operator: basic` -----------------------
@@ -201,13 +202,6 @@ endif
 RDC_RUNS := $(RDC_PARTS) RDC_MODULE_OPERATOR
 RDC_RUNS += $(if $(call RDC_GETS,NOTIFY),RDC_MODULE_NOTICE)
 RDC_PARTS = $(RDC_RUNS)
-=======
-# --- golden/shared/mk/questions-for-texts-and-options.2.mk
-# --- golden/shared/mk/a-program-for-python3.mk
-# --- golden/shared/mk/time-limits.mk
-# --- golden/shared/mk/agents-and-tools.mk
-# --- golden/shared/mk/delays-and-limits.2.mk
->>>>>>> m13
 # --- golden/shared/mk/the-operator.mk
 # --- golden/shared/mk/the-operator-s-jump.mk
 # --- golden/shared/mk/what-was-done-and-by-whom-runs-beside-each-other.mk

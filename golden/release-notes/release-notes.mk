@@ -185,8 +185,9 @@ endef
 # --- golden/shared/mk/words-of-outcomes.mk
 # --- golden/shared/mk/values.mk
 # --- golden/shared/mk/inputs.mk
-<<<<<<< HEAD
-# --- golden/shared/mk/agents.mk
+# --- golden/shared/mk/a-program-for-python3.mk
+# --- golden/shared/mk/time-limits.mk
+# --- golden/shared/mk/agents-and-tools.mk
 
 # --- What an operator drives a run with: to leave it out, compile with the option `operator: basic` -----------------------
 RDC_DRIVES := goto history answer
@@ -209,11 +210,6 @@ endif
 RDC_RUNS := $(RDC_PARTS) RDC_MODULE_ASKS RDC_MODULE_OPERATOR
 RDC_RUNS += $(if $(call RDC_GETS,NOTIFY),RDC_MODULE_NOTICE)
 RDC_PARTS = $(RDC_RUNS)
-=======
-# --- golden/shared/mk/a-program-for-python3.mk
-# --- golden/shared/mk/time-limits.mk
-# --- golden/shared/mk/agents-and-tools.2.mk
->>>>>>> m13
 # --- golden/shared/mk/questions-for-pass-or-fail.mk
 # --- golden/shared/mk/the-operator.mk
 # --- golden/shared/mk/the-operator-s-jump.mk

@@ -160,21 +160,16 @@ endef
 # --- golden/shared/mk/one-unit-alone.mk
 # --- golden/shared/mk/runs-that-are-no-more.mk
 # --- golden/shared/mk/counters.mk
-<<<<<<< HEAD
 # --- golden/shared/mk/attempts-at-a-unit.mk
-=======
-# --- golden/shared/mk/attempts-at-a-unit.2.mk
 # --- golden/shared/mk/what-units-have-in-common.mk
->>>>>>> m13
 # --- golden/shared/mk/texts.mk
 # --- golden/shared/mk/files-of-a-run.mk
 # --- golden/shared/mk/questions-for-pass-or-fail.mk
 # --- golden/shared/mk/words-of-outcomes.mk
 # --- golden/shared/mk/values.mk
 # --- golden/shared/mk/inputs.mk
-<<<<<<< HEAD
 # --- golden/shared/mk/questions-for-texts-and-options.mk
-# --- golden/shared/mk/agents.mk
+# --- golden/shared/mk/a-program-for-python3.mk
 
 # --- What an operator drives a run with: to leave it out, compile with the option `operator: basic` -----------------------
 RDC_DRIVES := goto history
@@ -196,10 +191,6 @@ RDC_RUNS := $(RDC_PARTS) RDC_MODULE_OPERATOR
 RDC_RUNS += $(if $(call RDC_GETS,NOTIFY),RDC_MODULE_NOTICE)
 RDC_RUNS += $(if $(call RDC_GETS,AGENT),RDC_MODULE_DELEGATE)
 RDC_PARTS = $(RDC_RUNS)
-=======
-# --- golden/shared/mk/questions-for-texts-and-options.2.mk
-# --- golden/shared/mk/a-program-for-python3.2.mk
->>>>>>> m13
 # --- golden/shared/mk/the-operator.mk
 # --- golden/shared/mk/the-operator-s-jump.mk
 # --- golden/shared/mk/what-was-done-and-by-whom-runs-beside-each-other.mk

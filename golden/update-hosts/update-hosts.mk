@@ -190,19 +190,14 @@ endef
 # --- golden/shared/mk/one-unit-alone.mk
 # --- golden/shared/mk/runs-that-are-no-more.mk
 # --- golden/shared/mk/counters.mk
-<<<<<<< HEAD
 # --- golden/shared/mk/attempts-at-a-unit.mk
-=======
-# --- golden/shared/mk/attempts-at-a-unit.2.mk
 # --- golden/shared/mk/what-units-have-in-common.mk
->>>>>>> m13
 # --- golden/shared/mk/texts.mk
 # --- golden/shared/mk/files-of-a-run.mk
 # --- golden/shared/mk/words-of-outcomes.mk
 # --- golden/shared/mk/values.mk
 # --- golden/shared/mk/inputs.mk
-<<<<<<< HEAD
-# --- golden/shared/mk/agents.mk
+# --- golden/shared/mk/a-program-for-python3.mk
 
 # --- What an operator drives a run with: to leave it out, compile with the option `operator: basic` -----------------------
 RDC_DRIVES := goto history answer
@@ -230,9 +225,6 @@ RDC_PARTS = $(RDC_RUNS)
 define RDC_JUMPS
 jump N-.1 "{N}"
 endef
-=======
-# --- golden/shared/mk/a-program-for-python3.3.mk
->>>>>>> m13
 # --- golden/shared/mk/questions-for-pass-or-fail.mk
 # --- golden/shared/mk/the-operator.mk
 # --- golden/shared/mk/the-operator-s-jump.mk
