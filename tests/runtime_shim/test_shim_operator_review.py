@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from runtime_shim.logs import LONGEST_LINE, Log
-from tests.runtime_shim.shim_process import Place, Screen, Table, ask, kill, program, shell, wait_until
+from tests.runtime_shim.shim_process import Place, Screen, ask, kill, program, shell, wait_until
 from tests.runtime_shim.shim_programs import Compiled, Keep, Variable, edge, node, sh
 from tests.runtime_shim.shim_programs import program as compiled
 
