@@ -78,7 +78,7 @@ from contextlib import contextmanager, suppress
 # --- golden/shared/py/signals.2.py
 # --- golden/shared/py/what-the-operator-sees.py
 # --- golden/shared/py/a-question-to-the-person-at-the-terminal.2.py
-# --- golden/shared/py/a-run.4.py
+# --- golden/shared/py/a-run.3.py
 # --- golden/shared/py/what-status.2.py
 # --- golden/shared/py/the-command-line-of-a-program.py
 # --- golden/shared/py/what-operators-can-ask-for-besides.py

@@ -105,7 +105,7 @@ from pathlib import Path
 # --- golden/shared/py/signals.2.py
 # --- golden/shared/py/what-the-operator-sees.py
 # --- golden/shared/py/a-question-to-the-person-at-the-terminal.3.py
-# --- golden/shared/py/a-run.5.py
+# --- golden/shared/py/a-run.4.py
 # --- golden/shared/py/what-status.py
 # --- golden/shared/py/the-command-line-of-a-program.2.py
 # --- golden/shared/py/what-operators-can-ask-for-besides.py

@@ -79,7 +79,7 @@ from contextlib import contextmanager, suppress
 # --- golden/shared/py/signals.2.py
 # --- golden/shared/py/what-the-operator-sees.py
 # --- golden/shared/py/a-question-to-the-person-at-the-terminal.py
-# --- golden/shared/py/a-run.6.py
+# --- golden/shared/py/a-run.5.py
 # --- golden/shared/py/what-status.py
 # --- golden/shared/py/the-command-line-of-a-program.py
 # --- golden/shared/py/what-operators-can-ask-for-besides.py
@@ -96,7 +96,7 @@ from contextlib import contextmanager, suppress
 # --- golden/shared/py/runs-in-which-nothing-is-executed.py
 # --- golden/shared/py/who-decided-about-a-run.py
 # --- golden/shared/py/the-operator-s-jump.py
-# --- golden/shared/py/logs.py
+# --- golden/shared/py/logs.2.py
 # --- golden/shared/py/notices.py
 # --- golden/shared/py/several-runs-of-one-document.py
 # --- golden/shared/py/archived-runs.py

@@ -115,7 +115,7 @@ from urllib.parse import quote
 # --- golden/shared/py/signals.2.py
 # --- golden/shared/py/what-the-operator-sees.py
 # --- golden/shared/py/a-question-to-the-person-at-the-terminal.py
-# --- golden/shared/py/a-run.10.py
+# --- golden/shared/py/a-run.9.py
 # --- golden/shared/py/what-status.py
 # --- golden/shared/py/the-command-line-of-a-program.2.py
 # --- golden/shared/py/what-operators-can-ask-for-besides.py
@@ -142,7 +142,7 @@ from urllib.parse import quote
 # --- golden/shared/py/units-that-call-a-tool-of-a-connection.py
 # --- golden/shared/py/units-that-call-several-agents-at-the-same-time.py
 # --- golden/shared/py/the-operator-s-part.4.py
-# --- golden/shared/py/runs-in-which-nothing-is-executed.py
+# --- golden/shared/py/runs-in-which-nothing-is-executed.2.py
 # --- golden/shared/py/who-decided-about-a-run.py
 # --- golden/shared/py/the-operator-s-jump.py
 # --- golden/shared/py/notices.py

@@ -192,7 +192,7 @@ from contextlib import contextmanager, suppress
 # --- golden/shared/py/signals.py
 # --- golden/shared/py/what-the-operator-sees.py
 # --- golden/shared/py/a-question-to-the-person-at-the-terminal.py
-# --- golden/shared/py/a-run.7.py
+# --- golden/shared/py/a-run.6.py
 # --- golden/shared/py/what-status.py
 # --- golden/shared/py/the-command-line-of-a-program.py
 # --- golden/shared/py/what-operators-can-ask-for-besides.py

@@ -132,7 +132,7 @@ from urllib.parse import quote
 # --- golden/shared/py/signals.2.py
 # --- golden/shared/py/what-the-operator-sees.py
 # --- golden/shared/py/a-question-to-the-person-at-the-terminal.4.py
-# --- golden/shared/py/a-run.11.py
+# --- golden/shared/py/a-run.9.py
 # --- golden/shared/py/what-status.py
 # --- golden/shared/py/the-command-line-of-a-program.2.py
 # --- golden/shared/py/what-operators-can-ask-for-besides.py
@@ -162,7 +162,7 @@ from urllib.parse import quote
 # --- golden/shared/py/agents.py
 # --- golden/shared/py/units-that-an-agent-answers.py
 # --- golden/shared/py/the-operator-s-part.4.py
-# --- golden/shared/py/runs-in-which-nothing-is-executed.py
+# --- golden/shared/py/runs-in-which-nothing-is-executed.3.py
 # --- golden/shared/py/who-decided-about-a-run.py
 # --- golden/shared/py/the-operator-s-jump.py
 # --- golden/shared/py/values-of-a-command-that-was-not-run.py

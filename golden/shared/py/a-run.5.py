@@ -20,21 +20,22 @@ class Performer:  # Does the units of one kind of task. A module that knows a ki
         raise RefusedError(f"{name} takes no answer such as {one_line(reply)}")
 
 PERFORMERS = {}
+BEGINNINGS = []  # what registers a run begins with
 OPENS = []  # what modules read when a run is taken up
+STANDS = []  # what they know of where a run stands
 BEFORE = []  # what they do before a unit, or in its place
 TAKES = []  # what they do before a run is taken up
 RECORDS = []  # what they make of what is written down
 EVENTS = []  # what they do where something happens
 REPEATS = []  # the words that go on with a run
 MASKS = []  # what they take out of a text that is kept or sent
-TELLS = []  # what they make of an outcome that has a text
 
 def told(done, text):  # Return an outcome to which a text belongs.
-    for look in TELLS:
-        done = look(done, text)
     return done
 
 def masked(text):  # Return a text without what must not be kept.
+    for look in MASKS:
+        text = look(text)
     return text
 
 class Session:  # One call of a program: what the operator wants, the state that is kept, and the run that it is about.
@@ -80,7 +81,8 @@ class Session:  # One call of a program: what the operator wants, the state that
             raise RefusedError(*found, how, "this run belongs to a different version of this program")
         return old
     def take(self, state=None):  # Be about a run, a new one if none is given; signals are held back from here on.
-        if state is not None and ("prompted" in state.begin or state.condition == "running"):
+        is_resumed = state is not None and (state.condition == "running" or "prompted" in state.begin)
+        if is_resumed or self.is_interactive:
             load()
         for take in TAKES:
             take(self, state)
@@ -97,6 +99,8 @@ class Session:  # One call of a program: what the operator wants, the state that
                 self._events = os.open(self.options.events, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
     def _first_record(self):
         registers = {**self.program["registers"]}
+        for look in BEGINNINGS:
+            registers.update(look(self.program, self.options))
         move = follow(self.program, {"go": self.program["entry"]}, registers)
         run = f"{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{os.urandom(4).hex()}"
         where = {"time": utc_now(), "cwd": os.getcwd(), "registers": dict(move.registers), "node": move.node}
@@ -111,6 +115,8 @@ class Session:  # One call of a program: what the operator wants, the state that
         stand = {"condition": "running" if begins else "ready"}
         if not PERFORMERS[unit["task"]].recovers:
             stand["condition"] = "waiting"
+        for look in STANDS:
+            stand = look(self.program, move, before, stand)
         return stand
     def adopt(self):  # Go on with another program than the run began with (R4), with counters and texts that both have.
         old, new, condition = self.state.registers, self.program["registers"], self.state.condition
@@ -122,10 +128,7 @@ class Session:  # One call of a program: what the operator wants, the state that
         stand = {"time": utc_now(), "condition": condition, "registers": {**new, **kept}}
         self.record({"kind": "adopt", **self.identity(), **stand})
     def filled(self, unit, key, registers=None):  # Return a text of a unit, whole.
-        text = unit.get(key, "")
-        if "placeholders" in unit:
-            text = filled(unit, text, self.state.registers if registers is None else registers)
-        return text
+        return unit.get(key, "")
     def label(self, name):  # Return a unit's name and title as people read them.
         return one_line(f"{name} {self.filled(self.program['units'][name], 'title')}")
     def texts(self, unit, key):  # Return a text of a unit as the lines in which it is shown.

@@ -20,15 +20,18 @@ class Performer:  # Does the units of one kind of task. A module that knows a ki
         raise RefusedError(f"{name} takes no answer such as {one_line(reply)}")
 
 PERFORMERS = {}
+BEGINNINGS = []  # what registers a run begins with
 OPENS = []  # what modules read when a run is taken up
-PASSES = []  # what they show of the way from a unit to the next
+BEFORE = []  # what they do before a unit, or in its place
 TAKES = []  # what they do before a run is taken up
 RECORDS = []  # what they make of what is written down
 EVENTS = []  # what they do where something happens
 REPEATS = []  # the words that go on with a run
-MASKS = []  # what they take out of a text that is kept or sent
+TELLS = []  # what they make of an outcome that has a text
 
 def told(done, text):  # Return an outcome to which a text belongs.
+    for look in TELLS:
+        done = look(done, text)
     return done
 
 def masked(text):  # Return a text without what must not be kept.
@@ -77,7 +80,8 @@ class Session:  # One call of a program: what the operator wants, the state that
             raise RefusedError(*found, how, "this run belongs to a different version of this program")
         return old
     def take(self, state=None):  # Be about a run, a new one if none is given; signals are held back from here on.
-        if state is not None and ("prompted" in state.begin or state.condition == "running"):
+        is_resumed = state is not None and (state.condition == "running" or "prompted" in state.begin)
+        if is_resumed or self.is_interactive:
             load()
         for take in TAKES:
             take(self, state)
@@ -94,6 +98,8 @@ class Session:  # One call of a program: what the operator wants, the state that
                 self._events = os.open(self.options.events, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
     def _first_record(self):
         registers = {**self.program["registers"]}
+        for look in BEGINNINGS:
+            registers.update(look(self.program, self.options))
         move = follow(self.program, {"go": self.program["entry"]}, registers)
         run = f"{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{os.urandom(4).hex()}"
         where = {"time": utc_now(), "cwd": os.getcwd(), "registers": dict(move.registers), "node": move.node}
@@ -119,7 +125,10 @@ class Session:  # One call of a program: what the operator wants, the state that
         stand = {"time": utc_now(), "condition": condition, "registers": {**new, **kept}}
         self.record({"kind": "adopt", **self.identity(), **stand})
     def filled(self, unit, key, registers=None):  # Return a text of a unit, whole.
-        return unit.get(key, "")
+        text = unit.get(key, "")
+        if "placeholders" in unit:
+            text = filled(unit, text, self.state.registers if registers is None else registers)
+        return text
     def label(self, name):  # Return a unit's name and title as people read them.
         return one_line(f"{name} {self.filled(self.program['units'][name], 'title')}")
     def texts(self, unit, key):  # Return a text of a unit as the lines in which it is shown.
@@ -179,6 +188,8 @@ class Session:  # One call of a program: what the operator wants, the state that
         self.display.started(self._places[name], self.label(name), details)
         self.emit("unit_started", True, **about)
         perform = self.performers[name].perform
+        for look in BEFORE:
+            perform = look(self, name) or perform
         if again or (self.state.condition != "running" and self.performers[name].recovers):
             self.record({"kind": "resume", "condition": "running", "time": utc_now()})
         done = perform(name, unit)
@@ -203,8 +214,6 @@ class Session:  # One call of a program: what the operator wants, the state that
         details = ", ".join(filter(None, [done.how, duration(seconds), one_line(move.says)]))
         self.display.line(f"    {self.display.paint(word, done.outcome)}  {self.display.paint(details, 'dim')}")
         self.emit("unit_finished", True, **result)
-        for look in PASSES:
-            look(self, move)
     def heed(self):  # Begin no unit when the run was told to end, or when its state has vanished.
         if self.signals.has_come():
             self.rest()

@@ -22,12 +22,12 @@ class Performer:  # Does the units of one kind of task. A module that knows a ki
 PERFORMERS = {}
 BEGINNINGS = []  # what registers a run begins with
 OPENS = []  # what modules read when a run is taken up
+STANDS = []  # what they know of where a run stands
 BEFORE = []  # what they do before a unit, or in its place
 TAKES = []  # what they do before a run is taken up
 RECORDS = []  # what they make of what is written down
 EVENTS = []  # what they do where something happens
 REPEATS = []  # the words that go on with a run
-MASKS = []  # what they take out of a text that is kept or sent
 TELLS = []  # what they make of an outcome that has a text
 
 def told(done, text):  # Return an outcome to which a text belongs.
@@ -81,7 +81,8 @@ class Session:  # One call of a program: what the operator wants, the state that
             raise RefusedError(*found, how, "this run belongs to a different version of this program")
         return old
     def take(self, state=None):  # Be about a run, a new one if none is given; signals are held back from here on.
-        if state is not None and ("prompted" in state.begin or state.condition == "running"):
+        is_resumed = state is not None and (state.condition == "running" or "prompted" in state.begin)
+        if is_resumed or self.is_interactive:
             load()
         for take in TAKES:
             take(self, state)
@@ -114,6 +115,8 @@ class Session:  # One call of a program: what the operator wants, the state that
         stand = {"condition": "running" if begins else "ready"}
         if not PERFORMERS[unit["task"]].recovers:
             stand["condition"] = "waiting"
+        for look in STANDS:
+            stand = look(self.program, move, before, stand)
         return stand
     def adopt(self):  # Go on with another program than the run began with (R4), with counters and texts that both have.
         old, new, condition = self.state.registers, self.program["registers"], self.state.condition
@@ -185,8 +188,6 @@ class Session:  # One call of a program: what the operator wants, the state that
         self.heed()
         unit, about, begun = self.program["units"][name], self._about(name), time.monotonic()
         details = [f"attempt {about['attempt']}"] if about["attempt"] > 1 else []
-        if about["instances"]:
-            details.insert(0, f"instance {'.'.join(map(str, about['instances'].values()))}")
         self.display.started(self._places[name], self.label(name), details)
         self.emit("unit_started", True, **about)
         perform = self.performers[name].perform
@@ -234,7 +235,5 @@ class Session:  # One call of a program: what the operator wants, the state that
         )
     def _about(self, name):
         unit, now = self.program["units"][name], self.state.registers
-        about = {"unit": name, "title": self.filled(unit, "title"), "attempt": attempt_of(unit, now), "instances": {}}
-        about["instances"] = instances_of(unit, now)
-        return about
+        return {"unit": name, "title": self.filled(unit, "title"), "attempt": attempt_of(unit, now), "instances": {}}
 

@@ -26,7 +26,6 @@ TAKES = []  # what they do before a run is taken up
 RECORDS = []  # what they make of what is written down
 EVENTS = []  # what they do where something happens
 REPEATS = []  # the words that go on with a run
-MASKS = []  # what they take out of a text that is kept or sent
 
 def told(done, text):  # Return an outcome to which a text belongs.
     return done
@@ -77,7 +76,8 @@ class Session:  # One call of a program: what the operator wants, the state that
             raise RefusedError(*found, how, "this run belongs to a different version of this program")
         return old
     def take(self, state=None):  # Be about a run, a new one if none is given; signals are held back from here on.
-        if state is not None and ("prompted" in state.begin or state.condition == "running"):
+        is_resumed = state is not None and (state.condition == "running" or "prompted" in state.begin)
+        if is_resumed or self.is_interactive:
             load()
         for take in TAKES:
             take(self, state)

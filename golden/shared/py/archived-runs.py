@@ -1,53 +1,46 @@
 # --- Archived runs: listed, and pruned where the operator says so (E12).
-AGES = {"h": 3600, "d": 86400, "w": 7 * 86400}
+ARCHIVED = re.compile(r"([0-9]{8}T[0-9]{6}Z-[0-9a-f]{8}|damaged-[0-9]{8}T[0-9]{6}Z|empty)(-2)*")  # names of archives
+HOURS = {"h": 1, "d": 24, "w": 7 * 24}
 
-# An archived journal, and when it was written to for the last time.
-Archived = collections.namedtuple("Archived", "path ended")
-
-def archived(session):  # Return the archived runs, the newest first.
+def archived(session):
+    """Return when archived runs were written to for the last time and their journals, the newest first."""
     folder = os.path.join(session.store.directory, "history")
-    found = []
-    with suppress(FileNotFoundError):
-        files = [entry for entry in os.scandir(folder) if entry.is_file(follow_symlinks=False)]
-        found = [Archived(file.path, file.stat().st_mtime) for file in files]
-    return sorted(found, key=lambda one: (one.ended, one.path), reverse=True)
+    if os.path.islink(folder):
+        raise RefusedError(f"{folder} is a link: name the state folder that it belongs to with --state-dir")
+    files = os.scandir(folder) if os.path.isdir(folder) else ()
+    runs = [file for file in files if ARCHIVED.fullmatch(file.name) and file.is_file(follow_symlinks=False)]
+    return sorted(((file.stat().st_mtime, file.path) for file in runs), reverse=True)
 
-def told_run(session, one):  # Return how an archived run went, as a line.
-    name = os.path.basename(one.path)
-    when = time.strftime("%Y-%m-%d %H:%M", time.localtime(one.ended))
+def told_run(session, ended, path):  # Return how an archived run went, as a line.
+    when, name = time.strftime("%Y-%m-%d %H:%M", time.localtime(ended)), os.path.basename(path)
     try:
-        records = read_journal(one.path)[0]
-        state = replay(records, one.path) if records else None
-    except (RefusedError, OSError):
-        state = None
-    if state is None:
+        word, where, state = place_of(path)
+    except (RefusedError, OSError, IndexError):
         return f"{when}  DAMAGED  {name}"
-    where = state.message if state.condition in ("complete", "stop") else f"at {state.node}"
     version = "this version" if session.is_same(state) else f"version {state.program[:8]}"
-    return one_line(f"{when}  {state.condition.upper()}  {name}  {version}  {where}").rstrip()
+    return one_line(f"{when}  {word}  {name}  {version}  {where}")
 
-def outdated(runs, given):  # Return the runs that go: all but the newest N, or those that ended longer ago than an AGE.
+def outdated(runs, given):
+    """Return the journals that go: all but the newest N, or those that ended longer ago than an AGE."""
     number = re.fullmatch(r"([0-9]{1,6})([hdw]?)", given)
     if not number:
-        raise RefusedError(f"--prune {one_line(given)!a}: take how many to keep, or an age such as 12h, 30d or 8w")
-    if not number[2]:
-        return runs[int(number[1]) :]
-    return [one for one in runs if one.ended < time.time() - int(number[1]) * AGES[number[2]]]
+        raise RefusedError(f"--prune {one_line(given)!a}: give how many to keep, or an age such as 12h, 30d or 8w")
+    if number[2]:
+        since = time.time() - int(number[1]) * HOURS[number[2]] * 3600
+        return [path for ended, path in runs if ended < since]
+    return [path for _, path in runs[int(number[1]) :]]
 
-def remove(one):  # Delete an archived run with all that was kept of it; its journal goes last.
+def history(session):  # List the archived runs, or delete some with all that was kept of them; their journals go last.
     import shutil
-    for kept in KEPT:
-        with suppress(FileNotFoundError):
-            shutil.rmtree(f"{one.path}.{kept}")
-    os.unlink(one.path)
-
-def history(session):  # List the archived runs, or delete some.
     runs = archived(session)
     if session.options.prune is None:
-        return session.display.say([told_run(session, one) for one in runs] or ["No run was archived here."])
+        return session.display.say([told_run(session, *run) for run in runs] or ["No run was archived here."])
     gone = outdated(runs, session.options.prune)
-    for one in gone:
-        remove(one)
+    for path in gone:
+        for folder in (f"{path}.{kept}" for kept in KEPT):
+            if os.path.isdir(folder) and not os.path.islink(folder):
+                shutil.rmtree(folder)
+        os.unlink(path)
     return session.display.say([f"{len(gone)} of {len(runs)} archived runs were deleted."])
 
 COMMANDS["history"] = ("list and prune archived runs", history)

@@ -15,9 +15,6 @@ def prompt(session, state):  # Put commands as questions; what agents and tools 
         return
     units = {name: as_prompt(unit) for name, unit in session.program["units"].items()}
     session.program = {**session.program, "units": units}
-    session.options.tool = []
-    for task in {"agent", "parallel"} & {*PERFORMERS}:
-        PERFORMERS[task] = type("ByHand", (PERFORMERS[task],), {"command_of": lambda _self, _kind: None})
 
 def mark(session, record):
     """Say in the journal that a run executes nothing; programs that do not know such runs refuse its format."""

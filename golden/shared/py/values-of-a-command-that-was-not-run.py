@@ -7,6 +7,35 @@ def with_values(session, done):  # Return an answer with the values that were gi
         raise RefusedError(f"--value: {session.state.node} is not answered as a whole")
     return done._replace(verbs=keeping("", values))
 
+def ask_values(session, name):
+    """Have the values of a command that is done by hand asked for, once its outcome was given at the terminal."""
+    unit = session.program["units"][name]
+    named = [key for key in unit.get("values", ()) if re.search(rf"\b{key}\b", unit.get("block", ""))]
+    if unit["task"] != "ask" or not named:
+        return None
+
+    def perform(name, unit):
+        done = session.performers[name].perform(name, unit)
+        if done.how != "answered here":
+            return done
+        given = ((key, typed_value(session, key)) for key in named)
+        return done._replace(verbs=keeping("", {key: value for key, value in given if value}))
+
+    return perform
+
+def typed_value(session, key):  # Return the value that a person types; an empty line stands for none.
+    while True:
+        session.display.line(f"{key} (empty: the command gave none): ", end="")
+        with session.signals.listening():
+            value = os.read(sys.stdin.fileno(), 65536).decode(errors="replace").rstrip("\r\n")
+        try:
+            check_value(key, value)
+        except ValueError as error:
+            session.display.line(str(error))
+        else:
+            return value
+
 GIVEN.append(with_values)
+BEFORE.append(ask_values)
 OPTIONS.append(("answer", "--value", "NAME=VALUE...", "a value of the command that was done by hand"))
 

@@ -36,7 +36,10 @@ def values_given(session, name):  # Return the values of a unit that the options
         if not equals or key not in session.program["units"][name].get("values", ()):
             raise RefusedError(f"--value {given}: expected NAME=VALUE with a name that {name} keeps")
         try:
+            value.encode()
             check_value(key, value)
+        except UnicodeEncodeError:
+            raise RefusedError(f"--value {key} is not UTF-8") from None
         except ValueError as error:
             raise RefusedError(f"--value {error}") from None
         values[key] = value

@@ -8,7 +8,9 @@ FACTS = []  # what they tell of a run
 
 def describe(session, state, is_busy):  # Return the state of a program as plain data.
     if state is not None:
-        load()
+        is_plain = not state.decided and "prompted" not in state.begin and all(map(_is_plain, state.finished))
+        if session.options.json or not is_plain:
+            load()
         for take in TAKES:
             take(session, state)
     program = session.program
@@ -26,6 +28,9 @@ def describe(session, state, is_busy):  # Return the state of a program as plain
     for look in FACTS:
         facts.update(look(program, state))
     return {**facts, "next": _next(session, unit, facts)}
+
+def _is_plain(record):  # Tell whether nothing but its line is to be told of a unit.
+    return record["outcome"] not in ("fail", "failed", "goto") and "by" not in record
 
 def _next(session, unit, facts):  # Return the commands that make sense now.
     word, adopt = facts["state"], [] if facts["same_program"] else ["--adopt"]

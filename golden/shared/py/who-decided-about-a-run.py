@@ -1,64 +1,54 @@
 # --- Who decided about a run, and why: what an operator says is recorded with it.
-LONGEST_WHO, LONGEST_WHY = 200, 2000  # characters
+LONGEST = {"by": 200, "note": 2000}  # characters
 SIGNED = ("done", "entry", "resume")  # kinds of records
 TOLD_HOW = ("fail", "failed", "goto")  # outcomes
-SIGNATURES = []  # what the next record of such a kind is signed with
+DUE = []  # the subcommand whose decision is still to be recorded
 
 def user():  # Return the name of the user, or else the number.
     import pwd
-    name = os.environ.get("LOGNAME") or os.environ.get("USER") or ""
-    if not name:
-        with suppress(KeyError):
-            name = pwd.getpwuid(os.getuid()).pw_name
-    return one_line(name)[:LONGEST_WHO] or str(os.getuid())
+    with suppress(KeyError):
+        name = os.environ.get("LOGNAME") or os.environ.get("USER") or pwd.getpwuid(os.getuid()).pw_name
+        return one_line(name)[: LONGEST["by"]] or str(os.getuid())
+    return str(os.getuid())
 
-def signature(session):  # Return who decides and why, as the options say.
-    by, note = (getattr(session.options, key, None) for key in ("by", "note"))
-    found = {"by": user() if by is None else by, **({"note": note} if note else {})}
-    for key, most in (("by", LONGEST_WHO), ("note", LONGEST_WHY)):
-        text = found.get(key, "")
-        if re.search(HIDDEN, text) or "\n" in text or "\t" in text:
-            raise RefusedError(f"--{key} takes one line without control characters")
-        if len(text) > most:
-            raise RefusedError(f"--{key} takes {most:,} characters at most")
-    if not found["by"].strip():
-        raise RefusedError("--by takes a name")
-    return found
+def said(session):  # Return who decides and why, as far as the options say.
+    found = {key: getattr(session.options, key, None) for key in LONGEST}
+    return {key: text for key, text in found.items() if text or (text is not None and key == "by")}
 
 def sign_next(session, state):  # See to it that a decision of this call is signed.
     command = session.options.command
-    is_decision = command in ("answer", "goto") or (command == "resume" and state and state.condition == "running")
-    SIGNATURES[:] = [signature(session)] if is_decision else []
+    decides = command in ("answer", "goto") or (command == "resume" and state and state.condition == "running")
+    DUE[:] = [command] if decides else []
+    for key, text in said(session).items():
+        if re.search(rf"{HIDDEN}|[\n\t]", text) or not 0 < len(text.strip()) <= len(text) <= LONGEST[key]:
+            raise RefusedError(f"--{key} takes one line of 1 to {LONGEST[key]:,} characters that print")
+        if not (decides or session.is_interactive):
+            raise RefusedError(f"--{key} signs a decision, and there is none to make here: leave it out")
 
-def signed(session, record):  # Return a record with who decided and why; a resume has one decision.
-    if record.get("kind") not in SIGNED or not SIGNATURES:
+def signed(session, record):
+    """Return a record with who decided and why; a resume has one decision, and what is answered at the terminal."""
+    if record.get("kind") not in SIGNED or not (DUE or record.get("how") == "answered here"):
         return record
-    return {**record, **(SIGNATURES.pop() if session.options.command == "resume" else SIGNATURES[0])}
+    if session.options.command == "resume":
+        DUE.clear()
+    return {**record, "by": user(), **said(session)}
 
 def decisions(_program, state):  # Return who decided what, for the status.
-    more = (*KNOWN, "by", "note", "log")
+    keys, again = (*KNOWN, "by", "note"), ("after", "by", "note", "time")
     return {
-        "finished": [{key: record[key] for key in more if key in record} for record in state.finished],
-        "decisions": [
-            {key: record[key] for key in ("after", "by", "note", "time") if key in record}
-            for record in state.decided
-            if "by" in record
-        ],
+        "finished": [{key: record[key] for key in keys if key in record} for record in state.finished],
+        "decisions": [{key: one[key] for key in again if key in one} for one in state.decided if "by" in one],
     }
 
 def told_by(record):  # Return who decided and why, in words.
-    why = f": {record['note']}" if record.get("note") else ""
-    return one_line(f"by {record['by']}{why}") if "by" in record else ""
+    return ": ".join([f"by {record['by']}", *filter(None, [record.get("note")])]) if "by" in record else ""
 
 def decided_lines(_session, facts, record):
     """Return what stands below a unit: why it failed, where the run was moved, and who decided."""
-    place, lines = 0, []
-    if record is not None:
-        place = 1 + next(index for index, each in enumerate(facts["finished"]) if each is record)
-        about = [record["how"] if record["outcome"] in TOLD_HOW else "", told_by(record)]
-        lines = [f"        {one_line(', '.join(filter(None, about)))}"] if any(about) else []
-    again = [each for each in facts["decisions"] if each["after"] == place]
-    return lines + [f"        the next one was run again, {told_by(each)}" for each in again]
+    place = next((number for number, each in enumerate(facts["finished"], 1) if each is record), 0)
+    about = [record["how"] if record["outcome"] in TOLD_HOW else "", told_by(record)] if record else []
+    again = (f"the next one was run again, {told_by(one)}" for one in facts["decisions"] if one["after"] == place)
+    return [f"        {one_line(line)}" for line in (", ".join(filter(None, about)), *again) if line]
 
 TAKES.append(sign_next)
 RECORDS.insert(0, signed)
