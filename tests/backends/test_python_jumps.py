@@ -14,6 +14,7 @@ from backends.python.table import table
 from compiler.ir.program import Program, jumps_of
 from compiler.ir.semantics import Machine, Outcome
 from compiler.passes import optimise
+from runtime_shim.kept import keeping
 from runtime_shim.moving import moved, target_of
 from runtime_shim.program import RefusedError
 from runtime_shim.session import PERFORMERS
@@ -51,7 +52,7 @@ def compare(program: Program, moments: random.Random) -> int:
         else:
             word = moments.choice(("pass", "fail"))
             state = machine.advance(state, Outcome(word)).state
-            move = advance(made, node, registers, word)
+            move = advance(made, node, registers, word, keeping("", {}))
         node, registers = move.node, dict(move.registers)
     return jumped
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import shlex
 from importlib import import_module
 from itertools import pairwise
@@ -13,13 +14,14 @@ import pytest
 from _pytest.mark import ParameterSet
 
 from compiler.driver import Settings, compile_file
-from compiler.ir.program import Node, Program
+from compiler.ir.program import Node, Program, jumps_of
 from compiler.ir.semantics import Machine, Outcome, State
 from compiler.ir.tasks import Shell, Verdict
 from compiler.ir.walks import Walk, walk
 from rdc.trials import TARGETS as RUNNING
 from rdc.trials.result import retrace
 from rdc.trials.run import Setting
+from tests.backends.test_python_jumps import compare
 from tests.conftest import CONFORMANCE, NO_CONFORMANCE
 from tests.rdc.cli_support import call
 
@@ -140,3 +142,25 @@ def put_stand_in(folder: Path) -> Path:
     (folder / "rd").write_text(STAND_IN, encoding="utf-8")
     (folder / "rd").chmod(0o755)
     return folder
+
+
+@pytest.mark.share(3)
+@pytest.mark.parametrize("document", documents("valid"))
+def test_valid_document_is_moved_by_an_operator_as_the_semantics_say(document: Path) -> None:
+    """No scenario is published, so jumps to all units are made up, at random moments of random walks."""
+    program = compile_file(str(document), settings=Settings(link=False)).program
+    assert program
+    if jumps_of(program):
+        compare(program, random.Random(7))
+
+
+def test_a_scenario_with_a_jump_of_a_published_document_runs_on_python(conformance: Path, tmp_path: Path) -> None:
+    body = (conformance / "rundown" / "valid" / "mixed-named-static.runbook.md").read_text(encoding="utf-8")
+    lines = ("rd run --prompted main.runbook.md", "rd pass", "rd goto ErrorHandler", "rd pass")
+    listed = "".join(f"      - {line}\n" for line in lines)
+    head = f"---\nscenarios:\n  moved:\n    commands:\n{listed}    result: STOP\n---\n"
+    (tmp_path / "rdc.toml").touch()
+    (tmp_path / "main.runbook.md").write_text(head + body, encoding="utf-8")
+    result = call("test", "--on", "python", "main.runbook.md", cwd=tmp_path)
+    assert result.code == 0, result.out + result.err
+    assert "moved  python     STOP ERROR" in result.out
