@@ -266,6 +266,50 @@ def test_a_message_is_not_called_by_the_name_of_its_node(tmp_path: Path) -> None
     assert found.message == "this message reads the value `id` before any unit can have written it"
 
 
+@pytest.mark.parametrize(
+    ("scenario", "problem", "remedy"),
+    [
+        (
+            "commands: [rd run --prompted main.runbook.md]",
+            "the input `a` has no default and is not given",
+            "add `inputs: {a: VALUE}` to the scenario, or `--input a=VALUE` to its `rd run`",
+        ),
+        (
+            "inputs: {a: x}, commands: [rd run --prompted main.runbook.md]",
+            "the value of the input `a` does not fit: it is not a decimal number",
+            "give one that fits",
+        ),
+        (
+            "inputs: {a: 1, b: 1}, commands: [rd run --prompted main.runbook.md]",
+            "there is no input `b`; the inputs are a",
+            "remove it, or declare it under `rdc: {inputs: …}`",
+        ),
+        (
+            "inputs: {a: 1}, commands: [rd run --prompted main.runbook.md, rd pass --value b=1]",
+            "there is no value `b` under `values`",
+            "declare it there, or write the name of a value that is declared",
+        ),
+        (
+            "inputs: {a: 1}, commands: [rd run --prompted main.runbook.md, rd goto 7]",
+            "`rd goto 7`: there is no such unit",
+            "write the number or name of a unit of this document",
+        ),
+        (
+            "inputs: {a: 1}, commands: [rd run --prompted main.runbook.md, rd pass --value b]",
+            "`--value` takes NAME=VALUE",
+            "begin with `rd run [--prompted] FILE`; go on with `rd pass`, `rd fail` or `rd goto ID`",
+        ),
+    ],
+)
+def test_what_a_scenario_lacks_is_said_with_what_to_do(
+    scenario: str, problem: str, remedy: str, tmp_path: Path
+) -> None:
+    head = f"---\nscenarios: {{s: {{{scenario}, result: COMPLETE}}}}\nrdc: {{inputs: {{a: {{type: number}}}}}}\n---\n"
+    (found,) = compiled(tmp_path, head + "## 1. A\n" + COMMAND.format("echo $a")).diagnostics
+    assert (found.code, found.message) == ("RD014", f"scenario `s` cannot be tested: {problem}")
+    assert found.help == remedy
+
+
 # --- Settings of units -----------------------------------------------------------------------------------------------
 
 STEPS = (

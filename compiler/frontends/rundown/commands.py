@@ -121,7 +121,9 @@ def _run_problem(words: list[str], document: str) -> str:
 
 def _event(line: str, words: list[str] | None, span: Span | None) -> Event:
     found = _parted(words or [], "--value")
-    values, words = found or ([], None)
+    if found is None:
+        return Unclear("`--value` takes NAME=VALUE", span)
+    values, words = found[0], found[1] if words else None
     if values and words and words[1:2] != ["run"] and any(map(text_problem, dict(values).values())):
         return Unclear(f"`{line.strip()}` gives a value that is too long, or no text", span)
     if values and words and words[1:2] in (["run"], ["goto"]):
