@@ -22,7 +22,7 @@ const STAND_INS = (temp) => `
 function ${temp}/rdc/answer {
   set -- "$UNIT" '?'
   . "$YARDSTICK/visit" && return
-  [ "$outcome" ] || return 75
+  [ "$y_outcome" ] || return 75
   return 1
 }
 mkdir() { :; }
