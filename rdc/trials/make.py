@@ -30,7 +30,8 @@ class _Makefile:
         tool = find_tool("make", "gmake", advice="install GNU make, or test on another target")
         makefile = setting.lay("Makefile", MakeBackend().emit(setting.program, {}))
         self._command = [tool, "--no-print-directory", "-f", str(makefile)]
-        self._environment = {name: value for name, value in os.environ.items() if name not in OF_MAKE}
+        own = {name: value for name, value in os.environ.items() if name not in OF_MAKE}
+        self._environment = {**own, **setting.secrets}
         self._moves: list[tuple[int, Moved]] = []
         self._last = Finished(0, "", "")
 
