@@ -62,6 +62,8 @@ class _Makefile:
         return Run.told(tuple(steps), self._last.out, self._last.code, over)
 
     def _steps(self, status: Finished) -> list[Step]:
+        if status.out.strip() == "no run":
+            return []  # it is refused before it begins, and `no` is no outcome here
         names = sorted((node.id for node in self._setting.program.nodes), key=len, reverse=True)
         words = [line.partition(" ") for line in status.out.splitlines()]
         return [Step(_unit(said, names), None, OUTCOMES[word]) for word, _, said in words if word in OUTCOMES]
