@@ -53,7 +53,7 @@ def run(setting: Setting) -> Run:
         *(f"--env={name}={value}" for name, value in REPOSITORY.items()),
         "--secret=GITHUB_TOKEN=none",
     ]
-    secrets = _secrets(setting)
+    secrets = setting.secrets
     words += [f"--secret={name}" for name in secrets]  # act takes the values from its environment
     words += [f"--input={name}={value}" for name, value in setting.inputs.items()]
     if setting.answers:
@@ -75,14 +75,6 @@ def run(setting: Setting) -> Run:
 def _workflow(setting: Setting) -> Emission:
     kept = {} if setting.is_rehearsal else {key: setting.options[key] for key in KEPT if key in setting.options}
     return GithubBackend().emit(setting.program, {**kept, "checkout": not setting.is_rehearsal, "summary": True})
-
-
-def _secrets(setting: Setting) -> dict[str, str]:
-    """The secrets that the document needs; where no command of it runs, any text will do."""
-    found = {
-        name: "rehearsal" if setting.is_rehearsal else os.environ.get(name, "") for name in setting.program.secrets
-    }
-    return {name: value for name, value in found.items() if value}
 
 
 def _actions(text: str) -> set[str]:

@@ -30,7 +30,8 @@ class _Makefile:
         tool = find_tool("make", "gmake", advice="install GNU make, or test on another target")
         makefile = setting.lay("Makefile", MakeBackend().emit(setting.program, {}))
         self._command = [tool, "--no-print-directory", "-f", str(makefile)]
-        self._environment = {name: value for name, value in os.environ.items() if name not in OF_MAKE}
+        own = {name: value for name, value in os.environ.items() if name not in OF_MAKE}
+        self._environment = {**own, **setting.secrets}
         self._moves: list[tuple[int, Moved]] = []
         self._last = Finished(0, "", "")
 
@@ -61,6 +62,8 @@ class _Makefile:
         return Run.told(tuple(steps), self._last.out, self._last.code, over)
 
     def _steps(self, status: Finished) -> list[Step]:
+        if status.out.strip() == "no run":
+            return []  # it is refused before it begins, and `no` is no outcome here
         names = sorted((node.id for node in self._setting.program.nodes), key=len, reverse=True)
         words = [line.partition(" ") for line in status.out.splitlines()]
         return [Step(_unit(said, names), None, OUTCOMES[word]) for word, _, said in words if word in OUTCOMES]

@@ -64,4 +64,4 @@ class _Program:
     def _call(self, *words: str) -> None:
         setting, places = self._setting, ["--state-dir", str(self._setting.scratch / "state")]
         command = [sys.executable, str(self._script), *words, *places, "--events", str(self._events)]
-        self._last = execute(command, setting.workspace, os.environ, setting.timeout)
+        self._last = execute(command, setting.workspace, {**os.environ, **setting.secrets}, setting.timeout)

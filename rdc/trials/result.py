@@ -98,12 +98,12 @@ def _ends_otherwise(machine: Machine, walk: Walk, run: Run, *, has_all_values: b
     if end is None:
         return f"the target ends with {said}, the semantics go on with {walk.state.node}"
     expected = f"{end.result.upper()} {' '.join(str(end.message).split())}".rstrip()
-    if not has_all_values and _shows_values(machine, walk.state.node):
+    if not has_all_values and shows_values(machine, walk.state.node):
         said, expected = run.result, end.result.upper()
     return "" if _words(said) == _words(expected) else f"the target ends with {said}, the semantics with {expected}"
 
 
-def _shows_values(machine: Machine, name: str) -> bool:
+def shows_values(machine: Machine, name: str) -> bool:
     """Whether the message of an end has a text in it that a command may have written."""
     task = machine.nodes[name].task
     effects = (effect for node in machine.program.nodes for edge in node.edges for effect in edge.effects)

@@ -34,6 +34,10 @@ class Leg(NamedTuple):
     unit: str
 
 
+_STAND_IN = "rdc-has-none-here"
+"""Stands for a secret where nothing reads one; no text of a document is likely to have it, which would be masked."""
+
+
 @dataclass(frozen=True)
 class Setting:
     """One run of a target: the program, the options of the target, and what is answered to the prompts, in order.
@@ -54,6 +58,12 @@ class Setting:
     legs: tuple[Leg, ...] = ()
     is_prompted: bool = False
     inputs: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def secrets(self) -> dict[str, str]:
+        """The secrets that the document needs; where no command of it runs, any text will do."""
+        found = {name: _STAND_IN if self.is_rehearsal else os.environ.get(name, "") for name in self.program.secrets}
+        return {name: value for name, value in found.items() if value}
 
     def write(self, name: str, text: str) -> Path:
         """Write a file for the trial."""

@@ -18,7 +18,7 @@ from compiler.scenarios import Goto, Reply, Scenario
 from rdc.tables import table_of
 from rdc.trials import JUMPING, TARGETS
 from rdc.trials.rehearsal import Rehearsal, rehearse
-from rdc.trials.result import Result, Status, judge, retrace
+from rdc.trials.result import Result, Status, judge, retrace, shows_values
 from rdc.trials.run import Leg, Run, Setting, TrialError
 from rdc.trials.stand_in import with_stand_ins
 from rdc.trials.workspace import copied, plain_folder
@@ -77,6 +77,8 @@ def _on_target(base: Result, rehearsal: Rehearsal, compilation: Compilation, tim
         ended = f"{run.result} {about}".strip() if run.result else ""
         return replace(done, status=Status.FAILED, ended=ended, problem=parted)
     status, ended, problem = judge(base.scenario, machine, walk)
+    if rehearsal.needs_commands and shows_values(machine, walk.state.node):
+        ended = f"{run.result} {run.message}".rstrip()  # the semantics do not know what commands have written
     return replace(done, status=status, ended=ended, problem=problem)
 
 
