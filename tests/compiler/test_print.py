@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 
@@ -28,6 +29,8 @@ def without_spans(value: object) -> object:
         return {name: without_spans(getattr(value, name)) for name in names if name != "span"}
     if isinstance(value, tuple):
         return [without_spans(item) for item in value if not isinstance(item, Span)]
+    if isinstance(value, Mapping):
+        return {name: without_spans(inner) for name, inner in value.items()}
     assert not isinstance(value, Span)
     return value
 
