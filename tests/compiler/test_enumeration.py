@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 from hypothesis import HealthCheck, given, settings
@@ -45,7 +46,7 @@ def test_walks_are_distinct_and_end_and_shorter_ones_come_first(case: Case) -> N
 def test_a_complete_enumeration_has_every_walk(case: Case) -> None:
     program = compiled(case)
     found = enumerate_walks(program, MOST, LONGEST)
-    taken = case.walk(LONGEST)
+    taken = replace(case, jumps=()).walk(LONGEST)
     if found.is_complete and taken.end:
         walks = [[(made.unit, made.outcome.word == Verdict.PASS) for made in one.visits] for one in found.walks]
         assert [(visit.label, passed) for visit, passed in taken.visits] in walks
