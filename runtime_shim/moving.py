@@ -10,6 +10,12 @@ from runtime_shim.state import ENDED, State, utc_now
 from runtime_shim.walk import Move, follow
 
 
+def is_within(jumps: Table, name: str, group: str) -> bool:
+    """Tell whether a unit stands in a group; most groups have just the units whose names begin with theirs."""
+    told = jumps.get("within", {})
+    return name in told[group] if group in told else name.startswith((f"{group}.", f"{group}/"))
+
+
 def target_of(program: Table, name: str) -> Table:
     """Return what a jump to a unit or group does."""
     jumps: Table = program.get("jumps", {})
@@ -20,8 +26,10 @@ def target_of(program: Table, name: str) -> Table:
         found: Table = known[name]
         return found
     if name in doing or inside:
-        around = [[group, do] for group, do in jumps.get("enter", {}).items() if name in jumps["within"][group]]
-        return {"go": name if name in doing else inside[0], "entering": around}
+        around = [[group, do] for group, do in jumps.get("enter", {}).items() if is_within(jumps, name, group)]
+        if name in doing:
+            return {"go": name, "entering": around}
+        return {"go": inside[0], "entering": around, "do": jumps.get("enter", {}).get(name, [])}
     import difflib
 
     near = difflib.get_close_matches(name, [*doing, *known], 1)
@@ -35,7 +43,7 @@ def moved(program: Table, state: State, name: str) -> Move:
     unit = program["units"].get(state.node, {})
     do: list[Any] = [[unit["attempt"], "=", 0]] if "attempt" in unit else []
     for group, effects in jump.get("entering", ()):  # the outermost first
-        if state.node not in jumps["within"][group]:
+        if not is_within(jumps, state.node, group):
             do += effects
     whole = {**program, "scopes": {**program.get("scopes", {}), **jumps.get("scopes", {})}}
     return follow(whole, {"go": jump["go"], "do": [*do, *jump.get("do", ())]}, state.registers)

@@ -6,7 +6,8 @@ Rundown do (`2.1` and `2/lint.runbook.md/1` are in `2`).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -16,39 +17,73 @@ from compiler.ir.edges import Effect, Reset
 from compiler.ir.program import Entering, Jump, Program, plain_targets, scope_members
 from compiler.ir.tasks import Branch, End
 
+_END = re.compile(r"[./]")
+
 
 def jumps(program: Program, resets: Collection[str]) -> dict[str, Any]:
-    """What a jump does on its way into a group (`enter`), the outermost first, and who stands there (`within`).
+    """What a jump to or into a group does (`enter`), the outer groups first, and who stands there (`within`).
 
-    `to` has the jumps that do something else, `scopes` those that no edge resets.
+    `to` has the jumps that do something else, `scopes` those that no edge resets. In a group that is not in `within`
+    stand those whose names begin with its name.
     """
     written = {jump.unit: _effective(jump) for jump in program.jumps}
     enter = _entered(program, written.values())
-    within = _inside(program, enter)
-    expected = _expected(node.id for node in program.nodes if not isinstance(node.task, Branch | End))
-    around: dict[str, tuple[Entering, ...]] = {}
-    for group, inside in within.items():
-        for name in inside:
-            around[name] = (*around.get(name, ()), Entering(group, enter[group]))
+    inside = _inside(program, enter)
+    told = _Told(program, enter, _unlike_names(program, inside))
     doubtful = {
         *written,
-        *around,
         *(group.id for group in program.groups),
-    }  # to all other names the runtime goes itself
-    plain = plain_targets(program)
-    found = {name: written.get(name) or Jump(name, plain[name]) for name in (plain | written) if name in doubtful}
-    told = {
-        name: jump for name, jump in found.items() if jump != Jump(name, expected.get(name, ""), around.get(name, ()))
+        *(name for names in inside.values() for name in names),
     }
-    effects = [effect for jump in found.values() for effect in jump.all_effects]
+    plain = plain_targets(program)
+    found = [written.get(name) or Jump(name, plain[name]) for name in (plain | written) if name in doubtful]
+    effects = [effect for jump in found for effect in jump.all_effects]
     scopes = {effect.scope for effect in effects if isinstance(effect, Reset)} - set(resets)
     members = scope_members(program.registers)
     return given(
-        to={name: _jump(jump) for name, jump in told.items()},
+        to={jump.unit: _jump(jump) for jump in found if jump != told.jump(jump.unit)},
         enter={group: [effect_table(effect) for effect in effects] for group, effects in enter.items()},
-        within=within,
+        within=told.within,
         scopes={scope: [register.name for register in members.get(scope, ())] for scope in sorted(scopes)},
     )
+
+
+class _Told:
+    """What `runtime_shim/moving.py` makes of the name of a unit or group that `to` does not have."""
+
+    def __init__(
+        self, program: Program, enter: Mapping[str, tuple[Effect, ...]], within: Mapping[str, list[str]]
+    ) -> None:
+        self.within = within
+        self._enter = enter
+        self._order = {group: place for place, group in enumerate(enter)}
+        self._units = [node.id for node in program.nodes if not isinstance(node.task, Branch | End)]
+        self._begun = {begin: unit for unit in reversed(self._units) for begin in _beginnings(unit)}
+        self._named = {*self._units}
+
+    def jump(self, name: str) -> Jump:
+        """Where the runtime goes: to the unit of this name, else to the first of the group, which begins afresh."""
+        groups = {begin for begin in _beginnings(name) if begin in self._enter and begin not in self.within}
+        groups |= {group for group, names in self.within.items() if name in names}
+        around = tuple(Entering(group, self._enter[group]) for group in sorted(groups, key=self._order.__getitem__))
+        if name in self._named:
+            return Jump(name, name, around)
+        return Jump(name, self._begun.get(name, ""), around, self._enter.get(name, ()))
+
+
+def _unlike_names(program: Program, within: dict[str, list[str]]) -> dict[str, list[str]]:
+    """The groups in which others stand than those whose names begin with the name of the group."""
+    named: dict[str, list[str]] = {group: [] for group in within}
+    for node in program.nodes:
+        for begin in _beginnings(node.id):
+            if begin in named:
+                named[begin].append(node.id)
+    return {group: inside for group, inside in within.items() if inside != named[group]}
+
+
+def _beginnings(name: str) -> Iterator[str]:
+    """What stands before each `.` and `/` of a name."""
+    return (name[: found.start()] for found in _END.finditer(name))
 
 
 def _entered(program: Program, found: Iterable[Jump]) -> dict[str, tuple[Effect, ...]]:
@@ -66,18 +101,6 @@ def _entered(program: Program, found: Iterable[Jump]) -> dict[str, tuple[Effect,
         return count
 
     return {group: effects[group] for group in sorted(effects, key=depth)}
-
-
-def _expected(units: Iterable[str]) -> dict[str, str]:
-    """Where the runtime takes a run without being told: to a unit, and to the first one whose name begins so."""
-    named: dict[str, str] = {}
-    begun: dict[str, str] = {}
-    for unit in units:
-        named[unit] = unit
-        for place, character in enumerate(unit):
-            if character in "./":
-                begun.setdefault(unit[:place], unit)
-    return begun | named
 
 
 def _effective(jump: Jump) -> Jump:

@@ -11,7 +11,7 @@ from backends.base import Backend, Emission, NoOptions
 from backends.registry import BACKENDS, load
 from compiler.ir.edges import Edge, Keep, SlotTest
 from compiler.ir.features import Feature, features_of
-from compiler.ir.program import Input, Program, Settings, Slot
+from compiler.ir.program import Constant, Input, Program, Settings, Slot
 from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Reading, Shell, Task, Tool
 from compiler.ir.texts import text
 from compiler.ir.verify import verify
@@ -48,6 +48,9 @@ def examples() -> dict[Feature, Program]:
     found[Feature.TIMEOUTS] = with_settings(Settings(timeout=1))
     found[Feature.DELAYS] = with_settings(Settings(delay=1))
     found[Feature.LIMITS] = replace(with_unit(ready), limit=1)
+    first, *others = with_unit(Shell("sh", text("true"))).nodes
+    found[Feature.CONSTANTS] = program(replace(first, constants=(Constant("MODE", "fast"),)), *others)
+    found[Feature.SECRETS] = replace(with_unit(ready), secrets=("TOKEN",))
     return found
 
 

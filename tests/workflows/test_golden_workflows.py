@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from tests.conftest import ROOT
-from tests.golden.test_golden import GOLDEN, NAMES, PROGRAMS, STOPS, emitted
+from tests.golden.test_golden import GOLDEN, INPUTS, NAMES, PROGRAMS, SECRETS, STOPS, emitted
 from tests.workflows import act, engine
 from tests.workflows.ends import end_of
 from tests.workflows.lint import findings
@@ -34,12 +34,15 @@ def test_the_parser_of_github_complains_of_nothing(path: str) -> None:
 def test_it_runs_to_its_end(name: str, by: str, tmp_path: Path) -> None:
     answers = ROOT / "examples" / "answers" / f"{name}.txt"
     inputs = {"answers": answers.read_text(encoding="utf-8")} if answers.exists() else {}
+    inputs |= dict(word.split("=", 1) for word in INPUTS.get(name, ()) if "=" in word)
+    secrets = {**act.TOKEN, **SECRETS}
     folder, workflow = tmp_path / "repository", emitted() / name / f"{name}.yml"
     folder.mkdir()
     if by == "act":
-        ran: act.ActRun | engine.EngineRun = act.run(folder, workflow, inputs=inputs)
+        ran: act.ActRun | engine.EngineRun = act.run(folder, workflow, inputs=inputs, secrets=secrets)
     else:
-        ran = engine.run(folder, workflow.read_text(encoding="utf-8"), history=tmp_path / "history", inputs=inputs)
+        text = workflow.read_text(encoding="utf-8")
+        ran = engine.run(folder, text, history=tmp_path / "history", inputs=inputs, secrets=secrets)
     end = end_of(workflow.read_text(encoding="utf-8"), ran)
     assert (end.word, bool(end.message)) == ("STOP" if name in STOPS else "COMPLETE", True)
     assert bool(ran.exit_code) == (name in STOPS)

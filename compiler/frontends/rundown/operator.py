@@ -13,11 +13,13 @@ from compiler.ir.program import Entering, Jump
 def operator_jumps(frame: Frame) -> Iterator[Jump]:
     """The jumps to the units of one inclusion that do more than go there, in document order."""
     for step in frame.steps:
+        if Unit(step).is_leaf and not frame.entering:
+            continue  # as most steps are: a jump to them does nothing more
         inner = entering_step(frame, step)
         for unit in (Unit(step), *(Unit(step, substep) for substep in step.substeps)):
             entering = frame.entering if unit.substep is None or _keeps(unit.substep) else inner
             if not entering and unit.is_leaf and not (unit.substep and _keeps(unit.substep)):
-                continue  # nearly all units are so: a jump to them does nothing more
+                continue
             found = _jump(frame, step, unit, entering)
             if found.all_effects:
                 yield found
