@@ -21,7 +21,8 @@ sign() {
   written BY "$rdc_word" 200; rdc_signed=" by $rdc_value"
   written NOTE "${rdc_given_NOTE-}" 2000; rdc_signed="$rdc_signed $rdc_value"
 }
-# Lets rdc_value be the text $2 of at most $3 characters as a word: a byte that is no plain letter, digit or sign is `=` and two digits.
+# Lets rdc_value be the text $2, which may have $3 characters, as a word: a byte that is no plain letter, digit or sign
+# is `=` and two digits.
 written() {
   case $2 in *"$rdc_newline"*) fail "$1 has more than one line" ;; esac
   rdc_value=$(printf '%s' "$2" | LC_ALL=C tr -d '\200-\277' | wc -c) # characters, not bytes
