@@ -284,7 +284,7 @@ def test_a_command_is_told_when_the_run_waits_or_ends(flow: Place) -> None:
 
 
 def test_a_notice_is_told_of_an_interruption_and_of_a_long_message(tmp_path: Path) -> None:
-    text = 'a "b" \\ é\tc\n' * 20_000
+    text = 'a::b "b" \\ é\tc\n' * 20_000
     made = Made(
         tmp_path,
         program(node("1", ask("input"), when("pass", "done", Keep("v"))), message=words(ref("v")), slots=slots("v")),

@@ -2,8 +2,8 @@
 rdc_called=${rdc_state##*/} rdc_called=${rdc_called%.make} rdc_called=${rdc_called%"${rdc_given_AS:+@$rdc_given_AS}"}
 rdc_document=$(sed -n '1s/^# //p; 1q' < "$rdc_file")
 end() {
-  case $rdc_verb:${rdc_run-}:$2 in
-    step:* | *::*) ;;
+  case $rdc_verb:${rdc_run:+$2} in
+    step:*) ;;
     *:COMPLETE* | *:STOP* | *:WAITING* | *:INTERRUPTED*) notice "${2%% *}" "${2#"${2%% *}"}" ;;
   esac
   printf 'rdc: %s\n' "$2" 2> /dev/null || say "rdc: $2"
