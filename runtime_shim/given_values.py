@@ -9,7 +9,7 @@ from runtime_shim.cli import OPTIONS
 from runtime_shim.kept import keeping
 from runtime_shim.outputs import values_given
 from runtime_shim.program import RefusedError, Table
-from runtime_shim.session import BEFORE, Done, Perform, Session
+from runtime_shim.session import BEFORE, Done, Perform, Session, Waiting
 from runtime_shim.values import check_value
 from runtime_shim.waiting import GIVEN
 
@@ -32,13 +32,26 @@ def ask_values(session: Session, name: str) -> Optional[Perform]:
         return None
 
     def perform(name: str, unit: Table) -> Done:
-        done = session.performers[name].perform(name, unit)
+        try:
+            done = session.performers[name].perform(name, unit)
+        except Waiting as waiting:
+            raise _with_hint(session, name, unit, waiting) from None
         if done.how != "answered here":
             return done
         given = ((key, typed_value(session, key)) for key in named)
         return done._replace(verbs=keeping("", {key: value for key, value in given if value}))
 
     return perform
+
+
+def _with_hint(session: Session, name: str, unit: Table, waiting: Waiting) -> Waiting:
+    """Return what a person is told who answers later, with how to give the values that the command writes."""
+    written = [key for key in unit["values"] if re.search(rf"(?<![\w-]){re.escape(key)}(=|<<)", unit["block"])]
+    if not written:
+        return waiting
+    values = [word for key in written for word in ("--value", f"{key}=…")]
+    first, *others = waiting.args
+    return Waiting(first, f"with values: {session.call('answer', name, 'pass', *values)}", *others)
 
 
 def typed_value(session: Session, key: str) -> str:

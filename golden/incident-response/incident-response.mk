@@ -195,9 +195,9 @@ help: RDC_MORE := RDC_MODULE_HELP RDC_MODULE_MANUAL
 
 RDC_TAKES += ALL:ALL AS:AS BY:BY KEEP:KEEP NOTE:NOTE NOTIFY:NOTIFY PROMPTED:PROMPTED VALUE:VALUE
 override RDC_GETS = $(if $(filter command override,$(firstword $(origin $(1)))),$(value $(1)))
-ifneq ($(call RDC_GETS,AS),)
-RDC_AGAIN += AS=$(call RDC_WORD,$(value AS))
-endif
+# What has to be given again is in the commands that are printed.
+override RDC_REPEAT = $(if $(call RDC_GETS,$(1)),$(eval RDC_AGAIN += $(1)=$$(call RDC_WORD,$$(value $(1)))))
+$(foreach take,$(filter AGENT:% AS:% NOTIFY:% TOOLS:%,$(RDC_TAKES)),$(call RDC_REPEAT,$(RDC_NAMED)))
 RDC_RUNS := $(RDC_PARTS) RDC_MODULE_OPERATOR
 RDC_RUNS += $(if $(call RDC_GETS,NOTIFY),RDC_MODULE_NOTICE)
 RDC_RUNS += $(if $(call RDC_GETS,AGENT),RDC_MODULE_DELEGATE)

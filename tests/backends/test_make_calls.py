@@ -425,7 +425,7 @@ def test_a_call_of_which_nothing_is_left_but_the_agent_is_ended_when_it_is_made_
     assert len(agents) == 2
     said = made.make("resume", f"AGENT={command}", "ASSUME=go on").stdout.decode()
     assert "its command still runs (pid " in said
-    assert "wait for its end, or end it and run it again: make resume RERUN=1" in said
+    assert f"wait for its end, or end it and run it again: make AGENT={command} resume RERUN=1" in said
     assert re.search(r"its command still runs \(pid [0-9]+, [0-9]+\)$", made.make("status").stdout.decode())
     assert made.end("resume", f"AGENT={command}") == "rdc: WAITING 2"
     assert all(Path(f"/proc/{pid}").exists() for pid in agents)
@@ -447,7 +447,7 @@ def test_a_helper_that_is_killed_leaves_nothing_running_and_no_outcome(
     os.kill(int(made.read("helper")), signal.SIGKILL)
     said, errors = process.communicate(timeout=PATIENCE)
     assert said.decode().splitlines()[-1] == "rdc: error: unit 1 has no outcome: the call ended with exit code 137"
-    assert b"make resume RERUN=1" in errors
+    assert f"make AGENT='{command}' resume RERUN=1".encode() in errors
     assert is_gone(int(made.read("began")))
     (tmp_path / "quick").touch()
     assert made.end("resume", "RERUN=1", f"AGENT={command}") == "rdc: COMPLETE"

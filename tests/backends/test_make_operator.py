@@ -65,7 +65,7 @@ def test_who_is_the_user_and_never_the_environment(flow: Place) -> None:
     assert re.search(r"^yes 2 .*, by ann\)$", flow.make("status").stdout, re.MULTILINE)
 
 
-@pytest.mark.parametrize("given", ["NOTE=a\nb", "BY=a\nb", f"NOTE={'x' * 1001}", f"BY={'é' * 1001}"])
+@pytest.mark.parametrize("given", ["NOTE=a\nb", "BY=a\nb", f"NOTE={'x' * 2001}", f"BY={'é' * 201}"])
 def test_a_note_is_one_line_of_some_length(given: str, flow: Place) -> None:
     flow.make()
     before = journal(flow)
@@ -73,6 +73,13 @@ def test_a_note_is_one_line_of_some_length(given: str, flow: Place) -> None:
         r"error: \w+ (has more than one line|is longer)", flow.make("answer", "UNIT=2", "RESULT=yes", given).stdout
     )
     assert journal(flow) == before
+
+
+def test_a_note_is_as_long_as_in_python(flow: Place) -> None:
+    flow.make()
+    who, why = "é" * 200, "日" * 2000
+    assert flow.make("answer", "UNIT=2", "RESULT=yes", f"BY={who}", f"NOTE={why}").returncode == 0
+    assert f"by {who}: {why})" in flow.make("status").stdout
 
 
 def test_the_decision_about_an_interrupted_unit_has_a_name(tmp_path: Path) -> None:
@@ -188,12 +195,23 @@ def test_values_are_given_for_commands_that_were_not_run(value: str, tmp_path: P
     assert made.end("PROMPTED=1") == "rdc: WAITING 1"
     for wrong in ("v", "w=1", "v<<X"):
         assert "VALUE: line 1" in made.end("answer", "UNIT=1", "RESULT=pass", f"VALUE={wrong}")
-    assert made.make("answer", "UNIT=1", "RESULT=pass", f"VALUE=v=first\nv={value}").returncode == 0
+    assert made.make("answer", "UNIT=1", "RESULT=pass", f"VALUE=v=first\nv={value}\n").returncode == 0
     assert made.end("resume") == "rdc: WAITING 2"
     assert "gives no values" in made.end("answer", "UNIT=2", "RESULT=pass", "VALUE=v=1")
     assert made.make("answer", "UNIT=2", "RESULT=pass").returncode == 0
     assert made.end("resume") == f"rdc: COMPLETE {value}".rstrip()
     assert not list(tmp_path.rglob("canary*"))
+
+
+def test_the_hint_shows_how_a_command_that_writes_values_is_answered(tmp_path: Path) -> None:
+    made = Made(tmp_path, valued())
+    said = made.make("PROMPTED=1", "AS=x").stderr.decode()
+    hint = re.findall("with values: (.*)", said)[0]
+    assert hint == "make AS=x answer UNIT=1 RESULT=pass VALUE='v=…'"
+    subprocess.run(["sh", "-c", hint], cwd=tmp_path, env=environment({}), check=True, capture_output=True)
+    said = made.make("resume", "AS=x").stderr.decode()
+    assert "to answer: make AS=x answer UNIT=2" in said
+    assert "with values" not in said, "this command writes none"
 
 
 def test_values_are_given_with_an_outcome_that_is_assumed(tmp_path: Path) -> None:
@@ -256,10 +274,42 @@ def test_a_command_is_told_when_the_run_waits_or_ends(flow: Place) -> None:
     assert flow.make("resume", notify).stdout == "rdc: STOP It is bad\n"
     told = [json.loads(line) for line in flow.lines("told")]
     assert [(one["event"], one.get("unit"), one.get("message")) for one in told] == [
-        ("waiting", "2", None),
-        ("stop", None, "It is bad"),
+        ("run_waiting", "2", None),
+        ("run_finished", None, "It is bad"),
     ]
+    assert list(told[0]) == ["event", "time", "run", "unit", "name", "title"], "as in Python"
+    assert list(told[1]) == ["event", "time", "run", "result", "message", "name", "title"], "as in Python"
+    assert (told[1]["result"], told[1]["name"]) == ("stop", "main")
     assert not (flow.state / "event").exists()
+
+
+def test_a_notice_is_told_of_an_interruption_and_of_a_long_message(tmp_path: Path) -> None:
+    text = 'a::b "b" \\ é\tc\n' * 20_000
+    made = Made(
+        tmp_path,
+        program(node("1", ask("input"), when("pass", "done", Keep("v"))), message=words(ref("v")), slots=slots("v")),
+    )
+    made.make()
+    (tmp_path / "answers").write_text(json.dumps({"1": text}), encoding="utf-8")
+    made.make("resume", "ANSWERS=answers", "NOTIFY=cat > told")
+    assert json.loads(made.read("told"))["message"].split() == text.split()
+    place = Place(tmp_path, SLOW)
+    process = place.start("NOTIFY=cat > told")
+    process.terminate()
+    process.communicate()
+    told = json.loads(made.read("told"))
+    assert (told["event"], told["unit"]) == ("run_interrupted", "2")
+
+
+def test_a_notice_that_hangs_is_ended_with_all_that_it_called(flow: Place) -> None:
+    process = flow.start("NOTIFY=sleep 61 & echo $$$$ > began; sleep 62")
+    group = flow.lines("began")[0]
+    for pid in children(process.pid):
+        os.kill(pid, signal.SIGINT)
+    said, told = process.communicate()
+    assert said == "rdc: WAITING 2\n"
+    assert "NOTIFY: the command was ended" in told
+    assert subprocess.run(["pgrep", "-g", group], check=False, capture_output=True).stdout == b""
 
 
 # --- Several runs -----------------------------------------------------------------------------------------------------
@@ -281,13 +331,27 @@ def test_runs_stand_beside_each_other(flow: Place) -> None:
     assert flow.make("AS=eu-west.1", "status").stdout == "no run\n"
 
 
-@pytest.mark.parametrize("name", ["../x", "a/b", "", "-x", ".x", "x" * 41, "a b", *EVIL])
+def test_what_must_be_given_again_is_in_the_commands_that_are_printed(flow: Place) -> None:
+    again = ["AGENT=false 'a' $x #", "NOTIFY=cat >> told"]
+    flow.make("AS=x")
+    said = flow.make("AS=x", "resume", *again[1:])
+    hint = re.findall("to go on:  (.*)", said.stderr)[0]
+    assert hint == "make AS=x NOTIFY='cat >> told' resume"
+    subprocess.run(["sh", "-c", hint], cwd=flow.folder, env=environment({}), check=False, capture_output=True)
+    assert len(flow.lines("told")) == 2
+    flow.make("AS=x", "goto", "UNIT=1", *again)
+    hint = re.findall("resume: *(.*)|: (make .*resume)", flow.make("AS=x", "goto", "UNIT=1", *again).stderr)[0][1]
+    assert hint == "make AGENT='false '\\''a'\\'' $x #' AS=x NOTIFY='cat >> told' resume"
+
+
+@pytest.mark.parametrize("name", ["../x", "a/b", "", "-x", ".x", "_x", "x" * 65, "a b", *EVIL])
 def test_the_name_of_a_run_leads_nowhere(name: str, flow: Place) -> None:
     for verb in ("run", "status", "help", "goto", "clean"):
         done = flow.make(verb, f"AS={name}", "UNIT=1")
-        assert not name or "error: AS takes a name" in done.stdout
+        assert "error: AS takes a name" in done.stdout
     assert {path.name for path in flow.folder.iterdir()} <= {"Makefile", "main.runbook.md", "rdc.toml", ".rdc", "log"}
-    assert [path.name for path in (flow.folder / ".rdc").glob("*")] == ([] if name else ["main.make"])
+    assert [path.name for path in (flow.folder / ".rdc").glob("*")] == []
+    assert flow.make("status", f"AS={'x' * 64}").stdout == "no run\n"
 
 
 def test_history_lists_and_prunes(tmp_path: Path) -> None:
@@ -306,6 +370,12 @@ def test_history_lists_and_prunes(tmp_path: Path) -> None:
     assert place.make("history", "KEEP=0").returncode == 0
     assert place.make("history").stdout == "no run was archived\n"
     assert not list(tmp_path.rglob("canary*"))
+    other = tmp_path / "other"
+    (other / "1").mkdir(parents=True)
+    (place.state / "history").rmdir()
+    (place.state / "history").symlink_to(other)
+    assert "is a link" in last_line(place.make("history", "KEEP=0"))
+    assert (other / "1").is_dir(), "what a link leads to stays"
 
 
 # --- Shells and awks --------------------------------------------------------------------------------------------------
@@ -327,7 +397,10 @@ def test_shells_and_awks_of_all_kinds_do_it(kind: dict[str, str], tmp_path: Path
     status = make("status", "AS=x")
     assert f"by ann: {note})\n" in status
     assert "goto 2  (by " in status.replace("goto 2 (", "goto 2  (")
-    assert [json.loads(line)["event"] for line in made.read("told").splitlines()] == ["waiting", "waiting", "complete"]
+    assert [json.loads(line)["event"] for line in made.read("told").splitlines()] == [
+        *["run_waiting"] * 2,
+        "run_finished",
+    ]
     assert "AS=x                 over: COMPLETE" in make("status", "ALL=1")
     assert "error" not in make("clean", "AS=x")
     assert make("history", "AS=x").endswith(" COMPLETE\n")

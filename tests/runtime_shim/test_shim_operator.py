@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import signal
 import time
 from pathlib import Path
@@ -262,15 +263,16 @@ def test_a_prompted_run_is_answered_at_the_terminal(tmp_path: Path) -> None:
 
 def test_values_of_a_command_that_was_done_by_hand_are_given(tmp_path: Path) -> None:
     place = Compiled(tmp_path, compiled(
-        node("1", sh("touch x"), edge("2", None, Keep("id", "value", "id"))),
-        node("2", sh("touch y"), edge("COMPLETE")),
+        node("1", sh("touch x; echo id=1 >> $RDC_OUTPUT"), edge("2", None, Keep("id", "value", "id"))),
+        node("2", sh("touch y id"), edge("COMPLETE", None, Keep("id", "value", "id"))),
         slots=("id",), message=of("made ", slot("id")),
     ))  # fmt: skip
-    place.run("run", "--prompted")
+    said = place.run("run", "--prompted").err
+    assert re.search("with values: .* answer 1 pass --value 'id=…'\n", said)
     assert "expected NAME=VALUE" in place.run("answer", "1", "pass", "--value", "other=1").last
     assert place.run("answer", "1", "pass", "--value", "id=two\nlines").code == 0
     assert place.slots()["id"] == "two\nlines"
-    place.run("resume")
+    assert "with values" not in place.run("resume").err, "the command writes none"
     place.run("answer", "2", "pass")
     assert place.run("resume").last == "rdc: COMPLETE made two lines"
 

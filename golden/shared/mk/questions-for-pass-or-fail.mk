@@ -14,6 +14,7 @@ ask() {
   hint | while IFS= read -r rdc_word; do
     say "rdc: to answer: ${rdc_again}answer UNIT=$(quoted "$rdc_id") RESULT=$rdc_word"
   done
+  hint_values
   say "rdc: to go on:  ${rdc_again}resume"
   end 75 "WAITING $rdc_id"
 }
@@ -24,6 +25,7 @@ quoted() { # a word as it can be pasted into a shell
 }
 from_make() { return 1; }
 by_agent() { return 1; }
+hint_values() { :; }
 show_question() { filled "$rdc_ask_U"; [ -z "$rdc_value" ] || say "$rdc_value"; }
 in_words() {
   rdc_low=$1

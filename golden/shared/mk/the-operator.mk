@@ -1,11 +1,11 @@
 
 # --- Module: the operator: who decides and why, runs that are prompted or stand beside others, values given by hand ---
 define RDC_MODULE_OPERATOR
-if [ -n "${rdc_given_AS-}" ]; then
-  case $rdc_given_AS in
-    [!A-Za-z0-9_]* | *[!A-Za-z0-9_.-]* | ?????????????????????????????????????????*)
-      fail "AS takes a name of at most 40 letters, digits, dots, dashes and underscores" ;;
-  esac
+if [ -n "${rdc_given_AS+given}" ]; then
+  rdc_value=$rdc_given_AS
+  case $rdc_given_AS in '' | [!A-Za-z0-9]* | *[!A-Za-z0-9_.-]*) rdc_value='' ;; esac
+  [ "${#rdc_value}" -ge 1 ] && [ "${#rdc_value}" -le 64 ] ||
+    fail "AS takes a name of at most 64 letters, digits, dots, dashes and underscores; it begins with a letter or digit"
   rdc_state=${rdc_state%.make}@$rdc_given_AS.make rdc_files=$rdc_state
   [ "$rdc_journal" = /dev/null ] || rdc_journal=$rdc_state/journal
 fi
@@ -20,13 +20,15 @@ done
 sign() {
   rdc_word=${rdc_given_BY-}
   [ -n "$rdc_word" ] || rdc_word=${LOGNAME:-${USER:-$(id -un 2> /dev/null || id -u)}}
-  written BY "$rdc_word"; rdc_signed=" by $rdc_value"
-  written NOTE "${rdc_given_NOTE-}"; rdc_signed="$rdc_signed $rdc_value"
+  written BY "$rdc_word" 200; rdc_signed=" by $rdc_value"
+  written NOTE "${rdc_given_NOTE-}" 2000; rdc_signed="$rdc_signed $rdc_value"
 }
-# Lets rdc_value be the text $2 as a word: a byte that is no plain letter, digit or sign is `=` and two digits.
+# Lets rdc_value be the text $2, which may have $3 characters, as a word: a byte that is no plain letter, digit or sign
+# is `=` and two digits.
 written() {
   case $2 in *"$rdc_newline"*) fail "$1 has more than one line" ;; esac
-  [ "${#2}" -le 1000 ] || fail "$1 is longer than 1,000 characters"
+  rdc_value=$(printf '%s' "$2" | LC_ALL=C tr -d '\200-\277' | wc -c) # characters, not bytes
+  [ "$rdc_value" -le "$3" ] || fail "$1 is longer than $3 characters"
   rdc_value=$2
   [ -z "${rdc_secrets-}" ] || rdc_value=$(printf '%s' "$2" | masked)
   rdc_value=$(RDC_TEXT=$rdc_value LC_ALL=C awk 'BEGIN {
@@ -66,6 +68,20 @@ as_prompt() {
   case $rdc_ask_U in *[!\ -~]*) rdc_ask_U=$(printf '%s\n' "$rdc_do_U" | LC_ALL=C tr -c '\n\t -~\200-\377' '?') ;; esac
 }
 
+# Shows how to give the values that the command which is shown writes: their names stand in it before `=` or `<<`.
+hint_values() {
+  [ -n "$rdc_is_shown" ] || return 0
+  rdc_value=$(printf '%s\n' "$rdc_do_U" | RDC_NAMES=${rdc_gives_U-} LC_ALL=C awk '
+    BEGIN { count = split(ENVIRON["RDC_NAMES"], names, " ") }
+    { text = text " " $0 }
+    END {
+      for (i = 1; i <= count; i++)
+        if (text ~ ("[^A-Za-z0-9_-]" names[i] "(=|<<)")) printf "%s%s=…", (found++ ? "\n" : ""), names[i]
+    }')
+  [ -z "$rdc_value" ] ||
+    say "rdc: with values: ${rdc_again}answer UNIT=$(quoted "$rdc_id") RESULT=pass VALUE='$rdc_value'"
+}
+
 # Takes VALUE, lines as a command writes them, for a command that was not run.
 take_values() {
   if [ -z "${rdc_is_shown-}${rdc_is_assumed-}" ]; then
@@ -76,7 +92,7 @@ take_values() {
   [ -z "${rdc_folders-}" ] || no_values
   [ -n "${rdc_given_VALUE-}" ] || return 0
   [ -n "${rdc_gives_U-}" ] || fail "unit $rdc_id gives no values, so it takes no VALUE"
-  printf '%s\n' "$rdc_given_VALUE" 2> /dev/null > "$rdc_files/output" || unkept
+  printf '%s\n' "${rdc_given_VALUE%"$rdc_newline"}" 2> /dev/null > "$rdc_files/output" || unkept
   read_values || { no_values; rm -f "$rdc_files/output"; fail "VALUE: $(printf '%s' "$rdc_says" | line)"; }
   rdc_given_VALUE=''
 }

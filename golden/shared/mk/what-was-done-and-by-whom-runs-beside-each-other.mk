@@ -80,6 +80,7 @@ history() {
   rdc_keep=${rdc_given_KEEP-}
   case $rdc_keep in *[!0-9]* | 0?* | ?????????*) fail "KEEP takes a number" ;; esac
   [ -z "$rdc_keep" ] || lock
+  [ ! -h "$rdc_state/history" ] || fail "$rdc_state/history is a link: what it leads to may belong to others"
   rdc_list=$(for rdc_word in "$rdc_state"/history/[1-9]*; do
     [ ! -e "$rdc_word" ] || case ${rdc_word##*/} in *[!0-9]*) ;; *) echo "${rdc_word##*/}" ;; esac
   done | sort -n)

@@ -15,13 +15,25 @@ def ask_values(session, name):
         return None
 
     def perform(name, unit):
-        done = session.performers[name].perform(name, unit)
+        try:
+            done = session.performers[name].perform(name, unit)
+        except Waiting as waiting:
+            raise _with_hint(session, name, unit, waiting) from None
         if done.how != "answered here":
             return done
         given = ((key, typed_value(session, key)) for key in named)
         return done._replace(verbs=keeping("", {key: value for key, value in given if value}))
 
     return perform
+
+def _with_hint(session, name, unit, waiting):
+    """Return what a person is told who answers later, with how to give the values that the command writes."""
+    written = [key for key in unit["values"] if re.search(rf"(?<![\w-]){re.escape(key)}(=|<<)", unit["block"])]
+    if not written:
+        return waiting
+    values = [word for key in written for word in ("--value", f"{key}=…")]
+    first, *others = waiting.args
+    return Waiting(first, f"with values: {session.call('answer', name, 'pass', *values)}", *others)
 
 def typed_value(session, key):  # Return the value that a person types; an empty line stands for none.
     while True:
