@@ -116,11 +116,20 @@ def _problem(item: Table, value: Optional[str]) -> str:
 
 
 def _typed(items: list[Table]) -> dict[str, str]:
-    """Ask the person at the terminal for inputs; an empty line takes the default."""
+    """Ask the person at the terminal, if there is one, for inputs."""
     display = Display(sys.stderr)
-    given: dict[str, str] = {}
     if not (display.is_terminal and sys.stdin.isatty()):
         return {}
+    try:
+        return _answered(items, display)
+    except KeyboardInterrupt:
+        display.line()
+        raise Interrupted from None
+
+
+def _answered(items: list[Table], display: Display) -> dict[str, str]:
+    """Ask for inputs; an empty line takes the default."""
+    given: dict[str, str] = {}
     for item in items:
         name, options, default = item["name"], item.get("options", ()), item.get("default")
         display.line(one_line(f"{name}: {item.get('description', '')}").rstrip(": "))
@@ -145,11 +154,7 @@ def _typed(items: list[Table]) -> dict[str, str]:
 
 def _line(display: Display) -> Optional[str]:
     """Return a line that a person types; None if nothing more comes."""
-    try:
-        line = sys.stdin.buffer.readline().decode(errors="surrogateescape")
-    except KeyboardInterrupt:
-        display.line()
-        raise Interrupted from None
+    line = sys.stdin.buffer.readline().decode(errors="surrogateescape")
     if not line:
         display.line()
     return line.rstrip("\r\n") if line else None

@@ -50,19 +50,6 @@ def runbook(about, unit, end, go, retry, complete, stop):
                 "1/release/unit-tests.runbook.md": [["reset", "1/release/unit-tests.runbook.md"]],
                 "3.1/release/upload.runbook.md": [["reset", "3.1/release/upload.runbook.md"]],
             },
-            "within": {
-                "1/release/unit-tests.runbook.md": [
-                    "1/release/unit-tests.runbook.md/1",
-                    "1/release/unit-tests.runbook.md/1/COMPLETE",
-                    "1/release/unit-tests.runbook.md/1/STOP",
-                ],
-                "3.1/release/upload.runbook.md": [
-                    "3.1/release/upload.runbook.md/1",
-                    "3.1/release/upload.runbook.md/2",
-                    "3.1/release/upload.runbook.md/1/STOP",
-                    "3.1/release/upload.runbook.md/2/COMPLETE",
-                ],
-            },
         },
     )
 

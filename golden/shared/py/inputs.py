@@ -85,11 +85,18 @@ def _problem(item, value):  # Return what is wrong with the value of an input, "
         return f"its value is longer than {LARGEST_INPUT:,} bytes"
     return unfit(value, item["type"], item.get("options", ()), item.get("pattern"))
 
-def _typed(items):  # Ask the person at the terminal for inputs; an empty line takes the default.
+def _typed(items):  # Ask the person at the terminal, if there is one, for inputs.
     display = Display(sys.stderr)
-    given = {}
     if not (display.is_terminal and sys.stdin.isatty()):
         return {}
+    try:
+        return _answered(items, display)
+    except KeyboardInterrupt:
+        display.line()
+        raise Interrupted from None
+
+def _answered(items, display):  # Ask for inputs; an empty line takes the default.
+    given = {}
     for item in items:
         name, options, default = item["name"], item.get("options", ()), item.get("default")
         display.line(one_line(f"{name}: {item.get('description', '')}").rstrip(": "))
@@ -112,11 +119,7 @@ def _typed(items):  # Ask the person at the terminal for inputs; an empty line t
     return given
 
 def _line(display):  # Return a line that a person types; None if nothing more comes.
-    try:
-        line = sys.stdin.buffer.readline().decode(errors="surrogateescape")
-    except KeyboardInterrupt:
-        display.line()
-        raise Interrupted from None
+    line = sys.stdin.buffer.readline().decode(errors="surrogateescape")
     if not line:
         display.line()
     return line.rstrip("\r\n") if line else None

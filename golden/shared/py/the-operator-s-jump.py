@@ -1,4 +1,9 @@
 # --- The operator's jump: a run that waits, was interrupted or has ended by STOP goes on at another unit (I27).
+def is_within(jumps, name, group):
+    """Tell whether a unit stands in a group; most groups have just the units whose names begin with theirs."""
+    told = jumps.get("within", {})
+    return name in told[group] if group in told else name.startswith((f"{group}.", f"{group}/"))
+
 def target_of(program, name):  # Return what a jump to a unit or group does.
     jumps = program.get("jumps", {})
     known = jumps.get("to", {})
@@ -8,8 +13,10 @@ def target_of(program, name):  # Return what a jump to a unit or group does.
         found = known[name]
         return found
     if name in doing or inside:
-        around = [[group, do] for group, do in jumps.get("enter", {}).items() if name in jumps["within"][group]]
-        return {"go": name if name in doing else inside[0], "entering": around}
+        around = [[group, do] for group, do in jumps.get("enter", {}).items() if is_within(jumps, name, group)]
+        if name in doing:
+            return {"go": name, "entering": around}
+        return {"go": inside[0], "entering": around, "do": jumps.get("enter", {}).get(name, [])}
     import difflib
     near = difflib.get_close_matches(name, [*doing, *known], 1)
     hint = f"did you mean {near[0]}?" if near else "`steps` lists the units"
@@ -21,7 +28,7 @@ def moved(program, state, name):
     unit = program["units"].get(state.node, {})
     do = [[unit["attempt"], "=", 0]] if "attempt" in unit else []
     for group, effects in jump.get("entering", ()):  # the outermost first
-        if state.node not in jumps["within"][group]:
+        if not is_within(jumps, state.node, group):
             do += effects
     whole = {**program, "scopes": {**program.get("scopes", {}), **jumps.get("scopes", {})}}
     return follow(whole, {"go": jump["go"], "do": [*do, *jump.get("do", ())]}, state.registers)
