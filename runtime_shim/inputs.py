@@ -121,13 +121,13 @@ def _typed(items: list[Table]) -> dict[str, str]:
     if not (display.is_terminal and sys.stdin.isatty()):
         return {}
     try:
-        return _answered(items, display)
+        return _asked_one_by_one(items, display)
     except KeyboardInterrupt:
         display.line()
         raise Interrupted from None
 
 
-def _answered(items: list[Table], display: Display) -> dict[str, str]:
+def _asked_one_by_one(items: list[Table], display: Display) -> dict[str, str]:
     """Ask for inputs; an empty line takes the default."""
     given: dict[str, str] = {}
     for item in items:

@@ -84,7 +84,7 @@ def goes_on_as_told(place: Place, refused: Said) -> None:
     assert place.log() == ["one", "three"]
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(3)
 @TARGETS
 def test_a_journal_that_cannot_grow_loses_no_outcome(target: str, document: str, tmp_path: Path) -> None:
     place = Place(tmp_path, document, target)

@@ -59,7 +59,7 @@ MISSING = {
 }
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(3)
 @TARGETS
 @pytest.mark.parametrize("what", MISSING)
 def test_a_run_comes_to_its_end_without(what: str, target: str, document: str, tmp_path: Path) -> None:

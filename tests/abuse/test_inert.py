@@ -126,7 +126,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Hostile:
 # --- As Python sees it ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.share(3)
+@pytest.mark.share(5)
 @pytest.mark.parametrize("name", COMMANDS)
 def test_no_command_runs_or_reads_what_it_should_not(name: str, project: Hostile) -> None:
     words, output = COMMANDS[name]
@@ -171,7 +171,7 @@ def is_innocent(command: str, name: str) -> bool:
 CALL = re.compile(r'^\d+ +(execve|execveat|open|openat|openat2|creat)\((?:AT_FDCWD, |\d+, )?"([^"]*)", (.*)\) += (\d+)')
 
 
-@pytest.mark.share(3)
+@pytest.mark.share(5)
 @pytest.mark.skipif(not STRACE, reason="strace is not here")
 @pytest.mark.parametrize("name", ["check", "compile-github", "test", "trace-all", "graph-svg", "diff-svg"])
 def test_no_system_call_runs_or_reads_what_it_should_not(name: str, project: Hostile) -> None:
@@ -264,7 +264,7 @@ def test_a_document_that_the_user_names_may_lie_anywhere_and_what_it_includes_li
     assert (done.returncode, "RD302" in done.stdout + done.stderr) == (1, True)
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(3)
 @pytest.mark.parametrize("name", ["pipe", "zero", "tty", "round"])
 def test_a_document_that_is_no_file_is_refused_at_once(name: str, baited: Hostile) -> None:
     file = f"{name}.runbook.md"
@@ -274,7 +274,7 @@ def test_a_document_that_is_no_file_is_refused_at_once(name: str, baited: Hostil
         assert re.search(f"RD001|cannot read {file}", done.stdout + done.stderr)
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(3)
 @pytest.mark.parametrize("name", ["rdc.toml", "pyproject.toml"])
 @pytest.mark.parametrize("kind", ["link", "pipe", "device", "folder"])
 def test_a_configuration_that_lies_outside_or_is_no_file_is_not_read(kind: str, name: str, baited: Hostile) -> None:
@@ -305,7 +305,7 @@ YAML = (
 )
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(3)
 @pytest.mark.parametrize("line", YAML)
 def test_yaml_makes_no_objects(line: str, baited: Hostile) -> None:
     (baited.root / MAIN).write_text(f"---\n{line}\n---\n\n## 1. Do\n\n```bash\ntrue\n```\n", encoding="utf-8")

@@ -150,7 +150,7 @@ HOSTILE = [
 ]
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(3)
 @pytest.mark.parametrize("commands_only", [True, False], ids=["plain", "flow"])
 @pytest.mark.parametrize("text", HOSTILE)
 def test_titles_prompts_and_messages_execute_nothing(text: str, commands_only: bool, tmp_path: Path) -> None:

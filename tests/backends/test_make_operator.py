@@ -432,7 +432,7 @@ def test_with_a_prefix_it_is_text_too(evil: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
 def test_an_agent_ends_with_its_run_or_before_another_one_is_called(number: signal.Signals, tmp_path: Path) -> None:
     place = Place(tmp_path, AGENT)
-    process = place.start("AGENT=echo $$$$ > began; exec sleep 30")
+    process = place.start("AGENT=echo $$$$ > began; exec sleep 4")
     called = Path(f"/proc/{place.lines('began')[0]}")
     if number == signal.SIGTERM:
         process.terminate()

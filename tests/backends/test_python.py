@@ -14,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import runtime_shim.common  # noqa: F401 (it completes tables)
 from backends.base import Emission
 from backends.python import PythonBackend
 from backends.python.calls import WORDS, calls
@@ -132,7 +133,7 @@ BUDGETS = {
 }
 """The most lines below the separator, blank ones and explanations among them, without what operators ask for."""
 
-OPERATORS = {"commands": (1120, 585), "questions": (1090, 720), "both": (1271, 691), "groups": (1141, 585)}
+OPERATORS = {"commands": (1120, 590), "questions": (1090, 725), "both": (1275, 695), "groups": (1145, 590)}
 """The most lines with it: of what Python compiles for every call, and of what is loaded where a call asks for it."""
 
 

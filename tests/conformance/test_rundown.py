@@ -79,7 +79,7 @@ def test_invalid_document_is_rejected(document: Path, tmp_path: Path) -> None:
     assert all(item["line"] for item in errors if item["code"] != "RD101"), "an error says where it is"
 
 
-@pytest.mark.share(3)
+@pytest.mark.share(5)
 @pytest.mark.parametrize("target", RUNNING)
 @pytest.mark.parametrize("answer", list(Verdict))
 @pytest.mark.parametrize("document", documents("valid"))
@@ -144,7 +144,7 @@ def put_stand_in(folder: Path) -> Path:
     return folder
 
 
-@pytest.mark.share(3)
+@pytest.mark.share(5)
 @pytest.mark.parametrize("document", documents("valid"))
 def test_valid_document_is_moved_by_an_operator_as_the_semantics_say(document: Path) -> None:
     """No scenario is published, so jumps to all units are made up, at random moments of random walks."""

@@ -224,7 +224,7 @@ def undisturbed(subject: Subject, program: Program, text: str, tmp_path_factory:
     return whole
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(3)
 @pytest.mark.parametrize("way", ["runner", "everything"])
 def test_a_killed_program_walks_as_if_undisturbed(
     way: str, subject: Subject, text: str, undisturbed: Undisturbed, tmp_path: Path

@@ -107,7 +107,7 @@ def undisturbed(subject: Subject, makefile: str, tmp_path_factory: pytest.TempPa
     return whole
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(3)
 def test_a_killed_run_of_make_walks_as_if_undisturbed(
     subject: Subject, makefile: str, undisturbed: Undisturbed, tmp_path: Path
 ) -> None:

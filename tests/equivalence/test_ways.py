@@ -56,7 +56,7 @@ def test_a_way_notices_what_is_wrong(way: str, walk: tuple[str, ...], tmp_path: 
         try_way(way, asking(tmp_path, *walk))
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(3)
 @pytest.mark.parametrize("way", WAYS)
 def test_every_way_knows_the_end(way: str, tmp_path: Path) -> None:
     right, wrong = tmp_path / "right", tmp_path / "wrong"

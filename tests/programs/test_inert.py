@@ -93,7 +93,7 @@ def variables(*slots: str) -> list[Json]:
     return [{"name": f"V_{slot}", "register": slot} for slot in slots]
 
 
-@pytest.mark.share(4)
+@pytest.mark.share(6)
 @pytest.mark.parametrize(("way", "name"), RUNS)
 def test_a_text_stays_text(way: str, name: str) -> None:
     case = carrier(TEXTS[name])

@@ -63,7 +63,7 @@ def test_it_walks_as_the_oracle(way: str) -> None:
 # --- What was found once ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.share(3)
+@pytest.mark.share(5)
 @pytest.mark.parametrize("way", ["semantics", "python", "make", "engine", "engine-waiting"])
 @pytest.mark.parametrize("path", sorted(FOUND.glob("*.json")), ids=lambda path: path.stem)
 def test_what_was_found_once_is_mended(path: Path, way: str) -> None:
@@ -130,7 +130,7 @@ NOTICED = [
 ]
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(3)
 @pytest.mark.parametrize(("way", "wrong"), NOTICED)
 def test_a_way_notices_what_is_wrong(way: str, wrong: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if lacking := missing(way):

@@ -359,7 +359,7 @@ def test_a_run_that_is_killed_says_so(folder: Path, target: str) -> None:
     assert "signal 9" in result.out or "exit code" in result.out
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(3)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_a_test_that_is_ended_ends_what_it_has_begun(folder: Path, target: str, number: int) -> None:
@@ -436,9 +436,10 @@ def test_a_document_without_scenarios_is_told(folder: Path) -> None:
     assert (result.code, result.out, result.err) == (0, "no scenarios\n", "plain.runbook.md has no scenarios\n")
 
 
-def test_the_scenarios_of_the_examples_come_out_on_every_target() -> None:
-    files = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "examples").glob("*.runbook.md"))
-    result = call("test", "--quiet", *files, "--on", "all", cwd=ROOT)
+@pytest.mark.share(4)
+@pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.runbook.md")), ids=lambda path: path.name)
+def test_the_scenarios_of_the_examples_come_out_on_every_target(path: Path) -> None:
+    result = call("test", "--quiet", str(path.relative_to(ROOT)), "--on", "all", cwd=ROOT)
     assert result.code == 0, result.out
     assert not [line for line in result.out.splitlines() if line.startswith("SKIPPED")]
 

@@ -38,20 +38,20 @@ def usual(tmp_path_factory: pytest.TempPathFactory) -> Files:
     return compiled(tmp_path_factory.mktemp("usual"), PYTHONHASHSEED="0", LC_ALL="C.UTF-8", TZ="UTC")
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(3)
 @pytest.mark.parametrize("seed", ["1", "31337"])
 def test_hash_seed(seed: str, usual: Files, tmp_path: Path) -> None:
     assert compiled(tmp_path / "out", PYTHONHASHSEED=seed) == usual
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(3)
 @pytest.mark.parametrize("locale", locales())
 def test_locale(locale: str, usual: Files, tmp_path: Path) -> None:
     variables = {"LC_ALL": locale, "LANG": locale, "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
     assert compiled(tmp_path / "out", None, ROOT, **variables) == usual
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(3)
 @pytest.mark.parametrize("zone", ["Pacific/Kiritimati", "America/St_Johns"])
 def test_time_zone(zone: str, usual: Files, tmp_path: Path) -> None:
     assert compiled(tmp_path / "out", TZ=zone) == usual

@@ -80,7 +80,7 @@ def run(shown: Section, folder: Path) -> tuple[int, str]:
     return done.returncode, done.stdout.decode()
 
 
-@pytest.mark.share(4)
+@pytest.mark.share(6)
 @pytest.mark.parametrize("code", CODES)
 def test_example_and_repair(code: str, tmp_path: Path) -> None:
     exit_code, said = run(section(code, "Example"), tmp_path)

@@ -174,7 +174,7 @@ def test_a_workflow_that_others_call_says_what_they_can_do(tmp_path: Path) -> No
     assert "Run that workflow again, and let it pass all answers as the input answers." in run().summary
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(3)
 @pytest.mark.parametrize(
     ("transitions", "word"), [("- YES: CONTINUE\n- NO: STOP", "yes"), ("- PASS: CONTINUE\n- FAIL: STOP", "pass")]
 )
@@ -225,7 +225,7 @@ def test_a_continuation_is_not_repeated(run: Run) -> None:
     assert said(run(resume="2", answers="yes")) == "COMPLETE All is well"
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(3)
 @pytest.mark.parametrize(
     ("name", "damage"),
     [
@@ -251,7 +251,7 @@ def test_a_saved_state_that_is_damaged_is_refused_before_anything_runs(
     assert run.done() == ["1 build", "1 count 1", "1 count 2"]
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(3)
 @pytest.mark.parametrize(
     ("answers", "problem"),
     [

@@ -51,7 +51,7 @@ def job_of(text: str, step: str) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(3)
 @pytest.mark.parametrize("summary", [False, True])
 @pytest.mark.parametrize(
     ("document", "decisions", "end", "done"),

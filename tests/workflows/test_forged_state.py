@@ -79,7 +79,7 @@ def test_a_state_as_it_was_saved_goes_on(run: Run) -> None:
     assert run.done() == [*DONE, "install hello 1"]
 
 
-@pytest.mark.share(4)
+@pytest.mark.share(6)
 @pytest.mark.parametrize(
     ("name", "content"),
     [
@@ -112,7 +112,7 @@ def test_what_does_not_belong_there_is_refused_before_anything_runs(
     assert "is damaged or incomplete; nothing was run" in refused(run, canary, answers="no").summary
 
 
-@pytest.mark.share(3)
+@pytest.mark.share(5)
 @pytest.mark.parametrize(
     "content",
     [
@@ -134,7 +134,7 @@ def test_the_place_of_a_loop_is_data(run: Run, tmp_path: Path, content: str) -> 
     assert "The saved state of this loop is damaged" in refused(run, canary, answers="no").log
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(3)
 @pytest.mark.parametrize("counter", ["a[$(touch {canary})]", "08", "1e3", "rdc_next", "-1", "9" * 19])
 def test_the_counters_of_a_loop_are_numbers(tmp_path: Path, counter: str) -> None:
     (tmp_path / "repository").mkdir()
@@ -181,7 +181,7 @@ MEMBERS: list[Callable[[Path], list[tuple[tarfile.TarInfo, bytes]]]] = [
 ]
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(3)
 @pytest.mark.parametrize("members", MEMBERS)
 def test_the_workspace_holds_all_that_is_unpacked(
     run: Run, tmp_path: Path, members: Callable[[Path], list[tuple[tarfile.TarInfo, bytes]]]

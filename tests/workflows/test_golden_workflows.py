@@ -28,7 +28,7 @@ def test_the_parser_of_github_complains_of_nothing(path: str) -> None:
     assert engine.complaints(text.replace("outcome ==", "outcome =", 1).replace("runs-on:", "runs_on:")) != []
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(3)
 @pytest.mark.parametrize("by", ["act", "engine"])
 @pytest.mark.parametrize("name", NAMES)
 def test_it_runs_to_its_end(name: str, by: str, tmp_path: Path) -> None:

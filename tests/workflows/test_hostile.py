@@ -85,7 +85,7 @@ ARGUMENTS = st.lists(
 ).map("".join)
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(3)
 @pytest.mark.parametrize("tag", ["bash", "sh"])
 @pytest.mark.parametrize("shape", SHAPES)
 @settings(max_examples=6, suppress_health_check=list(HealthCheck))
@@ -118,7 +118,7 @@ TITLES = [
 ]
 
 
-@pytest.mark.share(3)
+@pytest.mark.share(5)
 @pytest.mark.parametrize("title", TITLES)
 def test_titles_prompts_and_messages_are_data(title: str, tmp_path: Path) -> None:
     quoted = title.replace("\\", "\\\\")

@@ -87,7 +87,7 @@ def shown(folder: Path) -> list[str]:
     return path.read_bytes().decode().split("|")[:-1] if path.exists() else []
 
 
-@pytest.mark.share(4)
+@pytest.mark.share(6)
 @pytest.mark.parametrize("value", HOSTILE)
 def test_a_value_stays_a_text(value: str, tmp_path: Path) -> None:
     done = run(tmp_path, compiled(row(Input("NAME"))), inputs={"NAME": value})
@@ -123,7 +123,7 @@ FITS: Sequence[tuple[Input, str, str]] = [
 ]
 
 
-@pytest.mark.share(4)
+@pytest.mark.share(6)
 @pytest.mark.parametrize(("declared", "value", "problem"), FITS, ids=range(len(FITS)))
 def test_values_are_checked_before_anything_runs(declared: Input, value: str, problem: str, tmp_path: Path) -> None:
     if declared.type == "text" or not declared.required:

@@ -197,7 +197,7 @@ def test_the_outcome_is_that_of_one_step(case: str, check: str, tmp_path: Path) 
     assert shown[0] == shown[1]
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(3)
 @pytest.mark.parametrize(("decision", "units"), [("rejected", ["end"]), ("approved", ["two_0", "end"])])
 def test_a_matrix_may_be_first_and_be_passed_over(decision: str, units: list[str], tmp_path: Path) -> None:
     entries = (Agent("", text("Review")),)
@@ -230,7 +230,7 @@ def test_a_run_that_leaves_the_job_passes_over_what_comes_after(apart: Any) -> N
     assert step["if"] == "steps.s1.outputs.next == 's3'"
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(3)
 @pytest.mark.parametrize("way", [["ask", "review", "note"], ["review", "ask", "note", "again"]])
 def test_a_run_that_waits_before_or_behind_a_matrix_goes_on(way: list[str], tmp_path: Path) -> None:
     onward = dict(pairwise([*way, COMPLETE]))
@@ -257,7 +257,7 @@ DIES = '[ "$RDC_UNIT" != review_1 ] || [ -e "$FOLDER/alive" ] || { kill -9 "$PPI
 GONE_ON = "error all entries have answered in an earlier attempt, which may have gone on from here"
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(3)
 @pytest.mark.parametrize("jobs", ["failed", "all"])
 def test_a_further_attempt_does_its_jobs_again(jobs: str, tmp_path: Path) -> None:
     """A lost entry is done alone, and what comes after the entries once, unless all of it is done again."""
@@ -436,7 +436,7 @@ def test_of_an_entry_its_answer_is_kept_alone_as_a_text(tmp_path: Path) -> None:
 # --- By act -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(3)
 @pytest.mark.parametrize(("second", "end"), [("OK", "COMPLETE"), ("BAD", "STOP")])
 def test_act_runs_it_to_the_same_end(second: str, end: str, tmp_path: Path) -> None:
     answer = f'case $RDC_UNIT in review_1) echo "{second}";; *) echo "$RDC_AGENT_TYPE OK";; esac'

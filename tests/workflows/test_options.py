@@ -198,7 +198,7 @@ def test_values_with_facts_are_quoted_where_they_must_be(value: str, tmp_path: P
 CALLED = {"workflow_call": None, "workflow_dispatch": None}
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(3)
 @pytest.mark.parametrize(
     ("document", "options", "group"),
     [

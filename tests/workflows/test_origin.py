@@ -36,7 +36,7 @@ def refused(run: Run, ran: act.ActRun, problem: str, done: list[str]) -> None:
     assert run.done() == done
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(3)
 @pytest.mark.parametrize(
     "other",
     [
@@ -55,7 +55,7 @@ def test_a_run_of_the_same_workflow_goes_on(run: Run, other: dict[str, object]) 
     assert api.asked == [("/repos/owner/repository/actions/runs/1", f"Bearer {act.TOKEN['GITHUB_TOKEN']}")]
 
 
-@pytest.mark.share(4)
+@pytest.mark.share(6)
 @pytest.mark.parametrize(
     ("other", "problem"),
     [
@@ -78,7 +78,7 @@ def test_another_run_is_refused_before_it_is_fetched(run: Run, other: dict[str, 
         refused(run, run(resume="1", answers="yes"), f"Run 1 cannot be continued: {problem}", done)
 
 
-@pytest.mark.share(3)
+@pytest.mark.share(5)
 @pytest.mark.parametrize(
     ("status", "body", "problem"),
     [
@@ -103,7 +103,7 @@ def test_without_a_clear_answer_nothing_is_fetched(run: Run, status: int, body: 
 EARLIER = "ab" * 20
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(3)
 @pytest.mark.parametrize("status", ["ahead", "identical"])
 def test_a_run_of_an_earlier_commit_of_the_branch_goes_on(run: Run, status: str) -> None:
     waiting(run)
@@ -113,7 +113,7 @@ def test_a_run_of_an_earlier_commit_of_the_branch_goes_on(run: Run, status: str)
     assert api.asked[1][0] == f"/repos/owner/repository/compare/{EARLIER}...{COMMIT}?per_page=1"
 
 
-@pytest.mark.share(4)
+@pytest.mark.share(6)
 @pytest.mark.parametrize(
     ("compared", "problem"),
     [
@@ -134,7 +134,7 @@ def test_a_tag_with_the_name_of_the_branch_is_refused(run: Run, compared: tuple[
         refused(run, run(resume="1", answers="yes"), problem, done)
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(3)
 @pytest.mark.parametrize("place", [".curlrc", ".config/curlrc"])
 def test_a_configuration_of_curl_does_not_get_the_token(run: Run, tmp_path: Path, place: str) -> None:
     """Somebody else's job may have left one on the runner."""
@@ -155,7 +155,7 @@ def test_without_a_connection_nothing_is_fetched(run: Run) -> None:
         refused(run, run(resume="1", answers="yes"), "can be continued (HTTP 000). Try again later", done)
 
 
-@pytest.mark.share(3)
+@pytest.mark.share(5)
 @pytest.mark.parametrize("resume", ["1/../2", "1?x", "-1", "01", "abc", "$(id)", "1 ", "9" * 20])
 def test_what_is_no_number_is_not_asked_for(run: Run, resume: str) -> None:
     done = waiting(run)

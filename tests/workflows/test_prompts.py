@@ -57,7 +57,7 @@ def heading(ran: act.ActRun) -> list[str]:
 # --- An agent ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(3)
 @pytest.mark.parametrize(
     ("agent", "end"),
     [
@@ -160,7 +160,7 @@ def test_the_job_of_an_approval_is_protected_and_may_only_look(tmp_path: Path) -
     assert jobs["part_3"]["needs"] == ["part_1", "part_2"]
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(3)
 @pytest.mark.parametrize("trap", ["echo BASH_ENV=$PWD/trap", "cp trap curl; chmod +x curl; echo PATH=$PWD:$PATH"])
 def test_no_unit_gets_at_the_token_by_what_later_steps_run(trap: str, tmp_path: Path, github: Reviews) -> None:
     steal = 'echo \'echo "${TOKEN-nothing}" >> "$LOG"\' > trap'
@@ -202,7 +202,7 @@ Anyway?
 """
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(3)
 @pytest.mark.parametrize(
     ("rejected", "end"),
     [
@@ -225,7 +225,7 @@ def test_an_environment_without_reviewers_approves_nothing(tmp_path: Path, githu
     assert done(tmp_path) == ["build"]
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(3)
 @pytest.mark.parametrize("before", [["approved"], ["rejected"], ["approved", "rejected"]])
 def test_an_earlier_review_is_no_answer(before: list[str], tmp_path: Path, github: Reviews) -> None:
     """The reviews of earlier questions, and of earlier attempts of the run."""

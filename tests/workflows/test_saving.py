@@ -56,7 +56,7 @@ def not_saved(run: Run, ran: act.ActRun, problem: str) -> None:
     assert not run.artifacts.exists()
 
 
-@pytest.mark.share(3)
+@pytest.mark.share(5)
 @pytest.mark.parametrize(
     "command",
     [
@@ -172,7 +172,7 @@ chmod +x tools/{tool}
 echo "$PWD/tools" >> "$GITHUB_PATH\""""
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(3)
 @pytest.mark.parametrize(
     ("tool", "problem"),
     [
@@ -194,7 +194,7 @@ def test_a_result_that_could_not_be_kept_ends_the_saving(tmp_path: Path) -> None
     not_saved(run, ran, "the step s1 could not keep its result")
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(3)
 @pytest.mark.parametrize("tool", ["tar", "mv", "find"])
 def test_a_tool_that_fails_while_unpacking_ends_the_continuation(
     tmp_path: Path, tool: str, monkeypatch: pytest.MonkeyPatch
@@ -259,7 +259,7 @@ echo "$PWD/tools" >> "$GITHUB_PATH"
 """
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(3)
 @pytest.mark.parametrize(
     "command",
     [

@@ -98,7 +98,7 @@ def ways() -> Program:
     )
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(3)
 @pytest.mark.parametrize("is_deployed", [False, True])
 @pytest.mark.parametrize("decision", ["approved", "rejected"])
 def test_only_the_ways_through_an_environment_ask_for_it(is_deployed: bool, decision: str, tmp_path: Path) -> None:

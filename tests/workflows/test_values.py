@@ -64,7 +64,7 @@ def shown(folder: Path) -> list[str]:
 HOSTILE = ("$(touch owned) ${{ github.token }}", "a\n::error::b\nrdc\n", "100%0A", "", " x ", "\u2028\u00e9'\"")
 
 
-@pytest.mark.share(3)
+@pytest.mark.share(5)
 @pytest.mark.parametrize("value", HOSTILE)
 def test_a_value_goes_on_as_a_text(value: str, tmp_path: Path) -> None:
     (tmp_path / "value").write_bytes(value.encode())

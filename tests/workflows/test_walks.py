@@ -99,7 +99,7 @@ def test_answers_are_for_the_unit_that_is_named_exactly(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.share(3)
+@pytest.mark.share(5)
 @pytest.mark.parametrize(
     "name", ["run", "answer", "answers", "done", "loops", "program", "waiting", "journal", "result"]
 )

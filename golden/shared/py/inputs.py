@@ -90,12 +90,12 @@ def _typed(items):  # Ask the person at the terminal, if there is one, for input
     if not (display.is_terminal and sys.stdin.isatty()):
         return {}
     try:
-        return _answered(items, display)
+        return _asked_one_by_one(items, display)
     except KeyboardInterrupt:
         display.line()
         raise Interrupted from None
 
-def _answered(items, display):  # Ask for inputs; an empty line takes the default.
+def _asked_one_by_one(items, display):  # Ask for inputs; an empty line takes the default.
     given = {}
     for item in items:
         name, options, default = item["name"], item.get("options", ()), item.get("default")
