@@ -57,6 +57,10 @@ class _Told:
         self.within = within
         self._enter = enter
         self._order = {group: place for place, group in enumerate(enter)}
+        self._around: dict[str, set[str]] = {}
+        for group, names in within.items():
+            for name in names:
+                self._around.setdefault(name, set()).add(group)
         self._units = [node.id for node in program.nodes if not isinstance(node.task, Branch | End)]
         self._begun = {begin: unit for unit in reversed(self._units) for begin in _beginnings(unit)}
         self._named = {*self._units}
@@ -64,7 +68,7 @@ class _Told:
     def jump(self, name: str) -> Jump:
         """Where the runtime goes: to the unit of this name, else to the first of the group, which begins afresh."""
         groups = {begin for begin in _beginnings(name) if begin in self._enter and begin not in self.within}
-        groups |= {group for group, names in self.within.items() if name in names}
+        groups |= self._around.get(name, set())
         around = tuple(Entering(group, self._enter[group]) for group in sorted(groups, key=self._order.__getitem__))
         if name in self._named:
             return Jump(name, name, around)
