@@ -129,14 +129,17 @@ def modules(
     program: dict[str, Any], among: tuple[tuple[str, str], ...] = MODULES, more: frozenset[str] = frozenset()
 ) -> list[str]:
     """Return the names of the modules that a program needs, in order; `more` is what it has besides."""
-    found = features(program) | more
+    return _needed(features(program) | more, among)
+
+
+def _needed(found: set[str], among: tuple[tuple[str, str], ...] = MODULES) -> list[str]:
     return [name for name, needs in among if any(found.issuperset(need.split("+")) for need in needs.split(" "))]
 
 
 def parts(program: dict[str, Any]) -> tuple[list[str], list[str]]:
     """Return the modules that a program needs at once, and those that an operator may ask for."""
-    own = {*modules(program), *AT_ONCE}
-    every = modules(program, more=OPERATOR)
+    found = features(program)
+    own, every = {*_needed(found), *AT_ONCE}, _needed(found | OPERATOR)
     return [name for name in every if name in own], [name for name in every if name not in own]
 
 

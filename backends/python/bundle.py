@@ -65,16 +65,17 @@ class Runtime:
 def bundle(program: Table, called: Calls, *, is_full: bool) -> Runtime:
     """The runtime for the table of a program whose runbook is these calls."""
     at_once, later = runtime_shim.parts(program) if is_full else (runtime_shim.modules(program), [])
-    has = runtime_shim.features(program) | called.features | (_of_operator(program) if is_full else set())
+    has = runtime_shim.features(program) | called.features
+    has |= _of_operator(has) if is_full else set()
     names = (*at_once, *later)
     lacking = frozenset[str]().union(*map(named_features, names)) - has
     roots = {*ENTRIES, *(f".{word}" for word in called.parameters), *([LATE] if is_full else [])}
     return _runtime(tuple(at_once), frozenset(roots), lacking, tuple(later))
 
 
-def _of_operator(program: Table) -> set[str]:
+def _of_operator(has: set[str]) -> set[str]:
     """The features for which some statement stands in a program that can do all that operators ask for."""
-    return {"operator", *(["talks", "timed"] if "ask" in runtime_shim.features(program) else [])}
+    return {"operator", *(["talks", "timed"] if "ask" in has else [])}
 
 
 def whole() -> Runtime:

@@ -71,8 +71,9 @@ class Unit(NamedTuple):
 
     def transition(self, verdict: Verdict) -> Transition | None:
         """What the author wrote for an outcome, if anything."""
+        passes = verdict is Verdict.PASS
         for transition in self.syntax.transitions:
-            if transition.word.passes == (verdict is Verdict.PASS):
+            if transition.word.passes == passes:
                 return transition
         return None
 

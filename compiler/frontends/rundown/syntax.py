@@ -38,7 +38,10 @@ class Word(StrEnum):
     @property
     def passes(self) -> bool:
         """Whether the word stands for the good outcome."""
-        return self in {Word.PASS, Word.YES}
+        return self in _GOOD
+
+
+_GOOD = frozenset({Word.PASS, Word.YES})
 
 
 class Modifier(StrEnum):
