@@ -1,0 +1,140 @@
+"""The syntax tree of a playbook (P1 to P15)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Literal
+
+from compiler.scenarios import Scenario
+from compiler.source import Span
+
+InputType = Literal["string", "text", "number", "boolean", "enum"]
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """A line of INPUTS (P7, P8). `written` is the type as it stands there; only an `enum` has options."""
+
+    name: str
+    type: InputType
+    written: str
+    description: str
+    default: str | None
+    options: tuple[str, ...]
+    span: Span
+
+    @property
+    def required(self) -> bool:
+        """Whether a run must be given a value: there is no default."""
+        return self.default is None
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """`@output(name: type, "option", extract:"field")` (P10). Type and options are guidance, never enforced."""
+
+    name: str
+    type: str
+    options: tuple[str, ...]
+    extract: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Elicit:
+    """`@elicit(kind, "question", "option")` (P11)."""
+
+    kind: Literal["input", "confirm", "select"]
+    question: str
+    options: tuple[str, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class PromptRef:
+    """`@prompt(scheme:id)` (P12). `scheme` is `file`, `library`, `mcp`, `variable`, or what else was written."""
+
+    scheme: str
+    id: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """`@tool(connection, tool, {json})` (P13). The arguments are as written, "" for none."""
+
+    connection: str
+    tool: str
+    arguments: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """`name == "text"` in the marker of a branch (P14)."""
+
+    variable: str
+    operator: Literal["==", "!="]
+    value: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """What stands below one marker: its sub-steps, or one unnamed step. `condition` is None for `else` (P14)."""
+
+    condition: Condition | None
+    steps: tuple[Step, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """`## STEP n: Title`, a sub-step of a branch, or the unnamed step of one (P4, P9, P14).
+
+    `label` is `2`, `2a`; "" for an unnamed one. `content_line` is the first line of the content, 0 if there is none.
+    """
+
+    number: int
+    label: str
+    title: str
+    content: str
+    content_line: int
+    span: Span
+    output: Output | None = None
+    elicit: Elicit | None = None
+    prompt: PromptRef | None = None
+    tool: ToolCall | None = None
+    branches: tuple[Branch, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Artifact:
+    """`type: …` under ARTIFACTS (P15): a name, or `{{variable}}`."""
+
+    type: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Playbook:
+    """A whole document. `system` is trimmed, "" without one; `scenarios` stand in its frontmatter (P2)."""
+
+    title: str
+    description: str
+    system: str
+    system_span: Span | None
+    inputs: tuple[Input, ...]
+    steps: tuple[Step, ...]
+    artifact: Artifact | None
+    span: Span
+    scenarios: tuple[Scenario, ...] = field(default=(), compare=False)
+
+
+def every_step(playbook: Playbook) -> Iterator[Step]:
+    """Every step, the sub-steps of its branches after it, in document order."""
+    for step in playbook.steps:
+        yield step
+        for branch in step.branches:
+            yield from branch.steps
