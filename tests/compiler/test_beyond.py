@@ -464,8 +464,31 @@ def test_settings_of_nested_runbooks_are_for_their_units(tmp_path: Path) -> None
     }
 
 
+@pytest.mark.parametrize(
+    ("units", "expected"),
+    [
+        ("3: {timeout: 5s}", "unit 3 runs no command that `timeout` could end"),
+        ("2/in.runbook.md/2: {timeout: 5s}", "unit 2/in.runbook.md/2 runs no command that `timeout` could end"),
+        ("2/in.runbook.md/9: {timeout: 5s}", "`units` names 2/in.runbook.md/9, and the document has no such unit"),
+        ("2: {env: {id: b}}", "`env` sets `id` for unit 2/in.runbook.md/1, which has an input or value of that name"),
+    ],
+)
+def test_misplaced_settings_are_told_with_other_mistakes(units: str, expected: str, tmp_path: Path) -> None:
+    body = OUTPUT + "- PASS: GOTO 9\n"
+    compilation = nested(tmp_path, f"units: {{{units}}}", "values: [id]", body)
+    messages = [item.message.partition("; did")[0] for item in compilation.diagnostics if item.code != "RD409"]
+    assert sorted(messages) == sorted(["`GOTO 9`: there is no step 9", expected])
+
+
+def test_settings_of_what_could_not_be_read_are_not_judged(tmp_path: Path) -> None:
+    body = "## 1. A\n" + OUTPUT + "- FAIL: RETRI 1\n"
+    found = compiled(tmp_path, document("units: {1: {retry-delay: 5s}}", body)).diagnostics
+    assert found
+    assert not any(item.code == "RD013" for item in found)
+
+
 def test_settings_of_what_is_not_linked_are_not_known(tmp_path: Path) -> None:
-    options = "units: {1/in.runbook.md/7: {timeout: 5s}}"
+    options = "units: {1/in.runbook.md/7: {timeout: 5s}, 1/in.runbook.md: {timeout: 5s}}"
     text = document(options, "## 1. A\n- in.runbook.md\n")
     assert compiled(tmp_path, text, link=False).program
     assert "RD301" in str(findings(compiled(tmp_path, text)))
