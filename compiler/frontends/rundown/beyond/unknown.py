@@ -17,8 +17,9 @@ def unknown_units(_: Source, runbook: Runbook) -> Iterator[Diagnostic]:
     if any(unit.id == UNKNOWN for unit in units(runbook)):
         return  # a header that could not be read may have been the one
     known = [Unit(step, substep).label for step in runbook.steps for substep in (None, *step.substeps)]
+    names = {EVERY, *known}
     for settings in runbook.declared.units:
-        if "/" not in settings.unit and settings.unit not in (EVERY, *known):
+        if "/" not in settings.unit and settings.unit not in names:
             yield unknown_unit(settings, known)
 
 
