@@ -71,7 +71,7 @@ def values_given(session: Session, name: str) -> dict[str, str]:
 def check_assumed(_program: Table, options: types.SimpleNamespace) -> None:
     """Refuse values of an interrupted command whose outcome is not given."""
     if options.value and not options.assume and options.command != "answer":
-        raise RefusedError("--value belongs to an outcome that you assume: give --assume WORD beside it, or leave it out")
+        raise RefusedError("--value needs an outcome that you assume: give --assume WORD beside it, or leave it out")
 
 
 PERFORMERS["shell"] = ValuedCommands
