@@ -113,8 +113,11 @@ class Units:
         )
         if not isinstance(node.task, Shell):
             return self.prompts.unit(step, node)
-        retry = retry_of(node)
-        return self._repeated(step, node, retry) if retry else self._command(step, node.task, self._before(node))
+        if retry := retry_of(node):
+            env = {**step.env, "RDC_COMMAND": str(node.task.command)}
+            run = self._repetition(step.id, node.task.interpreter, retry, node.settings)
+            return replace(step, shell=self.prompts.own_shell(), env=env, run=run)
+        return self._command(step, node.task, self._before(node))
 
     def _command(self, step: Step, task: Shell, before: str) -> Step:
         """The command as it stands, unless it holds what GitHub, its runner or bash, in a file, would change."""
@@ -124,12 +127,6 @@ class Units:
             run = f'{task.interpreter} -c "$RDC_COMMAND"'
             return replace(step, shell=self.prompts.shell("bash", before), env=env, run=run)
         return replace(step, shell=self.prompts.shell(task.interpreter, before), run=as_file(command))
-
-    def _repeated(self, step: Step, node: Node, retry: Retry) -> Step:
-        assert isinstance(node.task, Shell)  # noqa: S101 (tells mypy)
-        env = {**step.env, "RDC_COMMAND": str(node.task.command)}
-        run = self._repetition(step.id, node.task.interpreter, retry, node.settings)
-        return replace(step, shell=self.prompts.own_shell(), env=env, run=run)
 
     def _repetition(self, step: str, interpreter: str, retry: Retry, settings: Settings) -> str:
         """A loop that runs a command until its outcome is not to be retried any more (M9)."""
