@@ -83,9 +83,9 @@ def test_a_default_is_taken_as_it_is_written(written: str, tmp_path: Path) -> No
         ("{RDC_STEP_INSTANCE: {}}", "RD013 3:12", None),
         ("{LD_X: {}}", "RD013 3:12", None),
         ("{a-b: {}}", "RD013 3:12", "`a-b` cannot be the name of an input"),
-        ("{a: 1.0}", "RD013 3:12", "what is said of the input `a` is not a mapping"),
+        ("{a: 1.0}", "RD013 3:12", "the declaration of the input `a` is not a mapping"),
         ("{a: {tpye: number}}", "RD013 3:16", "the input `a` has no key `tpye`; did you mean `type`?"),
-        ("{a: {type: integer}}", "RD013 3:16", "the input `a`: `type` is none of string, number, boolean, choice"),
+        ("{a: {type: integer}}", "RD013 3:16", "the input `a`: `type` is not one of string, number, boolean, choice"),
         ("{a: {required: [maybe]}}", "RD013 3:16", None),
         ("{a: {required: maybe}}", "RD013 3:16", "the input `a`: `required` is neither true nor false"),
         ("{a: {default: }}", "RD013 3:16", "the input `a`: `default` cannot be taken as a text: it has no value"),
@@ -100,7 +100,7 @@ def test_a_default_is_taken_as_it_is_written(written: str, tmp_path: Path) -> No
         ("{a: {type: choice, options: [b], default: c}}", "RD013 3:44", None),
         ("{a: {pattern: '('}}", "RD013 3:16", None),
         ("{a: {pattern: '[0-9]+', default: x}}", "RD013 3:35", None),
-        ("[a]", "RD013 3:3", "`inputs` is not a mapping of at most 100 names to what is said of each"),
+        ("[a]", "RD013 3:3", "`inputs` is not a mapping of at most 100 names to their declarations"),
     ],
 )
 def test_mistakes_in_inputs(inputs: str, place: str, message: str | None, tmp_path: Path) -> None:
@@ -219,8 +219,8 @@ def test_any_command_may_write_any_value(tmp_path: Path) -> None:
     [
         ("values: id", "`values` is not a list of at most 100 names"),
         ("values: [id, id]", "`id` is twice in `values`"),
-        ("values: [null]", "`values` has an item that is no name"),
-        ("secrets: [~]", "`secrets` has an item that is no name"),
+        ("values: [null]", "`values` has an item that is not a name"),
+        ("secrets: [~]", "`secrets` has an item that is not a name"),
         ("values: [id]\ninputs: {id: {}}", "`id` is an input and a value"),
         ("values: [id]\nsecrets: [id]", "`id` is a secret too"),
         ("secrets: [IFS]", "`IFS` cannot be the name of a secret: the shell gives this variable a meaning"),
@@ -357,7 +357,7 @@ units:
         ("{2: {env: {A: }}}", "3:21", "`units` for 2: the value of `A` cannot be taken as a text: it has no value"),
         ("{2: {env: {BASH_ENV: x}}}", "3:21", None),
         ("{2: {env: A}}", "3:15", "`units` for 2: `env` is not a mapping of names to texts"),
-        ("{2: 5s}", "3:11", "what `units` says of 2 is not a mapping"),
+        ("{2: 5s}", "3:11", "the settings of 2 under `units` are not a mapping"),
         ("[2]", "3:3", "`units` is not a mapping of units to settings"),
     ],
 )

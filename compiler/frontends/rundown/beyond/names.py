@@ -41,7 +41,7 @@ def name_list(key: str, noun: str) -> Callable[[object, Places], Mapping[str, Pl
         name, path = content[number], (str(number),)
         if not isinstance(name, str):
             yield Wrong(
-                f"`{key}` has an item that is no name", "write a name; YAML takes `null` and `~` for nothing", path
+                f"`{key}` has an item that is not a name", "write a name; YAML takes `null` and `~` for nothing", path
             )
             return
         yield from name_mistakes(name, noun, path)

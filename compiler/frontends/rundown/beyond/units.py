@@ -51,7 +51,7 @@ def _mistakes(unit: str, said: object) -> Iterator[Wrong]:
     name = "all units" if unit == EVERY else unit
     if not isinstance(said, Mapping):
         remedy = f"write `{unit}: {{timeout: 10m}}`, with any of {', '.join(KEYS)}"
-        yield Wrong(f"what `units` says of {name} is not a mapping", remedy, (unit,))
+        yield Wrong(f"the settings of {name} under `units` are not a mapping", remedy, (unit,))
         return
     for key, value in said.items():
         yield from _key_mistakes(f"`units` for {name}", str(key), value, (unit, str(key)))
