@@ -18,7 +18,6 @@ from compiler.ir.program import Program, Variable
 from tests.backends.makefiles import FLOW, PLAIN, SLOW, Place, children, environment, kill_all, last_line
 from tests.backends.programs import Made, agent, ask, node, program, ref, shell, slots, when, words
 from tests.backends.test_make_terminal import at_terminal
-from tests.backends.test_make_trust import kind  # noqa: F401 (a fixture)
 
 EVIL = [
     "$(shell touch canary)",
@@ -381,7 +380,7 @@ def test_history_lists_and_prunes(tmp_path: Path) -> None:
 # --- Shells and awks --------------------------------------------------------------------------------------------------
 
 
-def test_shells_and_awks_of_all_kinds_do_it(kind: dict[str, str], tmp_path: Path) -> None:  # noqa: F811
+def test_shells_and_awks_of_all_kinds_do_it(kind: dict[str, str], tmp_path: Path) -> None:
     made = Made(tmp_path, valued())
     note = "it's é \\ & % $(touch canary) |"
 
