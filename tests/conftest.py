@@ -8,9 +8,10 @@ import sys
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
-from hypothesis import settings
+from hypothesis import is_hypothesis_test, settings
 
 from backends.registry import load
 from compiler.ir.program import Program
@@ -41,17 +42,26 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what `share(n)` leaves to `make soak`: of the cases of such a test each n-th is run."""
+    """Leave out what `share(n)` leaves to `make soak`: of the cases or examples of such a test each n-th is run."""
     seen: Counter[str] = Counter()
     left: list[pytest.Item] = []
     for item in items:
         mark = item.get_closest_marker("share")
         name = item.nodeid.split("[", 1)[0]
-        if mark and not config.getoption("whole") and seen[name] % mark.args[0]:
-            left.append(item)
+        if mark and not config.getoption("whole"):
+            if seen[name] % mark.args[0]:
+                left.append(item)
+            elif name == item.nodeid and isinstance(item, pytest.Function) and is_hypothesis_test(item.obj):
+                take_share(item.obj, mark.args[0])
         seen[name] += 1
     config.hook.pytest_deselected(items=left)
     items[:] = [item for item in items if item not in set(left)]
+
+
+def take_share(test: Any, number: int) -> None:
+    """Have hypothesis try each n-th part of the examples of a test alone."""
+    whole = test._hypothesis_internal_use_settings
+    test._hypothesis_internal_use_settings = settings(whole, max_examples=-(-whole.max_examples // number))
 
 
 @pytest.fixture(scope="session")

@@ -51,6 +51,7 @@ def counting(tmp_path: Path) -> Made:
     return made
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("evil", EVIL)
 def test_nothing_of_a_journal_is_evaluated(evil: str, tmp_path: Path) -> None:
     made = counting(tmp_path)

@@ -55,6 +55,7 @@ def same(made: Program) -> None:
     assert [name for name, unit in built(found["runbook"])["units"].items() if unit["task"] != "end"] == doing
 
 
+@pytest.mark.share(2)
 @FEW
 @given(cases())
 def test_the_calls_of_a_runbook_build_its_table(case: Case) -> None:

@@ -94,6 +94,7 @@ def tables(draw: st.DrawFn) -> Table:
     return found | {"registers": registers, "units": {**every, "1": first, "end": end}}
 
 
+@pytest.mark.share(2)
 @settings(max_examples=400, suppress_health_check=list(HealthCheck), deadline=None)
 @given(tables())
 def test_the_calls_build_the_very_table(wanted: Table) -> None:

@@ -57,6 +57,7 @@ def compare(program: Program, moments: random.Random) -> int:
     return jumped
 
 
+@pytest.mark.share(2)
 @settings(max_examples=80, suppress_health_check=list(HealthCheck), deadline=None)
 @given(cases(), st.integers(0, 1000))
 def test_jumps_lead_where_the_semantics_say(case: Case, seed: int) -> None:
