@@ -78,11 +78,12 @@ def test_what_the_walks_leave_out_is_taken_by_the_way_that_is_told(case: Case) -
             assert item.transition not in [other.transition for other in again.untaken]
 
 
-@pytest.mark.share(2)
 @_quick
 @given(case=cases())
 def test_what_cannot_be_taken_is_taken_by_no_walk(case: Case) -> None:
     program = compiled(case)
-    impossible = {item.transition for item in coverage(program, []).untaken if item.way is None and item.is_certain}
-    every = coverage(program, enumerate_walks(program, 200, LONGEST).walks)
+    space = explore(program)
+    untaken = coverage(program, [], space).untaken
+    impossible = {item.transition for item in untaken if item.way is None and item.is_certain}
+    every = coverage(program, enumerate_walks(program, 200, LONGEST, space).walks, space)
     assert impossible <= {item.transition for item in every.untaken}
