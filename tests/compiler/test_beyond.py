@@ -10,6 +10,7 @@ from compiler.driver import Compilation
 from compiler.ir.edges import Clear, Keep
 from compiler.ir.program import Constant, Input, Program, Settings, Slot, Variable
 from compiler.ir.semantics import Machine, Outcome
+from compiler.ir.tasks import Shell
 from compiler.ir.texts import Reference
 from compiler.ir.verify import verify
 
@@ -56,8 +57,9 @@ def test_inputs_become_slots_variables_and_references(tmp_path: Path) -> None:
     node = program.index()["1"]
     assert node.variables == (Variable("version", "version"), Variable("dry", "dry"))
     assert list(node.title.references) == [Reference("version", "{{version}}", "{{version}}")]
-    assert str(node.task.command) == "ship '{{version}}' $dry"  # type: ignore[union-attr]
-    assert not list(node.task.command.references)  # type: ignore[union-attr]
+    assert isinstance(node.task, Shell)
+    assert str(node.task.command) == "ship '{{version}}' $dry"
+    assert not list(node.task.command.references)
     assert all(edge.effects == () for edge in node.edges)
     machine = Machine(program)
     end = machine.end(machine.advance(machine.start({"version": "{{dry}}"}), Outcome("fail")).state)

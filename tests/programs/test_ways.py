@@ -22,7 +22,7 @@ from .trial import STAND_IN, Trial
 from .ways import NAMES, carried, missing, try_way
 
 SHARES = {
-    "semantics": 100,
+    "semantics": 60,
     "python": 3,
     "python-waiting": 1,
     "python-killed": 1,
