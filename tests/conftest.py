@@ -42,12 +42,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what `share(n)` leaves to `make soak`: of the cases or examples of such a test each n-th is run."""
+    """Leave to `make soak` what is marked `soak`, and of the cases or examples of `share(n)` all but each n-th."""
     seen: Counter[str] = Counter()
     left: list[pytest.Item] = []
     for item in items:
         mark = item.get_closest_marker("share")
         name = item.nodeid.split("[", 1)[0]
+        if item.get_closest_marker("soak") and not config.getoption("whole"):
+            left.append(item)
         if mark and not config.getoption("whole"):
             if seen[name] % mark.args[0]:
                 left.append(item)

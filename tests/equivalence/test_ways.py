@@ -49,6 +49,7 @@ WRONG = {
 }
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize("way", ["python", "make", "github", "engine"])
 @pytest.mark.parametrize("walk", WRONG.values(), ids=WRONG)
 def test_a_way_notices_what_is_wrong(way: str, walk: tuple[str, ...], tmp_path: Path) -> None:
@@ -56,7 +57,7 @@ def test_a_way_notices_what_is_wrong(way: str, walk: tuple[str, ...], tmp_path: 
         try_way(way, asking(tmp_path, *walk))
 
 
-@pytest.mark.share(3)
+@pytest.mark.share(5)
 @pytest.mark.parametrize("way", WAYS)
 def test_every_way_knows_the_end(way: str, tmp_path: Path) -> None:
     right, wrong = tmp_path / "right", tmp_path / "wrong"
@@ -86,6 +87,7 @@ def soak(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
     return __main__.main()
 
 
+@pytest.mark.soak
 def test_a_difference_is_told_made_small_and_saved(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
@@ -102,6 +104,7 @@ def test_a_difference_is_told_made_small_and_saved(
     assert saved.documents["main.runbook.md"].count("## ") == 1
 
 
+@pytest.mark.soak
 def test_the_outcomes_of_the_table_that_differed_are_saved(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setitem(WAYS, "broken", Way(broken_by_tables, tables=6))
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
