@@ -11,7 +11,7 @@ MINUTES ?= 10
 WORKERS ?= 3
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format bench soak fuzz golden lock clean
+.PHONY: help setup demo test cases lint format bench soak fuzz golden lock clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | while IFS="$$(printf '\t')" read -r name text; do \
@@ -29,7 +29,10 @@ $(READY): requirements.lock pyproject.toml
 demo: $(READY) ## Check, compile, run, kill, resume and complete a real runbook
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh
 
-test: $(READY) lint ## Run lint, types and all tests
+test: $(READY) ## Run lint, types and all tests
+	@$(MAKE) --no-print-directory -j 2 lint cases
+
+cases: $(READY)
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -q
 
 lint: $(READY) ## Check style and types
@@ -45,7 +48,7 @@ bench: $(READY) ## Measure the speed against yardsticks of the same run
 	$(BIN)/python -m benchmarks
 
 soak: $(READY) ## Run the cases that `make test` leaves out, then compare random runbooks and programs (MINUTES=10)
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -q --whole -m share
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -q --whole -m "share or soak"
 	$(BIN)/python -m tests.equivalence --minutes $(MINUTES)
 
 fuzz: $(READY) ## Fuzz the compiler, guided by coverage (MINUTES=10)

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator
-from functools import cache
+from dataclasses import dataclass
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
 from compiler.source import KeyPath, Span
@@ -62,49 +63,54 @@ def load_value(text: str) -> object:
     return None if node is None else _construct(loader, node, 1)
 
 
-def load_mapping(
-    text: str, first_line: int = 1, *, as_written: bool = False
-) -> tuple[dict[str, Any], dict[KeyPath, Span]]:
+def load_mapping(text: str, first_line: int = 1) -> tuple[dict[str, Any], dict[KeyPath, Span]]:
     """The values of a text by key, and where each key and item in it stands; raises `UnreadableError`.
 
-    Lines count from `first_line`. What an alias repeats has its places where it is first used. With `as_written` a
-    number, a date or a truth value is the text that its author wrote: `1.10` and `yes` stay what they are.
+    Lines count from `first_line`. What an alias repeats has its places where it is first used.
     """
+    read = read_mapping(text, first_line)
+    return read.values, read.spans
+
+
+def read_mapping(text: str, first_line: int = 1) -> Reading:
+    """A text that is a mapping, as `load_mapping` reads it; raises `UnreadableError`."""
     import yaml  # noqa: PLC0415 (few documents have YAML, and importing it takes time)
 
     lines = _Lines(text, first_line)
-    loader, root = _compose(text, lines, as_written=as_written)
+    loader, root = _compose(text, lines)
     if root is None:
-        return {}, {}
+        return Reading({}, {}, (), lines, None)
     if not isinstance(root, yaml.MappingNode):
         raise UnreadableError("it is not a mapping of names to values", first_line)
+    repeated = tuple(_repeated(root, lines))  # before merge keys are resolved, which adds keys to mappings
+    return Reading(_values(loader, root, lines), dict(_spans(root, lines)), repeated, lines, root)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A mapping that was read: its values, the place of each, and of keys that stand in a mapping again.
+
+    Of those YAML keeps the last alone.
+    """
+
+    values: dict[str, Any]
+    spans: dict[KeyPath, Span]
+    repeated: tuple[tuple[KeyPath, Span], ...]
+    _lines: _Lines
+    _root: MappingNode | None
+
+    @cached_property
+    def as_written(self) -> dict[str, Any]:
+        """The values, where a number, a date or a truth value is what its author wrote: `1.10` and `yes` stay."""
+        return _values(_loader(as_written=True)(""), self._root, self._lines) if self._root else {}
+
+
+def _values(loader: SafeLoader, root: MappingNode, lines: _Lines) -> dict[str, Any]:
     values = {}
     for key, value in root.value:
         line = lines.number(key.start_mark)
         values[str(_construct(loader, key, line))] = _construct(loader, value, line)
-    return values, dict(_spans(root, lines))
-
-
-def repeated_keys(text: str, first_line: int = 1) -> list[tuple[KeyPath, Span]]:
-    """Where a mapping has a key again, of which YAML would keep the last alone; for a text that can be read."""
-    import yaml  # noqa: PLC0415 (as above)
-
-    lines = _Lines(text, first_line)
-    _, root = _compose(text, lines)
-    found: list[tuple[KeyPath, Span]] = []
-    pending: list[tuple[KeyPath, Node]] = [((), root)] if root else []
-    seen: set[int] = set()
-    while pending:
-        path, node = pending.pop()
-        if id(node) in seen:
-            continue
-        seen.add(id(node))
-        inner = list(_children(node, lines))
-        pending += [((*path, name), value) for name, _, value in inner]
-        if isinstance(node, yaml.MappingNode):
-            names = [name for name, _, _ in inner]
-            found += [((*path, name), span) for place, (name, span, _) in enumerate(inner) if name in names[:place]]
-    return found
+    return values
 
 
 @cache
@@ -138,11 +144,11 @@ def _loader(*, as_written: bool) -> type[SafeLoader]:
     return Loader
 
 
-def _compose(text: str, lines: _Lines, *, as_written: bool = False) -> tuple[SafeLoader, Node | None]:
+def _compose(text: str, lines: _Lines) -> tuple[SafeLoader, Node | None]:
     import yaml  # noqa: PLC0415 (as above)
 
     try:
-        loader = _loader(as_written=as_written)(text)
+        loader = _loader(as_written=False)(text)
         root = loader.get_single_node()
         if root and _size(root, {}) > LARGEST_VALUE:
             raise UnreadableError(
@@ -176,6 +182,20 @@ def _construct(loader: SafeLoader, node: Node, line: int) -> Any:  # noqa: ANN40
 
 
 def _spans(root: MappingNode, lines: _Lines) -> Iterator[tuple[KeyPath, Span]]:
+    return ((path, span) for inner in _collections(root, lines) for path, span in inner)
+
+
+def _repeated(root: MappingNode, lines: _Lines) -> Iterator[tuple[KeyPath, Span]]:
+    for inner in _collections(root, lines):
+        seen: set[KeyPath] = set()
+        for path, span in inner:
+            if path in seen:
+                yield path, span
+            seen.add(path)
+
+
+def _collections(root: MappingNode, lines: _Lines) -> Iterator[list[tuple[KeyPath, Span]]]:
+    """For each collection the paths and places of what is in it."""
     pending: list[tuple[KeyPath, Node]] = [((), root)]
     seen: set[int] = set()
     while pending:
@@ -184,7 +204,7 @@ def _spans(root: MappingNode, lines: _Lines) -> Iterator[tuple[KeyPath, Span]]:
             continue
         seen.add(id(node))
         inner = [((*path, name), span, value) for name, span, value in _children(node, lines)]
-        yield from ((place, span) for place, span, _ in inner)
+        yield [(place, span) for place, span, _ in inner]
         pending += [(place, value) for place, _, value in reversed(inner)]
 
 

@@ -42,11 +42,11 @@ def _told(session: Session, command: str, given: bytes) -> str:
         file.seek(0)
         streams = (file, nowhere, nowhere)
         files = [(os.POSIX_SPAWN_DUP2, each.fileno(), number) for number, each in enumerate(streams)]
+        deadline, before = time.monotonic() + NOTICE_SECONDS, signal.sigpending()
         group = os.posix_spawnp(
             "sh", ["sh", "-c", command], os.environ, file_actions=files, setpgroup=0,
             setsigmask=session.signals.before, setsigdef=RESET,
         )  # fmt: skip
-    deadline, before = time.monotonic() + NOTICE_SECONDS, signal.sigpending()
     while time.monotonic() < deadline and not session.signals.stops & signal.sigpending() - before:
         time.sleep(0.01)
         pid, status = os.waitpid(group, os.WNOHANG)

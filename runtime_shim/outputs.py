@@ -1,9 +1,10 @@
 """Values that commands give by the file that RDC_OUTPUT names (I9)."""
 
+import types
 from contextlib import suppress
 from pathlib import Path
 
-from runtime_shim.cli import OPTIONS
+from runtime_shim.cli import CHECKS, OPTIONS
 from runtime_shim.kept import keeping
 from runtime_shim.program import RefusedError, Table
 from runtime_shim.session import PERFORMERS, Done, Session
@@ -67,5 +68,12 @@ def values_given(session: Session, name: str) -> dict[str, str]:
     return values
 
 
+def check_assumed(_program: Table, options: types.SimpleNamespace) -> None:
+    """Refuse values of an interrupted command whose outcome is not given."""
+    if options.value and not options.assume and options.command != "answer":
+        raise RefusedError("--value needs an outcome that you assume: give --assume WORD beside it, or leave it out")
+
+
 PERFORMERS["shell"] = ValuedCommands
+CHECKS.append(check_assumed)
 OPTIONS.append(("run resume", "--value", "NAME=VALUE...", "a value of the interrupted command, with --assume"))

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import sys
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
-from hypothesis import settings
+from hypothesis import is_hypothesis_test, settings
 
 from backends.registry import load
 from compiler.ir.program import Program
@@ -27,23 +30,40 @@ for _ignored in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
         signal.signal(_ignored, signal.default_int_handler if _ignored is signal.SIGINT else signal.SIG_DFL)
 
 
+# Processes by the thousand begin with the modules of the compiler, each worker with those of the tests: what one has
+# compiled the others read, even where the environment says not to keep it.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     """`--whole` runs all cases of tests of which usually a share is run."""
     parser.addoption("--whole", action="store_true", help="run all cases of all tests, as `make soak` does")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what `share(n)` leaves to `make soak`: of the cases of such a test each n-th is run."""
+    """Leave to `make soak` what is marked `soak`, and of the cases or examples of `share(n)` all but each n-th."""
     seen: Counter[str] = Counter()
     left: list[pytest.Item] = []
     for item in items:
         mark = item.get_closest_marker("share")
         name = item.nodeid.split("[", 1)[0]
-        if mark and not config.getoption("whole") and seen[name] % mark.args[0]:
+        if item.get_closest_marker("soak") and not config.getoption("whole"):
             left.append(item)
+        if mark and not config.getoption("whole"):
+            if seen[name] % mark.args[0]:
+                left.append(item)
+            elif name == item.nodeid and isinstance(item, pytest.Function) and is_hypothesis_test(item.obj):
+                take_share(item.obj, mark.args[0])
         seen[name] += 1
     config.hook.pytest_deselected(items=left)
     items[:] = [item for item in items if item not in set(left)]
+
+
+def take_share(test: Any, number: int) -> None:
+    """Have hypothesis try each n-th part of the examples of a test alone."""
+    whole = test._hypothesis_internal_use_settings
+    test._hypothesis_internal_use_settings = settings(whole, max_examples=-(-whole.max_examples // number))
 
 
 @pytest.fixture(scope="session")

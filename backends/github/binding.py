@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from difflib import get_close_matches
 
 from backends.base import OptionFinding
 from backends.github.events import events_with
@@ -16,6 +15,7 @@ from compiler.diagnostic import Diagnostic
 from compiler.ir.program import Input, Program
 from compiler.ir.wellformed import input_problems
 from compiler.source import KeyPath
+from compiler.suggestions import did_you_mean
 
 _GIVING = frozenset({"workflow_dispatch", "workflow_call"})
 """The events that give inputs by themselves; a workflow that is called has the event of its caller too."""
@@ -39,9 +39,7 @@ def unfit_bindings(program: Program, options: GithubOptions) -> Iterator[Diagnos
     events = set(options.triggers())
     for name, value in options.bind.items():
         if name not in inputs:
-            close = get_close_matches(name, inputs, 1)
-            hint = f"; did you mean `{close[0]}`?" if close else ""
-            problem = f"`bind` names {name}, and the document has no such input{hint}"
+            problem = f"`bind` names {name}, and the document has no such input{did_you_mean(name, inputs)}"
             yield _finding(program, ("bind", name), "RD013", problem, "write the name of a declared input")
         elif options.is_of_event(name) and not events & {*_events(options, name), "workflow_call"}:
             said = ", ".join(f"`{event}`" for event in sorted(events))

@@ -52,6 +52,11 @@ def events_with(field: str) -> frozenset[str] | None:
     return _FIELDS.get(field)
 
 
+def can_be_long(field: str) -> bool:
+    """Whether people can write more into a field than a variable of the environment takes."""
+    return field.rpartition(".")[2] in {"body", "description", "message"}
+
+
 def problem_with(field: str) -> str:
     """What is wrong with the name of a field, "" if nothing is."""
     if events_with(field) is not None:

@@ -26,8 +26,8 @@ def values_of(program: Program) -> tuple[str, ...]:
     return tuple(sorted({name for node in program.nodes for name in value_names(node.edges)}))
 
 
-def is_fillable(node: Node, program: Program, options: GithubOptions) -> bool:
-    """Whether the texts that a unit shows are such that expressions can fill them in.
+def are_fillable(program: Program, options: GithubOptions) -> bool:
+    """Whether the texts that units show are such that expressions can fill them in.
 
     An input that stands there always has a value, of one line, since messages become lines of the log; and it is not
     from an event, since anybody may open an issue. Numbers of instances are filled in by the step itself, which would
@@ -36,8 +36,8 @@ def is_fillable(node: Node, program: Program, options: GithubOptions) -> bool:
     slots = {slot.name for slot in program.slots}
     lines = {declared.name for declared in program.inputs if _is_line(declared, options)}
     lines |= set(values_of(program))
-    texts = task_texts(node.task) if isinstance(node.task, Ask | End) else ()
-    return all(_is_simple(item, slots, lines) for item in texts)
+    shown = (node.task for node in program.nodes if isinstance(node.task, Ask | End))
+    return all(_is_simple(item, slots, lines) for task in shown for item in task_texts(task))
 
 
 def _is_simple(shown: Text, slots: Collection[str], lines: Collection[str]) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
+from backends.github.events import can_be_long
 from backends.github.identifiers import identifiers
 from backends.github.options import Bound, GithubOptions
 from backends.github.patterns import as_ere
@@ -20,6 +21,9 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 _GIVING = ("workflow_dispatch", "workflow_call")
 _PATIENCE = 10
 """Minutes that a command has to say the value of an input."""
+
+_LONGEST_FIELD = 130_000
+"""In bytes: Linux takes 128 KiB for a variable with its name."""
 
 _BOUND_SHELL = (
     r'bash -c "set -o pipefail; mkdir -p \"$RUNNER_TEMP/rdc-bound\" && '
@@ -69,6 +73,30 @@ def _source(declared: Input, name: str, events: Mapping[str, Any], options: Gith
     if not _gives(events):
         return field
     return f"format('{{0}}', inputs.{name}) || {field}" if declared.type == "boolean" else f"inputs.{name} || {field}"
+
+
+def measured(
+    inputs: Sequence[Input], events: Mapping[str, Any], options: GithubOptions, *, waits: bool
+) -> Iterator[Step]:
+    """The step that refuses fields of the event which are too long to be given to a step; none if all are short."""
+    found = [item for item in inputs if options.is_of_event(item.name) and can_be_long(options.field(item.name))]
+    if not found:
+        return
+    names = input_names(inputs, events)
+    fields = {names[item.name]: options.field(item.name) for item in found}
+    asked = "".join(f"${{{{ !inputs.{name} && '{field} ' || '' }}}}" for name, field in fields.items())
+    yield Step(
+        name="Measure the event",
+        comments=("Ends the run where a field of the event is too long, which the steps below could not say.",),
+        condition="${{ !inputs.resume }}" if waits else "",
+        shell=PLAIN_SHELL,
+        env={
+            "FIELDS": Expression(asked) if _gives(events) else " ".join(fields.values()),
+            "MOST": str(_LONGEST_FIELD),
+        },
+        run=render("event.sh.jinja"),
+        helper="event",
+    )
 
 
 def taken(inputs: tuple[Input, ...], events: Mapping[str, Any], options: GithubOptions, *, waits: bool) -> Step:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, TypeGuard
 
 from backends.base import OptionFinding
@@ -68,8 +68,9 @@ def taken(program: Program, options: GithubOptions, prompts: Prompts) -> Iterato
 
 def inexpressible(plan: Plan, options: GithubOptions, prompts: Prompts) -> Iterator[Diagnostic]:
     """Prompts that nobody can be asked: a job, and so an approval, happens once in a run."""
+    environments = environments_of(plan.program, options)
     for place in plan.places:
-        yield from _environments(plan, place, options, prompts)
+        yield from _environments(environments, place, prompts)
         if not isinstance(prompts, Approvals):
             continue
         retry = retry_of(place.node) if place.kind == "unit" and isinstance(place.node.task, Ask) else None
@@ -85,9 +86,8 @@ def inexpressible(plan: Plan, options: GithubOptions, prompts: Prompts) -> Itera
                     yield _at(node, "RD520", problem, remedy)
 
 
-def _environments(plan: Plan, place: Place, options: GithubOptions, prompts: Prompts) -> Iterator[Diagnostic]:
+def _environments(found: Mapping[str, str], place: Place, prompts: Prompts) -> Iterator[Diagnostic]:
     """Environments of units that no job can have: in a loop, which is one step, and where a run waits, which is one."""
-    found = environments_of(plan.program, options)
     for node in place.nodes:
         if node.id not in found or (place.kind != "loop" and not prompts.waits):
             continue

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from backends.github.filling import is_fillable, is_given, values_of
+from backends.github.filling import are_fillable, is_given, values_of
 from backends.github.options import GithubOptions
 from backends.github.plan import Plan
 from backends.github.settings import environments_of
@@ -50,7 +50,7 @@ def is_native(program: Program, options: GithubOptions) -> bool:
     if program.slots and not (_are_variables(program, options) and _are_handed_on(program, options)):
         return False
     slots = {slot.name for slot in program.slots}
-    return all(_is_native(node, slots) and is_fillable(node, program, options) for node in program.nodes)
+    return all(_is_native(node, slots) for node in program.nodes) and are_fillable(program, options)
 
 
 def is_told_late(plan: Plan) -> bool:

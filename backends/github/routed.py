@@ -10,7 +10,7 @@ from backends.github import matrix
 from backends.github.calls import RUNTIME, UNIT_SHELL, Calls
 from backends.github.continuation import entries_taken, fetched, handed_over, identity, of_earlier, waiting_saved
 from backends.github.identifiers import BEGIN, HANDED, RESULT
-from backends.github.inputs import given, said, variable_names
+from backends.github.inputs import given, measured, said, variable_names
 from backends.github.job import Job
 from backends.github.jobs import Part, all_of
 from backends.github.places import Place
@@ -97,6 +97,7 @@ class RoutedWorkflow(Workflow[RoutedParts]):
             yield self._checkout()
         if self.prompts.waits:
             yield from fetched(self.options)
+        yield from measured(self.program.inputs, self._events, self.options, waits=self.prompts.waits)
         yield from said(self.program.inputs, self._events, self.options, waits=self.prompts.waits)
         yield self._written()
 

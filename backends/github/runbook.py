@@ -9,7 +9,7 @@ from backends.github.continuation import handed_over, prepared, taken_over, wait
 from backends.github.ends import Ends
 from backends.github.filling import filled, values_of
 from backends.github.identifiers import APPROVED
-from backends.github.inputs import taken
+from backends.github.inputs import measured, taken
 from backends.github.job import Job
 from backends.github.jobs import Part
 from backends.github.parts import Environments, Parts
@@ -60,6 +60,7 @@ class Runbook(Workflow[Parts]):
     def _steps(self, parts: Parts, part: Part) -> Iterator[Step]:
         yield from self._looked_for(parts, part)
         if self.program.inputs:
+            yield from measured(self.program.inputs, self._events, self.options, waits=self.prompts.waits)
             yield taken(self.program.inputs, self._events, self.options, waits=self.prompts.waits)
         gate = parts.approves(part)
         if gate:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from difflib import get_close_matches
 from functools import cached_property
 from typing import assert_never
 
@@ -15,6 +14,7 @@ from compiler.diagnostic import Diagnostic
 from compiler.ir.program import Node, Program
 from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Tool
 from compiler.source import KeyPath
+from compiler.suggestions import did_you_mean
 
 ALL = "*"
 
@@ -30,24 +30,31 @@ def agent_types(node: Node) -> list[str]:
     return [task.agent] if isinstance(task, Agent) else []
 
 
-def settings_of(program: Program, node: Node, options: GithubOptions) -> Iterator[UnitSettings]:
-    """What is said of a unit: of itself, of the steps and runbooks around it, and of all units, in this order."""
-    parents = {group.id: group.parent for group in program.groups}
-    names, group = [node.id], node.group
-    while group:
-        names.append(group)
-        group = parents[group]
-    return (options.units[name] for name in (*names, ALL) if name in options.units)
+class _Said:
+    """What the option says, by unit."""
+
+    def __init__(self, program: Program, options: GithubOptions) -> None:
+        self.by_name = options.units
+        self._parents = {group.id: group.parent for group in program.groups}
+
+    def of(self, node: Node) -> Iterator[UnitSettings]:
+        """What is said of a unit: of itself, of the steps and runbooks around it, and of all units, in this order."""
+        names, group = [node.id], node.group
+        while group:
+            names.append(group)
+            group = self._parents[group]
+        return (self.by_name[name] for name in (*names, ALL) if name in self.by_name)
 
 
 def environments_of(program: Program, options: GithubOptions) -> dict[str, str]:
     """The environments of units, by their ids."""
     found: dict[str, str] = {}
-    for node in program.nodes:
-        if isinstance(node.task, (Branch, End)) or not options.units:
+    said = _Said(program, options)
+    for node in program.nodes if options.units else ():
+        if isinstance(node.task, (Branch, End)):
             continue
-        named = [said.environment for said in settings_of(program, node, options) if said.environment]
-        found |= {node.id: named[0]} if named else {}
+        named = next((each.environment for each in said.of(node) if each.environment), "")
+        found |= {node.id: named} if named else {}
     return found
 
 
@@ -66,6 +73,7 @@ class UnitSecrets:
     def __init__(self, program: Program, options: GithubOptions) -> None:
         self._program = program
         self._options = options
+        self._said = _Said(program, options)
 
     @cached_property
     def stored(self) -> Mapping[str, str]:
@@ -99,9 +107,14 @@ class UnitSecrets:
 
     def named(self, node: Node) -> list[str] | None:
         """The names of those that `units` names for a unit; None where it names none for any."""
-        if not any(said.secrets is not None for said in self._options.units.values()):
+        if not self._is_narrowed:
             return None
-        return [name for said in settings_of(self._program, node, self._options) for name in said.secrets or ()]
+        return [name for said in self._said.of(node) for name in said.secrets or ()]
+
+    @cached_property
+    def _is_narrowed(self) -> bool:
+        """Whether `units` names the secrets of any unit."""
+        return any(said.secrets is not None for said in self._said.by_name.values())
 
     def _names(self, node: Node) -> Iterable[str]:
         options = self._options
@@ -167,13 +180,11 @@ def _asks_people(node: Node, options: GithubOptions) -> bool:
 
 
 def _unknown(program: Program, options: GithubOptions) -> Iterator[Diagnostic]:
-    known = [*(node.id for node in program.nodes if not isinstance(node.task, (Branch, End)))]
-    known += [group.id for group in program.groups]
+    units = (node.id for node in program.nodes if not isinstance(node.task, (Branch, End)))
+    known = dict.fromkeys([*units, *(group.id for group in program.groups)])
     for name in options.units:
         if name != ALL and name not in known:
-            close = get_close_matches(name, known, 1)
-            hint = f"; did you mean `{close[0]}`?" if close else ""
-            problem = f"`units` names {name}, and the document has no such unit{hint}"
+            problem = f"`units` names {name}, and the document has no such unit{did_you_mean(name, known)}"
             yield _finding(program, ("units", name), problem, "write the id of a unit or step, or `*` for all")
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from difflib import get_close_matches
 from typing import Any
 
 from backends.github.scalar import scalar, visible
+from compiler.suggestions import did_you_mean
 
 INPUTS = ("answers", "resume")
 """The names of the inputs that a workflow with prompts needs."""
@@ -57,8 +57,7 @@ def checked_events(value: Any) -> Any:  # noqa: ANN401 (it comes from a document
                 "take `pull_request`, which gives those of a fork none"
             )
         if name not in _EVENTS:
-            close = get_close_matches(str(name), _EVENTS, 1)
-            raise ValueError(f"GitHub has no event `{name}`" + (f"; did you mean `{close[0]}`?" if close else ""))
+            raise ValueError(f"GitHub has no event `{name}`{did_you_mean(str(name), _EVENTS)}")
         _check_event(name, names[name] if isinstance(names, dict) else None)
     return value
 

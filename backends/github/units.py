@@ -69,15 +69,15 @@ class Units:
     def steps(self) -> Iterator[Step]:
         """The steps in order; branches and ends have none."""
         found = headings(self.plan.program.groups, self.part.places)
-        loops = [self._loop_of(place) for place in self.part.places if place.kind == "loop"]
         if any(node.settings.timeout for place in self.part.places for node in place.nodes):
             yield Step(LIMITS, comments=(_ENDED,), shell=PLAIN_SHELL, run=render("limited.sh.jinja"), helper="limits")
         if self.values:
             env = {"VALUES": " ".join(self.values)}
             run = render("valued.sh.jinja", flags=self._shows_values(), secrets=self.secrets.needed)
             yield Step(VALUES, comments=(_GIVEN,), shell=PLAIN_SHELL, env=env, run=run, helper="values")
-        if loops:
-            yield Step(LOOPS, comments=(_SHARED,), shell=PLAIN_SHELL, run=functions(loops), helper="loops")
+        if self._loops:
+            run = functions([*self._loops.values()])
+            yield Step(LOOPS, comments=(_SHARED,), shell=PLAIN_SHELL, run=run, helper="loops")
         for place in self.part.places:
             if place.kind in {"unit", "loop"}:
                 step = self._loop(place) if place.kind == "loop" else self._unit(place)
@@ -113,8 +113,11 @@ class Units:
         )
         if not isinstance(node.task, Shell):
             return self.prompts.unit(step, node)
-        retry = retry_of(node)
-        return self._repeated(step, node, retry) if retry else self._command(step, node.task, self._before(node))
+        if retry := retry_of(node):
+            env = {**step.env, "RDC_COMMAND": str(node.task.command)}
+            run = self._repetition(step.id, node.task.interpreter, retry, node.settings)
+            return replace(step, shell=self.prompts.own_shell(), env=env, run=run)
+        return self._command(step, node.task, self._before(node))
 
     def _command(self, step: Step, task: Shell, before: str) -> Step:
         """The command as it stands, unless it holds what GitHub, its runner or bash, in a file, would change."""
@@ -124,12 +127,6 @@ class Units:
             run = f'{task.interpreter} -c "$RDC_COMMAND"'
             return replace(step, shell=self.prompts.shell("bash", before), env=env, run=run)
         return replace(step, shell=self.prompts.shell(task.interpreter, before), run=as_file(command))
-
-    def _repeated(self, step: Step, node: Node, retry: Retry) -> Step:
-        assert isinstance(node.task, Shell)  # noqa: S101 (tells mypy)
-        env = {**step.env, "RDC_COMMAND": str(node.task.command)}
-        run = self._repetition(step.id, node.task.interpreter, retry, node.settings)
-        return replace(step, shell=self.prompts.own_shell(), env=env, run=run)
 
     def _repetition(self, step: str, interpreter: str, retry: Retry, settings: Settings) -> str:
         """A loop that runs a command until its outcome is not to be retried any more (M9)."""
@@ -168,6 +165,14 @@ class Units:
 
     # --- A loop -------------------------------------------------------------------------------------------------------
 
+    @cached_property
+    def _loops(self) -> Mapping[str, Loop]:
+        return {place.name: self._loop_of(place) for place in self.part.places if place.kind == "loop"}
+
+    @cached_property
+    def _nodes(self) -> Mapping[str, Node]:
+        return self.plan.program.index()
+
     def _loop_of(self, place: Place) -> Loop:
         plan = self.plan
         counters = tuple(r for r in plan.program.registers if r.name in plan.counters[place.name])
@@ -188,13 +193,13 @@ class Units:
         )
 
     def _loop(self, place: Place) -> Step:
-        loop, (_, env) = self._loop_of(place), self._starts(place)
+        loop, (_, env) = self._loops[place.name], self._starts(place)
         units = [node for node in place.nodes if isinstance(node.task, (Shell, Ask))]
         return Step(
             name=loop_title(units, self.plan.program.groups),
             id=self.plan.ids.nodes[place.name],
             comments=(
-                *in_loop(units, self.plan.program.index(), self.prompts.answerer),
+                *in_loop(units, self._nodes, self.prompts.answerer),
                 *map(comment, of_placeholders(units, loop.counters)),
                 *self._why(place),
             ),

@@ -65,7 +65,8 @@ class Identifiers:
         words = (word for node in self.program.nodes for word in alphabet(node.task) if word not in OUR_WORDS)
         return names_for(dict.fromkeys(words), OUR_WORDS)
 
-    def file(self, register: str) -> str:
-        """What a slot is called in names of files, and what a register is called to the helper."""
-        prefix = "rdc_s_" if any(slot.name == register for slot in self.program.slots) else "rdc_n_"
-        return prefix + key(self.registers[register])
+    @cached_property
+    def files(self) -> Mapping[str, str]:
+        """What slots are called in names of files, and what registers are called to the helper."""
+        slots = {slot.name for slot in self.program.slots}
+        return {name: f"rdc_{'s' if name in slots else 'n'}_{key(own)}" for name, own in self.registers.items()}

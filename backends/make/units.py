@@ -103,7 +103,7 @@ class Units:
         name, marks = self.names.nodes[node.id], self.marks(node)
         for word, text in self._texts(node, marks):
             yield from define(self.prefix, word.format(name), text)
-        if call := call_of(node, {name: self.names.file(name) for name in self.names.registers}, self.names.tokens):
+        if call := call_of(node, self.names.files, self.names.tokens):
             yield from define(self.prefix, f"call_{name}", call)
         if not self.has_rules:
             yield from define(

@@ -53,7 +53,7 @@ class PythonBackend(Backend[PythonOptions]):
                 included=program.sources[1:],
                 program=entries,
                 calls=called,
-                explained=[*of_placeholders(program.nodes, program.registers), *explained(entries)],
+                explained=[*of_placeholders(program.nodes, program.registers), *explained(entries, called.said)],
                 shells=shells(program),
                 shared=shared,
                 needs=needs(entries, is_full=is_full) if shared else [],

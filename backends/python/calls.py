@@ -26,10 +26,11 @@ _OUTCOMES = {"pass/fail": {"pass": "on_pass", "fail": "on_fail"}, "yes/no": {"pa
 
 @dataclass
 class Calls:
-    """The lines of the function, and the names that it calls."""
+    """The lines of the function, the names that it calls, and the table as they say it."""
 
     lines: list[str]
     used: set[str]
+    said: Table
 
     @property
     def features(self) -> set[str]:
@@ -72,7 +73,7 @@ class _Writer:
             if unit.get("group") in groups:
                 lines += self._call("group", [literal(unit["group"])], _settings(groups.pop(unit["group"])))
             lines += body
-        return Calls([*self._about(), *lines], self.used)
+        return Calls([*self._about(), *lines], self.used, self.table)
 
     def _about(self) -> list[str]:
         table = self.table

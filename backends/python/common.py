@@ -31,9 +31,8 @@ def without_common(table: Table) -> Table:
     return found
 
 
-def explained(table: Table) -> Iterator[str]:
-    """Sentences on what units do not say for themselves."""
-    found = without_common(table)
+def explained(table: Table, found: Table) -> Iterator[str]:
+    """Sentences on what units do not say for themselves, which `found` is the table without."""
     if len(found["registers"]) == len(table["registers"]):
         return
     kinds = [f"`{kind}`" for kind in ("inputs", "values") if found.get(kind)]

@@ -325,6 +325,7 @@ def starters() -> Iterator[tuple[str, list[str]]]:
         yield "rdc", [str(script)]
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("starter", [words for _, words in starters()], ids=[name for name, _ in starters()])
 def test_no_module_is_taken_from_the_folder_of_the_document(starter: list[str], tmp_path: Path) -> None:
     project = Hostile(tmp_path)
@@ -353,6 +354,7 @@ def imported_for_modules(python: str) -> set[str]:
     return {name.partition(".")[0] for name in done.stdout.split()}
 
 
+@pytest.mark.share(5)
 @pytest.mark.parametrize("version", ["3.9", "3.11", "3.13"])
 @pytest.mark.parametrize("how", ["directly", "by path", "from standard input", "as module"])
 def test_a_generated_program_imports_nothing_that_lies_beside_it(tmp_path: Path, how: str, version: str) -> None:

@@ -164,7 +164,7 @@ def has_ended(lines: list[bytes], unit: int) -> bool:
 
 # --- make -------------------------------------------------------------------------------------------------------------
 
-BOTH = pytest.mark.parametrize(("document", "stride"), [(PLAIN, 5), (FLOW, 5)], ids=["plain", "flow"])
+BOTH = pytest.mark.parametrize(("document", "stride"), [(PLAIN, 7), (FLOW, 9)], ids=["plain", "flow"])
 
 
 @BOTH
@@ -189,7 +189,7 @@ def test_make_puts_a_damaged_journal_away(document: str, stride: int, tmp_path: 
 def test_make_goes_on_with_a_journal_that_was_cut_at_any_length(document: str, stride: int, tmp_path: Path) -> None:
     place = Place(tmp_path, document, "make")
     content = finished(place)
-    for length in range(0, len(content) + 1, 6 + stride):
+    for length in range(0, len(content) + 1, 12 + stride):
         make_goes_on(place, content, length)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,6 +10,14 @@ from pathlib import Path
 import pytest
 
 from tests.backends.makefiles import FLOW, PATIENCE, Place, kill_all
+
+KINDS = {
+    "busybox": {"sh": "busybox sh", "awk": "busybox awk"},
+    "gawk": {"awk": "gawk"},
+    "gawk --posix": {"awk": "gawk --posix"},
+    "mawk": {"awk": "mawk"},
+    "bash --posix": {"sh": "bash --posix"},
+}
 
 
 @pytest.fixture
@@ -26,3 +35,17 @@ def ended() -> Iterator[list[subprocess.Popen[str]]]:
         if process.poll() is None:
             kill_all(process.pid)
         process.communicate(timeout=PATIENCE)
+
+
+@pytest.fixture(params=KINDS)
+def kind(request: pytest.FixtureRequest, tmp_path: Path) -> dict[str, str]:
+    """What make and its PATH are told so that a shell or an awk of a kind is taken."""
+    shim = tmp_path / "bin"
+    shim.mkdir()
+    for name, words in KINDS[request.param].items():
+        real, *more = words.split()
+        if not shutil.which(real):
+            pytest.skip(f"there is no {real} here")
+        (shim / name).write_text(f'#!/bin/dash\nexec {shutil.which(real)} {" ".join(more)} "$@"\n', encoding="utf-8")
+        (shim / name).chmod(0o755)
+    return {"shell": f"SHELL={shim}/sh" if (shim / "sh").exists() else "SHELL=/bin/sh", "path": f"{shim}:/usr/bin:/bin"}

@@ -1,11 +1,10 @@
-"""Makefiles of programs that call agents and tools, put questions, and wait at gates; killed and resumed."""
+"""Makefiles of programs that call agents and tools; killed and resumed."""
 
 from __future__ import annotations
 
 import json
 import os
 import re
-import shutil
 import signal
 import subprocess
 import time
@@ -21,7 +20,6 @@ from compiler.ir.tasks import Parallel, Reading, Tool
 from compiler.ir.texts import text
 from tests.backends.makefiles import PATIENCE, children, environment
 from tests.backends.programs import (
-    PYTHON_FIRST,
     Made,
     agent,
     always,
@@ -80,155 +78,6 @@ def test_makefiles_of_few_parts_have_all_that_they_need(whole: Callable[[], Prog
         + Made(tmp_path, whole()).make("help").stderr.decode()
     )
     assert "not found" not in said
-
-
-# --- Questions and gates ----------------------------------------------------------------------------------------------
-
-
-def questions() -> Program:
-    """A program that asks in every form; its replies are shown at the end."""
-    kept = [Keep(name) for name in "abcde"]
-    return program(
-        node("pf", ask("pass_fail"), when("pass", "yn", kept[0]), when("fail", "stop")),
-        node("yn", ask("yes_no"), when("pass", "co", kept[1]), when("fail", "stop")),
-        node("co", ask("confirm"), when("no", "in", kept[2]), when("yes", "stop")),
-        node("in", ask("input"), always("se", kept[3])),
-        node("se", ask("select", words("<", ref("d"), ">"), text("other")), when("<{d}>", "g", kept[4]),
-             when("other", "stop")),
-        node("g", gate("why"), when("approved", "h"), when("rejected", "stop")),
-        node("h", gate(), when("approved", "stop"), when("rejected", "done")),
-        message=words(*(part for name in "abcde" for part in (ref(name), ";"))),
-        slots=slots(*"abcde"),
-    )  # fmt: skip
-
-
-def test_answers_are_given_one_by_one(tmp_path: Path) -> None:
-    made = Made(tmp_path, questions())
-    last = made.end()
-    assert last == "rdc: WAITING pf"
-    replies = [("pf", "PASS"), ("yn", "yes"), ("co", "no"), ("in", " a # b=c "), ("se", "<a # b=c >"),
-               ("g", "approved"), ("h", "rejected")]  # fmt: skip
-    for unit, reply in replies:
-        assert (
-            made.end("answer", f"UNIT={unit}x", f"RESULT={reply}")
-            == f"rdc: error: unit '{unit}x' does not wait for an answer"
-        )
-        if unit != "in":
-            assert "this is no answer of unit" in made.end("answer", f"UNIT={unit}", "RESULT=wrong")
-        done = made.make("answer", f"UNIT={unit}", f"RESULT={reply}")
-        assert done.returncode == 0, done.stdout
-        last = made.end("resume")
-    assert last == "rdc: COMPLETE PASS;yes;no;a # b=c ;<a # b=c >;"
-    assert [line.partition("  (")[0] for line in made.make("status").stdout.decode().splitlines()] == [
-        "pass pf", "yes yn", "no co", "pass in", "<{d}> se", "approved g", "rejected h", "over: COMPLETE",
-    ]  # fmt: skip
-
-
-def test_what_is_printed_for_a_unit_that_waits_can_be_pasted(tmp_path: Path) -> None:
-    """Under any name of the Makefile, for each form of question; the first reply that is offered is given."""
-    made = Made(tmp_path, questions())
-    name = "it's.mk"
-    (tmp_path / "Makefile").rename(tmp_path / name)
-    given = {"in": "< x'$(touch pwned)`touch pwned`"}
-    said = made.make("-f", name)
-    for _ in range(6):
-        lines = re.findall("^rdc: to (?:answer|go on): *(.*)$", said.stderr.decode(), re.MULTILINE)
-        answer, *_, resume = lines
-        assert len(lines) == (2 if "TEXT" in answer else 3)
-        unit = said.stdout.decode().split()[-1]
-        if unit in given:
-            answer = answer.replace("TEXT", given[unit].replace("'", "'\\''"))
-        for command in (answer if unit != "co" else lines[1], resume):
-            said = subprocess.run(["sh", "-c", command], cwd=tmp_path, env=environment({"PATH": PYTHON_FIRST}),
-                                  stdin=subprocess.DEVNULL, capture_output=True, check=False)  # fmt: skip
-        if unit == "g":
-            break
-    assert said.stdout.decode() == "rdc: WAITING h\n"
-    assert (made.state / "answers" / "se.1").read_text() == f"<{given['in']}>"
-    assert not (tmp_path / "pwned").exists()
-
-
-def test_answers_come_from_a_file_and_a_gate_is_opened_by_name_only(tmp_path: Path) -> None:
-    made = Made(tmp_path, questions())
-    lines = [
-        "co no",
-        "pass",
-        "in<<END",
-        " two",
-        "lines # x",
-        "END",
-        "yes",
-        "approved",
-        "se<<END",
-        "< two",
-        "lines # x>",
-        "END",
-    ]
-    (tmp_path / "answers").write_text("\ufeff" + "\r\n".join([*lines, "h rejected", ""]), encoding="utf-8")
-    assert made.end("ANSWERS=answers") == "rdc: error: ./answers:9: this is no answer of unit se: < two? lines # x>?"
-    (tmp_path / "answers").write_text("\n".join([*lines, "h rejected", ""]), encoding="utf-8")
-    made.make("clean")
-    assert made.end("ANSWERS=answers") == "rdc: WAITING g"
-    assert (
-        made.end("resume", "ANSWERS=answers", "HUMAN=1") == "rdc: COMPLETE pass;yes;no; two lines # x;< two lines # x>;"
-    )
-
-
-def test_links_in_the_state_lead_nowhere(tmp_path: Path) -> None:
-    made = Made(tmp_path, program(node("1", ask("input"), always("done", Keep("a"))), slots=slots("a")))
-    victim, folder = tmp_path / "victim", tmp_path / "folder"
-    victim.write_text("mine", encoding="utf-8")
-    folder.mkdir()
-    made.state.mkdir(parents=True)
-    for name in ("new", "reply", "message", "asks", "journal.whole"):
-        (made.state / name).symlink_to(victim)
-    for name in ("values", "prompts", "answers", "outputs"):
-        (made.state / name).symlink_to(folder)
-    assert made.end() == "rdc: WAITING 1"
-    for name in ("new", "reply"):
-        (made.state / name).unlink(missing_ok=True)
-        (made.state / name).symlink_to(victim)
-    made.make("answer", "UNIT=1", "RESULT=yours")
-    assert made.end("resume") == "rdc: COMPLETE"
-    assert victim.read_text() == "mine"
-    assert list(folder.iterdir()) == []
-
-
-def test_answers_are_not_taken_where_nothing_could_tell_them_apart(tmp_path: Path) -> None:
-    """Without a sum of the file the next run of the unit would take the same answer again."""
-    made = Made(tmp_path, program(node("1", ask("pass_fail"))))
-    tools = tmp_path / "bin"
-    tools.mkdir()
-    for tool in (
-        "sh",
-        "awk",
-        "sed",
-        "tr",
-        "cat",
-        "cut",
-        "mv",
-        "cp",
-        "rm",
-        "ln",
-        "mkdir",
-        "date",
-        "wc",
-        "grep",
-        "env",
-        "readlink",
-        "uname",
-    ):
-        (tools / tool).symlink_to(str(shutil.which(tool)))
-    (tools / "make").symlink_to(str(shutil.which("make")))
-    (tmp_path / "answers").write_text("pass\n", encoding="utf-8")
-    said = made.make("ANSWERS=answers", PATH=str(tools))
-    assert said.stdout == b"rdc: error: the answers cannot be read: answers; is cksum on PATH?\n"
-
-
-def test_the_flag_for_a_person_opens_one_gate(tmp_path: Path) -> None:
-    made = Made(tmp_path, program(node("g", gate(), always("h")), node("h", gate())))
-    assert made.end("HUMAN=1") == "rdc: WAITING h"
-    assert made.end("resume", "HUMAN=1") == "rdc: COMPLETE"
 
 
 # --- Agents and tools -------------------------------------------------------------------------------------------------

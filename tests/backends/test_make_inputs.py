@@ -10,7 +10,6 @@ from compiler.ir.program import Input, Program, Slot
 from tests.backends.makefiles import Place
 from tests.backends.programs import Made, node, program, ref, shell, words
 from tests.backends.test_make_terminal import at_terminal
-from tests.backends.test_make_trust import kind  # noqa: F401 (a fixture)
 
 
 def two(*, both: bool = False) -> Program:
@@ -69,7 +68,7 @@ def test_what_is_no_flat_yaml_is_refused_with_its_line(written: str, tmp_path: P
     assert not (made.state / "journal").exists()
 
 
-def test_flat_yaml_is_read_by_awks_of_all_kinds(kind: dict[str, str], tmp_path: Path) -> None:  # noqa: F811
+def test_flat_yaml_is_read_by_awks_of_all_kinds(kind: dict[str, str], tmp_path: Path) -> None:
     made = Made(tmp_path, two())
     for written, found in FINE.items():
         (tmp_path / "given").write_bytes(written.encode())

@@ -18,7 +18,6 @@ from compiler.ir.program import Program, Variable
 from tests.backends.makefiles import FLOW, PLAIN, SLOW, Place, children, environment, kill_all, last_line
 from tests.backends.programs import Made, agent, ask, node, program, ref, shell, slots, when, words
 from tests.backends.test_make_terminal import at_terminal
-from tests.backends.test_make_trust import kind  # noqa: F401 (a fixture)
 
 EVIL = [
     "$(shell touch canary)",
@@ -41,6 +40,7 @@ def journal(place: Place) -> str:
 # --- Who and why ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("evil", EVIL)
 def test_who_and_why_are_texts_and_nothing_else(evil: str, tmp_path: Path) -> None:
     place = Place(tmp_path, FLOW)
@@ -105,6 +105,7 @@ DAMAGED = ["jump 2 1 by", "jump 2", "jump 9 1 by x =", "jump $(touch${IFS}canary
            "over 1 STOP LIMIT 2"]  # fmt: skip
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize("line", DAMAGED)
 def test_nothing_of_a_damaged_journal_is_believed_or_evaluated(line: str, flow: Place) -> None:
     flow.make()
@@ -344,6 +345,7 @@ def test_what_must_be_given_again_is_in_the_commands_that_are_printed(flow: Plac
     assert hint == "make AGENT='false '\\''a'\\'' $x #' AS=x NOTIFY='cat >> told' resume"
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize("name", ["../x", "a/b", "", "-x", ".x", "_x", "x" * 65, "a b", *EVIL])
 def test_the_name_of_a_run_leads_nowhere(name: str, flow: Place) -> None:
     for verb in ("run", "status", "help", "goto", "clean"):
@@ -381,7 +383,7 @@ def test_history_lists_and_prunes(tmp_path: Path) -> None:
 # --- Shells and awks --------------------------------------------------------------------------------------------------
 
 
-def test_shells_and_awks_of_all_kinds_do_it(kind: dict[str, str], tmp_path: Path) -> None:  # noqa: F811
+def test_shells_and_awks_of_all_kinds_do_it(kind: dict[str, str], tmp_path: Path) -> None:
     made = Made(tmp_path, valued())
     note = "it's é \\ & % $(touch canary) |"
 

@@ -13,7 +13,6 @@ from compiler.ir.edges import Keep
 from compiler.ir.program import Constant, Input, Program, Slot, Variable
 from tests.backends.makefiles import PATIENCE, environment
 from tests.backends.programs import Made, agent, ask, gate, node, program, ref, shell, slots, when, words
-from tests.backends.test_make_trust import kind  # noqa: F401 (a fixture)
 
 WRITES = 'printf "v<<END\\nx %s y\\n%s\\nEND\\n" "$A" "$B" > "$RDC_OUTPUT"'
 
@@ -57,7 +56,7 @@ def test_masking_is_exact_for_whatever_a_variable_can_have(values: tuple[str, st
     check_masking(values, tmp_path, "sh", {})
 
 
-def test_masking_is_exact_with_shells_and_awks_of_all_kinds(kind: dict[str, str], tmp_path: Path) -> None:  # noqa: F811
+def test_masking_is_exact_with_shells_and_awks_of_all_kinds(kind: dict[str, str], tmp_path: Path) -> None:
     for values in VALUES.values():
         check_masking(values, tmp_path, kind["shell"].partition("=")[2], {"PATH": kind["path"]})
 

@@ -51,6 +51,7 @@ def counting(tmp_path: Path) -> Made:
     return made
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("evil", EVIL)
 def test_nothing_of_a_journal_is_evaluated(evil: str, tmp_path: Path) -> None:
     made = counting(tmp_path)
@@ -208,29 +209,6 @@ def test_a_command_is_run_byte_for_byte(command: str, tmp_path: Path) -> None:
 
 
 # --- Shells and awks --------------------------------------------------------------------------------------------------
-
-KINDS = {
-    "busybox": {"sh": "busybox sh", "awk": "busybox awk"},
-    "gawk": {"awk": "gawk"},
-    "gawk --posix": {"awk": "gawk --posix"},
-    "mawk": {"awk": "mawk"},
-    "bash --posix": {"sh": "bash --posix"},
-}
-
-
-@pytest.fixture(params=KINDS)
-def kind(request: pytest.FixtureRequest, tmp_path: Path) -> dict[str, str]:
-    """What make and its PATH are told so that a shell or an awk of a kind is taken."""
-    shim = tmp_path / "bin"
-    shim.mkdir()
-    for name, words in KINDS[request.param].items():
-        real, *more = words.split()
-        if not shutil.which(real):
-            pytest.skip(f"there is no {real} here")
-        (shim / name).write_text(f'#!/bin/dash\nexec {shutil.which(real)} {" ".join(more)} "$@"\n', encoding="utf-8")
-        (shim / name).chmod(0o755)
-    return {"shell": f"SHELL={shim}/sh" if (shim / "sh").exists() else "SHELL=/bin/sh", "path": f"{shim}:/usr/bin:/bin"}
-
 
 KILLED = "[ -e again ] || { touch again; kill -9 $PPID; }; echo build >> log"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 
 from backends.picture.captions import LINES, WIDTH, wrapped
@@ -181,6 +182,7 @@ def test_frames_can_be_nested_without_bound() -> None:
     assert sum(isinstance(item, Frame) for _, item in outline(picture(deep))) == depth
 
 
+@pytest.mark.share(2)
 @settings(max_examples=35, suppress_health_check=[HealthCheck.too_slow])
 @given(case=cases())
 def test_every_unit_and_every_way_is_drawn_once(case: Case) -> None:

@@ -7,6 +7,7 @@ import builtins
 import subprocess
 import symtable
 import sys
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-import runtime_shim.common  # noqa: F401 (it completes tables)
 from backends.base import Emission
 from backends.python import PythonBackend
 from backends.python.calls import WORDS, calls
@@ -31,6 +31,8 @@ from tests.equivalence.compiled import compiled
 from tests.equivalence.strategies import cases
 from tests.programs.strategies import random_case
 from tests.runtime_shim.shim_programs import Agent, Gate, Parallel, Register, Task, Tool, agent, node, program, sh, text
+
+import_module("runtime_shim.common")  # it completes the tables of programs with inputs or values
 
 SEPARATOR = "# " + "-" * 117
 FEW = settings(max_examples=60, suppress_health_check=list(HealthCheck), deadline=None)
@@ -55,6 +57,7 @@ def same(made: Program) -> None:
     assert [name for name, unit in built(found["runbook"])["units"].items() if unit["task"] != "end"] == doing
 
 
+@pytest.mark.share(2)
 @FEW
 @given(cases())
 def test_the_calls_of_a_runbook_build_its_table(case: Case) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -9,12 +10,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-import runtime_shim.common  # noqa: F401 - the runtime of a program with inputs or values has it
 from backends.python.calls import Calls, calls
 from backends.python.table import Table, table
 from compiler.driver import compile_file
 from compiler.passes import optimise
 from runtime_shim.built import built
+
+import_module("runtime_shim.common")  # it completes the tables of programs with inputs or values
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 NAMES = ("host", "a_1", "VERSION")
@@ -94,6 +96,7 @@ def tables(draw: st.DrawFn) -> Table:
     return found | {"registers": registers, "units": {**every, "1": first, "end": end}}
 
 
+@pytest.mark.share(2)
 @settings(max_examples=400, suppress_health_check=list(HealthCheck), deadline=None)
 @given(tables())
 def test_the_calls_build_the_very_table(wanted: Table) -> None:

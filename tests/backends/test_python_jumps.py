@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from typing import cast
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -18,6 +19,7 @@ from runtime_shim.kept import keeping
 from runtime_shim.moving import moved, target_of
 from runtime_shim.program import RefusedError
 from runtime_shim.session import PERFORMERS
+from runtime_shim.state import State
 from runtime_shim.walk import advance, attempt_of, follow
 from tests.equivalence.cases import Case
 from tests.equivalence.compiled import compiled
@@ -47,7 +49,7 @@ def compare(program: Program, moments: random.Random) -> int:
         if machine.end(state) or moments.random() < 0.3:
             name = moments.choice(names)
             state = machine.jump(state, name)
-            move = moved(made, Standing(node, registers), name)  # type: ignore[arg-type]
+            move = moved(made, cast("State", Standing(node, registers)), name)
             jumped += 1
         else:
             word = moments.choice(("pass", "fail"))
@@ -57,6 +59,7 @@ def compare(program: Program, moments: random.Random) -> int:
     return jumped
 
 
+@pytest.mark.share(2)
 @settings(max_examples=80, suppress_health_check=list(HealthCheck), deadline=None)
 @given(cases(), st.integers(0, 1000))
 def test_jumps_lead_where_the_semantics_say(case: Case, seed: int) -> None:

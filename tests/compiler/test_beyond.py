@@ -10,6 +10,7 @@ from compiler.driver import Compilation
 from compiler.ir.edges import Clear, Keep
 from compiler.ir.program import Constant, Input, Program, Settings, Slot, Variable
 from compiler.ir.semantics import Machine, Outcome
+from compiler.ir.tasks import Shell
 from compiler.ir.texts import Reference
 from compiler.ir.verify import verify
 
@@ -56,8 +57,9 @@ def test_inputs_become_slots_variables_and_references(tmp_path: Path) -> None:
     node = program.index()["1"]
     assert node.variables == (Variable("version", "version"), Variable("dry", "dry"))
     assert list(node.title.references) == [Reference("version", "{{version}}", "{{version}}")]
-    assert str(node.task.command) == "ship '{{version}}' $dry"  # type: ignore[union-attr]
-    assert not list(node.task.command.references)  # type: ignore[union-attr]
+    assert isinstance(node.task, Shell)
+    assert str(node.task.command) == "ship '{{version}}' $dry"
+    assert not list(node.task.command.references)
     assert all(edge.effects == () for edge in node.edges)
     machine = Machine(program)
     end = machine.end(machine.advance(machine.start({"version": "{{dry}}"}), Outcome("fail")).state)
@@ -83,9 +85,9 @@ def test_a_default_is_taken_as_it_is_written(written: str, tmp_path: Path) -> No
         ("{RDC_STEP_INSTANCE: {}}", "RD013 3:12", None),
         ("{LD_X: {}}", "RD013 3:12", None),
         ("{a-b: {}}", "RD013 3:12", "`a-b` cannot be the name of an input"),
-        ("{a: 1.0}", "RD013 3:12", "what is said of the input `a` is not a mapping"),
+        ("{a: 1.0}", "RD013 3:12", "the declaration of the input `a` is not a mapping"),
         ("{a: {tpye: number}}", "RD013 3:16", "the input `a` has no key `tpye`; did you mean `type`?"),
-        ("{a: {type: integer}}", "RD013 3:16", "the input `a`: `type` is none of string, number, boolean, choice"),
+        ("{a: {type: integer}}", "RD013 3:16", "the input `a`: `type` is not one of string, number, boolean, choice"),
         ("{a: {required: [maybe]}}", "RD013 3:16", None),
         ("{a: {required: maybe}}", "RD013 3:16", "the input `a`: `required` is neither true nor false"),
         ("{a: {default: }}", "RD013 3:16", "the input `a`: `default` cannot be taken as a text: it has no value"),
@@ -100,7 +102,7 @@ def test_a_default_is_taken_as_it_is_written(written: str, tmp_path: Path) -> No
         ("{a: {type: choice, options: [b], default: c}}", "RD013 3:44", None),
         ("{a: {pattern: '('}}", "RD013 3:16", None),
         ("{a: {pattern: '[0-9]+', default: x}}", "RD013 3:35", None),
-        ("[a]", "RD013 3:3", "`inputs` is not a mapping of at most 100 names to what is said of each"),
+        ("[a]", "RD013 3:3", "`inputs` is not a mapping of at most 100 names to their declarations"),
     ],
 )
 def test_mistakes_in_inputs(inputs: str, place: str, message: str | None, tmp_path: Path) -> None:
@@ -219,8 +221,8 @@ def test_any_command_may_write_any_value(tmp_path: Path) -> None:
     [
         ("values: id", "`values` is not a list of at most 100 names"),
         ("values: [id, id]", "`id` is twice in `values`"),
-        ("values: [null]", "`values` has an item that is no name"),
-        ("secrets: [~]", "`secrets` has an item that is no name"),
+        ("values: [null]", "`values` has an item that is not a name"),
+        ("secrets: [~]", "`secrets` has an item that is not a name"),
         ("values: [id]\ninputs: {id: {}}", "`id` is an input and a value"),
         ("values: [id]\nsecrets: [id]", "`id` is a secret too"),
         ("secrets: [IFS]", "`IFS` cannot be the name of a secret: the shell gives this variable a meaning"),
@@ -357,7 +359,7 @@ units:
         ("{2: {env: {A: }}}", "3:21", "`units` for 2: the value of `A` cannot be taken as a text: it has no value"),
         ("{2: {env: {BASH_ENV: x}}}", "3:21", None),
         ("{2: {env: A}}", "3:15", "`units` for 2: `env` is not a mapping of names to texts"),
-        ("{2: 5s}", "3:11", "what `units` says of 2 is not a mapping"),
+        ("{2: 5s}", "3:11", "the settings of 2 under `units` are not a mapping"),
         ("[2]", "3:3", "`units` is not a mapping of units to settings"),
     ],
 )
@@ -464,8 +466,31 @@ def test_settings_of_nested_runbooks_are_for_their_units(tmp_path: Path) -> None
     }
 
 
+@pytest.mark.parametrize(
+    ("units", "expected"),
+    [
+        ("3: {timeout: 5s}", "unit 3 runs no command that `timeout` could end"),
+        ("2/in.runbook.md/2: {timeout: 5s}", "unit 2/in.runbook.md/2 runs no command that `timeout` could end"),
+        ("2/in.runbook.md/9: {timeout: 5s}", "`units` names 2/in.runbook.md/9, and the document has no such unit"),
+        ("2: {env: {id: b}}", "`env` sets `id` for unit 2/in.runbook.md/1, which has an input or value of that name"),
+    ],
+)
+def test_misplaced_settings_are_told_with_other_mistakes(units: str, expected: str, tmp_path: Path) -> None:
+    body = OUTPUT + "- PASS: GOTO 9\n"
+    compilation = nested(tmp_path, f"units: {{{units}}}", "values: [id]", body)
+    messages = [item.message.partition("; did")[0] for item in compilation.diagnostics if item.code != "RD409"]
+    assert sorted(messages) == sorted(["`GOTO 9`: there is no step 9", expected])
+
+
+def test_settings_of_what_could_not_be_read_are_not_judged(tmp_path: Path) -> None:
+    body = "## 1. A\n" + OUTPUT + "- FAIL: RETRI 1\n"
+    found = compiled(tmp_path, document("units: {1: {retry-delay: 5s}}", body)).diagnostics
+    assert found
+    assert not any(item.code == "RD013" for item in found)
+
+
 def test_settings_of_what_is_not_linked_are_not_known(tmp_path: Path) -> None:
-    options = "units: {1/in.runbook.md/7: {timeout: 5s}}"
+    options = "units: {1/in.runbook.md/7: {timeout: 5s}, 1/in.runbook.md: {timeout: 5s}}"
     text = document(options, "## 1. A\n- in.runbook.md\n")
     assert compiled(tmp_path, text, link=False).program
     assert "RD301" in str(findings(compiled(tmp_path, text)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import pairwise
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 
 from compiler.analyses.coverage import coverage
@@ -30,6 +31,7 @@ def by_outcomes(program: Program, visits: tuple[Visit, ...], limit: int) -> Walk
     return walk(Machine(program), decided_by(given, Verdict.PASS), limit)
 
 
+@pytest.mark.share(2)
 @_quick
 @given(case=cases())
 def test_walks_are_distinct_and_end_and_shorter_ones_come_first(case: Case) -> None:
@@ -41,6 +43,7 @@ def test_walks_are_distinct_and_end_and_shorter_ones_come_first(case: Case) -> N
     assert all(len(one.visits) <= len(other.visits) <= LONGEST for one, other in pairwise(found.walks))
 
 
+@pytest.mark.share(2)
 @_quick
 @given(case=cases())
 def test_a_complete_enumeration_has_every_walk(case: Case) -> None:
@@ -60,6 +63,7 @@ def test_outcomes_in_words_lead_to_the_same_walk(case: Case) -> None:
         assert by_outcomes(program, one.visits, LONGEST) == one
 
 
+@pytest.mark.share(2)
 @_quick
 @given(case=cases())
 def test_what_the_walks_leave_out_is_taken_by_the_way_that_is_told(case: Case) -> None:
@@ -78,6 +82,8 @@ def test_what_the_walks_leave_out_is_taken_by_the_way_that_is_told(case: Case) -
 @given(case=cases())
 def test_what_cannot_be_taken_is_taken_by_no_walk(case: Case) -> None:
     program = compiled(case)
-    impossible = {item.transition for item in coverage(program, []).untaken if item.way is None and item.is_certain}
-    every = coverage(program, enumerate_walks(program, 200, LONGEST).walks)
+    space = explore(program)
+    untaken = coverage(program, [], space).untaken
+    impossible = {item.transition for item in untaken if item.way is None and item.is_certain}
+    every = coverage(program, enumerate_walks(program, 200, LONGEST, space).walks, space)
     assert impossible <= {item.transition for item in every.untaken}

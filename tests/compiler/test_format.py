@@ -85,6 +85,7 @@ def check(text: str, layout: Layout | None) -> None:
         assert formatted(result.text, layout) == Formatted(result.text)
 
 
+@pytest.mark.share(2)
 @settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 @given(cases(), _layouts)
 def test_a_random_runbook_has_a_normal_form(case: Case, layout: Layout | None) -> None:
@@ -93,6 +94,7 @@ def test_a_random_runbook_has_a_normal_form(case: Case, layout: Layout | None) -
         assert formatted(text.removeprefix("\ufeff"), layout).text is not None
 
 
+@pytest.mark.share(2)
 @settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 @given(cases(most=4))
 def test_a_formatted_runbook_takes_the_same_walk(tmp_path_factory: pytest.TempPathFactory, case: Case) -> None:

@@ -80,6 +80,7 @@ WITH_SLOT = replace(
 )
 
 
+@pytest.mark.share(2)
 @settings(max_examples=40)
 @given(cases())
 def test_json_brings_every_program_back(case: Case) -> None:

@@ -58,6 +58,7 @@ def walks_alike(program: Program, happens: list[Verdict | int]) -> None:
     assert walked(optimised, names, happens) == walked(program, names, happens)
 
 
+@pytest.mark.share(2)
 @_many
 @given(case=cases(), happens=moves)
 def test_a_runbook_goes_on_alike_wherever_its_operator_takes_it(case: Case, happens: list[Verdict | int]) -> None:

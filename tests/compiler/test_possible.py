@@ -79,6 +79,7 @@ def programs(draw: st.DrawFn) -> Program:
     return Program("x", "X", (SourceFile("x", "0"),), "1", tuple(nodes), (group,), registers)
 
 
+@pytest.mark.share(2)
 @_many
 @given(program=programs())
 def test_no_edge_that_a_run_takes_is_impossible(program: Program) -> None:
@@ -86,6 +87,7 @@ def test_no_edge_that_a_run_takes_is_impossible(program: Program) -> None:
     agrees_with_exploration(program)
 
 
+@pytest.mark.share(2)
 @_many
 @given(program=programs(), passed=st.lists(st.booleans(), max_size=25))
 def test_any_program_walks_the_same_without_what_is_impossible(program: Program, passed: list[bool]) -> None:
@@ -95,12 +97,14 @@ def test_any_program_walks_the_same_without_what_is_impossible(program: Program,
     assert walked(narrowed, passed) == walked(program, passed)
 
 
+@pytest.mark.share(2)
 @_many
 @given(case=cases())
 def test_no_transition_of_a_runbook_that_a_run_takes_is_impossible(case: Case) -> None:
     agrees_with_exploration(compiled(case))
 
 
+@pytest.mark.share(2)
 @_many
 @given(case=cases(), passed=st.lists(st.booleans(), max_size=25))
 def test_a_runbook_walks_the_same_without_what_is_impossible(case: Case, passed: list[bool]) -> None:

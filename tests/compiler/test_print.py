@@ -36,7 +36,7 @@ def without_spans(value: object) -> object:
 
 
 def parsed(text: str, layout: Layout | None = None) -> Runbook:
-    tree, found, _ = parse(Source.from_text("main.runbook.md", text), layout)
+    tree, found, *_ = parse(Source.from_text("main.runbook.md", text), layout)
     assert tree, found
     assert not [item for item in found if item.severity is Severity.ERROR]
     return tree

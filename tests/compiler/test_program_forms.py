@@ -116,6 +116,7 @@ def mutants(draw: st.DrawFn) -> Any:
     return value
 
 
+@pytest.mark.share(2)
 @settings(max_examples=200, suppress_health_check=SLOW)
 @given(value=mutants())
 def test_the_schema_and_the_front_end_refuse_the_same(value: Any) -> None:

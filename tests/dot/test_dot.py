@@ -78,6 +78,7 @@ def test_no_text_leaves_its_label(shown: Program) -> None:
     assert_same(drawn(emitted(shown)), picture(shown))
 
 
+@pytest.mark.share(2)
 @settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 @given(case=cases())
 def test_graphviz_draws_the_picture_of_every_runbook(case: Case) -> None:

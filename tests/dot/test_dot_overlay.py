@@ -27,6 +27,7 @@ def graph(shown: Picture) -> Seen:
     return drawn("\n".join(Graph(spread_ends(shown), "a", ("old → new", "+ added")).lines()))
 
 
+@pytest.mark.share(2)
 @settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
 @given(pair=pairs)
 def test_graphviz_draws_both_versions(pair: tuple[Case, Case]) -> None:

@@ -18,8 +18,8 @@ from typing import NamedTuple
 
 from backends.base import Emission
 from backends.registry import load
-from compiler.diagnostic import Severity
-from compiler.driver import compile_file
+from compiler.diagnostic import Diagnostic, Severity
+from compiler.driver import Compilation, compile_file
 from compiler.ir.program import Program
 
 from .difference import same
@@ -88,6 +88,11 @@ class Line(NamedTuple):
     keeps: bool = False
 
 
+def errors(made: Compilation | Emission) -> list[Diagnostic]:
+    """Why there is no program or no text; warnings keep nothing from being made."""
+    return [found for found in made.diagnostics if found.severity is Severity.ERROR]
+
+
 @dataclass(frozen=True)
 class Documents:
     """The documents of a scenario in a folder, compiled and emitted once for all walks through them."""
@@ -99,9 +104,7 @@ class Documents:
     def program(self) -> Program:
         """What the compiler makes of them; they must have no errors."""
         compilation = compile_file(str(self.main))
-        found = [
-            f"{found.code} {found.message}" for found in compilation.diagnostics if found.severity is Severity.ERROR
-        ]
+        found = [f"{found.code} {found.message}" for found in errors(compilation)]
         same("the errors of the document", found, [])
         assert compilation.program
         return compilation.program

@@ -108,10 +108,8 @@ class Operator:
             return None
         pick = self.jumps.pop(min(due))
         able = [landing for landing in main if landing.leads_to in self.units and landing.is_plain_from(waiting)]
-        if not able:
+        if not able or len(recorder.visits) >= recorder.limit:  # nothing could be visited after it
             return None
-        if len(recorder.visits) >= recorder.limit:
-            raise CutOffError
         landing = able[pick % len(able)]
         recorder.jumps.append(Jump(len(recorder.visits), waiting, landing.label))
         return landing

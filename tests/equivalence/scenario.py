@@ -50,6 +50,12 @@ def variables(case: Case) -> tuple[str, ...]:
     return tuple(sorted({*names, *constants}))
 
 
+def fits_a_table(case: Case) -> bool:
+    """Whether outcomes are all that a walk of a case depends on: it has neither values nor time limits."""
+    declared = [runbook.declared for runbook in (case.runbook, *case.files.values())]
+    return not variables(case) and all(says.timeout is None for each in declared for _, says in each.units)
+
+
 def tabled(case: Case) -> Scenario:
     """A case whose commands only visit, so that a table can answer them; their codes and arguments are not run."""
     documents = {case.main: render(case.runbook, case.style, code_of=visit)}

@@ -16,13 +16,13 @@ from tests.workflows.engine import EngineRun, Flow
 from . import regressions
 from .cases import Case, Outcomes
 from .difference import DifferenceError
-from .model import Leaf, Runbook, Runbooks, Step, Substep, Substeps
+from .model import Declared, Leaf, Runbook, Runbooks, Settings, Step, Substep, Substeps
 from .notation import transitions
-from .scenario import tabled
+from .scenario import fits_a_table, tabled
 from .shares import compare_random_cases
 from .ways import WAYS, github, try_way
 
-SHARES = {"engine": 4, "engine-waiting": 2, "engine-agent": 3, "engine-units": 2, "engine-environment": 2}
+SHARES = {"engine": 3, "engine-waiting": 2, "engine-agent": 2, "engine-units": 2, "engine-environment": 2}
 """Documents; each is walked through by real shells once, and with several tables of outcomes."""
 
 
@@ -49,6 +49,14 @@ UNITS = Case(
     files={"it's/b.runbook.md": Runbook((Step("1", Leaf(code="a\\", info="sh")), Step("2", PROMPT)))},
 )
 TABLE = "fail pass fail no pass pass yes pass fail yes"
+
+
+def test_a_table_knows_neither_values_nor_time_limits() -> None:
+    limited = Declared(units=(("1", Settings(timeout=90)),))
+    nested = replace(UNITS.files["it's/b.runbook.md"], declared=limited)
+    assert fits_a_table(UNITS)
+    assert not fits_a_table(replace(UNITS, files={"it's/b.runbook.md": nested}))
+    assert not fits_a_table(replace(UNITS, runbook=replace(UNITS.runbook, declared=Declared(values=("HOST",)))))
 
 
 @pytest.mark.parametrize("way", [way for way in SHARES if not WAYS[way].flow_only])

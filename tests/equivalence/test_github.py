@@ -6,7 +6,7 @@ import pytest
 
 from .shares import compare_random_cases
 
-SHARES = {"github": 14, "github-waiting": 4, "github-agent": 5, "github-environment": 3}
+SHARES = {"github": 4, "github-waiting": 2, "github-agent": 2, "github-environment": 2}
 
 
 @pytest.mark.parametrize("way", SHARES)

@@ -6,7 +6,7 @@ import pytest
 
 from .shares import compare_random_cases
 
-SHARES = {"make": 16, "make-waiting": 5, "make-prompted": 2}
+SHARES = {"make": 10, "make-waiting": 3, "make-prompted": 2}
 
 
 @pytest.mark.parametrize("way", SHARES)

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 import pytest
 
+from .cases import Case, Outcomes
 from .model import Goto, Runbook, Transitions
 from .notation import book, expect, goto, result, step, sub
 from .oracle import walk
@@ -397,6 +398,11 @@ class TestLimit:
 
     def test_a_visit_beyond_the_limit_is_none(self) -> None:
         expect("1+ => cut off", step("1"), step("2"))
+
+    def test_a_jump_that_no_visit_could_follow_is_none(self) -> None:
+        case = Case(Runbook((step("1"), step("2"))), outcomes=Outcomes((False,)), jumps=((1, 0),))
+        assert case.walk(limit=1).end == ("STOP", "")
+        assert case.walk(limit=2).jumps
 
 
 class TestNotation:

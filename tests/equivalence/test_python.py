@@ -6,7 +6,7 @@ import pytest
 
 from .shares import compare_random_cases
 
-SHARES = {"python": 18, "python-waiting": 6, "python-prompted": 2, "rdc-run": 3}
+SHARES = {"python": 6, "python-waiting": 3, "python-prompted": 2, "rdc-run": 2}
 
 
 @pytest.mark.parametrize("way", SHARES)

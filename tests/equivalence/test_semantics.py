@@ -6,7 +6,7 @@ import pytest
 
 from .shares import compare_random_cases
 
-SHARES = {"semantics": 120}
+SHARES = {"semantics": 60}
 
 
 @pytest.mark.parametrize("way", SHARES)

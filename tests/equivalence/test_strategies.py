@@ -7,6 +7,7 @@ import subprocess
 from collections import Counter
 from itertools import chain
 
+import pytest
 from hypothesis import HealthCheck, assume, given, seed, settings
 
 from .cases import Case
@@ -70,6 +71,7 @@ def test_cases_walk_and_print(case: Case) -> None:
     assert len(case.documents()) == 1 + len(case.files)
 
 
+@pytest.mark.soak
 def test_everything_occurs() -> None:
     found: Counter[str] = Counter()
 

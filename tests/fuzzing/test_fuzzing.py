@@ -62,9 +62,10 @@ def test_an_output_that_is_wrong_is_noticed(target: str, before: str, after: str
         CHECKS[target](program, text.replace(before, after))
 
 
+@pytest.mark.soak
 @pytest.mark.skipif(find_spec("atheris") is None, reason="atheris is to be had for Linux on x86-64 only")
 def test_a_short_fuzz_finds_nothing(tmp_path: Path) -> None:
-    options = ("--entry", "document", "--minutes", "0.05", "--seed", "1", "--scratch", str(tmp_path))
+    options = ("--entry", "document", "--minutes", "0.02", "--seed", "1", "--scratch", str(tmp_path))
     command = [sys.executable, "-m", "tests.fuzzing", *options]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stdout

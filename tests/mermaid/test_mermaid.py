@@ -73,6 +73,7 @@ def test_no_text_leaves_its_label(drawn: Program, mermaid: Mermaid) -> None:
     assert_same(mermaid.read(emitted(drawn)), picture(drawn))
 
 
+@pytest.mark.share(2)
 @settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow])
 @given(case=cases())
 def test_mermaid_sees_the_picture_of_every_runbook(case: Case, mermaid: Mermaid) -> None:

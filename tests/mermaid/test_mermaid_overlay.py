@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 
 from backends.mermaid.chart import LEGEND, Chart
@@ -27,6 +28,7 @@ def read(shown: Picture, mermaid: Mermaid) -> Seen:
     return seen._replace(boxes=[box for box in seen.boxes if box.id != LEGEND])
 
 
+@pytest.mark.share(2)
 @settings(max_examples=15, suppress_health_check=[HealthCheck.too_slow])
 @given(pair=pairs)
 def test_mermaid_sees_both_versions(pair: tuple[Case, Case], mermaid: Mermaid) -> None:

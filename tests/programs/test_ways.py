@@ -22,8 +22,8 @@ from .trial import STAND_IN, Trial
 from .ways import NAMES, carried, missing, try_way
 
 SHARES = {
-    "semantics": 100,
-    "python": 3,
+    "semantics": 30,
+    "python": 2,
     "python-waiting": 1,
     "python-killed": 1,
     "make": 2,
@@ -72,6 +72,7 @@ def test_what_was_found_once_is_mended(path: Path, way: str) -> None:
     try_way(way, Case.read(path))
 
 
+@pytest.mark.soak
 def test_matrices_are_among_the_workflows(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a parallel step outside of loops that a walk comes to, the agents are jobs in every second case."""
     if lacking := missing("engine"):

@@ -20,7 +20,7 @@ from compiler.ir.serialise import from_json
 from compiler.ir.tasks import Tool
 from compiler.passes import optimise
 from tests.equivalence.difference import same
-from tests.equivalence.execution import HOSTILE_FOLDER
+from tests.equivalence.execution import HOSTILE_FOLDER, errors
 
 from . import stand_in
 from .cases import Call, Case, Json, Walk
@@ -48,7 +48,7 @@ class Trial:
 
         with EMITTING:
             emission = load(backend).emit(from_json(self.case.text), options or {})
-        same(f"why the {backend} target refuses", [found.message for found in emission.diagnostics], [])
+        same(f"why the {backend} target refuses", [found.message for found in errors(emission)], [])
         assert emission.text
         return emission.text
 

@@ -12,6 +12,8 @@ from tests.rdc.cli_support import ROOT, spawn
 
 NAMES = sorted(path.name.removesuffix(".runbook.md") for path in (ROOT / "examples").glob("*.runbook.md"))
 SOURCES = [f"examples/{name}.runbook.md" for name in NAMES]
+SOME = NAMES[::3]
+"""Enough where files, and not what is in them, are looked for in another way."""
 
 Files = dict[str, bytes]
 
@@ -29,8 +31,13 @@ def compiled(out: Path, sources: list[str] | None = None, cwd: Path = ROOT, **va
     result = spawn("compile", *(sources or SOURCES), "--to", "python", "-o", str(out), cwd=cwd, **variables)
     assert result.code == 0, result.err
     files = {path.name: path.read_bytes() for path in out.iterdir()}
-    assert sorted(files) == [f"{name}.py" for name in NAMES]
+    assert sorted(files) == sorted(Path(source).name.replace(".runbook.md", ".py") for source in sources or SOURCES)
     return files
+
+
+def some(files: Files) -> Files:
+    """What some of the sources have become."""
+    return {f"{name}.py": files[f"{name}.py"] for name in SOME}
 
 
 @pytest.fixture(scope="module")
@@ -58,13 +65,13 @@ def test_time_zone(zone: str, usual: Files, tmp_path: Path) -> None:
 
 
 def test_relative_path_from_another_folder(usual: Files, tmp_path: Path) -> None:
-    sources = [f"{name}.runbook.md" for name in NAMES]
-    assert compiled(tmp_path / "out", sources, ROOT / "examples") == usual
-    assert compiled(tmp_path / "out", [f"../examples/{name}" for name in sources], ROOT / "docs") == usual
+    sources = [f"{name}.runbook.md" for name in SOME]
+    assert compiled(tmp_path / "out", sources, ROOT / "examples") == some(usual)
+    assert compiled(tmp_path / "out", [f"../examples/{name}" for name in sources], ROOT / "docs") == some(usual)
 
 
 def test_absolute_path(usual: Files, tmp_path: Path) -> None:
-    assert compiled(tmp_path / "out", [str(ROOT / source) for source in SOURCES], tmp_path) == usual
+    assert compiled(tmp_path / "out", [str(ROOT / source) for source in SOURCES[::3]], tmp_path) == some(usual)
 
 
 def test_order_of_the_sources(usual: Files, tmp_path: Path) -> None:

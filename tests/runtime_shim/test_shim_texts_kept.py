@@ -124,6 +124,9 @@ def test_values_are_given_with_an_assumed_outcome(tmp_path: Path) -> None:
     (tmp_path / "give").write_text("kill -9 $PPID\n")
     place.run("run")
     time.sleep(0.2)
+    for alone in ((), ("--rerun-interrupted",)):
+        refused = place.run("resume", "--value", "A=1", *alone)
+        assert (refused.code, "--assume WORD" in refused.err) == (2, True), refused.err
     assert place.run("resume", "--assume", "pass", "--value", "C=1").code == 2
     assert place.run("resume", "--assume", "pass", "--value", "A=x=y").code == 0
     assert place.slots() == {"a": "x=y", "b": None}

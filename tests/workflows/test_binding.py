@@ -50,6 +50,15 @@ def test_an_event_gives_the_value_and_it_stays_a_text(made: Program, tmp_path: P
     assert not any("${{" in step.get("run", "") for job in jobs for step in job["steps"])
 
 
+@pytest.mark.parametrize("made", [NATIVE, ROUTED], ids=["native", "routed"])
+def test_a_field_that_no_variable_can_hold_is_named(made: Program, tmp_path: Path) -> None:
+    workflow = compiled(made, {**AGENT, "on": {"issues": None, "workflow_call": None}, "bind": BIND})
+    assert findings([written(tmp_path, workflow)]) == []
+    done = run(tmp_path, workflow, event="issues", payload={"issue": {"body": "é" * 70_000}})
+    assert "The field event.issue.body has 140000 bytes, and an input takes 130000 of it at most" in done.log
+    assert not (tmp_path / "shown").exists()
+
+
 def test_a_command_says_the_value_before_the_run_begins(tmp_path: Path) -> None:
     says = "cat <<'END'\na$(touch owned)\n::error::b\n\nEND\nenv > \"$FOLDER/environment\""
     options = {**AGENT, "on": ["push", "workflow_dispatch"], "bind": {"issue": {"run": says}}, "secrets": ["KEY"]}

@@ -28,6 +28,7 @@ MODES: list[dict[str, object]] = [
 ]
 
 
+@pytest.mark.share(2)
 @settings(max_examples=2, suppress_health_check=list(HealthCheck))
 @given(found=st.lists(cases(), min_size=12, max_size=12))
 def test_no_tool_finds_anything_in_random_workflows(found: list[Case]) -> None:

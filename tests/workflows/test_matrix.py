@@ -39,7 +39,7 @@ from tests.workflows.routed import (
     to,
     words,
 )
-from tests.workflows.test_routed import AGENT, HOSTILE, ended, log, run
+from tests.workflows.routed_runs import AGENT, HOSTILE, ended, log, run
 
 READING = Reading(("OK", "BAD"))
 MATRIX: Mapping[str, Any] = {"agent": AGENT, "parallel": "matrix"}

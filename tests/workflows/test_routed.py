@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import re
-import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -15,12 +12,7 @@ import pytest
 from backends.github import GithubBackend
 from compiler.ir.edges import Add, CounterTest
 from compiler.ir.program import Program
-from compiler.ir.tasks import End
-from runtime_shim.program import RefusedError
-from runtime_shim.runner_answers import read_replies
-from runtime_shim.runner_calls import masked
-from runtime_shim.runner_state import Run, read_state
-from tests.workflows import engine, lint
+from tests.workflows import lint
 from tests.workflows.compiling import parsed
 from tests.workflows.routed import (
     COMPLETE,
@@ -28,7 +20,6 @@ from tests.workflows.routed import (
     Agent,
     Ask,
     Branch,
-    Clear,
     Gate,
     Input,
     Keep,
@@ -48,109 +39,13 @@ from tests.workflows.routed import (
     to,
     words,
 )
-
-AGENT = 'python3 -I "$FOLDER/agent.py"'
-OPTIONS = {"agent": AGENT, "tools": {"tracker": AGENT}}
-HOSTILE = (
-    "$(touch x)",
-    "'; touch x; '",
-    "`touch x`",
-    "${{ github.token }}",
-    "a\nnext=s9",
-    "next<<E\ns9\nE",
-    "::set-output name=next::s9",
-    "::add-mask::a",
-    "##[add-mask]a",
-    "::stop-commands::a",
-    "]]]",
-    "\u202eright to left",
-    "\x1b]0;title\x07",
-    "{{issue}}",
-    "<script>alert(1)</script> @everyone",
-)
-
-
-def run(
-    folder: Path, workflow: str, answers: Mapping[str, object] | None = None, number: int = 1, **more: Any
-) -> engine.EngineRun:
-    """Run a workflow whose agents answer by a list for each unit, and note what they were given."""
-    if answers is not None:
-        (folder / "answers.json").write_text(json.dumps(answers), encoding="utf-8")
-    (folder / "agent.py").write_text(STAND_IN, encoding="utf-8")
-    env = {"FOLDER": str(folder), "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin"}
-    return engine.run(folder, workflow, history=folder / "history", env=env, run_id=number, **more)
-
-
-STAND_IN = """
-import json, os, sys
-from pathlib import Path
-folder = Path(os.environ["FOLDER"])
-unit = os.environ["RDC_UNIT"]
-given = sys.stdin.buffer.read().decode()
-with (folder / "log").open("a") as log:
-    log.write(json.dumps([unit, given, dict(os.environ)]) + "\\n")
-answers = json.loads((folder / "answers.json").read_text()).get(unit, ["done"])
-count = folder / ("calls_" + unit)
-number = len(count.read_text()) if count.exists() else 0
-count.write_text("." * (number + 1))
-said = answers[min(number, len(answers) - 1)]
-if said is None:
-    sys.exit(3)
-sys.stdout.buffer.write(said.encode("utf-8", "surrogatepass"))
-"""
-
-
-def log(folder: Path) -> list[list[Any]]:
-    """What the agents were given: the unit, the text, the environment."""
-    path = folder / "log"
-    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
-
-
-def ended(done: engine.EngineRun) -> str:
-    """The last line that tells how the run ended."""
-    return str(re.findall(r"^rdc: (.*)$", done.log, re.MULTILINE)[-1])
+from tests.workflows.routed_runs import AGENT, HOSTILE, OPTIONS, ended, log, run, triage
 
 
 def conditions(workflow: str) -> dict[str, str]:
     """The conditions of all steps that have an id."""
     jobs = parsed(workflow)["jobs"].values()
     return {step["id"]: step["if"] for job in jobs for step in job["steps"] if "id" in step and "if" in step}
-
-
-def triage(**more: Any) -> Program:
-    """An agent whose answer decides among branches, a command that gives a value, a tool, a parallel loop, a gate."""
-    review = Reading(("OK", "BAD"))
-    return program(
-        node(
-            "1",
-            Agent("", words("Classify: ", ref("issue"))),
-            to("2", "pass", do=[Keep("kind", extract="kind")]),
-            to(STOP, "fail"),
-        ),
-        node("2", Branch(), to("2a", SlotTest("kind", "==", "bug")), to("2b")),
-        node(
-            "2a",
-            Shell("bash", text('printf "%s" "$ISSUE" > "$FOLDER/issue"\necho "note=from 2a" >> "$RDC_OUTPUT"')),
-            to("3", "pass", do=[Keep("note", "value", "note")]),
-            to(STOP, "fail"),
-            variables=(Variable("ISSUE", "issue"),),
-        ),
-        node("2b", Tool("tracker", "close", words('{"issue": "', ref("issue"), '"}')), to("3", do=[Keep("note")])),
-        node(
-            "3",
-            Parallel((Agent("", words("A ", ref("note"))), Agent("", text("B")))),
-            to("4", "pass", do=[Keep("said")]),
-            to("3b", "fail"),
-        ),
-        node("3b", Agent("", text("Again"), review), to("3", "OK", do=[Clear("note")]), to(STOP)),
-        node(
-            "4", Gate("production", words("Sure about ", ref("kind"), "?")), to("5", "approved"), to(STOP, "rejected")
-        ),
-        node("5", Agent("", words("Publish ", ref("said"))), to(COMPLETE, "pass"), to(STOP, "fail")),
-        slots=("kind", "note", "said"),
-        inputs=(Input("issue", "text"),),
-        **more,
-    )
 
 
 # --- What a reviewer reads -------------------------------------------------------------------------------------------
@@ -447,290 +342,6 @@ def test_no_two_steps_have_the_same_id() -> None:
     for job in parsed(compiled(made, OPTIONS))["jobs"].values():
         found = [step["id"].lower() for step in job["steps"] if "id" in step]
         assert len(found) == len(set(found))
-
-
-# --- Answers ---------------------------------------------------------------------------------------------------------
-
-
-def asking() -> Program:
-    """One question of each kind, the last one a gate in a loop."""
-    return program(
-        node("ask", Ask("yes_no", words("Sure, ", ref("name", missing="you"), "?")), to("name", "pass"), to(STOP)),
-        node("name", Ask("input", text("Who?")), to("pick", do=[Keep("name")])),
-        node(
-            "pick",
-            Ask("select", text("Which?"), options=(words("for ", ref("name")), text("Other One"))),
-            to("sure", "for {{name}}"),
-            to(STOP, "Other One"),
-        ),
-        node("sure", Ask("confirm", text("Really?")), to("gate", "yes"), to("name", "no")),
-        node("gate", Gate("p", words("Let ", ref("name"), " in")), to("last", "approved"), to("name", "rejected")),
-        node(
-            "last",
-            Shell("sh", text('printf "%s" "$NAME" > "$FOLDER/name"')),
-            to(COMPLETE),
-            variables=(Variable("NAME", "name"),),
-        ),
-        slots=("name",),
-    )
-
-
-NAME = "Ann; $(touch x)\n# B. yes"
-
-
-def test_answers_as_lines(tmp_path: Path) -> None:
-    answers = f"yes\nname<<END\n{NAME}\nEND\npick<<END\nfor {NAME}\nEND\nsure yes\ngate approved"
-    done = run(tmp_path, compiled(asking()), {}, inputs={"answers": answers})
-    assert ended(done) == "COMPLETE", done.log
-    assert (tmp_path / "name").read_text() == NAME
-    assert not list(tmp_path.rglob("x"))
-
-
-def test_a_run_waits_for_an_answer_and_goes_on_in_another_run(tmp_path: Path) -> None:
-    workflow = compiled(asking(), {"summary": True})
-    given: dict[str, object] = {"ask": "yes", "name": [NAME, NAME], "sure": ["no", "yes"]}
-    done = run(tmp_path, workflow, {}, inputs={"answers": json.dumps(given)})
-    assert ended(done) == "WAITING pick", done.log
-    given = {"pick": [f"for {NAME}"] * 2, "gate": "approved"}
-    done = run(tmp_path, workflow, {}, 2, inputs={"answers": json.dumps(given), "resume": "1"})
-    assert ended(done) == "COMPLETE", done.log
-    assert (tmp_path / "name").read_text() == NAME
-    assert done.summary.count("| ask Unit ask | 1 | YES |") == 1
-
-
-@pytest.mark.parametrize(
-    ("given", "replies"),
-    [
-        ("a yes; b two words ;c x", [["a", "yes"], ["b", "two words"], ["c", "x"]]),
-        ("b yes; no unit", [["b", "yes; no unit"]]),
-        ("yes\n\nb  # text", [["", "yes"], ["b", " # text"]]),
-        ("b<<E\n1\n\n2\nE\nc x", [["b", "1\n\n2"], ["c", "x"]]),
-        ('{"b": ["1", "2"], "a": "yes"}', [["b", "1"], ["b", "2"], ["a", "yes"]]),
-    ],
-)
-def test_the_forms_of_answers(given: str, replies: list[list[str]]) -> None:
-    assert read_replies(_asked(a="confirm", b="input", c="select", d="shell"), given) == replies
-
-
-def _asked(**kinds: str) -> dict[str, Any]:
-    return {"units": {name: {"task": kind, "words": ["x", "Y"]} for name, kind in kinds.items()}}
-
-
-@pytest.mark.parametrize(
-    ("given", "says"),
-    [
-        ('{"b": broken', "the answers begin like JSON, and are none"),
-        ('{"d": "yes"}', "no unit of this name asks anything: d"),
-        ("a maybe", "expected yes or no: a maybe"),
-        ("g yes", "expected approved or rejected: g yes"),
-        ("c y", "expected x or Y: c y"),
-        ('{"a": ["yes", 3]}', "the answers of a are neither a text nor a list of texts"),
-    ],
-)
-def test_answers_that_fit_no_question_are_refused_before_anything_runs(given: str, says: str) -> None:
-    with pytest.raises(RefusedError, match=says):
-        read_replies(_asked(a="confirm", b="input", c="select", d="shell", g="gate"), given)
-
-
-def test_answers_by_words_alone_may_have_comments_and_any_case() -> None:
-    replies = read_replies(_asked(a="confirm", g="gate", q="ask"), "YES # sure\ng Approved; a no")
-    assert replies == [["", "YES"], ["g", "Approved"], ["a", "no"]]
-
-
-def test_an_answer_that_does_not_fit_leaves_the_run_waiting(tmp_path: Path) -> None:
-    """What agents have done until then is not lost, and no gate is opened by an answer without its name."""
-    made = program(
-        node("1", Ask("select", text("?"), options=(words("for ", ref("x")), text("o"))), to("2", "o"), to(STOP)),
-        node("2", Gate("p", text("?")), to(COMPLETE, "approved"), to("1", "rejected")),
-        slots={"x": "you"},
-    )
-    workflow = compiled(made)
-    done = run(tmp_path, workflow, {}, inputs={"answers": "1 for me"})
-    assert (ended(done), done.jobs["runbook"].annotations[0][0]) == ("WAITING 1", "warning"), done.log
-    assert "1: for me is none of: for you, o" in done.log
-    done = run(tmp_path, workflow, {}, 2, inputs={"answers": "o\napproved", "resume": "1"})
-    assert ended(done) == "WAITING 2", done.log
-
-
-@pytest.mark.parametrize(
-    "damage",
-    [
-        {"node": "elsewhere"},
-        {"registers": {"name": 3}},
-        {"registers": {"name": "x", "more": "y"}},
-        {"number": "1; touch x"},
-        {"left": {"s1": "a\nnext=b"}},
-        {"journal": [["ask", 1, "yes", -1, ""]]},
-        {"done": True},
-        {"more": 1},
-    ],
-)
-def test_a_state_that_no_run_has_written_is_refused(tmp_path: Path, damage: dict[str, object]) -> None:
-    table = {
-        "entry": "ask",
-        "registers": {"name": None},
-        "scopes": {},
-        "units": {"ask": {"task": "ask", "edges": []}},
-        "steps": {"ask": "ask"},
-    }
-    started = Run(table)
-    started.begin("7", {})
-    path = tmp_path / "state"
-    started.save(path)
-    assert read_state(table, path).number == "7"
-    path.write_text(json.dumps({**json.loads(path.read_text()), **damage}))
-    with pytest.raises(RefusedError):
-        read_state(table, path)
-
-
-def test_a_gate_comes_between_what_waited_and_what_goes_on(tmp_path: Path) -> None:
-    made = program(
-        node("1", Agent("", text("One")), to("2")),
-        node("2", Gate("p", text("?")), to("3", "approved"), to(STOP, "rejected")),
-        node("3", Ask("input", text("Name?")), to("4", do=[Keep("x")])),
-        node("4", Agent("", words("Hello ", ref("x"))), to(COMPLETE)),
-        slots=("x",),
-    )
-    workflow = compiled(made, OPTIONS)
-    done = run(tmp_path, workflow, {}, environments={"approval": ["approved"]})
-    assert ended(done) == "WAITING 3", done.log
-    given = {"answers": "3 Ann", "resume": "1"}
-    done = run(tmp_path, workflow, None, 2, inputs=given, environments={"approval": []})
-    assert ended(done) == "COMPLETE", done.log
-    assert [(unit, said) for unit, said, _ in log(tmp_path)] == [("1", "One"), ("4", "Hello Ann")]
-
-
-def test_agents_answer_questions_of_all_kinds(tmp_path: Path) -> None:
-    made = program(
-        node("1", Ask("pass_fail", text("?")), to("2", "pass"), to(STOP)),
-        node("2", Ask("confirm", text("?")), to("3", "yes"), to(STOP)),
-        node("3", Ask("select", text("?"), options=(text("A b"), text("c"))), to("4", "A b"), to(STOP)),
-        node("4", Ask("input", text("?")), to("5", do=[Keep("x")])),
-        node("5", Agent("", words("Hello ", ref("x"))), to(COMPLETE)),
-        slots=("x",),
-    )
-    answers = {"1": ["I think\n\n**PASS**"], "2": ["Yes."], "3": ["so\nA b\n"], "4": ["Ann\nB"]}
-    done = run(tmp_path, compiled(made, {**OPTIONS, "prompts": "agent"}), answers)
-    assert ended(done) == "COMPLETE", done.log
-    assert log(tmp_path)[-1][1] == "Hello Ann\nB"
-
-
-def test_prompts_can_be_approvals(tmp_path: Path) -> None:
-    made = program(
-        node("1", Ask("yes_no", words("Is ", ref("x"), " fine?")), to("2", "pass"), to(STOP)),
-        node("2", Agent("", text("Two")), to(COMPLETE)),
-        slots={"x": "it"},
-    )
-    workflow = compiled(made, {**OPTIONS, "prompts": "environment"})
-    done = run(tmp_path, workflow, {}, environments={"approval": ["approved"]})
-    assert ended(done) == "COMPLETE", done.log
-    assert "Is it fine?" in done.summary
-
-
-# --- Nothing escapes -------------------------------------------------------------------------------------------------
-
-
-def test_texts_of_people_and_agents_stay_texts(tmp_path: Path) -> None:
-    everything = "\n".join(HOSTILE) + "\0" + "x" * 100
-    made = program(
-        node("1", Agent("", words("P ", ref("issue"))), to("2", do=[Keep("said")])),
-        node("2", Branch(), to(STOP, SlotTest("said", "==", "")), to("3")),
-        node(
-            "3",
-            Shell("bash", text('printf "%s\\n" "$SAID"; printf "x<<EOF\\n%s\\nEOF\\n" "$SAID" > "$RDC_OUTPUT"')),
-            to("4", do=[Keep("value", "value", "x")]),
-            variables=(Variable("SAID", "said"),),
-        ),
-        node(
-            "4",
-            Tool("tracker", "t", words('{"a": "', ref("value"), " ", ref("issue"), '"}')),
-            to("end", do=[Keep("value")]),
-        ),
-        node("end", End("stop", words("It was ", ref("said")))),
-        slots=("said", "value"),
-        inputs=(Input("issue", "text"),),
-    )
-    workflow = compiled(made, OPTIONS)
-    given = everything.replace("\0", "")
-    done = run(tmp_path, workflow, {"1": [everything], "4": [everything]}, inputs={"issue": given})
-    assert ended(done).startswith("STOP It was"), done.log
-    assert not list(tmp_path.rglob("x"))
-    outputs = [value for job in done.jobs.values() for step in job.steps for value in step.outputs.values()]
-    assert outputs
-    assert all(re.fullmatch(r"[A-Za-z0-9_.-]+", value) for value in outputs)
-    assert log(tmp_path)[0][1] == f"P {given}"
-    kept = everything.replace("\0", "\ufffd")
-    assert json.loads(log(tmp_path)[1][1])["arguments"] == {"a": f"{kept} {given}"}
-    assert "\u202e" not in done.summary
-    assert "\x1b" not in done.summary
-
-
-def test_a_megabyte_is_an_answer_and_more_is_none(tmp_path: Path) -> None:
-    made = program(
-        node("1", Agent("", text("One")), to("2", "pass", do=[Keep("x")]), to(STOP, "fail")),
-        node("2", Agent("", words(ref("x"))), to(STOP, "pass"), to(COMPLETE, "fail")),
-        slots=("x",),
-    )
-    large = "y" * (1 << 20)
-    done = run(tmp_path, compiled(made, OPTIONS), {"1": [large], "2": [large + "y"]})
-    assert ended(done) == "COMPLETE", done.log[-2000:]
-    assert log(tmp_path)[1][1] == large
-
-
-def test_agents_get_nothing_that_the_runner_believes(tmp_path: Path) -> None:
-    made = program(node("1", Agent("type", text("One")), to(COMPLETE)), node("2", Gate("p"), to(COMPLETE)))
-    done = run(tmp_path, compiled(made, {**OPTIONS, "env": {"OWN": "1"}}), {})
-    assert ended(done) == "COMPLETE"
-    (_, _, env) = log(tmp_path)[0]
-    assert {name: env[name] for name in env if name.startswith("RDC_")} == {
-        "RDC_UNIT": "1",
-        "RDC_TITLE": "Unit 1",
-        "RDC_RUN_ID": "1",
-        "RDC_ATTEMPT": "1",
-        "RDC_AGENT_TYPE": "type",
-    }
-    assert env["OWN"] == "1"
-    forbidden = {"TOKEN", "OUTPUT", "ENV", "PATH", "STEP_SUMMARY", "STATE"}
-    assert not {f"GITHUB_{name}" for name in forbidden} & set(env)
-
-
-def test_secrets_are_masked_in_answers_and_never_saved(tmp_path: Path) -> None:
-    made = program(
-        node("1", Agent("", text("One")), to("2", do=[Keep("x")])),
-        node("2", Shell("sh", text('echo "v=$KEY" > "$RDC_OUTPUT"')), to("3", do=[Keep("v", "value", "v")])),
-        node("3", Ask("input", text("?")), to(COMPLETE)),
-        slots=("x", "v"),
-    )
-    options = {**OPTIONS, "secrets": ["KEY"]}
-    done = run(tmp_path, compiled(made, options), {"1": ["the key is sesame-open"]}, secrets={"KEY": "sesame-open"})
-    steps = {step.id: step.outcome for step in done.jobs["runbook"].steps}
-    assert (steps["saved"], steps["kept"]) == ("failure", "skipped"), done.log
-    assert "the text v holds a secret" in done.log
-    assert "the text x" not in done.log
-
-
-def test_lines_of_a_secret_and_secrets_inside_of_others_are_masked(monkeypatch: pytest.MonkeyPatch) -> None:
-    values = {"A": "sesame", "B": "sesame-open", "C": "{\n  key: long enough\n}", "RDC_SECRETS": "A B C"}
-    for name, value in values.items():
-        monkeypatch.setenv(name, value)
-    assert masked("x sesame-open {\nkey: long enough }") == "x *** {\n*** }"
-
-
-def test_a_rejection_stays_one_whatever_an_agent_makes_of_the_state(tmp_path: Path) -> None:
-    forge = "import json,os,pathlib as p; f=p.Path(os.environ['RUNNER_TEMP'],'rdc','state')"
-    forged = f"{forge}; s=json.loads(f.read_text()); f.write_text(json.dumps(s | {{'node': '3'}}))"
-    made = program(
-        node("1", Shell("sh", text("true")), to("2", "pass"), to(STOP, "fail")),
-        node("2", Gate("p", text("?")), to("3", "approved"), to(STOP, "rejected")),
-        node("3", Agent("", text("Publish")), to(COMPLETE)),
-    )
-    workflow = compiled(made, OPTIONS)
-    save = 'python3 -I "$RUNNER_TEMP/rdc/rdc.py" save'
-    assert workflow.count(save) == 1
-    workflow = workflow.replace(save, f'python3 -c "{forged}"; {save}')
-    done = run(tmp_path, workflow, {}, environments={"approval": ["rejected"]})
-    assert ended(done) == "error people were asked about s2, and the run stands elsewhere. Begin a new run", done.log
-    assert log(tmp_path) == []
 
 
 # --- What cannot be --------------------------------------------------------------------------------------------------

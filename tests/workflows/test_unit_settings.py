@@ -23,7 +23,7 @@ from tests.workflows.routed import (
     text,
     to,
 )
-from tests.workflows.test_routed import AGENT, ended, log, run
+from tests.workflows.routed_runs import AGENT, ended, log, run
 
 SECRETS = {"A": "secret-a", "B": "secret-b", "C": "secret-c"}
 

@@ -15,12 +15,10 @@ from compiler.ir.tasks import Agent, Gate, Parallel, Tool, alphabet
 from compiler.ir.variables import is_identifier, is_reserved
 from compiler.ir.verify import problems
 from compiler.source import KeyPath
+from compiler.suggestions import did_you_mean
 
 LONGEST_NAME = 200
 """In characters: names stand in messages, in files of answers and in paths."""
-
-MOST_COMPARED = 1000
-"""Of names, where one is looked for that may have been meant."""
 
 _HASH = re.compile(r"[0-9a-f]{64}")
 _PAGE = "docs/program.md has the rules of programs"
@@ -174,8 +172,4 @@ def _remedy(problem: str, node: Node | None, program: Program) -> str:
 
 
 def _close(word: str, known: Iterable[str]) -> str:
-    from difflib import get_close_matches  # noqa: PLC0415 (only for a mistake)
-
-    wanted = word.removeprefix("an edge leads to ").removesuffix(", which is no node")
-    close = get_close_matches(wanted, list(islice(known, MOST_COMPARED)), 1)
-    return f"; did you mean `{close[0]}`?" if close else ""
+    return did_you_mean(word.removeprefix("an edge leads to ").removesuffix(", which is no node"), known)

@@ -11,8 +11,9 @@ from compiler.analyses.flow import flow_warnings
 from compiler.diagnostic import Diagnostic, Severity
 from compiler.frontends.base import Job, Result
 from compiler.frontends.rundown import FORMAT
-from compiler.frontends.rundown.beyond.applied import apply_settings
+from compiler.frontends.rundown.beyond.applied import held_against, with_settings
 from compiler.frontends.rundown.beyond.nesting import check_names
+from compiler.frontends.rundown.beyond.outline import Outline, outline
 from compiler.frontends.rundown.beyond.units import joined_tables
 from compiler.frontends.rundown.beyond.unread import value_warnings
 from compiler.frontends.rundown.check import check
@@ -42,18 +43,18 @@ def recognises(source: Source) -> bool:
 def compile_document(job: Job) -> Result:
     """Parses, checks, links and lowers a runbook with everything that it includes."""
     linked = link(job.source, partial(job.project.find, noun=FORMAT.noun), partial(_parse, job), job.link)
-    found = [*linked.diagnostics, *check_names(linked.documents)]
     main = linked.documents.get(job.source.name)
+    settings, misplaced = held_against(outline(main, linked) if main else Outline())
+    found = [*linked.diagnostics, *check_names(linked.documents)]
+    told = {(item.path, item.span) for item in found}
+    found += [item for item in misplaced if (item.path, item.span) not in told]
     if main is None or any(item.severity is Severity.ERROR for item in found):
         return Result(None, tuple(found), linked.sources, linked.options)
     lowered = lower(main, linked.documents)
     if isinstance(lowered, Diagnostic):
         return Result(None, (*found, lowered), linked.sources, linked.options)
-    program, mistakes = apply_settings(lowered.program, lowered.frames)
-    found += mistakes
+    program = with_settings(lowered.program, settings)
     options = _with_units(linked.options, lowered.frames)
-    if any(item.severity is Severity.ERROR for item in mistakes):
-        return Result(None, tuple(found), linked.sources, options)
     warnings = flow_warnings(program, lowered.written, linked.sources, WORDING)
     found += advise_unreachable(warnings, linked.documents.values())
     found += value_warnings(program, lowered.frames)

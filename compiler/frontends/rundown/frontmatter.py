@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from compiler.diagnostic import Diagnostic
 from compiler.frontends.rundown.beyond.declarations import Declarations
@@ -14,6 +14,9 @@ from compiler.frontends.rundown.options import INPUTS, OPTIONS, SECRETS, VALUES
 from compiler.options import Known, Level, Mistakes, Options, Place, Wrong, placed, places_within, read_options
 from compiler.scenarios import Scenario, read_scenarios
 from compiler.source import Source, Span, Spans, beneath
+
+if TYPE_CHECKING:
+    from compiler.yaml_text import Reading
 
 FENCE = re.compile(r"---[ \t]*")
 
@@ -31,21 +34,6 @@ class Frontmatter(NamedTuple):
     declared: Declarations = Declarations()
 
 
-class _Read(NamedTuple):
-    """A frontmatter that is YAML: its lines as one text, its values, and where each stands."""
-
-    source: Source
-    text: str
-    values: Mapping[str, Any]
-    spans: Spans
-
-    def as_written(self) -> Mapping[str, Any]:
-        """The values, with numbers, dates and truth values as they are written."""
-        from compiler.yaml_text import load_mapping  # noqa: PLC0415 (as above)
-
-        return load_mapping(self.text, first_line=2, as_written=True)[0]
-
-
 def read_frontmatter(source: Source) -> tuple[Frontmatter, list[Diagnostic]]:
     """The frontmatter at the first line of a source, empty if there is none, with what is wrong in it."""
     lines = source.lines
@@ -57,17 +45,16 @@ def read_frontmatter(source: Source) -> tuple[Frontmatter, list[Diagnostic]]:
         return Frontmatter({}, Options(), 1), [
             Diagnostic("RD011", source.path, source.line_span(1), problem, "close it with a line `---`")
         ]
-    from compiler.yaml_text import UnreadableError, load_mapping  # noqa: PLC0415 (most documents have no frontmatter)
+    from compiler.yaml_text import UnreadableError, read_mapping  # noqa: PLC0415 (most documents have no frontmatter)
 
-    text = "\n".join(lines[1 : end - 1])
     try:
-        values, spans = load_mapping(text, first_line=2)
+        read = read_mapping("\n".join(lines[1 : end - 1]), first_line=2)
     except UnreadableError as error:
         return Frontmatter({}, Options(), end + 1), [_broken(source, error.line, str(error))]
-    found = _metadata_problems(source, values, spans)
-    options, declared, problems = _options(_Read(source, text, values, spans))
-    scenarios, mistakes = _scenarios(_Read(source, text, values, spans), None if problems else declared)
-    return Frontmatter(values, options, end + 1, scenarios, declared), [*found, *problems, *mistakes]
+    found = _metadata_problems(source, read.values, read.spans)
+    options, declared, problems = _options(source, read)
+    scenarios, mistakes = _scenarios(source, read, None if problems else declared)
+    return Frontmatter(read.values, options, end + 1, scenarios, declared), [*found, *problems, *mistakes]
 
 
 def _broken(source: Source, line: int, problem: str) -> Diagnostic:
@@ -96,11 +83,11 @@ UNITS = "units"
 """Settings of units: some are for the compiler, some go on to the targets as a table of that name (E3)."""
 
 
-def _options(read: _Read) -> tuple[Options, Declarations, list[Diagnostic]]:
+def _options(source: Source, read: Reading) -> tuple[Options, Declarations, list[Diagnostic]]:
     """The options for rdc and its targets, and what is declared, with what is wrong in them."""
     if "rdc" not in read.values:
         return Options(), Declarations(), []
-    place, spans = Place("RD013", read.source.path, read.spans[("rdc",)]), beneath(read.spans, "rdc")
+    place, spans = Place("RD013", source.path, read.spans[("rdc",)]), beneath(read.spans, "rdc")
     plain, known = read.values["rdc"], Known(OPTIONS, Level.DOCUMENT)
     if not isinstance(plain, Mapping):
         options, found = read_options(plain, place, spans, known)
@@ -125,43 +112,42 @@ def _options(read: _Read) -> tuple[Options, Declarations, list[Diagnostic]]:
     return Options(options.values, targets), replace(declared, units=units, for_targets=table), found
 
 
-def _with_texts(read: _Read, plain: Mapping[str, Any]) -> Mapping[str, Any]:
+def _with_texts(read: Reading, plain: Mapping[str, Any]) -> Mapping[str, Any]:
     """The options, with those that want it as their author wrote them: a version 1.10 stays 1.10 (E1)."""
     wanted = {UNITS, *(option.name for option in OPTIONS if option.as_written)} & plain.keys()
     if not wanted:
         return plain
-    written = read.as_written()["rdc"]
+    written = read.as_written["rdc"]
     return {key: written[key] if key in wanted else value for key, value in plain.items()}
 
 
-def _repeated(read: _Read, place: Place) -> Iterator[Diagnostic]:
+def _repeated(read: Reading, place: Place) -> Iterator[Diagnostic]:
     """Names that are declared twice: YAML forgets the first, and a run would lack what was said there (E1 to E3)."""
-    from compiler.yaml_text import repeated_keys  # noqa: PLC0415 (as above)
-
     names = {UNITS, *(option.name for option in OPTIONS if option.as_written)}
-    for path, span in repeated_keys(read.text, first_line=2):
+    for path, span in read.repeated:
         if path[0] == "rdc" and len(path) > 1 and path[1] in names:
             problem = f"`{path[-1]}` is twice in `{path[-2]}`, and only the last would count"
             yield place._replace(span=span).finding(problem, "make one of the two, or give one another name")
 
 
-def _scenarios(read: _Read, declared: Declarations | None) -> tuple[tuple[Scenario, ...], list[Diagnostic]]:
+def _scenarios(
+    source: Source, read: Reading, declared: Declarations | None
+) -> tuple[tuple[Scenario, ...], list[Diagnostic]]:
     """The scenarios, with what is wrong in their form (S1)."""
     if "scenarios" not in read.values:
         return (), []
-    keys, spans = scenario_keys(read.source.name, declared), beneath(read.spans, "scenarios")
+    keys, spans = scenario_keys(source.name, declared), beneath(read.spans, "scenarios")
     scenarios, mistakes = read_scenarios(_with_inputs(read), spans, keys)
     remedy = "a scenario has `commands`, `result` and, if you like, `inputs` and `description`: see `rdc explain RD013`"
-    path = read.source.path
-    return scenarios, [Place("RD013", path, mistake.span).finding(mistake.text, remedy) for mistake in mistakes]
+    return scenarios, [Place("RD013", source.path, mistake.span).finding(mistake.text, remedy) for mistake in mistakes]
 
 
-def _with_inputs(read: _Read) -> object:
+def _with_inputs(read: Reading) -> object:
     """The scenarios as plain values, with inputs as their author wrote them."""
     plain = read.values["scenarios"]
     if not isinstance(plain, Mapping) or not any(map(_has_inputs, plain.values())):
         return plain
-    written = read.as_written()["scenarios"]
+    written = read.as_written["scenarios"]
     return {
         name: {**one, "inputs": written[name]["inputs"]} if _has_inputs(one) else one for name, one in plain.items()
     }

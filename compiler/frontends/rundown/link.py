@@ -21,20 +21,28 @@ Parse = Callable[[Source], Parsed]
 
 
 class Document(NamedTuple):
-    """A parsed document, and for each path that it includes the name of the document meant; missing ones are absent."""
+    """A parsed document, and for each path that it includes the name of the document meant; missing ones are absent.
+
+    It is whole where its tree is.
+    """
 
     source: Source
     runbook: Runbook
     includes: Mapping[str, str]
+    is_whole: bool
 
 
 class Linked(NamedTuple):
-    """The documents of a program by name, as far as they have a tree, and the options in the program's own."""
+    """The documents of a program by name, as far as they have a tree, and the options in the program's own.
+
+    With `is_endless` some include each other.
+    """
 
     documents: Mapping[str, Document]
     sources: Mapping[str, Source]
     diagnostics: list[Diagnostic]
     options: Options
+    is_endless: bool
 
 
 def references(runbook: Runbook) -> Iterator[Reference]:
@@ -54,7 +62,7 @@ def link(source: Source, find: Find, parse: Parse, must_exist: bool) -> Linked:
     pending = [source]
     while pending:
         current = pending.pop()
-        runbook, found, own = parse(current)
+        runbook, found, own, is_whole = parse(current)
         diagnostics += found
         if current is source:
             options = own
@@ -72,9 +80,9 @@ def link(source: Source, find: Find, parse: Parse, must_exist: bool) -> Linked:
                     pending.append(result)
             elif must_exist or result.code != "RD301":
                 diagnostics.append(_refused(current, reference, result))
-        documents[current.name] = Document(current, runbook, includes)
-    diagnostics += _cycles(documents.values())
-    return Linked(documents, sources, diagnostics, options)
+        documents[current.name] = Document(current, runbook, includes, is_whole)
+    cycles = list(_cycles(documents.values()))
+    return Linked(documents, sources, diagnostics + cycles, options, bool(cycles))
 
 
 def _look_up(source: Source, reference: Reference, find: Find, sources: Mapping[str, Source]) -> Source | Refusal:

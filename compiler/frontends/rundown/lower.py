@@ -22,7 +22,7 @@ from compiler.frontends.rundown.operator import entering_step, operator_jumps
 from compiler.frontends.rundown.outcomes import Outcomes, settled_id
 from compiler.frontends.rundown.placeholders import with_references
 from compiler.frontends.rundown.syntax import Dynamic, Reference, Word, units
-from compiler.ir.edges import Edge, Effect, Origin, OutcomeTest, Reset, Set
+from compiler.ir.edges import AtLeast, Edge, Effect, Origin, OutcomeTest, Reset, Set
 from compiler.ir.program import Entering, Group, Jump, Node, Program, Register, SourceFile, Variable
 from compiler.ir.tasks import Ask, Branch, End, Shell, Verdict
 from compiler.ir.texts import Text, text
@@ -264,10 +264,12 @@ def _runbook(
 
 
 def _entering_list(frame: Frame, unit: Unit) -> tuple[Entering, ...]:
-    """What an operator's jump into a runbook of a substep does on its way into the substep: a visit begins (M9)."""
-    if unit.substep is None or not unit.has_retry:
+    """What an operator's jump into a runbook of a substep does on its way into it: a visit begins (M9, M12)."""
+    if unit.substep is None:
         return ()
-    return (Entering(frame.id(unit), (Set(frame.retries(unit), 0),)),)
+    retries = (Set(frame.retries(unit), 0),) if unit.has_retry else ()
+    first = (AtLeast(frame.substep_counter(unit.step), 1),) if unit.substep.id is Dynamic.SUBSTEP else ()
+    return (Entering(frame.id(unit), (*retries, *first)),) if retries or first else ()
 
 
 def _ends(outcomes: Outcomes) -> Iterator[Node]:

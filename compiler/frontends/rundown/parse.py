@@ -31,11 +31,15 @@ _START: dict[Layout, str] = {"after-body": "runbook", "after-header": "runbook_a
 
 
 class Parsed(NamedTuple):
-    """The syntax tree (None for a document without any step), the findings, and the options in the document itself."""
+    """The syntax tree (None for a document without any step), the findings, and the options in the document itself.
+
+    The tree is whole where everything below the frontmatter was understood.
+    """
 
     runbook: Runbook | None
     diagnostics: list[Diagnostic]
     options: Options
+    is_whole: bool = False
 
 
 @cache
@@ -68,7 +72,10 @@ def parse_scanned(scanned: Scanned, layout: Layout) -> Parsed:
         return Parsed(None, found if has_error else [*found, _no_steps(source)], own)
     builder = TreeBuilder(source, layout)
     runbook = replace(builder.runbook(tree, scanned.frontmatter), prose=sections_of(scanned.blocks))
-    return Parsed(runbook, found + builder.diagnostics, own)
+    found += builder.diagnostics
+    errors = (item for item in found if item.severity is Severity.ERROR)
+    is_whole = all(item.span is not None and item.span.line < scanned.begin for item in errors)
+    return Parsed(runbook, found, own, is_whole)
 
 
 def _hints(scanned: Scanned) -> Iterator[Diagnostic]:

@@ -85,7 +85,7 @@ hint_values() {
 # Takes VALUE, lines as a command writes them, for a command that was not run.
 take_values() {
   if [ -z "${rdc_is_shown-}${rdc_is_assumed-}" ]; then
-    [ "$rdc_verb" != answer ] || [ -z "${rdc_given_VALUE-}" ] || fail "VALUE is for commands, unit $rdc_id is none"
+    [ "$rdc_verb" != answer ] || [ -z "${rdc_given_VALUE-}" ] || fail "VALUE is for commands; unit $rdc_id is none"
     return 0
   fi
   rdc_is_assumed=''

@@ -45,6 +45,11 @@ def values_given(session, name):  # Return the values of a unit that the options
         values[key] = value
     return values
 
+def check_assumed(_program, options):  # Refuse values of an interrupted command whose outcome is not given.
+    if options.value and not options.assume and options.command != "answer":
+        raise RefusedError("--value needs an outcome that you assume: give --assume WORD beside it, or leave it out")
+
 PERFORMERS["shell"] = ValuedCommands
+CHECKS.append(check_assumed)
 OPTIONS.append(("run resume", "--value", "NAME=VALUE...", "a value of the interrupted command, with --assume"))
 

@@ -9,7 +9,7 @@ from functools import partial
 
 from tests.equivalence.cases import Case, tables
 from tests.equivalence.execution import Trial, trial
-from tests.equivalence.scenario import Scenario, scenario, tabled
+from tests.equivalence.scenario import Scenario, fits_a_table, scenario, tabled
 from tests.equivalence.ways import engine, github, make, python, semantics
 from tests.workflows.engine import missing as node
 
@@ -96,7 +96,7 @@ def attempts(name: str, case: Case) -> Iterator[list[Attempt]]:
     """What a way tries of a case, to be run within: its own outcomes, and tables of others for the same documents."""
     case = case if WAYS[name].jumps else replace(case, jumps=())
     once = (case, partial(try_way, name, scenario(case)))
-    if not WAYS[name].tables or scenario(case).variables:
+    if not WAYS[name].tables or not fits_a_table(case):
         yield [once]
         return
     with trial(tabled(case)) as prepared:

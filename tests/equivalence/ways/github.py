@@ -14,7 +14,7 @@ from typing import Protocol
 from backends.github.inputs import input_names
 from compiler.ir.tasks import Shell
 from tests.equivalence.difference import DifferenceError, same
-from tests.equivalence.execution import Trial
+from tests.equivalence.execution import Trial, errors
 from tests.equivalence.scenario import FOLDER_VARIABLE
 from tests.workflows import act
 from tests.workflows.ends import end_of
@@ -110,10 +110,8 @@ def in_environments(trial: Trial) -> str:
         emission = trial.documents.emission("github", {**options, **({"units": units} if units else {})})
         if emission.text is not None:
             return emission.text
-        same("why environments are refused", {found.code for found in emission.diagnostics}, {REFUSED})
-        refused = {
-            name for name in units for found in emission.diagnostics if f"unit {name} is in a loop" in found.message
-        }
+        same("why environments are refused", {found.code for found in errors(emission)}, {REFUSED})
+        refused = {name for name in units for found in errors(emission) if f"unit {name} is in a loop" in found.message}
         same("whether the refusal names a unit", bool(refused), True)
         units = {name: said for name, said in units.items() if name not in refused}
 
@@ -121,7 +119,7 @@ def in_environments(trial: Trial) -> str:
 def workflow(trial: Trial, options: Mapping[str, object] = NOTHING) -> str:
     """The workflow of a trial, which the target must not refuse."""
     emission = trial.documents.emission("github", {"checkout": False, "summary": _has_summary(trial), **options})
-    same("why the github target refuses", [found.message for found in emission.diagnostics], [])
+    same("why the github target refuses", [found.message for found in errors(emission)], [])
     assert emission.text
     return emission.text
 
@@ -132,7 +130,7 @@ def with_approvals(trial: Trial) -> str | None:
         "github", {"checkout": False, "prompts": "environment", "summary": _has_summary(trial)}
     )
     if emission.text is None:
-        same("why approvals are refused", {found.code for found in emission.diagnostics}, {REFUSED})
+        same("why approvals are refused", {found.code for found in errors(emission)}, {REFUSED})
     return emission.text
 
 

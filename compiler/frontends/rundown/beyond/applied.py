@@ -1,23 +1,18 @@
-"""Settings of units, put on the nodes of a program: the nearest wins for each key (E3)."""
+"""Settings of units: the nearest wins for each key; what is wrong with them, and how nodes get them (E3)."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from compiler.diagnostic import Diagnostic
-from compiler.frontends.rundown.beyond.declarations import EVERY, UnitSettings
-from compiler.frontends.rundown.beyond.units import full_id
+from compiler.frontends.rundown.beyond.declarations import UnitSettings
+from compiler.frontends.rundown.beyond.outline import Leaf, Outline
 from compiler.frontends.rundown.beyond.unknown import unknown_unit
-from compiler.frontends.rundown.names import Frame
 from compiler.ir.program import Constant, Node, Program, Settings
-from compiler.ir.tasks import Branch, End, Shell
+from compiler.ir.tasks import Shell
 from compiler.options import Place
-
-_RUNBOOK = re.compile(r"\.runbook\.md(~[0-9]+)?$")
-"""The end of the id of a nested runbook; a unit with such an id is one that was not linked (`check --no-link`)."""
 
 
 class Said(NamedTuple):
@@ -57,40 +52,33 @@ class Effective:
         return Effective({**self.numbers, **numbers}, {**self.env, **env})
 
 
-def apply_settings(program: Program, frames: Iterable[Frame]) -> tuple[Program, list[Diagnostic]]:
-    """The program with what its documents say of units, and what is wrong with that."""
-    said = _by_id(frames)
-    if not said:
-        return program, []
-    found = list(_unknown(program, said))
-    effective = _of_groups(program, said)
-    nodes: list[Node] = []
-    for node in program.nodes:
-        holds = effective[node.group]
-        if node.id in said and not isinstance(node.task, Branch | End):
-            holds = holds.within(node.id, said[node.id])
-        found += _misplaced(node, holds)
-        nodes.append(_with(node, holds))
-    found += _never_waited(program, effective)
-    return replace(program, nodes=tuple(nodes)), list(dict.fromkeys(found))
+def held_against(outline: Outline) -> tuple[dict[str, Effective], list[Diagnostic]]:
+    """What holds for each unit, by its id, and what is wrong with what is said of units."""
+    found = list(_unknown(outline))
+    groups = _of_groups(outline)
+    effective: dict[str, Effective] = {}
+    for leaf in outline.leaves if outline.said else ():
+        holds = groups[leaf.group].within(leaf.id, outline.said.get(leaf.id, ()))
+        effective[leaf.id] = holds
+        found += _misplaced(leaf, holds)
+    found += _never_waited(outline, groups)
+    return effective, list(dict.fromkeys(found))
 
 
-def _by_id(frames: Iterable[Frame]) -> dict[str, list[UnitSettings]]:
-    """What is said, by the ids in the program; "" stands for all of it."""
-    found: dict[str, list[UnitSettings]] = {}
-    for frame in frames:
-        for settings in frame.document.runbook.declared.units:
-            name = full_id(frame.scope, settings.unit)
-            found.setdefault("" if name == EVERY else name, []).append(settings)
+def _of_groups(outline: Outline) -> dict[str, Effective]:
+    """What holds in each group."""
+    found = {"": Effective().within("", outline.said.get("", ()))}
+    for group, parent in outline.parents.items():
+        found[group] = found[parent].within(group, outline.said.get(group, ()))
     return found
 
 
-def _of_groups(program: Program, said: Mapping[str, list[UnitSettings]]) -> dict[str, Effective]:
-    """What holds in each group; each stands after the one around it."""
-    found = {"": Effective().within("", said.get("", ()))}
-    for group in program.groups:
-        found[group.id] = found[group.parent].within(group.id, said.get(group.id, ()))
-    return found
+def with_settings(program: Program, effective: Mapping[str, Effective]) -> Program:
+    """The program whose units have what holds for each."""
+    if not effective:
+        return program
+    nodes = (_with(node, effective[node.id]) if node.id in effective else node for node in program.nodes)
+    return replace(program, nodes=tuple(nodes))
 
 
 def _with(node: Node, holds: Effective) -> Node:
@@ -106,13 +94,11 @@ def _with(node: Node, holds: Effective) -> Node:
 # --- What is wrong ---------------------------------------------------------------------------------------------------
 
 
-def _unknown(program: Program, said: Mapping[str, list[UnitSettings]]) -> Iterator[Diagnostic]:
-    """What is said of units that there are not."""
-    known = [node.id for node in program.nodes if not isinstance(node.task, Branch | End)]
-    unlinked = tuple(f"{unit}/" for unit in known if _RUNBOOK.search(unit))
-    known += [group.id for group in program.groups]
-    names = {"", *known}
-    for name, settings in said.items():
+def _unknown(outline: Outline) -> Iterator[Diagnostic]:
+    """What is said of units that there are not; what is in a runbook that is not linked cannot be known."""
+    known = [*(leaf.id for leaf in outline.leaves), *outline.parents]
+    names, unlinked = {"", *known}, tuple(f"{name}/" for name in outline.unlinked)
+    for name, settings in outline.said.items():
         if name in names or name.startswith(unlinked):
             continue
         for item in settings:
@@ -121,49 +107,44 @@ def _unknown(program: Program, said: Mapping[str, list[UnitSettings]]) -> Iterat
             yield unknown_unit(item, own)
 
 
-def _misplaced(node: Node, holds: Effective) -> Iterator[Diagnostic]:
+def _misplaced(leaf: Leaf, holds: Effective) -> Iterator[Diagnostic]:
     """What is said of this unit itself and means nothing for it, and variables that it has already."""
-    if isinstance(node.task, Branch | End):
-        return
-    yield from _doubled(node, holds) if isinstance(node.task, Shell) else _without_command(node, holds)
-    yield from _without_retry(node, {key: item for key, item in holds.numbers.items() if item.unit == node.id}, holds)
+    yield from _doubled(leaf, holds) if leaf.is_command else _without_command(leaf, holds)
+    yield from _without_retry(leaf, {key: item for key, item in holds.numbers.items() if item.unit == leaf.id}, holds)
 
 
-def _doubled(node: Node, holds: Effective) -> Iterator[Diagnostic]:
-    seen = {variable.name for variable in node.variables}
+def _doubled(leaf: Leaf, holds: Effective) -> Iterator[Diagnostic]:
     for name, text in holds.env.items():
-        if name in seen:
-            problem = f"`env` sets `{name}` for unit {node.id}, which has an input or value of that name"
+        if name in leaf.seen:
+            problem = f"`env` sets `{name}` for unit {leaf.id}, which has an input or value of that name"
             yield text.place.finding(problem, "give one of the two another name")
 
 
-def _without_command(node: Node, holds: Effective) -> Iterator[Diagnostic]:
+def _without_command(leaf: Leaf, holds: Effective) -> Iterator[Diagnostic]:
     remedy = "say it of a unit with a `bash` or `sh` block"
     timeout = holds.numbers.get("timeout")
-    if timeout and timeout.unit == node.id:
-        yield timeout.place.finding(f"unit {node.id} runs no command that `timeout` could end", remedy)
+    if timeout and timeout.unit == leaf.id:
+        yield timeout.place.finding(f"unit {leaf.id} runs no command that `timeout` could end", remedy)
     for name, text in holds.env.items():
-        if text.unit == node.id:
-            yield text.place.finding(f"unit {node.id} runs no command that could see `{name}`", remedy)
+        if text.unit == leaf.id:
+            yield text.place.finding(f"unit {leaf.id} runs no command that could see `{name}`", remedy)
 
 
-def _without_retry(node: Node, own: Mapping[str, Said], holds: Effective) -> Iterator[Diagnostic]:
+def _without_retry(leaf: Leaf, own: Mapping[str, Said], holds: Effective) -> Iterator[Diagnostic]:
     for key in ("retry-delay", "retry-backoff"):
-        if key in own and not node.retries:
-            problem = f"unit {node.id} has no RETRY that `{key}` could delay"
+        if key in own and not leaf.has_retry:
+            problem = f"unit {leaf.id} has no RETRY that `{key}` could delay"
             yield own[key].place.finding(problem, "add a RETRY to the unit, or remove the setting")
     delay = holds.numbers.get("retry-delay")
-    if "retry-backoff" in own and node.retries and not (delay and delay.value):
-        problem = f"`retry-backoff` of unit {node.id} has no delay to multiply"
+    if "retry-backoff" in own and leaf.has_retry and not (delay and delay.value):
+        problem = f"`retry-backoff` of unit {leaf.id} has no delay to multiply"
         yield own["retry-backoff"].place.finding(problem, "say `retry-delay` too, such as `retry-delay: 10s`")
 
 
-def _never_waited(program: Program, effective: Mapping[str, Effective]) -> Iterator[Diagnostic]:
+def _never_waited(outline: Outline, groups: Mapping[str, Effective]) -> Iterator[Diagnostic]:
     """RETRYs of steps with children, before which no delay is waited: a step begins again with its first child."""
-    again = [register.unit for register in program.registers if register.role == "retries"]
-    leaves = {node.id for node in program.nodes if node.retries}
-    for unit in again:
-        delay = effective[unit].numbers.get("retry-delay") if unit not in leaves and unit in effective else None
+    for unit in outline.repeated:
+        delay = groups[unit].numbers.get("retry-delay")
         if delay and delay.value:
             problem = f"`retry-delay` is not waited when step {unit} runs again: a step begins again at its first child"
             remedy = "wait in a command there (`sleep 30`), or put the RETRY on a unit without children"

@@ -27,7 +27,7 @@ _REMEDIES: Mapping[Field, str] = {
 def read_inputs(content: object, places: Places) -> tuple[DeclaredInput, ...] | Wrong | Mistakes:
     """The inputs in a plain value whose scalars are as they were written."""
     if not isinstance(content, Mapping) or len(content) > MOST:
-        problem = f"`inputs` is not a mapping of at most {MOST} names to what is said of each"
+        problem = f"`inputs` is not a mapping of at most {MOST} names to their declarations"
         return Wrong(problem, "write `inputs: {version: {description: The version to release}}`")
     said = {str(name): value for name, value in content.items()}
     if found := [wrong for name, value in said.items() for wrong in _mistakes(name, value)]:
@@ -41,7 +41,7 @@ def _mistakes(name: str, said: object) -> Iterator[Wrong]:
     if said is None:
         return
     if not isinstance(said, Mapping):
-        problem = f"what is said of the input `{name}` is not a mapping"
+        problem = f"the declaration of the input `{name}` is not a mapping"
         yield Wrong(problem, f"write `{name}: {{default: …}}`, or `{name}: {{}}`", (name,))
         return
     wrong = [item for key, value in said.items() for item in _key_mistakes(name, str(key), value)]
@@ -56,7 +56,7 @@ def _key_mistakes(name: str, key: str, value: object) -> Iterator[Wrong]:
     if key not in KEYS:
         yield unknown_key(key, KEYS, f"the input `{name}`", path)
     elif key == "type" and value not in TYPES:
-        yield Wrong(f"{begin} is none of {', '.join(TYPES)}", f"write one of {', '.join(TYPES)}", path)
+        yield Wrong(f"{begin} is not one of {', '.join(TYPES)}", f"write one of {', '.join(TYPES)}", path)
     elif key == "required" and str(value) not in _TRUTH:
         yield Wrong(f"{begin} is neither true nor false", "write true or false", path)
     elif key == "options":

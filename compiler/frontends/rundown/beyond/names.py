@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from compiler.options import Level, Mistakes, Option, Place, Places, Wrong
 from compiler.source import KeyPath
+from compiler.suggestions import did_you_mean
 
 MOST = 100
 """How many inputs, values or secrets a document has at most."""
@@ -23,11 +24,7 @@ def name_mistakes(name: str, noun: str, path: KeyPath) -> Iterator[Wrong]:
 
 def unknown_key(key: str, known: tuple[str, ...], inside: str, path: KeyPath) -> Wrong:
     """A key that there is not."""
-    from difflib import get_close_matches  # noqa: PLC0415 (only for a mistake)
-
-    close = get_close_matches(key, known, 1)
-    hint = f"; did you mean `{close[0]}`?" if close else ""
-    return Wrong(f"{inside} has no key `{key}`{hint}", f"the keys are {', '.join(known)}", path)
+    return Wrong(f"{inside} has no key `{key}`{did_you_mean(key, known)}", f"the keys are {', '.join(known)}", path)
 
 
 def name_list(key: str, noun: str) -> Callable[[object, Places], Mapping[str, Place] | Wrong | Mistakes]:
@@ -44,7 +41,7 @@ def name_list(key: str, noun: str) -> Callable[[object, Places], Mapping[str, Pl
         name, path = content[number], (str(number),)
         if not isinstance(name, str):
             yield Wrong(
-                f"`{key}` has an item that is no name", "write a name; YAML takes `null` and `~` for nothing", path
+                f"`{key}` has an item that is not a name", "write a name; YAML takes `null` and `~` for nothing", path
             )
             return
         yield from name_mistakes(name, noun, path)

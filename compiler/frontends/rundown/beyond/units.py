@@ -26,12 +26,11 @@ def read_units(content: object, places: Places) -> tuple[UnitSettings, ...] | Wr
     said = {str(unit): value for unit, value in content.items()}
     if found := [wrong for unit, value in said.items() for wrong in _mistakes(unit, value)]:
         return Mistakes(found)
-    return tuple(_settings(unit, value or {}, _beneath(places, unit)) for unit, value in said.items())
-
-
-def _beneath(places: Places, unit: str) -> dict[KeyPath, Place]:
-    inside = {path[1:]: place for path, place in places.items() if path[:1] == (unit,)}
-    return {(): places[()], **inside}
+    inside: dict[str, dict[KeyPath, Place]] = {unit: {(): places[()]} for unit in said}
+    for path, place in places.items():
+        if path:
+            inside[path[0]][path[1:]] = place
+    return tuple(_settings(unit, value or {}, inside[unit]) for unit, value in said.items())
 
 
 def _settings(unit: str, said: Mapping[str, Any], places: Places) -> UnitSettings:
@@ -52,7 +51,7 @@ def _mistakes(unit: str, said: object) -> Iterator[Wrong]:
     name = "all units" if unit == EVERY else unit
     if not isinstance(said, Mapping):
         remedy = f"write `{unit}: {{timeout: 10m}}`, with any of {', '.join(KEYS)}"
-        yield Wrong(f"what `units` says of {name} is not a mapping", remedy, (unit,))
+        yield Wrong(f"the settings of {name} under `units` are not a mapping", remedy, (unit,))
         return
     for key, value in said.items():
         yield from _key_mistakes(f"`units` for {name}", str(key), value, (unit, str(key)))

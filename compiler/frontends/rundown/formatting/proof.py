@@ -26,7 +26,7 @@ def same_meaning(source: Source, before: Runbook, after: Runbook) -> bool:
 
 
 def _meaning(source: Source, runbook: Runbook) -> tuple[object, ...]:
-    document = Document(source, runbook, {})
+    document = Document(source, runbook, {}, is_whole=True)
     lowered = lower(document, {source.name: document})
     program = lowered.message if isinstance(lowered, Diagnostic) else lowered.program
     metadata = {key: value for key, value in runbook.metadata.items() if key not in {"scenarios", "rdc"}}

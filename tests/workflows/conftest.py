@@ -1,0 +1,23 @@
+"""What the tests of the workflow target share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.workflows import engine
+from tests.workflows.engine import EngineRun
+from tests.workflows.walking import Walk
+
+
+@pytest.fixture
+def walk(tmp_path: Path) -> Walk:
+    """Walks through a workflow, in an empty repository if no other is given."""
+    (tmp_path / "repository").mkdir()
+
+    def walked(text: str, **given: Any) -> EngineRun:
+        return engine.run(tmp_path / "repository", text, history=tmp_path / "history", **given)
+
+    return walked

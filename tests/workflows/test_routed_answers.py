@@ -1,0 +1,207 @@
+"""Answers to what a workflow asks: given at once, in another run, by agents, by approvals; and what fits none."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from compiler.ir.program import Program
+from runtime_shim.program import RefusedError
+from runtime_shim.runner_answers import read_replies
+from runtime_shim.runner_state import Run, read_state
+from tests.workflows.routed import (
+    COMPLETE,
+    STOP,
+    Agent,
+    Ask,
+    Gate,
+    Keep,
+    Shell,
+    Variable,
+    compiled,
+    node,
+    program,
+    ref,
+    text,
+    to,
+    words,
+)
+from tests.workflows.routed_runs import OPTIONS, ended, log, run
+
+
+def asking() -> Program:
+    """One question of each kind, the last one a gate in a loop."""
+    return program(
+        node("ask", Ask("yes_no", words("Sure, ", ref("name", missing="you"), "?")), to("name", "pass"), to(STOP)),
+        node("name", Ask("input", text("Who?")), to("pick", do=[Keep("name")])),
+        node(
+            "pick",
+            Ask("select", text("Which?"), options=(words("for ", ref("name")), text("Other One"))),
+            to("sure", "for {{name}}"),
+            to(STOP, "Other One"),
+        ),
+        node("sure", Ask("confirm", text("Really?")), to("gate", "yes"), to("name", "no")),
+        node("gate", Gate("p", words("Let ", ref("name"), " in")), to("last", "approved"), to("name", "rejected")),
+        node(
+            "last",
+            Shell("sh", text('printf "%s" "$NAME" > "$FOLDER/name"')),
+            to(COMPLETE),
+            variables=(Variable("NAME", "name"),),
+        ),
+        slots=("name",),
+    )
+
+
+NAME = "Ann; $(touch x)\n# B. yes"
+
+
+def test_answers_as_lines(tmp_path: Path) -> None:
+    answers = f"yes\nname<<END\n{NAME}\nEND\npick<<END\nfor {NAME}\nEND\nsure yes\ngate approved"
+    done = run(tmp_path, compiled(asking()), {}, inputs={"answers": answers})
+    assert ended(done) == "COMPLETE", done.log
+    assert (tmp_path / "name").read_text() == NAME
+    assert not list(tmp_path.rglob("x"))
+
+
+def test_a_run_waits_for_an_answer_and_goes_on_in_another_run(tmp_path: Path) -> None:
+    workflow = compiled(asking(), {"summary": True})
+    given: dict[str, object] = {"ask": "yes", "name": [NAME, NAME], "sure": ["no", "yes"]}
+    done = run(tmp_path, workflow, {}, inputs={"answers": json.dumps(given)})
+    assert ended(done) == "WAITING pick", done.log
+    given = {"pick": [f"for {NAME}"] * 2, "gate": "approved"}
+    done = run(tmp_path, workflow, {}, 2, inputs={"answers": json.dumps(given), "resume": "1"})
+    assert ended(done) == "COMPLETE", done.log
+    assert (tmp_path / "name").read_text() == NAME
+    assert done.summary.count("| ask Unit ask | 1 | YES |") == 1
+
+
+@pytest.mark.parametrize(
+    ("given", "replies"),
+    [
+        ("a yes; b two words ;c x", [["a", "yes"], ["b", "two words"], ["c", "x"]]),
+        ("b yes; no unit", [["b", "yes; no unit"]]),
+        ("yes\n\nb  # text", [["", "yes"], ["b", " # text"]]),
+        ("b<<E\n1\n\n2\nE\nc x", [["b", "1\n\n2"], ["c", "x"]]),
+        ('{"b": ["1", "2"], "a": "yes"}', [["b", "1"], ["b", "2"], ["a", "yes"]]),
+    ],
+)
+def test_the_forms_of_answers(given: str, replies: list[list[str]]) -> None:
+    assert read_replies(_asked(a="confirm", b="input", c="select", d="shell"), given) == replies
+
+
+def _asked(**kinds: str) -> dict[str, Any]:
+    return {"units": {name: {"task": kind, "words": ["x", "Y"]} for name, kind in kinds.items()}}
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ('{"b": broken', "the answers begin like JSON, and are none"),
+        ('{"d": "yes"}', "no unit of this name asks anything: d"),
+        ("a maybe", "expected yes or no: a maybe"),
+        ("g yes", "expected approved or rejected: g yes"),
+        ("c y", "expected x or Y: c y"),
+        ('{"a": ["yes", 3]}', "the answers of a are neither a text nor a list of texts"),
+    ],
+)
+def test_answers_that_fit_no_question_are_refused_before_anything_runs(given: str, says: str) -> None:
+    with pytest.raises(RefusedError, match=says):
+        read_replies(_asked(a="confirm", b="input", c="select", d="shell", g="gate"), given)
+
+
+def test_answers_by_words_alone_may_have_comments_and_any_case() -> None:
+    replies = read_replies(_asked(a="confirm", g="gate", q="ask"), "YES # sure\ng Approved; a no")
+    assert replies == [["", "YES"], ["g", "Approved"], ["a", "no"]]
+
+
+def test_an_answer_that_does_not_fit_leaves_the_run_waiting(tmp_path: Path) -> None:
+    """What agents have done until then is not lost, and no gate is opened by an answer without its name."""
+    made = program(
+        node("1", Ask("select", text("?"), options=(words("for ", ref("x")), text("o"))), to("2", "o"), to(STOP)),
+        node("2", Gate("p", text("?")), to(COMPLETE, "approved"), to("1", "rejected")),
+        slots={"x": "you"},
+    )
+    workflow = compiled(made)
+    done = run(tmp_path, workflow, {}, inputs={"answers": "1 for me"})
+    assert (ended(done), done.jobs["runbook"].annotations[0][0]) == ("WAITING 1", "warning"), done.log
+    assert "1: for me is none of: for you, o" in done.log
+    done = run(tmp_path, workflow, {}, 2, inputs={"answers": "o\napproved", "resume": "1"})
+    assert ended(done) == "WAITING 2", done.log
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"node": "elsewhere"},
+        {"registers": {"name": 3}},
+        {"registers": {"name": "x", "more": "y"}},
+        {"number": "1; touch x"},
+        {"left": {"s1": "a\nnext=b"}},
+        {"journal": [["ask", 1, "yes", -1, ""]]},
+        {"done": True},
+        {"more": 1},
+    ],
+)
+def test_a_state_that_no_run_has_written_is_refused(tmp_path: Path, damage: dict[str, object]) -> None:
+    table = {
+        "entry": "ask",
+        "registers": {"name": None},
+        "scopes": {},
+        "units": {"ask": {"task": "ask", "edges": []}},
+        "steps": {"ask": "ask"},
+    }
+    started = Run(table)
+    started.begin("7", {})
+    path = tmp_path / "state"
+    started.save(path)
+    assert read_state(table, path).number == "7"
+    path.write_text(json.dumps({**json.loads(path.read_text()), **damage}))
+    with pytest.raises(RefusedError):
+        read_state(table, path)
+
+
+def test_a_gate_comes_between_what_waited_and_what_goes_on(tmp_path: Path) -> None:
+    made = program(
+        node("1", Agent("", text("One")), to("2")),
+        node("2", Gate("p", text("?")), to("3", "approved"), to(STOP, "rejected")),
+        node("3", Ask("input", text("Name?")), to("4", do=[Keep("x")])),
+        node("4", Agent("", words("Hello ", ref("x"))), to(COMPLETE)),
+        slots=("x",),
+    )
+    workflow = compiled(made, OPTIONS)
+    done = run(tmp_path, workflow, {}, environments={"approval": ["approved"]})
+    assert ended(done) == "WAITING 3", done.log
+    given = {"answers": "3 Ann", "resume": "1"}
+    done = run(tmp_path, workflow, None, 2, inputs=given, environments={"approval": []})
+    assert ended(done) == "COMPLETE", done.log
+    assert [(unit, said) for unit, said, _ in log(tmp_path)] == [("1", "One"), ("4", "Hello Ann")]
+
+
+def test_agents_answer_questions_of_all_kinds(tmp_path: Path) -> None:
+    made = program(
+        node("1", Ask("pass_fail", text("?")), to("2", "pass"), to(STOP)),
+        node("2", Ask("confirm", text("?")), to("3", "yes"), to(STOP)),
+        node("3", Ask("select", text("?"), options=(text("A b"), text("c"))), to("4", "A b"), to(STOP)),
+        node("4", Ask("input", text("?")), to("5", do=[Keep("x")])),
+        node("5", Agent("", words("Hello ", ref("x"))), to(COMPLETE)),
+        slots=("x",),
+    )
+    answers = {"1": ["I think\n\n**PASS**"], "2": ["Yes."], "3": ["so\nA b\n"], "4": ["Ann\nB"]}
+    done = run(tmp_path, compiled(made, {**OPTIONS, "prompts": "agent"}), answers)
+    assert ended(done) == "COMPLETE", done.log
+    assert log(tmp_path)[-1][1] == "Hello Ann\nB"
+
+
+def test_prompts_can_be_approvals(tmp_path: Path) -> None:
+    made = program(
+        node("1", Ask("yes_no", words("Is ", ref("x"), " fine?")), to("2", "pass"), to(STOP)),
+        node("2", Agent("", text("Two")), to(COMPLETE)),
+        slots={"x": "it"},
+    )
+    workflow = compiled(made, {**OPTIONS, "prompts": "environment"})
+    done = run(tmp_path, workflow, {}, environments={"approval": ["approved"]})
+    assert ended(done) == "COMPLETE", done.log
+    assert "Is it fine?" in done.summary
