@@ -64,7 +64,7 @@ def _value(lines: Source, least: int, depth: int) -> Any:  # noqa: ANN401
     if KEY.fullmatch(said):
         return _keys(lines, indent, depth)
     lines.at += 1
-    return _text_of(lines, said, least - 1)
+    return _text_of(lines, said, max(least - 1, 0))
 
 
 def _list(lines: Source, indent: int, depth: int) -> list[Any]:
