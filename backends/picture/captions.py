@@ -104,7 +104,7 @@ def _slots(verb: str, slots: Iterable[str]) -> Lines:
 
 
 def notes(program: Program) -> Lines:
-    """What a picture says of a whole program beneath its title: its inputs, its secrets and its limit."""
+    """What a picture says of a whole program beneath its title: its inputs, secrets, limit and artifact."""
     found = [_input(declared) for declared in program.inputs[:MOST_INPUTS]]
     if len(program.inputs) > MOST_INPUTS:
         found.append(f"and {len(program.inputs) - MOST_INPUTS} more inputs")
@@ -112,6 +112,8 @@ def notes(program: Program) -> Lines:
         found.append(one_line(f"needs the secrets {', '.join(program.secrets)}"))
     if program.limit is not None:
         found.append(f"at most {program.limit} units are run")
+    if program.artifact is not None:
+        found.append(one_line(f"leaves {program.artifact.slot} as {program.artifact.type}"))
     return tuple(found)
 
 

@@ -33,6 +33,7 @@ class Feature(StrEnum):
     AGENTS = "agents"
     KEYWORDS = "keywords"
     TOOLS = "tools"
+    OPTIONAL_TOOLS = "optional-tools"
     PARALLEL = "parallel"
     GATES = "gates"
     TEXTS = "texts"
@@ -44,6 +45,7 @@ class Feature(StrEnum):
     LIMITS = "limits"
     CONSTANTS = "constants"
     SECRETS = "secrets"
+    ARTIFACTS = "artifacts"
 
 
 IN_WORDS = {
@@ -53,6 +55,7 @@ IN_WORDS = {
     Feature.AGENTS: "a call of an agent",
     Feature.KEYWORDS: "an answer that is read for keywords",
     Feature.TOOLS: "a call of a tool",
+    Feature.OPTIONAL_TOOLS: "a call of a tool that may have no command",
     Feature.PARALLEL: "calls of agents at the same time",
     Feature.GATES: "a gate that a person opens",
     Feature.TEXTS: "a text that is kept, or a test on one",
@@ -64,6 +67,7 @@ IN_WORDS = {
     Feature.LIMITS: "a limit of units that are run",
     Feature.CONSTANTS: "environment variables of its own",
     Feature.SECRETS: "secrets that must be set",
+    Feature.ARTIFACTS: "a file that a run leaves",
 }
 """What a unit has that uses a feature, for messages."""
 
@@ -85,6 +89,8 @@ def uses(program: Program) -> Iterator[Use]:
         yield Use(Feature.LIMITS, None)
     if program.secrets:
         yield Use(Feature.SECRETS, None)
+    if program.artifact is not None:
+        yield Use(Feature.ARTIFACTS, None)
     for node in program.nodes:
         found = [*_of_task(node.task), *_of_settings(node), *(use for edge in node.edges for use in _of_edge(edge))]
         yield from (Use(feature, node) for feature in dict.fromkeys(found))
@@ -104,8 +110,10 @@ def _of_task(task: Task) -> Iterator[Feature]:
         case Agent(reading=reading):
             yield Feature.AGENTS
             yield from _of_reading(reading)
-        case Tool():
+        case Tool(optional=is_optional):
             yield Feature.TOOLS
+            if is_optional:
+                yield Feature.OPTIONAL_TOOLS
         case Parallel(entries):
             yield Feature.PARALLEL
             yield from (feature for entry in entries for feature in _of_reading(entry.reading))

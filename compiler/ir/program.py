@@ -1,4 +1,4 @@
-"""The intermediate representation: one control-flow graph for all formats (docs/program.md, rules I1 to I27).
+"""The intermediate representation: one control-flow graph for all formats (docs/program.md, rules I1 to I28).
 
 A program is a list of nodes with guarded edges. A run stands at one node, does the node's task, gets an outcome,
 takes the first edge whose guard holds, applies that edge's effects to the registers and goes to its target.
@@ -155,12 +155,21 @@ class SourceFile:
     __pydantic_config__: ClassVar = STRICT
 
 
+@dataclass(frozen=True, slots=True)
+class Artifact:
+    """The slot whose text a good run leaves as a file, and the type of that file (I28)."""
+
+    slot: str
+    type: Text
+    __pydantic_config__: ClassVar = STRICT
+
+
 @dataclass(frozen=True)
 class Program:
     """A whole document, with everything it includes, as one graph. The first source is the document itself.
 
     `limit` is how many times tasks may be done in a run (I24), None for no limit. `secrets` are the environment
-    variables that must be set when a run begins (I26).
+    variables that must be set when a run begins (I26). `artifact` is what a good run leaves as a file (I28).
     """
 
     name: str
@@ -175,6 +184,7 @@ class Program:
     limit: int | None = None
     secrets: tuple[str, ...] = ()
     jumps: tuple[Jump, ...] = ()
+    artifact: Artifact | None = None
     __pydantic_config__: ClassVar = STRICT
 
     def index(self) -> dict[str, Node]:

@@ -31,8 +31,9 @@ None stands for what the file and the place in it say.
 """
 
 UNWRITTEN: Mapping[str, frozenset[str]] = {
-    "Program": frozenset({"secrets", "jumps"}),
+    "Program": frozenset({"secrets", "jumps", "artifact"}),
     "Node": frozenset({"constants"}),
+    "Task": frozenset({"optional"}),
 }
 """What few programs have, by class: it is not written where there is none."""
 
@@ -47,9 +48,10 @@ def _adapter() -> TypeAdapter[Program]:
 def to_json(program: Program) -> str:
     """The JSON form: indented, keys in the order of the model, ending in a newline."""
     written = _adapter().dump_python(program, mode="json")
-    for name, parts in (("Program", [written]), ("Node", written["nodes"])):
+    tasks = [node["task"] for node in written["nodes"]]
+    for name, parts in (("Program", [written]), ("Node", written["nodes"]), ("Task", tasks)):
         for part in parts:
-            for key in UNWRITTEN[name]:
+            for key in UNWRITTEN[name].intersection(part):
                 if not part[key]:
                     del part[key]
     return shown_json(json.dumps(written, indent=2, ensure_ascii=False)) + "\n"

@@ -83,11 +83,15 @@ class Agent:
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """Call a tool of a connection; the arguments are a JSON object as a text (I13)."""
+    """Call a tool of a connection; the arguments are a JSON object as a text (I13).
+
+    An `optional` one fails at once where no command is named for the connection.
+    """
 
     connection: str
     tool: str
     arguments: Text
+    optional: bool = False
     kind: Literal["tool"] = "tool"
     __pydantic_config__: ClassVar = STRICT
 

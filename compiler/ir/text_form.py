@@ -42,6 +42,8 @@ def _lines(program: Program) -> Iterator[str]:
         yield f"limit {program.limit}"
     if program.secrets:
         yield f"secrets {', '.join(program.secrets)}"
+    if program.artifact is not None:
+        yield f"artifact {_quoted(program.artifact.slot)} type {_text(program.artifact.type)}"
     for register in program.registers:
         scope = f" in {register.scope}" if register.scope else ""
         yield f"register {_quoted(register.name)} = {register.initial}{scope}"
@@ -99,7 +101,7 @@ def _fields(part: Task | Reading) -> Iterator[str]:
             yield from _items(name, value)
         elif isinstance(value, Reading):
             yield from _fields(value)
-        elif name != "kind" and not isinstance(value, Text) and value not in ("", None):
+        elif name != "kind" and not isinstance(value, Text) and value not in ("", None, False):
             yield f"{name} {_quoted(value)}"
 
 

@@ -41,7 +41,7 @@ def verify(program: Program) -> None:
 def problems(program: Program) -> list[tuple[str, str]]:
     """Every invariant that a program breaks, with the id of the node that breaks it, "" for the whole program."""
     rules = (
-        *(_names, _variables, _groups, _references, _texts, _registers, _jumps, _inputs),
+        *(_names, _variables, _groups, _references, _texts, _registers, _jumps, _inputs, _artifact),
         *(_tasks, _commands, _words, _totality, _idle_cycles),
     )
     return [problem for rule in rules for problem in rule(program)]
@@ -228,6 +228,20 @@ def _inputs(program: Program) -> Problems:
         yield from (("", f"the input {declared.name}: {problem}") for _, problem in input_problems(declared))
     if program.limit is not None and program.limit < 1:
         yield "", "the limit is below 1"
+
+
+def _artifact(program: Program) -> Problems:
+    """What a run leaves as a file is a slot, and its type a text as others are (I28)."""
+    if program.artifact is None:
+        return
+    declared, kind = _declared(program), program.artifact.type
+    if program.artifact.slot not in declared["slot"]:
+        yield "", f"the artifact: the slot {program.artifact.slot} is not declared"
+    for reference in kind.references:
+        if reference.register not in declared["register"]:
+            yield "", f"the artifact: the register {reference.register} is not declared"
+    if _is_divided(kind) or any("\0" in part for part in kind.parts if isinstance(part, str)):
+        yield "", "the artifact: its type has an empty string, two beside each other, or a NUL character"
 
 
 # --- Tasks and outcomes ----------------------------------------------------------------------------------------------

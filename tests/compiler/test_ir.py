@@ -29,12 +29,12 @@ from compiler.ir.edges import (
     Test,
     Written,
 )
-from compiler.ir.program import Group, Input, Node, Program, Register, Slot, SourceFile
+from compiler.ir.program import Artifact, Group, Input, Node, Program, Register, Slot, SourceFile
 from compiler.ir.semantics import Machine, Outcome
 from compiler.ir.serialise import from_json, schema, to_json
-from compiler.ir.tasks import Ask, Branch, End, Shell, Task, Verdict
+from compiler.ir.tasks import Ask, Branch, End, Shell, Task, Tool, Verdict
 from compiler.ir.text_form import to_text_form
-from compiler.ir.texts import Text, text
+from compiler.ir.texts import Reference, Text, joined, text
 from compiler.ir.verify import InvalidProgramError, verify
 from compiler.passes.fold_effects import fold_effects
 from compiler.passes.remove_dead_registers import remove_dead_registers
@@ -271,3 +271,31 @@ def test_what_lies_between_is_closed_under_paths() -> None:
     assert graph.between(found, "ab", "d") == frozenset("abcde")
     assert graph.between(found, "b", "c") == frozenset("bc")
     assert graph.between(found, "f", "d") == frozenset("d"), "f does not lead to d"
+
+
+def test_an_optional_tool_and_an_artifact_are_written_only_where_they_are() -> None:
+    """I13, I28: what has neither is written as it always was."""
+    plain, optional = (Tool("library", "prompt", text("{}"), is_optional) for is_optional in (False, True))
+    edges = to("COMPLETE", Keep("s"))
+    without, using = (
+        replace(program(node("1", edges, task=task), DONE), slots=(Slot("s"),)) for task in (plain, optional)
+    )
+    using = replace(using, artifact=Artifact("s", joined([Reference("s", "{{s}}", "markdown")])))
+    for made in (without, using):
+        jsonschema.validate(json.loads(to_json(made)), schema())
+        assert from_json(to_json(made)) == made
+    assert not {"optional", "artifact"} & {
+        *json.loads(to_json(without)),
+        *json.loads(to_json(without))["nodes"][0]["task"],
+    }
+    told = to_text_form(using).splitlines()
+    assert 'artifact "s" type <"s" missing "markdown">' in told
+    assert "  optional true" in told
+    assert "optional" not in to_text_form(without)
+
+
+def test_a_counter_that_only_the_type_of_an_artifact_names_stays() -> None:
+    kept = replace(program(node("1", to("COMPLETE")), DONE, registers=(COUNTER,)), slots=(Slot("s"),))
+    artifact = Artifact("s", joined([Reference("r")]))
+    assert remove_dead_registers(replace(kept, artifact=artifact)).registers == (COUNTER,)
+    assert remove_dead_registers(kept).registers == ()

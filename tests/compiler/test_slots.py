@@ -13,7 +13,7 @@ from compiler.analyses.states import explore
 from compiler.ir.answers import of_agent, of_parallel, of_reply, of_tool, usual
 from compiler.ir.edges import Add, Clear, CounterTest, Edge, Effect, Keep, OutcomeTest, Set, SlotTest, Test
 from compiler.ir.patterns import pattern_problem
-from compiler.ir.program import Constant, Input, Program, Register, Settings, Slot, Variable
+from compiler.ir.program import Artifact, Constant, Input, Program, Register, Settings, Slot, Variable
 from compiler.ir.semantics import Machine, Outcome
 from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Reading, Shell, Task, Tool, alphabet
 from compiler.ir.texts import Reference, Text, joined, text
@@ -296,6 +296,9 @@ def with_variables(*names: str) -> Program:
         (unit(Agent("", Text(("a", "b")))), "two beside each other"),
         (unit(Ask("input", Text(("",)))), "an empty string"),
         (tool('{"a": NaN}'), "no JSON"),
+        (replace(unit(COMMAND), artifact=Artifact("r", text("json"))), "the artifact: the slot r is not declared"),
+        (replace(unit(COMMAND), artifact=Artifact("s", joined([Reference("gone")]))), "the register gone is not"),
+        (replace(unit(COMMAND), artifact=Artifact("s", Text(("a", "b")))), "two beside each other"),
     ],
 )
 def test_the_verifier_names_what_is_broken(broken: Program, problem: str) -> None:
@@ -309,6 +312,7 @@ def test_what_is_well_formed_passes() -> None:
     verify(with_variables("RDC_STEP_INSTANCE", "RDC_SUBSTEP_INSTANCE", "DRAFT_1"))
     verify(unit(Parallel((REVIEW, STRICTER), unanimous=("GOOD",))))
     verify(reading("GOOD", "DONE", validation="(GOOD|DONE)+", excused=("DONE",)))
+    verify(replace(unit(COMMAND), artifact=Artifact("s", joined([VALUE]))))
 
 
 def test_a_problem_names_its_node() -> None:

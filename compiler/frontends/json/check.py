@@ -155,6 +155,8 @@ def _place(program: Program, problem: str) -> KeyPath:
     for position, declared in enumerate(program.inputs):
         if problem.startswith(f"the input {declared.name}"):
             return ("inputs", str(position))
+    if problem.startswith("the artifact"):
+        return ("artifact",)
     return ("entry",) if problem.startswith("the entry") else ("limit",) if problem.startswith("the limit") else ()
 
 

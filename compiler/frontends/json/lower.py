@@ -145,6 +145,8 @@ class Reader:
             return self._read(wanted, value, path)
         if not isinstance(value, dict):
             return self._is_no("an object", value, path)
+        if len(shapes) == 1:  # a part that may be missing has no `kind`
+            return self._object(shapes[0], value, path)
         return self._tagged(shapes, value, path)
 
     def _tagged(self, shapes: list[Shape], value: dict[str, object], path: KeyPath) -> Any:  # noqa: ANN401

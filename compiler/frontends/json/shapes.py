@@ -7,7 +7,7 @@ from dataclasses import MISSING, Field, fields
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from compiler.ir.edges import Edge, Origin, Written
-from compiler.ir.program import Group, Input, Node, Program, Register, Settings, Slot, SourceFile, Variable
+from compiler.ir.program import Artifact, Group, Input, Node, Program, Register, Settings, Slot, SourceFile, Variable
 from compiler.ir.serialise import MAY_BE_MISSING
 from compiler.ir.tasks import Reading
 from compiler.ir.texts import Reference
@@ -29,6 +29,7 @@ _CALLED: Mapping[type, str] = {
     Origin: "an origin",
     Span: "a span",
     Variable: "a variable",
+    Artifact: "an artifact",
     Settings: "the settings",
     Reading: "a reading",
     Reference: "a reference",
