@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from compiler.frontends import json, rundown
+from compiler.frontends import json, playbook, rundown
 from compiler.frontends.format import Format
 from compiler.options import Option
 from compiler.source import Source
 
-FRONT_ENDS: dict[str, Format] = {form.name: form for form in (rundown.FORMAT, json.FORMAT)}
+FRONT_ENDS: dict[str, Format] = {form.name: form for form in (rundown.FORMAT, playbook.FORMAT, json.FORMAT)}
 
 
 def all_options() -> tuple[Option[Any], ...]:
