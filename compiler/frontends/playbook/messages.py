@@ -12,9 +12,13 @@ from compiler.frontends.playbook.syntax import Branch, Input
 from compiler.source import Source, Span
 
 
+LONGEST_NAME = 64
+"""In characters: what is longer is no misspelt name, and comparing it would take its time."""
+
+
 def close(word: str, known: Sequence[str]) -> str:
     """The words `; did you mean …?` if one of the known is near."""
-    found = get_close_matches(word, known, 1)
+    found = get_close_matches(word, known, 1) if len(word) <= LONGEST_NAME else []
     return f"; did you mean `{found[0]}`?" if found else ""
 
 

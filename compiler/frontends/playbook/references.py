@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterable, Iterator
 
 from compiler.diagnostic import Diagnostic
 from compiler.frontends.playbook.messages import close
@@ -11,6 +11,15 @@ from compiler.frontends.playbook.syntax import Condition, Playbook, Step, every_
 from compiler.source import Source, Span
 
 _USE = re.compile(r"\{\{(?P<before>\s*)(?P<name>\w+)(?P<after>\s*)(?P<hint>:[^{}]*)?\}\}")
+
+
+Names = set[str] | frozenset[str]
+
+MOST_HINTS = 20
+"""How often names are compared with a name that is unknown; a document full of them is wrong in another way."""
+
+MOST_NAMES = 1000
+"""With how many names it is compared."""
 
 
 def check_references(source: Source, playbook: Playbook) -> Iterator[Diagnostic]:
@@ -23,19 +32,22 @@ def check_references(source: Source, playbook: Playbook) -> Iterator[Diagnostic]
     for step in playbook.steps:
         yield from check.step(step, known)
         known |= _given(step)
-        after = set(known)
         for branch in step.branches:
             if branch.condition:
                 yield from check.condition(branch.condition, known)
-        for branch in step.branches:
-            inside = set(known)
-            for substep in branch.steps:
-                yield from check.step(substep, inside)
-                inside |= _given(substep)
-            after |= inside
-        known = after
+        yield from _branches(check, step, known)
+        known |= {name for branch in step.branches for substep in branch.steps for name in _given(substep)}
     if playbook.artifact:
         yield from check.uses(playbook.artifact.span, check.every)
+
+
+def _branches(check: _Check, step: Step, known: Names) -> Iterator[Diagnostic]:
+    """The sub-steps of each branch, which know what those before them in it have given."""
+    for branch in step.branches:
+        inside = set(known)
+        for substep in branch.steps:
+            yield from check.step(substep, inside)
+            inside |= _given(substep)
 
 
 def known_sources(playbook: Playbook) -> dict[str, str]:
@@ -60,24 +72,26 @@ class _Check:
         for step in every_step(playbook):
             for name in _given(step):
                 self.givers.setdefault(name, step)
-        self.every: Set[str] = self.givers.keys() | {declared.name for declared in playbook.inputs}
+        self.every = frozenset(self.givers) | {declared.name for declared in playbook.inputs}
+        self.hints = MOST_HINTS
 
-    def step(self, step: Step, known: Set[str]) -> Iterator[Diagnostic]:
+    def step(self, step: Step, known: Names) -> Iterator[Diagnostic]:
         """The placeholders of a step, without those of its branches. Its own reply is known to its text."""
         if step.elicit:
             yield from self.uses(step.elicit.span, known)
+        known = known | _replies(step) if step.elicit else known
         for directive in (step.prompt, step.tool):
             if directive:
-                yield from self.uses(directive.span, known | _replies(step))
-        yield from self.texts(step.lines, known | _replies(step))
+                yield from self.uses(directive.span, known)
+        yield from self.texts(step.lines, known)
 
-    def texts(self, numbers: Iterable[int], known: Set[str]) -> Iterator[Diagnostic]:
+    def texts(self, numbers: Iterable[int], known: Names) -> Iterator[Diagnostic]:
         """The placeholders in whole lines."""
         for number in numbers:
             if "{{" in self.source.lines[number - 1]:
                 yield from self.uses(self.source.line_span(number), known)
 
-    def uses(self, span: Span, known: Set[str]) -> Iterator[Diagnostic]:
+    def uses(self, span: Span, known: Names) -> Iterator[Diagnostic]:
         """The placeholders within one line."""
         line = self.source.lines[span.line - 1]
         for found in _USE.finditer(line, span.column - 1, span.end_column - 1):
@@ -91,7 +105,7 @@ class _Check:
                 problem = f"`{written}` stays as it is: {self._why(name)}"
                 yield self._unresolved(place, problem, self._remedy(name))
 
-    def condition(self, condition: Condition, known: Set[str]) -> Iterator[Diagnostic]:
+    def condition(self, condition: Condition, known: Names) -> Iterator[Diagnostic]:
         """A variable of a condition that is neither an input nor an earlier output (P14)."""
         name = condition.variable
         if name not in known:
@@ -107,7 +121,11 @@ class _Check:
         if name in self.givers:
             giver = self.givers[name]
             return f"`{name}` is only known after step {giver.label or giver.number}"
-        return f"there is no input and no @output of the name `{name}`{close(name, sorted(self.every))}"
+        return f"there is no input and no @output of the name `{name}`{self._close(name)}"
+
+    def _close(self, name: str) -> str:
+        self.hints -= 1
+        return close(name, sorted(self.every)[:MOST_NAMES]) if self.hints >= 0 else ""
 
     def _remedy(self, name: str) -> str:
         if name in self.givers:

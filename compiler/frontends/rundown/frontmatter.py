@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 from compiler.diagnostic import Diagnostic
+from compiler.frontends.frontmatter import Block, read_block
 from compiler.frontends.rundown.beyond.declarations import Declarations
 from compiler.frontends.rundown.commands import scenario_keys
 from compiler.frontends.rundown.options import INPUTS, OPTIONS, SECRETS, VALUES
 from compiler.options import Known, Level, Mistakes, Options, Place, Wrong, placed, places_within, read_options
 from compiler.scenarios import Scenario, read_scenarios
 from compiler.source import Source, Span, Spans, beneath
-
-FENCE = re.compile(r"---[ \t]*")
 
 
 class Frontmatter(NamedTuple):
@@ -31,49 +29,16 @@ class Frontmatter(NamedTuple):
     declared: Declarations = Declarations()
 
 
-class _Read(NamedTuple):
-    """A frontmatter that is YAML: its lines as one text, its values, and where each stands."""
-
-    source: Source
-    text: str
-    values: Mapping[str, Any]
-    spans: Spans
-
-    def as_written(self) -> Mapping[str, Any]:
-        """The values, with numbers, dates and truth values as they are written."""
-        from compiler.yaml_text import load_mapping  # noqa: PLC0415 (as above)
-
-        return load_mapping(self.text, first_line=2, as_written=True)[0]
-
-
 def read_frontmatter(source: Source) -> tuple[Frontmatter, list[Diagnostic]]:
     """The frontmatter at the first line of a source, empty if there is none, with what is wrong in it."""
-    lines = source.lines
-    if not FENCE.fullmatch(lines[0]):
-        return Frontmatter({}, Options(), 1), []
-    end = next((number for number, line in enumerate(lines[1:], 2) if FENCE.fullmatch(line)), None)
-    if end is None:
-        problem = "the frontmatter that begins here never ends"
-        return Frontmatter({}, Options(), 1), [
-            Diagnostic("RD011", source.path, source.line_span(1), problem, "close it with a line `---`")
-        ]
-    from compiler.yaml_text import UnreadableError, load_mapping  # noqa: PLC0415 (most documents have no frontmatter)
-
-    text = "\n".join(lines[1 : end - 1])
-    try:
-        values, spans = load_mapping(text, first_line=2)
-    except UnreadableError as error:
-        return Frontmatter({}, Options(), end + 1), [_broken(source, error.line, str(error))]
+    block, next_line, broken = read_block(source)
+    if block is None:
+        return Frontmatter({}, Options(), next_line), broken
+    values, spans = block.values, block.spans
     found = _metadata_problems(source, values, spans)
-    options, declared, problems = _options(_Read(source, text, values, spans))
-    scenarios, mistakes = _scenarios(_Read(source, text, values, spans), None if problems else declared)
-    return Frontmatter(values, options, end + 1, scenarios, declared), [*found, *problems, *mistakes]
-
-
-def _broken(source: Source, line: int, problem: str) -> Diagnostic:
-    text = f"the frontmatter is not valid YAML: {problem}"
-    remedy = "write `key: value` lines; quote values that hold `: ` or `#`"
-    return Diagnostic("RD010", source.path, source.line_span(line), text, remedy)
+    options, declared, problems = _options(block)
+    scenarios, mistakes = _scenarios(block, None if problems else declared)
+    return Frontmatter(values, options, next_line, scenarios, declared), [*found, *problems, *mistakes]
 
 
 def _metadata_problems(source: Source, values: Mapping[str, Any], spans: Spans) -> list[Diagnostic]:
@@ -96,7 +61,7 @@ UNITS = "units"
 """Settings of units: some are for the compiler, some go on to the targets as a table of that name (E3)."""
 
 
-def _options(read: _Read) -> tuple[Options, Declarations, list[Diagnostic]]:
+def _options(read: Block) -> tuple[Options, Declarations, list[Diagnostic]]:
     """The options for rdc and its targets, and what is declared, with what is wrong in them."""
     if "rdc" not in read.values:
         return Options(), Declarations(), []
@@ -125,7 +90,7 @@ def _options(read: _Read) -> tuple[Options, Declarations, list[Diagnostic]]:
     return Options(options.values, targets), replace(declared, units=units, for_targets=table), found
 
 
-def _with_texts(read: _Read, plain: Mapping[str, Any]) -> Mapping[str, Any]:
+def _with_texts(read: Block, plain: Mapping[str, Any]) -> Mapping[str, Any]:
     """The options, with those that want it as their author wrote them: a version 1.10 stays 1.10 (E1)."""
     wanted = {UNITS, *(option.name for option in OPTIONS if option.as_written)} & plain.keys()
     if not wanted:
@@ -134,7 +99,7 @@ def _with_texts(read: _Read, plain: Mapping[str, Any]) -> Mapping[str, Any]:
     return {key: written[key] if key in wanted else value for key, value in plain.items()}
 
 
-def _repeated(read: _Read, place: Place) -> Iterator[Diagnostic]:
+def _repeated(read: Block, place: Place) -> Iterator[Diagnostic]:
     """Names that are declared twice: YAML forgets the first, and a run would lack what was said there (E1 to E3)."""
     from compiler.yaml_text import repeated_keys  # noqa: PLC0415 (as above)
 
@@ -145,7 +110,7 @@ def _repeated(read: _Read, place: Place) -> Iterator[Diagnostic]:
             yield place._replace(span=span).finding(problem, "make one of the two, or give one another name")
 
 
-def _scenarios(read: _Read, declared: Declarations | None) -> tuple[tuple[Scenario, ...], list[Diagnostic]]:
+def _scenarios(read: Block, declared: Declarations | None) -> tuple[tuple[Scenario, ...], list[Diagnostic]]:
     """The scenarios, with what is wrong in their form (S1)."""
     if "scenarios" not in read.values:
         return (), []
@@ -156,7 +121,7 @@ def _scenarios(read: _Read, declared: Declarations | None) -> tuple[tuple[Scenar
     return scenarios, [Place("RD013", path, mistake.span).finding(mistake.text, remedy) for mistake in mistakes]
 
 
-def _with_inputs(read: _Read) -> object:
+def _with_inputs(read: Block) -> object:
     """The scenarios as plain values, with inputs as their author wrote them."""
     plain = read.values["scenarios"]
     if not isinstance(plain, Mapping) or not any(map(_has_inputs, plain.values())):

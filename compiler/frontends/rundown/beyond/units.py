@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from compiler.frontends.name_lists import name_mistakes, unknown_key
 from compiler.frontends.rundown.beyond.declarations import EVERY, UnitSettings
-from compiler.frontends.rundown.beyond.names import name_mistakes, unknown_key
 from compiler.frontends.rundown.beyond.texts import read_duration, text_problem
 from compiler.options import Mistakes, Place, Places, Table, Wrong
 from compiler.source import KeyPath

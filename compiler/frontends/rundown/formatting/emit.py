@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
+from compiler.frontends.frontmatter import FENCE
 from compiler.frontends.rundown.formatting.pieces import LISTED, Piece, Section
-from compiler.frontends.rundown.frontmatter import FENCE
 from compiler.source import Source
 
 LINE_END = re.compile(r"\r\n|\r|\n")

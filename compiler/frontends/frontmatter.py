@@ -1,0 +1,53 @@
+"""The YAML frontmatter at the top of a Markdown document, whatever its format (D3, P2)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from compiler.diagnostic import Diagnostic
+from compiler.source import Source, Spans
+
+FENCE = re.compile(r"---[ \t]*")
+
+
+class Block(NamedTuple):
+    """A frontmatter that is YAML: its lines as one text, its values, and where each stands."""
+
+    source: Source
+    text: str
+    values: Mapping[str, Any]
+    spans: Spans
+
+    def as_written(self) -> Mapping[str, Any]:
+        """The values, with numbers, dates and truth values as they are written."""
+        from compiler.yaml_text import load_mapping  # noqa: PLC0415 (most documents have no frontmatter)
+
+        return load_mapping(self.text, first_line=2, as_written=True)[0]
+
+
+def read_block(source: Source) -> tuple[Block | None, int, list[Diagnostic]]:
+    """The frontmatter of a source, if it can be read, the line on which the document goes on, and what is wrong."""
+    lines = source.lines
+    if not FENCE.fullmatch(lines[0]):
+        return None, 1, []
+    end = next((number for number, line in enumerate(lines[1:], 2) if FENCE.fullmatch(line)), None)
+    if end is None:
+        problem = "the frontmatter that begins here never ends"
+        remedy = "close it with a line `---`"
+        return None, 1, [Diagnostic("RD011", source.path, source.line_span(1), problem, remedy)]
+    from compiler.yaml_text import UnreadableError, load_mapping  # noqa: PLC0415 (as above)
+
+    text = "\n".join(lines[1 : end - 1])
+    try:
+        values, spans = load_mapping(text, first_line=2)
+    except UnreadableError as error:
+        return None, end + 1, [_broken(source, error.line, str(error))]
+    return Block(source, text, values, spans), end + 1, []
+
+
+def _broken(source: Source, line: int, problem: str) -> Diagnostic:
+    text = f"the frontmatter is not valid YAML: {problem}"
+    remedy = "write `key: value` lines; quote values that hold `: ` or `#`"
+    return Diagnostic("RD010", source.path, source.line_span(line), text, remedy)
