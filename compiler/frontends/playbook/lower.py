@@ -36,7 +36,7 @@ class Lowered(NamedTuple):
     written: tuple[Origin, ...]
 
 
-def lower(source: Source, playbook: Playbook, files: Mapping[str, Source]) -> Lowered:
+def lower(source: Source, playbook: Playbook, files: Mapping[str, Source], secrets: tuple[str, ...] = ()) -> Lowered:
     """The program of a playbook without errors; `files` are what its prompts refer to, by the path as written."""
     steps = arrange(playbook, {path: file.text.strip() for path, file in files.items()})
     units = every_unit(steps)
@@ -60,6 +60,7 @@ def lower(source: Source, playbook: Playbook, files: Mapping[str, Source]) -> Lo
         slots=tuple(map(Slot, slots)),
         inputs=inputs,
         artifact=artifact,
+        secrets=secrets,
     )
     markers = (arm.syntax for step in steps for arm in step.arms)
     spans = [(branch.condition or branch).span for branch in markers]

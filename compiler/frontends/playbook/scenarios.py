@@ -61,7 +61,7 @@ def _beside(source: Source, program: Program, project: Project) -> Found:
     file = located if isinstance(located, Refusal) else located.read()
     if isinstance(file, Refusal):
         problem = f"the scenarios in `{stem}{ENDING}` cannot be read: {file.problem}"
-        return Found((), [Diagnostic("RD744", source.path, None, problem, file.remedy)])
+        return Found((), [Diagnostic("RD743", source.path, None, problem, file.remedy)])
     from compiler.yaml_text import UnreadableError, load_mapping  # noqa: PLC0415 (most playbooks have no such file)
 
     try:
@@ -69,7 +69,7 @@ def _beside(source: Source, program: Program, project: Project) -> Found:
     except UnreadableError as error:
         problem = f"the scenarios are not valid YAML: {error}"
         remedy = "write a mapping of names to scenarios; quote texts that hold `: ` or `#`"
-        return Found((), [Diagnostic("RD744", file.path, file.line_span(error.line), problem, remedy)], file)
+        return Found((), [Diagnostic("RD743", file.path, file.line_span(error.line), problem, remedy)], file)
     return _read(file, content, {(): file.line_span(1), **spans}, program)._replace(file=file)
 
 
