@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from compiler.frontends.playbook.context import agent_prompt, prompt_slot
-from compiler.frontends.playbook.placeholders import arguments_with_references, with_references
+from compiler.frontends.playbook.placeholders import arguments_with_references, reply_slot, with_references
 from compiler.frontends.playbook.syntax import Elicit, PromptRef
 from compiler.frontends.playbook.units import Unit
 from compiler.ir.edges import Clear, Edge, Effect, Keep, Origin, OutcomeTest, SlotTest
@@ -101,19 +101,13 @@ def _elicit(unit: Unit, elicit: Elicit, after: str, scene: Scene) -> Iterator[No
         scene.text(elicit.question),
         options=tuple(map(scene.text, options)) if is_select else (),
     )
-    replied = [Keep(name) for name in reply_slots(unit)]
+    replied = Keep(reply_slot(unit.step))
     if not unit.calls_agent:
-        edges = (Edge((), (*replied, *_kept(unit)), after),)
+        edges = (Edge((), (replied, *_kept(unit)), after),)
         yield _node(unit, unit.id, task, edges, scene, elicit.span)
         return
     on = prompt_entry(unit) if unit.gets_prompt else unit.id
-    yield _node(unit, f"{unit.id}/elicit", task, (Edge((), tuple(replied), on),), scene, elicit.span)
-
-
-def reply_slots(unit: Unit) -> tuple[str, ...]:
-    """The slots of a reply: by the number of the step, and by the label of a sub-step."""
-    step = unit.step
-    return tuple(dict.fromkeys(f"__elicit_step_{name}" for name in (str(step.number), step.label) if name))
+    yield _node(unit, f"{unit.id}/elicit", task, (Edge((), (replied,), on),), scene, elicit.span)
 
 
 # --- Prompt references -----------------------------------------------------------------------------------------------
@@ -133,7 +127,9 @@ def _prompt(unit: Unit, prompt: PromptRef, after: str, scene: Scene) -> Iterator
         Edge((OutcomeTest(Verdict.PASS.value),), (Keep(prompt_slot(unit)),), unit.id),
         Edge((OutcomeTest(Verdict.FAIL.value),), (Clear(prompt_slot(unit)),), without),
     )
-    yield _node(unit, f"{unit.id}/prompt", Tool(connection, "prompt", arguments), edges, scene, prompt.span)
+    yield _node(
+        unit, f"{unit.id}/prompt", Tool(connection, "prompt", arguments, optional=True), edges, scene, prompt.span
+    )
 
 
 def variable_of(prompt: PromptRef) -> str:

@@ -173,4 +173,3 @@ def json_problem(text: str) -> str:
 
 def _no_constant(name: str) -> object:
     raise ValueError(f"{name} is not JSON")
-

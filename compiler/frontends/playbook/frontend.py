@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
+
 from compiler.analyses.flow import flow_warnings
+from compiler.diagnostic import Severity
 from compiler.frontends.base import Job, Result
 from compiler.frontends.name_lists import SECRETS
 from compiler.frontends.playbook.formatting import format_document
 from compiler.frontends.playbook.lines import recognises_lines
 from compiler.frontends.playbook.link import link
 from compiler.frontends.playbook.lower import lower
-from compiler.frontends.playbook.reading import read
+from compiler.frontends.playbook.reading import Read, read
 from compiler.frontends.playbook.report import report
+from compiler.frontends.playbook.scenarios import find_scenarios
+from compiler.frontends.playbook.syntax import Playbook
 from compiler.frontends.playbook.wording import WORDING
 from compiler.source import Source
 
@@ -25,20 +28,30 @@ def recognises(source: Source) -> bool:
 
 
 def compile_document(job: Job) -> Result:
-    """Parses, checks and lowers a playbook with the files that its prompts name."""
+    """Parses, checks, links and lowers a playbook, and reads its scenarios."""
     source = job.source
-    parsed, frontmatter, found = made = read(source)
-    facts = partial(report, parsed and parsed.playbook, found)
-    result = Result(None, found, {source.name: source}, frontmatter.options, facts=facts)
-    if parsed is None or made.errors:
-        return result
-    linked = link(source, parsed.playbook, job.project, must_exist=job.link)
-    sources = {item.name: item for item in (source, *linked.files.values())}
-    result = result._replace(diagnostics=(*found, *linked.diagnostics), sources=sources)
+    made = read(source)
+    playbook = made.parsed.playbook if made.parsed else None
+    facts = partial(report, playbook, made.found)
+    result = Result(None, made.found, {source.name: source}, made.frontmatter.options, facts=facts)
+    return result if playbook is None or made.errors else _compiled(job, made, playbook, result)
+
+
+def _compiled(job: Job, made: Read, playbook: Playbook, result: Result) -> Result:
+    """The result for a playbook that is right in itself."""
+    source, front = job.source, made.frontmatter
+    linked = link(source, playbook, job.project, must_exist=job.link)
+    found = [*result.diagnostics, *linked.diagnostics]
+    sources = {source.name: source, **{file.name: file for file in linked.files.values()}}
     if linked.diagnostics:
-        return result
-    lowered = lower(source, parsed.playbook, linked.files)
-    secrets = tuple(SECRETS.first(frontmatter.options.values) or ())
-    program = replace(lowered.program, secrets=secrets)
-    warnings = flow_warnings(program, lowered.written, sources, WORDING)
-    return result._replace(program=program, diagnostics=(*result.diagnostics, *warnings))
+        return result._replace(diagnostics=tuple(found), sources=sources)
+    lowered = lower(source, playbook, linked.files, tuple(SECRETS.first(front.options.values) or {}))
+    warnings = flow_warnings(lowered.program, lowered.written, sources, WORDING)
+    found += (item for item in warnings if item.code != "RD401")  # that its branch never runs is said already
+    scenarios = find_scenarios(source, front.scenarios, front.spans, lowered.program, job.project)
+    found += scenarios.diagnostics
+    if scenarios.file:
+        sources[scenarios.file.name] = scenarios.file
+    is_wrong = any(item.severity is Severity.ERROR for item in scenarios.diagnostics)
+    program = None if is_wrong else lowered.program
+    return result._replace(program=program, diagnostics=tuple(found), sources=sources, scenarios=scenarios.scenarios)

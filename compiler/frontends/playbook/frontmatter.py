@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import NamedTuple
 
 from compiler.diagnostic import Diagnostic
@@ -20,7 +21,7 @@ class Frontmatter(NamedTuple):
     options: Options
     next_line: int
     scenarios: object = None
-    spans: Spans = {}
+    spans: Spans = MappingProxyType({})
 
 
 def read_frontmatter(source: Source) -> tuple[Frontmatter, list[Diagnostic]]:

@@ -12,16 +12,17 @@ from compiler.frontends.playbook import syntax
 from compiler.frontends.playbook.branches import route
 from compiler.frontends.playbook.calls import (
     COMPLETE,
+    LAST_OUTPUT,
     STOP,
     Scene,
     entry_of,
     nodes_of,
-    reply_slots,
 )
+from compiler.frontends.playbook.placeholders import names_of
 from compiler.frontends.playbook.syntax import Playbook
 from compiler.frontends.playbook.units import Arranged, Unit, arrange, every_unit
 from compiler.ir.edges import Clear, Edge, Keep, Origin, SlotTest
-from compiler.ir.program import Group, Input, Node, Program, Slot, SourceFile, texts_of
+from compiler.ir.program import Artifact, Group, Input, Node, Program, Slot, SourceFile, texts_of
 from compiler.ir.tasks import End
 from compiler.ir.texts import Text, text
 from compiler.ir.wellformed import input_problems
@@ -35,17 +36,18 @@ class Lowered(NamedTuple):
     written: tuple[Origin, ...]
 
 
-def lower(source: Source, playbook: Playbook, files: Mapping[str, Source]) -> Lowered:
+def lower(source: Source, playbook: Playbook, files: Mapping[str, Source], secrets: tuple[str, ...] = ()) -> Lowered:
     """The program of a playbook without errors; `files` are what its prompts refer to, by the path as written."""
     steps = arrange(playbook, {path: file.text.strip() for path, file in files.items()})
     units = every_unit(steps)
-    scene = Scene(source.name, playbook.system, names_of(playbook, units))
+    scene = Scene(source.name, playbook.system, names_of(playbook))
     inputs = tuple(map(_input, playbook.inputs))
     nodes = [*_nodes(steps, units, scene), *_ends(scene, playbook)]
     reached = {edge.target for node in nodes for edge in node.edges} | {_start(steps[0])}
     nodes = [node for node in nodes if node.id != STOP or node.id in reached]
     named = [unit.output.name for unit in units if unit.output]
-    slots = tuple(dict.fromkeys((*(item.name for item in inputs), *named, *_read(nodes))))
+    artifact = Artifact(LAST_OUTPUT, scene.text(playbook.artifact.type)) if playbook.artifact else None
+    slots = tuple(dict.fromkeys((*(item.name for item in inputs), *named, *_read(nodes), *_read_by(artifact))))
     name = safe_name(PurePosixPath(source.name).name.removesuffix(".md").removesuffix(".playbook"), "playbook")
     others = sorted({file.name: file for file in files.values()}.items())
     program = Program(
@@ -57,19 +59,12 @@ def lower(source: Source, playbook: Playbook, files: Mapping[str, Source]) -> Lo
         groups=tuple(_groups(steps, scene)),
         slots=tuple(map(Slot, slots)),
         inputs=inputs,
+        artifact=artifact,
+        secrets=secrets,
     )
     markers = (arm.syntax for step in steps for arm in step.arms)
     spans = [(branch.condition or branch).span for branch in markers]
     return Lowered(program, tuple(map(scene.at, spans)))
-
-
-def names_of(playbook: Playbook, units: Iterable[Unit]) -> frozenset[str]:
-    """The names that placeholders and conditions can have: inputs, named outputs and replies (P9)."""
-    names = {item.name for item in playbook.inputs}
-    for unit in units:
-        names.update((unit.output.name,) if unit.output else ())
-        names.update(reply_slots(unit) if unit.asks else ())
-    return frozenset(names)
 
 
 # --- Nodes -----------------------------------------------------------------------------------------------------------
@@ -127,6 +122,13 @@ def _read(nodes: Iterable[Node]) -> Iterator[str]:
     for node in nodes:
         yield from (item.register for written in texts_of(node) for item in written.references)
         yield from (test.slot for edge in node.edges for test in edge.guard if isinstance(test, SlotTest))
+
+
+def _read_by(artifact: Artifact | None) -> Iterator[str]:
+    """The slots that the file is made of which a run leaves."""
+    if artifact is not None:
+        yield artifact.slot
+        yield from (item.register for item in artifact.type.references)
 
 
 def _trimmed(node: Node, slots: Collection[str]) -> Node:

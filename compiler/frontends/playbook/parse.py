@@ -94,5 +94,3 @@ class _Feeder:
         end = Line("ENDIF", self._opened.number, self._opened.number)
         self._hand_over(end)
         self._opened, self._nested = None, 0
-
-

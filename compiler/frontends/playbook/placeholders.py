@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Collection, Iterator
 
+from compiler.frontends.playbook.syntax import Playbook, Step, every_step
 from compiler.ir.texts import Part, Reference, Text, joined
 
 PLACEHOLDER = re.compile(r"\{\{([A-Za-z_][A-Za-z0-9_]*)(?::([^{}]*))?\}\}")
@@ -32,10 +33,18 @@ def _parts(written: str, names: Collection[str]) -> Iterator[Part]:
     yield written[end:]
 
 
-def unresolved(written: str, names: Collection[str]) -> list[str]:
-    """The placeholders of a text that nothing can ever resolve, as they are written."""
-    found = PLACEHOLDER.finditer(written)
-    return [item[0] for item in found if item[1] not in names and ":" not in (item[2] or "")]
+def names_of(playbook: Playbook) -> frozenset[str]:
+    """The names that placeholders can have: inputs, named outputs and replies (P9)."""
+    names = {item.name for item in playbook.inputs}
+    for step in every_step(playbook):
+        names |= {step.output.name} if step.output else set()
+        names |= {reply_slot(step)} if step.elicit else set()
+    return frozenset(names)
+
+
+def reply_slot(step: Step) -> str:
+    """The slot of a reply, by the number of the step."""
+    return f"__elicit_step_{step.number}"
 
 
 def arguments_with_references(written: str, names: Collection[str]) -> Text:

@@ -82,18 +82,17 @@ def _branch(step: Step, place: int, branch: Branch, sources: dict[str, str]) -> 
         "value": condition.value,
         "source": sources.get(condition.variable, "input"),
     }
-    named = [item for item in branch.steps if item.label]
-    steps = [_step(item, sources) for item in named] or [_unnamed(step, place, branch.steps[0], sources)]
-    return {"condition": said, "steps": [item for item in steps if item is not None]}
+    named = [_step(item, sources) for item in branch.steps if item.label]
+    return {"condition": said, "steps": named or _unnamed(step, place, branch.steps[0], sources)}
 
 
-def _unnamed(step: Step, place: int, only: Step, sources: dict[str, str]) -> dict[str, object] | None:
-    """The step of a branch without sub-steps has the label that a sub-step would have there; None if it is empty."""
+def _unnamed(step: Step, place: int, only: Step, sources: dict[str, str]) -> list[dict[str, object]]:
+    """The step of a branch without sub-steps has the label that a sub-step would have there; nothing if it is empty."""
     if not (only.content or only.elicit or only.prompt or only.tool or only.output):
-        return None
+        return []
     letter = chr(ord("a") + place) if place < 26 else ""
     named = {"label": f"{step.number}{letter}", "title": f"Branch {letter}".strip(), "line": only.span.line + 1}
-    return {**_step(only, sources), **named}
+    return [{**_step(only, sources), **named}]
 
 
 def _elicit(elicit: Elicit) -> dict[str, object]:

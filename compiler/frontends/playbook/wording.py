@@ -5,11 +5,14 @@ from __future__ import annotations
 from compiler.analyses.flow import Wording
 
 WORDING = Wording(
-    unreachable=("step {} is unreachable", "correct the condition of its branch, or remove it"),
-    no_way_out=("a run that reaches step {} can never end", "this is a defect of rdc; please report it"),
-    never_completes=("no run of this playbook can complete", "this is a defect of rdc; please report it"),
+    unreachable=("step {} is unreachable", "correct the condition of the branch that it stands in, or remove it"),
+    no_way_out=("a run that reaches step {} can never end", "this is a mistake of rdc: please report it"),
+    never_completes=(
+        "no run of this playbook can complete",
+        "let a step follow that does not depend on a missing value",
+    ),
     never_fires=(
-        "this branch never runs: no value that its variable can have here leads to it",
-        "correct the name or the text that it is compared with, or remove the branch",
+        "this branch never runs: a branch before it always does, or the input can have no such value",
+        "correct the condition, or remove the branch",
     ),
 )

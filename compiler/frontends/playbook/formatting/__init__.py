@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 from compiler.frontends.base import Formatted, Job
 from compiler.frontends.frontmatter import FENCE
 from compiler.frontends.playbook.formatting.layout import layout
-from compiler.frontends.playbook.formatting.numbering import Numbering, keep_numbers, new_numbers
+from compiler.frontends.playbook.formatting.numbering import keep_numbers, new_numbers
 from compiler.frontends.playbook.formatting.proof import same_meaning
 from compiler.frontends.playbook.reading import Read, read
 from compiler.frontends.playbook.scenarios import ENDING

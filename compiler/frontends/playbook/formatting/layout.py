@@ -67,16 +67,15 @@ class _Layout:
 
     def _step(self, tree: LarkTree) -> Iterator[Chunk]:
         """A step: where text stands below branches too, the blank lines around them are a part of its content."""
-        heading = tree.children[0]
-        yield [self.spell(heading.value)]
+        yield [self.spell(lines_of(tree)[0])]
         runs: list[list[Line]] = [[]]
         blocks: list[LarkTree] = []
         for part in tree.children[1:]:
-            if isinstance(part, Tree):
+            if isinstance(part, Token):
+                runs[-1].append(part.value)
+            else:
                 blocks.append(part)
                 runs.append([])
-            else:
-                runs[-1].append(part.value)
         if not any(self._has_text(run) for run in runs[1:]):
             yield from self._own(runs[0])
             for block, below in zip(blocks, runs[1:], strict=True):

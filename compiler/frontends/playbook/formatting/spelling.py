@@ -37,10 +37,8 @@ class Spelling:
             case "TYPE":
                 kind = line.get("type")
                 return f"type: {kind if '{{' in kind else kind.lower()}"
-            case "IF" | "ELIF":
-                return f'```{line.kind.lower()} {line.get("name")} {line.get("operator")} "{_value(line)}"```'
-            case "ELSE" | "ENDIF":
-                return f"```{line.kind.lower()}```"
+            case "IF" | "ELIF" | "ELSE" | "ENDIF":
+                return _marker(line)
             case _:
                 return self._inner(line, written.strip())
 
@@ -63,9 +61,15 @@ class Spelling:
                 return f"@tool({', '.join(part for part in parts if part)})" if all(parts[:2]) else written
 
 
-def _value(line: Line) -> str:
-    """The text of a condition with its blanks, which count."""
-    return line.found["value"] if line.found else ""
+def _marker(line: Line) -> str:
+    """A marker; blanks in the text of its condition count."""
+    word, found = line.kind.lower(), line.found
+    has_condition = found is not None and "value" in found.re.groupindex
+    return (
+        f'```{word} {found["name"]} {found["operator"]} "{found["value"]}"```'
+        if found and has_condition
+        else f"```{word}```"
+    )
 
 
 def _arguments(more: str) -> list[str] | None:

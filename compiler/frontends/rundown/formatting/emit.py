@@ -11,7 +11,6 @@ from compiler.frontends.frontmatter import FENCE
 from compiler.frontends.rundown.formatting.pieces import LISTED, Piece, Section
 from compiler.source import LINE_END, Source
 
-
 SEPARATOR = "<!-- -->"
 """Keeps apart a list and an indented block below it, which Markdown would take as part of its last item."""
 
