@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import random
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from compiler.diagnostic import Severity
 from compiler.driver import Compilation, Formatting, Settings, compile_file, format_opened, open_file
 from compiler.frontends.playbook.reading import read
-from compiler.ir.program import Program
+from compiler.ir.verify import verify
+from compiler.passes import optimise
 from compiler.source import Source
-from tests.compiler.test_any_text import check, mutated
+from tests.compiler.test_any_text import check_findings, mutated
 from tests.conformance.test_playbook import playbook
-from tests.rdc.cli_support import call
-
-ToPython = Callable[[Program], str]
 
 # What playbooks are made of, whole and broken, and what trips those who count lines and columns.
 FRAGMENTS = (
@@ -52,10 +50,15 @@ def made(data: bytes) -> tuple[Compilation, Formatting]:
         return compile_file(str(path)), format_opened(open_file(str(path)), Settings())
 
 
-def examine(data: bytes, to_python: ToPython) -> None:
+def examine(data: bytes) -> None:
     """What must hold of every playbook."""
     compilation, formatting = made(data)
-    check(compilation, to_python)
+    has_errors = any(found.severity is Severity.ERROR for found in compilation.diagnostics)
+    assert has_errors == (compilation.program is None)
+    check_findings(compilation.diagnostics, compilation.sources)
+    if compilation.program:
+        verify(compilation.program)
+        verify(optimise(compilation.program))
     assert not formatting.result.defect
     if compilation.facts:
         compilation.facts()
@@ -71,25 +74,25 @@ def examine(data: bytes, to_python: ToPython) -> None:
     assert [item.code for item in read(after).found if item.code not in kept] == codes
 
 
-@settings(max_examples=400, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=250, suppress_health_check=[HealthCheck.too_slow])
 @given(text=_playbooks)
 @example(text="\ufeff---\r\nname: x\r\n---\r\n# A\r\n\r\n## STEP 1: A\r\n\r\nx\r\n")
 @example(text="# A\n## STEP 1: A\n---\nx\n---\n")
 @example(text="\n---\na: b\n---\n# A\n## STEP 1: A\n")
-def test_any_text(text: str, to_python: ToPython) -> None:
-    examine(text.encode("utf-8", "surrogatepass"), to_python)
+def test_any_text(text: str) -> None:
+    examine(text.encode("utf-8", "surrogatepass"))
 
 
-@settings(max_examples=100)
+@settings(max_examples=60)
 @given(data=st.binary() | st.tuples(_texts, st.binary(max_size=4)).map(lambda both: both[0].encode() + both[1]))
-def test_any_bytes(data: bytes, to_python: ToPython) -> None:
-    examine(data, to_python)
+def test_any_bytes(data: bytes) -> None:
+    examine(data)
 
 
 @pytest.mark.parametrize("block", range(4))
-def test_random_playbooks_with_mistakes(block: int, to_python: ToPython) -> None:
+def test_random_playbooks_with_mistakes(block: int) -> None:
     for seed in range(block, 100, 4):
         text, moves = playbook(seed), random.Random(seed)
-        examine(text.encode(), to_python)
+        examine(text.encode())
         for _ in range(2):
-            examine(mutated(text, moves, FRAGMENTS).encode(), to_python)
+            examine(mutated(text, moves, FRAGMENTS).encode())
