@@ -83,7 +83,7 @@ def patterns() -> dict[str, re.Pattern[str]]:
     return {
         terminal.name: re.compile(terminal.pattern.value, sum(flags[flag] for flag in terminal.pattern.flags))
         for terminal in grammar().terminals
-        if terminal.pattern is not None
+        if terminal.name != "TEXT"
     }
 
 
@@ -120,7 +120,7 @@ class _Scanner:
             if line is None and inside:
                 start = text.lstrip()
                 kinds = inside.get(start[:1])
-                line = kinds and self._inner(number, text, start, kinds)
+                line = self._inner(number, text, start, kinds) if kinds else None
             if line:
                 self._text(run, number - 1)
                 self.found.append(line)

@@ -11,7 +11,6 @@ from compiler.frontends.playbook.lines import Line
 from compiler.frontends.playbook.syntax import Branch, Input
 from compiler.source import Source, Span
 
-
 LONGEST_NAME = 64
 """In characters: what is longer is no misspelt name, and comparing it would take its time."""
 

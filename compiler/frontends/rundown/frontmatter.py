@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 
 from compiler.diagnostic import Diagnostic
 from compiler.frontends.frontmatter import Block, read_block
+from compiler.frontends.name_lists import SECRETS
 from compiler.frontends.rundown.beyond.declarations import Declarations
 from compiler.frontends.rundown.commands import scenario_keys
-from compiler.frontends.rundown.options import INPUTS, OPTIONS, SECRETS, VALUES
+from compiler.frontends.rundown.options import INPUTS, OPTIONS, VALUES
 from compiler.options import Known, Level, Mistakes, Options, Place, Wrong, placed, places_within, read_options
 from compiler.scenarios import Scenario, read_scenarios
 from compiler.source import Source, Span, Spans, beneath

@@ -9,9 +9,7 @@ from typing import NamedTuple
 
 from compiler.frontends.frontmatter import FENCE
 from compiler.frontends.rundown.formatting.pieces import LISTED, Piece, Section
-from compiler.source import Source
-
-LINE_END = re.compile(r"\r\n|\r|\n")
+from compiler.source import LINE_END, Source
 
 SEPARATOR = "<!-- -->"
 """Keeps apart a list and an indented block below it, which Markdown would take as part of its last item."""
