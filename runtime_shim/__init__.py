@@ -11,6 +11,8 @@ from typing import Any, Optional
 
 CALLS = "shell agent tool parallel"
 SPEAKS = "agent tool parallel"
+MORE = f"{SPEAKS} artifact"  # programs that do more than runbooks
+MOCKED = "operator+agent operator+tool operator+parallel"
 ASKED = ("ask", "confirm", "input", "select", "gate")
 REPLIES = "confirm input select gate agent tool parallel"
 BY_AGENT = "operator+ask"  # prompts that an agent may answer
@@ -57,13 +59,26 @@ MODULES: tuple[tuple[str, str], ...] = (
     ("exchange", f"{SPEAKS} {BY_AGENT}"),
     ("search", "agent parallel"),
     ("conversing", f"{SPEAKS} {BY_AGENT}"),
+    ("durations", MORE),
+    ("agreed", MORE),
+    ("tally", SPEAKS),
+    ("trying", SPEAKS),
     ("speaking", SPEAKS),
     ("pairs", SPEAKS),
+    ("recipes", "agent parallel"),
     ("agents", "agent parallel"),
     ("agent", "agent"),
     ("prompted", f"agent+ask parallel+ask {BY_AGENT}"),
     ("tool", "tool"),
     ("parallel", "parallel"),
+    ("produced", MORE),
+    ("suffixes", "artifact"),
+    ("artifact", "artifact"),
+    ("breaks", MORE),
+    ("expiring", MORE),
+    ("plain_yaml", MOCKED),
+    ("mocks", MOCKED),
+    ("mocked", MOCKED),
     ("prompting", "operator"),
     ("signing", "operator"),
     ("moving", "operator"),

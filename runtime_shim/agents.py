@@ -1,16 +1,22 @@
 """Agents: which command answers for a type of agent, and how its answer is read (I11, I12)."""
 
 import os
+import types
 from functools import cached_property
 from typing import Optional
 
 from runtime_shim.cli import OPTIONS
+from runtime_shim.conversing import Calls
+from runtime_shim.durations import number_of, seconds_of
+from runtime_shim.exchange import Answered
 from runtime_shim.pairs import pairs, read_pairs
 from runtime_shim.program import Table
 from runtime_shim.reading import AGENT_SECONDS
+from runtime_shim.recipes import called, is_recipe
 from runtime_shim.search import searched_word
 from runtime_shim.session import Session
 from runtime_shim.speaking import Speaking
+from runtime_shim.tally import AGENT
 
 
 class Commanded(Speaking):
@@ -24,6 +30,17 @@ class Commanded(Speaking):
         self._agent = getattr(session.options, "agent", None)
         self._common = self._agent or os.environ.get("RDC_AGENT") or None
         self._given = pairs("--agent-for", getattr(session.options, "agent_for", []))
+        self._read_limits(session.options)
+
+    def _read_limits(self, options: types.SimpleNamespace) -> None:
+        retries, seconds, self._model = (
+            getattr(options, f"agent_{name}", None) or "" for name in ("retries", "timeout", "model")
+        )
+        self.retries = number_of("--agent-retries", retries, 0) if retries else 0
+        self._seconds = seconds_of("--agent-timeout", seconds) if seconds else 0
+        commands = [self._common or "", *self._given.values()]
+        if self._model and not any(map(is_recipe, commands)):
+            called(next(filter(None, commands), ""), self._model)
 
     @cached_property
     def _listed(self) -> dict[str, str]:
@@ -33,7 +50,16 @@ class Commanded(Speaking):
 
     def command_of(self, kind: str) -> Optional[str]:
         """Return the command of a type of agent."""
-        return self._given.get(kind) or self._listed.get(kind) or self._common
+        found = self._given.get(kind) or self._listed.get(kind) or self._common
+        return found and called(found, self._model if is_recipe(found) else "")
+
+    def call(self, unit: Table, calls: Calls) -> list[Answered]:
+        """Call agents, with the time limit of the operator if there is one."""
+        return super().call({**unit, "timeout": self._seconds} if self._seconds else unit, calls)
+
+    def key(self, name: str, _what: Table) -> str:
+        """Return what a call of an agent is counted as."""
+        return f"{AGENT}{name}"
 
     def variables(self, name: str, what: Table) -> dict[str, str]:
         """Add the type of the agent."""
@@ -47,4 +73,7 @@ class Commanded(Speaking):
 OPTIONS += [
     ("run resume", "--agent", "COMMAND", "answers prompts: a text on standard input, its answer on standard output"),
     ("run resume", "--agent-for", "TYPE=COMMAND...", "the same for one type of agent"),
+    ("run resume", "--agent-model", "MODEL", "the model of an agent that is called by name"),
+    ("run resume", "--agent-timeout", "TIME", "how long a call may take (default: 30m)"),
+    ("run resume", "--agent-retries", "NUMBER", "how often a call that fails is made again (default: 0)"),
 ]

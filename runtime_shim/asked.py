@@ -7,7 +7,8 @@ from runtime_shim.late import load
 from runtime_shim.state import FORMATS, KEPT
 
 LATER = ("answer", "goto", "history")
-WITH = ("--agent", "--agent-for", "--tool")  # what printed commands to go on repeat
+WITH: tuple[str, ...] = ("--agent", "--agent-for", "--tool")  # what printed commands to go on repeat
+WITH += ("--agent-model", "--agent-timeout", "--agent-retries")  # for: agent tool parallel
 
 
 def load_for(words: Sequence[str]) -> None:

@@ -59,6 +59,8 @@ def history(session: Subcommands) -> int:
         for folder in (f"{path}.{kept}" for kept in KEPT):
             if os.path.isdir(folder) and not os.path.islink(folder):
                 shutil.rmtree(folder)
+            if os.path.isfile(folder):  # for: artifact
+                os.unlink(folder)
         os.unlink(path)
     return session.display.say([f"{len(gone)} of {len(runs)} archived runs were deleted."])
 

@@ -5,6 +5,7 @@ from typing import Optional
 from runtime_shim.agents import Commanded
 from runtime_shim.conversing import answer_of
 from runtime_shim.display import clean
+from runtime_shim.exchange import Answered
 from runtime_shim.program import RefusedError, Table
 from runtime_shim.reading import cleaned, joined_answer, joined_word
 from runtime_shim.replies import typed
@@ -55,6 +56,12 @@ class Parallels(Commanded):
                 said[index] = cleaned(answer.reply)
                 self._note(index, said[index], answers=answers.digest, line=answer.line)
         return said
+
+    def settled(self, name: str, answered: Answered) -> None:
+        """Keep the answer of one entry while others are called again."""
+        node = self.session.state.node
+        names = entry_names(node, self.session.program["units"][node])
+        self._note(names.index(name), answer_of(answered))
 
     def _note(self, index: int, answer: Optional[str], **more: object) -> None:
         self.session.record({"kind": "entry", "entry": index, "answer": answer, **more})

@@ -51,6 +51,8 @@ def _is_plain(record: Table) -> bool:
 
 def _next(session: Session, unit: Table, facts: Table) -> list[str]:
     """Return the commands that make sense now."""
+    if facts.get("expired"):  # for: agent tool parallel artifact
+        return [session.call("run")]
     word, adopt = facts["state"], [] if facts["same_program"] else ["--adopt"]
     if word == "running":
         return []

@@ -92,6 +92,7 @@ RECORDS: list[Callable[["Session", Record], Record]] = []  # what they make of w
 EVENTS: list[Callable[["Session", str, Record], None]] = []  # what they do where something happens
 REPEATS: list[Callable[[types.SimpleNamespace, str], tuple[str, ...]]] = []  # the words that go on with a run
 MASKS: list[Callable[[str], str]] = []  # what they take out of a text that is kept or sent
+ENDS: list[Callable[["Session"], None]] = []  # what they do where a run has ended
 TELLS: list[Callable[[Done, str], Done]] = []  # what they make of an outcome that has a text
 
 
@@ -270,6 +271,8 @@ class Session:
             return self._leave("waiting", EXIT_WAITING, *reason.args)
         except Interrupted:
             return self._leave("interrupted", EXIT_INTERRUPTED, f"to go on: {self.call('resume')}")
+        for look in ENDS:
+            look(self)
         self.emit("run_finished", result=state.condition, message=state.message)
         if done := self._done:
             self.display.line(f"{done} unit{'s' * (done > 1)} run in {duration(time.monotonic() - self._began)}")

@@ -11,7 +11,8 @@ from runtime_shim.program import RefusedError, Table
 from runtime_shim.session import REPEATS
 from runtime_shim.state import ENDED, OURS, State, Store, replay
 
-REPEATED = ("--agent", "--agent-for", "--tool", "--logs", "--log-limit", "--notify")
+REPEATED: tuple[str, ...] = ("--agent", "--agent-for", "--tool", "--logs", "--log-limit", "--notify")
+REPEATED += ("--agent-model", "--agent-timeout", "--agent-retries", "--mock")  # for: agent tool parallel
 
 
 def choose_place(program: Table, options: types.SimpleNamespace) -> None:

@@ -1,14 +1,14 @@
 """Units that give a text to a process and take its answer, or to a person where there is no process to call (I11)."""
 
 from runtime_shim.ask import Asking
-from runtime_shim.conversing import Conversing
 from runtime_shim.display import clean
 from runtime_shim.program import Table
 from runtime_shim.replies import typed
 from runtime_shim.session import Done, Waiting
+from runtime_shim.trying import Trying
 
 
-class Speaking(Asking, Conversing):
+class Speaking(Asking, Trying):
     """Does units that are answered by what they call, or by a person."""
 
     recovers = True

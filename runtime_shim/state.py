@@ -5,7 +5,7 @@ import fcntl
 import os
 import time
 from contextlib import suppress
-from typing import Optional
+from typing import Callable, Optional
 
 from runtime_shim.journal import Record, at_once, encode, read_journal, sync_directory
 from runtime_shim.leftover import is_alive
@@ -75,6 +75,9 @@ def replay(records: list[Record], path: object) -> State:
     return state
 
 
+READS: list[Callable[[Optional[State]], None]] = []  # what modules make of a state that was read
+
+
 class Store:
     """A state directory, by the name that the operator knows: nothing is opened here after a chdir."""
 
@@ -90,7 +93,10 @@ class Store:
         """Read the state without changing anything."""
         records, self._size, self._missing = read_journal(self.path)
         self._count = len(records)
-        return replay(records, self.path) if records else None
+        state = replay(records, self.path) if records else None
+        for look in READS:
+            look(state)
+        return state
 
     def involves(self, name: object) -> bool:
         """Tell whether a file is the directory, lies in it, or is a folder above it."""

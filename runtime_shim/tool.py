@@ -1,6 +1,7 @@
 """Units that call a tool of a connection (I13)."""
 
 import json
+from typing import Optional
 
 from runtime_shim.cli import OPTIONS
 from runtime_shim.conversing import answer_of
@@ -18,6 +19,7 @@ class Tools(Speaking):
     keys = ("tool", "arguments")
     noun = "tool"
     seconds = TOOL_SECONDS
+    needs_words = False
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)
@@ -30,12 +32,22 @@ class Tools(Speaking):
         done = self.from_file(name)
         if done is not None:
             return done
-        command = self._commands.get(unit["connection"])
+        command = self.command_of(unit["connection"])
+        if command is None and unit.get("optional"):
+            return told(Done("fail", f"no command is named: {self.option(unit)}"), "")
         if command is None:
             return self.by_hand(name, request)
         (answered,) = self.converse(unit, [(name, unit, command, request)])
         result = answer_of(answered)
         return told(Done("fail" if result is None else "pass", answered.trouble), result or "")
+
+    def command_of(self, connection: str) -> Optional[str]:
+        """Return the command of a connection."""
+        return self._commands.get(connection)
+
+    def key(self, _name: str, what: Table) -> str:
+        """Return what a call of a tool is counted as."""
+        return f"tool {what['connection']}/{what['tool']}"
 
     def given(self, _name: str, reply: str, how: str) -> Done:
         """Take a result that a person gives."""

@@ -32,7 +32,7 @@ class PythonBackend(Backend[PythonOptions]):
     suffix: ClassVar[str] = ".py"
     executable: ClassVar[bool] = True
     options = PythonOptions
-    features: ClassVar[frozenset[Feature]] = frozenset(Feature) - {Feature.OPTIONAL_TOOLS, Feature.ARTIFACTS}
+    features: ClassVar[frozenset[Feature]] = frozenset(Feature)
 
     def render(self, program: Program, options: PythonOptions) -> Emission:
         """The source text of the file, and the runtime beside it if that is shared."""

@@ -90,6 +90,7 @@ class _Writer:
             "inputs": table.get("inputs"),
             "values": table.get("values"),
             "jumps": table.get("jumps"),
+            "artifact": table.get("artifact"),
         }
         return self._call(
             "about",

@@ -46,12 +46,22 @@ def table(program: Program) -> Table:
         "registers": counters | {slot.name: slot.initial for slot in program.slots},
         **given(
             secrets=list(program.secrets),
+            artifact=_artifact(program, slots),
             jumps=jumps(program, resets),
             scopes={scope: [register.name for register in members.get(scope, ())] for scope in sorted(resets)},
             groups={name: _group(group, slots) for name, group in groups.items()},
         ),
         "units": {node.id: _unit(node, groups, slots) for node in program.nodes},
     }
+
+
+def _artifact(program: Program, slots: Container[str]) -> Table:
+    """What a run leaves as a file (I28)."""
+    if program.artifact is None:
+        return {}
+    marks = Marks((program.artifact.type,))
+    found = {"slot": program.artifact.slot, "type": marks.text(program.artifact.type)}
+    return found | _placeholders(marks, slots)
 
 
 def _input(declared: Input) -> Table:

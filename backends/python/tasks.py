@@ -23,8 +23,14 @@ def task_table(task: Task, original: Task) -> dict[str, Any]:
             return _ask(task, list(words))
         case Agent():
             return {"task": "agent"} | _agent(task) | given(words=kept)
-        case Tool(connection, tool, arguments):
-            return {"task": "tool", "connection": connection, "tool": tool, "arguments": str(arguments)}
+        case Tool(connection, tool, arguments, optional=is_optional):
+            called: dict[str, Any] = {
+                "task": "tool",
+                "connection": connection,
+                "tool": tool,
+                "arguments": str(arguments),
+            }
+            return called | given(optional=is_optional)
         case Parallel(entries, check, unanimous=unanimous):
             called = {"task": "parallel", "entries": [_agent(entry) for entry in entries], "check": check}
             return called | {"failing": list(task.failing_words), "unanimous": list(unanimous)} | given(words=kept)

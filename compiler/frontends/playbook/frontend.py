@@ -43,7 +43,7 @@ def _compiled(job: Job, made: Read, playbook: Playbook, result: Result) -> Resul
     linked = link(source, playbook, job.project, must_exist=job.link)
     found = [*result.diagnostics, *linked.diagnostics]
     sources = {source.name: source, **{file.name: file for file in linked.files.values()}}
-    if linked.diagnostics:
+    if any(item.severity is Severity.ERROR for item in linked.diagnostics):
         return result._replace(diagnostics=tuple(found), sources=sources)
     lowered = lower(source, playbook, linked.files, tuple(SECRETS.first(front.options.values) or {}))
     warnings = flow_warnings(lowered.program, lowered.written, sources, WORDING)

@@ -1,0 +1,56 @@
+"""Breakpoints: a run waits after a unit, or after a step with all that is in it, until it is resumed."""
+
+import re
+import types
+from typing import Any
+
+from runtime_shim.agreed import AGREES, agreed
+from runtime_shim.cli import CHECKS, OPTIONS
+from runtime_shim.display import one_line
+from runtime_shim.journal import Record
+from runtime_shim.program import RefusedError, Table
+from runtime_shim.session import PASSES, PERFORMERS, RECORDS, Session, Waiting
+from runtime_shim.state import ENDED
+from runtime_shim.walk import Move
+
+
+def is_in(name: str, place: str) -> bool:
+    """Tell whether a unit has a name, or stands in the step that has it: `2/elicit` and `2a` stand in `2`."""
+    return re.fullmatch(rf"{re.escape(place)}([a-z]?(/.*)?|\.[0-9]+.*)", name) is not None
+
+
+def check_breaks(program: Table, options: types.SimpleNamespace) -> None:
+    """Refuse a breakpoint that no run can come to."""
+    doing = [name for name, unit in program["units"].items() if unit["task"] in PERFORMERS]
+    for place in getattr(options, "break", None) or ():
+        if not any(is_in(name, place) for name in doing):
+            raise RefusedError(f"--break {one_line(place)!a}: there is no such unit; `steps` lists the units")
+
+
+def stop_behind(session: Session, record: Record) -> Record:
+    """Have the run wait where it leaves a place with a breakpoint."""
+    if record.get("kind") != "done" or record["condition"] in ENDED:
+        return record
+    places = agreed(session.state).get("breaks", ())
+    is_left = any(is_in(record["unit"], place) and not is_in(record["next"], place) for place in places)
+    is_exact = record["unit"] in places
+    return {**record, "condition": "waiting", "paused": True} if is_left or is_exact else record
+
+
+def wait(session: Session, _move: Move) -> None:
+    """Wait, once that is recorded."""
+    if session.options.command in ("run", "resume") and session.state.finished[-1].get("paused"):
+        raise Waiting(f"to go on: {session.call('resume')}")
+
+
+def breaks_of(options: types.SimpleNamespace, before: Any) -> Any:  # noqa: ANN401 (names, or nothing)
+    """Return all breakpoints of a run, if this call names any."""
+    given = getattr(options, "break", None)
+    return [*dict.fromkeys([*(before or ()), *given])] if given else None
+
+
+CHECKS.append(check_breaks)
+RECORDS.append(stop_behind)
+PASSES.append(wait)
+AGREES["breaks"] = breaks_of
+OPTIONS.append(("run resume", "--break", "UNIT...", "wait after this unit; `resume` goes on"))

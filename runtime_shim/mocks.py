@@ -1,0 +1,65 @@
+"""Files of mocks: what agents and tools answer in a rehearsal, by unit and by tool, in order."""
+
+import json
+from typing import Any, NamedTuple, Optional
+
+from runtime_shim.display import one_line
+from runtime_shim.files import read_text
+from runtime_shim.plain_yaml import PlainError, read_plain
+from runtime_shim.program import RefusedError
+
+KINDS = ("agents", "tools", "executors")
+
+
+class Reply(NamedTuple):
+    """What is answered, or why that fails, "" if it does not."""
+
+    text: str
+    trouble: str = ""
+
+
+Mocks = dict[str, dict[str, list[Reply]]]
+
+
+def read_mocks(path: str) -> Mocks:
+    """Read a file of mocks, in YAML or JSON."""
+    text = read_text(path)
+    try:
+        found = json.loads(text) if text.lstrip().startswith("{") else read_plain(text)
+    except PlainError as error:
+        raise RefusedError(f"{path}:{error}") from None
+    except (ValueError, RecursionError) as error:
+        raise RefusedError(f"{path}: not JSON: {error}") from None
+    known = ", ".join(f"`{kind}`" for kind in KINDS)
+    if not isinstance(found, dict) or not set(found) <= set(KINDS):
+        raise RefusedError(f"{path}: a file of mocks has the keys {known}, and no others")
+    return {kind: _by_name(path, kind, found.get(kind) or {}) for kind in KINDS}
+
+
+def _by_name(path: str, kind: str, found: Any) -> dict[str, list[Reply]]:  # noqa: ANN401 (any value of a file)
+    if not isinstance(found, dict):
+        raise RefusedError(f"{path}: `{kind}` has a list of answers for each name")
+    return {
+        name: [_reply(f"{path}: {kind}: {name}", reply) for reply in _listed(replies)]
+        for name, replies in found.items()
+    }
+
+
+def _listed(replies: Any) -> list[Any]:  # noqa: ANN401
+    return replies if isinstance(replies, list) else [replies]
+
+
+def _reply(place: str, found: Any) -> Reply:  # noqa: ANN401
+    if isinstance(found, dict) and set(found) == {"fail"}:
+        return Reply("", one_line(_reply(place, found["fail"]).text) or "as the mock says")
+    if isinstance(found, str):
+        return Reply(found)
+    if isinstance(found, (bool, int, float)):
+        return Reply(json.dumps(found))
+    raise RefusedError(f"{place}: expected a text, or {{fail: why}}")
+
+
+def reply_to(mocks: Mocks, kind: str, name: str, number: int) -> Optional[Reply]:
+    """Return the answer to a call, by its number from 0; None where there is none."""
+    replies = mocks[kind].get(name, [])
+    return replies[number] if number < len(replies) else None
