@@ -74,7 +74,7 @@ def examine(data: bytes) -> None:
     assert [item.code for item in read(after).found if item.code not in kept] == codes
 
 
-@settings(max_examples=250, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=500, suppress_health_check=[HealthCheck.too_slow])
 @given(text=_playbooks)
 @example(text="\ufeff---\r\nname: x\r\n---\r\n# A\r\n\r\n## STEP 1: A\r\n\r\nx\r\n")
 @example(text="# A\n## STEP 1: A\n---\nx\n---\n")

@@ -208,15 +208,15 @@ def test_the_whole_tree_has_its_places() -> None:
     first, second = made.steps
     assert (first.number, first.label, first.title, first.span) == (1, "1", "One", Span(13, 1, 13, 15))
     assert (first.content, first.content_line, first.lines) == ("Above\n\nBelow", 15, (15, 17, 18))
-    assert first.prompt == PromptRef("file", "a/b.md", Span(16, 1, 16, 22), "file:a/b.md")
+    assert first.prompt == PromptRef("file", "a/b.md", Span(16, 1, 16, 21), "file:a/b.md")
     yes, other = first.branches
-    assert yes.condition == Condition("kind", "==", "a ", Span(19, 8, 19, 20))
-    assert (yes.span, yes.steps[0].span) == (Span(19, 3, 19, 23), Span(20, 1, 20, 17))
+    assert yes.condition == Condition("kind", "==", "a ", Span(19, 9, 19, 21))
+    assert (yes.span, yes.steps[0].span) == (Span(19, 3, 19, 24), Span(20, 1, 20, 17))
     assert (yes.steps[0].label, yes.steps[0].number, yes.steps[0].content) == ("1a", 1, "x")
     assert yes.steps[0].output == Output("y", "", (), "", Span(22, 1, 22, 11))
     assert (other.condition, other.steps[0].label, other.steps[0].span) == (None, "", Span(23, 1, 23, 11))
-    assert other.steps[0].elicit == Elicit("input", "q", (), Span(24, 1, 24, 19))
-    assert second.tool == ToolCall("My conn", "t", '{"a": 1, "b": 2}', Span(27, 1, 27, 39))
+    assert other.steps[0].elicit == Elicit("input", "q", (), Span(24, 1, 24, 20))
+    assert second.tool == ToolCall("My conn", "t", '{"a": 1, "b": 2}', Span(27, 1, 27, 38))
     assert made.artifact == Artifact("json", Span(29, 7, 29, 11))
 
 
