@@ -23,7 +23,7 @@ TYPES: dict[str, InputType] = {
 }
 """The words for the types of inputs, in small letters; every other word is a string (P8)."""
 
-_QUOTED = re.compile(r'(?P<key>\w+:\s*)?"(?P<text>[^"]*)"')
+_QUOTED = re.compile(r'(?P<key>\b\w+:\s*)?"(?P<text>[^"]*)"')
 _VARIABLE = re.compile(r"\{\{(\w+)\}\}")
 
 
