@@ -45,9 +45,10 @@ class Line(NamedTuple):
     @property
     def span(self) -> Span:
         """The whole line, blanks at its ends left out."""
-        return self.within(0)
+        end = len(self.found[0].rstrip()) if self.found else 0
+        return Span(self.number, self.column, self.last, self.column + end)
 
-    def within(self, group: int | str) -> Span:
+    def within(self, group: str) -> Span:
         """The place of a group of the pattern."""
         if self.found is None or self.found.start(group) < 0:
             return Span(self.number, self.column, self.last, self.column)

@@ -24,8 +24,7 @@ class Spelling:
         written = self.source.lines[line.number - 1]
         match line.kind:
             case "STEP":
-                title = line.get("title")
-                return f"## STEP {self.numbering.label(line)}: {title}" if title else written
+                return f"## STEP {self.numbering.label(line)}: {line.get('title') or ' '}"  # a blank is a title too
             case "SUBSTEP":
                 return f"### STEP {self.numbering.label(line)}: {line.get('title')}"
             case "TITLE":
