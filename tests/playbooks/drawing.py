@@ -64,6 +64,9 @@ class Drawing:
     def _some(self, some: Sequence[Some], least: int, most: int) -> list[Some]:
         return self._random.sample(some, self._number(least, most))
 
+    def _one(self, some: tuple[str | Name, ...]) -> str | Name:
+        return self._pick(some)
+
     # --- Texts --------------------------------------------------------------------------------------------------------
 
     def _name(self) -> Name:
@@ -81,7 +84,7 @@ class Drawing:
 
     def _line(self) -> Row:
         """A line that can stand in double quotes."""
-        return tuple(self._pick((self._pick(QUOTED), " ", "plain", self._name())) for _ in range(self._number(1, 3)))
+        return tuple(self._one((self._pick(QUOTED), " ", "plain", self._name())) for _ in range(self._number(1, 3)))
 
     # --- Parts --------------------------------------------------------------------------------------------------------
 
@@ -148,7 +151,7 @@ class Drawing:
         return Tool(self._pick(("conn", "other")), self._pick(("read", "get_it")), arguments)
 
     def _argument(self) -> Row:
-        return tuple(self._pick((self._pick(NASTY), "plain", self._name())) for _ in range(self._number(1, 2)))
+        return tuple(self._one((self._pick(NASTY), "plain", self._name())) for _ in range(self._number(1, 2)))
 
     def _branches(self, label: str) -> tuple[Branch, ...]:
         found: list[Branch] = []

@@ -21,7 +21,7 @@ class Name:
 
     def __str__(self) -> str:
         """As it stands in the document."""
-        return "{{" + ":".join(filter(lambda part: part is not None, (self.name, self.type, self.default))) + "}}"
+        return "{{" + ":".join(part for part in (self.name, self.type, self.default) if part is not None) + "}}"
 
 
 Row = tuple[str | Name, ...]

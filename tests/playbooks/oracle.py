@@ -157,7 +157,7 @@ class _Run:
         """What an agent or tool answers; where that is nothing, and the step needs it, the run has failed (P18)."""
         answer = answer_of(self.told.replies.get(unit, ANYTHING), may_be_empty=may_be_empty)
         word = "fail" if answer is None else "pass"
-        self.visits.append(Visit(unit, 1, (Call(unit, 1, given, callee=callee),), None, word, answer or "", {}, None))
+        self.visits.append(Visit(unit, 1, (Call(unit, 1, given, callee=callee),), None, word, answer or "", {}, {}))
         if answer is None and is_needed:
             raise StoppedError("")
         return answer
@@ -174,7 +174,7 @@ class _Run:
             place_of = options.index(options[int(reply or 0) % len(options)])
             reply, word = options[place_of], row(elicit.options[place_of])
         question = Question(self.fill(elicit.question), str(reply), None, options)
-        self.visits.append(Visit(unit, 1, (), question, word, str(reply), {}, None))
+        self.visits.append(Visit(unit, 1, (), question, word, str(reply), {}, {}))
         return str(reply)
 
     # --- Branches (P14) -----------------------------------------------------------------------------------------------

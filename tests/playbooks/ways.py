@@ -21,7 +21,8 @@ from tests.programs.ways import semantics as by_semantics
 
 __all__ = ["NAMES", "missing", "try_way"]
 
-NAME = "case.playbook.md"
+NAME = "program.playbook.md"
+"""The ways of programs look for its state under this name."""
 
 
 def compiled(told: Told) -> Program:
@@ -66,6 +67,6 @@ def try_way(name: str, told: Told) -> bool:
 def _check_artifact(told: Told, taken: Taken, folder: Path) -> None:
     """The last output is in the file that the playbook leaves (P22)."""
     if told.book.artifact and taken.walk.end and taken.walk.end[0] == "COMPLETE":
-        found = [path for path in (folder / ".rdc" / "program").glob("case.*") if path.is_file()]
+        found = [path for path in (folder / ".rdc" / "program").glob("program.*") if path.is_file()]
         texts = [path.read_bytes().decode("utf-8", "surrogateescape").rstrip("\n") for path in found]
         same("the artifact", texts, [] if taken.last is None else [taken.last.rstrip("\n")])

@@ -90,7 +90,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Visit:
-    """One time that a task is done: the registers before it (None if not known), what it sent, and its outcome."""
+    """One time that a task is done: the registers before it (none where they are not known), what it sent, and its outcome."""
 
     unit: str
     attempt: int
@@ -99,7 +99,7 @@ class Visit:
     word: str
     text: str
     values: Mapping[str, str]
-    before: Mapping[str, int | str | None] | None
+    before: Mapping[str, int | str | None]
 
 
 @dataclass(frozen=True)

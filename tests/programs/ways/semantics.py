@@ -34,7 +34,7 @@ def _compare(case: Case, walk: Walk, program: Program, name: str) -> None:
         same(f"the end of the {name} before {visit.unit}", machine.end(state), None)
         node = machine.nodes[state.node]
         same(f"the unit of the {name}", (node.id, machine.attempt(state)), (visit.unit, visit.attempt))
-        if name == "program" and visit.before is not None:
+        if name == "program" and visit.before:
             same(f"the registers before {visit.unit}", held(state), visit.before)
         number = numbers.get(node.id, 0)
         numbers[node.id] = number + 1
