@@ -21,18 +21,28 @@ from tests.conformance.test_playbook import playbook
 
 # What playbooks are made of, whole and broken, and what trips those who count lines and columns.
 FRAGMENTS = (
-    *("# Title", "#  ", "#", "## STEP 1: One", "## STEP 2:  Two ", "##  STEP 07: x", "## STEP 1:   ", f"## STEP {9**40}: x"),
-    *("## step 1: x", "## SYSTEM", "## system prompt", "## INPUTS", "## Artifacts", "## OUTPUT", "## Notes", "##", "##  "),
-    *("### STEP 1a: Sub", "### STEP 2b: {{a}}", "### STEP 1aa: x", "### Other", "- `a` (text)", "- `b` (enum: x, , y): z"),
+    *("# Title", "#  ", "#", "## STEP 1: One"),
+    *("## STEP 2:  Two ", "##  STEP 07: x", "## STEP 1:   ", f"## STEP {9**40}: x"),
+    *("## step 1: x", "## SYSTEM", "## system prompt", "## INPUTS"),
+    *("## Artifacts", "## OUTPUT", "## Notes", "##", "##  "),
+    *("### STEP 1a: Sub", "### STEP 2b: {{a}}", "### STEP 1aa: x"),
+    *("### Other", "- `a` (text)", "- `b` (enum: x, , y): z"),
     *("- `a` (number: ten)", "- `c` ( )", "- c (text)", "* x", "-", "type: json", "type: {{a}}", "Type: {{ a", "type:"),
-    *("@output(a)", '@output( b : enum , "x","y" , extract: "f" )', "@output(a b)", "@output(", "@output()", "@x(y)", "@"),
-    *('@elicit(input, "q {{a}}")', '@elicit(SELECT, "q", "x",\'no\', "y")', "@elicit(confirm)", "@elicit(odd)", "@elicit(select)"),
+    *("@output(a)", '@output( b : enum , "x","y" , extract: "f" )', "@output(a b)"),
+    *("@output(", "@output()", "@x(y)", "@"),
+    *('@elicit(input, "q {{a}}")', '@elicit(SELECT, "q", "x",\'no\', "y")'),
+    *("@elicit(confirm)", "@elicit(odd)", "@elicit(select)"),
     *("@prompt(file:a.md)", "@prompt(file:../a.md)", "@prompt(file:/etc/passwd)", "@prompt({{a}})", "@prompt(mcp:s/n)"),
-    *("@prompt(x:y)", "@prompt( )", '@tool(c, t, {"x": "{{a}}"})', "@tool(c, t)", "@tool(c)", "@tool(,,)", "@tool(c, t, [)"),
-    *('```if a == "x"```', ' ```if  b!="" ``` ', '```elif a != "y"```', "```else```", "```endif```", "```if a```", "```", "~~~"),
-    *("{{a}}", "{{b:text:dflt}}", "{{ a }}", "{{1}}", "{{__elicit_step_1}}", "{{", "}}", "text", "  indented", "| a | b |"),
-    *("---", "---\nrdc: {secrets: [A]}\n---", "---\n[\n---", "---\nscenarios: {x: {result: STOP}}\n---", "---\na: &a [*a]\n---"),
-    *("", " ", "\t", "\r", "\r\n", "\v", "\f", "\x1c", "\x85", "\u2028", "\u202e", "\ufeff", "é", "🚀", "\ud7ff", "\\", "\0"),
+    *("@prompt(x:y)", "@prompt( )", '@tool(c, t, {"x": "{{a}}"})'),
+    *("@tool(c, t)", "@tool(c)", "@tool(,,)", "@tool(c, t, [)"),
+    *('```if a == "x"```', ' ```if  b!="" ``` ', '```elif a != "y"```', "```else```"),
+    *("```endif```", "```if a```", "```", "~~~"),
+    *("{{a}}", "{{b:text:dflt}}", "{{ a }}", "{{1}}", "{{__elicit_step_1}}"),
+    *("{{", "}}", "text", "  indented", "| a | b |"),
+    *("---", "---\nrdc: {secrets: [A]}\n---"),
+    *("---\n[\n---", "---\nscenarios: {x: {result: STOP}}\n---", "---\na: &a [*a]\n---"),
+    *("", " ", "\t", "\r", "\r\n", "\v", "\f", "\x1c"),
+    *("\x85", "\u2028", "\u202e", "\ufeff", "é", "🚀", "\ud7ff", "\\", "\0"),
 )  # fmt: skip
 
 _fragments = st.lists(st.sampled_from(FRAGMENTS) | st.text(max_size=8), max_size=30)

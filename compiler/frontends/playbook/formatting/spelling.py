@@ -57,7 +57,7 @@ class Spelling:
                 return f"@prompt({line.get('reference')})"
             case _:
                 parts = (line.get("connection"), line.get("tool"), line.get("arguments"))
-                return f"@tool({', '.join(part for part in parts if part)})" if all(parts[:2]) else written
+                return f"@tool({', '.join(part for part in parts if part)})"
 
 
 def _marker(line: Line) -> str:
