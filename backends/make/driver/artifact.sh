@@ -1,5 +1,5 @@
 # --- Module: the file that a run leaves when it is complete -----------------------------------------------------------
-# Its slot and its name, under which it is archived with the run; then the parts of its type: texts, and what slots hold.
+# Its slot, and its name, under which it is archived; then the parts of its type: texts, and what slots hold.
 artifact() {
   rdc_artifact=$1 rdc_artifact_name=$2 rdc_kinds=0
   for rdc_word in md json mmd html js ts txt; do rdc_folders="$rdc_folders $2.$rdc_word"; done
