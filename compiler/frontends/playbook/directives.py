@@ -38,11 +38,6 @@ def keyword(text: str, name: str) -> str:
     return found[-1] if found else ""
 
 
-def keywords(text: str) -> list[str]:
-    """The keywords before texts in double quotes."""
-    return [item["key"].rstrip().removesuffix(":") for item in _QUOTED.finditer(text) if item["key"]]
-
-
 def read_input(line: Line) -> Input:
     """An input of INPUTS. A default that is empty is none (P7, P8)."""
     written, colon, value = line.get("type").partition(":")
@@ -57,7 +52,8 @@ def read_input(line: Line) -> Input:
 def read_output(line: Line) -> Output:
     """`@output(name: type, "option", extract:"field")` (P10)."""
     more = line.get("more")
-    return Output(line.get("name"), line.get("type"), quoted(more), keyword(more, "extract"), line.span)
+    options, extract = (quoted(more), keyword(more, "extract")) if more else ((), "")
+    return Output(line.get("name"), line.get("type"), options, extract, line.span)
 
 
 def read_elicit(line: Line) -> Elicit | None:
