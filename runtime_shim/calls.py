@@ -132,6 +132,9 @@ def call_tool(driver: str, left: str, call: Table, values: Mapping[str, Optional
         arguments += in_json(part["missing"] if value is None else part["before"] + value + part["after"])
     given = f'{{"tool": {json.dumps(call["tool"])}, "arguments": {arguments}}}\n'.encode("utf-8", "replace")
     command = command_for("tool", call["connection"])
+    if not command and call.get("optional"):
+        Display(sys.stderr).line(f"    no command is named: TOOLS=FILE with a line {call['connection']}=COMMAND")
+        return "fail", ""
     (result,) = converse(driver, left, call["timeout"], [(call["tool"], command, given, {})])
     return ("fail", "") if result is None else ("pass", result)
 

@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import Any, Optional
 
 KEY = re.compile(r"""("(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^\s\[\]{},"'#&*!|>%@`-][^#]*?|-[^\s#][^#]*?):(?:[ \t]+(.*)|)""")
-BLOCK = re.compile(r"[|>]([+-]?)[ \t]*(?:#.*)?")
+BLOCK = re.compile(r"\|([+-]?)[ \t]*(?:#.*)?")
 COMMENT = re.compile(r"\s#.*")
 DEEPEST = 20
 
@@ -64,7 +64,7 @@ def _value(lines: Source, least: int, depth: int) -> Any:  # noqa: ANN401
     if KEY.fullmatch(said):
         return _keys(lines, indent, depth)
     lines.at += 1
-    return _text_of(lines, said, indent)
+    return _text_of(lines, said, max(least - 1, 0))
 
 
 def _list(lines: Source, indent: int, depth: int) -> list[Any]:
@@ -108,7 +108,7 @@ def _text_of(lines: Source, said: str, indent: int) -> Any:  # noqa: ANN401
     """Read a text, whose first line was read, or a list or keys in brackets."""
     block = BLOCK.fullmatch(said)
     if block:
-        return _block(lines, said[0] == ">", block[1], indent)
+        return _block(lines, block[1], indent)
     if said[0] in "[{":
         return _Flow(lines, said).whole()
     return _plain(lines, said)
@@ -125,36 +125,35 @@ def _plain(lines: Source, said: str) -> str:
         with suppress(ValueError):  # what JSON reads, YAML reads alike
             if double:
                 return str(json.loads(double[1]))
-    elif said[0] not in "&*!%@`|>[]{}," and not re.search(r":\s|:$", COMMENT.sub("", said)):
+    elif not re.match(r"[&*!%@`|>\[\]{},]|[?:-](\s|$)", said) and not re.search(r":\s|:$", COMMENT.sub("", said)):
         return COMMENT.sub("", said).rstrip()
     lines.at -= 1
     raise lines.wrong("expected a text: put quotes around it, or write it as a block after `|`")
 
 
-def _block(lines: Source, is_folded: bool, ends: str, indent: int) -> str:
+def _block(lines: Source, ends: str, indent: int) -> str:
     """Read the lines of a text that are indented further."""
     found: list[str] = []
     while lines.at < len(lines.lines):
         line = lines.lines[lines.at]
-        if line.strip() and len(line) - len(line.lstrip(" ")) <= indent:
+        if line.strip(" ") and len(line) - len(line.lstrip(" ")) <= indent:
             break
         found.append(line)
         lines.at += 1
-    depth = min((len(line) - len(line.lstrip(" ")) for line in found if line.strip()), default=0)
+    widths = [len(line) - len(line.lstrip(" ")) for line in found if line.strip(" ")]
+    depth = min(widths, default=max(map(len, found), default=0))
     text = "\n".join(line[depth:] for line in found)
+    text += "" if lines.at == len(lines.lines) else "\n"  # the last line of a file may have no end
     body = text.rstrip("\n")
-    if is_folded:
-        body = re.sub(r"(?<=\S)\n(?=\S)", " ", body)
-        body = re.sub(r"\n\n", "\n", body)
     if ends == "+":
-        return body + text[len(text.rstrip("\n")) :] + "\n"
-    return body if ends == "-" or not body else f"{body}\n"
+        return text
+    return body if ends == "-" or not body else text[: len(body) + 1]
 
 
 class _Flow:
     """A list or keys in brackets, on one line."""
 
-    WORD = re.compile(r"""\s*("(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^\[\]{},:"'\s](?:[^\[\]{},:]|:(?=\S))*|[\[\]{},:])""")
+    WORD = re.compile(r"""\s*("(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^\[\]{},:"'\s?](?:[^\[\]{},:]|:(?=\S))*|[\[\]{},:])""")
 
     def __init__(self, lines: Source, said: str) -> None:
         self._lines = lines

@@ -20,7 +20,7 @@ class MakeBackend(Backend[MakeOptions]):
     summary: ClassVar[str] = "a Makefile for GNU make 3.81 and a POSIX shell, resumable"
     suffix: ClassVar[str] = ".mk"
     options = MakeOptions
-    features: ClassVar[frozenset[Feature]] = frozenset(Feature) - {Feature.OPTIONAL_TOOLS, Feature.ARTIFACTS}
+    features: ClassVar[frozenset[Feature]] = frozenset(Feature)
 
     def render(self, program: Program, options: MakeOptions) -> Emission:
         """The text of the Makefile."""

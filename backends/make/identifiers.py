@@ -37,6 +37,11 @@ def key(name: str) -> str:
     return re.sub("[.-]", "_", name)
 
 
+def file_name(program: Program) -> str:
+    """The name of a program as files of the driver have it."""
+    return re.sub(r"[^A-Za-z0-9._-]", "-", program.name)
+
+
 @dataclass(frozen=True)
 class Identifiers:
     """The names of nodes, registers, scopes, and of the words of outcomes that somebody wrote."""

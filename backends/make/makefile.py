@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from backends.base import MARK
 from backends.make.blocks import define
+from backends.make.identifiers import file_name
 from backends.make.inputs import CONTROLS, variable
 from backends.make.operator import VERBS as OF_OPERATOR
 from backends.make.operator import Operator
@@ -47,7 +47,7 @@ def makefile(program: Program, options: MakeOptions) -> str:
     modules = list(needs.modules(units))
     asks = "asks" in modules
     verbs = [verb for verb in VERBS if verb != "answer" or asks]
-    state = f"{options.state_dir.rstrip('/') or '/'}/{re.sub(r'[^A-Za-z0-9._-]', '-', program.name)}.make"
+    state = f"{options.state_dir.rstrip('/') or '/'}/{file_name(program)}.make"
     return render(
         "makefile.mk.jinja",
         p=prefix,
@@ -89,8 +89,9 @@ def _written(units: Units, node: Node, rules: list[Rule], prefix: str) -> Writte
 
 def _takes(program: Program) -> str:
     """The names of what make is given, and what the driver is given it as."""
-    names = [*CONTROLS, *(declared.name for declared in program.inputs)]
-    variables = [*CONTROLS, *(variable(number) for number, _ in enumerate(program.inputs, 1))]
+    controls = [*CONTROLS, *(["OUT"] if program.artifact else [])]
+    names = [*controls, *(declared.name for declared in program.inputs)]
+    variables = [*controls, *(variable(number) for number, _ in enumerate(program.inputs, 1))]
     return " ".join(f"{name}:{as_what}" for name, as_what in zip(names, variables, strict=True))
 
 

@@ -83,6 +83,7 @@ class Needs:
             "calls": self._has_calls,
             "times": self.has_times,
             "secrets": bool(self.program.secrets),
+            "artifact": self.program.artifact is not None,
         }
         yield from (module for module, is_wanted in wanted_if.items() if is_wanted)
 

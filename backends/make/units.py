@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import assert_never
 
 from backends.make.blocks import Words, define
-from backends.make.identifiers import Identifiers
+from backends.make.identifiers import Identifiers, file_name
 from backends.make.inputs import input_rows
 from backends.make.keeping import Kept, kept_always, without
 from backends.make.shared import Shared, shared
@@ -21,7 +21,7 @@ from backends.marks import NO_MARKS, Marks
 from backends.remarks import remarks
 from backends.shell.calls import call_of
 from compiler.ir.edges import value_names
-from compiler.ir.program import Node, Program, texts_of
+from compiler.ir.program import Artifact, Node, Program, texts_of
 from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Tool, alphabet, no_answer
 from compiler.ir.texts import Reference, Text, joined
 from compiler.ir.variables import INSTANCES
@@ -241,6 +241,19 @@ class Units:
             yield f"limit {self.program.limit}"
         if self.program.secrets:
             yield f"secrets {' '.join(self.program.secrets)}"
+        if self.program.artifact is not None:
+            yield from self._artifact(self.program.artifact)
+
+    def _artifact(self, artifact: Artifact) -> Iterator[str]:
+        """What a run leaves as a file, and the parts of its type (I28)."""
+        quoted, registers = self.words.quoted, self.names.registers
+        yield f"artifact {registers[artifact.slot]} {quoted(file_name(self.program))}"
+        for part in artifact.type.parts:
+            if isinstance(part, str):
+                yield f"kind_text {quoted(part)}"
+            else:
+                texts = " ".join(map(quoted, (part.missing, part.before, part.after)))
+                yield f"kind_of {registers[part.register]} {texts}"
 
 
 def needs_texts(program: Program) -> bool:

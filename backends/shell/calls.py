@@ -38,6 +38,7 @@ def call_of(node: Node, registers: Mapping[str, str], tokens: Mapping[str, str])
     call: dict[str, Any] = {"timeout": timeout, "tokens": dict(tokens)}
     if isinstance(task, Tool):
         call |= {"connection": task.connection, "tool": task.tool, "arguments": _arguments(task, registers)}
+        call |= {"optional": True} if task.optional else {}
     elif isinstance(task, Agent):
         call["entries"] = [_entry(node.id, task)]
     else:
@@ -50,6 +51,8 @@ def wanted(program: Program) -> str:
     """The agents and connections that a program needs commands for, as JSON."""
     found: dict[tuple[str, str], None] = {}
     for task in (node.task for node in program.nodes):
+        if isinstance(task, Tool) and task.optional:
+            continue
         if isinstance(task, Tool):
             found["tool", task.connection] = None
         elif isinstance(task, Agent | Parallel):

@@ -14,6 +14,8 @@ COMMANDS = {
     "graph": "rdc.commands.graph",
     "diff": "rdc.commands.diff",
     "explain": "rdc.commands.explain",
+    "mock": "rdc.commands.mock",
+    "tool-call": "rdc.commands.tool_call",
     "targets": "rdc.commands.targets",
     "completion": "rdc.commands.completion",
 }

@@ -14,11 +14,13 @@ from pathlib import Path
 
 import pytest
 
+from backends.make.parts import part
 from compiler.ir.answers import of_agent, of_tool
 from compiler.ir.edges import Add, Keep
-from compiler.ir.program import Input, Program, Register, Settings, Slot, Variable
+from compiler.ir.program import Artifact, Input, Program, Register, Settings, Slot, Variable
 from compiler.ir.tasks import Parallel, Reading, Tool
 from compiler.ir.texts import text
+from runtime_shim.suffixes import OTHER, SUFFIXES
 from tests.backends.makefiles import PATIENCE, children, environment
 from tests.backends.programs import (
     PYTHON_FIRST,
@@ -311,6 +313,61 @@ def test_a_missing_command_is_said_before_anything_runs(tmp_path: Path) -> None:
         "rdc: error: there is no command for the connection web: give TOOLS=FILE with a line web=COMMAND"
     )
     assert not (made.state / "journal").exists()
+
+
+def test_an_optional_tool_without_a_command_fails_at_once(tmp_path: Path) -> None:
+    """I13: the run does not ask for a command before it begins, and goes on."""
+    found = Tool("library", "prompt", text("{}"), optional=True)
+    made = Made(
+        tmp_path,
+        program(
+            node("1", found, when("pass", "done", Keep("r")), when("fail", "done")),
+            message=words(ref("r", missing="none")),
+            slots=slots("r"),
+        ),
+    )
+    assert made.end() == "rdc: COMPLETE none"
+    (tmp_path / "tools").write_text("library=echo found\n", encoding="utf-8")
+    assert made.end("TOOLS=tools") == "rdc: COMPLETE found"
+
+
+def test_the_driver_knows_the_suffixes_of_artifacts() -> None:
+    driver = part("artifact").text
+    for kind, suffix in SUFFIXES.items():
+        assert re.search(rf"^    .*\b{kind}\b.*\) rdc_word={suffix} ;;$", driver, re.MULTILINE), kind
+    assert f"*) rdc_word={OTHER} ;;" in driver
+    assert f"in {' '.join(dict.fromkeys([*SUFFIXES.values(), OTHER]))}; do" in driver
+
+
+def test_a_complete_run_leaves_its_artifact(tmp_path: Path) -> None:
+    """I28, whole, with secrets masked, where it was and where the operator wants it; once."""
+    whole = program(
+        node("1", agent("x"), when("pass", "done", Keep("r")), when("fail", "stop")),
+        slots=(*slots("r"), Slot("kind")),
+        inputs=(Input("kind", default="mermaid"),),
+        artifact=Artifact("r", words(ref("kind", before="", missing="markdown"))),
+        secrets=("TOKEN",),
+    )
+    made = Made(tmp_path, whole)
+    given = ("AGENT=printf 'a $b\\n%s' \"$TOKEN\"",)
+    assert made.end(*given, TOKEN="s3cret") == "rdc: COMPLETE"
+    assert made.read(".rdc/main.make/main.mmd") == b"a $b\n***"
+    (made.state / "main.mmd").write_text("changed")
+    assert made.end("resume", TOKEN="s3cret", RDC_AGENT="true") == "rdc: COMPLETE"
+    assert made.read(".rdc/main.make/main.mmd") == b"changed"
+    (made.state / "main.mmd").unlink()
+    assert made.end("resume", TOKEN="s3cret", RDC_AGENT="true") == "rdc: COMPLETE", (
+        "a kill may have come before it was written"
+    )
+    assert made.read(".rdc/main.make/main.mmd") == b"a $b\n***"
+    assert made.end(*given, "kind=other", "OUT=my file", TOKEN="s3cret") == "rdc: COMPLETE"
+    assert made.read("my file") == b"a $b\n***"
+    assert made.read(".rdc/main.make/history/1/main.mmd") == b"a $b\n***"
+    assert made.end(*given, "OUT=no/such", TOKEN="s3cret") == (
+        "rdc: error: the run is complete, but its last output cannot be written: no/such"
+    )
+    assert made.end("resume", TOKEN="s3cret", RDC_AGENT="true") == "rdc: COMPLETE"
+    assert made.read(".rdc/main.make/main.mmd") == b"a $b\n***"
 
 
 def test_which_agent_is_called(tmp_path: Path) -> None:

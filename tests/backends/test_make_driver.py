@@ -35,7 +35,7 @@ ORDER = [
     "constants",
     "inputs",
 ]
-ORDER += ["questions", "helper", "limits", "calls", "times", "secrets"]
+ORDER += ["questions", "helper", "limits", "calls", "times", "secrets", "artifact"]
 OF_OPERATOR = ["operator", "goto", "runs", "notice", "manual", "delegate"]
 ORDER += OF_OPERATOR
 BUDGET = 330

@@ -17,7 +17,10 @@ _FIELD = re.compile(r"\s*:")
 
 
 def with_references(written: str, names: Collection[str]) -> Text:
-    """A text with references in place of its placeholders, found in one pass; `names` are those of all slots."""
+    """A text with references in place of its placeholders, found in one pass.
+
+    `names` are those that something can stand behind; another name has its default, and without one it is text.
+    """
     return joined(list(_parts(written, names)))
 
 
@@ -28,7 +31,7 @@ def _parts(written: str, names: Collection[str]) -> Iterator[Part]:
         name, rest = found[1], found[2] or ""
         _, has_default, default = rest.partition(":")
         missing = default if has_default else found[0]
-        yield Reference(name, found[0], missing) if name in names else missing
+        yield Reference(name, found[0], missing) if name in names or has_default else missing
         end = found.end()
     yield written[end:]
 

@@ -1,0 +1,1 @@
+"""Drivers that stand between a run and what it calls."""

@@ -1,0 +1,88 @@
+"""Calls of tools of an MCP server that is a process of its own, by the official client (package `mcp`)."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from mcp import Client, MCPError, StdioServerParameters
+from mcp.types import CallToolResult, ContentBlock, EmbeddedResource, GetPromptResult, TextContent, TextResourceContents
+
+from rdc.tools.request import Request
+
+PROMPT = "prompt"
+"""The tool that stands for a prompt of the server."""
+
+
+class Answer(NamedTuple):
+    """What a tool has said, and whether that is an error."""
+
+    text: str
+    is_error: bool = False
+
+
+def call(server: Sequence[str], request: Request) -> Answer:
+    """Start a server, call a tool of it or get a prompt, and end it."""
+    try:
+        return asyncio.run(_until_told_to_end(server, request))
+    except asyncio.CancelledError:
+        return Answer("the call was ended", is_error=True)
+    except Exception as error:  # noqa: BLE001 (whatever a server does wrong is told in a line)
+        return Answer(_in_words(error), is_error=True)
+
+
+async def _until_told_to_end(server: Sequence[str], request: Request) -> Answer:
+    """The server has a process group of its own, which only its client ends."""
+    task = asyncio.ensure_future(_called(server, request))
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        asyncio.get_running_loop().add_signal_handler(number, task.cancel)
+    return await task
+
+
+async def _called(server: Sequence[str], request: Request) -> Answer:
+    parameters = StdioServerParameters(command=server[0], args=list(server[1:]), env=dict(os.environ))
+    async with Client(parameters) as client:
+        if request.tool == PROMPT and isinstance(request.arguments.get("id"), str):
+            return _of_prompt(await client.get_prompt(request.arguments["id"], _texts(request)))
+        return _of_tool(await client.call_tool(request.tool, request.arguments))
+
+
+def _texts(request: Request) -> dict[str, str]:
+    """What else the arguments of a prompt say."""
+    given = ((name, value) for name, value in request.arguments.items() if name != "id")
+    return {name: value if isinstance(value, str) else json.dumps(value) for name, value in given}
+
+
+def _of_prompt(result: GetPromptResult) -> Answer:
+    return Answer("\n\n".join(_parts(message.content for message in result.messages)))
+
+
+def _of_tool(result: CallToolResult) -> Answer:
+    text = "\n".join(_parts(result.content))
+    if not text and result.structured_content is not None:
+        text = json.dumps(result.structured_content, ensure_ascii=False)
+    return Answer(text, result.is_error)
+
+
+def _parts(content: Iterable[ContentBlock]) -> Iterator[str]:
+    """The texts of a result; pictures, sounds and links are none."""
+    for block in content:
+        if isinstance(block, TextContent):
+            yield block.text
+        elif isinstance(block, EmbeddedResource) and isinstance(block.resource, TextResourceContents):
+            yield block.resource.text
+
+
+def _in_words(error: BaseException) -> str:
+    """What went wrong, in a line: of several errors the first."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    if isinstance(error, MCPError):
+        return str(error.error.message)
+    if isinstance(error, OSError) and error.strerror:
+        return f"the server cannot be started: {error.strerror}"
+    return str(error) or type(error).__name__

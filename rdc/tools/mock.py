@@ -1,0 +1,60 @@
+"""Answers from a file of mocks to processes that are called one by one; what was answered is counted beside it."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from rdc.tools.request import read_request
+from runtime_shim.mocks import Mocks, Reply, read_mocks, reply_to
+from runtime_shim.program import RefusedError
+
+MOST_RUNS = 20
+"""Of which the file of counts remembers what was answered."""
+
+
+def answer(path: str, given: bytes, environment: Mapping[str, str]) -> Reply:
+    """The answer to a call, by its environment and its standard input; raises `RefusedError` where there is none."""
+    mocks = read_mocks(path)
+    kind, name = _called(mocks, given, environment)
+    number = _counted(Path(f"{path}.calls"), environment.get("RDC_RUN_ID", ""), f"{kind} {name}")
+    reply = reply_to(mocks, kind, name, number)
+    if reply is None:
+        unit = environment.get("RDC_UNIT", name)
+        raise RefusedError(f"{unit}: {path} has no answer number {number + 1} under {kind}: {name}")
+    return reply
+
+
+def _called(mocks: Mocks, given: bytes, environment: Mapping[str, str]) -> tuple[str, str]:
+    """Who is called: agents are told their type, and tools and executors get JSON."""
+    unit = environment.get("RDC_UNIT", "")
+    if "RDC_AGENT_TYPE" in environment:
+        return "agents", unit
+    request = read_request(given)
+    if request is None:
+        return ("executors" if unit in mocks["executors"] else "agents"), unit
+    known = [name for name in mocks["tools"] if name.partition("/")[2] == request.tool]
+    if len(known) > 1:
+        raise RefusedError(f"{unit}: several connections have the tool {request.tool}: {', '.join(known)}")
+    return "tools", known[0] if known else f"CONNECTION/{request.tool}"
+
+
+def _counted(path: Path, run: str, key: str) -> int:
+    """How often this was answered before in a run; from now on once more."""
+    with os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o666), "r+", encoding="utf-8") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        counts: dict[str, dict[str, int]] = {}
+        with suppress(ValueError):
+            counts = json.loads(file.read())
+        own = counts.pop(run, {})
+        number = own.get(key, 0)
+        kept = dict(list(counts.items())[1 - MOST_RUNS :])
+        text = json.dumps({**kept, run: {**own, key: number + 1}})
+        file.seek(0)
+        file.write(text)
+        file.truncate()
+    return number

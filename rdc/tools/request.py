@@ -1,0 +1,25 @@
+"""What a tool is asked for: the JSON that comes on standard input (I13)."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, NamedTuple
+
+
+class Request(NamedTuple):
+    """The name of a tool and its arguments."""
+
+    tool: str
+    arguments: dict[str, Any]
+
+
+def read_request(data: bytes) -> Request | None:
+    """The request in a text; None if it is none."""
+    try:
+        found = json.loads(data)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(found, dict) or set(found) != {"tool", "arguments"}:
+        return None
+    tool, arguments = found["tool"], found["arguments"]
+    return Request(tool, arguments) if isinstance(tool, str) and isinstance(arguments, dict) else None

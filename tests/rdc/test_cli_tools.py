@@ -1,0 +1,156 @@
+"""`rdc mock` and `rdc tool-call`: commands for agents and tools."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from rdc.cli import main
+from tests.runtime_shim.shim_process import is_gone, wait_until
+from tests.runtime_shim.shim_programs import Compiled, Tool, agent, edge, kept, node, of, program, slot, text
+
+RDC = (sys.executable, "-m", "rdc")
+SERVER = """\
+import os, sys, time
+from mcp.server.mcpserver import MCPServer
+
+server = MCPServer("tests")
+
+@server.tool()
+def add(a: int, b: int) -> str:
+    return f"{a} + {b} = {a + b} ✓"
+
+@server.tool()
+def fail(why: str) -> str:
+    raise ValueError(why)
+
+@server.tool()
+def wait() -> str:
+    open("pid", "w").write(str(os.getpid()))
+    time.sleep(60)
+    return ""
+
+@server.prompt()
+def greet(name: str = "you") -> str:
+    return f"Be kind to {name}."
+
+server.run()
+"""
+
+
+def called(words: tuple[str, ...], given: object, **environment: str) -> tuple[int, str, str]:
+    """Call rdc as a run would; exit code, standard output and standard error."""
+    data = given if isinstance(given, str) else json.dumps(given)
+    found = {key: value for key, value in os.environ.items() if not key.startswith("RDC_")}
+    done = subprocess.run(
+        [*RDC, *words], input=data.encode(), capture_output=True, check=False, timeout=60, env={**found, **environment}
+    )
+    return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+
+# --- MCP --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("mcp") / "server.py"
+    path.write_text(SERVER, encoding="utf-8")
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("request_", "code", "said"),
+    [
+        ({"tool": "add", "arguments": {"a": 1, "b": 2}}, 0, "1 + 2 = 3 ✓\n"),
+        ({"tool": "fail", "arguments": {"why": "no reason"}}, 1, "no reason"),
+        ({"tool": "gone", "arguments": {}}, 1, "gone"),
+        ({"tool": "prompt", "arguments": {"id": "greet"}}, 0, "Be kind to you.\n"),
+        ({"tool": "prompt", "arguments": {"id": "greet", "name": "them"}}, 0, "Be kind to them.\n"),
+        ({"tool": "prompt", "arguments": {"id": "gone"}}, 1, "gone"),
+        ("no JSON", 2, "standard input is no request"),
+    ],
+)
+def test_a_tool_of_a_real_server_is_called(server: str, request_: object, code: int, said: str) -> None:
+    found, out, err = called(("tool-call", "--", sys.executable, server), request_, LC_ALL="C")
+    assert found == code, err
+    assert said in (out if code == 0 else err)
+    assert out == (said if code == 0 else "")
+    assert "rdc/" not in err, "a server may log what it likes, rdc says one line"
+
+
+def test_a_server_that_cannot_be_started_is_told_in_a_line() -> None:
+    assert called(("tool-call", "no-such-server"), {"tool": "x", "arguments": {}}) == (
+        1, "", "the server cannot be started: No such file or directory\n",
+    )  # fmt: skip
+
+
+def test_a_call_that_is_ended_ends_its_server(server: str, tmp_path: Path) -> None:
+    words = [*RDC, "tool-call", sys.executable, server]
+    process = subprocess.Popen(words, stdin=subprocess.PIPE, stderr=subprocess.PIPE, cwd=tmp_path)
+    assert process.stdin
+    process.stdin.write(b'{"tool": "wait", "arguments": {}}')
+    process.stdin.close()
+    wait_until(lambda: (tmp_path / "pid").exists() and bool((tmp_path / "pid").read_text()))
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(20) == 1
+    assert is_gone(int((tmp_path / "pid").read_text()))
+
+
+def test_without_the_extra_it_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "mcp", None)
+    monkeypatch.delitem(sys.modules, "rdc.tools.mcp_server", raising=False)
+    assert main(["tool-call", "server"]) == 2
+    assert "pip install 'rundown-compiler[mcp]'" in capsys.readouterr().err
+
+
+# --- Mocks ------------------------------------------------------------------------------------------------------------
+
+MOCKS = """\
+agents:
+  1: [one, {fail: no network}, "two ✓"]
+tools:
+  web/get: {fail: not found}
+executors:
+  build: ['{"ok": true}']
+"""
+
+
+def test_answers_are_counted_for_each_run(tmp_path: Path) -> None:
+    path = tmp_path / "mocks.yaml"
+    path.write_text(MOCKS, encoding="utf-8")
+    words = ("mock", str(path))
+    agent_of = {"RDC_UNIT": "1", "RDC_AGENT_TYPE": "", "LC_ALL": "C"}
+    first = [called(words, "x", RDC_RUN_ID="a", **agent_of) for _ in range(4)]
+    assert first[:3] == [(0, "one\n", ""), (1, "", "no network\n"), (0, "two ✓\n", "")]
+    assert first[3] == (1, "", f"1: {path} has no answer number 4 under agents: 1\n")
+    assert called(words, "x", RDC_RUN_ID="b", **agent_of)[1] == "one\n"
+    request = {"tool": "get", "arguments": {}}
+    assert called(words, request, RDC_RUN_ID="b", RDC_UNIT="2") == (1, "", "not found\n")
+    assert called(words, {"some": "json"}, RDC_RUN_ID="b", RDC_UNIT="build")[1] == '{"ok": true}\n'
+
+
+def test_a_run_rehearses_with_it_as_its_agent_and_its_tool(tmp_path: Path) -> None:
+    place = Compiled(
+        tmp_path,
+        program(
+            node("1", Tool("web", "get", text("{}")), edge("STOP", "pass"), edge("2")),
+            node("2", agent("x"), edge("COMPLETE", "pass", kept("said")), edge("STOP")),
+            slots=("said",),
+            message=of(slot("said")),
+        ),
+    )
+    (tmp_path / "m.yaml").write_text("agents: {2: [hello]}\ntools:\n  web/get: [{fail: no}]\n")
+    command = f"{shlex.join(RDC)} mock m.yaml"
+    begun = time.monotonic()
+    result = place.run("run", "--agent", command, "--tool", f"web={command}")
+    assert result.last == "rdc: COMPLETE hello", (result.err, time.monotonic() - begun)
