@@ -8,6 +8,7 @@ from compiler.analyses.flow import flow_warnings
 from compiler.diagnostic import Severity
 from compiler.frontends.base import Job, Result
 from compiler.frontends.name_lists import SECRETS
+from compiler.frontends.playbook.applied import apply_settings
 from compiler.frontends.playbook.formatting import format_document
 from compiler.frontends.playbook.lines import recognises_lines
 from compiler.frontends.playbook.link import link
@@ -49,9 +50,11 @@ def _compiled(job: Job, made: Read, playbook: Playbook, result: Result) -> Resul
     warnings = flow_warnings(lowered.program, lowered.written, sources, WORDING)
     found += (item for item in warnings if item.code != "RD401")  # that its branch never runs is said already
     scenarios = find_scenarios(source, front.scenarios, front.spans, lowered.program, job.project)
-    found += scenarios.diagnostics
+    program, mistakes = apply_settings(lowered.program, front.units)
     if scenarios.file:
         sources[scenarios.file.name] = scenarios.file
-    is_wrong = any(item.severity is Severity.ERROR for item in scenarios.diagnostics)
-    program = None if is_wrong else lowered.program
+    late = [*scenarios.diagnostics, *mistakes]
+    found += late
+    if any(item.severity is Severity.ERROR for item in late):
+        return result._replace(diagnostics=tuple(found), sources=sources, scenarios=scenarios.scenarios)
     return result._replace(program=program, diagnostics=tuple(found), sources=sources, scenarios=scenarios.scenarios)
