@@ -318,31 +318,6 @@ def test_it_is_recognised_by_name_by_content_and_by_option(
     assert compile_file(str(tmp_path / name), Settings(given)).format == expected
 
 
-def settled(folder: Path, said: str) -> tuple[dict[str, int], list[str]]:
-    """The limits of time that units have, and the findings, for what is said of units in a line of the frontmatter."""
-    (folder / "rdc.toml").touch()
-    body = f'## STEP 2: B\n```if __elicit_step_1 == "a"```\n### STEP 2a: C\nx\n{ENDIF}## STEP 3: D\n@tool(a, b)\n'
-    text = f'---\nrdc: {{units: {{{said}}}}}\n---\n# A\n## STEP 1: One\n@elicit(input, "a?")\n{body}'
-    (folder / "a.playbook.md").write_text(text, encoding="utf-8")
-    made = compile_file(str(folder / "a.playbook.md"))
-    nodes = made.program.nodes if made.program else ()
-    limits = {node.id: node.settings.timeout for node in nodes if node.settings.timeout}
-    return limits, [finding(item) for item in made.diagnostics]
-
-
-def test_units_have_limits_of_time(tmp_path: Path) -> None:
-    assert settled(tmp_path, '"*": {timeout: 2m}') == ({"2a": 120, "3": 120}, [])
-    assert settled(tmp_path, '"*": {timeout: 2m}, "2": {timeout: 5s}') == ({"2a": 5, "3": 120}, [])
-    assert settled(tmp_path, '"2": {timeout: 5s}, "2a": {timeout: 7s}') == ({"2a": 7}, [])
-
-
-@pytest.mark.parametrize(
-    "said", ['"4": {timeout: 2m}', '"1": {timeout: 2m}', '"3": {env: {A: b}}', '"3": {timeout: x}']
-)
-def test_what_cannot_be_said_of_units(tmp_path: Path, said: str) -> None:
-    assert settled(tmp_path, said)[1][0].startswith("RD013 2:")
-
-
 def test_a_playbook_that_is_wrong_has_no_definition() -> None:
     made = read(source(f"{STEP}## STEP 3: Two\n"))
     told = report(made.parsed and made.parsed.playbook, made.found)

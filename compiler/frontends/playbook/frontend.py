@@ -8,7 +8,6 @@ from compiler.analyses.flow import flow_warnings
 from compiler.diagnostic import Severity
 from compiler.frontends.base import Job, Result
 from compiler.frontends.name_lists import SECRETS
-from compiler.frontends.playbook.applied import apply_settings
 from compiler.frontends.playbook.formatting import format_document
 from compiler.frontends.playbook.lines import recognises_lines
 from compiler.frontends.playbook.link import link
@@ -50,11 +49,9 @@ def _compiled(job: Job, made: Read, playbook: Playbook, result: Result) -> Resul
     warnings = flow_warnings(lowered.program, lowered.written, sources, WORDING)
     found += (item for item in warnings if item.code != "RD401")  # that its branch never runs is said already
     scenarios = find_scenarios(source, front.scenarios, front.spans, lowered.program, job.project)
-    program, mistakes = apply_settings(lowered.program, front.units)
+    found += scenarios.diagnostics
     if scenarios.file:
         sources[scenarios.file.name] = scenarios.file
-    late = [*scenarios.diagnostics, *mistakes]
-    found += late
-    if any(item.severity is Severity.ERROR for item in late):
-        return result._replace(diagnostics=tuple(found), sources=sources, scenarios=scenarios.scenarios)
+    is_wrong = any(item.severity is Severity.ERROR for item in scenarios.diagnostics)
+    program = None if is_wrong else lowered.program
     return result._replace(program=program, diagnostics=tuple(found), sources=sources, scenarios=scenarios.scenarios)

@@ -13,7 +13,7 @@ from pathlib import PurePosixPath
 
 from compiler.frontends.rundown.beyond.declarations import Declarations
 from compiler.frontends.rundown.beyond.given import Given, unfit_inputs
-from compiler.frontends.texts import text_problem
+from compiler.frontends.rundown.beyond.texts import text_problem
 from compiler.scenarios import Event, Flaw, Goto, Keys, Locate, Reply, Script, Unclear
 from compiler.source import STANDARD_INPUT, Span
 

@@ -17,6 +17,7 @@ from compiler.frontends.rundown.beyond.units import joined_tables
 from compiler.frontends.rundown.beyond.unread import value_warnings
 from compiler.frontends.rundown.check import check
 from compiler.frontends.rundown.formatting import format_document
+from compiler.frontends.rundown.frontmatter import UNITS
 from compiler.frontends.rundown.link import link
 from compiler.frontends.rundown.lower import lower
 from compiler.frontends.rundown.names import Frame
@@ -25,7 +26,6 @@ from compiler.frontends.rundown.parse import Parsed, parse
 from compiler.frontends.rundown.prose import advise_prose
 from compiler.frontends.rundown.unreachable import advise_unreachable
 from compiler.frontends.rundown.wording import WORDING
-from compiler.frontends.unit_settings import UNITS
 from compiler.options import Options
 from compiler.source import Source
 

@@ -12,8 +12,7 @@ from compiler.frontends.name_lists import SECRETS
 from compiler.frontends.rundown.beyond.declarations import Declarations
 from compiler.frontends.rundown.commands import scenario_keys
 from compiler.frontends.rundown.options import INPUTS, OPTIONS, VALUES
-from compiler.frontends.unit_settings import UNITS
-from compiler.options import Known, Level, Options, Place, places_within, read_options
+from compiler.options import Known, Level, Mistakes, Options, Place, Wrong, placed, places_within, read_options
 from compiler.scenarios import Scenario, read_scenarios
 from compiler.source import Source, Span, Spans, beneath
 
@@ -59,6 +58,10 @@ def _ignored(source: Source, span: Span, key: str, form: str) -> Diagnostic:
     return Diagnostic("RD012", source.path, span, problem, f"give {form}, or leave the key out")
 
 
+UNITS = "units"
+"""Settings of units: some are for the compiler, some go on to the targets as a table of that name (E3)."""
+
+
 def _options(read: Block) -> tuple[Options, Declarations, list[Diagnostic]]:
     """The options for rdc and its targets, and what is declared, with what is wrong in them."""
     if "rdc" not in read.values:
@@ -77,14 +80,15 @@ def _options(read: Block) -> tuple[Options, Declarations, list[Diagnostic]]:
     found += repeated
     if UNITS not in given:
         return options, declared, found
-    from compiler.frontends.unit_settings import said_of_units  # noqa: PLC0415 (few have it)
+    from compiler.frontends.rundown.beyond.units import read_units, table_for_targets  # noqa: PLC0415 (few have it)
 
-    said = said_of_units(plain[UNITS], given[UNITS], places_within(place, spans)[UNITS])
-    if said.found:
-        return options, declared, [*found, *said.found]
-    targets = {**options.targets, **({UNITS: said.for_targets} if said.for_targets else {})}
-    declared = replace(declared, units=said.settings, for_targets=said.for_targets)
-    return Options(options.values, targets), declared, found
+    places = places_within(place, spans)[UNITS]
+    units = read_units(given[UNITS], places)
+    if isinstance(units, Wrong | Mistakes):
+        return options, declared, [*found, *placed([units] if isinstance(units, Wrong) else units, places)]
+    table = table_for_targets(plain[UNITS], places)
+    targets = {**options.targets, **({UNITS: table} if table else {})}
+    return Options(options.values, targets), replace(declared, units=units, for_targets=table), found
 
 
 def _with_texts(read: Block, plain: Mapping[str, Any]) -> Mapping[str, Any]:

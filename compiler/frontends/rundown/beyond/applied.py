@@ -8,9 +8,10 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from compiler.diagnostic import Diagnostic
+from compiler.frontends.rundown.beyond.declarations import EVERY, UnitSettings
 from compiler.frontends.rundown.beyond.units import full_id
+from compiler.frontends.rundown.beyond.unknown import unknown_unit
 from compiler.frontends.rundown.names import Frame
-from compiler.frontends.unit_settings import EVERY, UnitSettings, unknown_unit
 from compiler.ir.program import Constant, Node, Program, Settings
 from compiler.ir.tasks import Branch, End, Shell
 from compiler.options import Place

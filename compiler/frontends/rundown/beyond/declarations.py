@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from compiler.frontends.unit_settings import UnitSettings
 from compiler.ir.program import Input
-from compiler.options import Place, Table
+from compiler.options import Place, Places, Table
+from compiler.source import nearest
+
+EVERY = "*"
+"""Stands for all units where settings are said of units (E3)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +19,22 @@ class DeclaredInput:
 
     input: Input
     place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class UnitSettings:
+    """What is said of one unit, or of all in it; None for what is left open. Times are in seconds (E3)."""
+
+    unit: str
+    places: Places
+    timeout: int | None = None
+    delay: int | None = None
+    backoff: int | None = None
+    env: Mapping[str, str] = field(default_factory=dict)
+
+    def place(self, *path: str) -> Place:
+        """The place of a key of it, else its own."""
+        return nearest(self.places, path) or self.places[()]
 
 
 @dataclass(frozen=True, slots=True)

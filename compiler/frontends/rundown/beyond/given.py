@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from compiler.frontends.rundown.beyond.declarations import Declarations
-from compiler.frontends.texts import text_problem
+from compiler.frontends.rundown.beyond.texts import text_problem
 from compiler.scenarios import Unclear
 from compiler.source import Span
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from compiler.frontends.name_lists import MOST, name_mistakes, unknown_key
 from compiler.frontends.rundown.beyond.declarations import DeclaredInput
-from compiler.frontends.texts import text_problem
+from compiler.frontends.rundown.beyond.texts import text_problem
 from compiler.ir.program import Input
 from compiler.ir.wellformed import Field, input_problems
 from compiler.options import Mistakes, Places, Wrong

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from difflib import get_close_matches
 
 from compiler.diagnostic import Diagnostic
+from compiler.frontends.rundown.beyond.declarations import EVERY, UnitSettings
 from compiler.frontends.rundown.names import Unit
 from compiler.frontends.rundown.syntax import UNKNOWN, Runbook, units
-from compiler.frontends.unit_settings import EVERY, unknown_unit
 from compiler.source import Source
 
 
@@ -19,3 +20,11 @@ def unknown_units(_: Source, runbook: Runbook) -> Iterator[Diagnostic]:
     for settings in runbook.declared.units:
         if "/" not in settings.unit and settings.unit not in (EVERY, *known):
             yield unknown_unit(settings, known)
+
+
+def unknown_unit(settings: UnitSettings, known: Iterable[str]) -> Diagnostic:
+    """The finding for a name, with one of those that there are if it is near."""
+    close = get_close_matches(settings.unit, list(known), 1)
+    hint = f"; did you mean `{close[0]}`?" if close else ""
+    problem = f"`units` names {settings.unit}, and the document has no such unit{hint}"
+    return settings.place().finding(problem, f"write the number or name of a unit or step, or `{EVERY}` for all")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from compiler.frontends.rundown.beyond.declarations import UnitSettings
 from compiler.frontends.rundown.formatting.emit import Line
 from compiler.frontends.rundown.formatting.numbering import Numbering
 from compiler.frontends.rundown.syntax import Runbook
-from compiler.frontends.unit_settings import UnitSettings
 from compiler.scenarios import Goto
 from compiler.source import Span
 

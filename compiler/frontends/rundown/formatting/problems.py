@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostic import Diagnostic
+from compiler.frontends.rundown.beyond.declarations import UnitSettings
 from compiler.frontends.rundown.formatting.metadata import find_label, find_unit, jumps
 from compiler.frontends.rundown.formatting.numbering import Numbering, UnclearError
 from compiler.frontends.rundown.syntax import Goto, Runbook, units
-from compiler.frontends.unit_settings import UnitSettings
 from compiler.source import Source, Span
 
 

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 
 from compiler.diagnostic import Diagnostic
+from compiler.frontends.rundown.beyond.declarations import UnitSettings
 from compiler.frontends.rundown.formatting.emit import SEPARATOR
 from compiler.frontends.rundown.formatting.pieces import Piece, Section
 from compiler.frontends.rundown.link import Document
 from compiler.frontends.rundown.lower import lower
 from compiler.frontends.rundown.syntax import Runbook
-from compiler.frontends.unit_settings import UnitSettings
 from compiler.ir.edges import Origin
 from compiler.ir.program import SourceFile
 from compiler.source import Source, Span
