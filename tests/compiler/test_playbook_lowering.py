@@ -292,3 +292,40 @@ def test_a_branch_that_never_runs_is_told_at_its_marker(first: str, second: str,
 def test_a_branch_on_an_answer_may_always_run(tmp_path: Path) -> None:
     body = STEP + 'A\n\n@output(x: enum, "a")\n\n## STEP 2: Two\n\n```if x == "b"```\nB\n```endif```\n'
     assert compiled(tmp_path, body).diagnostics == ()
+
+
+# --- Time limits -----------------------------------------------------------------------------------------------------
+
+
+def limited(tmp_path: Path, units: str) -> Compilation:
+    (tmp_path / "rdc.toml").touch()
+    path = tmp_path / "a.playbook.md"
+    path.write_text(
+        f"---\nrdc:\n  units: {units}\n---\n{HEAD}{STEP}A\n\n## STEP 2: Two\n\n@tool(c, t)\n", encoding="utf-8"
+    )
+    return compile_file(str(path))
+
+
+def test_units_have_time_limits(tmp_path: Path) -> None:
+    found = limited(tmp_path, '{"1": {timeout: 90s}, "2": {timeout: 2h, secrets: [KEY]}}')
+    assert found.program, found.diagnostics
+    assert [item.settings.timeout for item in found.program.nodes] == [90, 7200, None, None]
+    assert found.tables["units"].values == {"2": {"secrets": ["KEY"]}}
+
+
+@pytest.mark.parametrize(
+    ("units", "problem"),
+    [
+        ("[1]", "`units` is not a mapping of units to settings"),
+        ('{"1": 90s}', "what `units` says of 1 is not a mapping"),
+        ('{"1": {timeout: 90}}', "`units` for 1: `timeout` is not a duration from a second to a year"),
+        ('{"1": {timeout: 0s}}', "`units` for 1: `timeout` is not a duration from a second to a year"),
+        ('{"1": {tmeout: 9s}}', "`units` for 1 has no key `tmeout`; did you mean `timeout`?"),
+        ('{"3": {timeout: 9s}}', "no unit `3` calls an agent or a tool"),
+    ],
+)
+def test_mistakes_in_time_limits(units: str, problem: str, tmp_path: Path) -> None:
+    found = limited(tmp_path, units)
+    assert found.program is None
+    assert [(item.code, item.message) for item in found.diagnostics] == [("RD013", problem)]
+    assert found.diagnostics[0].span
