@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -38,6 +38,9 @@ class Compilation(NamedTuple):
 
     `tables` are the options of targets by the target's name, those of the project under those of the document. Whether
     they are right, and whether there are such targets, is for the backends to say.
+
+    `format` is the name of the document's format, "" where that is not known, and `facts` makes what this format tells
+    other tools of the document, if it tells something.
     """
 
     path: str
@@ -46,6 +49,8 @@ class Compilation(NamedTuple):
     sources: Mapping[str, Source]
     tables: Mapping[str, Table]
     scenarios: tuple[Scenario, ...] = ()
+    format: str = ""
+    facts: Callable[[], dict[str, object]] | None = None
 
 
 class Opened(NamedTuple):
@@ -89,7 +94,8 @@ def compile_opened(opened: Opened, settings: Settings) -> Compilation:
     program = None if begun.found or too_long else result.program
     sources = begun.sources | {item.path: item for item in result.sources.values()}
     tables = merge(result.options.targets, begun.configured.targets)
-    return Compilation(opened.path, program, diagnostics, sources, tables, result.scenarios)
+    told = (begun.form.name, result.facts)
+    return Compilation(opened.path, program, diagnostics, sources, tables, result.scenarios, *told)
 
 
 class Formatting(NamedTuple):

@@ -64,6 +64,28 @@ class Project(NamedTuple):
         except (OSError, RuntimeError, ValueError) as error:
             return Refusal("RD001", f"`{reference}` cannot be looked up: {error}", "correct the path")
 
+    def find_below(self, source: Source, reference: str) -> Located | Refusal | None:
+        """The file that a document names by a path from its own folder; None if there is none.
+
+        It lies in that folder or below it, whatever links there are, and the path never goes up.
+        """
+        folder = self.root / os.path.dirname(source.name)  # noqa: PTH120 (lexical)
+        parts = PurePosixPath(reference)
+        if parts.is_absolute() or "\\" in reference or ".." in parts.parts or not parts.parts:
+            return _beyond(reference, "is not a relative path with `/` and without `..`")
+        if len(reference) > LONGEST_PATH:
+            return _beyond(f"{reference[:80]}…", f"has more than {LONGEST_PATH:,} characters")
+        try:
+            file = (folder / reference).resolve()
+            if not file.is_relative_to(folder):
+                return _beyond(reference, "leads out of the folder of the document through a link")
+            if not file.exists():
+                return None
+        except (OSError, RuntimeError, ValueError) as error:
+            return _beyond(reference, f"cannot be looked up: {error}")
+        own = file.relative_to(self.root).as_posix()
+        return Located(file, _shown(source, own), own)
+
     def _find(self, source: Source, reference: str, beside: str, noun: str) -> Located | Refusal:
         for name in dict.fromkeys((beside, os.path.normpath(reference))):
             file = (self.root / name).resolve()
@@ -89,6 +111,11 @@ def _shown(source: Source, name: str) -> str:
 def _outside(reference: str, noun: str, problem: str) -> Refusal:
     remedy = f"name the {noun} by a relative path inside the project (the folder with `.git` or `rdc.toml`)"
     return Refusal("RD302", f"`{reference}` {problem}", remedy)
+
+
+def _beyond(reference: str, problem: str) -> Refusal:
+    remedy = "name a file in the folder of the document, or in a folder below it"
+    return Refusal("RD740", f"`{reference}` {problem}", remedy)
 
 
 def open_project(path: str) -> Project:

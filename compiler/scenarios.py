@@ -49,18 +49,28 @@ class Unclear(NamedTuple):
     remedy: str = ""
 
 
-Event = Reply | Goto | Unclear
+class Said(NamedTuple):
+    """What the agent or the tool of a unit says when it is called; no text where the call fails."""
+
+    unit: str
+    text: str | None
+    span: Span | None = None
+
+
+Event = Reply | Said | Goto | Unclear
 
 
 class Script(NamedTuple):
     """What happens in a run, in order, with the values of the inputs that it is started with.
 
-    With `prompted` no command is executed: each reply decides the unit that is next, whatever it is.
+    With `prompted` no command is executed: each reply decides the unit that is next, whatever it is. `outputs` are the
+    texts that must have come of it at the end, by name or by unit.
     """
 
     replies: tuple[Event, ...]
     prompted: bool = False
     inputs: Mapping[str, str] = MappingProxyType({})
+    outputs: Mapping[str, str] = MappingProxyType({})
 
 
 class Scenario(NamedTuple):
@@ -72,6 +82,7 @@ class Scenario(NamedTuple):
     inputs: Mapping[str, str]
     replies: tuple[Event, ...]
     ends: Result
+    outputs: Mapping[str, str] = MappingProxyType({})
 
     @property
     def answers(self) -> tuple[Reply, ...]:
@@ -145,7 +156,7 @@ def _read(name: str, content: object, keys: Keys, locate: Locate) -> Scenario | 
     if flaws or isinstance(script, list):
         return flaws
     about = "" if content.get("description") is None else str(content["description"])
-    return Scenario(name, about, script.prompted, script.inputs, script.replies, content["result"])
+    return Scenario(name, about, script.prompted, script.inputs, script.replies, content["result"], script.outputs)
 
 
 def _unknown(content: Mapping[str, object], keys: Keys) -> Iterator[Flaw]:

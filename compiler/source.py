@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -27,6 +28,8 @@ KeyPath = tuple[str, ...]
 
 Spans = Mapping[KeyPath, Span]
 """Where the keys and items of a value stand, as far as that is known."""
+
+LINE_END = re.compile(r"\r\n|\r|\n")
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 

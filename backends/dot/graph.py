@@ -9,10 +9,11 @@ from functools import cached_property
 from backends.dot.strings import attributes, label, name
 from backends.dot.styles import PALETTES, SHAPES, Colours, Theme, class_of
 from backends.picture.arrows import Arrow
-from backends.picture.captions import Lines
+from backends.picture.captions import Lines, wrapped
 from backends.picture.links import source_link
 from backends.picture.naming import free, one_line
 from backends.picture.picture import Box, Frame, Picture, outline
+from backends.picture.streams import Stream
 from backends.picture.tooltips import tooltip
 from compiler.ir.program import Group, Node
 from compiler.ir.tasks import End, Verdict
@@ -61,6 +62,8 @@ class Graph:
         yield f"  {name(start)} -> {name(self.drawn.entry)} [weight=8]"
         for arrow in self.drawn.arrows:
             yield f"  {name(arrow.source)} -> {name(arrow.target)} {attributes(self._arrow(arrow))}"
+        for stream in self.drawn.streams:
+            yield f"  {name(stream.source)} -> {name(stream.target)} {attributes(self._stream(stream))}"
         yield "}"
 
     def _defaults(self) -> Iterator[str]:
@@ -116,6 +119,13 @@ class Graph:
             return {**found, "style": "dashed"}
         # What goes well and on makes the straight line of the picture.
         return {**found, "weight": "8"} if self._order[arrow.source] < self._order[arrow.target] else found
+
+    def _stream(self, stream: Stream) -> dict[str, str]:
+        """A faint line, which the layout of the boxes does not heed."""
+        colour = f'"{PALETTES[self.theme].arrows["data"]}"'
+        shown = label(f" {line} " for line in wrapped(", ".join(map(one_line, stream.names))))
+        found = {"label": shown, "class": "data", "color": colour, "fontcolor": colour, "fontsize": "9"}
+        return {**found, "style": "dotted", "penwidth": "1", "arrowhead": "open", "constraint": "false"}
 
     @cached_property
     def _order(self) -> dict[str, int]:

@@ -71,7 +71,7 @@ PALETTES: Mapping[Theme, Palette] = {
             "unreachable": Colours("#8c959f", "#d8dee4", "#424a53"),
         },
         {"frame": Colours("#afb8c1", "#f6f8fa", "#424a53"), "cycle": Colours("#8250df", "#f6f8fa", "#6639ba")},
-        {"pass": "#1a7f37", "fail": "#cf222e", "both": "#57606a"},
+        {"pass": "#1a7f37", "fail": "#cf222e", "both": "#57606a", "data": "#656d76"},
         {
             "added": Colours("#bf3989", "#ffe3f1", "#4d0336"),
             "removed": Colours("#656d76", "#ffffff", "#656d76"),
@@ -94,7 +94,7 @@ PALETTES: Mapping[Theme, Palette] = {
             "unreachable": Colours("#6e7681", "#30363d", "#b1bac4"),
         },
         {"frame": Colours("#484f58", "#161b22", "#b1bac4"), "cycle": Colours("#a371f7", "#161b22", "#d2a8ff")},
-        {"pass": "#3fb950", "fail": "#f85149", "both": "#8b949e"},
+        {"pass": "#3fb950", "fail": "#f85149", "both": "#8b949e", "data": "#848d97"},
         {
             "added": Colours("#f778ba", "#5e103e", "#ffdaec"),
             "removed": Colours("#8b949e", "#0d1117", "#8b949e"),

@@ -9,9 +9,11 @@ from itertools import count
 from backends.mermaid import styles
 from backends.mermaid.labels import escaped, label
 from backends.picture.arrows import Arrow
-from backends.picture.captions import Lines
+from backends.picture.captions import Lines, wrapped
 from backends.picture.links import source_link
+from backends.picture.naming import one_line
 from backends.picture.picture import Box, Frame, Picture, outline, picture
+from backends.picture.streams import Stream
 from compiler.ir.edges import Origin
 from compiler.ir.program import Program
 
@@ -83,10 +85,11 @@ class Chart:
         yield from self._nested(source_lines)
         yield f"  start --> {self.boxes[self.drawn.entry]}"
         yield from map(self._arrow, self.drawn.arrows)
+        yield from map(self._stream, self.drawn.streams)
         if link_base:
             yield from (self._link(box, link_base) for box in self.drawn.boxes if box.mark != "removed")
         yield from (f"  {line}" for line in styles.declarations(self._members()))
-        yield from (f"  {line}" for line in styles.links(self.drawn.arrows))
+        yield from (f"  {line}" for line in styles.links(self.drawn.arrows, len(self.drawn.streams)))
 
     def _nested(self, source_lines: bool) -> Iterator[str]:
         for depth, item in outline(self.drawn):
@@ -108,6 +111,11 @@ class Chart:
     def _arrow(self, arrow: Arrow) -> str:
         says = f"|{label(arrow.lines)}|" if arrow.lines else ""
         return f"  {self.boxes[arrow.source]} {styles.line_of(arrow)}{says} {self.boxes[arrow.target]}"
+
+    def _stream(self, stream: Stream) -> str:
+        """A faint line with the names of what flows."""
+        names = label(wrapped(", ".join(map(one_line, stream.names))))
+        return f"  {self.boxes[stream.source]} {styles.DATA}|{names}| {self.boxes[stream.target]}"
 
     def _link(self, box: Box, base: str) -> str:
         origin = box.node.origin

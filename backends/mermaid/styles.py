@@ -5,13 +5,19 @@ Units have the colours of the page's theme. Each class that fills a box gives th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from backends.picture.arrows import Arrow, Mark
 from backends.picture.picture import Box, Frame
 from compiler.ir.tasks import End, Verdict
 
 ARROWS: Mapping[Verdict | None, str] = {Verdict.PASS: "-->", Verdict.FAIL: "-.->", None: "-->"}
+
+DATA = "-.->"
+"""The line of what flows between boxes."""
+
+FAINT = "stroke:#848d97,stroke-width:1px,stroke-dasharray:1 4"
+"""How it looks."""
 
 COLOURS: Mapping[Verdict | Mark | None, str] = {
     Verdict.PASS: "#2da44e",
@@ -81,10 +87,16 @@ def declarations(members: Mapping[str, Sequence[str]]) -> Iterator[str]:
             yield f"class {','.join(members[name])} {name}"
 
 
-def links(arrows: Iterable[Arrow]) -> Iterator[str]:
-    """The lines that colour arrows, which Mermaid knows by their numbers; number 0 leads from the start."""
+def links(arrows: Sequence[Arrow], streams: int) -> Iterator[str]:
+    """The lines that colour arrows, which Mermaid knows by their numbers; number 0 leads from the start.
+
+    Behind the arrows stand so many lines of what flows between boxes.
+    """
     numbers: dict[Verdict | Mark | None, list[str]] = {None: ["0"]}
     for number, arrow in enumerate(arrows, 1):
         numbers.setdefault(arrow.mark or arrow.verdict, []).append(str(number))
     for kind, members in numbers.items():
         yield f"linkStyle {','.join(members)} stroke:{COLOURS[kind]},stroke-width:{WIDTHS.get(kind, 2)}px"
+    if streams:
+        members = [str(number) for number in range(len(arrows) + 1, len(arrows) + 1 + streams)]
+        yield f"linkStyle {','.join(members)} {FAINT}"

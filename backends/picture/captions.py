@@ -8,6 +8,7 @@ from typing import assert_never
 
 from backends.picture.conditions import past_of_marks, retry_limit
 from backends.picture.naming import LONGEST_SHOWN, Naming, one_line, printable, shown
+from backends.picture.streams import is_named
 from compiler.ir.edges import Clear, Keep
 from compiler.ir.program import Input, Node, Program, Settings
 from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Task, Tool
@@ -85,9 +86,9 @@ def kept_texts(node: Node, names: Naming) -> Iterator[str]:
     """The slots that a node reads, writes and clears; what arrows ask of slots stands on them."""
     if not names.slots:
         return
-    effects = [effect for edge in node.edges for effect in edge.effects]
+    effects = [effect for edge in node.edges for effect in edge.effects if is_named(getattr(effect, "slot", ""))]
     written = names.flow.writes[node.id]
-    yield from _slots("reads", names.flow.reads[node.id])
+    yield from _slots("reads", filter(is_named, names.flow.reads[node.id]))
     yield from _slots("writes", (_kept(item) for item in effects if isinstance(item, Keep) and item.slot in written))
     yield from _slots("clears", (effect.slot for effect in effects if isinstance(effect, Clear)))
 

@@ -28,6 +28,9 @@ MOST_NAMED = 6
 
 PAST = {Verdict.PASS.value: "passed", Verdict.FAIL.value: "failed"}
 
+_MARKERS = ("if ", "elif ")
+"""How the conditions of branches begin."""
+
 _VERBS = ("GOTO ",)
 """How actions begin that lead elsewhere: the arrow says that."""
 
@@ -94,11 +97,18 @@ def condition(edges: Sequence[Edge], names: Naming, group: str) -> Said:
     guards = [_conditions(edge, names) for edge in edges]
     if not all(guards):
         return ()
+    if len(edges) == 1 and (written := _as_written(edges[0])):
+        return (written,)
     marks = [_mark(test, names) for guard in guards for test in guard]
     if all(marks) and len(marks) == len(edges):
         return _any_of([mark for mark in marks if mark], names, group)
     said = (between(" and ", (_words(test, names, group) for test in guard)) for guard in guards)
     return between(" or ", dict.fromkeys(said))
+
+
+def _as_written(edge: Edge) -> str:
+    """The condition of a branch as its author wrote it, "" if it is none."""
+    return one_line(edge.label) if edge.label.startswith(_MARKERS) else ""
 
 
 def _conditions(edge: Edge, names: Naming) -> list[Test]:

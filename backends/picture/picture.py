@@ -14,6 +14,7 @@ from backends.picture.arrows import Arrow, Mark, arrows
 from backends.picture.captions import Lines, caption, kept_texts, notes
 from backends.picture.loops import Placement, place
 from backends.picture.naming import Naming
+from backends.picture.streams import Stream, streams
 from compiler.ir.edges import value_names
 from compiler.ir.program import Group, Node, Program, without_jumps
 from compiler.ir.tasks import Branch, End
@@ -57,7 +58,8 @@ class Frame:
 class Picture:
     """Boxes and frames in document order, the box where a run begins, and what is to be said of the whole.
 
-    `values` says which values commands can give; no picture shows that, but a comparison does.
+    `values` says which values commands can give; no picture shows that, but a comparison does. `streams` are the
+    answers that flow from box to box.
     """
 
     entry: str
@@ -66,6 +68,7 @@ class Picture:
     arrows: tuple[Arrow, ...]
     notes: Lines = ()
     values: Lines = ()
+    streams: tuple[Stream, ...] = ()
 
 
 def picture(program: Program) -> Picture:
@@ -81,6 +84,7 @@ def picture(program: Program) -> Picture:
         tuple(arrow for node in program.nodes for arrow in arrows(node, names)),
         notes(program),
         tuple(f"value {name}" for name in value_names(edge for node in program.nodes for edge in node.edges)),
+        tuple(streams(program)),
     )
 
 

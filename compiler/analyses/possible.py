@@ -12,9 +12,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from heapq import heappop, heappush
 from typing import NamedTuple, TypeGuard
 
+from compiler.analyses.facts import Domains, Facts, find_domains
 from compiler.analyses.landings import Landings
 from compiler.analyses.tracks import Tracks, find_tracks
-from compiler.ir.edges import CounterTest, Edge, OutcomeTest, Test, may_follow, register_tests
+from compiler.ir.edges import CounterTest, Edge, OutcomeTest, SlotTest, Test, may_follow, register_tests
 from compiler.ir.program import Node, Program
 from compiler.ir.tasks import alphabet
 
@@ -39,9 +40,12 @@ class Way(NamedTuple):
 def possible_ways(program: Program) -> Mapping[str, tuple[Way, ...]]:
     """The edges that can be taken, for each node that tests counters and is reached, or has edges behind others.
 
+    Of texts it is known what the edges before have tested, and what an input can be.
+
     A node that is not named may take all of its edges.
     """
-    shadowed = {node.id: ways for node in program.nodes if (ways := _unshadowed(node))}
+    domains = find_domains(program)
+    shadowed = {node.id: ways for node in program.nodes if (ways := _unshadowed(node, domains))}
     tracks = find_tracks(program)
     if not tracks.every:
         return shadowed
@@ -52,27 +56,40 @@ def possible_ways(program: Program) -> Mapping[str, tuple[Way, ...]]:
     return shadowed | dict(search.ways()) if search.run() else shadowed
 
 
-def _unshadowed(node: Node) -> tuple[Way, ...]:
-    """The edges of a node before which none is always taken; nothing, if these are all."""
-    if len(node.edges) < 2:
+def _unshadowed(node: Node, domains: Domains) -> tuple[Way, ...]:
+    """The edges of a node that those before them leave something to; nothing, if these are all, as they are written."""
+    if len(node.edges) < 2 or _is_plain(node):
         return ()
-    settled: set[str] = set()
-    found: list[int] = []
+    open_tests: dict[int, set[Test]] = {}
+    for word in alphabet(node.task) or (None,):
+        for place, tests in _left(node, word, Facts(domains)):
+            open_tests.setdefault(place, set()).update(tests)
+    written = {place: set(register_tests(edge)) for place, edge in enumerate(node.edges)}
+    if open_tests == written:
+        return ()
+    return tuple(Way(place, frozenset(open_tests[place])) for place in sorted(open_tests))
+
+
+def _is_plain(node: Node) -> bool:
+    """Whether each edge is for one word of its own, as nearly always: then nothing stands behind another."""
+    words = {edge.guard[0] for edge in node.edges if len(edge.guard) == 1 and isinstance(edge.guard[0], OutcomeTest)}
+    return len(words) == len(node.edges)
+
+
+def _left(node: Node, word: str | None, known: Facts) -> Iterator[tuple[int, list[Test]]]:
+    """The edges that can be taken for an outcome, with the tests that do not always hold there, counters left aside."""
     for place, edge in enumerate(node.edges):
-        asked = {test.word for test in edge.guard if isinstance(test, OutcomeTest)}
-        if len(asked) > 1 or (asked or _every_word(node)) <= settled:
+        if not may_follow(edge, word):
             continue
-        found.append(place)
-        if len(asked) == len(edge.guard):
-            settled |= asked or _every_word(node)
-    if len(found) == len(node.edges):
-        return ()
-    return tuple(Way(place, frozenset(register_tests(node.edges[place]))) for place in found)
-
-
-def _every_word(node: Node) -> set[str]:
-    """The words of a node; one without a task, which has none, is left as if it had a word of its own."""
-    return {*(alphabet(node.task) or ("",))}
+        asked = register_tests(edge)
+        if known.and_(test for test in asked if isinstance(test, SlotTest)) is None:
+            continue
+        tests: list[Test] = [test for test in asked if isinstance(test, CounterTest) or known.and_not(test)]
+        yield place, tests
+        if not tests:
+            return
+        if len(tests) == 1 and isinstance(tests[0], SlotTest):
+            known = known.and_not(tests[0]) or known
 
 
 class _Search:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from compiler.frontends import json, rundown
+from compiler.frontends import json, playbook, rundown
 from compiler.frontends.format import Format
 from compiler.options import Option
 from compiler.source import Source
 
-FRONT_ENDS: dict[str, Format] = {form.name: form for form in (rundown.FORMAT, json.FORMAT)}
+FRONT_ENDS: dict[str, Format] = {form.name: form for form in (rundown.FORMAT, playbook.FORMAT, json.FORMAT)}
 
 
 def all_options() -> tuple[Option[Any], ...]:
@@ -18,8 +18,8 @@ def all_options() -> tuple[Option[Any], ...]:
 
 
 def recognise(source: Source) -> Format | None:
-    """The format of a document, by its file name, then by its content."""
+    """The format of a document, by its file name, then by its content. What is asked last takes the most."""
     for form in FRONT_ENDS.values():
         if source.path.endswith(form.suffixes):
             return form
-    return next((form for form in FRONT_ENDS.values() if form.load().recognises(source)), None)
+    return next((form for form in reversed(FRONT_ENDS.values()) if form.load().recognises(source)), None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import NamedTuple, Protocol
 
 from compiler.diagnostic import Diagnostic
@@ -31,7 +31,7 @@ class Result(NamedTuple):
     """What a front end gives: the program (None with errors), all findings, and every source by its name.
 
     `options` and `scenarios` are those in the document itself; what stands in documents that it includes is about these
-    alone.
+    alone. `facts` makes what a format tells other tools of the document, if it tells something.
     """
 
     program: Program | None
@@ -39,6 +39,7 @@ class Result(NamedTuple):
     sources: Mapping[str, Source]
     options: Options
     scenarios: tuple[Scenario, ...] = ()
+    facts: Callable[[], dict[str, object]] | None = None
 
 
 class Formatted(NamedTuple):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -39,10 +40,21 @@ def command(files: tuple[str, ...], reporter: Reporter, settings: Settings, *, n
         (found for compilation in compilations for found in (*compilation.diagnostics, *_in_tables(compilation))),
         {path: source for compilation in compilations for path, source in compilation.sources.items()},
     )
-    reporter.show(report)
+    reporter.show(replace(report, facts=_facts(compilations)) if reporter.form == "json" else report)
     if reporter.form == "text" and not report.diagnostics:
         reporter.say(f"no problems in {many(len(compilations), 'file')}")
     return int(reporter.fails(report))
+
+
+def _facts(compilations: list[Compilation]) -> dict[str, object]:
+    """What formats tell of documents: under the name of the format, for several documents under its plural by path."""
+    found: dict[str, dict[str, object]] = {}
+    for one in compilations:
+        if one.facts:
+            found.setdefault(one.format, {})[one.path] = one.facts()
+    if len(compilations) == 1:
+        return {name: facts for name, by_path in found.items() for facts in by_path.values()}
+    return {f"{name}s": by_path for name, by_path in found.items()}
 
 
 def _in_tables(compilation: Compilation) -> Iterable[Diagnostic]:

@@ -18,6 +18,9 @@
 Lines and columns count from 1, columns in Unicode code points; the end is exclusive. All four are null where
 a diagnostic is about a file as a whole. `version` changes when a field changes its meaning or goes away; new
 fields may come without that. `files` counts the files that have findings.
+
+For a playbook the object has `playbook` too, what the document is (docs/formats/playbook.md); where several files are
+checked, `playbooks` has that of each by its path.
 """  # noqa: D415 (the object ends the sentence)
 
 from __future__ import annotations
@@ -40,6 +43,7 @@ def render(report: Report) -> str:
             "notes": report.count(Severity.NOTE),
             "files": report.files,
         },
+        **report.facts,
     }
     return json.dumps(document, indent=2)
 

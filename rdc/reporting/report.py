@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from compiler.diagnostic import Diagnostic, Severity, sort_key
 from compiler.source import Source
@@ -11,10 +11,14 @@ from compiler.source import Source
 
 @dataclass(frozen=True)
 class Report:
-    """Sorted diagnostics without repetition, and the sources by the paths that the diagnostics use."""
+    """Sorted diagnostics without repetition, and the sources by the paths that the diagnostics use.
+
+    `facts` is what formats tell other tools of documents beside that, by its key in the report for machines.
+    """
 
     diagnostics: tuple[Diagnostic, ...]
     sources: Mapping[str, Source]
+    facts: Mapping[str, object] = field(default_factory=dict)
 
     @classmethod
     def of(cls, diagnostics: Iterable[Diagnostic], sources: Mapping[str, Source]) -> Report:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Iterator
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +14,8 @@ from backends.base import Emission
 from backends.github import GithubBackend
 from backends.github.identifiers import RESULT, SUMMARY
 from backends.github.summary import shown_title
-from compiler.ir.program import Program
-from compiler.ir.tasks import Branch, End, Verdict
+from compiler.ir.program import Node, Program
+from compiler.ir.tasks import Branch, End, Verdict, alphabet
 from compiler.yaml_text import load_value
 from rdc.trials.act import OPTIONS, REPOSITORY, read_run
 from rdc.trials.process import execute, find_tool
@@ -30,10 +32,11 @@ ADVICE = (
 ABSENT = Path(__file__).parent / "absent"
 
 _KEEPS_FILES = re.compile(r"actions/(?:upload|download)-artifact@.*")
-_ROW = re.compile(
-    r"^\| (?P<title>.*?) \| (?P<attempt>\d+) \| (?P<verdict>PASS|FAIL|YES|NO) \| \d* ?s? ?\|$", re.MULTILINE
-)
-_VERDICTS = {"PASS": Verdict.PASS, "YES": Verdict.PASS, "FAIL": Verdict.FAIL, "NO": Verdict.FAIL}
+_ROW = re.compile(r"^\| (?P<title>.*?) \| (?P<attempt>\d+) \| (?P<word>[^|]*?) \| \d* ?s? ?\|$", re.MULTILINE)
+_VERDICTS = {
+    word: verdict.value
+    for word, verdict in {"PASS": Verdict.PASS, "YES": Verdict.PASS, "FAIL": Verdict.FAIL, "NO": Verdict.FAIL}.items()
+}
 _INSTANCE = re.compile(r", instance [\d.]+$")
 _HEADING = re.compile(r"^### (?P<result>[A-Z]+) ?(?P<message>.*)$", re.MULTILINE)
 
@@ -56,7 +59,9 @@ def run(setting: Setting) -> Run:
     secrets = setting.secrets
     words += [f"--secret={name}" for name in secrets]  # act takes the values from its environment
     words += [f"--input={name}={value}" for name, value in setting.inputs.items()]
-    if setting.answers:
+    if setting.replies:
+        words.append(f"--input=answers={_as_json(setting.replies)}")
+    elif setting.answers:
         words.append(f"--input=answers={'; '.join(setting.answers)}")
     # Act takes options from an `.actrc` in the current folder, in HOME and where XDG says.
     places = dict.fromkeys(("HOME", "XDG_CONFIG_HOME", "XDG_CONFIG_DIRS"), str(home))
@@ -74,7 +79,15 @@ def run(setting: Setting) -> Run:
 
 def _workflow(setting: Setting) -> Emission:
     kept = {} if setting.is_rehearsal else {key: setting.options[key] for key in KEPT if key in setting.options}
-    return GithubBackend().emit(setting.program, {**kept, "checkout": not setting.is_rehearsal, "summary": True})
+    calls = {"agent": setting.callee, "tools": setting.tools} if setting.callee else {}
+    return GithubBackend().emit(
+        setting.program, {**kept, **calls, "checkout": not setting.is_rehearsal, "summary": True}
+    )
+
+
+def _as_json(replies: tuple[tuple[str, str], ...]) -> str:
+    units = dict.fromkeys(unit for unit, _ in replies)
+    return json.dumps({unit: [reply for other, reply in replies if other == unit] for unit in units})
 
 
 def _actions(text: str) -> set[str]:
@@ -95,7 +108,19 @@ def _own_steps(text: str) -> set[str]:
 def _steps(program: Program, summary: str) -> Iterator[Step]:
     """The rows of the table in a summary."""
     units = {shown_title(node): node.id for node in program.nodes if not isinstance(node.task, Branch | End)}
+    nodes = program.index()
     for row in _ROW.finditer(summary):
         title = row["title"]
         unit = units.get(title) or units.get(_INSTANCE.sub("", title), title)
-        yield Step(unit, int(row["attempt"]), _VERDICTS[row["verdict"]])
+        yield Step(unit, int(row["attempt"]), _word(nodes.get(unit), row["word"]))
+
+
+def _word(node: Node | None, shown: str) -> str:
+    """The outcome of a unit whose row shows it; rows have other characters where Markdown would give some a meaning."""
+    if shown in _VERDICTS or node is None:
+        return _VERDICTS.get(shown, shown)
+    return next((word for word in alphabet(node.task) if _bare(word) == _bare(shown)), shown)
+
+
+def _bare(text: str) -> str:
+    return "".join(re.findall(r"\w", unescape(text)))

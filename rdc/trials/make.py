@@ -5,16 +5,14 @@ from __future__ import annotations
 import os
 
 from backends.make import MakeBackend
-from compiler.ir.tasks import Verdict
+from compiler.ir.program import Program
+from compiler.ir.tasks import Ask, Verdict, alphabet
 from rdc.trials.driving import drive
 from rdc.trials.process import Finished, execute, find_tool
 from rdc.trials.run import RESULTS, Moved, Run, Setting, Step
 
 OF_MAKE = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEFILES", "MAKEOVERRIDES")
 """What a make around this one would tell it."""
-
-OUTCOMES = {"pass": Verdict.PASS, "yes": Verdict.PASS, "fail": Verdict.FAIL, "no": Verdict.FAIL}
-"""The words of `make status`."""
 
 
 def run(setting: Setting) -> Run:
@@ -31,7 +29,9 @@ class _Makefile:
         makefile = setting.lay("Makefile", MakeBackend().emit(setting.program, {}))
         self._command = [tool, "--no-print-directory", "-f", str(makefile)]
         own = {name: value for name, value in os.environ.items() if name not in OF_MAKE}
-        self._environment = {**own, **setting.secrets}
+        self._environment = {**own, **setting.environment}
+        lines = "".join(f"{name}={command}\n" for name, command in setting.tools.items())
+        self._tools = [f"TOOLS={setting.write('tools', lines)}"] if lines else []
         self._moves: list[tuple[int, Moved]] = []
         self._last = Finished(0, "", "")
 
@@ -39,7 +39,7 @@ class _Makefile:
         """Begin the run."""
         prompted = ["PROMPTED=1"] if self._setting.is_prompted else []
         given = [f"{name}={value}" for name, value in self._setting.inputs.items()]
-        self._last = self._call("run", *prompted, *given, f"ANSWERS={self._setting.write_answers()}")
+        self._last = self._call("run", *prompted, *given, *self._tools, f"ANSWERS={self._setting.write_answers()}")
 
     def move(self, unit: str) -> str:
         """Take the run to a unit."""
@@ -49,7 +49,7 @@ class _Makefile:
 
     def go_on(self, part: int) -> None:
         """Go on with the run."""
-        self._last = self._call("resume", f"ANSWERS={self._setting.write_answers(part)}")
+        self._last = self._call("resume", *self._tools, f"ANSWERS={self._setting.write_answers(part)}")
 
     def told(self) -> Run:
         """What `status` says of the run."""
@@ -64,14 +64,26 @@ class _Makefile:
     def _steps(self, status: Finished) -> list[Step]:
         if status.out.strip() == "no run":
             return []  # it is refused before it begins, and `no` is no outcome here
-        names = sorted((node.id for node in self._setting.program.nodes), key=len, reverse=True)
-        words = [line.partition(" ") for line in status.out.splitlines()]
-        return [Step(_unit(said, names), None, OUTCOMES[word]) for word, _, said in words if word in OUTCOMES]
+        beginnings = _beginnings(self._setting.program).items()
+        begun = dict(sorted(beginnings, key=lambda item: len(item[0]), reverse=True))
+        return [step for line in status.out.splitlines() if (step := _step(line, begun))]
 
     def _call(self, *words: str) -> Finished:
         return execute([*self._command, *words], self._setting.workspace, self._environment, self._setting.timeout)
 
 
-def _unit(said: str, names: list[str]) -> str:
-    """The unit of a line, whose title, time and transition follow; longer names come first."""
-    return next((name for name in names if said.startswith((f"{name} ", f"{name}, "))), said)
+def _beginnings(program: Program) -> dict[str, Step]:
+    """How the lines of `make status` begin for each outcome of each unit."""
+    found: dict[str, Step] = {}
+    for node in program.nodes:
+        words = {word: word for word in alphabet(node.task)}
+        if isinstance(node.task, Ask) and node.task.question == "yes_no":
+            words = {"yes": Verdict.PASS.value, "no": Verdict.FAIL.value}
+        found |= {f"{said} {node.id}": Step(node.id, None, word) for said, word in words.items()}
+    return found
+
+
+def _step(line: str, begun: dict[str, Step]) -> Step | None:
+    """The step of a line; the title, the time and the transition follow. Longer beginnings come first."""
+    found = (step for beginning, step in begun.items() if line.startswith((f"{beginning} ", f"{beginning}, ")))
+    return next(found, None)

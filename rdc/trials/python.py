@@ -9,10 +9,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from backends.python import PythonBackend
-from compiler.ir.tasks import Verdict
 from rdc.trials.driving import drive
 from rdc.trials.process import Finished, execute
 from rdc.trials.run import Moved, Run, Setting, Step
+
+_RUNNING = ("run", "resume")
 
 
 def run(setting: Setting) -> Run:
@@ -57,11 +58,12 @@ class _Program:
         legs = iter(self._setting.legs)
         for event in happened:
             if event["event"] == "unit_finished":
-                yield Step(event["unit"], event["attempt"], Verdict(event["outcome"]))
+                yield Step(event["unit"], event["attempt"], str(event["outcome"]))
             elif event["event"] == "goto":
                 yield Moved(next(legs).unit)
 
     def _call(self, *words: str) -> None:
         setting, places = self._setting, ["--state-dir", str(self._setting.scratch / "state")]
-        command = [sys.executable, str(self._script), *words, *places, "--events", str(self._events)]
-        self._last = execute(command, setting.workspace, {**os.environ, **setting.secrets}, setting.timeout)
+        tools = [f"--tool={name}={command}" for name, command in setting.tools.items() if words[0] in _RUNNING]
+        command = [sys.executable, str(self._script), *words, *tools, *places, "--events", str(self._events)]
+        self._last = execute(command, setting.workspace, {**os.environ, **setting.environment}, setting.timeout)

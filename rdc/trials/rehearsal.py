@@ -7,13 +7,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from compiler.ir.answers import of_text
+from compiler.ir.answers import of_agent, of_text, of_tool
 from compiler.ir.edges import value_names
 from compiler.ir.program import Node, Program, jumps_of
 from compiler.ir.semantics import Machine, Outcome, State
-from compiler.ir.tasks import Ask, Shell, alphabet
+from compiler.ir.tasks import Agent, Ask, Gate, Shell, Tool, alphabet
 from compiler.ir.walks import Visit, Walk, visit
-from compiler.scenarios import Event, Goto, Reply, Scenario, Unclear
+from compiler.scenarios import Event, Goto, Reply, Said, Scenario, Unclear
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +23,18 @@ class Rehearsal:
     walk: Walk
     problem: str = ""
     needs_commands: bool = False
+
+    def calls(self, program: Program) -> tuple[str | None, ...]:
+        """What agents and tools say, in the order of the visits; None for a call that fails."""
+        nodes = program.index()
+        made = (item.outcome for item in self.walk.visits if isinstance(nodes[item.unit].task, Agent | Tool))
+        return tuple(None if outcome.word == "fail" else outcome.text for outcome in made)
+
+    def replies(self, program: Program) -> tuple[tuple[str, str], ...]:
+        """What is answered, in the order of the visits: the units, and the replies to them."""
+        nodes = program.index()
+        asked = (item for item in self.walk.visits if isinstance(nodes[item.unit].task, Ask | Gate))
+        return tuple((item.unit, _reply(nodes[item.unit], item.outcome)) for item in asked)
 
     def outcomes(self, program: Program, *, of_commands: bool) -> tuple[Outcome, ...]:
         """The outcomes of the commands, or of the prompts, in the order of the visits."""
@@ -34,6 +46,12 @@ class Rehearsal:
         words = [made.outcome.word for made in self.walk.visits]
         places = [0, *(place for place, _ in self.walk.jumps), len(words)]
         return tuple(tuple(words[begin:end]) for begin, end in pairwise(places))
+
+
+def _reply(node: Node, outcome: Outcome) -> str:
+    """What a person says for an outcome."""
+    is_text = isinstance(node.task, Ask) and node.task.question in ("input", "select", "confirm")
+    return outcome.text if is_text else outcome.word
 
 
 def is_command(node: Node) -> bool:
@@ -52,9 +70,16 @@ def rehearse(program: Program, scenario: Scenario) -> Rehearsal:
     state = walk.state
     if machine.end(state):
         return Rehearsal(walk)
-    if is_command(machine.nodes[state.node]) and not scenario.prompted:
-        return Rehearsal(walk, f"{state.node} is a command, and nothing is run", needs_commands=True)
-    return Rehearsal(walk, f"it waits at {state.node}, and no answer is left")
+    node = machine.nodes[state.node]
+    if is_command(node) and not scenario.prompted:
+        return Rehearsal(walk, f"{node.id} is a command, and nothing is run", needs_commands=True)
+    if isinstance(node.task, Agent | Tool):
+        return Rehearsal(walk, f"{node.id} calls {_callee(node.task)}, and the scenario does not say what comes of it")
+    return Rehearsal(walk, f"it waits at {node.id}, and no answer is left")
+
+
+def _callee(task: Agent | Tool) -> str:
+    return "its agent" if isinstance(task, Agent) else f"the tool {task.connection}.{task.tool}"
 
 
 def _unclear(program: Program, scenario: Scenario) -> str:
@@ -75,15 +100,16 @@ def _played(machine: Machine, scenario: Scenario) -> tuple[Walk, str]:
     visits: list[Visit] = []
     jumped: list[tuple[int, str]] = []
     left = deque(scenario.replies)
-    while event := _next(left, state.node):
+    while event := _next(left, machine.nodes[state.node]):
         waits_for_command = is_command(machine.nodes[state.node]) and not scenario.prompted
         if machine.end(state) or (waits_for_command and isinstance(event, Reply)):
             break
-        left.remove(event)
+        if event in left:
+            left.remove(event)
         if isinstance(event, Goto):
             state = machine.jump(state, event.unit)
             jumped.append((len(visits), event.unit))
-        elif isinstance(event, Reply):
+        elif isinstance(event, Reply | Said):
             outcome, problem = _outcome(machine, state, event)
             if outcome is None:
                 break
@@ -92,9 +118,11 @@ def _played(machine: Machine, scenario: Scenario) -> tuple[Walk, str]:
     return Walk(tuple(visits), state, tuple(jumped), tuple(scenario.inputs.items())), problem
 
 
-def _outcome(machine: Machine, state: State, reply: Reply) -> tuple[Outcome | None, str]:
+def _outcome(machine: Machine, state: State, reply: Reply | Said) -> tuple[Outcome | None, str]:
     """The outcome of a reply; None if the unit can have none such, and why."""
     node = machine.nodes[state.node]
+    if isinstance(reply, Said):
+        return _of_call(node, reply)
     options = [machine.text(state, option) for option in node.task.options] if isinstance(node.task, Ask) else []
     outcome = of_text(node.task, reply.text, options)
     if outcome is None:
@@ -106,6 +134,27 @@ def _outcome(machine: Machine, state: State, reply: Reply) -> tuple[Outcome | No
     return (replace(outcome, values=reply.values) if reply.values else outcome), ""
 
 
-def _next(left: Iterable[Event], unit: str) -> Event | None:
-    """The first of what is left that is no reply of another unit."""
-    return next((event for event in left if not isinstance(event, Reply) or event.unit in (None, unit)), None)
+def _of_call(node: Node, said: Said) -> tuple[Outcome | None, str]:
+    """The outcome of a call of an agent or a tool."""
+    answer = None if said.text is None else said.text.encode()
+    if isinstance(node.task, Agent):
+        return of_agent(node.task, answer), ""
+    if isinstance(node.task, Tool):
+        return of_tool(answer), ""
+    return None, f"{node.id} calls neither an agent nor a tool"
+
+
+def _next(left: Iterable[Event], node: Node) -> Event | None:
+    """The first of what is left that is not for another unit.
+
+    Where nothing is said of a tool that is optional, there is no command for it: the call fails (I13).
+    """
+    is_call = isinstance(node.task, Agent | Tool)
+    for event in left:
+        if isinstance(event, Said) and event.unit != node.id:
+            continue
+        if isinstance(event, Reply) and (event.unit not in (None, node.id) or (is_call and event.unit is None)):
+            continue
+        return event
+    is_optional = isinstance(node.task, Tool) and node.task.optional
+    return Said(node.id, None) if is_optional else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from compiler.ir.edges import Keep
@@ -13,6 +13,9 @@ from compiler.ir.tasks import End
 from compiler.ir.walks import Visit, Walk, visit
 from compiler.scenarios import Scenario
 from rdc.trials.run import Moved, Run, Step
+
+LONGEST_SHOWN = 200
+"""In characters: of an output that is not as it should be."""
 
 
 class Status(StrEnum):
@@ -46,21 +49,40 @@ def judge(scenario: Scenario, machine: Machine, walk: Walk) -> tuple[Status, str
     end = machine.end(walk.state)
     assert end is not None  # noqa: S101 (tells mypy)
     ended = f"{end.result.upper()} {' '.join(str(end.message).split())}".rstrip()
-    if end.result.upper() == scenario.ends:
-        return Status.PASSED, ended, ""
-    return Status.FAILED, ended, f"it should end with {scenario.ends}"
+    if end.result.upper() != scenario.ends:
+        return Status.FAILED, ended, f"it should end with {scenario.ends}"
+    for name, wanted in scenario.outputs.items():
+        found = _output(name, walk)
+        if (found or "").strip() != wanted.strip():
+            said = "is not there" if found is None else f"is “{_shortened(found)}”"
+            return Status.FAILED, ended, f"the output `{name}` {said}, and should be “{_shortened(wanted)}”"
+    return Status.PASSED, ended, ""
+
+
+def _output(name: str, walk: Walk) -> str | None:
+    """What a run has put out under a name, or as a unit; None if nothing."""
+    if name in walk.state.slots:
+        return walk.state.slots[name]
+    said = (made.outcome for made in reversed(walk.visits) if made.unit == name)
+    return next((outcome.text for outcome in said if outcome.word != "fail"), None)
+
+
+def _shortened(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= LONGEST_SHOWN else f"{line[:LONGEST_SHOWN]}…"
 
 
 def retrace(machine: Machine, run: Run, rehearsed: Walk | None = None) -> tuple[Walk, str]:
     """The walk of a run by the semantics as far as both agree, and where they part, "" for nowhere.
 
-    Inputs, and the values that were given, are those of the rehearsal; what commands wrote beyond that is not known.
+    Inputs, and the values and texts that were given, are those of the rehearsal; what commands wrote beyond that is not
+    known.
     """
     rehearsed = rehearsed or Walk((), machine.start())
     state = machine.start(dict(rehearsed.inputs))
     visits: list[Visit] = []
     jumped: list[tuple[int, str]] = []
-    values = [made.outcome.values for made in rehearsed.visits]
+    outcomes = [made.outcome for made in rehearsed.visits]
     for step in run.steps:
         if isinstance(step, Moved):
             state = machine.jump(state, step.unit)
@@ -69,8 +91,8 @@ def retrace(machine: Machine, run: Run, rehearsed: Walk | None = None) -> tuple[
         walk = Walk(tuple(visits), state, tuple(jumped), rehearsed.inputs)
         if problem := _differs(machine, walk, step):
             return walk, problem
-        given = values[len(visits)] if len(visits) < len(values) else ()
-        made, state = visit(machine, state, Outcome(step.verdict.value, values=given))
+        given = outcomes[len(visits)] if len(visits) < len(outcomes) else Outcome(step.word)
+        made, state = visit(machine, state, replace(given, word=step.word))
         visits.append(made)
     walk = Walk(tuple(visits), state, tuple(jumped), rehearsed.inputs)
     return walk, _ends_otherwise(machine, walk, run, has_all_values=len(rehearsed.visits) == len(visits))

@@ -13,7 +13,7 @@ from backends.base import Emission
 from backends.companions import Companion
 from compiler.diagnostic import Diagnostic
 from compiler.ir.program import Program
-from compiler.ir.tasks import Verdict
+from compiler.ir.tasks import Tool
 
 ANSWERS = "answers"
 RESULTS = "COMPLETE|STOP|WAITING"
@@ -45,7 +45,8 @@ class Setting:
     `workspace` is the folder in which it runs, `scratch` one beside it for whatever the trial needs. In a rehearsal the
     program has nothing of its document to execute. `timeout` is in seconds; `inputs` are given when the run
     begins. With jumps `answers` are those after the last one; `is_prompted` says that the program is to execute nothing
-    and to ask for each outcome.
+    and to ask for each outcome. `replies` are answers with their units where they are texts; `callee` is the command
+    that stands for all agents and tools, "" where there are none.
     """
 
     program: Program
@@ -58,6 +59,19 @@ class Setting:
     legs: tuple[Leg, ...] = ()
     is_prompted: bool = False
     inputs: Mapping[str, str] = field(default_factory=dict)
+    replies: tuple[tuple[str, str], ...] = ()
+    callee: str = ""
+
+    @property
+    def tools(self) -> dict[str, str]:
+        """The command of each connection."""
+        tasks = (node.task for node in self.program.nodes)
+        return {task.connection: self.callee for task in tasks if isinstance(task, Tool)} if self.callee else {}
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What the environment of the program needs: its secrets, and the agent, which is to answer no question."""
+        return {**self.secrets, **({"RDC_AGENT": self.callee, "RDC_AGENTS": ""} if self.callee else {})}
 
     @property
     def secrets(self) -> dict[str, str]:
@@ -101,8 +115,18 @@ class Setting:
 
         Each answer of a file is used once, and files are told apart by what is in them.
         """
+        if self.replies:
+            return self.write(ANSWERS, "".join(_lines(unit, reply) for unit, reply in self.replies))
         answers = (*(leg.answers for leg in self.legs), self.answers)[part]
         return self.write(ANSWERS, "\n" * part + "".join(f"{answer}\n" for answer in answers))
+
+
+def _lines(unit: str, reply: str) -> str:
+    """A reply in a file of answers, as several lines, so that nothing in it has a meaning there."""
+    word = "END"
+    while word in reply.splitlines():
+        word += "_"
+    return f"{unit}<<{word}\n{reply}\n{word}\n"
 
 
 def _refusal(diagnostics: Sequence[Diagnostic]) -> str:
@@ -110,11 +134,11 @@ def _refusal(diagnostics: Sequence[Diagnostic]) -> str:
 
 
 class Step(NamedTuple):
-    """A unit that a target has done; the attempt is None where the target does not tell."""
+    """A unit that a target has done, and its outcome; the attempt is None where the target does not tell."""
 
     unit: str
     attempt: int | None
-    verdict: Verdict
+    word: str
 
 
 class Moved(NamedTuple):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from compiler.ir.program import Program
 from compiler.ir.semantics import Outcome
-from compiler.ir.tasks import Shell
+from compiler.ir.tasks import Agent, Ask, Parallel, Shell, Tool
 from compiler.ir.texts import text
 
 # Takes the first line of the outcomes away, gives the values in the file that it names, and says what stood there.
@@ -39,3 +39,38 @@ def with_stand_ins(program: Program, folder: Path, outcomes: Sequence[Outcome]) 
         for node in program.nodes
     )
     return replace(program, nodes=nodes)
+
+
+# --- Agents, tools and texts -----------------------------------------------------------------------------------------
+
+_CALLEE = """#!/bin/sh
+# Says what the scenario has for the next call; where it has nothing, the call fails.
+cat > /dev/null
+cd "$(dirname "$0")" || exit 1
+printf . >> calls
+number=$(($(wc -c < calls)))
+[ -f "said.$number" ] && exec cat "said.$number"
+"""
+
+
+def with_answers(folder: Path, answers: Sequence[str | None]) -> str:
+    """A command that stands for all agents and tools: it says these answers one after the other, and fails for None."""
+    own = folder / "callee"
+    own.mkdir()
+    for number, answer in enumerate(answers, 1):
+        if answer is not None:
+            (own / f"said.{number}").write_bytes(answer.encode())
+    script = own / "say.sh"
+    script.write_text(_CALLEE, encoding="utf-8")
+    return shlex.join(["sh", str(script)])
+
+
+def calls(program: Program) -> bool:
+    """Whether a program calls agents or tools."""
+    return any(isinstance(node.task, Agent | Parallel | Tool) for node in program.nodes)
+
+
+def speaks(program: Program) -> bool:
+    """Whether replies may be texts, which no word stands for: agents, tools and other questions than runbooks have."""
+    asked = (node.task.question for node in program.nodes if isinstance(node.task, Ask))
+    return calls(program) or any(question in ("input", "select", "confirm") for question in asked)

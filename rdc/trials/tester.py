@@ -20,7 +20,7 @@ from rdc.trials import JUMPING, TARGETS
 from rdc.trials.rehearsal import Rehearsal, rehearse
 from rdc.trials.result import Result, Status, judge, retrace, shows_values
 from rdc.trials.run import Leg, Run, Setting, TrialError
-from rdc.trials.stand_in import with_stand_ins
+from rdc.trials.stand_in import calls, speaks, with_answers, with_stand_ins
 from rdc.trials.workspace import copied, plain_folder
 
 SEMANTICS = "semantics"
@@ -96,10 +96,12 @@ def _run(base: Result, rehearsal: Rehearsal, compilation: Compilation, timeout: 
             workspace = copied(open_project(compilation.path).root, workspace)
         elif not base.scenario.jumps:
             program = with_stand_ins(program, scratch, rehearsal.outcomes(program, of_commands=True))
+        replies = rehearsal.replies(program) if speaks(program) else ()
+        callee = with_answers(scratch, rehearsal.calls(program)) if calls(program) else ""
         units = [jump.unit for jump in base.scenario.jumps][: len(legs)]
         moves = tuple(map(Leg, legs, units))
         prompted = is_rehearsal and bool(moves)
-        given = (moves, prompted, base.scenario.inputs)
+        given = (moves, prompted, base.scenario.inputs, replies, callee)
         setting = Setting(program, table.values, answers, workspace, scratch, timeout, is_rehearsal, *given)
         run: Run = target.run(setting)
         return run

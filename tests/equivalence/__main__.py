@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 
+from tests.playbooks import soak as playbooks_soak
 from tests.programs import soak as programs_soak
 from tests.programs.soak import PREFIX
 from tests.programs.ways import NAMES as PROGRAMS
@@ -26,7 +27,7 @@ PAUSE = 60.0
 
 
 def main() -> int:
-    """Run the soak as the command line says: documents and programs in turn."""
+    """Run the soak as the command line says: documents, programs and playbooks in turn."""
     options = _options()
     began = time.monotonic()
     first = random.randrange(10**9) if options.seed is None else options.seed
@@ -37,7 +38,11 @@ def main() -> int:
     programs = programs_soak.Soak(
         tuple(name.removeprefix(PREFIX) for name in ways if name.startswith(PREFIX)), until, options.most
     )
-    soaks = [soak for soak in (documents, programs) if soak.ways]
+    of_playbooks = tuple(
+        name.removeprefix(playbooks_soak.PREFIX) for name in ways if name.startswith(playbooks_soak.PREFIX)
+    )
+    playbooks = playbooks_soak.Soak(of_playbooks, until, options.most)
+    soaks = [soak for soak in (documents, programs, playbooks) if soak.ways]
     if not soaks:
         return 1
     told = began
@@ -54,12 +59,17 @@ def main() -> int:
         _report(documents.finding)
     if programs.finding:
         _report_program(programs.finding)
-    return 1 if documents.finding or programs.finding else 0
+    if playbooks.finding:
+        found = playbooks.finding
+        print(f"\nDIFFERENCE on {playbooks_soak.PREFIX}{found.way} (seed {found.seed}): {found.what}")
+        print("As a regression case: write the playbook as a test in tests/playbooks/test_found.py.")
+    return 1 if documents.finding or programs.finding or playbooks.finding else 0
 
 
 def _ways() -> dict[str, Callable[[], str]]:
-    """Every way to run documents, and every one to run programs, each with what says what this machine lacks for it."""
-    programs = {f"{PREFIX}{name}": partial(missing, name) for name in PROGRAMS}
+    """Every way to run documents, programs and playbooks, each with what says what this machine lacks for it."""
+    kinds = (PREFIX, playbooks_soak.PREFIX)
+    programs = {f"{kind}{name}": partial(missing, name) for kind in kinds for name in PROGRAMS}
     return {**{name: way.missing for name, way in WAYS.items()}, **programs}
 
 

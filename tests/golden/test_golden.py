@@ -40,8 +40,13 @@ atexit.register(FOLDERS.close)
 EXAMPLES = sorted((ROOT / "examples").glob("*.runbook.md"))
 NAMES = [path.name.removesuffix(".runbook.md") for path in EXAMPLES]
 
-# Programs as JSON. They are no runbooks: each becomes a file of the targets that carry all that it uses.
-PROGRAMS = [path.name.removesuffix(".program.json") for path in sorted(ROOT.glob("examples/programs/*.program.json"))]
+# Programs as JSON, and playbooks. They are no runbooks: each becomes a file of the targets that carry all that it uses.
+CALLING = {
+    path.name.removesuffix(suffix): path.relative_to(ROOT).as_posix()
+    for suffix in (".program.json", ".playbook.md")
+    for path in sorted(ROOT.glob(f"examples/*/*{suffix}"))
+}
+PROGRAMS = list(CALLING)
 
 VERSIONS = [f"3.{minor}" for minor in range(9, 15)]
 OLDEST = (3, 9)
@@ -56,7 +61,10 @@ SECRETS = {"REPORT_TOKEN": "a token of nobody"}
 NO_OPTIONS: Mapping[str, object] = {}
 
 # What workflows of programs call has to be named.
-CALLS: Mapping[str, object] = {"agent": "claude -p --output-format text", "tools": {"github": ".github/call-github.sh"}}
+CALLS: Mapping[str, object] = {
+    "agent": "claude -p --output-format text",
+    "tools": {"github": ".github/call-github.sh", "metrics": ".github/call-metrics.sh"},
+}
 
 
 def given(name: str, target: str) -> Mapping[str, object]:
@@ -97,7 +105,7 @@ class GoldenFiles(SingleFileSnapshotExtension):
 
 def document(name: str) -> str:
     """The path of an example."""
-    return f"examples/programs/{name}.program.json" if name in PROGRAMS else f"examples/{name}.runbook.md"
+    return CALLING.get(name) or f"examples/{name}.runbook.md"
 
 
 @cache

@@ -66,7 +66,7 @@ HEAVY = {
         ),
         (
             ["explain", "RD999"],
-            "rdc: no diagnostic code 'RD999'; did you mean RD409 or RD119 or RD109? (see 'rdc explain --list')",
+            "rdc: no diagnostic code 'RD999'; did you mean RD719 or RD709 or RD409? (see 'rdc explain --list')",
         ),
         (
             ["explain", "no-stps"],
@@ -74,7 +74,7 @@ HEAVY = {
         ),
         (
             ["check", "a", "--from", "yaml"],
-            "rdc: no source format 'yaml': rdc reads rundown, json (see 'rdc check --help')",
+            "rdc: no source format 'yaml': rdc reads rundown, playbook, json (see 'rdc check --help')",
         ),
         (["explain"], "rdc: missing argument 'CODE' (see 'rdc explain --help')"),
         (["chec\x1bk"], "rdc: no such command 'chec␛k'; did you mean check? (see 'rdc --help')"),

@@ -7,7 +7,21 @@ from pathlib import Path
 
 from compiler.ir.program import Artifact
 from tests.workflows import lint
-from tests.workflows.routed import COMPLETE, STOP, Agent, Input, Keep, Tool, compiled, node, program, ref, text, to, words
+from tests.workflows.routed import (
+    COMPLETE,
+    STOP,
+    Agent,
+    Input,
+    Keep,
+    Tool,
+    compiled,
+    node,
+    program,
+    ref,
+    text,
+    to,
+    words,
+)
 from tests.workflows.routed_runs import AGENT, ended, log, run
 
 

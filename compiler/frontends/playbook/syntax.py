@@ -53,11 +53,15 @@ class Elicit:
 
 @dataclass(frozen=True, slots=True)
 class PromptRef:
-    """`@prompt(scheme:id)` (P12). `scheme` is `file`, `library`, `mcp`, `variable`, or what else was written."""
+    """`@prompt(scheme:id)` (P12). `scheme` is `file`, `library`, `mcp`, `variable`, or what else was written.
+
+    `@prompt(id)` has the scheme `library`; `written` is all that stands in the parentheses.
+    """
 
     scheme: str
     id: str
     span: Span
+    written: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +86,10 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """What stands below one marker: its sub-steps, or one unnamed step. `condition` is None for `else` (P14)."""
+    """What stands below one marker: its sub-steps, or one unnamed step. `condition` is None for `else` (P14).
+
+    The span is that of the marker.
+    """
 
     condition: Condition | None
     steps: tuple[Step, ...]
@@ -93,7 +100,9 @@ class Branch:
 class Step:
     """`## STEP n: Title`, a sub-step of a branch, or the unnamed step of one (P4, P9, P14).
 
-    `label` is `2`, `2a`; "" for an unnamed one. `content_line` is the first line of the content, 0 if there is none.
+    `label` is `2`, `2a`; "" for an unnamed one. `content_line` is the first line of the content, 0 if there is none;
+    `lines` are the numbers of all its lines, between which directives can stand. The span is that of the heading, for
+    an unnamed step that of the marker.
     """
 
     number: int
@@ -107,6 +116,7 @@ class Step:
     prompt: PromptRef | None = None
     tool: ToolCall | None = None
     branches: tuple[Branch, ...] = ()
+    lines: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +129,10 @@ class Artifact:
 
 @dataclass(frozen=True, slots=True)
 class Playbook:
-    """A whole document. `system` is trimmed, "" without one; `scenarios` stand in its frontmatter (P2)."""
+    """A whole document. `system` is trimmed, "" without one; `scenarios` stand in its frontmatter (P2).
+
+    `system_span` goes from the first line of that text to the last, `span` is that of the title.
+    """
 
     title: str
     description: str

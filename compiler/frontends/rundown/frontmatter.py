@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from compiler.diagnostic import Diagnostic
+from compiler.frontends.frontmatter import read_block
+from compiler.frontends.name_lists import SECRETS
 from compiler.frontends.rundown.beyond.declarations import Declarations
 from compiler.frontends.rundown.commands import scenario_keys
-from compiler.frontends.rundown.options import INPUTS, OPTIONS, SECRETS, VALUES
+from compiler.frontends.rundown.options import INPUTS, OPTIONS, VALUES
 from compiler.options import Known, Level, Mistakes, Options, Place, Wrong, placed, places_within, read_options
 from compiler.scenarios import Scenario, read_scenarios
 from compiler.source import Source, Span, Spans, beneath
 
 if TYPE_CHECKING:
     from compiler.yaml_text import Reading
-
-FENCE = re.compile(r"---[ \t]*")
 
 
 class Frontmatter(NamedTuple):
@@ -36,31 +35,13 @@ class Frontmatter(NamedTuple):
 
 def read_frontmatter(source: Source) -> tuple[Frontmatter, list[Diagnostic]]:
     """The frontmatter at the first line of a source, empty if there is none, with what is wrong in it."""
-    lines = source.lines
-    if not FENCE.fullmatch(lines[0]):
-        return Frontmatter({}, Options(), 1), []
-    end = next((number for number, line in enumerate(lines[1:], 2) if FENCE.fullmatch(line)), None)
-    if end is None:
-        problem = "the frontmatter that begins here never ends"
-        return Frontmatter({}, Options(), 1), [
-            Diagnostic("RD011", source.path, source.line_span(1), problem, "close it with a line `---`")
-        ]
-    from compiler.yaml_text import UnreadableError, read_mapping  # noqa: PLC0415 (most documents have no frontmatter)
-
-    try:
-        read = read_mapping("\n".join(lines[1 : end - 1]), first_line=2)
-    except UnreadableError as error:
-        return Frontmatter({}, Options(), end + 1), [_broken(source, error.line, str(error))]
+    read, next_line, broken = read_block(source)
+    if read is None:
+        return Frontmatter({}, Options(), next_line), broken
     found = _metadata_problems(source, read.values, read.spans)
     options, declared, problems = _options(source, read)
     scenarios, mistakes = _scenarios(source, read, None if problems else declared)
-    return Frontmatter(read.values, options, end + 1, scenarios, declared), [*found, *problems, *mistakes]
-
-
-def _broken(source: Source, line: int, problem: str) -> Diagnostic:
-    text = f"the frontmatter is not valid YAML: {problem}"
-    remedy = "write `key: value` lines; quote values that hold `: ` or `#`"
-    return Diagnostic("RD010", source.path, source.line_span(line), text, remedy)
+    return Frontmatter(read.values, options, next_line, scenarios, declared), [*found, *problems, *mistakes]
 
 
 def _metadata_problems(source: Source, values: Mapping[str, Any], spans: Spans) -> list[Diagnostic]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from compiler.frontends.rundown.beyond.names import names_option
+from compiler.frontends.name_lists import SECRETS, names_option
 from compiler.options import Level, Mistakes, Option, Place, Places, Wrong, choice
 
 if TYPE_CHECKING:
@@ -49,5 +49,4 @@ INPUTS: Option[tuple[DeclaredInput, ...]] = Option(
     "inputs", "What a run is given when it begins.", _inputs, levels=(Level.DOCUMENT,), as_written=True
 )
 VALUES = names_option("values", "What commands find out for those that follow.", "a value")
-SECRETS = names_option("secrets", "The environment variables that must be set, and are masked.", "a secret")
 OPTIONS: tuple[Option[Any], ...] = (TRANSITIONS, PROSE, INPUTS, VALUES, SECRETS)

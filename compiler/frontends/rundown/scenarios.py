@@ -8,7 +8,7 @@ from compiler.diagnostic import Diagnostic
 from compiler.frontends.rundown.link import references
 from compiler.frontends.rundown.names import Unit
 from compiler.frontends.rundown.syntax import Runbook
-from compiler.scenarios import Event, Goto, Unclear
+from compiler.scenarios import Event, Goto, Reply, Unclear
 from compiler.source import Source
 
 
@@ -40,7 +40,8 @@ def _problem(command: Event, places: Collection[str], values: Collection[str] | 
         return command.problem
     if isinstance(command, Goto):
         return "" if command.unit in places else f"`{command.spelled} {command.unit}`: there is no such unit"
-    unknown = [name for name, _ in command.values if values is not None and name not in values]
+    given = command.values if isinstance(command, Reply) else ()
+    unknown = [name for name, _ in given if values is not None and name not in values]
     return f"there is no value `{unknown[0]}` under `values`" if unknown else ""
 
 

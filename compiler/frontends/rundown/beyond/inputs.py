@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from compiler.frontends.name_lists import MOST, name_mistakes, unknown_key
 from compiler.frontends.rundown.beyond.declarations import DeclaredInput
-from compiler.frontends.rundown.beyond.names import MOST, name_mistakes, unknown_key
 from compiler.frontends.rundown.beyond.texts import text_problem
 from compiler.ir.program import Input
 from compiler.ir.wellformed import Field, input_problems

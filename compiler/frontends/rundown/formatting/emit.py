@@ -7,11 +7,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
+from compiler.frontends.frontmatter import FENCE
 from compiler.frontends.rundown.formatting.pieces import LISTED, Piece, Section
-from compiler.frontends.rundown.frontmatter import FENCE
-from compiler.source import Source
-
-LINE_END = re.compile(r"\r\n|\r|\n")
+from compiler.source import LINE_END, Source
 
 SEPARATOR = "<!-- -->"
 """Keeps apart a list and an indented block below it, which Markdown would take as part of its last item."""

@@ -54,3 +54,7 @@ def name_list(key: str, noun: str) -> Callable[[object, Places], Mapping[str, Pl
 def names_option(key: str, about: str, noun: str) -> Option[Mapping[str, Place]]:
     """An option that is a list of names."""
     return Option(key, about, name_list(key, noun), levels=(Level.DOCUMENT,), as_written=True)
+
+
+SECRETS = names_option("secrets", "The environment variables that must be set, and are masked.", "a secret")
+"""Formats that have secrets share this option (E10)."""

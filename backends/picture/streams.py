@@ -1,0 +1,82 @@
+"""The data that flows between units: which answers are read further on, as far as their author named them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+
+from compiler.ir.edges import Clear, Keep, SlotTest
+from compiler.ir.program import Node, Program, texts_of
+
+MOST_LOOKED_AT = 1_000_000
+"""Of edges: in a program that is larger than anybody draws nothing is said of what flows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """The texts, by the names of their slots, that one box keeps and another one reads."""
+
+    source: str
+    target: str
+    names: tuple[str, ...]
+
+
+def is_named(slot: str) -> bool:
+    """Whether an author gave a slot its name: those that a front end makes for itself begin with a word and a blank."""
+    return " " not in slot.partition("/")[0]
+
+
+def streams(program: Program) -> Iterator[Stream]:
+    """All that flows, by the order of the boxes that keep it, then of those that read it."""
+    kept = {node.id: _kept(node) for node in program.nodes}
+    written = sum(map(len, kept.values()))
+    if not written or written * sum(len(node.edges) for node in program.nodes) > MOST_LOOKED_AT:
+        return
+    index = program.index()
+    read = {node.id: _read(node) for node in program.nodes}
+    for node in program.nodes:
+        found: dict[str, list[str]] = {}
+        for slot in kept[node.id]:
+            for reader in _readers(index, node, slot):
+                if slot in read[reader]:
+                    found.setdefault(reader, []).append(slot)
+        yield from (Stream(node.id, other.id, tuple(found[other.id])) for other in program.nodes if other.id in found)
+
+
+def _kept(node: Node) -> tuple[str, ...]:
+    """The named slots that an answer is kept in."""
+    effects = (effect for edge in node.edges for effect in edge.effects)
+    return tuple(
+        dict.fromkeys(
+            effect.slot
+            for effect in effects
+            if isinstance(effect, Keep) and effect.of == "answer" and is_named(effect.slot)
+        )
+    )
+
+
+def _read(node: Node) -> frozenset[str]:
+    """The slots that an author names in the texts of a node, or asks for on its edges."""
+    named = {item.register for written in texts_of(node) for item in written.references if item.written}
+    return frozenset(named | {test.slot for edge in node.edges for test in edge.guard if isinstance(test, SlotTest)})
+
+
+def _readers(index: Mapping[str, Node], writer: Node, slot: str) -> Collection[str]:
+    """The nodes that a run can come to before anything else is kept in the slot."""
+    pending = [edge.target for edge in writer.edges if any(_is_of(effect, slot) for effect in edge.effects)]
+    found: set[str] = set()
+    while pending:
+        name = pending.pop()
+        if name in found:
+            continue
+        found.add(name)
+        pending += [
+            edge.target
+            for edge in index[name].edges
+            if not any(_is_of(effect, slot) or effect == Clear(slot) for effect in edge.effects)
+        ]
+    return found
+
+
+def _is_of(effect: object, slot: str) -> bool:
+    return isinstance(effect, Keep) and effect.slot == slot

@@ -1,0 +1,38 @@
+"""The YAML frontmatter at the top of a Markdown document, whatever its format (D3, P2)."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from compiler.diagnostic import Diagnostic
+from compiler.source import Source
+
+if TYPE_CHECKING:
+    from compiler.yaml_text import Reading
+
+FENCE = re.compile(r"---[ \t]*")
+
+
+def read_block(source: Source) -> tuple[Reading | None, int, list[Diagnostic]]:
+    """The frontmatter of a source, if it can be read, the line on which the document goes on, and what is wrong."""
+    lines = source.lines
+    if not FENCE.fullmatch(lines[0]):
+        return None, 1, []
+    end = next((number for number, line in enumerate(lines[1:], 2) if FENCE.fullmatch(line)), None)
+    if end is None:
+        problem = "the frontmatter that begins here never ends"
+        remedy = "close it with a line `---`"
+        return None, 1, [Diagnostic("RD011", source.path, source.line_span(1), problem, remedy)]
+    from compiler.yaml_text import UnreadableError, read_mapping  # noqa: PLC0415 (most documents have no frontmatter)
+
+    try:
+        return read_mapping("\n".join(lines[1 : end - 1]), first_line=2), end + 1, []
+    except UnreadableError as error:
+        return None, end + 1, [_broken(source, error.line, str(error))]
+
+
+def _broken(source: Source, line: int, problem: str) -> Diagnostic:
+    text = f"the frontmatter is not valid YAML: {problem}"
+    remedy = "write `key: value` lines; quote values that hold `: ` or `#`"
+    return Diagnostic("RD010", source.path, source.line_span(line), text, remedy)

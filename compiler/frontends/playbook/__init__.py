@@ -1,0 +1,14 @@
+"""Playbooks: docs/formats/playbook.md. This says what the format is; `frontend.py` is what reads it."""
+
+from compiler.frontends.format import Format
+from compiler.frontends.playbook.options import OPTIONS
+
+FORMAT = Format(
+    name="playbook",
+    noun="playbook",
+    summary="playbooks for agents (Markdown with ## STEP n: headings)",
+    suffixes=(".playbook.md",),
+    module="compiler.frontends.playbook.frontend",
+    grammars=("playbook.lark",),
+    options=OPTIONS,
+)

@@ -1,0 +1,40 @@
+"""Branches: a node that looks at texts and goes to the first branch whose condition holds (P14)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.frontends.playbook.calls import Scene, entry_of
+from compiler.frontends.playbook.syntax import Branch as Marker
+from compiler.frontends.playbook.units import Arranged
+from compiler.ir.edges import Edge, SlotTest, Written
+from compiler.ir.program import Node
+from compiler.ir.tasks import Branch
+from compiler.ir.texts import text
+
+
+def route(step: Arranged, after: str, scene: Scene) -> Node:
+    """The node that chooses among the branches of a step; where none is for it, the run goes on behind the step."""
+    edges = tuple(_edges(step, after, scene))
+    title = text(step.unit.title)
+    return Node(step.route, title, scene.at(step.unit.step.span), Branch(), edges, step.unit.group)
+
+
+def _edges(step: Arranged, after: str, scene: Scene) -> Iterator[Edge]:
+    for place, arm in enumerate(step.arms):
+        condition = arm.syntax.condition
+        target = entry_of(arm.units[0]) if arm.units else after
+        span = condition.span if condition else arm.syntax.span
+        written = (Written(marker(place, arm.syntax)),)
+        tests = (SlotTest(condition.variable, condition.operator, condition.value),) if condition else ()
+        yield Edge(tests, (), target, written, (scene.at(span),))
+    if all(arm.syntax.condition for arm in step.arms):
+        yield Edge((), (), after)
+
+
+def marker(place: int, branch: Marker) -> str:
+    """The marker of a branch as its author wrote it, without its fence."""
+    condition = branch.condition
+    if condition is None:
+        return "else"
+    return f'{"elif" if place else "if"} {condition.variable} {condition.operator} "{condition.value}"'

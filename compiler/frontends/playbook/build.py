@@ -1,0 +1,192 @@
+"""From the parse tree of the lines to the syntax tree; what a document loses on the way is reported (P3 to P15)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple, cast
+
+from lark import Tree
+
+from compiler.diagnostic import Diagnostic
+from compiler.frontends.playbook import messages
+from compiler.frontends.playbook.directives import read_elicit, read_input, read_output, read_prompt, read_tool
+from compiler.frontends.playbook.lines import Line, texts
+from compiler.frontends.playbook.syntax import Artifact, Branch, Condition, Input, Playbook, Step
+from compiler.source import Source, Span
+
+LarkTree = Tree[Any]
+
+LARGEST_NUMBER = 9
+"""In digits: a longer number of a step is a mistake."""
+
+READERS = {"OUTPUT": read_output, "ELICIT": read_elicit, "PROMPT": read_prompt, "TOOL": read_tool}
+
+
+class _Content(NamedTuple):
+    """A text with the numbers of its lines."""
+
+    text: str
+    lines: tuple[int, ...]
+
+
+class Builder:
+    """Makes the syntax tree of one document, and keeps what is to be said about it."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.diagnostics: list[Diagnostic] = []
+        self._systems: list[Line] = []
+        self._types: list[Line] = []
+        self._inputs: dict[str, Input] = {}
+
+    def playbook(self, tree: LarkTree) -> Playbook:
+        """The whole document. Without a title or steps it is not one that can be run."""
+        title, description = self._title(tree)
+        steps: list[Step] = []
+        system = _Content("", ())
+        artifact: Artifact | None = None
+        for part in tree.children:
+            name = part.data if isinstance(part, Tree) else ""
+            if name == "step":
+                steps.append(self._step(part))
+            elif name == "system":
+                system = self._system(part)
+            elif name == "inputs":
+                self._declare(part)
+            elif name == "artifacts":
+                artifact = self._artifact(part) or artifact
+        return Playbook(
+            title=title.get("title") if title else "",
+            description=description.text,
+            system=system.text,
+            system_span=self._span(system),
+            inputs=tuple(self._inputs.values()),
+            steps=tuple(steps),
+            artifact=artifact,
+            span=title.span if title else Span(1, 1, 1, 1),
+        )
+
+    def _title(self, tree: LarkTree) -> tuple[Line | None, _Content]:
+        found = next((part for part in tree.children if isinstance(part, Tree) and part.data == "title"), None)
+        if found is None:
+            return None, _Content("", ())
+        title, *text = lines_of(found)
+        return title, self._content(text)
+
+    def _content(self, lines: Sequence[Line]) -> _Content:
+        """The text of these lines, blanks at the ends of lines and blank lines at both ends taken off (P9)."""
+        numbers = list(texts(lines))
+        written = [self.source.lines[number - 1].rstrip() for number in numbers]
+        filled = [place for place, line in enumerate(written) if line]
+        if not filled:
+            return _Content("", ())
+        first, last = filled[0], filled[-1] + 1
+        return _Content("\n".join(written[first:last]).strip(), tuple(numbers[first:last]))
+
+    def _span(self, content: _Content) -> Span | None:
+        return self.source.line_span(content.lines[0], content.lines[-1]) if content.lines else None
+
+    # --- Sections beside steps ---------------------------------------------------------------------------------------
+
+    def _system(self, tree: LarkTree) -> _Content:
+        heading, *text = lines_of(tree)
+        if self._systems:
+            self.diagnostics.append(messages.overridden(self.source, self._systems[-1], heading, "a SYSTEM section"))
+        self._systems.append(heading)
+        return self._content(text)
+
+    def _declare(self, tree: LarkTree) -> None:
+        for line in lines_of(tree)[1:]:
+            if line.kind != "INPUT":
+                continue
+            declared = read_input(line)
+            first = self._inputs.setdefault(declared.name, declared)
+            if first is not declared:
+                self.diagnostics.append(messages.declared_twice(self.source, first, declared))
+
+    def _artifact(self, tree: LarkTree) -> Artifact | None:
+        """The first type of the section; that of a later section wins."""
+        line = next((line for line in lines_of(tree) if line.kind == "TYPE"), None)
+        if line is None:
+            return None
+        if self._types:
+            self.diagnostics.append(messages.overridden(self.source, self._types[-1], line, "the type of the artifact"))
+        self._types.append(line)
+        written = line.get("type")
+        return Artifact(written if "{{" in written else written.lower(), line.within("type"))
+
+    # --- Steps -------------------------------------------------------------------------------------------------------
+
+    def _step(self, tree: LarkTree) -> Step:
+        """A step: its own lines are those around its branches, which are put together (P14)."""
+        heading, *own = lines_of(tree)
+        number = self._number(heading)
+        blocks = [part for part in tree.children if isinstance(part, Tree)]
+        parts = [part for block in blocks for part in block.children if isinstance(part, Tree)]
+        branches = tuple(self._branch(part, number) for part in parts)
+        if blocks:
+            endif = lines_of(blocks[-1])[-1]
+            below = [line for line in own if line.number > endif.number]
+            self.diagnostics += messages.below_branches(self.source, endif, below)
+            self.diagnostics += messages.after_else(self.source, branches)
+        title = heading.get("title")
+        return Step(number, str(number), title, span=heading.span, branches=branches, **self._own(own))
+
+    def _number(self, heading: Line) -> int:
+        digits = heading.get("number")
+        if len(digits) <= LARGEST_NUMBER:
+            return int(digits)
+        self.diagnostics.append(messages.too_large(self.source, heading))
+        return 0
+
+    def _branch(self, tree: LarkTree, number: int) -> Branch:
+        marker, *own = lines_of(tree)
+        substeps = [part for part in tree.children if isinstance(part, Tree)]
+        if not substeps:
+            unnamed = Step(number, "", "", span=marker.span, **self._own(own))
+            return Branch(_condition(marker), (unnamed,), marker.span)
+        self.diagnostics += messages.above_substep(self.source, own, lines_of(substeps[0])[0])
+        return Branch(_condition(marker), tuple(self._substep(part, number) for part in substeps), marker.span)
+
+    def _substep(self, tree: LarkTree, parent: int) -> Step:
+        heading, *own = lines_of(tree)
+        number = self._number(heading)
+        if number != parent:
+            self.diagnostics.append(messages.of_another_step(self.source, heading, parent))
+        label = f"{number}{heading.get('letter')}"
+        return Step(parent, label, heading.get("title"), span=heading.span, **self._own(own))
+
+    def _own(self, lines: Sequence[Line]) -> dict[str, Any]:
+        """What a step has of its own: its content, and of each kind of directive the last."""
+        content = self._content(lines)
+        found: dict[str, Any] = {"content": content.text, "lines": content.lines}
+        found["content_line"] = content.lines[0] if content.lines else 0
+        before: dict[str, Line] = {}
+        for line in lines:
+            if line.kind == "TEXT":
+                continue
+            read = READERS[line.kind](line)
+            if read is None:
+                self.diagnostics.append(messages.unknown_question(self.source, line))
+                continue
+            if line.kind in before:
+                name = f"an @{line.kind.lower()} of this step"
+                self.diagnostics.append(messages.overridden(self.source, before[line.kind], line, name))
+            before[line.kind] = line
+            found[line.kind.lower()] = read
+        return found
+
+
+def lines_of(tree: LarkTree) -> list[Line]:
+    """The lines of a rule itself, without those of the rules in it."""
+    return [part for part in tree.children if isinstance(part, Line)]
+
+
+def _condition(marker: Line) -> Condition | None:
+    if marker.kind == "ELSE" or marker.found is None:
+        return None
+    operator = cast("Literal['==', '!=']", marker.found["operator"])
+    place = marker.within("name")
+    end = marker.within("value").end_column + 1
+    span = Span(place.line, place.column, place.line, end)
+    return Condition(marker.found["name"], operator, marker.found["value"], span)

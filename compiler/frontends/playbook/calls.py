@@ -1,0 +1,147 @@
+"""The nodes of one unit: its tool, or its question, its prompt reference and its agent, in this order (P17)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+
+from compiler.frontends.playbook.context import agent_prompt, prompt_slot
+from compiler.frontends.playbook.placeholders import arguments_with_references, reply_slot, with_references
+from compiler.frontends.playbook.syntax import Elicit, PromptRef
+from compiler.frontends.playbook.units import Unit
+from compiler.ir.edges import Clear, Edge, Effect, Keep, Origin, OutcomeTest, SlotTest
+from compiler.ir.program import Node
+from compiler.ir.tasks import Agent, Ask, Branch, End, Task, Tool, Verdict
+from compiler.ir.texts import Reference, Text, joined, text
+from compiler.source import Span
+
+COMPLETE, STOP = "COMPLETE", "STOP"
+LAST_OUTPUT = "last output"
+"""The slot of the latest output, which the artifact is made of (P22)."""
+
+
+@dataclass(frozen=True)
+class Scene:
+    """What all units of a playbook see: its path, its system text, and the names that texts can have."""
+
+    path: str
+    system: str
+    names: Collection[str]
+
+    def at(self, span: Span) -> Origin:
+        """A place in the document."""
+        return Origin(self.path, span)
+
+    def text(self, written: str) -> Text:
+        """A text with its placeholders (P9)."""
+        return with_references(written, self.names)
+
+
+def entry_of(unit: Unit) -> str:
+    """The node that a unit begins with."""
+    if unit.asks and unit.calls_agent:
+        return f"{unit.id}/elicit"
+    return prompt_entry(unit) if unit.gets_prompt and not unit.asks else unit.id
+
+
+def prompt_entry(unit: Unit) -> str:
+    """The node that getting a prompt begins with: where its id is in a variable, that is looked at first (P12)."""
+    is_variable = unit.step.prompt is not None and unit.step.prompt.scheme == "variable"
+    return f"{unit.id}/prompt/id" if is_variable else f"{unit.id}/prompt"
+
+
+def nodes_of(unit: Unit, earlier: Sequence[Unit], after: str, scene: Scene) -> Iterator[Node]:
+    """The nodes of a unit, the last of which leads to the node `after`."""
+    step = unit.step
+    if step.tool is not None:
+        arguments = arguments_with_references(step.tool.arguments or "{}", scene.names)
+        task: Task = Tool(step.tool.connection, step.tool.tool, arguments)
+        yield _node(unit, unit.id, task, _answered(after, _kept(unit)), scene)
+        return
+    if step.elicit is not None:
+        yield from _elicit(unit, step.elicit, after, scene)
+    if step.prompt is not None and unit.gets_prompt:
+        yield from _prompt(unit, step.prompt, after, scene)
+    if unit.calls_agent:
+        agent = Agent("", agent_prompt(unit, earlier, scene.system, scene.names))
+        yield _node(unit, unit.id, agent, _answered(after, _kept(unit)), scene)
+    elif not unit.asks and not step.branches:
+        yield _node(unit, unit.id, Branch(), (Edge((), (), after),), scene)
+
+
+def _node(unit: Unit, name: str, task: Task, edges: tuple[Edge, ...], scene: Scene, span: Span | None = None) -> Node:
+    return Node(name, text(unit.title), scene.at(span or unit.step.span), task, edges, unit.group)
+
+
+def _answered(after: str, kept: Sequence[Effect]) -> tuple[Edge, ...]:
+    """On with the answer, or to the end where there is none (P18)."""
+    return (
+        Edge((OutcomeTest(Verdict.PASS.value),), tuple(kept), after),
+        Edge((OutcomeTest(Verdict.FAIL.value),), (), STOP),
+    )
+
+
+def _kept(unit: Unit) -> list[Effect]:
+    """Where the output of a unit is kept: whole, under its name, and as the latest one (P10)."""
+    output = unit.output
+    named = [Keep(output.name, extract=output.extract or None)] if output else []
+    return [Keep(unit.slot), *named, Keep(LAST_OUTPUT)]
+
+
+# --- Questions -------------------------------------------------------------------------------------------------------
+
+
+def _elicit(unit: Unit, elicit: Elicit, after: str, scene: Scene) -> Iterator[Node]:
+    """The question of a unit; its reply is the output, unless the unit calls its agent too (P11)."""
+    options = tuple(dict.fromkeys(filter(None, elicit.options)))
+    is_select = elicit.kind == "select" and bool(options)
+    task = Ask(
+        "select" if is_select else "input" if elicit.kind == "select" else elicit.kind,
+        scene.text(elicit.question),
+        options=tuple(map(scene.text, options)) if is_select else (),
+    )
+    replied = Keep(reply_slot(unit.step))
+    if not unit.calls_agent:
+        edges = (Edge((), (replied, *_kept(unit)), after),)
+        yield _node(unit, unit.id, task, edges, scene, elicit.span)
+        return
+    on = prompt_entry(unit) if unit.gets_prompt else unit.id
+    yield _node(unit, f"{unit.id}/elicit", task, (Edge((), (replied,), on),), scene, elicit.span)
+
+
+# --- Prompt references -----------------------------------------------------------------------------------------------
+
+
+def _prompt(unit: Unit, prompt: PromptRef, after: str, scene: Scene) -> Iterator[Node]:
+    """Getting a prompt by a command, which may not be there: the unit then goes on with its own text (P12)."""
+    name = variable_of(prompt)
+    if name:
+        yield from _known_id(unit, name, scene)
+        arguments = joined(['{"id": "', Reference(name, f"{{{{{name}}}}}"), '"}'])
+    else:
+        arguments = text(json.dumps({"id": prompt.id}, ensure_ascii=False))
+    connection = "library" if name else prompt.scheme
+    without = unit.id if unit.step.content or unit.file_text else after
+    edges = (
+        Edge((OutcomeTest(Verdict.PASS.value),), (Keep(prompt_slot(unit)),), unit.id),
+        Edge((OutcomeTest(Verdict.FAIL.value),), (Clear(prompt_slot(unit)),), without),
+    )
+    yield _node(
+        unit, f"{unit.id}/prompt", Tool(connection, "prompt", arguments, optional=True), edges, scene, prompt.span
+    )
+
+
+def variable_of(prompt: PromptRef) -> str:
+    """The name in `@prompt({{name}})`, "" for another reference."""
+    return prompt.id.strip("{} ").partition(":")[0] if prompt.scheme == "variable" else ""
+
+
+def _known_id(unit: Unit, name: str, scene: Scene) -> Iterator[Node]:
+    """A variable without a value fails the step."""
+    span = unit.step.prompt.span if unit.step.prompt else unit.step.span
+    missing = f"{unit.id}/prompt/missing"
+    message = text(f"Step {unit.id}: {{{{{name}}}}} has no value, so there is no prompt to look up")
+    edges = (Edge((SlotTest(name, "==", ""),), (), missing), Edge((), (), f"{unit.id}/prompt"))
+    yield _node(unit, f"{unit.id}/prompt/id", Branch(), edges, scene, span)
+    yield Node(missing, Text(), scene.at(span), End("stop", message), (), unit.group)

@@ -1,0 +1,175 @@
+"""The rules over a playbook: what stops it, and what was probably meant otherwise (P1 to P15)."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+
+from compiler.diagnostic import Diagnostic, Related
+from compiler.frontends.playbook.hints import hints
+from compiler.frontends.playbook.lines import patterns
+from compiler.frontends.playbook.messages import close
+from compiler.frontends.playbook.parse import Parsed
+from compiler.frontends.playbook.references import check_references
+from compiler.frontends.playbook.syntax import Artifact, Elicit, Input, Step, ToolCall, every_step
+from compiler.source import Source, Span
+from runtime_shim.fitting import unfit
+
+LARGEST_PLAYBOOK = 200_000
+"""In bytes (P1)."""
+
+ARTIFACTS = ("markdown", "json", "mermaid", "chartjs", "html_css", "javascript", "typescript")
+SCHEMES = ("file", "library", "mcp", "variable")
+
+_VARIABLE = re.compile(r"\{\{\w+\}\}")
+_PLACEHOLDER = re.compile(r"\{\{[^{}]*\}\}")
+
+
+def check_size(source: Source) -> Iterator[Diagnostic]:
+    """What is wrong before anything is read (P1)."""
+    if not source.text.strip():
+        remedy = "write a title `# Title` and a step `## STEP 1: Title`"
+        yield Diagnostic("RD701", source.path, None, "the playbook is empty", remedy)
+    elif (size := len(source.data)) > LARGEST_PLAYBOOK:
+        problem = f"the playbook has {size:,} bytes, and may have {LARGEST_PLAYBOOK:,}"
+        remedy = "put long texts into files, and name them with @prompt(file:…)"
+        yield Diagnostic("RD702", source.path, None, problem, remedy)
+
+
+def check(source: Source, parsed: Parsed) -> Iterator[Diagnostic]:
+    """Everything that the rules say of a document."""
+    playbook = parsed.playbook
+    if not playbook.title:
+        yield _no_title(source, parsed)
+    if not playbook.steps:
+        yield _no_steps(source)
+    yield from _sequence(source, playbook.steps)
+    for declared in playbook.inputs:
+        yield from _input(source, declared)
+    for step in every_step(playbook):
+        yield from _step(source, step)
+    if playbook.artifact:
+        yield from _artifact(source, playbook.artifact)
+    yield from hints(source, parsed.scanned)
+    yield from check_references(source, playbook)
+
+
+def _no_title(source: Source, parsed: Parsed) -> Diagnostic:
+    title = patterns()["TITLE"]
+    late = next((number for number, line in enumerate(source.lines, 1) if title.fullmatch(line)), None)
+    first = next((line.number for line in parsed.scanned.lines if line.kind != "TEXT"), 1)
+    if late and late > first:
+        problem = f"the title in line {late} stands below the first section"
+        return Diagnostic("RD703", source.path, source.line_span(late), problem, "move it to the top of the document")
+    problem = "the playbook has no title"
+    return Diagnostic("RD703", source.path, source.line_span(1), problem, "begin the document with a line `# Title`")
+
+
+def _no_steps(source: Source) -> Diagnostic:
+    remedy = "add a step with a heading of this form: `## STEP 1: Title`"
+    return Diagnostic("RD704", source.path, source.line_span(1), "the playbook has no steps", remedy)
+
+
+def _sequence(source: Source, steps: tuple[Step, ...]) -> Iterator[Diagnostic]:
+    """Numbers that do not follow the one before (P4)."""
+    before = (0, *(step.number for step in steps))
+    for expected, step in zip((number + 1 for number in before), steps, strict=False):
+        if step.number != expected:
+            problem = f"this is step {step.number}, and the next number is {expected}"
+            yield Diagnostic("RD709", source.path, step.span, problem, "number the steps 1, 2, 3; `rdc fmt` does it")
+
+
+def _input(source: Source, declared: Input) -> Iterator[Diagnostic]:
+    """An input whose default does not fit its type, or an enum whose options are not usable (P8)."""
+    if declared.default is not None and (reason := unfit(declared.default, declared.type)):
+        problem = f"the default of `{declared.name}` is not a {declared.type}: {reason}; the input is read as text"
+        remedy = "correct the default, or write the type string"
+        yield Diagnostic("RD725", source.path, declared.span, problem, remedy)
+    if declared.type != "enum":
+        return
+    example = f"write the options after the type: `({declared.written}: one, another)`"
+    if not declared.options:
+        problem = f"`{declared.name}` has no options to choose from, so it takes any text"
+        yield Diagnostic("RD728", source.path, declared.span, problem, example)
+    twice = [option for option, again in pairwise(sorted(declared.options)) if option == again]
+    if twice:
+        problem = f"`{declared.name}` has the option `{twice[0]}` twice"
+        yield Diagnostic("RD728", source.path, declared.span, problem, "remove one of the two")
+
+
+def _artifact(source: Source, artifact: Artifact) -> Iterator[Diagnostic]:
+    if artifact.type not in ARTIFACTS and not _VARIABLE.fullmatch(artifact.type):
+        problem = f"`{artifact.type}` is not a type of an artifact{close(artifact.type, ARTIFACTS)}"
+        remedy = f"the types are {', '.join(ARTIFACTS)}, or a variable such as {{{{format}}}}"
+        yield Diagnostic("RD712", source.path, artifact.span, problem, remedy)
+
+
+# --- Directives ------------------------------------------------------------------------------------------------------
+
+
+def _step(source: Source, step: Step) -> Iterator[Diagnostic]:
+    if step.tool:
+        others = [("@elicit", step.elicit), ("@prompt", step.prompt)]
+        for name, other in others:
+            if other:
+                problem = f"this step calls a tool, so its {name} is left out"
+                related = (Related(source.path, step.tool.span, "the tool"),)
+                remedy = f"give the {name} a step of its own"
+                yield Diagnostic("RD722", source.path, other.span, problem, remedy, related)
+        yield from _arguments(source, step.tool)
+    elif step.elicit:
+        yield from _elicit(source, step.elicit)
+    if step.prompt and step.prompt.scheme not in SCHEMES:
+        problem = f"rdc cannot fetch `{step.prompt.written}`, so the step runs with its own text alone"
+        hint = close(step.prompt.scheme, SCHEMES[:3])
+        remedy = "write file:PATH, library:ID or mcp:SERVER/NAME"
+        yield Diagnostic("RD724", source.path, step.prompt.span, f"{problem}{hint}", remedy)
+
+
+def _elicit(source: Source, elicit: Elicit) -> Iterator[Diagnostic]:
+    """A question that says too little (P11)."""
+    example = '@elicit(select, "Which one?", "this", "that")'
+    if not elicit.question:
+        problem = "the question has no text, so the title of the step is shown"
+        remedy = "write the question in double quotes after the kind"
+        yield Diagnostic("RD726", source.path, elicit.span, problem, remedy)
+    elif elicit.kind == "select" and not any(elicit.options):
+        problem = "there is nothing to select from, so any text is taken"
+        yield Diagnostic("RD726", source.path, elicit.span, problem, f"add each option in double quotes: {example}")
+    elif elicit.kind != "select" and elicit.options:
+        problem = f"a question of the kind {elicit.kind} has no options, so these are left out"
+        yield Diagnostic("RD726", source.path, elicit.span, problem, f"for a choice write {example}")
+
+
+def _arguments(source: Source, tool: ToolCall) -> Iterator[Diagnostic]:
+    """Arguments that are not a JSON object (P13)."""
+    if not tool.arguments:
+        return
+    if problem := json_problem(tool.arguments):
+        remedy = 'write an object such as {"name": "{{value}}"}, in one line'
+        if _PLACEHOLDER.search(tool.arguments) and not json_problem(_PLACEHOLDER.sub("0", tool.arguments)):
+            remedy = 'put the placeholder into double quotes: "{{name}}"'
+        text = f"the arguments of the tool are {problem}"
+        yield Diagnostic("RD723", source.path, _place(source, tool), text, remedy)
+
+
+def _place(source: Source, tool: ToolCall) -> Span:
+    column = source.lines[tool.span.line - 1].rfind(tool.arguments) + 1
+    return Span(tool.span.line, column, tool.span.line, column + len(tool.arguments))
+
+
+def json_problem(text: str) -> str:
+    """Why a text is not a JSON object; "" if it is one."""
+    try:
+        value = json.loads(text, parse_constant=_no_constant)
+    except json.JSONDecodeError as error:
+        return f"not valid JSON: {error.msg}, at character {error.pos + 1}"
+    except (ValueError, RecursionError):
+        return "not JSON that every program can read: a number or a nesting is out of bounds"
+    return "" if isinstance(value, dict) else "not a JSON object"
+
+
+def _no_constant(name: str) -> object:
+    raise ValueError(f"{name} is not JSON")

@@ -1,0 +1,50 @@
+"""Formatting: a playbook is put into its normal form (`rdc fmt`), and the result is proved to mean the same."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from pathlib import PurePosixPath
+
+from compiler.frontends.base import Formatted, Job
+from compiler.frontends.frontmatter import FENCE
+from compiler.frontends.playbook.formatting.layout import layout
+from compiler.frontends.playbook.formatting.numbering import keep_numbers, new_numbers
+from compiler.frontends.playbook.formatting.proof import same_meaning
+from compiler.frontends.playbook.reading import Read, read
+from compiler.frontends.playbook.scenarios import ENDING
+from compiler.source import LINE_END, Source
+
+DEFECT = "its normal form would not mean the same"
+
+
+def format_document(job: Job) -> Formatted:
+    """The normal form of a playbook. One with errors is left alone."""
+    source = job.source
+    made = read(source)
+    if made.parsed is None or made.errors:
+        return Formatted(None, made.errors)
+    is_named = _is_named_elsewhere(job, made)
+    numbering = keep_numbers(made.parsed.playbook) if is_named else new_numbers(made.parsed.playbook)
+    text = _text(source, made.frontmatter.next_line, layout(source, made.parsed.tree, numbering))
+    if not same_meaning(source, made, replace(source, text=text), numbering):
+        return Formatted(None, (), defect=DEFECT)
+    return Formatted(text, (), numbering.changes)
+
+
+def _is_named_elsewhere(job: Job, made: Read) -> bool:
+    """Whether something refers to steps by their numbers, which formatting would have to carry over (P11)."""
+    source, own = job.source, made.frontmatter
+    if "__elicit_step_" in source.text or own.scenarios is not None or "units" in own.options.values:
+        return True
+    stem = PurePosixPath(source.name).name.removesuffix(".md").removesuffix(".playbook")
+    return bool(stem) and job.project.find_below(source, f"{stem}{ENDING}") is not None
+
+
+def _text(source: Source, begin: int, lines: list[str]) -> str:
+    """The frontmatter as it is, then these lines, all with the line end that most lines have."""
+    head = list(source.lines[: begin - 1])
+    between = [""] if head or (lines and FENCE.fullmatch(lines[0])) else []  # a rule on top must begin no frontmatter
+    ends = Counter(LINE_END.findall(source.text))
+    end = max(("\n", "\r\n", "\r"), key=lambda one: ends[one])
+    return "".join(line + end for line in (*head, *between, *lines))

@@ -1,0 +1,115 @@
+"""The lines of the normal form: one blank line around headings, markers and directives; text stays as it is.
+
+Blank lines within the content of a step are a part of it, so that nothing is put between its first and its last line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from lark import Tree
+
+from compiler.frontends.playbook.build import LarkTree, lines_of
+from compiler.frontends.playbook.formatting.numbering import Numbering
+from compiler.frontends.playbook.formatting.spelling import Spelling
+from compiler.frontends.playbook.lines import Line
+from compiler.source import Source
+
+Chunk = list[str]
+"""Lines that stand together; a blank line parts them from others."""
+
+
+def layout(source: Source, tree: LarkTree, numbering: Numbering) -> list[str]:
+    """All lines below the frontmatter."""
+    layouter = _Layout(source, Spelling(source, numbering))
+    return joined(chunk for part in tree.children for chunk in layouter.part(part))
+
+
+def joined(chunks: Iterable[Chunk]) -> list[str]:
+    """The lines of all chunks, with a blank line between two of them."""
+    lines: list[str] = []
+    for chunk in chunks:
+        if chunk:
+            lines += ["", *chunk] if lines else chunk
+    return lines
+
+
+def trimmed(lines: Sequence[str]) -> Chunk:
+    """Lines without blank ones at both ends."""
+    filled = [place for place, line in enumerate(lines) if line]
+    return list(lines[filled[0] : filled[-1] + 1]) if filled else []
+
+
+class _Layout:
+    def __init__(self, source: Source, spelling: Spelling) -> None:
+        self.source = source
+        self.spell = spelling.line
+
+    def part(self, part: Any) -> Iterator[Chunk]:  # noqa: ANN401 (as Lark has it)
+        """A section, or what stands above all of them."""
+        if isinstance(part, Line):
+            yield trimmed(list(self._lines([part])))
+        elif isinstance(part, Tree) and part.data == "step":
+            yield from self._step(part)
+        elif isinstance(part, Tree):
+            heading, *body = lines_of(part)
+            yield [self.spell(heading)]
+            yield trimmed(list(self._lines(body)))
+
+    def _lines(self, lines: Iterable[Line]) -> Iterator[str]:
+        """What these lines become; text loses the blanks at the ends of its lines."""
+        for line in lines:
+            if line.kind == "TEXT":
+                yield from (text.rstrip() for text in self.source.lines[line.number - 1 : line.last])
+            else:
+                yield self.spell(line)
+
+    def _step(self, tree: LarkTree) -> Iterator[Chunk]:
+        """A step: where text stands below branches too, the blank lines around them are a part of its content."""
+        yield [self.spell(lines_of(tree)[0])]
+        runs: list[list[Line]] = [[]]
+        blocks: list[LarkTree] = []
+        for part in tree.children[1:]:
+            if isinstance(part, Line):
+                runs[-1].append(part)
+            else:
+                blocks.append(part)
+                runs.append([])
+        if not any(self._has_text(run) for run in runs[1:]):
+            yield from self._own(runs[0])
+            for block, below in zip(blocks, runs[1:], strict=True):
+                yield from self._block(block)
+                yield from self._own(below)
+            return
+        tight = list(self._lines(runs[0]))
+        for block, below in zip(blocks, runs[1:], strict=True):
+            tight += [*joined(self._block(block)), *self._lines(below)]
+        yield trimmed(tight)
+
+    def _has_text(self, lines: Iterable[Line]) -> bool:
+        return any(line.kind == "TEXT" and any(map(str.strip, self._lines([line]))) for line in lines)
+
+    def _block(self, block: LarkTree) -> Iterator[Chunk]:
+        for part in block.children:
+            if not isinstance(part, Tree):
+                yield [self.spell(part)]
+                continue
+            marker, *own = lines_of(part)
+            yield [self.spell(marker)]
+            yield from self._own(own)
+            for substep in (inner for inner in part.children if isinstance(inner, Tree)):
+                heading, *body = lines_of(substep)
+                yield [self.spell(heading)]
+                yield from self._own(body)
+
+    def _own(self, lines: Sequence[Line]) -> Iterator[Chunk]:
+        """The content of a step with the directives above it, those below it, and those within it where they are."""
+        first = next((place for place, line in enumerate(lines) if self._has_text([line])), None)
+        if first is None:
+            yield [self.spell(line) for line in lines if line.kind != "TEXT"]
+            return
+        last = max(place for place, line in enumerate(lines) if self._has_text([line]))
+        yield [self.spell(line) for line in lines[:first] if line.kind != "TEXT"]
+        yield trimmed(list(self._lines(lines[first : last + 1])))
+        yield [self.spell(line) for line in lines[last + 1 :] if line.kind != "TEXT"]

@@ -1,0 +1,58 @@
+"""New numbers: steps are 1, 2, 3 and so on, the sub-steps of each a, b, c in the order of the document (P4, P14)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from string import ascii_lowercase
+
+from compiler.frontends.playbook.lines import Line
+from compiler.frontends.playbook.syntax import Branch, Playbook, Step
+
+
+@dataclass(frozen=True)
+class Numbering:
+    """The playbook with its new numbers; `labels` are by the lines of the headings."""
+
+    playbook: Playbook
+    labels: Mapping[int, str]
+    changes: tuple[tuple[str, str], ...] = ()
+
+    def label(self, heading: Line) -> str:
+        """The label that a heading gets."""
+        return self.labels[heading.number]
+
+
+def keep_numbers(playbook: Playbook) -> Numbering:
+    """All numbers as they are."""
+    return Numbering(playbook, {step.span.line: step.label for step in _labelled(playbook)})
+
+
+def new_numbers(playbook: Playbook) -> Numbering:
+    """All steps numbered anew; where there are more sub-steps than letters, they keep theirs."""
+    renumbered = replace(playbook, steps=tuple(map(_step, playbook.steps, range(1, len(playbook.steps) + 1))))
+    before, after = list(_labelled(playbook)), list(_labelled(renumbered))
+    labels = {step.span.line: step.label for step in after}
+    pairs = ((old.label, new.label) for old, new in zip(before, after, strict=True))
+    return Numbering(renumbered, labels, tuple(pair for pair in pairs if pair[0] != pair[1]))
+
+
+def _labelled(playbook: Playbook) -> Iterator[Step]:
+    for step in playbook.steps:
+        yield step
+        for branch in step.branches:
+            yield from (substep for substep in branch.steps if substep.label)
+
+
+def _step(step: Step, number: int) -> Step:
+    count = sum(1 for branch in step.branches for substep in branch.steps if substep.label)
+    letters = iter(ascii_lowercase) if count <= len(ascii_lowercase) else None
+
+    def branch(one: Branch) -> Branch:
+        return replace(one, steps=tuple(map(substep, one.steps)))
+
+    def substep(one: Step) -> Step:
+        letter = (next(letters) if letters else one.label[-1]) if one.label else ""
+        return replace(one, number=number, label=f"{number}{letter}" if letter else "")
+
+    return replace(step, number=number, label=str(number), branches=tuple(map(branch, step.branches)))

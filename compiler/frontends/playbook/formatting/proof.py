@@ -1,0 +1,37 @@
+"""The proof that formatting changed nothing that matters: the same tree, the same text outside of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+
+from compiler.frontends.playbook.formatting.numbering import Numbering
+from compiler.frontends.playbook.lines import texts
+from compiler.frontends.playbook.reading import Read, read
+from compiler.source import Source
+
+_PLACES = {"span", "system_span", "content_line", "lines"}
+
+
+def same_meaning(source: Source, before: Read, result: Source, numbering: Numbering) -> bool:
+    """Whether a result reads as the same document with its new numbers."""
+    after = read(result)
+    if before.parsed is None or after.parsed is None or after.errors:
+        return False
+    same_tree = _plain(numbering.playbook) == _plain(after.parsed.playbook)
+    same_options = repr(before.frontmatter.scenarios) == repr(after.frontmatter.scenarios)
+    return same_tree and same_options and list(_text(source, before)) == list(_text(result, after))
+
+
+def _plain(value: object) -> object:
+    """A tree as tuples, without the places where its parts stand."""
+    if is_dataclass(value):
+        return tuple(_plain(getattr(value, field.name)) for field in fields(value) if field.name not in _PLACES)
+    return tuple(map(_plain, value)) if isinstance(value, tuple) else value
+
+
+def _text(source: Source, made: Read) -> Iterator[str]:
+    """The lines of text that are not blank, in their order."""
+    for number in texts(made.parsed.scanned.lines if made.parsed else ()):
+        if line := source.lines[number - 1].rstrip():
+            yield line

@@ -1,0 +1,75 @@
+"""The front end for playbooks, as `compiler/frontends/base.py` has it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+from compiler.analyses.flow import flow_warnings
+from compiler.diagnostic import Severity
+from compiler.frontends.base import Job, Result
+from compiler.frontends.name_lists import SECRETS
+from compiler.frontends.playbook.formatting import format_document
+from compiler.frontends.playbook.lines import recognises_lines
+from compiler.frontends.playbook.link import link
+from compiler.frontends.playbook.lower import lower
+from compiler.frontends.playbook.options import NO_UNITS, UNITS, Units
+from compiler.frontends.playbook.reading import Read, read
+from compiler.frontends.playbook.report import report
+from compiler.frontends.playbook.scenarios import find_scenarios
+from compiler.frontends.playbook.settings import with_limits
+from compiler.frontends.playbook.syntax import Playbook
+from compiler.frontends.playbook.wording import WORDING
+from compiler.options import Options
+from compiler.source import Source
+
+__all__ = ["compile_document", "format_document", "recognises"]
+
+
+def recognises(source: Source) -> bool:
+    """Whether there are a title and a step (P0)."""
+    return recognises_lines(source.lines)
+
+
+def compile_document(job: Job) -> Result:
+    """Parses, checks, links and lowers a playbook, and reads its scenarios."""
+    source = job.source
+    made = read(source)
+    playbook = made.parsed.playbook if made.parsed else None
+    facts = partial(report, playbook, made.found)
+    result = Result(None, made.found, {source.name: source}, made.frontmatter.options, facts=facts)
+    return result if playbook is None or made.errors else _compiled(job, made, playbook, result)
+
+
+def _compiled(job: Job, made: Read, playbook: Playbook, result: Result) -> Result:
+    """The result for a playbook that is right in itself."""
+    source, front = job.source, made.frontmatter
+    linked = link(source, playbook, job.project, must_exist=job.link)
+    found = [*result.diagnostics, *linked.diagnostics]
+    sources = {source.name: source, **{file.name: file for file in linked.files.values()}}
+    if any(item.severity is Severity.ERROR for item in linked.diagnostics):
+        return result._replace(diagnostics=tuple(found), sources=sources)
+    lowered = lower(source, playbook, linked.files, tuple(SECRETS.first(front.options.values) or {}))
+    units = UNITS.first(front.options.values) or NO_UNITS
+    program, mistakes = with_limits(lowered.program, units.limits)
+    warnings = flow_warnings(program, lowered.written, sources, WORDING)
+    found += (item for item in warnings if item.code != "RD401")  # that its branch never runs is said already
+    scenarios = find_scenarios(source, front.scenarios, front.spans, program, job.project)
+    found += (*mistakes, *scenarios.diagnostics)
+    if scenarios.file:
+        sources[scenarios.file.name] = scenarios.file
+    is_wrong = any(item.severity is Severity.ERROR for item in (*mistakes, *scenarios.diagnostics))
+    return result._replace(
+        program=None if is_wrong else program,
+        diagnostics=tuple(found),
+        sources=sources,
+        options=_with_units(front.options, units),
+        scenarios=scenarios.scenarios,
+    )
+
+
+def _with_units(options: Options, units: Units) -> Options:
+    """The options, with what is said of units for targets."""
+    if not units.for_targets.values:
+        return options
+    return replace(options, targets={**options.targets, UNITS.name: units.for_targets})

@@ -1,0 +1,46 @@
+"""The frontmatter of a playbook: options under `rdc`, and scenarios; all other keys belong to other tools (P2)."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
+
+from compiler.diagnostic import Diagnostic
+from compiler.frontends.frontmatter import read_block
+from compiler.frontends.playbook import FORMAT
+from compiler.options import Known, Level, Options, Place, read_options
+from compiler.source import Source, Spans, beneath
+
+if TYPE_CHECKING:
+    from compiler.yaml_text import Reading
+
+
+class Frontmatter(NamedTuple):
+    """The options, the line on which the document goes on, and the scenarios as they were written, with their places.
+
+    `scenarios` is None where there are none.
+    """
+
+    options: Options
+    next_line: int
+    scenarios: object = None
+    spans: Spans = MappingProxyType({})
+
+
+def read_frontmatter(source: Source) -> tuple[Frontmatter, list[Diagnostic]]:
+    """The frontmatter at the first line of a source, empty if there is none, with what is wrong in it."""
+    read, next_line, found = read_block(source)
+    if read is None:
+        return Frontmatter(Options(), next_line), found
+    options, found = _options(source, read)
+    if "scenarios" not in read.values:
+        return Frontmatter(options, next_line), found
+    return Frontmatter(options, next_line, read.as_written["scenarios"], beneath(read.spans, "scenarios")), found
+
+
+def _options(source: Source, read: Reading) -> tuple[Options, list[Diagnostic]]:
+    if "rdc" not in read.values:
+        return Options(), []
+    place = Place("RD013", source.path, read.spans["rdc",])
+    known = Known(FORMAT.options, Level.DOCUMENT)
+    return read_options(read.values["rdc"], place, beneath(read.spans, "rdc"), known)

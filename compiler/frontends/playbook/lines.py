@@ -1,0 +1,170 @@
+"""The line scanner: a playbook becomes lines of known kinds, and runs of text between them (P6).
+
+The patterns are the terminals of `grammars/playbook.lark`. Which of them are tried depends on the section that a line
+stands in; headings of sections are looked for everywhere. One pass, without looking back.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
+from typing import NamedTuple
+
+from lark import Lark
+
+from compiler.grammar import NoLexer, load
+from compiler.source import Source, Span
+
+HEADINGS = ("STEP", "SYSTEM", "INPUTS", "ARTIFACTS", "SECTION")
+"""The kinds of lines that begin a section; the first that matches counts."""
+
+DIRECTIVES = ("OUTPUT", "ELICIT", "PROMPT", "TOOL")
+MARKERS = ("IF", "ELIF", "ELSE", "ENDIF")
+
+_INSIDE: dict[str, dict[str, tuple[str, ...]]] = {
+    "STEP": {"@": DIRECTIVES, "`": MARKERS, "#": ("SUBSTEP",)},
+    "INPUTS": {"-": ("INPUT",), "*": ("INPUT",)},
+    "ARTIFACTS": {"t": ("TYPE",), "T": ("TYPE",)},
+}
+"""In each section, what a line can be by its first character."""
+
+
+class Line(NamedTuple):
+    """A line of a known kind, or a run of lines of text from `number` to `last`, for which `found` is None.
+
+    `column` is that of the first character that is not blank; the groups of `found` begin there.
+    """
+
+    kind: str
+    number: int
+    last: int
+    column: int = 1
+    found: re.Match[str] | None = None
+
+    @property
+    def type(self) -> str:
+        """The kind, as Lark asks for it: a line is a token of its parser."""
+        return self.kind
+
+    @property
+    def span(self) -> Span:
+        """The whole line, blanks at its ends left out."""
+        end = len(self.found[0].rstrip()) if self.found else 0
+        return Span(self.number, self.column, self.last, self.column + end)
+
+    def within(self, group: str) -> Span:
+        """The place of a group of the pattern."""
+        if self.found is None or self.found.start(group) < 0:
+            return Span(self.number, self.column, self.last, self.column)
+        start, end = self.found.span(group)
+        return Span(self.number, self.column + start, self.number, self.column + end)
+
+    def get(self, group: str) -> str:
+        """The text of a group, without blanks at its ends; "" where it has none."""
+        text = self.found[group] if self.found else None
+        return text.strip() if text else ""
+
+
+class Scanned(NamedTuple):
+    """The lines of a document below its frontmatter.
+
+    `odd` are the lines of text whose first character is that of something else: what was probably meant otherwise.
+    """
+
+    lines: list[Line]
+    odd: list[Line]
+
+
+@cache
+def grammar() -> Lark:
+    """The parser whose tokens are lines."""
+    return load("playbook.lark", start=["playbook"], lexer=NoLexer)
+
+
+@cache
+def patterns() -> dict[str, re.Pattern[str]]:
+    """The patterns of lines, by their kinds."""
+    flags = {"i": re.IGNORECASE}
+    return {
+        terminal.name: re.compile(terminal.pattern.value, sum(flags[flag] for flag in terminal.pattern.flags))
+        for terminal in grammar().terminals
+        if terminal.name != "TEXT"
+    }
+
+
+def recognises_lines(lines: Sequence[str]) -> bool:
+    """Whether there are a title and a step (P0)."""
+    title, step = patterns()["TITLE"], patterns()["STEP"]
+    return any(map(title.fullmatch, lines)) and any(map(step.fullmatch, lines))
+
+
+def scan(source: Source, begin: int) -> Scanned:
+    """The lines of a document whose frontmatter ends above the line `begin`."""
+    return _Scanner(source, begin).scan()
+
+
+class _Scanner:
+    def __init__(self, source: Source, begin: int) -> None:
+        self.lines = source.lines
+        self.begin = begin
+        self.found: list[Line] = []
+        self.odd: list[Line] = []
+        self.has_title = False
+
+    def scan(self) -> Scanned:
+        """One pass over the lines; text between lines of other kinds is kept as runs."""
+        inside: dict[str, tuple[str, ...]] = {}
+        is_head = True
+        run = self.begin
+        for number, text in enumerate(self.lines[self.begin - 1 :], self.begin):
+            line = None
+            if text[:1] == "#":
+                line = self._heading(number, text, is_head=is_head)
+                if line and line.kind != "TITLE":
+                    inside, is_head = _INSIDE.get(line.kind, {}), False
+            if line is None and inside:
+                start = text.lstrip()
+                kinds = inside.get(start[:1])
+                line = self._inner(number, text, start, kinds) if kinds else None
+            if line:
+                self._text(run, number - 1)
+                self.found.append(line)
+                run = number + 1
+        self._text(run, len(self.lines))
+        return Scanned(self.found, self.odd)
+
+    def _text(self, first: int, last: int) -> None:
+        if first <= last:
+            self.found.append(Line("TEXT", first, last))
+
+    def _heading(self, number: int, text: str, *, is_head: bool) -> Line | None:
+        if text[:2] == "##":
+            return _line(HEADINGS, number, text, 1)
+        if not is_head or self.has_title:
+            return None
+        line = _line(("TITLE",), number, text, 1)
+        self.has_title = line is not None
+        return line
+
+    def _inner(self, number: int, text: str, start: str, kinds: Sequence[str]) -> Line | None:
+        column = len(text) - len(start) + 1
+        line = _line(kinds, number, start.rstrip(), column)
+        if line is None:
+            self.odd.append(Line("TEXT", number, number, column))
+        return line
+
+
+def _line(kinds: Sequence[str], number: int, text: str, column: int) -> Line | None:
+    known = patterns()
+    for kind in kinds:
+        if found := known[kind].fullmatch(text):
+            return Line(kind, number, number, column, found)
+    return None
+
+
+def texts(lines: Sequence[Line]) -> Iterator[int]:
+    """The numbers of all lines of text among these."""
+    for line in lines:
+        if line.kind == "TEXT":
+            yield from range(line.number, line.last + 1)

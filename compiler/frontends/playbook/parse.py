@@ -1,0 +1,94 @@
+"""Parsing: a source becomes a syntax tree and a list of diagnostics; every error is found in one run."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, cast
+
+from lark import Token
+from lark.exceptions import UnexpectedToken
+
+from compiler.diagnostic import Diagnostic
+from compiler.frontends.playbook import messages
+from compiler.frontends.playbook.build import Builder, LarkTree
+from compiler.frontends.playbook.lines import MARKERS, Line, Scanned, grammar, scan
+from compiler.frontends.playbook.syntax import Playbook
+from compiler.source import Source
+
+
+class Parsed(NamedTuple):
+    """The syntax tree, the lines that it was made of, and the findings. With errors it is what could be understood."""
+
+    playbook: Playbook
+    tree: LarkTree
+    scanned: Scanned
+    diagnostics: list[Diagnostic]
+
+
+def parse(source: Source, begin: int = 1) -> Parsed:
+    """The syntax tree of a document whose frontmatter ends above the line `begin`, with what is wrong in its form."""
+    scanned = scan(source, begin)
+    feeder = _Feeder(source)
+    for line in scanned.lines:
+        feeder.feed(line)
+    tree = feeder.tree()
+    builder = Builder(source)
+    playbook = builder.playbook(tree)
+    return Parsed(playbook, tree, scanned, feeder.diagnostics + builder.diagnostics)
+
+
+class _Feeder:
+    """Feeds lines to the grammar; a marker or heading that cannot stand where it does is reported (P14)."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.diagnostics: list[Diagnostic] = []
+        self._parser = grammar().parse_interactive(start="playbook")
+        self._opened: Line | None = None
+        self._nested = 0
+
+    def feed(self, line: Line) -> None:
+        """Hand over the next line."""
+        if self._nested and line.kind in MARKERS:
+            self._nested += {"IF": 1, "ENDIF": -1}.get(line.kind, 0)
+            return
+        try:
+            self._hand_over(line)
+        except UnexpectedToken:
+            self._unexpected(line)
+            return
+        if line.kind in ("IF", "ENDIF"):
+            self._opened = line if line.kind == "IF" else None
+
+    def tree(self) -> LarkTree:
+        """The parse tree of all lines."""
+        try:
+            found: LarkTree = self._parser.feed_token(Token("$END", ""))
+        except UnexpectedToken:
+            self._close(None)
+            found = self._parser.feed_token(Token("$END", ""))
+        return found
+
+    def _hand_over(self, line: Line) -> None:
+        self._parser.feed_token(cast("Token", line))  # Lark asks for nothing but its type
+
+    def _unexpected(self, line: Line) -> None:
+        if line.kind == "SUBSTEP":
+            self.diagnostics.append(messages.outside_branches(self.source, line))
+            self._hand_over(Line("TEXT", line.number, line.number))
+        elif line.kind == "IF" and self._opened:
+            self.diagnostics.append(messages.nested(self.source, self._opened, line))
+            self._nested = 1
+        elif line.kind in MARKERS:
+            self.diagnostics.append(messages.stray(self.source, line, self._opened))
+        else:
+            self._close(line)
+            self._hand_over(line)
+
+    def _close(self, before: Line | None) -> None:
+        """End branches that are open where a section or the document ends."""
+        if self._opened is None:
+            raise ValueError("the grammar takes no line here")
+        self.diagnostics.append(messages.unclosed(self.source, self._opened, before))
+        end = Line("ENDIF", self._opened.number, self._opened.number)
+        self._hand_over(end)
+        self._opened, self._nested = None, 0

@@ -1,0 +1,133 @@
+"""Names in texts and conditions: which a step can know, and those that nothing stands behind (P9, P14)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from compiler.diagnostic import Diagnostic
+from compiler.frontends.playbook.messages import close
+from compiler.frontends.playbook.syntax import Condition, Playbook, Step, every_step
+from compiler.source import Source, Span
+
+_USE = re.compile(r"\{\{(?P<before>\s*)(?P<name>\w+)(?P<after>\s*)(?P<hint>:[^{}]*)?\}\}")
+
+
+Names = set[str] | frozenset[str]
+
+MOST_HINTS = 20
+"""How often names are compared with a name that is unknown; a document full of them is wrong in another way."""
+
+MOST_NAMES = 1000
+"""With how many names it is compared."""
+
+
+def check_references(source: Source, playbook: Playbook) -> Iterator[Diagnostic]:
+    """Placeholders and conditions whose name is not known where they stand."""
+    check = _Check(source, playbook)
+    if playbook.system_span:
+        numbers = range(playbook.system_span.line, playbook.system_span.end_line + 1)
+        yield from check.texts(numbers, check.every)
+    known = {declared.name for declared in playbook.inputs}
+    for step in playbook.steps:
+        yield from check.step(step, known)
+        known |= _given(step)
+        for branch in step.branches:
+            if branch.condition:
+                yield from check.condition(branch.condition, known)
+        yield from _branches(check, step, known)
+        known |= {name for branch in step.branches for substep in branch.steps for name in _given(substep)}
+    if playbook.artifact:
+        yield from check.uses(playbook.artifact.span, check.every)
+
+
+def _branches(check: _Check, step: Step, known: Names) -> Iterator[Diagnostic]:
+    """The sub-steps of each branch, which know what those before them in it have given."""
+    for branch in step.branches:
+        inside = set(known)
+        for substep in branch.steps:
+            yield from check.step(substep, inside)
+            inside |= _given(substep)
+
+
+def known_sources(playbook: Playbook) -> dict[str, str]:
+    """Where each name of a document comes from, in the words of the conformance cases."""
+    found = dict.fromkeys((name for step in every_step(playbook) for name in sorted(_given(step))), "step_output")
+    return found | dict.fromkeys((declared.name for declared in playbook.inputs), "input")
+
+
+def _given(step: Step) -> set[str]:
+    """The names that a step gives to those after it."""
+    return ({step.output.name} if step.output else set()) | _replies(step)
+
+
+def _replies(step: Step) -> set[str]:
+    return {f"__elicit_step_{step.number}"} if step.elicit else set()
+
+
+class _Check:
+    def __init__(self, source: Source, playbook: Playbook) -> None:
+        self.source = source
+        self.givers: dict[str, Step] = {}
+        for step in every_step(playbook):
+            for name in _given(step):
+                self.givers.setdefault(name, step)
+        self.every = frozenset(self.givers) | {declared.name for declared in playbook.inputs}
+        self.hints = MOST_HINTS
+
+    def step(self, step: Step, known: Names) -> Iterator[Diagnostic]:
+        """The placeholders of a step, without those of its branches. Its own reply is known to its text."""
+        if step.elicit:
+            yield from self.uses(step.elicit.span, known)
+        known = known | _replies(step) if step.elicit else known
+        for directive in (step.prompt, step.tool):
+            if directive:
+                yield from self.uses(directive.span, known)
+        yield from self.texts(step.lines, known)
+
+    def texts(self, numbers: Iterable[int], known: Names) -> Iterator[Diagnostic]:
+        """The placeholders in whole lines."""
+        for number in numbers:
+            if "{{" in self.source.lines[number - 1]:
+                yield from self.uses(self.source.line_span(number), known)
+
+    def uses(self, span: Span, known: Names) -> Iterator[Diagnostic]:
+        """The placeholders within one line."""
+        line = self.source.lines[span.line - 1]
+        for found in _USE.finditer(line, span.column - 1, span.end_column - 1):
+            place = Span(span.line, found.start() + 1, span.line, found.end() + 1)
+            name, written = found["name"], found[0]
+            if found["before"] or found["after"]:
+                if name in self.every:
+                    problem = f"`{written}` is text: there are blanks in its braces"
+                    yield self._unresolved(place, problem, f"write {{{{{name}{found['hint'] or ''}}}}}")
+            elif name not in known and (found["hint"] or "").count(":") < 2:
+                problem = f"`{written}` stays as it is: {self._why(name)}"
+                yield self._unresolved(place, problem, self._remedy(name))
+
+    def condition(self, condition: Condition, known: Names) -> Iterator[Diagnostic]:
+        """A variable of a condition that is neither an input nor an earlier output (P14)."""
+        name = condition.variable
+        if name not in known:
+            span = condition.span
+            place = Span(span.line, span.column, span.line, span.column + len(name))
+            problem = f"the condition compares an empty text: {self._why(name)}"
+            yield Diagnostic("RD720", self.source.path, place, problem, self._remedy(name))
+
+    def _unresolved(self, place: Span, problem: str, remedy: str) -> Diagnostic:
+        return Diagnostic("RD721", self.source.path, place, problem, remedy)
+
+    def _why(self, name: str) -> str:
+        if name in self.givers:
+            giver = self.givers[name]
+            return f"`{name}` is only known after step {giver.label or giver.number}"
+        return f"there is no input and no @output of the name `{name}`{self._close(name)}"
+
+    def _close(self, name: str) -> str:
+        self.hints -= 1
+        return close(name, sorted(self.every)[:MOST_NAMES]) if self.hints >= 0 else ""
+
+    def _remedy(self, name: str) -> str:
+        if name in self.givers:
+            return "move the step that gives it further up, or declare an input of this name"
+        return f"declare it under ## INPUTS, or let an earlier step keep it with @output({name})"

@@ -1,0 +1,221 @@
+"""The scenarios of a playbook: what its inputs are, what agents, tools and people say, and what must come of it (S1).
+
+They stand in the frontmatter, or in a file `NAME.scenarios.yaml` beside `NAME.playbook.md`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+from pathlib import PurePosixPath
+from typing import NamedTuple
+
+from compiler.diagnostic import Diagnostic
+from compiler.files import Refusal
+from compiler.ir.edges import Keep
+from compiler.ir.program import Program
+from compiler.ir.tasks import Agent, Ask, Tool
+from compiler.options import Place
+from compiler.project import Project
+from compiler.scenarios import Event, Flaw, Keys, Locate, Reply, Said, Scenario, Script, Unclear, read_scenarios
+from compiler.source import KeyPath, Source, Spans
+from runtime_shim.fitting import unfit
+
+ENDING = ".scenarios.yaml"
+KEY = "scenarios"
+NAMES = frozenset({"inputs", "answers", "agents", "tools", "outputs"})
+FAIL = "fail"
+"""The key of an answer that fails: `{fail: "why"}`."""
+
+_REMEDY = "a scenario has `result` and, if you like, `inputs`, `answers`, `agents`, `tools` and `outputs`"
+
+
+class Found(NamedTuple):
+    """The scenarios of a playbook, what is wrong with them, and the file that some stand in, if there is one."""
+
+    scenarios: tuple[Scenario, ...]
+    diagnostics: list[Diagnostic]
+    file: Source | None = None
+
+
+def find_scenarios(source: Source, content: object, spans: Spans, program: Program, project: Project) -> Found:
+    """All scenarios of a playbook.
+
+    Args:
+        source: The playbook.
+        content: What its frontmatter has under `scenarios`, as written; None for nothing.
+        spans: Where that stands, and each key and item in it.
+        program: What the playbook means: units, inputs and outputs must be in it.
+        project: Where the file with scenarios is looked for.
+    """
+    own = _read(source, content, spans, program)
+    beside = _beside(source, program, project)
+    return Found((*own.scenarios, *beside.scenarios), [*own.diagnostics, *beside.diagnostics], beside.file)
+
+
+def _beside(source: Source, program: Program, project: Project) -> Found:
+    stem = PurePosixPath(source.name).name.removesuffix(".md").removesuffix(".playbook")
+    located = project.find_below(source, f"{stem}{ENDING}") if stem else None
+    if located is None:
+        return Found((), [])
+    file = located if isinstance(located, Refusal) else located.read()
+    if isinstance(file, Refusal):
+        problem = f"the scenarios in `{stem}{ENDING}` cannot be read: {file.problem}"
+        return Found((), [Diagnostic("RD743", source.path, None, problem, file.remedy)])
+    from compiler.yaml_text import UnreadableError, read_mapping  # noqa: PLC0415 (most playbooks have no such file)
+
+    try:
+        read = read_mapping(file.text)
+    except UnreadableError as error:
+        problem = f"the scenarios are not valid YAML: {error}"
+        remedy = "write a mapping of names to scenarios; quote texts that hold `: ` or `#`"
+        return Found((), [Diagnostic("RD743", file.path, file.line_span(error.line), problem, remedy)], file)
+    return _read(file, read.as_written, {(): file.line_span(1), **read.spans}, program)._replace(file=file)
+
+
+def _read(source: Source, content: object, spans: Spans, program: Program) -> Found:
+    keys = Keys(NAMES, partial(_script, program))
+    scenarios, mistakes = read_scenarios(content, spans, keys)
+    found = [Place("RD013", source.path, mistake.span).finding(mistake.text, _REMEDY) for mistake in mistakes]
+    for scenario in scenarios:
+        for event in scenario.replies:
+            if isinstance(event, Unclear):
+                text = f"scenario `{scenario.name}` cannot be tested: {event.problem}"
+                found.append(Diagnostic("RD014", source.path, event.span, text, event.remedy))
+    return Found(scenarios, found)
+
+
+# --- One scenario ----------------------------------------------------------------------------------------------------
+
+
+class _Item(NamedTuple):
+    """A key of a mapping in a scenario, with what stands there and where."""
+
+    name: str
+    value: object
+    path: KeyPath
+
+
+def _script(program: Program, content: Mapping[str, object], locate: Locate) -> Script | list[Flaw]:
+    flaws: list[Flaw] = []
+    inputs, outputs = (_texts(content, key, flaws) for key in ("inputs", "outputs"))
+    said = [*_said(content, "agents", flaws), *_said(content, "tools", flaws)]
+    replies = list(_replies(content, program, flaws))
+    if flaws:
+        return flaws
+    unclear = (*_unfit_inputs(program, inputs, locate), *_unknown(program, said, replies, outputs, locate))
+    events: list[Event] = [*unclear]
+    events += [Said(item.name, _answer(item.value), locate(item.path)) for item in said]
+    events += [Reply(item.name or None, str(item.value), (), locate(item.path)) for item in replies]
+    return Script(tuple(events), inputs=_plain(inputs), outputs=_plain(outputs))
+
+
+def _plain(items: list[_Item]) -> dict[str, str]:
+    return {item.name: str(item.value) for item in items}
+
+
+def _items(content: Mapping[str, object], key: str, what: str, flaws: list[Flaw]) -> Iterator[_Item]:
+    """The keys of a mapping in a scenario."""
+    value = content.get(key)
+    if value is None:
+        return
+    if not isinstance(value, Mapping):
+        flaws.append(Flaw((key,), f"`{key}` is not a mapping of {what}"))
+        return
+    yield from (_Item(str(name), inner, (key, str(name))) for name, inner in value.items())
+
+
+def _texts(content: Mapping[str, object], key: str, flaws: list[Flaw]) -> list[_Item]:
+    found = list(_items(content, key, "names to texts", flaws))
+    flaws += [Flaw(item.path, f"`{item.name}` is not a text") for item in found if not isinstance(item.value, str)]
+    return found
+
+
+def _said(content: Mapping[str, object], key: str, flaws: list[Flaw]) -> Iterator[_Item]:
+    """What agents or tools say: a text, `{fail: "why"}`, or a list of these for each unit."""
+    for item in _items(content, key, "units to answers", flaws):
+        listed = item.value if isinstance(item.value, list) else [item.value]
+        for number, one in enumerate(listed):
+            path = (*item.path, str(number)) if isinstance(item.value, list) else item.path
+            if isinstance(one, str) or (isinstance(one, Mapping) and set(one) == {FAIL}):
+                yield _Item(item.name, one, path)
+            else:
+                flaws.append(Flaw(path, f'an answer of `{item.name}` is neither a text nor `{{fail: "why"}}`'))
+
+
+def _answer(value: object) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _replies(content: Mapping[str, object], program: Program, flaws: list[Flaw]) -> Iterator[_Item]:
+    """What people reply: a mapping of units to replies, or a list of lines `UNIT REPLY` and `REPLY`."""
+    value = content.get("answers")
+    if isinstance(value, list):
+        asking = {node.id for node in program.nodes if isinstance(node.task, Ask)}
+        for number, line in enumerate(value):
+            path: KeyPath = ("answers", str(number))
+            if not isinstance(line, str):
+                flaws.append(Flaw(path, "an answer is not a text"))
+                continue
+            unit, blank, reply = line.partition(" ")
+            yield _Item(unit, reply, path) if blank and unit in asking else _Item("", line, path)
+        return
+    for item in _items(content, "answers", "units to replies", flaws):
+        listed = item.value if isinstance(item.value, list) else [item.value]
+        for number, one in enumerate(listed):
+            path = (*item.path, str(number)) if isinstance(item.value, list) else item.path
+            if isinstance(one, str):
+                yield _Item(item.name, one, path)
+            else:
+                flaws.append(Flaw(path, f"a reply to `{item.name}` is not a text"))
+
+
+# --- What does not fit the playbook ----------------------------------------------------------------------------------
+
+
+def _unfit_inputs(program: Program, given: list[_Item], locate: Locate) -> Iterator[Unclear]:
+    declared = {item.name: item for item in program.inputs}
+    for item in given:
+        known = declared.get(item.name)
+        if known is None:
+            yield Unclear(f"there is no input `{item.name}`", locate(item.path), _listed("inputs", list(declared)))
+        elif problem := unfit(str(item.value), known.type, known.options, known.pattern):
+            yield Unclear(f"the input `{item.name}` does not fit: {problem}", locate(item.path), "give another value")
+    names = {item.name for item in given}
+    for missing in (item for item in program.inputs if item.required and item.name not in names):
+        remedy = f"give it under `inputs`: `{missing.name}: …`"
+        yield Unclear(f"the input `{missing.name}` is required", locate(("inputs",)), remedy)
+
+
+def _unknown(
+    program: Program, said: list[_Item], replies: list[_Item], outputs: list[_Item], locate: Locate
+) -> Iterator[Unclear]:
+    """Units and outputs that the playbook has not."""
+    kinds = {"agents": Agent, "tools": Tool}
+    callers = {key: [node.id for node in program.nodes if isinstance(node.task, kind)] for key, kind in kinds.items()}
+    for item in said:
+        known = callers[item.path[0]]
+        if item.name not in known:
+            verb = "calls an agent" if item.path[0] == "agents" else "calls a tool"
+            yield Unclear(f"no unit `{item.name}` {verb}", locate(item.path), _listed("units that do", known))
+    asking = [node.id for node in program.nodes if isinstance(node.task, Ask)]
+    for item in replies:
+        if item.name and item.name not in asking:
+            yield Unclear(f"no unit `{item.name}` asks", locate(item.path), _listed("units that do", asking))
+    known = list(output_names(program))
+    for item in outputs:
+        if item.name not in known:
+            yield Unclear(f"there is no output `{item.name}`", locate(item.path), _listed("outputs", known))
+
+
+def output_names(program: Program) -> Iterator[str]:
+    """By what a run's outputs are known: the names that they are kept under, and the units that give them."""
+    for node in program.nodes:
+        if isinstance(node.task, Agent | Ask | Tool) and not node.id.endswith(("/elicit", "/prompt")):
+            yield node.id
+    effects = (effect for node in program.nodes for edge in node.edges for effect in edge.effects)
+    yield from dict.fromkeys(item.slot for item in effects if isinstance(item, Keep) and " " not in item.slot)
+
+
+def _listed(what: str, names: list[str]) -> str:
+    return f"the {what} are {', '.join(f'`{name}`' for name in names)}" if names else f"there are no {what}"

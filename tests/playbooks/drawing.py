@@ -1,0 +1,195 @@
+"""Random playbooks, with what is given to a run and what comes of it."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+from tests.playbooks.model import Book, Branch, Elicit, Input, Name, Output, Prompt, Row, Step, Told, Tool
+from tests.playbooks.oracle import places
+from tests.programs.cases import Json
+from tests.programs.texts import LINES, NASTY, OBJECTS
+
+Some = TypeVar("Some")
+
+NAMES = ("topic", "kind", "x_1", "Count", "draft")
+WORDS = ("bug", "yes", "no", "two words", "pass", "$(touch x)", "${{ github.token }}")
+"""What answers and conditions have in common, so that branches are taken."""
+
+TYPES = ("", "", "", "string", "number", "boolean", "json", "markdown")
+EXITS = (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1)
+QUOTED = tuple(line for line in LINES if '"' not in line and line == line.strip())
+"""What can stand in double quotes, and as a title."""
+
+SAFE = tuple(line for line in LINES if line == line.rstrip() and not line.startswith("[") and "\x1b" not in line)
+
+
+class Drawing:
+    """One random playbook after its seed."""
+
+    def __init__(self, seed: int) -> None:
+        self._random = random.Random(seed)
+        self._files: dict[str, Row] = {}
+
+    def told(self) -> Told:
+        """The playbook, inputs and replies."""
+        inputs = tuple(self._input(name) for name in self._some(NAMES, 0, 3))
+        steps = tuple(self._step(str(number)) for number in range(1, self._number(1, 5) + 1))
+        if self._rarely(8):
+            steps = (*steps, replace(steps[0], branches=()))  # a number that stands twice
+        system = self._content() if self._flag() else ()
+        artifact = self._pick(("", "", "markdown", "json", "{{kind}}", "unknown"))
+        book = Book(steps, inputs, system, artifact, dict(self._files))
+        given = {item.name: self._value(item) for item in inputs if item.default is None or self._flag()}
+        return Told(
+            book, given, {unit: reply for place in places(book) for unit, reply in self._replies(place.id, place.step)}
+        )
+
+    # --- Chance -------------------------------------------------------------------------------------------------------
+
+    def _flag(self) -> bool:
+        return self._random.random() < 0.5
+
+    def _rarely(self, share: int) -> bool:
+        return self._random.randrange(share) == 0
+
+    def _number(self, least: int, most: int) -> int:
+        return self._random.randint(least, most)
+
+    def _pick(self, some: Sequence[Some]) -> Some:
+        return self._random.choice(some)
+
+    def _some(self, some: Sequence[Some], least: int, most: int) -> list[Some]:
+        return self._random.sample(some, self._number(least, most))
+
+    def _one(self, some: tuple[str | Name, ...]) -> str | Name:
+        return self._pick(some)
+
+    # --- Texts --------------------------------------------------------------------------------------------------------
+
+    def _name(self) -> Name:
+        name = self._pick((*NAMES, *NAMES, "nobody", "__elicit_step_1", "__elicit_step_2"))
+        kind = self._pick((None, None, None, "string"))
+        return Name(name, kind, self._pick((None, "usual", "", "$(x)")) if kind else None)
+
+    def _content(self) -> Row:
+        """Several lines that begin and end with a word."""
+        parts: list[str | Name] = ["Do it."]
+        for _ in range(self._number(0, 4)):
+            parts.append(self._pick(("\n", " ", "\n\n")))
+            parts.append(self._pick(SAFE) if self._flag() else self._name())
+        return (*parts, "\nend") if self._flag() else (*parts, " .")
+
+    def _line(self) -> Row:
+        """A line that can stand in double quotes."""
+        return tuple(self._one((self._pick(QUOTED), " ", "plain", self._name())) for _ in range(self._number(1, 3)))
+
+    # --- Parts --------------------------------------------------------------------------------------------------------
+
+    def _input(self, name: str) -> Input:
+        kind = self._pick(("string", "text", "text", "number", "boolean", "enum"))
+        usual = {"number": "7", "boolean": "true"}.get(kind, "usual")
+        default = usual if self._flag() and kind != "enum" else None
+        return Input(name, kind, default, ("bug", "yes", "two words") if kind == "enum" else ())
+
+    def _value(self, declared: Input) -> str:
+        if declared.type == "enum":
+            return self._pick(declared.options)
+        some: dict[str, Sequence[str]] = {
+            "string": (*WORDS, *LINES),
+            "text": (*WORDS, *NASTY),
+            "number": ("1", "-2.50", "007"),
+            "boolean": ("true", "false"),
+        }
+        return self._pick(some[declared.type])
+
+    def _step(self, label: str, *, is_inner: bool = False) -> Step:
+        step = Step(
+            label,
+            self._pick(QUOTED).strip() if label else "",
+            self._content() if not self._rarely(4) else (),
+            self._output() if self._flag() else None,
+            self._elicit() if self._rarely(4) else None,
+            self._prompt() if self._rarely(4) else None,
+            self._tool() if self._rarely(6) else None,
+        )
+        if not label and not (step.content or step.elicit or step.tool):
+            step = replace(step, content=("x",))
+        return step if is_inner or not self._rarely(2) else replace(step, branches=self._branches(label))
+
+    def _output(self) -> Output:
+        kind = self._pick(TYPES)
+        options = ("bug", "two words") if self._rarely(4) else ()
+        kind = "enum" if options else kind
+        return Output(self._pick(NAMES), kind, options, self._pick(("", "", "field", "a")))
+
+    def _elicit(self) -> Elicit:
+        kind = self._pick(("input", "confirm", "select"))
+        options = tuple(dict.fromkeys(self._line() for _ in range(self._number(1, 3)))) if kind == "select" else ()
+        found = {"".join(map(str, option)): option for option in options}
+        return Elicit(
+            kind,
+            self._line(),
+            tuple(option for written, option in found.items() if written.strip()) or (("a",),) if options else (),
+        )
+
+    def _prompt(self) -> Prompt:
+        scheme = self._pick(("file", "library", "mcp", "variable", "http"))
+        if scheme == "file":
+            path = self._pick(("one.md", "prompts/two.txt"))
+            self._files.setdefault(path, self._content())
+            return Prompt(scheme, path)
+        return Prompt(
+            scheme, self._pick(NAMES) if scheme == "variable" else self._pick(("some-id", "a/b", "it's $(x)"))
+        )
+
+    def _tool(self) -> Tool:
+        names = self._some(("name", "b c", "$(x)"), 0, 2)
+        arguments = tuple((name, self._argument()) for name in names) if not self._rarely(3) else None
+        return Tool(self._pick(("conn", "other")), self._pick(("read", "get_it")), arguments)
+
+    def _argument(self) -> Row:
+        return tuple(self._one((self._pick(NASTY), "plain", self._name())) for _ in range(self._number(1, 2)))
+
+    def _branches(self, label: str) -> tuple[Branch, ...]:
+        found: list[Branch] = []
+        letters = iter("abcdefgh")
+        count = self._number(1, 3)
+        for number in range(count):
+            is_else = number == count - 1 and number > 0 and self._flag()
+            condition = None if is_else else self._condition()
+            labels = [label + next(letters) for _ in range(self._pick((0, 1, 1, 2)))]
+            steps = tuple(self._step(name, is_inner=True) for name in labels or [""])
+            found.append(Branch(condition, steps))
+        return tuple(found)
+
+    def _condition(self) -> tuple[str, str, str]:
+        name = self._pick((*NAMES, *NAMES, "nobody", "__elicit_step_1"))
+        return name, self._pick(("==", "==", "!=")), self._pick((*WORDS, "", "true"))
+
+    # --- What comes of it ---------------------------------------------------------------------------------------------
+
+    def _replies(self, unit: str, step: Step) -> list[tuple[str, Json]]:
+        found = [(f"{unit}/prompt", self._answer()), (unit, self._answer())]
+        if step.elicit:
+            reply = {"confirm": self._flag(), "select": self._number(0, 3)}.get(
+                step.elicit.kind, self._pick((*WORDS, *NASTY))
+            )
+            found += [(f"{unit}/elicit", {"reply": reply})]
+            is_alone = not (step.tool or step.content or (step.prompt and step.prompt.scheme != "http"))
+            found += [(unit, {"reply": reply})] if is_alone else []
+        return found
+
+    def _answer(self) -> Json:
+        pool = self._pick((WORDS, WORDS, NASTY, OBJECTS))
+        said = self._pick(pool)
+        if self._rarely(3):
+            said = f"{said}\n{self._pick(OBJECTS)}\n"
+        return {"exit": self._pick(EXITS), "answer": said + self._pick(("", "\n", " \n"))}
+
+
+def random_told(seed: int) -> Told:
+    """A random playbook."""
+    return Drawing(seed).told()
