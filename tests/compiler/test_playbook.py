@@ -26,8 +26,8 @@ from compiler.frontends.playbook.syntax import (
     ToolCall,
 )
 from compiler.source import Source, Span
-from tests.compiler.test_format_playbook import formatted
 from tests.compiler.documents import finding
+from tests.compiler.test_format_playbook import formatted
 
 HEAD = "# A\n"
 STEP = "## STEP 1: One\nDo it.\n"
