@@ -14,7 +14,7 @@ import pytest
 from compiler.ir.program import Artifact
 from runtime_shim.artifact import write_whole
 from runtime_shim.trying import Trying
-from tests.runtime_shim.shim_process import wait_until
+from tests.runtime_shim.shim_process import kill, wait_until
 from tests.runtime_shim.shim_programs import (
     Ask,
     Compiled,
@@ -314,8 +314,7 @@ def test_a_run_waits_behind_a_breakpoint_also_after_a_kill(tmp_path: Path) -> No
     place = Compiled(tmp_path, two())
     runner = place.start("run", "--agent", "sleep 60", "--break", "1")
     wait_until(lambda: '"process"' in place.text(".rdc/deploy/journal"))
-    runner.kill()
-    runner.communicate()
+    kill(runner)
     result = place.run("resume", "--rerun-interrupted", "--agent", "echo x")
     assert (result.code, result.last, place.walk()) == (75, "rdc: WAITING 2 Unit 2", ["1 pass"])
     assert json.loads(place.run("status", "--json").out)["state"] == "waiting"
