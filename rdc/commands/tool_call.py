@@ -31,7 +31,10 @@ def command(server: tuple[str, ...]) -> int:
     except ModuleNotFoundError as error:
         if error.name not in ("mcp", "mcp_types"):
             raise
-        tell("rdc tool-call needs the package `mcp`: install it with `pip install 'rundown-compiler[mcp]'`")
+        tell(
+            "rdc tool-call needs the package `mcp`, which is not installed: install rdc with its extra `mcp` "
+            "(in a checkout of rdc: `uv tool install '.[mcp]'`)"
+        )
         return 2
     answer = call(server, request)
     if answer.is_error:

@@ -119,7 +119,7 @@ def test_without_the_extra_it_says_what_to_install(
     monkeypatch.delitem(sys.modules, "rdc.tools.mcp_server", raising=False)
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b'{"tool": "x", "arguments": {}}')))
     assert main(["tool-call", "server"]) == 2
-    assert "pip install 'rundown-compiler[mcp]'" in capsys.readouterr().err
+    assert "install rdc with its extra `mcp`" in capsys.readouterr().err
 
 
 # --- Mocks ------------------------------------------------------------------------------------------------------------
