@@ -170,8 +170,9 @@ def test_without_an_own_text_nothing_is_called_where_no_prompt_came(tmp_path: Pa
 
 
 def test_a_prompt_by_a_variable_needs_a_value(tmp_path: Path) -> None:
-    found = lowered(tmp_path, "## INPUTS\n\n- `v` (string): id\n\n" + STEP + "@prompt({{v}})\n\nOwn.\n")
-    assert ways(found)[:2] == ["1/prompt/id v==> 1/prompt/missing", "1/prompt/id > 1/prompt"]
+    found = lowered(tmp_path, "## INPUTS\n\n- `v` (text): how\n\n" + STEP + "@prompt({{v}})\n\nOwn.\n")
+    assert ways(found)[:2] == ["1/prompt v==> 1/prompt/missing", "1/prompt > 1"]
+    assert prompt(found, "1") == "<v>\n\nOwn."
     task = node(found, "1/prompt/missing").task
     assert isinstance(task, End)
     assert "{{v}} has no value" in str(task.message)

@@ -114,14 +114,12 @@ class _Run:
             return None
         if prompt.scheme == "file":
             return self.fill(self.told.book.files[prompt.id])
-        wanted, connection = prompt.id, prompt.scheme
         if prompt.scheme == "variable":
-            wanted, connection = self.values.get(prompt.id, ""), "library"
-            if not wanted:
-                raise StoppedError(
-                    f"Step {place.id}: {{{{{prompt.id}}}}} has no value, so there is no prompt to look up"
-                )
-        return self.tool(f"{place.id}/prompt", connection, "prompt", {"id": wanted}, is_needed=False)
+            given = self.values.get(prompt.id, "")
+            if not given:
+                raise StoppedError(f"Step {place.id}: {{{{{prompt.id}}}}} has no value, so there is no prompt")
+            return given
+        return self.tool(f"{place.id}/prompt", prompt.scheme, "prompt", {"id": prompt.id}, is_needed=False)
 
     # --- Calls and questions ------------------------------------------------------------------------------------------
 

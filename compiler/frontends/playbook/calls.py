@@ -13,7 +13,7 @@ from compiler.frontends.playbook.units import Unit
 from compiler.ir.edges import Clear, Edge, Effect, Keep, Origin, OutcomeTest, SlotTest
 from compiler.ir.program import Node
 from compiler.ir.tasks import Agent, Ask, Branch, End, Task, Tool, Verdict
-from compiler.ir.texts import Reference, Text, joined, text
+from compiler.ir.texts import Text, text
 from compiler.source import Span
 
 COMPLETE, STOP = "COMPLETE", "STOP"
@@ -42,13 +42,12 @@ def entry_of(unit: Unit) -> str:
     """The node that a unit begins with."""
     if unit.asks and unit.calls_agent:
         return f"{unit.id}/elicit"
-    return prompt_entry(unit) if unit.gets_prompt and not unit.asks else unit.id
+    return unit.id if unit.asks else _after_question(unit)
 
 
-def prompt_entry(unit: Unit) -> str:
-    """The node that getting a prompt begins with: where its id is in a variable, that is looked at first (P12)."""
-    is_variable = unit.step.prompt is not None and unit.step.prompt.scheme == "variable"
-    return f"{unit.id}/prompt/id" if is_variable else f"{unit.id}/prompt"
+def _after_question(unit: Unit) -> str:
+    """The node where its prompt is got, or looked at, if it has one; else its agent."""
+    return f"{unit.id}/prompt" if unit.gets_prompt or unit.prompt_variable else unit.id
 
 
 def nodes_of(unit: Unit, earlier: Sequence[Unit], after: str, scene: Scene) -> Iterator[Node]:
@@ -62,7 +61,9 @@ def nodes_of(unit: Unit, earlier: Sequence[Unit], after: str, scene: Scene) -> I
     if step.elicit is not None:
         yield from _elicit(unit, step.elicit, after, scene)
     if step.prompt is not None and unit.gets_prompt:
-        yield from _prompt(unit, step.prompt, after, scene)
+        yield _prompt(unit, step.prompt, after, scene)
+    if step.prompt is not None and unit.prompt_variable:
+        yield from _given(unit, step.prompt, scene)
     if unit.calls_agent:
         agent = Agent("", agent_prompt(unit, earlier, scene.system, scene.names))
         yield _node(unit, unit.id, agent, _answered(after, _kept(unit)), scene)
@@ -106,42 +107,29 @@ def _elicit(unit: Unit, elicit: Elicit, after: str, scene: Scene) -> Iterator[No
         edges = (Edge((), (replied, *_kept(unit)), after),)
         yield _node(unit, unit.id, task, edges, scene, elicit.span)
         return
-    on = prompt_entry(unit) if unit.gets_prompt else unit.id
-    yield _node(unit, f"{unit.id}/elicit", task, (Edge((), (replied,), on),), scene, elicit.span)
+    edges = (Edge((), (replied,), _after_question(unit)),)
+    yield _node(unit, f"{unit.id}/elicit", task, edges, scene, elicit.span)
 
 
 # --- Prompt references -----------------------------------------------------------------------------------------------
 
 
-def _prompt(unit: Unit, prompt: PromptRef, after: str, scene: Scene) -> Iterator[Node]:
+def _prompt(unit: Unit, prompt: PromptRef, after: str, scene: Scene) -> Node:
     """Getting a prompt by a command, which may not be there: the unit then goes on with its own text (P12)."""
-    name = variable_of(prompt)
-    if name:
-        yield from _known_id(unit, name, scene)
-        arguments = joined(['{"id": "', Reference(name, f"{{{{{name}}}}}"), '"}'])
-    else:
-        arguments = text(json.dumps({"id": prompt.id}, ensure_ascii=False))
-    connection = "library" if name else prompt.scheme
-    without = unit.id if unit.step.content or unit.file_text else after
+    arguments = text(json.dumps({"id": prompt.id}, ensure_ascii=False))
+    without = unit.id if unit.step.content else after
     edges = (
         Edge((OutcomeTest(Verdict.PASS.value),), (Keep(prompt_slot(unit)),), unit.id),
         Edge((OutcomeTest(Verdict.FAIL.value),), (Clear(prompt_slot(unit)),), without),
     )
-    yield _node(
-        unit, f"{unit.id}/prompt", Tool(connection, "prompt", arguments, optional=True), edges, scene, prompt.span
-    )
+    task = Tool(prompt.scheme, "prompt", arguments, optional=True)
+    return _node(unit, f"{unit.id}/prompt", task, edges, scene, prompt.span)
 
 
-def variable_of(prompt: PromptRef) -> str:
-    """The name in `@prompt({{name}})`, "" for another reference."""
-    return prompt.id.strip("{} ").partition(":")[0] if prompt.scheme == "variable" else ""
-
-
-def _known_id(unit: Unit, name: str, scene: Scene) -> Iterator[Node]:
-    """A variable without a value fails the step."""
-    span = unit.step.prompt.span if unit.step.prompt else unit.step.span
-    missing = f"{unit.id}/prompt/missing"
-    message = text(f"Step {unit.id}: {{{{{name}}}}} has no value, so there is no prompt to look up")
-    edges = (Edge((SlotTest(name, "==", ""),), (), missing), Edge((), (), f"{unit.id}/prompt"))
-    yield _node(unit, f"{unit.id}/prompt/id", Branch(), edges, scene, span)
-    yield Node(missing, Text(), scene.at(span), End("stop", message), (), unit.group)
+def _given(unit: Unit, prompt: PromptRef, scene: Scene) -> Iterator[Node]:
+    """A variable that is the prompt; without a value it fails the step (P12)."""
+    name, missing = unit.prompt_variable, f"{unit.id}/prompt/missing"
+    edges = (Edge((SlotTest(name, "==", ""),), (), missing), Edge((), (), unit.id))
+    yield _node(unit, f"{unit.id}/prompt", Branch(), edges, scene, prompt.span)
+    message = text(f"Step {unit.id}: {{{{{name}}}}} has no value, so there is no prompt")
+    yield Node(missing, Text(), scene.at(prompt.span), End("stop", message), (), unit.group)

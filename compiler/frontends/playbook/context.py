@@ -26,10 +26,12 @@ def agent_prompt(unit: Unit, earlier: Sequence[Unit], system: str, names: Collec
 
 
 def _own_paragraphs(unit: Unit, names: Collection[str]) -> list[tuple[Part, ...]]:
-    """The paragraphs of a unit: what a file gave, its content, and what its output is to be."""
+    """The paragraphs of a unit: what a variable or a file gave, its content, and what its output is to be."""
     guidance = closing_line(unit.output) if unit.output else ""
+    name = unit.prompt_variable
+    given: list[tuple[Part, ...]] = [(Reference(name, f"{{{{{name}}}}}"),)] if name else []
     written = [with_references(item, names).parts for item in (unit.file_text, unit.step.content) if item]
-    return [*written, *(((guidance,),) if guidance else ())]
+    return [*given, *written, *(((guidance,),) if guidance else ())]
 
 
 def _fetched(unit: Unit, *, is_last: bool) -> Reference:

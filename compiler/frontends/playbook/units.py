@@ -41,9 +41,19 @@ class Unit:
         return prompt is not None and prompt.scheme in _FETCHED and not self.calls_tool
 
     @property
+    def prompt_variable(self) -> str:
+        """The name in `@prompt({{name}})`, whose text stands before its own; "" for none (P12)."""
+        prompt = self.step.prompt
+        if prompt is None or prompt.scheme != "variable" or self.calls_tool:
+            return ""
+        return prompt.id.strip("{} ").partition(":")[0]
+
+    @property
     def calls_agent(self) -> bool:
         """Whether it has a text of its own for an agent, or gets one (P17)."""
-        return not self.calls_tool and bool(self.step.content or self.file_text or self.gets_prompt)
+        return not self.calls_tool and bool(
+            self.step.content or self.file_text or self.gets_prompt or self.prompt_variable
+        )
 
     @property
     def has_output(self) -> bool:
@@ -61,7 +71,7 @@ class Unit:
         return f"output {self.id}"
 
 
-_FETCHED = frozenset({"library", "mcp", "variable"})
+_FETCHED = frozenset({"library", "mcp"})
 
 
 @dataclass(frozen=True)
