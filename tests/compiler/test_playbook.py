@@ -9,6 +9,7 @@ import pytest
 
 from compiler.diagnostic import CODES
 from compiler.driver import Settings, compile_file
+from compiler.frontends.playbook.check import check_count
 from compiler.frontends.playbook.directives import read_output, read_prompt
 from compiler.frontends.playbook.lines import Line, patterns
 from compiler.frontends.playbook.parse import parse
@@ -44,7 +45,9 @@ def tree(text: str) -> Playbook:
 
 def found(text: str) -> list[str]:
     """The findings as `CODE line:column`."""
-    return [finding(item) for item in read(source(text)).found]
+    made = read(source(text))
+    counted = check_count(source(text), made.parsed.playbook) if made.parsed else ()
+    return [finding(item) for item in (*made.found, *counted)]
 
 
 def step(body: str) -> Step:
@@ -100,6 +103,7 @@ CASES: dict[str, tuple[str, list[str]]] = {
         f"# A\n## INPUTS\n- `a` (int: ten)\n- `b` (bool: True)\n- `c` (float: 1.5)\n{STEP}",
         ["RD725 3:1", "RD725 4:1"],
     ),
+    "too-many-steps": (ONE + "".join(f"## STEP {n}: A\n" for n in range(2, 302)), ["RD729 303:1"]),
     "enum-without-options": (f"# A\n## INPUTS\n- `a` (enum)\n- `b` (enum: , )\n{STEP}", ["RD728 3:1", "RD728 4:1"]),
     "enum-option-twice": (f"# A\n## INPUTS\n- `a` (choice: x, y, x)\n{STEP}", ["RD728 3:1"]),
     # P9

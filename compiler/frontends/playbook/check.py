@@ -13,12 +13,15 @@ from compiler.frontends.playbook.lines import patterns
 from compiler.frontends.playbook.messages import close
 from compiler.frontends.playbook.parse import Parsed
 from compiler.frontends.playbook.references import check_references
-from compiler.frontends.playbook.syntax import Artifact, Elicit, Input, Step, ToolCall, every_step
+from compiler.frontends.playbook.syntax import Artifact, Elicit, Input, Playbook, Step, ToolCall, every_step
 from compiler.source import Source, Span
 from runtime_shim.fitting import unfit
 
 LARGEST_PLAYBOOK = 200_000
 """In bytes (P1)."""
+
+MOST_STEPS = 300
+"""Each step is given the outputs of all earlier ones, so what is compiled grows with the square of their number."""
 
 ARTIFACTS = ("markdown", "json", "mermaid", "chartjs", "html_css", "javascript", "typescript")
 SCHEMES = ("file", "library", "mcp", "variable")
@@ -70,6 +73,15 @@ def _no_title(source: Source, parsed: Parsed) -> Diagnostic:
 def _no_steps(source: Source) -> Diagnostic:
     remedy = "add a step with a heading of this form: `## STEP 1: Title`"
     return Diagnostic("RD704", source.path, source.line_span(1), "the playbook has no steps", remedy)
+
+
+def check_count(source: Source, playbook: Playbook) -> Iterator[Diagnostic]:
+    """What keeps a playbook that is right in itself from being lowered (P16)."""
+    steps = tuple(every_step(playbook))
+    if len(steps) > MOST_STEPS:
+        problem = f"the playbook has {len(steps):,} steps, and may have {MOST_STEPS}"
+        remedy = "divide it: the last output of one playbook can be an input of the next"
+        yield Diagnostic("RD729", source.path, steps[MOST_STEPS].span, problem, remedy)
 
 
 def _sequence(source: Source, steps: tuple[Step, ...]) -> Iterator[Diagnostic]:

@@ -9,6 +9,7 @@ from compiler.analyses.flow import flow_warnings
 from compiler.diagnostic import Severity
 from compiler.frontends.base import Job, Result
 from compiler.frontends.name_lists import SECRETS
+from compiler.frontends.playbook.check import check_count
 from compiler.frontends.playbook.formatting import format_document
 from compiler.frontends.playbook.lines import recognises_lines
 from compiler.frontends.playbook.link import link
@@ -44,6 +45,8 @@ def compile_document(job: Job) -> Result:
 def _compiled(job: Job, made: Read, playbook: Playbook, result: Result) -> Result:
     """The result for a playbook that is right in itself."""
     source, front = job.source, made.frontmatter
+    if too_many := tuple(check_count(source, playbook)):
+        return result._replace(diagnostics=(*result.diagnostics, *too_many))
     linked = link(source, playbook, job.project, must_exist=job.link)
     found = [*result.diagnostics, *linked.diagnostics]
     sources = {source.name: source, **{file.name: file for file in linked.files.values()}}
