@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from backends.base import MARK
 from backends.make.blocks import define
 from backends.make.identifiers import file_name
-from backends.make.inputs import CONTROLS, variable
+from backends.make.inputs import CONTROLS, OF_CALLS, calls, variable
 from backends.make.operator import VERBS as OF_OPERATOR
 from backends.make.operator import Operator
 from backends.make.options import MakeOptions
@@ -71,6 +71,7 @@ def makefile(program: Program, options: MakeOptions) -> str:
         verbs=" ".join(prefix + verb for verb in verbs),
         asks=asks,
         takes=_takes(program),
+        repeated=" ".join(f"{name}:%" for name in _repeated(program)),
         parts=" ".join(prefix + part(module).name for module in modules),
         driver=[part(module) for module in ("core", *OF_VERBS, *modules)],
     )
@@ -89,10 +90,16 @@ def _written(units: Units, node: Node, rules: list[Rule], prefix: str) -> Writte
 
 def _takes(program: Program) -> str:
     """The names of what make is given, and what the driver is given it as."""
-    controls = [*CONTROLS, *(["OUT"] if program.artifact else [])]
+    controls = [*CONTROLS, *(OF_CALLS if calls(program) else ()), *(["OUT"] if program.artifact else [])]
     names = [*controls, *(declared.name for declared in program.inputs)]
     variables = [*controls, *(variable(number) for number, _ in enumerate(program.inputs, 1))]
     return " ".join(f"{name}:{as_what}" for name, as_what in zip(names, variables, strict=True))
+
+
+def _repeated(program: Program) -> list[str]:
+    """What has to be given again whenever the run goes on."""
+    limits = ["AGENT_MODEL", "AGENT_RETRIES", "AGENT_TIMEOUT", "MOCK"] if calls(program) else []
+    return sorted(["AGENT", "AS", "NOTIFY", "TOOLS", *limits, *(["OUT"] if program.artifact else [])])
 
 
 def _needs(program: Program, needs: Needs) -> str:
