@@ -143,7 +143,7 @@ class Caller:
             if not command:
                 return BY_HAND, ""
             own["RDC_AGENT_TYPE"] = entry["agent"]
-            calls.append(One(name, f"{AGENT}{name}", command, _text_of(prompts[index]), own))
+            calls.append(One(name, f"{AGENT}{name}", command, text_in(prompts[index]), own))
         found = self.converse(self.orders.seconds or call["timeout"], calls, self.orders.retries)
         words = [self.word(entry, answer) for entry, answer in zip(entries, found)]  # noqa: B905
         if not is_parallel:
@@ -180,7 +180,7 @@ def _answer(answered: Answered) -> Optional[str]:
     return None if answered.trouble else decoded(answered.answer)
 
 
-def _text_of(path: str) -> str:
+def text_in(path: str) -> str:
     return Path(path).read_bytes().decode("utf-8", "replace")
 
 
@@ -194,7 +194,7 @@ def values_of(registers: str, folder: str) -> dict[str, Optional[str]]:
         elif value == "0":
             found[name] = None
         else:
-            found[name] = _text_of(str(Path(folder, "values", f"{name}.{value}")))
+            found[name] = text_in(str(Path(folder, "values", f"{name}.{value}")))
     return found
 
 
@@ -228,10 +228,10 @@ def shown(folder: str, registers: str, asked: str) -> str:
 def replied(driver: str, left: str, folder: str, answer: str, asked: str, reply: str) -> str:
     """Take the answer that a person gives in place of a command."""
     call, caller = json.loads(Path(folder, "call").read_bytes()), Caller(driver, left, folder)
-    text = cleaned(_text_of(reply))
+    text = cleaned(text_in(reply))
     word = "pass" if "tool" in call else caller.word(call["entries"][0], text or None)
     name = os.environ.get("RDC_UNIT", "")
-    caller.account.keep(ANSWERS, name, text, caller.account.keep(PROMPTS, name, _text_of(asked)))
+    caller.account.keep(ANSWERS, name, text, caller.account.keep(PROMPTS, name, text_in(asked)))
     caller.account.rest()
     keep(answer, text)
     keep(str(Path(folder, "outcome")), call["tokens"].get(word, word) + "\n")

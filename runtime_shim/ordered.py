@@ -83,10 +83,13 @@ class Orders:
         """Say what is wrong with what make was given; agents of these types, which work together, need commands."""
         if given("AGENT_CALLS"):
             number_of("AGENT_CALLS", given("AGENT_CALLS"), 1)
-        model, commands = given("AGENT_MODEL"), [given("AGENT") or os.environ.get("RDC_AGENT", ""), *self._agents.values()]
+        model, commands = (
+            given("AGENT_MODEL"),
+            [given("AGENT") or os.environ.get("RDC_AGENT", ""), *self._agents.values()],
+        )
         if model and not any(map(is_recipe, commands)):
             called(next(filter(None, commands), ""), model)
-        _ = self.retries, self.seconds, self._tools
+        _ = self.retries, self.seconds, self.mocks, self._tools
         for kind in kinds:
             if not self.agent(kind):
                 which = f"the agent {kind}" if kind else "the agents"

@@ -12,7 +12,7 @@ from backends.make.blocks import define
 from backends.make.inputs import calls
 from backends.make.units import Units, instances_alone, is_unit, needs_texts
 from backends.shell.calls import QUESTION, calls_others, helper, json_lines, wanted
-from compiler.ir.edges import Keep
+from compiler.ir.edges import Keep, SlotTest
 from compiler.ir.features import Feature, features_of
 from compiler.ir.program import Program, texts_of
 from compiler.ir.tasks import Ask, Gate, Shell
@@ -75,12 +75,14 @@ class Needs:
             "asks": asks,
             "words": is_rich,
             "values": is_rich,
+            "comparing": self._compares,
             "constants": any(node.constants for node in self.program.nodes),
             "inputs": bool(self.program.inputs),
             "questions": asks and is_rich,
             "helper": self.needs_helper,
             "limits": self._has_timeouts or self.has_calls,
             "calls": self.has_calls,
+            "budget": self.has_calls,
             "by_hand": self.has_calls,
             "times": self.has_times,
             "secrets": bool(self.program.secrets),
@@ -106,6 +108,11 @@ class Needs:
     def asks(self) -> bool:
         """Whether some unit can be answered: agents and tools without a command too."""
         return self.has(Ask, Gate) or self.has_calls
+
+    @property
+    def _compares(self) -> bool:
+        tests = (test for node in self.program.nodes for edge in node.edges for test in edge.guard)
+        return any(isinstance(test, SlotTest) for test in tests)
 
     @property
     def _has_fields(self) -> bool:

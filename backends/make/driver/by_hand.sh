@@ -11,10 +11,19 @@ asks() {
 check_lines() { :; } # an answer of an agent is any text
 rdc_is_hand=''
 
+# Questions are kept under the names of their units, as they are written in names of files.
+show_question() {
+  filled "$rdc_ask_U"
+  said; rdc_prompt=prompts/${rdc_said#*/}
+  keep "$rdc_value" "$rdc_prompt"
+  [ ! -s "$rdc_files/$rdc_prompt" ] || say "$(visible < "$rdc_files/$rdc_prompt")"
+  unit_words; options
+}
+
 # Puts to a person what there is no command for.
 by_hand() {
   prepare_hand
-  visible < "$rdc_asked" | sed 's/^/    /' >&2
+  visible < "$rdc_asked" | sed -e 's/^/    /' -e 's/ *$//' >&2
   if [ -t 0 ] && [ -t 2 ]; then
     say "$rdc_id: your answer (end it with Ctrl-D)"
     text_of - && [ -s "$rdc_files/reply" ] && { replied ''; return; }
@@ -60,8 +69,9 @@ replied() {
   if [ -n "$rdc_is_hand" ]; then
     rdc_is_hand='' rdc_kind=$rdc_kind_U
     rm -f "$rdc_files/outcome"
-    informed call_helper replied $$ "$rdc_files/left" "$rdc_files" "$rdc_files/$rdc_said" "$rdc_asked" "$rdc_files/reply"
-    rm -f "$rdc_files/reply"
+    set -- "$1" "$rdc_files" "$rdc_files/$rdc_said" "$rdc_asked" "$rdc_files/reply"
+    informed call_helper replied $$ "$rdc_files/left" "$2" "$3" "$4" "$5"
+    rm -f "$rdc_files/reply" "$rdc_asked"
     called_out
     ended 0 "$1"; return
   fi
@@ -69,7 +79,7 @@ replied() {
     gate) true > "$rdc_files/reply" ;;
     confirm) printf '%s' "$rdc_outcome" > "$rdc_files/reply" ;;
   esac || unkept
-  copy reply "answers/$rdc_unit.$rdc_call"
+  said; copy reply "$rdc_said"
   ended 0 "$1"
 }
 
@@ -85,7 +95,7 @@ answer() {
     fail "unit '$(printf '%s' "${rdc_given_UNIT-}" | tr -c '[:print:]' ' ')' does not wait for an answer"
   take_reply
   case $rdc_kind in
-    agents | tool) prepare_hand; tell || fail "unit $rdc_id cannot be answered" ;;
+    agents | tool) prepare_helper; called; prepare_hand; tell || fail "unit $rdc_id cannot be answered" ;;
     *) reads "$rdc_files/reply" || fail "this is no answer of unit $rdc_id: $(refused_reply); RESULT=$(hints ' or ')" ;;
   esac
   sign
@@ -95,7 +105,10 @@ answer() {
 }
 take_reply() {
   rdc_says="RESULT is missing: ${rdc_again}answer UNIT=$(quoted "$rdc_id")"
-  case $rdc_kind in agents | tool) rdc_says="$rdc_says FILE=FILE" ;; *) rdc_says="$rdc_says RESULT=$(hints ' or ')" ;; esac
+  case $rdc_kind in
+    agents | tool) rdc_says="$rdc_says FILE=FILE" ;;
+    *) rdc_says="$rdc_says RESULT=$(hints ' or ')" ;;
+  esac
   if [ -n "${rdc_given_FILE-}" ]; then
     [ -f "$rdc_given_FILE" ] && [ -r "$rdc_given_FILE" ] || fail "the answer cannot be read: $rdc_given_FILE"
     text_of "$rdc_given_FILE"

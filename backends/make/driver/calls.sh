@@ -32,28 +32,6 @@ at_rest() {
   [ "$rdc_value" != "$rdc_count" ] || [ "$(tail -n 1 "$rdc_files/calls/tally" 2> /dev/null)" = rest ]
 }
 
-# --- How many agents a run may call: as it was told when it began, or when it went on ---------------------------------
-begin_values() { folders; values_at_begin; keep_budget; }
-keep_budget() {
-  [ -n "${rdc_given_AGENT_CALLS-}" ] || return 0
-  mkdir -p "$rdc_files/calls" && keep "$rdc_given_AGENT_CALLS" calls/budget
-}
-call_number() {
-  [ "$rdc_kind" != agents ] || within_budget || {
-    record "over 1 STOP BUDGET $rdc_unit"
-    end 1 "STOP $rdc_id: the budget of $rdc_budget calls of agents is spent; ${rdc_again}resume AGENT_CALLS=NUMBER goes on"
-  }
-  call_again; rdc_call=$((rdc_call + 1)); eval "rdc_calls_$rdc_key=\$rdc_call"
-}
-within_budget() {
-  [ -e "$rdc_files/calls/budget" ] || return 0
-  rdc_budget=$(cat "$rdc_files/calls/budget") && is_digits "$rdc_budget" || unkept
-  rdc_number=$(grep -c '^"agent ' "$rdc_files/calls/tally" 2> /dev/null)
-  for rdc_word in $rdc_entries_U; do rdc_number=$((rdc_number + 1)); done
-  [ "$rdc_number" -le "$rdc_budget" ]
-}
-is_digits() { case $1 in '' | 0* | *[!0123456789]* | ??????????*) return 1 ;; esac; }
-
 # --- A call -----------------------------------------------------------------------------------------------------------
 perform_agents() { perform_call; }
 perform_tool() { perform_call; }
@@ -93,6 +71,7 @@ call_out() {
     set -- "$@" "$rdc_files/prompts/.$rdc_number"; rdc_number=$((rdc_number + 1))
   done
   informed call_helper call $$ "$rdc_files/left" "$@"
+  shift 3; rm -f "$@"
   called_out
 }
 called_out() { # lets rdc_outcome be what the helper says, `-` where there is no command
@@ -113,8 +92,21 @@ registers() {
 
 # --- What agents and tools have said stands in `said`: `answers` has all that they said in attempts that failed too ---
 said() {
-  case $rdc_kind in agents | tool) rdc_said=said ;; *) rdc_said=answers ;; esac
-  rdc_said=$rdc_said/$rdc_unit.$rdc_call
+  case $rdc_kind in
+    agents | tool) rdc_said=said/$rdc_unit.$rdc_call; return ;;
+    bash | sh) rdc_said=answers/$rdc_unit.$rdc_call; return ;;
+  esac
+  rdc_said=$rdc_id
+  case $rdc_id in *[!A-Za-z0-9_.{}\ ~-]*) rdc_said=$(RDC_NAME=$rdc_id LC_ALL=C awk 'BEGIN {
+    for (i = 1; i < 256; i++) code[sprintf("%c", i)] = sprintf("%%%02X", i)
+    name = ENVIRON["RDC_NAME"] ""
+    for (i = 1; i <= length(name); i++) {
+      one = substr(name, i, 1)
+      text = text (one ~ /[A-Za-z0-9_.{} ~-]/ ? one : code[one])
+    }
+    print substr(text, 1, 200)
+  }') ;; esac
+  rdc_said=answers/$rdc_said.$rdc_call
 }
 keep_answer() {
   key "$1"; said
