@@ -213,7 +213,7 @@ def call_out(driver: str, left: str, folder: str, registers: str, answer: str, *
         return ""
     if word == BY_HAND:
         caller.account.rest()
-    keep(answer, text)
+    keep(answer, masked(text))
     keep(outcome, call["tokens"].get(word, word) + "\n")
     return ""
 
@@ -233,7 +233,7 @@ def replied(driver: str, left: str, folder: str, answer: str, asked: str, reply:
     name = os.environ.get("RDC_UNIT", "")
     caller.account.keep(ANSWERS, name, text, caller.account.keep(PROMPTS, name, text_in(asked)))
     caller.account.rest()
-    keep(answer, text)
+    keep(answer, masked(text))
     keep(str(Path(folder, "outcome")), call["tokens"].get(word, word) + "\n")
     return ""
 

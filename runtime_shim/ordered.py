@@ -69,7 +69,7 @@ class Orders:
         return called(found, given("AGENT_MODEL") if is_recipe(found) else "")
 
     def tool(self, connection: str, tool: str, is_optional: bool) -> str:
-        """Return the command for a tool, "" if there is none; an optional one that no mock has counts as one without."""
+        """Return the command for a tool, "" if there is none; an optional one that no mock has is one without."""
         if self.mocks is None:
             return self._tools.get(connection, "")
         return "" if is_optional and f"{connection}/{tool}" not in self.mocks["tools"] else "mock"

@@ -71,7 +71,6 @@ def makefile(program: Program, options: MakeOptions) -> str:
         verbs=" ".join(prefix + verb for verb in verbs),
         asks=asks,
         takes=_takes(program),
-        repeated=" ".join(f"{name}:%" for name in _repeated(program)),
         parts=" ".join(prefix + part(module).name for module in modules),
         driver=[part(module) for module in ("core", *OF_VERBS, *modules)],
     )
@@ -94,12 +93,6 @@ def _takes(program: Program) -> str:
     names = [*controls, *(declared.name for declared in program.inputs)]
     variables = [*controls, *(variable(number) for number, _ in enumerate(program.inputs, 1))]
     return " ".join(f"{name}:{as_what}" for name, as_what in zip(names, variables, strict=True))
-
-
-def _repeated(program: Program) -> list[str]:
-    """What has to be given again whenever the run goes on."""
-    limits = ["AGENT_MODEL", "AGENT_RETRIES", "AGENT_TIMEOUT", "MOCK"] if calls(program) else []
-    return sorted(["AGENT", "AS", "NOTIFY", "TOOLS", *limits, *(["OUT"] if program.artifact else [])])
 
 
 def _needs(program: Program, needs: Needs) -> str:
