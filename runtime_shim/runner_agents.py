@@ -7,6 +7,7 @@ from runtime_shim.exchange import Call, exchange
 from runtime_shim.program import Table
 from runtime_shim.reading import AGENT_SECONDS, TOOL_SECONDS, decoded, in_json, joined_answer, joined_word
 from runtime_shim.runner_calls import ANSWERING, DOING, Caller, in_bytes, masked, say, stopped_commands
+from runtime_shim.runner_says import one_visible
 from runtime_shim.runner_state import Outcome
 from runtime_shim.search import searched_word
 from runtime_shim.walk import filled
@@ -27,9 +28,13 @@ def reply(caller: Caller, prompt: str) -> Optional[str]:
 def tool(caller: Caller, _script: Optional[str]) -> Outcome:
     """Call a tool (I13)."""
     unit, registers = caller.run.unit, caller.run.registers
+    known = caller.run.program.get("tools", {})
+    if unit.get("optional") and unit["connection"] not in known:
+        print(f"{caller.run.token}: no command is named for the tools of {one_visible(unit['connection'])}", flush=True)
+        return Outcome("fail")
     arguments = filled(unit, caller.written("arguments"), registers, in_json)
     given = f'{{"tool": "{in_json(unit["tool"])}", "arguments": {arguments}}}\n'
-    variable, names = caller.run.program["tools"][unit["connection"]]
+    variable, names = known[unit["connection"]]
     environment = caller.environment(names)
     answer = _call(caller, [Call(os.environ[variable], environment, in_bytes(given), say)])[0]
     return Outcome("fail") if answer is None else Outcome("pass", answer)

@@ -9,7 +9,7 @@ from functools import cached_property
 from backends.dot.strings import attributes, label, name
 from backends.dot.styles import PALETTES, SHAPES, Colours, Theme, class_of
 from backends.picture.arrows import Arrow
-from backends.picture.captions import Lines, wrapped
+from backends.picture.captions import Lines
 from backends.picture.links import source_link
 from backends.picture.naming import free, one_line
 from backends.picture.picture import Box, Frame, Picture, outline
@@ -123,7 +123,7 @@ class Graph:
     def _stream(self, stream: Stream) -> dict[str, str]:
         """A faint line, which the layout of the boxes does not heed."""
         colour = f'"{PALETTES[self.theme].arrows["data"]}"'
-        shown = label(f" {line} " for line in wrapped(", ".join(map(one_line, stream.names))))
+        shown = label(f" {line} " for line in stream.lines)
         found = {"label": shown, "class": "data", "color": colour, "fontcolor": colour, "fontsize": "9"}
         return {**found, "style": "dotted", "penwidth": "1", "arrowhead": "open", "constraint": "false"}
 

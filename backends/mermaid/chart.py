@@ -9,9 +9,8 @@ from itertools import count
 from backends.mermaid import styles
 from backends.mermaid.labels import escaped, label
 from backends.picture.arrows import Arrow
-from backends.picture.captions import Lines, wrapped
+from backends.picture.captions import Lines
 from backends.picture.links import source_link
-from backends.picture.naming import one_line
 from backends.picture.picture import Box, Frame, Picture, outline, picture
 from backends.picture.streams import Stream
 from compiler.ir.edges import Origin
@@ -114,8 +113,7 @@ class Chart:
 
     def _stream(self, stream: Stream) -> str:
         """A faint line with the names of what flows."""
-        names = label(wrapped(", ".join(map(one_line, stream.names))))
-        return f"  {self.boxes[stream.source]} {styles.DATA}|{names}| {self.boxes[stream.target]}"
+        return f"  {self.boxes[stream.source]} {styles.DATA}|{label(stream.lines)}| {self.boxes[stream.target]}"
 
     def _link(self, box: Box, base: str) -> str:
         origin = box.node.origin

@@ -7,8 +7,7 @@ from textwrap import wrap
 from typing import assert_never
 
 from backends.picture.conditions import past_of_marks, retry_limit
-from backends.picture.naming import LONGEST_SHOWN, Naming, one_line, printable, shown
-from backends.picture.streams import is_named
+from backends.picture.naming import LONGEST_SHOWN, Naming, is_named, one_line, printable, shown
 from compiler.ir.edges import Clear, Keep
 from compiler.ir.program import Input, Node, Program, Settings
 from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Task, Tool

@@ -91,6 +91,11 @@ def shown(text: Text) -> str:
     return "".join(part if isinstance(part, str) else part.written or f"{{{part.register}}}" for part in text.parts)
 
 
+def is_named(slot: str) -> bool:
+    """Whether an author gave a slot its name: those that a front end makes for itself begin with a word and a blank."""
+    return " " not in slot.partition("/")[0]
+
+
 def one_line(text: str) -> str:
     """A text on one line, without what does not print; a long one is cut."""
     line = printable(text)

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
+from backends.picture.captions import Lines, wrapped
+from backends.picture.naming import is_named, one_line
 from compiler.ir.edges import Clear, Keep, SlotTest
 from compiler.ir.program import Node, Program, texts_of
+from compiler.ir.tasks import End
 
 MOST_LOOKED_AT = 1_000_000
 """Of edges: in a program that is larger than anybody draws nothing is said of what flows."""
@@ -20,25 +23,25 @@ class Stream:
     target: str
     names: tuple[str, ...]
 
-
-def is_named(slot: str) -> bool:
-    """Whether an author gave a slot its name: those that a front end makes for itself begin with a word and a blank."""
-    return " " not in slot.partition("/")[0]
+    @property
+    def lines(self) -> Lines:
+        """The label: the names, each on one line at most."""
+        return wrapped(", ".join(map(one_line, self.names)))
 
 
 def streams(program: Program) -> Iterator[Stream]:
-    """All that flows, by the order of the boxes that keep it, then of those that read it."""
+    """All that flows, by the order of the boxes that keep it, then of those that read it. Ends may be drawn twice."""
     kept = {node.id: _kept(node) for node in program.nodes}
     written = sum(map(len, kept.values()))
     if not written or written * sum(len(node.edges) for node in program.nodes) > MOST_LOOKED_AT:
         return
     index = program.index()
-    read = {node.id: _read(node) for node in program.nodes}
+    read = {node.id: _read(node) for node in program.nodes if not isinstance(node.task, End)}
     for node in program.nodes:
         found: dict[str, list[str]] = {}
         for slot in kept[node.id]:
             for reader in _readers(index, node, slot):
-                if slot in read[reader]:
+                if slot in read.get(reader, ()):
                     found.setdefault(reader, []).append(slot)
         yield from (Stream(node.id, other.id, tuple(found[other.id])) for other in program.nodes if other.id in found)
 

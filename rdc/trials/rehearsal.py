@@ -137,13 +137,11 @@ def _outcome(machine: Machine, state: State, reply: Reply | Said) -> tuple[Outco
 def _of_call(node: Node, said: Said) -> tuple[Outcome | None, str]:
     """The outcome of a call of an agent or a tool."""
     answer = None if said.text is None else said.text.encode()
-    match node.task:
-        case Agent():
-            return of_agent(node.task, answer), ""
-        case Tool():
-            return of_tool(answer), ""
-        case _:
-            return None, f"{node.id} calls neither an agent nor a tool"
+    if isinstance(node.task, Agent):
+        return of_agent(node.task, answer), ""
+    if isinstance(node.task, Tool):
+        return of_tool(answer), ""
+    return None, f"{node.id} calls neither an agent nor a tool"
 
 
 def _next(left: Iterable[Event], node: Node) -> Event | None:

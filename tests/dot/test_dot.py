@@ -49,9 +49,8 @@ def assert_same(found: Seen, shown: Picture) -> None:
         ["", *(words(" ".join(box.lines)) for box in shown.boxes)]
     )
     assert sorted(frame.label for frame in found.frames) == sorted(words(frame.title) for frame in shown.frames)
-    assert sorted(arrow.label for arrow in found.arrows) == sorted(
-        ["", *(words(" ".join(arrow.lines)) for arrow in shown.arrows)]
-    )
+    labels = [*(arrow.lines for arrow in shown.arrows), *(stream.lines for stream in shown.streams)]
+    assert sorted(arrow.label for arrow in found.arrows) == sorted(["", *(words(" ".join(lines)) for lines in labels)])
 
 
 @pytest.mark.parametrize("path", GOLDEN, ids=lambda path: path.stem)

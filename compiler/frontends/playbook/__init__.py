@@ -1,7 +1,7 @@
 """Playbooks: docs/formats/playbook.md. This says what the format is; `frontend.py` is what reads it."""
 
 from compiler.frontends.format import Format
-from compiler.frontends.name_lists import SECRETS
+from compiler.frontends.playbook.options import OPTIONS
 
 FORMAT = Format(
     name="playbook",
@@ -10,5 +10,5 @@ FORMAT = Format(
     suffixes=(".playbook.md",),
     module="compiler.frontends.playbook.frontend",
     grammars=("playbook.lark",),
-    options=(SECRETS,),
+    options=OPTIONS,
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 from compiler.analyses.flow import flow_warnings
@@ -12,11 +13,14 @@ from compiler.frontends.playbook.formatting import format_document
 from compiler.frontends.playbook.lines import recognises_lines
 from compiler.frontends.playbook.link import link
 from compiler.frontends.playbook.lower import lower
+from compiler.frontends.playbook.options import NO_UNITS, UNITS, Units
 from compiler.frontends.playbook.reading import Read, read
 from compiler.frontends.playbook.report import report
 from compiler.frontends.playbook.scenarios import find_scenarios
+from compiler.frontends.playbook.settings import with_limits
 from compiler.frontends.playbook.syntax import Playbook
 from compiler.frontends.playbook.wording import WORDING
+from compiler.options import Options
 from compiler.source import Source
 
 __all__ = ["compile_document", "format_document", "recognises"]
@@ -46,12 +50,26 @@ def _compiled(job: Job, made: Read, playbook: Playbook, result: Result) -> Resul
     if any(item.severity is Severity.ERROR for item in linked.diagnostics):
         return result._replace(diagnostics=tuple(found), sources=sources)
     lowered = lower(source, playbook, linked.files, tuple(SECRETS.first(front.options.values) or {}))
-    warnings = flow_warnings(lowered.program, lowered.written, sources, WORDING)
+    units = UNITS.first(front.options.values) or NO_UNITS
+    program, mistakes = with_limits(lowered.program, units.limits)
+    warnings = flow_warnings(program, lowered.written, sources, WORDING)
     found += (item for item in warnings if item.code != "RD401")  # that its branch never runs is said already
-    scenarios = find_scenarios(source, front.scenarios, front.spans, lowered.program, job.project)
-    found += scenarios.diagnostics
+    scenarios = find_scenarios(source, front.scenarios, front.spans, program, job.project)
+    found += (*mistakes, *scenarios.diagnostics)
     if scenarios.file:
         sources[scenarios.file.name] = scenarios.file
-    is_wrong = any(item.severity is Severity.ERROR for item in scenarios.diagnostics)
-    program = None if is_wrong else lowered.program
-    return result._replace(program=program, diagnostics=tuple(found), sources=sources, scenarios=scenarios.scenarios)
+    is_wrong = any(item.severity is Severity.ERROR for item in (*mistakes, *scenarios.diagnostics))
+    return result._replace(
+        program=None if is_wrong else program,
+        diagnostics=tuple(found),
+        sources=sources,
+        options=_with_units(front.options, units),
+        scenarios=scenarios.scenarios,
+    )
+
+
+def _with_units(options: Options, units: Units) -> Options:
+    """The options, with what is said of units for targets."""
+    if not units.for_targets.values:
+        return options
+    return replace(options, targets={**options.targets, UNITS.name: units.for_targets})

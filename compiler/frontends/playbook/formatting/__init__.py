@@ -35,7 +35,7 @@ def format_document(job: Job) -> Formatted:
 def _is_named_elsewhere(job: Job, made: Read) -> bool:
     """Whether something refers to steps by their numbers, which formatting would have to carry over (P11)."""
     source, own = job.source, made.frontmatter
-    if "__elicit_step_" in source.text or own.scenarios is not None or "units" in own.options.targets:
+    if "__elicit_step_" in source.text or own.scenarios is not None or "units" in own.options.values:
         return True
     stem = PurePosixPath(source.name).name.removesuffix(".md").removesuffix(".playbook")
     return bool(stem) and job.project.find_below(source, f"{stem}{ENDING}") is not None

@@ -7,9 +7,10 @@ from typing import Any
 
 from compiler.frontends.name_lists import name_mistakes, unknown_key
 from compiler.frontends.rundown.beyond.declarations import EVERY, UnitSettings
-from compiler.frontends.rundown.beyond.texts import read_duration, text_problem
+from compiler.frontends.rundown.beyond.texts import text_problem
 from compiler.options import Mistakes, Place, Places, Table, Wrong
 from compiler.source import KeyPath
+from compiler.times import duration_remedy, read_duration
 
 OF_TARGETS = ("secrets", "environment")
 """Keys that are for targets, which hold them against their own options."""
@@ -70,17 +71,12 @@ def _key_mistakes(inside: str, key: str, value: object, path: KeyPath) -> Iterat
     elif key not in OF_TARGETS:
         seconds = read_duration(value)
         if seconds is None or (key == "timeout" and seconds == 0):
-            yield Wrong(f"{inside}: `{key}` is not a duration up to a year", _duration_remedy(value), path)
+            yield Wrong(f"{inside}: `{key}` is not a duration up to a year", duration_remedy(value), path)
 
 
 def _number(digits: str) -> int:
     """The number of some digits; 0 if it is too large."""
     return int(digits) if len(digits) < 6 and int(digits) <= LARGEST_BACKOFF else 0
-
-
-def _duration_remedy(value: object) -> str:
-    is_number = isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 9 and int(value)
-    return f"write `{value}s` or `{value}m`" if is_number else "write a time such as `90s`, `10m` or `2h`"
 
 
 def _env_mistakes(inside: str, env: object, path: KeyPath) -> Iterator[Wrong]:
