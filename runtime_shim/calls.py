@@ -181,6 +181,7 @@ def _answer(answered: Answered) -> Optional[str]:
 
 
 def text_in(path: str) -> str:
+    """Return the text of a file; what is not UTF-8 is U+FFFD."""
     return Path(path).read_bytes().decode("utf-8", "replace")
 
 

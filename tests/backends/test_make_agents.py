@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from backends.make import MakeBackend
+from backends.make.refusals import refusals
 from compiler.driver import compile_file
 from compiler.ir.program import Program
 from rdc.cli import main as rdc
@@ -265,13 +267,13 @@ def test_examples_send_the_prompts_that_python_sends(path: Path, tmp_path: Path)
     (tmp_path / "replies").write_text(REPLIES if name == "newsletter" else "")
     inputs = [f"{key}={value}" for key, value in GIVEN[name].items()]
     agent = f"{sys.executable} -I {tmp_path / 'agent.py'}"
-    tools = {"metrics": f"tee -a tool.%s; echo '{HOSTILE.splitlines()[0].replace(chr(39), '')}'", "library": "cat"}
+    tools = {"metrics": f"tee -a tool.@LOG; echo '{HOSTILE.splitlines()[0].replace(chr(39), '')}'", "library": "cat"}
     tools = {key: value for key, value in tools.items() if key in TOOLS.get(name, ())}
-    (tmp_path / "tools").write_text("".join(f"{key}={value.replace('%s', 'make')}\n" for key, value in tools.items()))
+    (tmp_path / "tools").write_text("".join(f"{key}={value.replace('@LOG', 'make')}\n" for key, value in tools.items()))
     done = made.make(*inputs, f"AGENT={agent} make.log", "TOOLS=tools", "ANSWERS=replies")
     assert done.stdout.endswith(b"rdc: COMPLETE\n"), done.stderr.decode()
     words = [word for pair in inputs for word in ("--input", pair)]
-    words += [word for key, value in tools.items() for word in ("--tool", f"{key}={value.replace('%s', 'python')}")]
+    words += [word for key, value in tools.items() for word in ("--tool", f"{key}={value.replace('@LOG', 'python')}")]
     ran = subprocess.run(
         [sys.executable, "play.py", "run", *words, "--agent", f"{agent} python.log", "--answers", "replies"],
         cwd=tmp_path, env=environment({}), stdin=subprocess.DEVNULL, capture_output=True, check=False,
@@ -285,4 +287,41 @@ def test_examples_send_the_prompts_that_python_sends(path: Path, tmp_path: Path)
             assert kept(made, folder)[file.name] == file.read_bytes()
     for file in theirs.glob(f"{name}.*"):
         assert made.read(f".rdc/{name}.make/{file.name}") == file.read_bytes() != b""
+    assert not (tmp_path / "pwned").exists()
+
+
+# --- What make makes of names -----------------------------------------------------------------------------------------
+
+
+def test_an_input_has_no_name_that_the_makefile_itself_is_given(tmp_path: Path) -> None:
+    """Only where agents or tools are called: elsewhere such names mean nothing."""
+    (tmp_path / "rdc.toml").touch()
+    for number, (name, step, is_refused) in enumerate(
+        [("MOCK", "Say {{MOCK}}.", True), ("FILE", "Say it.", True), ("MOCK", '@elicit(input, "{{MOCK}}?")', False)]
+    ):
+        path = tmp_path / f"a{number}.playbook.md"
+        path.write_text(f"# A\n\n## INPUTS\n\n- `{name}` (text): It\n\n## STEP 1: One\n\n{step}\n", encoding="utf-8")
+        found = [item.code for item in refusals(compiled(path))]
+        assert ("RD530" in found) == is_refused, (name, step, found)
+
+
+def test_a_makefile_with_a_prefix_and_without_operator_takes_all_of_it(tmp_path: Path) -> None:
+    play(tmp_path, PLAY)
+    whole = compiled(tmp_path / "main.playbook.md")
+    text = MakeBackend().emit(whole, {"prefix": "p-", "operator": "basic"}).text or ""
+    (tmp_path / "p.mk").write_text(text, encoding="utf-8")
+    (tmp_path / "Makefile").write_text("include p.mk\n", encoding="utf-8")
+
+    def said(*words: str) -> str:
+        done = subprocess.run(["make", "--no-print-directory", *words], cwd=tmp_path, env=environment({}), check=False,
+                              stdin=subprocess.DEVNULL, capture_output=True)  # fmt: skip
+        return done.stdout.decode()
+
+    assert said("p-run", f"topic={HOSTILE}") == "rdc: WAITING 1\n"
+    (tmp_path / "reply").write_text(HOSTILE, encoding="utf-8")
+    assert said("p-answer", "UNIT=1", "FILE=reply") == ""
+    assert said("p-resume") == "rdc: WAITING 2\n"
+    assert said("p-answer", "UNIT=2", "RESULT=x%") == ""
+    assert said("p-resume", "AGENT=cat", "OUT=out.md") == "rdc: COMPLETE\n"
+    assert (tmp_path / "out.md").read_bytes().endswith(f"Go on with {HOSTILE} and x%.".encode())
     assert not (tmp_path / "pwned").exists()

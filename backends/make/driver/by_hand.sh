@@ -47,7 +47,9 @@ by_file() {
   [ -n "${rdc_given_ANSWERS-}" ] && [ "${rdc_entries_U:--}" = - ] && is_named || return 1
   prepare_hand
   rdc_kind=input # a text
-  from_file
+  from_file && return
+  rdc_kind=$rdc_kind_U rdc_is_hand=''
+  return 1
 }
 is_named() {
   rdc_free_texts=yes
