@@ -297,7 +297,7 @@ def test_an_input_has_no_name_that_the_makefile_itself_is_given(tmp_path: Path) 
     """Only where agents or tools are called: elsewhere such names mean nothing."""
     (tmp_path / "rdc.toml").touch()
     for number, (name, step, is_refused) in enumerate(
-        [("MOCK", "Say {{MOCK}}.", True), ("FILE", "Say it.", True), ("MOCK", '@elicit(input, "{{MOCK}}?")', False)]
+        [("MOCK", "Say {{MOCK}}.", True), ("FILE", "Say it.", True), ("FILE", '@elicit(input, "{{FILE}}?")', False)]
     ):
         path = tmp_path / f"a{number}.playbook.md"
         path.write_text(f"# A\n\n## INPUTS\n\n- `{name}` (text): It\n\n## STEP 1: One\n\n{step}\n", encoding="utf-8")
