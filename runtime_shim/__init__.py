@@ -117,7 +117,7 @@ RUNNER: tuple[tuple[str, str], ...] = (
 )
 """The modules that the steps of a workflow need, in order, each with the features that need it."""
 
-BESIDE: tuple[str, ...] = ("json_lines", "helper", "fields", "limited", "calls")
+BESIDE: tuple[str, ...] = ("json_lines", "helper", "fields", "limited", "ordered", "account", "calls")
 """Modules that Makefiles carry for what sh cannot say exactly; no compiled program has them."""
 
 

@@ -5,124 +5,167 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Optional
+from typing import NamedTuple, Optional
 
-from runtime_shim.display import Display, clean
+from runtime_shim.account import AGENT, ANSWERS, PROMPTS, TOOL, Account, masked
+from runtime_shim.display import Display, clean, duration, one_line
 from runtime_shim.exchange import Answered, Call, exchange
 from runtime_shim.helper import REQUESTS, keep
 from runtime_shim.limited import end_left, running
-from runtime_shim.pairs import read_pairs
+from runtime_shim.ordered import GIVEN, KIND_OF, Orders, given
+from runtime_shim.process import Processes
 from runtime_shim.program import RefusedError, Table
-from runtime_shim.reading import decoded, in_json, joined_answer, joined_word
+from runtime_shim.reading import cleaned, decoded, in_json, joined_answer, joined_word
 from runtime_shim.search import searched_word
 
-OURS = ("RDC_AGENT_GIVEN", "RDC_TOOLS_FILE")  # how the script says what make was given
+FIRST_PAUSE = 2  # seconds until an agent is called again; each further pause is twice as long
+BY_HAND = "-"  # in place of a word: there is no command, and a person is to answer
 
 
-# --- Which command is called ------------------------------------------------------------------------------------------
+class One(NamedTuple):
+    """A call: who is called, as what it is counted, its command, what it is given and its own variables."""
+
+    name: str
+    key: str
+    command: str
+    given: str
+    own: Mapping[str, str]
 
 
-def command_for(kind: str, name: str) -> str:
-    """Return the command of an agent type or a connection, "" if there is none."""
-    if kind == "tool":
-        return listed("RDC_TOOLS_FILE").get(name, "")
-    given = os.environ.get("RDC_AGENT_GIVEN")
-    return given or listed("RDC_AGENTS").get(name) or os.environ.get("RDC_AGENT", "")
-
-
-def listed(variable: str) -> dict[str, str]:
-    """Return the commands of the file that a variable names."""
-    path = os.environ.get(variable)
+def check(kinds: str) -> str:
+    """Say what is wrong with what make was given, before anything runs."""
     try:
-        return read_pairs(path, path) if path else {}
-    except OSError as error:
-        raise RefusedError(f"{path} cannot be read: {error.strerror}") from None
-
-
-def check(wanted: str) -> str:
-    """Say what is missing for a run that would come to an agent or a tool without a command."""
-    try:
-        for kind, name in json.loads(wanted):
-            if command_for(kind, name):
-                continue
-            if kind == "tool":
-                return f"there is no command for the connection {name}: give TOOLS=FILE with a line {name}=COMMAND"
-            which = f"the agent {name}" if name else "the agents"
-            return f"there is no command for {which}: give AGENT=COMMAND, or set RDC_AGENT or RDC_AGENTS"
+        return Orders().missing(json.loads(kinds))
     except RefusedError as error:
         return str(error)
-    return ""
 
 
-# --- Agents and tools -------------------------------------------------------------------------------------------------
+class Caller:
+    """Calls what a unit wants."""
 
-Given = tuple[str, str, bytes, Mapping[str, str]]  # a name, its command, what it is given and its own variables
+    def __init__(self, driver: str, left: str, folder: str) -> None:
+        self.orders, self.account = Orders(), Account(folder)
+        self._driver, self._left = driver, left
+        self._display = Display(sys.stderr)
 
+    def converse(self, seconds: int, calls: Sequence[One], retries: int = 0) -> list[Optional[str]]:
+        """Return the answers of commands that run at the same time, None for one that gave none (I11)."""
+        found: dict[int, Answered] = {}
+        due = list(range(len(calls)))
+        with running(self._driver, self._left, self._display) as processes:
+            for tries in range(retries + 1):
+                self._count([calls[index] for index in due])
+                said = self._call(processes, seconds, [calls[index] for index in due], tries)
+                found.update(zip(due, said))  # noqa: B905 - Python 3.9 has no `strict`
+                due = [index for index in due if not _answer(found[index])]
+                if tries == retries or not due or not self.account.may_call(len(due)):
+                    break
+                troubles = (f"{calls[at].name}: {found[at].trouble or 'an empty answer'}" for at in due)
+                self._pause(processes, ", ".join(troubles), FIRST_PAUSE * 2**tries)
+        end_left(self._left)
+        for index in [index for index in due if found[index].trouble]:
+            self._show((f"{calls[index].name}: " if len(calls) > 1 else "") + found[index].trouble)
+        return [_answer(found[index]) for index in range(len(calls))]
 
-def converse(driver: str, left: str, seconds: int, calls: Sequence[Given]) -> list[Optional[str]]:
-    """Return the answers of commands that run at the same time, None for one that gave none (I11)."""
-    is_one, display = len(calls) == 1, Display(sys.stderr)
-    heard: list[list[str]] = [[] for _ in calls]
-    common = {name: value for name, value in os.environ.items() if name not in OURS}
+    def _count(self, calls: Sequence[One]) -> None:
+        made = self.account.made()
+        for one in calls:
+            if self.orders.mocks is not None and self.orders.mocked(one.key, made[one.key]) is None:
+                kind, _, name = one.key.partition(" ")
+                number, where = made[one.key] + 1, one_line(f"{KIND_OF[kind]}: {name}")
+                raise RefusedError(f"{one.name}: {given('MOCK')} has no answer number {number} under {where}")
+        self.account.note(one.key for one in calls)
 
-    def show(lines: str) -> None:
-        for line in clean(lines).split("\n"):
-            display.line(f"    {line}".rstrip())
+    def _call(self, processes: Processes, seconds: int, calls: Sequence[One], tries: int) -> list[Answered]:
+        """Call commands once, and keep what they were given and said."""
+        numbers = [self.account.keep(PROMPTS, one.name, one.given) for one in calls]
+        if self.orders.mocks is not None:
+            answers = list(map(self._mocked, calls))
+        else:
+            answers = self._exchange(processes, seconds, calls, tries)
+        for one, number, answered in zip(calls, numbers, answers):  # noqa: B905
+            self.account.keep(ANSWERS, one.name, decoded(answered.answer), number)
+        return answers
 
-    made = []
-    for (_, command, given, own), lines in zip(calls, heard):  # noqa: B905 - Python 3.9 has no `strict`
-        variables = {os.fsencode(name): os.fsencode(value) for name, value in {**common, **own}.items()}
-        made.append(Call(command, variables, given, show if is_one else lines.append))
-    with running(driver, left, display) as processes:
+    def _mocked(self, one: One) -> Answered:
+        reply = self.orders.mocked(one.key, self.account.made()[one.key] - 1)
+        if reply is None or reply.trouble:
+            return Answered(b"", reply.trouble if reply else "no answer")
+        if reply.text:
+            self._show(reply.text.rstrip("\n"))
+        return Answered(reply.text.encode("utf-8", "replace"), "")
+
+    def _exchange(self, processes: Processes, seconds: int, calls: Sequence[One], tries: int) -> list[Answered]:
+        heard: list[list[str]] = [[] for _ in calls]
+        common = {name: value for name, value in os.environ.items() if not name.startswith(GIVEN)}
+        common["RDC_ATTEMPT"] = str(int(common.get("RDC_ATTEMPT", "1")) + tries)
+        made = []
+        for one, lines in zip(calls, heard):  # noqa: B905 - Python 3.9 has no `strict`
+            variables = {os.fsencode(name): os.fsencode(value) for name, value in {**common, **one.own}.items()}
+            shown = self._show if len(calls) == 1 else lines.append
+            made.append(Call(one.command, variables, one.given.encode("utf-8", "replace"), shown))
         answers = exchange(processes, made, seconds)
-    end_left(left)
-    for (name, *_), answered, lines in zip(calls, answers, heard):  # noqa: B905
-        if not is_one:
-            display.line(f"    {clean(name)}:")
-        for line in [*lines, *([answered.trouble] if answered.trouble else [])]:
-            show(line)
-    return list(map(_answer, answers))
+        for one, lines in zip(calls, heard):  # noqa: B905
+            if len(calls) > 1:
+                self._display.line(f"    {one_line(one.name)}:")
+            for line in lines:
+                self._show(line)
+        return answers
 
+    def _pause(self, processes: Processes, trouble: str, seconds: int) -> None:
+        """Wait before another attempt, in which a run that is ended can go on without a decision."""
+        self._display.line(f"    {one_line(trouble)}; trying again in {duration(seconds)}")
+        self.account.rest()
+        sleeping = Call(f"exec sleep {seconds}", os.environb, b"", lambda _lines: None)
+        exchange(processes, [sleeping], 0)
 
-def _answer(answered: Answered) -> Optional[str]:
-    return None if answered.trouble else decoded(answered.answer)
+    def _show(self, lines: str) -> None:
+        for line in clean(lines).split("\n"):
+            self._display.line(f"    {line}".rstrip())
 
-
-def call_agents(driver: str, left: str, call: Table, paths: Sequence[str]) -> tuple[str, str]:
-    """Call the agents of a unit, and return its word and its text. `paths` are those of prompts, then of answers."""
-    entries, is_parallel = call["entries"], "check" in call
-    prompts, kept = paths[: len(entries)], paths[len(entries) :]
-    calls: list[Given] = []
-    for index, entry in enumerate(entries):
-        own = {"RDC_AGENT_TYPE": entry["agent"]}
-        if is_parallel:
-            own |= {"RDC_ENTRY": str(index), "RDC_UNIT": entry["name"]}
-        command = command_for("agent", entry["agent"])
-        calls.append((entry["name"], command, Path(prompts[index]).read_bytes(), own))
-    found = converse(driver, left, call["timeout"], calls)
-    words = read_words(driver, left, entries, found)
-    for path, answer in zip(kept, found):  # noqa: B905
-        keep(path, answer or "")
-    if not is_parallel:
-        return words[0], found[0] or ""
-    return joined_word(words, call["check"], call["failing"], call["unanimous"]), joined_answer(found)
-
-
-def read_words(driver: str, left: str, entries: Sequence[Table], found: Sequence[Optional[str]]) -> list[str]:
-    """Return the word of each answer (I12)."""
-    words, display = [], Display(sys.stderr)
-    with running(driver, left, display) as processes:
-        for entry, answer in zip(entries, found):  # noqa: B905
+    def word(self, entry: Table, answer: Optional[str]) -> str:
+        """Return the word of an answer (I12)."""
+        with running(self._driver, self._left, self._display) as processes:
             word, trouble = searched_word(processes, entry, answer)
-            words.append(word)
-            if trouble:
-                display.line(f"    {trouble}")
-    end_left(left)
-    return words
+        end_left(self._left)
+        if trouble:
+            self._show(trouble)
+        return word
+
+    def agents(self, call: Table, prompts: Sequence[str]) -> tuple[str, str]:
+        """Call the agents of a unit, and return its word and its text."""
+        entries, is_parallel = call["entries"], "check" in call
+        calls = []
+        for index, entry in enumerate(entries):
+            name = entry["name"] if is_parallel else os.environ.get("RDC_UNIT", "")
+            own = {"RDC_ENTRY": str(index), "RDC_UNIT": name} if is_parallel else {}
+            command = self.orders.agent(entry["agent"])
+            if not command:
+                return BY_HAND, ""
+            own["RDC_AGENT_TYPE"] = entry["agent"]
+            calls.append(One(name, f"{AGENT}{name}", command, text_in(prompts[index]), own))
+        found = self.converse(self.orders.seconds or call["timeout"], calls, self.orders.retries)
+        words = [self.word(entry, answer) for entry, answer in zip(entries, found)]  # noqa: B905
+        if not is_parallel:
+            return words[0], found[0] or ""
+        return joined_word(words, call["check"], call["failing"], call["unanimous"]), joined_answer(found)
+
+    def tool(self, call: Table, values: Mapping[str, Optional[str]]) -> tuple[str, str]:
+        """Call the tool of a unit, and return its word and its result (I13)."""
+        connection, tool, is_optional = call["connection"], call["tool"], bool(call.get("optional"))
+        command = self.orders.tool(connection, tool, is_optional)
+        if not command and is_optional:
+            self._show(f"no command is named: TOOLS=FILE with a line {connection}=COMMAND")
+            return "fail", ""
+        if not command:
+            return BY_HAND, ""
+        one = One(os.environ.get("RDC_UNIT", ""), f"{TOOL}{connection}/{tool}", command, request(call, values), {})
+        (result,) = self.converse(call["timeout"], [one])
+        return ("fail", "") if result is None else ("pass", result)
 
 
-def call_tool(driver: str, left: str, call: Table, values: Mapping[str, Optional[str]]) -> tuple[str, str]:
-    """Call the tool of a unit, and return its word and its result (I13)."""
+def request(call: Table, values: Mapping[str, Optional[str]]) -> str:
+    """Return what the command of a tool is given."""
     arguments = ""
     for part in call["arguments"]:
         if isinstance(part, str):
@@ -130,13 +173,16 @@ def call_tool(driver: str, left: str, call: Table, values: Mapping[str, Optional
             continue
         value = values[part["register"]]
         arguments += in_json(part["missing"] if value is None else part["before"] + value + part["after"])
-    given = f'{{"tool": {json.dumps(call["tool"])}, "arguments": {arguments}}}\n'.encode("utf-8", "replace")
-    command = command_for("tool", call["connection"])
-    if not command and call.get("optional"):
-        Display(sys.stderr).line(f"    no command is named: TOOLS=FILE with a line {call['connection']}=COMMAND")
-        return "fail", ""
-    (result,) = converse(driver, left, call["timeout"], [(call["tool"], command, given, {})])
-    return ("fail", "") if result is None else ("pass", result)
+    return f'{{"tool": {json.dumps(call["tool"])}, "arguments": {arguments}}}\n'
+
+
+def _answer(answered: Answered) -> Optional[str]:
+    return None if answered.trouble else decoded(answered.answer)
+
+
+def text_in(path: str) -> str:
+    """Return the text of a file; what is not UTF-8 is U+FFFD."""
+    return Path(path).read_bytes().decode("utf-8", "replace")
 
 
 def values_of(registers: str, folder: str) -> dict[str, Optional[str]]:
@@ -149,24 +195,48 @@ def values_of(registers: str, folder: str) -> dict[str, Optional[str]]:
         elif value == "0":
             found[name] = None
         else:
-            found[name] = Path(folder, f"{name}.{value}").read_bytes().decode("utf-8", "replace")
+            found[name] = text_in(str(Path(folder, "values", f"{name}.{value}")))
     return found
 
 
-def call_out(driver: str, left: str, order: str, registers: str, folder: str, outcome: str, *paths: str) -> str:
+def call_out(driver: str, left: str, folder: str, registers: str, answer: str, *prompts: str) -> str:
     """Make the call that is described in a file; its word and its text are files too. Of no outcome nothing is kept."""
-    call, (answer, *others) = json.loads(Path(order).read_bytes()), paths
+    call, outcome = json.loads(Path(folder, "call").read_bytes()), str(Path(folder, "outcome"))
+    caller = Caller(driver, left, folder)
     try:
         if "tool" in call:
-            word, text = call_tool(driver, left, call, values_of(registers, folder))
+            word, text = caller.tool(call, values_of(registers, folder))
         else:
-            word, text = call_agents(driver, left, call, others)
+            word, text = caller.agents(call, prompts)
     except (OSError, RefusedError) as error:
-        Display(sys.stderr).rule(str(error))
-        sys.exit(1)
-    keep(answer, text)
+        caller.account.rest()
+        keep(outcome, f"! {one_line(str(error))}\n")
+        return ""
+    if word == BY_HAND:
+        caller.account.rest()
+    keep(answer, masked(text))
     keep(outcome, call["tokens"].get(word, word) + "\n")
     return ""
 
 
-REQUESTS.update({"check": check, "call": call_out})
+def shown(folder: str, registers: str, asked: str) -> str:
+    """Write down what a tool would be given."""
+    call = json.loads(Path(folder, "call").read_bytes())
+    keep(asked, masked(request(call, values_of(registers, folder))))
+    return ""
+
+
+def replied(driver: str, left: str, folder: str, answer: str, asked: str, reply: str) -> str:
+    """Take the answer that a person gives in place of a command."""
+    call, caller = json.loads(Path(folder, "call").read_bytes()), Caller(driver, left, folder)
+    text = cleaned(text_in(reply))
+    word = "pass" if "tool" in call else caller.word(call["entries"][0], text or None)
+    name = os.environ.get("RDC_UNIT", "")
+    caller.account.keep(ANSWERS, name, text, caller.account.keep(PROMPTS, name, text_in(asked)))
+    caller.account.rest()
+    keep(answer, masked(text))
+    keep(str(Path(folder, "outcome")), call["tokens"].get(word, word) + "\n")
+    return ""
+
+
+REQUESTS.update({"check": check, "call": call_out, "shown": shown, "replied": replied})

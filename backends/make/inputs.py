@@ -10,10 +10,14 @@ from backends.make.blocks import Words
 from backends.make.identifiers import Identifiers
 from backends.make.texts import visible
 from compiler.ir.program import Input, Program
+from compiler.ir.tasks import Agent, Parallel, Tool
 
 _FIT = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 CONTROLS = ("AGENT", "ANSWERS", "ASSUME", "HUMAN", "INPUTS", "RERUN", "RESULT", "TOOLS", "UNIT")
 """What the driver is told as NAME=VALUE."""
+
+OF_CALLS = ("AGENT_CALLS", "AGENT_MODEL", "AGENT_RETRIES", "AGENT_TIMEOUT", "FILE", "MOCK")
+"""What the driver of a program that calls agents or tools is told besides."""
 
 OF_OPERATOR = ("ALL", "AS", "BY", "KEEP", "NOTE", "NOTIFY", "PROMPTED", "VALUE")
 """What the operator's part of the driver is told."""
@@ -31,8 +35,15 @@ _RESERVED = frozenset(
 _RESERVED_BEGINNINGS = ("MAKE", "RDC_", "rdc_", "LC_", "LD_", "DYLD_")
 
 
-def is_reserved(name: str) -> bool:
+def calls(program: Program) -> bool:
+    """Whether a program has agents or tools."""
+    return any(isinstance(node.task, Agent | Parallel | Tool) for node in program.nodes)
+
+
+def is_reserved(name: str, program: Program) -> bool:
     """Whether make or rdc gives a name a meaning, or make could not be given it."""
+    if name in OF_CALLS and calls(program):
+        return True
     return name in _RESERVED or name.startswith(_RESERVED_BEGINNINGS) or not _FIT.fullmatch(name)
 
 

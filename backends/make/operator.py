@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from backends.make.blocks import define
-from backends.make.inputs import OF_OPERATOR
+from backends.make.inputs import OF_OPERATOR, calls
 from backends.make.parts import Part, part
 from backends.make.texts import visible
 from backends.make.units import Units
@@ -41,6 +41,14 @@ class Operator:
     def takes(self) -> str:
         """What make is given for the operator."""
         return " ".join(f"{name}:{name}" for name in OF_OPERATOR)
+
+    @property
+    def repeated(self) -> str:
+        """What of all that make is given has to be given again whenever the run goes on, as patterns."""
+        names = ["AGENT", "AS", "NOTIFY", "TOOLS"]
+        names += ["AGENT_MODEL", "AGENT_RETRIES", "AGENT_TIMEOUT", "MOCK"] if calls(self.program) else []
+        names += ["OUT"] if self.program.artifact else []
+        return " ".join(f"{name}:%" for name in sorted(names))
 
     @property
     def delegates(self) -> bool:

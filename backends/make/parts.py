@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,12 +9,13 @@ from functools import cache, cached_property
 from importlib.resources import files
 
 from backends.make.blocks import define
+from backends.make.inputs import calls
 from backends.make.units import Units, instances_alone, is_unit, needs_texts
-from backends.shell.calls import QUESTION, helper, json_lines, wanted
-from compiler.ir.edges import Keep
+from backends.shell.calls import QUESTION, calls_others, helper, json_lines, wanted
+from compiler.ir.edges import Keep, SlotTest
 from compiler.ir.features import Feature, features_of
 from compiler.ir.program import Program, texts_of
-from compiler.ir.tasks import Agent, Ask, Gate, Parallel, Shell, Tool
+from compiler.ir.tasks import Ask, Gate, Shell
 from compiler.passes import optimise
 
 OF_VERBS = ("resume", "status", "help", "alone", "clearing")
@@ -62,7 +62,7 @@ class Needs:
 
     def modules(self, units: Units) -> Iterator[str]:
         """The modules that the program needs, in their order."""
-        asks, is_rich = self.has(Ask, Gate), not self.is_simple
+        asks, is_rich = self.asks, not self.is_simple
         wanted_if = {
             "rules": self.has_rules,
             "choices": any(not is_unit(node) for node in units.shown),
@@ -75,12 +75,15 @@ class Needs:
             "asks": asks,
             "words": is_rich,
             "values": is_rich,
+            "comparing": self._compares,
             "constants": any(node.constants for node in self.program.nodes),
             "inputs": bool(self.program.inputs),
             "questions": asks and is_rich,
             "helper": self.needs_helper,
-            "limits": self._has_timeouts or self._has_calls,
-            "calls": self._has_calls,
+            "limits": self._has_timeouts or self.has_calls,
+            "calls": self.has_calls,
+            "budget": self.has_calls,
+            "by_hand": self.has_calls,
             "times": self.has_times,
             "secrets": bool(self.program.secrets),
             "artifact": self.program.artifact is not None,
@@ -97,8 +100,19 @@ class Needs:
         return any(isinstance(node.task, Shell) and node.settings.timeout for node in self.program.nodes)
 
     @property
-    def _has_calls(self) -> bool:
-        return self.has(Agent, Tool, Parallel)
+    def has_calls(self) -> bool:
+        """Whether there are agents or tools."""
+        return calls(self.program)
+
+    @property
+    def asks(self) -> bool:
+        """Whether some unit can be answered: agents and tools without a command too."""
+        return self.has(Ask, Gate) or self.has_calls
+
+    @property
+    def _compares(self) -> bool:
+        tests = (test for node in self.program.nodes for edge in node.edges for test in edge.guard)
+        return any(isinstance(test, SlotTest) for test in tests)
 
     @property
     def _has_fields(self) -> bool:
@@ -110,20 +124,20 @@ class Needs:
     @property
     def needs_helper(self) -> bool:
         """Whether the Makefile needs python3: for what sh cannot say exactly."""
-        return self._has_timeouts or self._has_calls or self._has_fields
+        return self._has_timeouts or self.has_calls or self._has_fields
 
     @property
     def calls_others(self) -> bool:
         """Whether a run comes to agents or tools, unless its operator takes it there."""
-        return self.needs_helper and bool(json.loads(self._wanted))
+        return calls_others(self._optimised)
 
     @cached_property
-    def _wanted(self) -> str:
-        return wanted(optimise(self.program))
+    def _optimised(self) -> Program:
+        return optimise(self.program)
 
     @property
     def _helper(self) -> str:
-        return helper(fields=self._has_fields, limits=self._has_timeouts, calls=self._has_calls)
+        return helper(fields=self._has_fields, limits=self._has_timeouts, calls=self.has_calls)
 
     def has(self, *kinds: type) -> bool:
         """Whether the program has a task of one of some kinds."""
@@ -132,9 +146,9 @@ class Needs:
     def texts(self, prefix: str) -> Iterator[str]:
         """The blocks of what is said to agents and tools, and of the programs for python3."""
         if self.calls_others:
-            yield from define(prefix, "python_wanted", self._wanted)
+            yield from define(prefix, "python_wanted", wanted(self._optimised))
             yield from define(prefix, "python_question", QUESTION)
-        if self.program.inputs or (self.has(Ask, Gate) and not self.is_simple):
+        if self.program.inputs or (self.asks and not self.is_simple):
             yield from define(prefix, "python_json", json_lines())
         if self.needs_helper:
             yield from define(prefix, "python_helper", self._helper)

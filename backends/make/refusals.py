@@ -14,7 +14,7 @@ def refusals(program: Program) -> Iterator[Diagnostic]:
     names = [("input", declared.name) for declared in program.inputs]
     names += [("secret", name) for name in program.secrets]
     for kind, name in names:
-        if is_reserved(name):
+        if is_reserved(name, program):
             problem = f"the {kind} `{name}` has a name that make, its shell or rdc gives a meaning"
             remedy = f"give the {kind} another name, of letters, digits and `_`, such as `topic`"
             yield Diagnostic("RD530", program.sources[0].path, None, problem, remedy)

@@ -14,7 +14,8 @@ from compiler.ir.texts import Text
 
 _FIELDS = ("helper", "fitting", "reading", "fields")
 _LIMITED = ("helper", "program", "signals", "display", "leftover", "process", "limited")
-_CALLS = (*_LIMITED, "files", "pairs", "reading", "exchange", "search", "calls")
+_COMMANDS = ("files", "pairs", "recipes", "durations", "plain_yaml", "mocks", "ordered")
+_CALLS = (*_LIMITED, *_COMMANDS, "reading", "exchange", "search", "account", "calls")
 """The modules of the helper for the rules of inputs and the fields of answers, for time limits, and for calls."""
 
 
@@ -47,18 +48,16 @@ def call_of(node: Node, registers: Mapping[str, str], tokens: Mapping[str, str])
     return json.dumps(call)
 
 
+def calls_others(program: Program) -> bool:
+    """Whether a run comes to agents or tools, optional ones aside."""
+    tasks = (node.task for node in program.nodes)
+    return any(isinstance(task, Agent | Parallel) or (isinstance(task, Tool) and not task.optional) for task in tasks)
+
+
 def wanted(program: Program) -> str:
-    """The agents and connections that a program needs commands for, as JSON."""
-    found: dict[tuple[str, str], None] = {}
-    for task in (node.task for node in program.nodes):
-        if isinstance(task, Tool) and task.optional:
-            continue
-        if isinstance(task, Tool):
-            found["tool", task.connection] = None
-        elif isinstance(task, Agent | Parallel):
-            entries = task.entries if isinstance(task, Parallel) else (task,)
-            found |= {("agent", entry.agent): None for entry in entries}
-    return json.dumps(list(found))
+    """The types of agents that have to have a command, as JSON: others can be answered by a person."""
+    together = (node.task.entries for node in program.nodes if isinstance(node.task, Parallel))
+    return json.dumps(list(dict.fromkeys(entry.agent for entries in together for entry in entries)))
 
 
 def _entry(name: str, agent: Agent) -> dict[str, Any]:

@@ -137,7 +137,7 @@ kind_text 'markdown'
 endef
 
 define python_wanted
-[["agent", ""]]
+[]
 endef
 
 define python_question
@@ -161,12 +161,13 @@ RDC_STATE := .rdc/change-review.make
 RDC_FILE := $(lastword $(MAKEFILE_LIST))
 RDC_UNITS_ALONE := 1 2-prompt 2 3
 RDC_STEPS := $(RDC_UNITS_ALONE:%=step-%)
-RDC_TARGETS := run resume status clean unlock help $(RDC_STEPS)
+RDC_TARGETS := run resume status answer clean unlock help $(RDC_STEPS)
 .PHONY: $(RDC_TARGETS)
 
 run: ; $(call RDC_CALL,run,$(RDC_UNITS_ALONE))
 resume: ; $(call RDC_CALL,resume,$(RDC_UNITS_ALONE))
 status: ; $(call RDC_CALL,status)
+answer: ; $(call RDC_CALL,answer)
 clean: ; $(call RDC_CALL,clean)
 unlock: ; $(call RDC_CALL,unlock)
 help: ; $(call RDC_CALL,help)
@@ -175,7 +176,7 @@ $(RDC_STEPS): step-%: ; $(call RDC_CALL,step $*,$*)
 
 # What of the driver each of them needs besides what all have in common.
 RDC_MORE :=
-resume: RDC_MORE := RDC_MODULE_RESUME
+resume answer: RDC_MORE := RDC_MODULE_RESUME
 status: RDC_MORE := RDC_MODULE_RESUME RDC_MODULE_STATUS
 help: RDC_MORE := RDC_MODULE_HELP
 clean unlock: RDC_MORE := RDC_MODULE_CLEARING
@@ -192,7 +193,7 @@ RDC_SHOW = $(info $(RDC_HASH) step-$(unit))$(info $(value do_$(unit))$(value esc
 # What is given as NAME=VALUE is a text, and make expands nothing in it.
 RDC_TEXT = $(eval override $(1) := $$(value $(1)))$(eval export $(1))
 $(foreach RDC_NAME,$(.VARIABLES),$(if $(filter command%,$(origin $(RDC_NAME))),$(call RDC_TEXT,$(RDC_NAME))))
-RDC_TAKES := AGENT:AGENT ANSWERS:ANSWERS ASSUME:ASSUME HUMAN:HUMAN INPUTS:INPUTS RERUN:RERUN RESULT:RESULT TOOLS:TOOLS UNIT:UNIT OUT:OUT change:input_1 language:input_2
+RDC_TAKES := AGENT:AGENT ANSWERS:ANSWERS ASSUME:ASSUME HUMAN:HUMAN INPUTS:INPUTS RERUN:RERUN RESULT:RESULT TOOLS:TOOLS UNIT:UNIT AGENT_CALLS:AGENT_CALLS AGENT_MODEL:AGENT_MODEL AGENT_RETRIES:AGENT_RETRIES AGENT_TIMEOUT:AGENT_TIMEOUT FILE:FILE MOCK:MOCK OUT:OUT change:input_1 language:input_2
 override RDC_QUOTED = '$(subst ','\'',$(1))'
 override RDC_NAMED = $(firstword $(subst :, ,$(take)))
 override RDC_VARIABLE = rdc_given_$(lastword $(subst :, ,$(take)))
@@ -213,7 +214,7 @@ RDC_AGAIN = make$(if $(RDC_FOLDER), -C $(call RDC_WORD,$(RDC_FOLDER)))$(if $(RDC
 RDC_HINTS = rdc_begin=$(call RDC_QUOTED,$(RDC_AGAIN)) rdc_again=$(call RDC_QUOTED,$(RDC_AGAIN) )
 RDC_PLACES = rdc_state=$(RDC_STATE) rdc_prefix= rdc_file=$(call RDC_QUOTED,$(RDC_FILE))
 RDC_BEGINS = $(RDC_PLACES) $(RDC_HINTS)
-RDC_PARTS := RDC_MODULE_COUNTERS RDC_MODULE_TEXTS RDC_MODULE_FILES RDC_MODULE_WORDS RDC_MODULE_VALUES RDC_MODULE_INPUTS RDC_MODULE_HELPER RDC_MODULE_LIMITS RDC_MODULE_CALLS RDC_MODULE_ARTIFACT
+RDC_PARTS := RDC_MODULE_COUNTERS RDC_MODULE_TEXTS RDC_MODULE_FILES RDC_MODULE_ASKS RDC_MODULE_WORDS RDC_MODULE_VALUES RDC_MODULE_INPUTS RDC_MODULE_QUESTIONS RDC_MODULE_HELPER RDC_MODULE_LIMITS RDC_MODULE_CALLS RDC_MODULE_BUDGET RDC_MODULE_BY_HAND RDC_MODULE_ARTIFACT
 export RDC = $(RDC_BEGINS)$(RDC_LINE)$(foreach part,RDC_DRIVER $(RDC_MORE) $(RDC_PARTS),$(value $(part))$(RDC_LINE))load; "$$@"
 define RDC_LINE
 
@@ -228,23 +229,25 @@ endef
 # --- golden/shared/mk/counters.mk
 # --- golden/shared/mk/texts.mk
 # --- golden/shared/mk/files-of-a-run.mk
+# --- golden/shared/mk/questions-for-pass-or-fail.mk
 # --- golden/shared/mk/words-of-outcomes.mk
 # --- golden/shared/mk/values.mk
 # --- golden/shared/mk/inputs.mk
+# --- golden/shared/mk/questions-for-texts-and-options.mk
 # --- golden/shared/mk/a-program-for-python3.mk
 # --- golden/shared/mk/time-limits.mk
 # --- golden/shared/mk/agents-and-tools.mk
+# --- golden/shared/mk/how-many-agents-a-run-may-call.mk
+# --- golden/shared/mk/answers-of-people-in-place-of-agents-and-tools.mk
 # --- golden/shared/mk/the-file-that-a-run-leaves-when-it-is-complete.mk
 
 # --- What an operator drives a run with: to leave it out, compile with the option `operator: basic` -----------------------
-RDC_DRIVES := goto history answer
+RDC_DRIVES := goto history
 RDC_TARGETS += $(RDC_DRIVES)
 .PHONY: $(RDC_DRIVES)
 goto: ; $(call RDC_CALL,goto)
 history: ; $(call RDC_CALL,history)
-answer: ; $(call RDC_CALL,answer)
 goto: RDC_MORE := RDC_MODULE_RESUME RDC_MODULE_GOTO
-answer: RDC_MORE := RDC_MODULE_RESUME
 status: RDC_MORE := RDC_MODULE_RESUME RDC_MODULE_STATUS RDC_MODULE_RUNS
 history: RDC_MORE := RDC_MODULE_RUNS
 help: RDC_MORE := RDC_MODULE_HELP RDC_MODULE_MANUAL
@@ -253,11 +256,10 @@ RDC_TAKES += ALL:ALL AS:AS BY:BY KEEP:KEEP NOTE:NOTE NOTIFY:NOTIFY PROMPTED:PROM
 override RDC_GETS = $(if $(filter command override,$(firstword $(origin $(1)))),$(value $(1)))
 # What has to be given again is in the commands that are printed.
 override RDC_REPEAT = $(if $(call RDC_GETS,$(1)),$(eval RDC_AGAIN += $(1)=$$(call RDC_WORD,$$(value $(1)))))
-$(foreach take,$(filter AGENT:% AS:% NOTIFY:% TOOLS:%,$(RDC_TAKES)),$(call RDC_REPEAT,$(RDC_NAMED)))
-RDC_RUNS := $(RDC_PARTS) RDC_MODULE_ASKS RDC_MODULE_OPERATOR
+$(foreach take,$(filter AGENT:% AGENT_MODEL:% AGENT_RETRIES:% AGENT_TIMEOUT:% AS:% MOCK:% NOTIFY:% OUT:% TOOLS:%,$(RDC_TAKES)),$(call RDC_REPEAT,$(RDC_NAMED)))
+RDC_RUNS := $(RDC_PARTS) RDC_MODULE_OPERATOR
 RDC_RUNS += $(if $(call RDC_GETS,NOTIFY),RDC_MODULE_NOTICE)
 RDC_PARTS = $(RDC_RUNS)
-# --- golden/shared/mk/questions-for-pass-or-fail.mk
 # --- golden/shared/mk/the-operator.mk
 # --- golden/shared/mk/the-operator-s-jump.mk
 # --- golden/shared/mk/what-was-done-and-by-whom-runs-beside-each-other.mk

@@ -141,7 +141,7 @@ RDC_AGAIN = make$(if $(RDC_FOLDER), -C $(call RDC_WORD,$(RDC_FOLDER)))$(if $(RDC
 RDC_HINTS = rdc_begin=$(call RDC_QUOTED,$(RDC_AGAIN)) rdc_again=$(call RDC_QUOTED,$(RDC_AGAIN) )
 RDC_PLACES = rdc_state=$(RDC_STATE) rdc_prefix= rdc_file=$(call RDC_QUOTED,$(RDC_FILE))
 RDC_BEGINS = $(RDC_PLACES) $(RDC_HINTS)
-RDC_PARTS := RDC_MODULE_CHOICES RDC_MODULE_COUNTERS RDC_MODULE_TEXTS RDC_MODULE_FILES RDC_MODULE_ASKS RDC_MODULE_WORDS RDC_MODULE_VALUES RDC_MODULE_INPUTS RDC_MODULE_QUESTIONS RDC_MODULE_HELPER
+RDC_PARTS := RDC_MODULE_CHOICES RDC_MODULE_COUNTERS RDC_MODULE_TEXTS RDC_MODULE_FILES RDC_MODULE_ASKS RDC_MODULE_WORDS RDC_MODULE_VALUES RDC_MODULE_COMPARING RDC_MODULE_INPUTS RDC_MODULE_QUESTIONS RDC_MODULE_HELPER
 export RDC = $(RDC_BEGINS)$(RDC_LINE)$(foreach part,RDC_DRIVER $(RDC_MORE) $(RDC_PARTS),$(value $(part))$(RDC_LINE))load; "$$@"
 define RDC_LINE
 
@@ -160,6 +160,7 @@ endef
 # --- golden/shared/mk/questions-for-pass-or-fail.mk
 # --- golden/shared/mk/words-of-outcomes.mk
 # --- golden/shared/mk/values.mk
+# --- golden/shared/mk/tests-of-what-slots-hold.mk
 # --- golden/shared/mk/inputs.mk
 # --- golden/shared/mk/questions-for-texts-and-options.mk
 # --- golden/shared/mk/a-program-for-python3.mk

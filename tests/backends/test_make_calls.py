@@ -155,12 +155,16 @@ def test_a_tool_gets_json_whatever_a_slot_holds(tmp_path: Path) -> None:
 
 def test_a_missing_command_is_said_before_anything_runs(tmp_path: Path) -> None:
     made = Made(tmp_path, rich())
-    says = "there is no command for the agent writer: give AGENT=COMMAND, or set RDC_AGENT or RDC_AGENTS"
+    says = "there is no command for the agents: give AGENT=COMMAND, or set RDC_AGENT or RDC_AGENTS"
     assert made.end() == f"rdc: error: {says}"
-    (tmp_path / "agents").write_text("writer=true\n=true\n", encoding="utf-8")
-    assert made.end(RDC_AGENTS="agents") == (
-        "rdc: error: there is no command for the connection web: give TOOLS=FILE with a line web=COMMAND"
-    )
+    for given, wrong in {
+        "AGENT_RETRIES=x": "AGENT_RETRIES 'x': give a number, at least 0",
+        "AGENT_CALLS=0": "AGENT_CALLS '0': give a number, at least 1",
+        "AGENT_TIMEOUT=1w": "AGENT_TIMEOUT '1w': give a time such as 90s, 30m, 24h or 7d",
+        "MOCK=no such": "no such cannot be read: No such file or directory",
+        "TOOLS=no such": "no such cannot be read: No such file or directory",
+    }.items():
+        assert made.end("AGENT=true", given) == f"rdc: error: {wrong}"
     assert not (made.state / "journal").exists()
 
 

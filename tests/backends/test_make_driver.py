@@ -32,10 +32,11 @@ ORDER = [
     "asks",
     "words",
     "values",
+    "comparing",
     "constants",
     "inputs",
 ]
-ORDER += ["questions", "helper", "limits", "calls", "times", "secrets", "artifact"]
+ORDER += ["questions", "helper", "limits", "calls", "budget", "by_hand", "times", "secrets", "artifact"]
 OF_OPERATOR = ["operator", "goto", "runs", "notice", "manual", "delegate"]
 ORDER += OF_OPERATOR
 BUDGET = 330

@@ -13,7 +13,9 @@ import termios
 import threading
 import time
 from contextlib import contextmanager, suppress
+from functools import cached_property
 from pathlib import Path
+from urllib.parse import quote
 
 
 REQUESTS = {}
@@ -95,6 +97,11 @@ def clean(text):  # Take the control characters out of a text; newlines and tabs
 def one_line(text):  # Take the control characters out of a text that belongs on one line.
     return clean(" ".join(text.split()))
 
+def duration(seconds):  # Write a time as a person says it.
+    minutes, rest = divmod(int(seconds), 60)
+    longer = f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
+    return longer if minutes else f"{seconds:.1f} s"
+
 class Display:  # Lines on a stream, in colour where it is a terminal that wants it.
     def __init__(self, stream):
         self._stream, self.is_terminal = stream, stream.isatty()
@@ -115,8 +122,6 @@ class Display:  # Lines on a stream, in colour where it is a terminal that wants
     def line(self, text='', end='\n'):  # Write a line; a log that nobody reads any more does not stop a run.
         with suppress(OSError, ValueError):
             self.put(text + end, self._stream.fileno(), self._stream.encoding)
-    def rule(self, text):  # Write one of the lines by which a run says where it stands (R3).
-        self.line("rdc: " + clean(text).replace("\n", "?"))
 
 
 GRACE = 5.0  # seconds from SIGTERM to SIGKILL
@@ -340,6 +345,339 @@ def pairs(place, words):  # Read `KEY=COMMAND` words.
 def read_pairs(place, path):  # Read a file of `KEY=COMMAND` lines; one that begins with `#` is a comment.
     lines = read_text(path).splitlines()
     return pairs(place, [line for line in lines if line.strip() and not line.lstrip().startswith("#")])
+
+
+# A command, and the `version` it was read from; where `{model}` stands, `model` goes with the name of a model.
+Recipe = collections.namedtuple("Recipe", "name version command model")
+
+RECIPES = (
+    Recipe("claude-code", "2.1", "claude -p --output-format text --permission-mode dontAsk{model}", "--model"),
+    Recipe("codex", "0.169", "codex exec --ephemeral --color never -s read-only{model} -", "-m"),
+    Recipe("gemini", "0.61", "gemini -o text --approval-mode plan --skip-trust{model}", "-m"),
+    Recipe("llm", "0.36", "llm{model}", "-m"),
+    Recipe("copilot", "documentation of 2026-11", "copilot -s --no-ask-user{model}", "--model"),
+    Recipe("opencode", "documentation of 2026-11", "opencode run{model}", "--model"),
+    # The prompt is an argument here, of which a system takes 128 KiB at most.
+    Recipe("cursor", "documentation of 2026-11", 'cursor-agent -p --output-format text{model} "$(cat)"', "--model"),
+)
+
+def is_recipe(agent):  # Tell whether an agent is called by a name of this table.
+    return any(recipe.name == agent.strip() for recipe in RECIPES)
+
+def called(agent, model=''):
+    """Return the command of an agent: that of the recipe if it is the name of one, else the agent itself.
+
+    Raises RefusedError where a model is named for what is no recipe.
+    """
+    recipe = next((recipe for recipe in RECIPES if recipe.name == agent.strip()), None)
+    if recipe is not None:
+        return recipe.command.replace("{model}", f" {recipe.model} {shlex.quote(model)}" if model else "")
+    if model:
+        names = ", ".join(recipe.name for recipe in RECIPES)
+        raise RefusedError(f"a model needs an agent that is called by name: {names}; name it in the command instead")
+    return agent
+
+
+TIME_UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86_400}
+LONGEST_TIME = 10**9  # seconds
+
+def seconds_of(option, given):  # Return the seconds of a time; `option` is for the refusal of what is none.
+    found = re.fullmatch(r"([0-9]{1,9})([smhd]?)", given)
+    seconds = int(found[1]) * TIME_UNITS[found[2]] if found else 0
+    if not 0 < seconds <= LONGEST_TIME:
+        raise RefusedError(f"{option} {one_line(given)!a}: give a time such as 90s, 30m, 24h or 7d")
+    return seconds
+
+def number_of(option, given, least):  # Return a number that an option takes.
+    if not re.fullmatch("[0-9]{1,9}", given) or int(given) < least:
+        raise RefusedError(f"{option} {one_line(given)!a}: give a number, at least {least}")
+    return int(given)
+
+
+KEY = re.compile(r"""("(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^\s\[\]{},"'#&*!|>%@`-][^#]*?|-[^\s#][^#]*?):(?:[ \t]+(.*)|)""")
+BLOCK = re.compile(r"\|([+-]?)[ \t]*(?:#.*)?")
+COMMENT = re.compile(r"\s#.*")
+DEEPEST = 20
+
+class PlainError(ValueError):
+    """What is not in this part of YAML; the message begins with the number of the line."""
+
+class Source:  # The lines of a file, and how far they were read.
+    def __init__(self, text):
+        self.lines = text.replace("\r\n", "\n").split("\n")
+        self.at = 0
+    def wrong(self, problem):  # Return an error at the line that was read last.
+        return PlainError(f"{min(self.at + 1, len(self.lines))}: {problem}")
+    def next(self):  # Return the indentation and the text of the next line that says anything; it stays the next one.
+        while self.at < len(self.lines):
+            line = self.lines[self.at]
+            said = line.lstrip(" ")
+            if said.startswith("\t"):
+                raise self.wrong("a tab indents this line: use blanks")
+            if said and not said.startswith("#") and not (said.rstrip() in ("---", "...") and said == line):
+                return len(line) - len(said), said.rstrip()
+            self.at += 1
+        return None
+
+def read_plain(text):  # Read a file; raises PlainError.
+    lines = Source(text)
+    found = _value(lines, 0, 0)
+    if lines.next() is not None:
+        raise lines.wrong("this line is indented less or more than what it belongs to")
+    return found
+
+def _value(lines, least, depth):
+    """Read the list, the keys or the text that begins at the next line, which is indented by `least` at least."""
+    first = lines.next()
+    if first is None or first[0] < least:
+        return ""
+    if depth > DEEPEST:
+        raise lines.wrong("too many values within each other")
+    indent, said = first
+    if said == "-" or said.startswith("- "):
+        return _list(lines, indent, depth)
+    if KEY.fullmatch(said):
+        return _keys(lines, indent, depth)
+    lines.at += 1
+    return _text_of(lines, said, max(least - 1, 0))
+
+def _list(lines, indent, depth):
+    found = []
+    while (line := lines.next()) and line[0] == indent and (line[1] == "-" or line[1].startswith("- ")):
+        rest = line[1][1:].lstrip(" ")
+        if not rest or rest.startswith("#"):
+            lines.at += 1
+            found.append(_value(lines, indent + 1, depth + 1))
+        elif BLOCK.fullmatch(rest) or not (KEY.fullmatch(rest) or rest.startswith("- ")):
+            lines.at += 1
+            found.append(_text_of(lines, rest, indent))
+        else:  # keys or a list begin in the line of the dash: they are indented as far as they stand
+            inner = indent + len(line[1]) - len(rest)
+            lines.lines[lines.at] = " " * inner + rest
+            found.append(_value(lines, inner, depth + 1))
+    return found
+
+def _keys(lines, indent, depth):
+    found = {}
+    while (line := lines.next()) and line[0] == indent:
+        pair = KEY.fullmatch(line[1])
+        if pair is None:
+            raise lines.wrong("expected `KEY: value`")
+        name, rest = _plain(lines, pair[1].rstrip()), COMMENT.sub("", f" {pair[2] or ''}").strip()
+        if name in found:
+            raise lines.wrong(f"{name} stands here a second time")
+        written = (pair[2] or "").strip()
+        lines.at += 1
+        if rest and not rest.startswith("#"):
+            found[name] = _text_of(lines, written, indent)
+            continue
+        following = lines.next()  # a list may stand as far to the left as its key
+        is_list = following and following[0] == indent and (following[1] == "-" or following[1].startswith("- "))
+        found[name] = _value(lines, indent if is_list else indent + 1, depth + 1)
+    return found
+
+def _text_of(lines, said, indent):  # Read a text, whose first line was read, or a list or keys in brackets.
+    block = BLOCK.fullmatch(said)
+    if block:
+        return _block(lines, block[1], indent)
+    if said[0] in "[{":
+        return _Flow(lines, said).whole()
+    return _plain(lines, said)
+
+def _plain(lines, said):  # Read a plain or quoted text of one line.
+    if said[0] == "'":
+        single = re.fullmatch(r"'((?:[^']|'')*)'\s*(?:#.*)?", said)
+        if single:
+            return single[1].replace("''", "'")
+    elif said[0] == '"':
+        double = re.fullmatch(r'("(?:[^"\\]|\\.)*")\s*(?:#.*)?', said)
+        with suppress(ValueError):  # what JSON reads, YAML reads alike
+            if double:
+                return str(json.loads(double[1]))
+    elif not re.match(r"[&*!%@`|>\[\]{},]|[?:-](\s|$)", said) and not re.search(r":\s|:$", COMMENT.sub("", said)):
+        return COMMENT.sub("", said).rstrip()
+    lines.at -= 1
+    raise lines.wrong("expected a text: put quotes around it, or write it as a block after `|`")
+
+def _block(lines, ends, indent):  # Read the lines of a text that are indented further.
+    found = []
+    while lines.at < len(lines.lines):
+        line = lines.lines[lines.at]
+        if line.strip(" ") and len(line) - len(line.lstrip(" ")) <= indent:
+            break
+        found.append(line)
+        lines.at += 1
+    widths = [len(line) - len(line.lstrip(" ")) for line in found if line.strip(" ")]
+    depth = min(widths, default=max(map(len, found), default=0))
+    text = "\n".join(line[depth:] for line in found)
+    text += "" if lines.at == len(lines.lines) else "\n"  # the last line of a file may have no end
+    body = text.rstrip("\n")
+    if ends == "+":
+        return text
+    return body if ends == "-" or not body else text[: len(body) + 1]
+
+class _Flow:  # A list or keys in brackets, on one line.
+    WORD = re.compile(r"""\s*("(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^\[\]{},:"'\s?](?:[^\[\]{},:]|:(?=\S))*|[\[\]{},:])""")
+    def __init__(self, lines, said):
+        self._lines = lines
+        self._words = []
+        place = 0
+        while place < len(said) and (word := self.WORD.match(said, place)) and not said[place:].strip().startswith("#"):
+            self._words.append(word[1].strip())
+            place = word.end()
+        self._rest = said[place:].strip()
+    def whole(self):  # Return the value.
+        try:
+            found = self._value(0)
+        except IndexError:
+            raise self._wrong() from None
+        if self._words or (self._rest and not self._rest.startswith("#")):
+            raise self._wrong()
+        return found
+    def _wrong(self):
+        self._lines.at -= 1
+        return self._lines.wrong("brackets are not closed in this line, or something stands behind them")
+    def _value(self, depth):
+        word = self._words.pop(0)
+        if depth > DEEPEST or word in "]},:":
+            raise self._wrong()
+        if word == "[":
+            return self._items(depth)
+        if word == "{":
+            return self._pairs(depth)
+        return _plain(self._lines, word)
+    def _items(self, depth):
+        found = []
+        while self._words[0] != "]":
+            found.append(self._value(depth + 1))
+            if self._words[0] == ",":
+                self._words.pop(0)
+            elif self._words[0] != "]":
+                raise self._wrong()
+        self._words.pop(0)
+        return found
+    def _pairs(self, depth):
+        found = {}
+        while self._words[0] != "}":
+            name = self._value(DEEPEST)
+            if not isinstance(name, str) or self._words.pop(0) != ":":
+                raise self._wrong()
+            found[name] = self._value(depth + 1)
+            if self._words[0] == ",":
+                self._words.pop(0)
+            elif self._words[0] != "}":
+                raise self._wrong()
+        self._words.pop(0)
+        return found
+
+
+KINDS = ("agents", "tools", "executors")
+
+# What is answered, or why that fails, "" if it does not.
+Reply = collections.namedtuple("Reply", "text trouble", defaults=('',))
+
+def read_mocks(path):  # Read a file of mocks, in YAML or JSON.
+    text = read_text(path)
+    try:
+        found = json.loads(text) if text.lstrip().startswith("{") else read_plain(text)
+    except PlainError as error:
+        raise RefusedError(f"{path}:{error}") from None
+    except (ValueError, RecursionError) as error:
+        raise RefusedError(f"{path}: not JSON: {error}") from None
+    known = ", ".join(f"`{kind}`" for kind in KINDS)
+    if not isinstance(found, dict) or not set(found) <= set(KINDS):
+        raise RefusedError(f"{path}: a file of mocks has the keys {known}, and no others")
+    return {kind: _by_name(path, kind, found.get(kind) or {}) for kind in KINDS}
+
+def _by_name(path, kind, found):
+    if not isinstance(found, dict):
+        raise RefusedError(f"{path}: `{kind}` has a list of answers for each name")
+    return {
+        name: [_reply(f"{path}: {kind}: {name}", reply) for reply in _listed(replies)]
+        for name, replies in found.items()
+    }
+
+def _listed(replies):
+    return replies if isinstance(replies, list) else [replies]
+
+def _reply(place, found):
+    if isinstance(found, dict) and set(found) == {"fail"}:
+        return Reply("", one_line(_reply(place, found["fail"]).text) or "as the mock says")
+    if isinstance(found, str):
+        return Reply(found)
+    if isinstance(found, (bool, int, float)):
+        return Reply(json.dumps(found))
+    raise RefusedError(f"{place}: expected a text, or {{fail: why}}")
+
+def reply_to(mocks, kind, name, number):  # Return the answer to a call, by its number from 0; None where there is none.
+    replies = mocks[kind].get(name, [])
+    return replies[number] if number < len(replies) else None
+
+
+GIVEN = "RDC_GIVEN_"  # begins the variables by which the script says what make was given
+KIND_OF = {"agent": "agents", "tool": "tools"}  # of a file of mocks, by how the key of a call begins
+
+def given(name):  # Return what make was given as NAME=VALUE, "" if that is nothing.
+    return os.environ.get(f"{GIVEN}{name}", "")
+
+def read_commands(place, path):  # Return the commands of a file, which may be none.
+    try:
+        return read_pairs(place, path) if path else {}
+    except OSError as error:
+        raise RefusedError(f"{path} cannot be read: {error.strerror}") from None
+
+class Orders:  # What the operator wants to be called, and how often and how long.
+    @cached_property
+    def mocks(self):  # The answers of a rehearsal, in which nothing is called.
+        path = given("MOCK")
+        try:
+            return read_mocks(path) if path else None
+        except OSError as error:
+            raise RefusedError(f"{path} cannot be read: {error.strerror}") from None
+    @cached_property
+    def retries(self):  # How often a call of an agent that fails is made again.
+        return number_of("AGENT_RETRIES", given("AGENT_RETRIES") or "0", 0)
+    @cached_property
+    def seconds(self):  # How long a call of an agent may take, 0 where the operator says nothing.
+        text = given("AGENT_TIMEOUT")
+        return seconds_of("AGENT_TIMEOUT", text) if text else 0
+    @cached_property
+    def _agents(self):
+        path = "" if given("AGENT") else os.environ.get("RDC_AGENTS", "")
+        return read_commands(f"RDC_AGENTS {path}", path)
+    @cached_property
+    def _tools(self):
+        path = given("TOOLS")
+        return read_commands(path, path)
+    def agent(self, kind):  # Return the command for a type of agent, "" if there is none.
+        found = self._agents.get(kind) or given("AGENT") or os.environ.get("RDC_AGENT", "")
+        if self.mocks is not None or not found.strip():
+            return "mock" if self.mocks is not None else ""
+        return called(found, given("AGENT_MODEL") if is_recipe(found) else "")
+    def tool(self, connection, tool, is_optional):
+        """Return the command for a tool, "" if there is none; an optional one that no mock has is one without."""
+        if self.mocks is None:
+            return self._tools.get(connection, "")
+        return "" if is_optional and f"{connection}/{tool}" not in self.mocks["tools"] else "mock"
+    def mocked(self, key, number):  # Return the answer of a rehearsal to a call, by its number from 0.
+        kind, _, name = key.partition(" ")
+        return reply_to(self.mocks, KIND_OF[kind], name, number) if self.mocks is not None else None
+    def missing(self, kinds):
+        """Say what is wrong with what make was given; agents of these types, which work together, need commands."""
+        if given("AGENT_CALLS"):
+            number_of("AGENT_CALLS", given("AGENT_CALLS"), 1)
+        model, commands = (
+            given("AGENT_MODEL"),
+            [given("AGENT") or os.environ.get("RDC_AGENT", ""), *self._agents.values()],
+        )
+        if model and not any(map(is_recipe, commands)):
+            called(next(filter(None, commands), ""), model)
+        _ = self.retries, self.seconds, self.mocks, self._tools
+        for kind in kinds:
+            if not self.agent(kind):
+                which = f"the agent {kind}" if kind else "the agents"
+                return f"there is no command for {which}: give AGENT=COMMAND, or set RDC_AGENT or RDC_AGENTS"
+        return ""
 
 
 LARGEST_ANSWER = 1 << 20  # bytes
@@ -586,94 +924,169 @@ def _is_found(processes, pattern, answer):
     return answered.answer == b"True\n"
 
 
-OURS = ("RDC_AGENT_GIVEN", "RDC_TOOLS_FILE")  # how the script says what make was given
+PROMPTS, ANSWERS = "prompts", "answers"
+LONGEST_NAME = 200  # characters of a file's name
+AT_REST = "rest"  # as the last line, that nothing is called at present
+AGENT, TOOL = "agent ", "tool "  # begin what is counted
 
-# --- Which command is called ------------------------------------------------------------------------------------------
+class Account:  # The calls of a run, in `calls/tally` of its state folder: a line for each, before it is made.
+    def __init__(self, folder):
+        self._folder = Path(folder)
+    def made(self):  # Return the calls so far; a line that was not written to its end is of a call that was not made.
+        found = collections.Counter()
+        with suppress(OSError):
+            for line in (self._folder / "calls" / "tally").read_text(encoding="utf-8").splitlines():
+                with suppress(ValueError):
+                    found[json.loads(line)] += 1
+        return found
+    def note(self, keys):  # Note calls that are made now.
+        self._write([json.dumps(key) for key in keys])
+    def rest(self):  # Note that nothing is called: a run that goes on need not ask what became of it.
+        self._write([AT_REST])
+    def _write(self, lines):
+        with (self._folder / "calls" / "tally").open("a", encoding="utf-8") as file:
+            file.write("".join(f"\n{line}" for line in lines) + "\n")
+    def may_call(self, number):  # Tell whether so many agents may be called within the budget of the run.
+        path = self._folder / "calls" / "budget"
+        made = sum(count for key, count in self.made().items() if key.startswith(AGENT))
+        return not path.exists() or made + number <= int(path.read_text())
+    def keep(self, folder, name, text, number=0):  # Keep a text, as UNIT.K for the K-th call, and return K.
+        stem = self._folder / folder / quote(name, safe="{} ")[:LONGEST_NAME]
+        while not number or (folder == PROMPTS and Path(f"{stem}.{number}").exists()):
+            number += 1
+        keep(f"{stem}.{number}", masked(text))
+        return number
 
-def command_for(kind, name):  # Return the command of an agent type or a connection, "" if there is none.
-    if kind == "tool":
-        return listed("RDC_TOOLS_FILE").get(name, "")
-    given = os.environ.get("RDC_AGENT_GIVEN")
-    return given or listed("RDC_AGENTS").get(name) or os.environ.get("RDC_AGENT", "")
+def masked(text):
+    """Return a text without the values of secrets, and without each line of one that has several, longest first."""
+    found = set()
+    for name in given("SECRETS").split():
+        value = os.environ.get(name, "")
+        found |= {value, *(line.rstrip("\r") for line in value.split("\n"))}
+    hidden = sorted(filter(str.strip, found), key=len, reverse=True)
+    return re.sub("|".join(map(re.escape, hidden)), "***", text) if hidden else text
 
-def listed(variable):  # Return the commands of the file that a variable names.
-    path = os.environ.get(variable)
+
+FIRST_PAUSE = 2  # seconds until an agent is called again; each further pause is twice as long
+BY_HAND = "-"  # in place of a word: there is no command, and a person is to answer
+
+# A call: who is called, as what it is counted, its command, what it is given and its own variables.
+One = collections.namedtuple("One", "name key command given own")
+
+def check(kinds):  # Say what is wrong with what make was given, before anything runs.
     try:
-        return read_pairs(path, path) if path else {}
-    except OSError as error:
-        raise RefusedError(f"{path} cannot be read: {error.strerror}") from None
-
-def check(wanted):  # Say what is missing for a run that would come to an agent or a tool without a command.
-    try:
-        for kind, name in json.loads(wanted):
-            if command_for(kind, name):
-                continue
-            if kind == "tool":
-                return f"there is no command for the connection {name}: give TOOLS=FILE with a line {name}=COMMAND"
-            which = f"the agent {name}" if name else "the agents"
-            return f"there is no command for {which}: give AGENT=COMMAND, or set RDC_AGENT or RDC_AGENTS"
+        return Orders().missing(json.loads(kinds))
     except RefusedError as error:
         return str(error)
-    return ""
 
-def converse(driver, left, seconds, calls):
-    """Return the answers of commands that run at the same time, None for one that gave none (I11)."""
-    is_one, display = len(calls) == 1, Display(sys.stderr)
-    heard = [[] for _ in calls]
-    common = {name: value for name, value in os.environ.items() if name not in OURS}
-
-    def show(lines):
-        for line in clean(lines).split("\n"):
-            display.line(f"    {line}".rstrip())
-
-    made = []
-    for (_, command, given, own), lines in zip(calls, heard):  # Python 3.9 has no `strict`
-        variables = {os.fsencode(name): os.fsencode(value) for name, value in {**common, **own}.items()}
-        made.append(Call(command, variables, given, show if is_one else lines.append))
-    with running(driver, left, display) as processes:
+class Caller:  # Calls what a unit wants.
+    def __init__(self, driver, left, folder):
+        self.orders, self.account = Orders(), Account(folder)
+        self._driver, self._left = driver, left
+        self._display = Display(sys.stderr)
+    def converse(self, seconds, calls, retries=0):
+        """Return the answers of commands that run at the same time, None for one that gave none (I11)."""
+        found = {}
+        due = list(range(len(calls)))
+        with running(self._driver, self._left, self._display) as processes:
+            for tries in range(retries + 1):
+                self._count([calls[index] for index in due])
+                said = self._call(processes, seconds, [calls[index] for index in due], tries)
+                found.update(zip(due, said))  # Python 3.9 has no `strict`
+                due = [index for index in due if not _answer(found[index])]
+                if tries == retries or not due or not self.account.may_call(len(due)):
+                    break
+                troubles = (f"{calls[at].name}: {found[at].trouble or 'an empty answer'}" for at in due)
+                self._pause(processes, ", ".join(troubles), FIRST_PAUSE * 2**tries)
+        end_left(self._left)
+        for index in [index for index in due if found[index].trouble]:
+            self._show((f"{calls[index].name}: " if len(calls) > 1 else "") + found[index].trouble)
+        return [_answer(found[index]) for index in range(len(calls))]
+    def _count(self, calls):
+        made = self.account.made()
+        for one in calls:
+            if self.orders.mocks is not None and self.orders.mocked(one.key, made[one.key]) is None:
+                kind, _, name = one.key.partition(" ")
+                number, where = made[one.key] + 1, one_line(f"{KIND_OF[kind]}: {name}")
+                raise RefusedError(f"{one.name}: {given('MOCK')} has no answer number {number} under {where}")
+        self.account.note(one.key for one in calls)
+    def _call(self, processes, seconds, calls, tries):  # Call commands once, and keep what they were given and said.
+        numbers = [self.account.keep(PROMPTS, one.name, one.given) for one in calls]
+        if self.orders.mocks is not None:
+            answers = list(map(self._mocked, calls))
+        else:
+            answers = self._exchange(processes, seconds, calls, tries)
+        for one, number, answered in zip(calls, numbers, answers):
+            self.account.keep(ANSWERS, one.name, decoded(answered.answer), number)
+        return answers
+    def _mocked(self, one):
+        reply = self.orders.mocked(one.key, self.account.made()[one.key] - 1)
+        if reply is None or reply.trouble:
+            return Answered(b"", reply.trouble if reply else "no answer")
+        if reply.text:
+            self._show(reply.text.rstrip("\n"))
+        return Answered(reply.text.encode("utf-8", "replace"), "")
+    def _exchange(self, processes, seconds, calls, tries):
+        heard = [[] for _ in calls]
+        common = {name: value for name, value in os.environ.items() if not name.startswith(GIVEN)}
+        common["RDC_ATTEMPT"] = str(int(common.get("RDC_ATTEMPT", "1")) + tries)
+        made = []
+        for one, lines in zip(calls, heard):  # Python 3.9 has no `strict`
+            variables = {os.fsencode(name): os.fsencode(value) for name, value in {**common, **one.own}.items()}
+            shown = self._show if len(calls) == 1 else lines.append
+            made.append(Call(one.command, variables, one.given.encode("utf-8", "replace"), shown))
         answers = exchange(processes, made, seconds)
-    end_left(left)
-    for (name, *_), answered, lines in zip(calls, answers, heard):
-        if not is_one:
-            display.line(f"    {clean(name)}:")
-        for line in [*lines, *([answered.trouble] if answered.trouble else [])]:
-            show(line)
-    return list(map(_answer, answers))
-
-def _answer(answered):
-    return None if answered.trouble else decoded(answered.answer)
-
-def call_agents(driver, left, call, paths):
-    """Call the agents of a unit, and return its word and its text. `paths` are those of prompts, then of answers."""
-    entries, is_parallel = call["entries"], "check" in call
-    prompts, kept = paths[: len(entries)], paths[len(entries) :]
-    calls = []
-    for index, entry in enumerate(entries):
-        own = {"RDC_AGENT_TYPE": entry["agent"]}
-        if is_parallel:
-            own |= {"RDC_ENTRY": str(index), "RDC_UNIT": entry["name"]}
-        command = command_for("agent", entry["agent"])
-        calls.append((entry["name"], command, Path(prompts[index]).read_bytes(), own))
-    found = converse(driver, left, call["timeout"], calls)
-    words = read_words(driver, left, entries, found)
-    for path, answer in zip(kept, found):
-        keep(path, answer or "")
-    if not is_parallel:
-        return words[0], found[0] or ""
-    return joined_word(words, call["check"], call["failing"], call["unanimous"]), joined_answer(found)
-
-def read_words(driver, left, entries, found):  # Return the word of each answer (I12).
-    words, display = [], Display(sys.stderr)
-    with running(driver, left, display) as processes:
-        for entry, answer in zip(entries, found):
+        for one, lines in zip(calls, heard):
+            if len(calls) > 1:
+                self._display.line(f"    {one_line(one.name)}:")
+            for line in lines:
+                self._show(line)
+        return answers
+    def _pause(self, processes, trouble, seconds):
+        """Wait before another attempt, in which a run that is ended can go on without a decision."""
+        self._display.line(f"    {one_line(trouble)}; trying again in {duration(seconds)}")
+        self.account.rest()
+        sleeping = Call(f"exec sleep {seconds}", os.environb, b"", lambda _lines: None)
+        exchange(processes, [sleeping], 0)
+    def _show(self, lines):
+        for line in clean(lines).split("\n"):
+            self._display.line(f"    {line}".rstrip())
+    def word(self, entry, answer):  # Return the word of an answer (I12).
+        with running(self._driver, self._left, self._display) as processes:
             word, trouble = searched_word(processes, entry, answer)
-            words.append(word)
-            if trouble:
-                display.line(f"    {trouble}")
-    end_left(left)
-    return words
+        end_left(self._left)
+        if trouble:
+            self._show(trouble)
+        return word
+    def agents(self, call, prompts):  # Call the agents of a unit, and return its word and its text.
+        entries, is_parallel = call["entries"], "check" in call
+        calls = []
+        for index, entry in enumerate(entries):
+            name = entry["name"] if is_parallel else os.environ.get("RDC_UNIT", "")
+            own = {"RDC_ENTRY": str(index), "RDC_UNIT": name} if is_parallel else {}
+            command = self.orders.agent(entry["agent"])
+            if not command:
+                return BY_HAND, ""
+            own["RDC_AGENT_TYPE"] = entry["agent"]
+            calls.append(One(name, f"{AGENT}{name}", command, text_in(prompts[index]), own))
+        found = self.converse(self.orders.seconds or call["timeout"], calls, self.orders.retries)
+        words = [self.word(entry, answer) for entry, answer in zip(entries, found)]
+        if not is_parallel:
+            return words[0], found[0] or ""
+        return joined_word(words, call["check"], call["failing"], call["unanimous"]), joined_answer(found)
+    def tool(self, call, values):  # Call the tool of a unit, and return its word and its result (I13).
+        connection, tool, is_optional = call["connection"], call["tool"], bool(call.get("optional"))
+        command = self.orders.tool(connection, tool, is_optional)
+        if not command and is_optional:
+            self._show(f"no command is named: TOOLS=FILE with a line {connection}=COMMAND")
+            return "fail", ""
+        if not command:
+            return BY_HAND, ""
+        one = One(os.environ.get("RDC_UNIT", ""), f"{TOOL}{connection}/{tool}", command, request(call, values), {})
+        (result,) = self.converse(call["timeout"], [one])
+        return ("fail", "") if result is None else ("pass", result)
 
-def call_tool(driver, left, call, values):  # Call the tool of a unit, and return its word and its result (I13).
+def request(call, values):  # Return what the command of a tool is given.
     arguments = ""
     for part in call["arguments"]:
         if isinstance(part, str):
@@ -681,13 +1094,13 @@ def call_tool(driver, left, call, values):  # Call the tool of a unit, and retur
             continue
         value = values[part["register"]]
         arguments += in_json(part["missing"] if value is None else part["before"] + value + part["after"])
-    given = f'{{"tool": {json.dumps(call["tool"])}, "arguments": {arguments}}}\n'.encode("utf-8", "replace")
-    command = command_for("tool", call["connection"])
-    if not command and call.get("optional"):
-        Display(sys.stderr).line(f"    no command is named: TOOLS=FILE with a line {call['connection']}=COMMAND")
-        return "fail", ""
-    (result,) = converse(driver, left, call["timeout"], [(call["tool"], command, given, {})])
-    return ("fail", "") if result is None else ("pass", result)
+    return f'{{"tool": {json.dumps(call["tool"])}, "arguments": {arguments}}}\n'
+
+def _answer(answered):
+    return None if answered.trouble else decoded(answered.answer)
+
+def text_in(path):  # Return the text of a file; what is not UTF-8 is U+FFFD.
+    return Path(path).read_bytes().decode("utf-8", "replace")
 
 def values_of(registers, folder):
     """Return what registers hold, from their variables in the script: `rdc_n1_a=3 rdc_s1_b=7`."""
@@ -699,25 +1112,45 @@ def values_of(registers, folder):
         elif value == "0":
             found[name] = None
         else:
-            found[name] = Path(folder, f"{name}.{value}").read_bytes().decode("utf-8", "replace")
+            found[name] = text_in(str(Path(folder, "values", f"{name}.{value}")))
     return found
 
-def call_out(driver, left, order, registers, folder, outcome, *paths):
+def call_out(driver, left, folder, registers, answer, *prompts):
     """Make the call that is described in a file; its word and its text are files too. Of no outcome nothing is kept."""
-    call, (answer, *others) = json.loads(Path(order).read_bytes()), paths
+    call, outcome = json.loads(Path(folder, "call").read_bytes()), str(Path(folder, "outcome"))
+    caller = Caller(driver, left, folder)
     try:
         if "tool" in call:
-            word, text = call_tool(driver, left, call, values_of(registers, folder))
+            word, text = caller.tool(call, values_of(registers, folder))
         else:
-            word, text = call_agents(driver, left, call, others)
+            word, text = caller.agents(call, prompts)
     except (OSError, RefusedError) as error:
-        Display(sys.stderr).rule(str(error))
-        sys.exit(1)
-    keep(answer, text)
+        caller.account.rest()
+        keep(outcome, f"! {one_line(str(error))}\n")
+        return ""
+    if word == BY_HAND:
+        caller.account.rest()
+    keep(answer, masked(text))
     keep(outcome, call["tokens"].get(word, word) + "\n")
     return ""
 
-REQUESTS.update({"check": check, "call": call_out})
+def shown(folder, registers, asked):  # Write down what a tool would be given.
+    call = json.loads(Path(folder, "call").read_bytes())
+    keep(asked, masked(request(call, values_of(registers, folder))))
+    return ""
+
+def replied(driver, left, folder, answer, asked, reply):  # Take the answer that a person gives in place of a command.
+    call, caller = json.loads(Path(folder, "call").read_bytes()), Caller(driver, left, folder)
+    text = cleaned(text_in(reply))
+    word = "pass" if "tool" in call else caller.word(call["entries"][0], text or None)
+    name = os.environ.get("RDC_UNIT", "")
+    caller.account.keep(ANSWERS, name, text, caller.account.keep(PROMPTS, name, text_in(asked)))
+    caller.account.rest()
+    keep(answer, masked(text))
+    keep(str(Path(folder, "outcome")), call["tokens"].get(word, word) + "\n")
+    return ""
+
+REQUESTS.update({"check": check, "call": call_out, "shown": shown, "replied": replied})
 
 
 NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
