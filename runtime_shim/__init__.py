@@ -93,6 +93,8 @@ OPERATOR = frozenset({"operator"})
 AT_ONCE = ("asked",)
 """Modules of the operator's part that are not loaded late."""
 
+TALKED = "agent tool parallel"
+CALLED = f"{TALKED} agents"
 RUNNER: tuple[tuple[str, str], ...] = (
     ("program", ""),
     ("walk", ""),
@@ -101,17 +103,23 @@ RUNNER: tuple[tuple[str, str], ...] = (
     ("signals", ""),
     ("leftover", ""),
     ("process", ""),
-    ("exchange", "agents tools"),
-    ("search", "agents tools"),
+    ("exchange", CALLED),
+    ("search", CALLED),
     ("kept", ""),
     ("values", ""),
+    ("plain_yaml", "mock"),
+    ("mocks", "mock"),
     ("runner_says", ""),
     ("runner_state", ""),
     ("runner_calls", ""),
-    ("runner_agents", "agents tools"),
+    ("runner_kept", CALLED),
+    ("runner_agents", CALLED),
+    ("runner_mocks", "mock"),
+    ("runner_routes", "route"),
     ("runner_answers", "ask confirm input select gate"),
     ("runner_entries", "matrices"),
     ("runner", ""),
+    ("runner_leaves", TALKED),
 )
 """The modules that the steps of a workflow need, in order, each with the features that need it."""
 
