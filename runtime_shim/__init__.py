@@ -116,6 +116,8 @@ RUNNER: tuple[tuple[str, str], ...] = (
     ("runner_agents", CALLED),
     ("runner_mocks", "mock"),
     ("runner_routes", "route"),
+    ("suffixes", "artifact"),
+    ("runner_artifact", "artifact"),
     ("runner_answers", "ask confirm input select gate"),
     ("runner_entries", "matrices"),
     ("runner", ""),

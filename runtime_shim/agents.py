@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Optional
 
 from runtime_shim.cli import OPTIONS
-from runtime_shim.conversing import Calls
+from runtime_shim.conversing import NAMES, Calls
 from runtime_shim.durations import number_of, seconds_of
 from runtime_shim.exchange import Answered
 from runtime_shim.pairs import pairs, read_pairs
@@ -17,6 +17,11 @@ from runtime_shim.search import searched_word
 from runtime_shim.session import Session
 from runtime_shim.speaking import Speaking
 from runtime_shim.tally import AGENT
+
+
+def named(options: types.SimpleNamespace, command: str) -> str:
+    """Return the command of an agent that may be called by name, with the model that the operator names."""
+    return called(command, (options.agent_model or "") if is_recipe(command) else "")
 
 
 class Commanded(Speaking):
@@ -33,14 +38,14 @@ class Commanded(Speaking):
         self._read_limits(session.options)
 
     def _read_limits(self, options: types.SimpleNamespace) -> None:
-        retries, seconds, self._model = (
+        retries, seconds, model = (
             getattr(options, f"agent_{name}", None) or "" for name in ("retries", "timeout", "model")
         )
         self.retries = number_of("--agent-retries", retries, 0) if retries else 0
         self._seconds = seconds_of("--agent-timeout", seconds) if seconds else 0
         commands = [self._common or "", *self._given.values()]
-        if self._model and not any(map(is_recipe, commands)):
-            called(next(filter(None, commands), ""), self._model)
+        if model and not any(map(is_recipe, commands)):
+            called(next(filter(None, commands), ""), model)
 
     @cached_property
     def _listed(self) -> dict[str, str]:
@@ -51,7 +56,7 @@ class Commanded(Speaking):
     def command_of(self, kind: str) -> Optional[str]:
         """Return the command of a type of agent."""
         found = self._given.get(kind) or self._listed.get(kind) or self._common
-        return found and called(found, self._model if is_recipe(found) else "")
+        return found and named(self.session.options, found)
 
     def call(self, unit: Table, calls: Calls) -> list[Answered]:
         """Call agents, with the time limit of the operator if there is one."""
@@ -70,8 +75,9 @@ class Commanded(Speaking):
         return searched_word(self.processes, what, answer)
 
 
+NAMES.append(named)
 OPTIONS += [
-    ("run resume", "--agent", "COMMAND", "answers prompts: a text on standard input, its answer on standard output"),
+    ("run resume", "--agent", "COMMAND", "answers prompts: a command, or a name such as claude-code or llm"),
     ("run resume", "--agent-for", "TYPE=COMMAND...", "the same for one type of agent"),
     ("run resume", "--agent-model", "MODEL", "the model of an agent that is called by name"),
     ("run resume", "--agent-timeout", "TIME", "how long a call may take (default: 30m)"),

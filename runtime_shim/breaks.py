@@ -33,8 +33,7 @@ def stop_behind(session: Session, record: Record) -> Record:
         return record
     places = agreed(session.state).get("breaks", ())
     is_left = any(is_in(record["unit"], place) and not is_in(record["next"], place) for place in places)
-    is_exact = record["unit"] in places
-    return {**record, "condition": "waiting", "paused": True} if is_left or is_exact else record
+    return {**record, "condition": "waiting", "paused": True} if is_left else record
 
 
 def wait(session: Session, _move: Move) -> None:

@@ -1,7 +1,8 @@
 """Texts that are given to processes, and what these say to them (I11)."""
 
+import types
 from pathlib import Path
-from typing import Optional
+from typing import Callable, Optional
 from urllib.parse import quote
 
 from runtime_shim.display import clean, one_line
@@ -15,6 +16,9 @@ from runtime_shim.state import KEPT
 PROMPTS, ANSWERS = "prompts", "answers"
 LONGEST_NAME = 200  # characters of a file's name
 Calls = list[tuple[str, Table, str, str]]  # the name of a unit or entry, what it is, its command, what it is given
+
+
+NAMES: list[Callable[[types.SimpleNamespace, str], str]] = []  # what modules make of a command that is a name
 
 
 class Conversing(Calling):

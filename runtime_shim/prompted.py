@@ -5,7 +5,7 @@ from typing import Optional
 
 from runtime_shim.ask import Prompts
 from runtime_shim.cli import OPTIONS
-from runtime_shim.conversing import Conversing, answer_of
+from runtime_shim.conversing import NAMES, Conversing, answer_of
 from runtime_shim.dialog import MEANINGS
 from runtime_shim.program import Table
 from runtime_shim.reading import AGENT_SECONDS
@@ -31,6 +31,8 @@ class AgentPrompts(Prompts):
     def __init__(self, session: Session) -> None:
         super().__init__(session)
         self._command: str = getattr(session.options, "agent", None) or ""
+        for look in NAMES:
+            self._command = look(session.options, self._command)
         self._agent = Replying(session) if self._command else None
 
     def perform(self, name: str, unit: Table) -> Done:

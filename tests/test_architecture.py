@@ -27,7 +27,7 @@ OURS = ("rdc", "backends", "compiler", "runtime_shim", "grammars")
 # What the modules of a folder may import: our own folders, and packages that are not of the standard library (pydantic
 # brings pydantic_core, which has the types of its errors).
 MAY_IMPORT = {
-    "rdc": {"rdc", "backends", "compiler", "runtime_shim", "click", "pygraphviz"},
+    "rdc": {"rdc", "backends", "compiler", "runtime_shim", "click", "pygraphviz", "mcp"},
     "backends": {"backends", "compiler", "runtime_shim", "jinja2", "pydantic", "pydantic_core"},
     "compiler": {"compiler", "lark", "markdown_it", "networkx", "pydantic", "pydantic_core", "yaml"},
     "runtime_shim": {"runtime_shim"},
@@ -36,6 +36,9 @@ MAY_IMPORT = {
 
 PURE = {"runtime_shim.reading", "runtime_shim.fitting"}
 """Modules of the runtime that the compiler asks too, so that an answer and an input have one meaning (I8, I12)."""
+
+TABLES = {"runtime_shim.recipes"}
+"""Modules of the runtime that are tables, for targets that write what stands in them into their output."""
 
 LONGEST_MODULE = 500
 LONGEST_FUNCTION = 40
@@ -84,7 +87,8 @@ def test_imports_point_downwards(path: Path) -> None:
 def test_the_runtime_is_a_text_to_the_backends() -> None:
     for path in MODULES:
         if path.is_relative_to(ROOT / "backends"):
-            taken = [(module, names) for module, names in imports(path) if module.startswith("runtime_shim")]
+            found_in = ((module, names) for module, names in imports(path) if module not in TABLES)
+            taken = [(module, names) for module, names in found_in if module.startswith("runtime_shim")]
             assert all(found in (("runtime_shim", ()), ("runtime_shim", ("modules",))) for found in taken), shown(path)
             used = {
                 node.attr

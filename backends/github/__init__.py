@@ -40,7 +40,7 @@ class GithubBackend(Backend[GithubOptions]):
     summary: ClassVar[str] = "a GitHub Actions workflow of native steps"
     suffix: ClassVar[str] = ".yml"
     options = GithubOptions
-    features: ClassVar[frozenset[Feature]] = frozenset(Feature) - {Feature.OPTIONAL_TOOLS, Feature.ARTIFACTS}
+    features: ClassVar[frozenset[Feature]] = frozenset(Feature)
 
     def render(self, program: Program, options: GithubOptions) -> Emission:
         """The text of the workflow, and what GitHub would not accept in it."""

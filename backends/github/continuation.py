@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
-from backends.github.identifiers import KEPT, SAVED
+from backends.github.identifiers import ARTIFACT, KEPT, SAVED
 from backends.github.options import GithubOptions
 from backends.github.pins import pins
 from backends.github.plan import Plan
@@ -23,6 +23,9 @@ from compiler.version import __version__
 _FOLDER = Expression("${{ runner.temp }}/rdc-kept")
 _ENTRY = Expression("${{ runner.temp }}/rdc-entry")
 """Where an entry of a matrix keeps what it has come to."""
+
+_LEFT = Expression("${{ runner.temp }}/rdc-artifact")
+"""Where the file lies that a run leaves."""
 
 _ARTIFACT = "rdc-state"
 
@@ -215,6 +218,13 @@ def _download(
     pin = pins()["download-artifact"]
     where = {"name": artifact, "path": folder}
     return Step(name, condition=condition, uses=pin.reference, version=pin.version, inputs={**where, **inputs})
+
+
+def left_behind() -> Step:
+    """The step that uploads the file which a run leaves, under the name that it has by its type (I28)."""
+    name = f"${{{{ steps.{ARTIFACT}.outputs.name }}}}"
+    upload = _upload("Keep the last output", f"steps.{ARTIFACT}.outputs.name", Expression(name), _LEFT)
+    return replace(upload, comments=("Its name is that of the document, and ends as its type says.",))
 
 
 def _upload(name: str, condition: str, artifact: str = _ARTIFACT, folder: str = _FOLDER) -> Step:

@@ -71,6 +71,9 @@ REVIEWS = "reviews"
 APPROVED = "approved"
 """The id of the step that makes sure that somebody has approved the job that it begins."""
 
+ARTIFACT = "artifact"
+"""The id of the step that writes the file which a run leaves."""
+
 _KEYWORDS = frozenset(shlex.split("start click class classdef default direction end flowchart graph style subgraph"))
 """What Mermaid reads as a part of a picture."""
 
@@ -91,6 +94,7 @@ _OURS = (
     BEGIN,
     REVIEWS,
     APPROVED,
+    ARTIFACT,
     *(f"{REVIEWS}_{number}" for number in range(2, 10)),
 )
 

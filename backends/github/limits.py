@@ -103,6 +103,11 @@ def _looped_environment(node: Node) -> Diagnostic:
     return _at(node, "RD520", problem, "leave the loop before the unit, or take the option `environment`")
 
 
+def _lacks_command(tool: Tool, options: GithubOptions) -> bool:
+    """Whether no option names a command for a tool that has to have one (I13)."""
+    return not tool.optional and not command_of(options.tools.get(tool.connection))
+
+
 def unroutable(routes: Routes, options: GithubOptions) -> Iterator[Diagnostic]:
     """What cannot stand in a loop, approvals of other questions, and agents and tools without a command."""
     environments = environments_of(routes.program, options)
@@ -117,7 +122,7 @@ def unroutable(routes: Routes, options: GithubOptions) -> Iterator[Diagnostic]:
                     problem = f"unit {node.id} calls {kind}, and no option names a command for it"
                     remedy = "give the option `agent`, a command that gets a prompt on standard input"
                     yield _at(node, "RD532", problem, f"{remedy}, or `agents` for each type" if name else remedy)
-            if isinstance(node.task, Tool) and not command_of(options.tools.get(node.task.connection)):
+            if isinstance(node.task, Tool) and _lacks_command(node.task, options):
                 problem = f"unit {node.id} calls a tool of {node.task.connection}, and no option names a command for it"
                 remedy = "give the option `tools`, which has a command for each connection"
                 yield _at(node, "RD532", problem, remedy)

@@ -8,8 +8,16 @@ from functools import cached_property
 
 from backends.github import matrix
 from backends.github.calls import RUNTIME, UNIT_SHELL, Calls
-from backends.github.continuation import entries_taken, fetched, handed_over, identity, of_earlier, waiting_saved
-from backends.github.identifiers import BEGIN, HANDED, RESULT
+from backends.github.continuation import (
+    entries_taken,
+    fetched,
+    handed_over,
+    identity,
+    left_behind,
+    of_earlier,
+    waiting_saved,
+)
+from backends.github.identifiers import ARTIFACT, BEGIN, HANDED, RESULT
 from backends.github.inputs import given, said, variable_names
 from backends.github.job import Job
 from backends.github.jobs import Part, all_of
@@ -214,6 +222,9 @@ class RoutedWorkflow(Workflow[RoutedParts]):
         )
 
     def _kept(self, parts: RoutedParts, part: Part) -> Iterator[Step]:
+        if self.program.artifact is not None:
+            yield Step("Write the last output", ARTIFACT, shell=PLAIN_SHELL, run=f"{RUNTIME} artifact\n")
+            yield left_behind()
         if self.prompts.waits:
             yield from waiting_saved(self._secrets_in(part), self.events, routed=True)
         if parts.onward(part):

@@ -86,6 +86,7 @@ def _program(routes: Routes, options: GithubOptions, asked_by: str) -> Table:
         **({"limit": whole["limit"]} if "limit" in whole else {}),
         **({"inputs": inputs} if inputs else {}),
         **({"secrets": list(routes.program.secrets)} if routes.program.secrets else {}),
+        **({"artifact": {**whole["artifact"], "name": whole["name"]}} if "artifact" in whole else {}),
         "registers": whole["registers"],
         "scopes": whole.get("scopes", {}),
         **_callers(routes, options, asked_by),

@@ -22,16 +22,16 @@ def command(server: tuple[str, ...]) -> int:
 
     Exit codes: 0 a result, 1 the tool or the server failed, 2 wrong use.
     """
+    request = read_request(sys.stdin.buffer.read())
+    if request is None:
+        tell('standard input is no request: expected {"tool": NAME, "arguments": {...}}')
+        return 2
     try:
         from rdc.tools.mcp_server import call  # noqa: PLC0415 (an extra, and slow to import)
     except ModuleNotFoundError as error:
         if error.name not in ("mcp", "mcp_types"):
             raise
         tell("rdc tool-call needs the package `mcp`: install it with `pip install 'rundown-compiler[mcp]'`")
-        return 2
-    request = read_request(sys.stdin.buffer.read())
-    if request is None:
-        tell('standard input is no request: expected {"tool": NAME, "arguments": {...}}')
         return 2
     answer = call(server, request)
     if answer.is_error:

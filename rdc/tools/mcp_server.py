@@ -6,10 +6,11 @@ import asyncio
 import json
 import os
 import signal
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from mcp import Client, MCPError, StdioServerParameters
+from mcp import Client, MCPError, StdioServerParameters, stdio_client
 from mcp.types import CallToolResult, ContentBlock, EmbeddedResource, GetPromptResult, TextContent, TextResourceContents
 
 from rdc.tools.request import Request
@@ -45,7 +46,7 @@ async def _until_told_to_end(server: Sequence[str], request: Request) -> Answer:
 
 async def _called(server: Sequence[str], request: Request) -> Answer:
     parameters = StdioServerParameters(command=server[0], args=list(server[1:]), env=dict(os.environ))
-    async with Client(parameters) as client:
+    async with Client(stdio_client(parameters, errlog=sys.stderr)) as client:
         if request.tool == PROMPT and isinstance(request.arguments.get("id"), str):
             return _of_prompt(await client.get_prompt(request.arguments["id"], _texts(request)))
         return _of_tool(await client.call_tool(request.tool, request.arguments))

@@ -7,11 +7,14 @@ import signal
 import time
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from compiler.ir.program import Artifact
-from tests.runtime_shim.shim_process import wait_until
+from runtime_shim.artifact import write_whole
+from runtime_shim.trying import Trying
+from tests.runtime_shim.shim_process import kill, wait_until
 from tests.runtime_shim.shim_programs import (
     Ask,
     Compiled,
@@ -75,6 +78,15 @@ def test_a_recipe_beats_a_command_of_its_name_and_takes_a_model(tmp_path: Path) 
     refused = place.run("run", "--agent", "echo x", "--agent-model", "big")
     assert refused.code == 2
     assert "a model needs an agent that is called by name: claude-code, codex" in refused.last
+
+
+def test_an_agent_that_is_called_by_name_answers_questions_too(tmp_path: Path) -> None:
+    both = program(node("1", Ask("yes_no", text("Well?")), edge("2", "pass"), edge("STOP")), node("2", agent("x")))
+    place = Compiled(tmp_path, both)
+    (tmp_path / "claude").write_text("#!/bin/sh\ncat > /dev/null; echo yes\n")
+    (tmp_path / "claude").chmod(0o755)
+    assert place.run("run", "--agent", "claude-code", PATH=f"{tmp_path}:/usr/bin:/bin").code == 0
+    assert place.walk() == ["1 pass", "2 pass"]
 
 
 # --- Further attempts -------------------------------------------------------------------------------------------------
@@ -263,6 +275,38 @@ def test_status_tells_what_was_put_out(tmp_path: Path) -> None:
     assert facts["outputs"][1] == {"unit": "2", "label": "2", "names": {}, "bytes": 4}
 
 
+def stopped_half_way(path: Path, data: bytes) -> int:
+    """Write half of a text, as a process that is killed."""
+    with path.open("wb") as file:
+        file.write(data[: len(data) // 2])
+    raise KeyboardInterrupt
+
+
+def test_nothing_that_is_kept_is_ever_half_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    session = SimpleNamespace(store=SimpleNamespace(folder=str(tmp_path)))
+    keeper = Trying.__new__(Trying)
+    keeper.session = session  # type: ignore[assignment]
+    assert keeper.keep("prompts", "2/elicit", "first") == 1
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "write_bytes", stopped_half_way)
+        with pytest.raises(KeyboardInterrupt):
+            keeper.keep("prompts", "2/elicit", "second prompt")
+    assert keeper.keep("prompts", "2/elicit", "second prompt") == 2
+    texts = {path.name: path.read_text() for path in (tmp_path / "prompts").iterdir()}
+    assert texts == {"2%2Felicit.1": "first", "2%2Felicit.2": "second prompt"}
+
+
+def test_an_artifact_that_cannot_be_written_leaves_the_old_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "plan.md"
+    write_whole(str(path), b"old")
+    monkeypatch.setattr("os.fsync", lambda _file: (_ for _ in ()).throw(OSError(28, "No space left on device")))
+    with pytest.raises(OSError, match="No space"):
+        write_whole(str(path), b"new")
+    assert [(one.name, one.read_text()) for one in tmp_path.iterdir()] == [("plan.md", "old")]
+
+
 # --- Waiting ----------------------------------------------------------------------------------------------------------
 
 
@@ -270,8 +314,7 @@ def test_a_run_waits_behind_a_breakpoint_also_after_a_kill(tmp_path: Path) -> No
     place = Compiled(tmp_path, two())
     runner = place.start("run", "--agent", "sleep 60", "--break", "1")
     wait_until(lambda: '"process"' in place.text(".rdc/deploy/journal"))
-    runner.kill()
-    runner.communicate()
+    kill(runner)
     result = place.run("resume", "--rerun-interrupted", "--agent", "echo x")
     assert (result.code, result.last, place.walk()) == (75, "rdc: WAITING 2 Unit 2", ["1 pass"])
     assert json.loads(place.run("status", "--json").out)["state"] == "waiting"
@@ -279,10 +322,20 @@ def test_a_run_waits_behind_a_breakpoint_also_after_a_kill(tmp_path: Path) -> No
 
 
 def test_a_breakpoint_of_a_step_holds_where_the_step_is_left(tmp_path: Path) -> None:
-    steps = program(node("2/elicit", agent("a"), edge("2a")), node("2a", agent("b"), edge("3")), node("3", agent("c")))
+    steps = program(
+        node("2/elicit", agent("a"), edge("2")),
+        node("2", agent("b"), edge("2a")),
+        node("2a", agent("c"), edge("3")),
+        node("3", agent("d")),
+    )
     place = Compiled(tmp_path, steps)
     assert place.run("run", "--agent", "echo x", "--break", "2").code == 75
-    assert place.walk() == ["2/elicit pass", "2a pass"]
+    assert place.walk() == ["2/elicit pass", "2 pass", "2a pass"]
+    assert (
+        place.run("run", "--agent", "echo x", "--break", "2/elicit", "--break", "2a", "--state-dir", "other").code == 75
+    )
+    resumed = place.run("resume", "--agent", "echo x", "--state-dir", "other")
+    assert (resumed.code, resumed.last) == (75, "rdc: WAITING 3 Unit 3")
 
 
 def test_a_run_that_waits_too_long_is_over(tmp_path: Path) -> None:

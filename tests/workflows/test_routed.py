@@ -6,6 +6,7 @@ import json
 import re
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ import pytest
 
 from backends.github import GithubBackend
 from compiler.ir.edges import Add, CounterTest
-from compiler.ir.program import Program
+from compiler.ir.program import Artifact, Program
 from compiler.ir.tasks import End
 from runtime_shim.program import RefusedError
 from runtime_shim.runner_answers import read_replies
@@ -496,6 +497,30 @@ def test_a_run_waits_for_an_answer_and_goes_on_in_another_run(tmp_path: Path) ->
     assert ended(done) == "COMPLETE", done.log
     assert (tmp_path / "name").read_text() == NAME
     assert done.summary.count("| ask Unit ask | 1 | YES |") == 1
+
+
+def test_a_complete_run_leaves_its_artifact_and_does_without_optional_tools(tmp_path: Path) -> None:
+    """I13, I28: the file has the name of the program and the suffix of its type, whatever is in it."""
+    made = program(
+        node("0", Tool("library", "prompt", text("{}"), optional=True), to("1", do=[Keep("note")])),
+        node("1", Agent("", words("Draw ", ref("note", "nothing"))), to(COMPLETE, "pass", do=[Keep("r")]), to(STOP)),
+        slots=("r", "note"),
+        inputs=(Input("kind", default="mermaid"),),
+    )
+    made = replace(made, artifact=Artifact("r", words(ref("kind"))))
+    workflow = compiled(made, {"agent": AGENT})
+    (tmp_path / "w.yml").write_text(workflow, encoding="utf-8")
+    assert lint.findings([tmp_path / "w.yml"]) == []
+    said = "a\n${{ github.token }}\n::error::x"
+    done = run(tmp_path, workflow, {"1": [said]})
+    assert (ended(done), done.conclusion) == ("COMPLETE", "success"), done.log
+    assert "no command is named for the tools of library" in done.log
+    assert [entry[1] for entry in log(tmp_path)] == ["Draw "]
+    (left,) = (path for path in (tmp_path / "history").rglob("a.mmd") if path.is_file())
+    assert (left.read_text(), left.parent.name) == (said, "a.mmd")
+    done = run(tmp_path, workflow, {"1": [None]}, 2)
+    assert ended(done).startswith("STOP")
+    assert len(list((tmp_path / "history").rglob("a.mmd"))) == 2, "the folder and the file of the first run"
 
 
 @pytest.mark.parametrize(
