@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from benchmarks.compiling import compiling, growing
 from benchmarks.figures import Figure, table
 from benchmarks.making import making
+from benchmarks.playbooks import reading
 from benchmarks.starting import first_words, starting
 from benchmarks.stepping import stepping
 
@@ -18,6 +19,7 @@ SUITES: dict[str, Callable[[], list[Figure]]] = {
     "compile": compiling,
     "grow": growing,
     "make": making,
+    "playbook": reading,
     "start": starting,
     "program": first_words,
     "step": stepping,

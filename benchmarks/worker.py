@@ -1,7 +1,8 @@
 """A process that does one piece of work on a document and prints the seconds that it took, imports left out.
 
-`python -m benchmarks.worker compile|blocks FILE`. For `compile` the process is set up by `rdc.__main__.start`, as that
-of the command `rdc` is, and only what that calls in the end is exchanged; `blocks` is a plain Python program.
+`python -m benchmarks.worker compile|blocks|playbook|reference FILE`. For `compile` and `playbook` the process is set
+up by `rdc.__main__.start`, as that of the command `rdc` is, and only what that calls in the end is exchanged; the
+others are plain Python programs.
 """
 
 from __future__ import annotations
@@ -43,7 +44,36 @@ def prepare_blocks(path: str) -> Callable[[], object]:
     return lambda: markdown.parse(Path(path).read_text(encoding="utf-8"))
 
 
-WORKS = {"compile": prepare_compile, "blocks": prepare_blocks}
+def prepare_playbook(path: str) -> Callable[[], object]:
+    """Parse and check a playbook, with the places of everything in it."""
+    from compiler.frontends.playbook.lines import patterns  # noqa: PLC0415 (after the process is set up, as in rdc)
+    from compiler.frontends.playbook.reading import read  # noqa: PLC0415
+    from compiler.source import Source  # noqa: PLC0415
+
+    patterns()
+
+    def work() -> object:
+        made = read(Source.from_text(path, Path(path).read_text(encoding="utf-8")))
+        if made.found:
+            raise ValueError(f"the playbook should have no findings: {made.found[0]}")
+        return made
+
+    return work
+
+
+def prepare_reference(path: str) -> Callable[[], object]:
+    """Parse a playbook as the parser of its specification does."""
+    from playbook_md import parse_playbook  # noqa: PLC0415 (after the process is set up)
+
+    return lambda: parse_playbook(Path(path).read_text(encoding="utf-8"))
+
+
+WORKS = {
+    "compile": prepare_compile,
+    "blocks": prepare_blocks,
+    "playbook": prepare_playbook,
+    "reference": prepare_reference,
+}
 
 
 def main() -> int:
@@ -65,7 +95,7 @@ class Stand(ModuleType):
 
 
 if __name__ == "__main__":
-    if sys.argv[1] == "blocks":
+    if sys.argv[1] in ("blocks", "reference"):
         sys.exit(main())
     sys.modules["rdc.cli"] = Stand("rdc.cli")
     start()

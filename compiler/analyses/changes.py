@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, fields
 
 from compiler.ir.program import Group, Node
+from compiler.ir.tasks import Task, map_task_texts, task_texts
+from compiler.ir.texts import Text, joined
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,13 +26,28 @@ def node_parts(old: Node, new: Node) -> Iterator[str]:
     if type(old.task) is not type(new.task):
         yield "kind"
         return
-    for item in fields(old.task):
-        if getattr(old.task, item.name) != getattr(new.task, item.name):
+    before, after = own_task(old), own_task(new)
+    for item in fields(before):
+        if getattr(before, item.name) != getattr(after, item.name):
             yield item.name
     if old.settings != new.settings:
         yield "settings"
     if old.constants != new.constants:
         yield "environment"
+
+
+def own_task(node: Node) -> Task:
+    """What a node does, without the outputs of other units that its texts have under headings that nobody wrote.
+
+    One more step would else change the prompts of all that follow.
+    """
+    if all(reference.written for text in task_texts(node.task) for reference in text.references):
+        return node.task
+    return map_task_texts(node.task, _own)
+
+
+def _own(text: Text) -> Text:
+    return joined([part for part in text.parts if isinstance(part, str) or part.written or part.before[:3] != "## "])
 
 
 def group_parts(old: Group, new: Group) -> Iterator[str]:

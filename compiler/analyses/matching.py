@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from compiler.analyses.changes import own_task
 from compiler.ir.program import Node
 
 MOST_ALIKE = 100
@@ -92,7 +93,7 @@ def _same_id(old: Sequence[Node], new: Sequence[Node]) -> Iterator[tuple[Node, N
     for node in new:
         before = known.get(node.id)
         is_named = not node.id.rpartition(".")[2].isdigit()
-        if before and (before.task == node.task or before.title == node.title or is_named):
+        if before and (own_task(before) == own_task(node) or before.title == node.title or is_named):
             yield before, node
 
 
@@ -101,4 +102,4 @@ def _counted(nodes: Iterable[Node]) -> Counter[object]:
 
 
 def _content(node: Node) -> object:
-    return (node.title, node.task)
+    return (node.title, own_task(node))

@@ -15,6 +15,7 @@ from benchmarks import __main__ as program
 from benchmarks.compiling import RDC, compiling, growing, write
 from benchmarks.document import commands, runbook
 from benchmarks.figures import Figure, table
+from benchmarks.playbooks import reading
 from benchmarks.starting import first_words, starting
 from benchmarks.stepping import stepping
 from compiler.driver import compile_file
@@ -44,6 +45,10 @@ def agreeable(measure: Callable[[], list[Figure]]) -> None:
 @installed
 def test_compiling_stays_near_its_limit() -> None:
     agreeable(lambda: compiling(units=2_000, rounds=1, limit=GENEROSITY * 3.0))
+
+
+def test_reading_a_playbook_stays_near_its_limit() -> None:
+    agreeable(lambda: reading(rounds=1, limit=GENEROSITY * 4.0))
 
 
 def test_compiling_is_linear() -> None:

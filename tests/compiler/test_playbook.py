@@ -26,6 +26,7 @@ from compiler.frontends.playbook.syntax import (
     ToolCall,
 )
 from compiler.source import Source, Span
+from tests.compiler.test_format_playbook import formatted
 from tests.compiler.documents import finding
 
 HEAD = "# A\n"
@@ -334,8 +335,33 @@ LINES = {
     "quotes": '@elicit(input, "' + '","' * 20,
     "markers": '```if a == "b"```',
     "headings": "## STEP 1: a",
+    "colons": "{{name:",
+    "fences": "`````",
     "empty": "",
 }
+
+
+LONG = {
+    "@elicit(input, {})": "word",
+    "@output(a{})": " ",
+    '@output(a, "{}")': ", ",
+    "@prompt({})": ")",
+    "@tool({}": ",",
+    "@tool(a, b, {})": '{"a":',
+    '```if a == "b"{}': " ",
+    "- `a` ({})": ": ",
+    "{}": "{{a",
+    "@{}(x)": "ab",
+}
+
+
+@pytest.mark.parametrize("form", LONG)
+def test_time_grows_with_the_length_of_a_line_alone(form: str) -> None:
+    filling = LONG[form]
+    line = form.replace("{}", filling * (95_000 // len(filling)), 1)
+    begun = time.perf_counter()
+    formatted(f"# A\n## INPUTS\n{line}\n## STEP 1: One\n{line}\n")
+    assert time.perf_counter() - begun < 5
 
 
 @pytest.mark.parametrize("name", LINES)
@@ -345,5 +371,5 @@ def test_time_grows_with_the_size_alone(name: str, end: str) -> None:
     line = LINES[name] + end
     text = (ONE + line * (200_000 // max(len(line), 1)))[:199_999]
     begun = time.perf_counter()
-    read(source(text))
+    formatted(text)
     assert time.perf_counter() - begun < 5

@@ -90,7 +90,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Visit:
-    """One time that a task is done: the registers before it (none where they are not known), what it sent, and its outcome."""
+    """One time that a task is done: what the registers held before (empty if not known), what it sent, its outcome."""
 
     unit: str
     attempt: int

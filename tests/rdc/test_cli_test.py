@@ -444,6 +444,14 @@ def test_the_scenarios_of_the_examples_come_out_on_every_target(path: Path) -> N
     assert not [line for line in result.out.splitlines() if line.startswith("SKIPPED")]
 
 
+@pytest.mark.share(3)
+@pytest.mark.parametrize("path", sorted((ROOT / "examples" / "playbooks").glob("*.md")), ids=lambda path: path.name)
+def test_the_scenarios_of_playbooks_come_out_on_every_target(path: Path) -> None:
+    result = call("test", "--quiet", str(path.relative_to(ROOT)), "--on", "all", cwd=ROOT)
+    assert result.code == 0, result.out
+    assert not [line for line in result.out.splitlines() if line.startswith("SKIPPED")]
+
+
 def test_every_target_that_can_be_tested_on_is_a_backend() -> None:
     assert set(TARGETS) < set(BACKENDS)
     modules = {path.stem for path in Path(trials.__file__).parent.glob("*.py")}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple, cast
 
-from lark import Token, Tree
+from lark import Tree
 
 from compiler.diagnostic import Diagnostic
 from compiler.frontends.playbook import messages
@@ -179,7 +179,7 @@ class Builder:
 
 def lines_of(tree: LarkTree) -> list[Line]:
     """The lines of a rule itself, without those of the rules in it."""
-    return [part.value for part in tree.children if isinstance(part, Token)]
+    return [part for part in tree.children if isinstance(part, Line)]
 
 
 def _condition(marker: Line) -> Condition | None:

@@ -23,7 +23,7 @@ TYPES: dict[str, InputType] = {
 }
 """The words for the types of inputs, in small letters; every other word is a string (P8)."""
 
-_QUOTED = re.compile(r'(?P<key>\w+:\s*)?"(?P<text>[^"]*)"')
+_QUOTED = re.compile(r'(?P<key>\b\w+:\s*)?"(?P<text>[^"]*)"')
 _VARIABLE = re.compile(r"\{\{(\w+)\}\}")
 
 
@@ -36,11 +36,6 @@ def keyword(text: str, name: str) -> str:
     """The text in double quotes after a keyword; "" if there is none. The last one counts."""
     found = [item["text"] for item in _QUOTED.finditer(text) if (item["key"] or "").rstrip().removesuffix(":") == name]
     return found[-1] if found else ""
-
-
-def keywords(text: str) -> list[str]:
-    """The keywords before texts in double quotes."""
-    return [item["key"].rstrip().removesuffix(":") for item in _QUOTED.finditer(text) if item["key"]]
 
 
 def read_input(line: Line) -> Input:
@@ -57,7 +52,8 @@ def read_input(line: Line) -> Input:
 def read_output(line: Line) -> Output:
     """`@output(name: type, "option", extract:"field")` (P10)."""
     more = line.get("more")
-    return Output(line.get("name"), line.get("type"), quoted(more), keyword(more, "extract"), line.span)
+    options, extract = (quoted(more), keyword(more, "extract")) if more else ((), "")
+    return Output(line.get("name"), line.get("type"), options, extract, line.span)
 
 
 def read_elicit(line: Line) -> Elicit | None:

@@ -43,6 +43,11 @@ class Line(NamedTuple):
     found: re.Match[str] | None = None
 
     @property
+    def type(self) -> str:
+        """The kind, as Lark asks for it: a line is a token of its parser."""
+        return self.kind
+
+    @property
     def span(self) -> Span:
         """The whole line, blanks at its ends left out."""
         end = len(self.found[0].rstrip()) if self.found else 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from lark import Token
 from lark.exceptions import UnexpectedToken
@@ -69,9 +69,7 @@ class _Feeder:
         return found
 
     def _hand_over(self, line: Line) -> None:
-        token = Token(line.kind, "")
-        token.value = line
-        self._parser.feed_token(token)
+        self._parser.feed_token(cast("Token", line))  # Lark asks for nothing but its type
 
     def _unexpected(self, line: Line) -> None:
         if line.kind == "SUBSTEP":

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from lark import Token, Tree
+from lark import Tree
 
 from compiler.frontends.playbook.build import LarkTree, lines_of
 from compiler.frontends.playbook.formatting.numbering import Numbering
@@ -48,8 +48,8 @@ class _Layout:
 
     def part(self, part: Any) -> Iterator[Chunk]:  # noqa: ANN401 (as Lark has it)
         """A section, or what stands above all of them."""
-        if isinstance(part, Token):
-            yield trimmed(list(self._lines([part.value])))
+        if isinstance(part, Line):
+            yield trimmed(list(self._lines([part])))
         elif isinstance(part, Tree) and part.data == "step":
             yield from self._step(part)
         elif isinstance(part, Tree):
@@ -71,8 +71,8 @@ class _Layout:
         runs: list[list[Line]] = [[]]
         blocks: list[LarkTree] = []
         for part in tree.children[1:]:
-            if isinstance(part, Token):
-                runs[-1].append(part.value)
+            if isinstance(part, Line):
+                runs[-1].append(part)
             else:
                 blocks.append(part)
                 runs.append([])
@@ -93,7 +93,7 @@ class _Layout:
     def _block(self, block: LarkTree) -> Iterator[Chunk]:
         for part in block.children:
             if not isinstance(part, Tree):
-                yield [self.spell(part.value)]
+                yield [self.spell(part)]
                 continue
             marker, *own = lines_of(part)
             yield [self.spell(marker)]

@@ -9,7 +9,7 @@ from compiler.frontends.playbook.formatting.numbering import Numbering
 from compiler.frontends.playbook.lines import Line
 from compiler.source import Source
 
-_ARGUMENT = re.compile(r'(?:(?P<key>\w+):\s*)?(?P<text>"[^"]*")')
+_ARGUMENT = re.compile(r'(?:\b(?P<key>\w+):\s*)?(?P<text>"[^"]*")')
 
 
 class Spelling:

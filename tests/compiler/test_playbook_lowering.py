@@ -1,0 +1,294 @@
+"""What a playbook means: its nodes, ways, texts and slots (P9 to P17)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from compiler.driver import Compilation, compile_file
+from compiler.ir.program import Node, Program
+from compiler.ir.tasks import Agent, Ask, End, Tool
+from compiler.ir.texts import Text
+from compiler.ir.verify import verify
+
+HEAD = "# Title\n\n"
+
+
+def compiled(tmp_path: Path, body: str, **files: str) -> Compilation:
+    (tmp_path / "rdc.toml").touch()
+    for name, text in files.items():
+        (tmp_path / f"{name}.md").write_text(text, encoding="utf-8")
+    path = tmp_path / "a.playbook.md"
+    path.write_text(HEAD + body, encoding="utf-8")
+    return compile_file(str(path))
+
+
+def lowered(tmp_path: Path, body: str, **files: str) -> Program:
+    found = compiled(tmp_path, body, **files)
+    assert found.program, found.diagnostics
+    verify(found.program)
+    return found.program
+
+
+def ways(program: Program) -> list[str]:
+    """`1 > 2`, with what is tested in between."""
+    return [
+        f"{node.id} {' '.join(_test(test) for test in edge.guard)}> {edge.target}"
+        for node in program.nodes
+        for edge in node.edges
+    ]
+
+
+def _test(test: object) -> str:
+    word, operator = getattr(test, "word", ""), getattr(test, "operator", "")
+    return word or f"{getattr(test, 'slot', '')}{operator}{getattr(test, 'text', '')}"
+
+
+def shown(text: Text) -> str:
+    """A text with slots in angle brackets."""
+    return "".join(part if isinstance(part, str) else f"<{part.register}>" for part in text.parts)
+
+
+def node(program: Program, name: str) -> Node:
+    return program.index()[name]
+
+
+def prompt(program: Program, name: str) -> str:
+    task = node(program, name).task
+    assert isinstance(task, Agent)
+    return shown(task.prompt)
+
+
+STEP = "## STEP 1: One\n\n"
+
+
+# --- Ids and ways ----------------------------------------------------------------------------------------------------
+
+
+def test_steps_follow_each_other_and_a_failure_stops(tmp_path: Path) -> None:
+    found = lowered(tmp_path, "## STEP 1: One\n\nA\n\n## STEP 2: Two\n\nB\n")
+    assert ways(found) == ["1 pass> 2", "1 fail> STOP", "2 pass> COMPLETE", "2 fail> STOP"]
+    assert [item.id for item in found.nodes] == ["1", "2", "COMPLETE", "STOP"]
+
+
+def test_a_step_with_nothing_in_it_is_passed_through(tmp_path: Path) -> None:
+    found = lowered(tmp_path, "## STEP 1: One\n\n## STEP 2: Two\n\nB\n")
+    assert ways(found)[0] == "1 > 2"
+
+
+def test_a_number_that_stands_twice_is_told_apart(tmp_path: Path) -> None:
+    found = lowered(tmp_path, "## STEP 1: One\n\nA\n\n## STEP 1: Again\n\nB\n")
+    assert [item.id for item in found.nodes][:2] == ["1", "1~2"]
+    assert "## Output of step 1: One" in str(next(iter(node(found, "1~2").task.prompt.references)).before)  # type: ignore[union-attr] # an agent
+
+
+BRANCHES = """## INPUTS
+
+- `kind` (enum: a, b, c): the kind
+
+## STEP 1: One
+
+```if kind == "a"```
+### STEP 1a: First
+Do a.
+### STEP 1b: Second
+Do more.
+```elif kind != "b"```
+Do c.
+```endif```
+
+## STEP 2: Two
+
+The end.
+"""
+
+
+def test_branches_are_chosen_in_order_and_none_may_be(tmp_path: Path) -> None:
+    found = lowered(tmp_path, BRANCHES)
+    assert ways(found)[:4] == ["1 kind==a> 1a", "1 kind!=b> 1/elif1", "1 > 2", "1a pass> 1b"]
+    assert {"1b pass> 2", "1/elif1 pass> 2"} < set(ways(found))
+    assert [(group.id, str(group.title)) for group in found.groups] == [("1", "One")]
+    assert [item.id for item in found.nodes if item.group == "1"] == ["1", "1a", "1b", "1/elif1"]
+    assert [edge.label for edge in node(found, "1").edges] == ['if kind == "a"', 'elif kind != "b"', ""]
+    assert [edge.origins[0].span.line for edge in node(found, "1").edges[:2]] == [9, 14]
+
+
+def test_a_step_with_a_call_of_its_own_chooses_afterwards(tmp_path: Path) -> None:
+    found = lowered(tmp_path, BRANCHES.replace("## STEP 1: One\n", "## STEP 1: One\n\nFirst of all.\n"))
+    assert ways(found)[:3] == ["1 pass> 1/route", "1 fail> STOP", "1/route kind==a> 1a"]
+
+
+def test_what_goes_before_a_call_has_ids_of_its_own(tmp_path: Path) -> None:
+    body = STEP + '@elicit(confirm, "Sure?")\n@prompt(library:x)\n\nDo it.\n'
+    found = lowered(tmp_path, body)
+    assert ways(found)[:4] == ["1/elicit > 1/prompt", "1/prompt pass> 1", "1/prompt fail> 1", "1 pass> COMPLETE"]
+    assert isinstance(node(found, "1/elicit").task, Ask)
+
+
+# --- Directives ------------------------------------------------------------------------------------------------------
+
+
+def test_a_tool_wins_and_its_arguments_are_json_with_references(tmp_path: Path) -> None:
+    body = '## INPUTS\n\n- `q` (text): what\n\n## STEP 1: One\n\n@tool(conn, find, {"{{q}}": "{{q}}\\n", "n": 1.50})\n'
+    found = lowered(tmp_path, body + '@elicit(confirm, "?")\n')
+    task = node(found, "1").task
+    assert isinstance(task, Tool)
+    assert (task.connection, task.tool, task.optional) == ("conn", "find", False)
+    assert shown(task.arguments) == '{"{{q}}": "<q>\\n", "n": 1.50}'
+
+
+def test_a_tool_without_arguments_gets_an_empty_object(tmp_path: Path) -> None:
+    task = node(lowered(tmp_path, STEP + "@tool(conn, find)\n"), "1").task
+    assert isinstance(task, Tool)
+    assert str(task.arguments) == "{}"
+
+
+def test_a_step_that_only_asks_has_the_reply_as_its_output(tmp_path: Path) -> None:
+    body = STEP + '@elicit(input, "Who?")\n@output(who)\n\n## STEP 2: Two\n\nHello {{who}} ({{__elicit_step_1}}).\n'
+    found = lowered(tmp_path, body)
+    kept = [getattr(effect, "slot", "") for effect in node(found, "1").edges[0].effects]
+    assert kept == ["__elicit_step_1", "output 1", "who"]
+    assert prompt(found, "2").endswith("Hello <who> (<__elicit_step_1>).")
+
+
+def test_a_prompt_of_a_library_is_optional_and_stands_before_the_own_text(tmp_path: Path) -> None:
+    found = lowered(tmp_path, STEP + "@prompt(mcp:server/x)\n\nOwn.\n")
+    task = node(found, "1/prompt").task
+    assert isinstance(task, Tool)
+    assert (task.connection, task.tool, task.optional, str(task.arguments)) == (
+        "mcp",
+        "prompt",
+        True,
+        '{"id": "server/x"}',
+    )
+    assert prompt(found, "1") == "<prompt 1>Own."
+
+
+def test_without_an_own_text_nothing_is_called_where_no_prompt_came(tmp_path: Path) -> None:
+    assert ways(lowered(tmp_path, STEP + "@prompt(library:x)\n"))[:2] == ["1/prompt pass> 1", "1/prompt fail> COMPLETE"]
+
+
+def test_a_prompt_by_a_variable_needs_a_value(tmp_path: Path) -> None:
+    found = lowered(tmp_path, "## INPUTS\n\n- `v` (string): id\n\n" + STEP + "@prompt({{v}})\n\nOwn.\n")
+    assert ways(found)[:2] == ["1/prompt/id v==> 1/prompt/missing", "1/prompt/id > 1/prompt"]
+    task = node(found, "1/prompt/missing").task
+    assert isinstance(task, End)
+    assert "{{v}} has no value" in str(task.message)
+
+
+def test_an_unknown_scheme_leaves_the_own_text(tmp_path: Path) -> None:
+    assert prompt(lowered(tmp_path, STEP + "@prompt(http:x)\n\nOwn.\n"), "1") == "Own."
+
+
+# --- Texts -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_prompt_has_the_system_text_what_came_before_and_the_own_text(tmp_path: Path) -> None:
+    body = (
+        "## SYSTEM\n\nBe {{tone}}.\n\n## INPUTS\n\n- `tone` (string: kind): how\n\n"
+        '## STEP 1: One\n\nA\n\n@output(x, extract:"f")\n\n## STEP 2: Two\n\nB\n\n@output(y: number)\n'
+    )
+    found = lowered(tmp_path, body)
+    assert prompt(found, "2") == "Be <tone>.\n\n<output 1><x>B\n\nAnswer with a number and nothing else."
+    task = node(found, "2").task
+    assert isinstance(task, Agent)
+    before = [item.before for item in task.prompt.references]
+    assert before == ["", "## Output of step 1: One (x)\n\n", "## x\n\n"]
+
+
+def test_outputs_of_another_branch_are_not_waited_for(tmp_path: Path) -> None:
+    body = BRANCHES.replace("Do c.", "### STEP 1c: Third\nDo c.")
+    found = lowered(tmp_path, body)
+    assert prompt(found, "1c") == "Do c."
+    assert prompt(found, "2") == "<output 1a><output 1b><output 1c>The end."
+
+
+@pytest.mark.parametrize(
+    ("written", "missing"),
+    [
+        ("{{x}}", "{{x}}"),
+        ("{{x:string}}", "{{x:string}}"),
+        ("{{x:string:red}}", "red"),
+        ("{{x:string:}}", ""),
+        ("{{x::a:b}}", "a:b"),
+    ],
+)
+def test_what_stands_for_a_name_without_a_value(written: str, missing: str, tmp_path: Path) -> None:
+    body = f"{STEP}See {written}\n\n## STEP 2: Two\n\nB\n\n@output(x)\n"
+    task = node(lowered(tmp_path, body), "1").task
+    assert isinstance(task, Agent)
+    assert [(item.register, item.written, item.missing) for item in task.prompt.references] == [("x", written, missing)]
+
+
+@pytest.mark.parametrize("written", ["{{1}}", "{{ x }}", "{{nobody}}", "{x}", "{{x:{y}}}"])
+def test_what_is_no_placeholder_stays(written: str, tmp_path: Path) -> None:
+    body = f"{STEP}See {written}\n\n## STEP 2: Two\n\nB\n\n@output(x)\n"
+    assert prompt(lowered(tmp_path, body), "1") == f"See {written}"
+
+
+@pytest.mark.parametrize(
+    ("output", "line"),
+    [
+        ("x", ""),
+        ('x, extract:"f"', ""),
+        ("x: string", "Answer with one line of text and nothing else."),
+        ('x: enum, "a", "b"', 'Answer with one of "a", "b" and nothing else.'),
+        ('x: number, extract:"f"', 'Answer with a JSON object whose field "f" is a number.'),
+        ("x: haiku", "Answer with a value of the type haiku and nothing else."),
+    ],
+)
+def test_the_type_of_an_output_is_guidance(output: str, line: str, tmp_path: Path) -> None:
+    found = prompt(lowered(tmp_path, f"{STEP}A\n\n@output({output})\n"), "1")
+    assert found == (f"A\n\n{line}" if line else "A")
+
+
+# --- Inputs, slots and the artifact ----------------------------------------------------------------------------------
+
+
+def test_inputs_have_the_types_of_the_graph(tmp_path: Path) -> None:
+    body = (
+        "## INPUTS\n\n- `a` (enum: x, y, x): e\n- `b` (number: 3): n\n- `c` (number: five): odd\n- `d` (enum): none\n\n"
+    )
+    found = lowered(tmp_path, body + STEP + "A\n").inputs
+    assert [(item.name, item.type, item.options, item.default, item.required) for item in found] == [
+        ("a", "choice", ("x", "y"), None, True),
+        ("b", "number", (), "3", False),
+        ("c", "text", (), "five", False),
+        ("d", "string", (), None, True),
+    ]
+
+
+def test_slots_that_nobody_reads_are_not_there_but_named_outputs_are(tmp_path: Path) -> None:
+    found = lowered(tmp_path, STEP + "A\n\n@output(x)\n")
+    assert [slot.name for slot in found.slots] == ["x"]
+    assert found.artifact is None
+
+
+def test_the_artifact_is_the_last_output(tmp_path: Path) -> None:
+    found = lowered(tmp_path, STEP + "A\n\n## ARTIFACTS\n\ntype: json\n")
+    assert found.artifact
+    assert (found.artifact.slot, str(found.artifact.type)) == ("last output", "json")
+
+
+def test_an_output_with_the_name_of_an_input_overwrites_it(tmp_path: Path) -> None:
+    body = "## INPUTS\n\n- `x` (text): a\n\n" + STEP + "A {{x}}\n\n@output(x)\n"
+    assert [slot.name for slot in lowered(tmp_path, body).slots] == ["x"]
+
+
+# --- Warnings --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [('kind == "a"', 'kind == "a"'), ('kind != "a"', 'kind != "b"'), ('kind == "a"', 'kind == "A"')],
+)
+def test_a_branch_that_never_runs_is_told_at_its_marker(first: str, second: str, tmp_path: Path) -> None:
+    body = BRANCHES.replace('kind == "a"', first).replace('kind != "b"', second)
+    found = [(item.code, item.span and item.span.line) for item in compiled(tmp_path, body).diagnostics]
+    assert found == ([("RD404", 14)] if second != 'kind != "b"' else [])
+
+
+def test_a_branch_on_an_answer_may_always_run(tmp_path: Path) -> None:
+    body = STEP + 'A\n\n@output(x: enum, "a")\n\n## STEP 2: Two\n\n```if x == "b"```\nB\n```endif```\n'
+    assert compiled(tmp_path, body).diagnostics == ()

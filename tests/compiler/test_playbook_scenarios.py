@@ -1,0 +1,194 @@
+"""The scenarios of playbooks: how they are read, what is told of them, and what they come to (S1)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from textwrap import dedent, indent
+
+import pytest
+
+from compiler.driver import Compilation, compile_file
+from rdc.trials.tester import try_scenarios
+
+BODY = """
+# A
+
+## INPUTS
+
+- `topic` (string): what about
+- `size` (number: 3): how long
+
+## STEP 1: Get it
+
+@tool(conn, find, {"q": "{{topic}}"})
+@output(facts)
+
+## STEP 2: Ask
+
+@elicit(select, "How?", "short", "long {{topic}}")
+@output(how)
+
+## STEP 3: Write
+
+@prompt(library:style)
+
+Write {{facts}}.
+
+@output(text, extract:"text")
+
+## STEP 4: Approve
+
+@elicit(confirm, "Good?")
+"""
+
+GOOD = """
+a:
+  inputs: {topic: cats, size: 1.50}
+  tools: {1: "they purr", 3/prompt: kindly}
+  answers: ["2 long cats", "yes"]
+  agents: {3: ['{"text": "Cats purr."}']}
+  result: COMPLETE
+  outputs: {text: Cats purr., how: long cats, 4: yes, 3: '{"text": "Cats purr."}'}
+"""
+
+
+def compiled(tmp_path: Path, scenarios: str, beside: str = "") -> Compilation:
+    (tmp_path / "rdc.toml").touch()
+    front = f"---\nscenarios:\n{indent(dedent(scenarios).strip(), '  ')}\n---\n" if scenarios else ""
+    path = tmp_path / "a.playbook.md"
+    path.write_text(front + BODY, encoding="utf-8")
+    if beside:
+        (tmp_path / "a.scenarios.yaml").write_text(dedent(beside), encoding="utf-8")
+    return compile_file(str(path))
+
+
+def tried(found: Compilation) -> list[tuple[str, str]]:
+    return [(result.status.value, result.problem) for result in try_scenarios(found, (), 10.0)]
+
+
+def with_(old: str, new: str) -> str:
+    assert old in GOOD
+    return GOOD.replace(old, new)
+
+
+def test_a_scenario_plays_agents_tools_and_people(tmp_path: Path) -> None:
+    found = compiled(tmp_path, GOOD)
+    assert found.diagnostics == ()
+    assert tried(found) == [("passed", "")]
+
+
+def test_scenarios_may_stand_in_a_file_beside(tmp_path: Path) -> None:
+    found = compiled(tmp_path, "", GOOD)
+    assert tried(found) == [("passed", "")]
+    assert any(path.endswith("a.scenarios.yaml") for path in found.sources)
+    assert len(compiled(tmp_path, GOOD, GOOD.replace("a:", "b:")).scenarios) == 2
+
+
+@pytest.mark.parametrize(
+    ("changed", "problem"),
+    [
+        (with_("COMPLETE", "STOP"), "it should end with STOP"),
+        (
+            with_("text: Cats purr., how", "text: Dogs bark., how"),
+            "the output `text` is “Cats purr.”, and should be “Dogs bark.”",
+        ),
+        (
+            with_('"yes"]', '"yes"]').replace('\'{"text"', '\'{"test"', 1),
+            'the output `text` is “{"test": "Cats purr."}”, and should be “Cats purr.”',
+        ),
+        (
+            with_('"2 long cats", ', '"2 long dogs", '),
+            "`long dogs` is no outcome of 2, whose outcomes are short, long {{topic}}",
+        ),
+        (with_(', "yes"', ""), "it waits at 4, and no answer is left"),
+        (
+            with_('3: [\'{"text": "Cats purr."}\']', ""),
+            "3 calls its agent, and the scenario does not say what comes of it",
+        ),
+        (with_('1: "they purr", ', ""), "1 calls the tool conn.find, and the scenario does not say what comes of it"),
+    ],
+)
+def test_what_goes_wrong_in_a_run(changed: str, problem: str, tmp_path: Path) -> None:
+    assert tried(compiled(tmp_path, changed)) == [("failed", problem)]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('1: "they purr"', '1: {fail: "no server"}'),
+        ('3: [\'{"text": "Cats purr."}\']', '3: {fail: "no answer"}'),
+        ('3: [\'{"text": "Cats purr."}\']', '3: "  "'),
+    ],
+)
+def test_a_call_that_fails_stops_the_run(old: str, new: str, tmp_path: Path) -> None:
+    text = with_(old, new).replace("result: COMPLETE", "result: STOP")
+    assert tried(compiled(tmp_path, text.split("  outputs:")[0])) == [("passed", "")]
+
+
+def test_a_prompt_that_nobody_has_is_left_out(tmp_path: Path) -> None:
+    assert tried(compiled(tmp_path, with_(", 3/prompt: kindly", ""))) == [("passed", "")]
+
+
+UNCLEAR = {
+    "there is no input `tropic`": ("topic: cats", "topic: cats, tropic: x"),
+    "the input `topic` is required": ("topic: cats, ", ""),
+    "the input `size` does not fit: it is not a decimal number": ("1.50", "much"),
+    "no unit `9` calls an agent": ("agents: {", "agents: {9: x, "),
+    "no unit `3` calls a tool": ("tools: {", "tools: {3: x, "),
+    "there is no output `nothing`": ("outputs: {", "outputs: {nothing: x, "),
+}
+
+
+@pytest.mark.parametrize("problem", UNCLEAR)
+def test_what_does_not_fit_the_playbook_is_told_at_its_place(problem: str, tmp_path: Path) -> None:
+    text = with_(*UNCLEAR[problem])
+    found = compiled(tmp_path, "", text)
+    assert [(item.code, item.message) for item in found.diagnostics] == [
+        ("RD014", f"scenario `a` cannot be tested: {problem}")
+    ]
+    [item] = found.diagnostics
+    assert item.span
+    assert item.path.endswith("a.scenarios.yaml")
+    assert tried(found) == [("failed", problem)]
+
+
+FLAWS = {
+    "there is no key `agent`": ("agents:", "agent:"),
+    "`inputs` is not a mapping of names to texts": ("inputs: {topic: cats, size: 1.50}", "inputs: [cats]"),
+    "`topic` is not a text": ("topic: cats", "topic: [cats]"),
+    "an answer of `3` is neither a text nor": ("3: ['", "3: [{fails: x}, '"),
+    "a reply to `2` is not a text": ('answers: ["2 long cats", "yes"]', "answers: {2: [[x]]}"),
+    "an answer is not a text": ('"yes"]', "[yes]]"),
+    "`result` is COMPLETE or STOP": ("COMPLETE", "DONE"),
+}
+
+
+@pytest.mark.parametrize("problem", FLAWS)
+def test_mistakes_of_form_are_errors(problem: str, tmp_path: Path) -> None:
+    found = compiled(tmp_path, with_(*FLAWS[problem]))
+    assert found.program is None
+    assert [item.code for item in found.diagnostics] == ["RD013"]
+    assert problem in found.diagnostics[0].message
+
+
+@pytest.mark.parametrize("beside", ["a: b: c", "- a", "a: [", "x\0y"])
+def test_a_file_that_is_no_yaml_is_an_error(beside: str, tmp_path: Path) -> None:
+    found = compiled(tmp_path, "", beside)
+    assert [item.code for item in found.diagnostics] == ["RD743"]
+
+
+def test_scenarios_that_lead_elsewhere_are_not_read(tmp_path: Path) -> None:
+    (tmp_path / "b.yaml").write_text(GOOD)
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / "a.scenarios.yaml").symlink_to(tmp_path / "b.yaml")
+    found = compiled(project, "")
+    assert [item.code for item in found.diagnostics] == ["RD743"]
+    assert "through a link" in found.diagnostics[0].message
+
+
+def test_a_list_of_replies_may_name_the_unit_or_not(tmp_path: Path) -> None:
+    other = with_('answers: ["2 long cats", "yes"]', 'answers: {2: short, 4: ["no"]}').replace(
+        "how: long cats, 4: yes", "how: short, 4: no"
+    )
+    assert tried(compiled(tmp_path, other)) == [("passed", "")]

@@ -1,0 +1,84 @@
+"""Playbooks on the command line: what is stale, traced, compared and tried."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.rdc.cli_support import call
+
+BOOK = """# Greet
+
+## INPUTS
+
+- `who` (string): whom
+- `how` (enum: short, long): how
+
+## STEP 1: Think
+
+@prompt(file:prompts/think.md)
+
+@output(idea)
+
+## STEP 2: Write
+
+```if how == "short"```
+Write a word.
+```else```
+Write more.
+```endif```
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "rdc.toml").touch()
+    (tmp_path / "prompts").mkdir()
+    (tmp_path / "prompts" / "think.md").write_text("Think of {{who}}.\n", encoding="utf-8")
+    (tmp_path / "greet.playbook.md").write_text(BOOK, encoding="utf-8")
+    return tmp_path
+
+
+def test_what_is_generated_is_stale_when_the_file_of_a_prompt_changes(folder: Path) -> None:
+    words = ("compile", "greet.playbook.md", "--to", "python", "-o", "greet.py")
+    assert call(*words, cwd=folder).code == 0
+    assert call(*words, "--check", cwd=folder).code == 0
+    (folder / "prompts" / "think.md").write_text("Think again.\n", encoding="utf-8")
+    stale = call(*words, "--check", cwd=folder)
+    assert stale.code == 1
+    assert "RD512" in stale.err
+
+
+def test_a_trace_shows_the_branches_by_their_conditions(folder: Path) -> None:
+    short = call("trace", "greet.playbook.md", "--input", "how=short", cwd=folder).out
+    assert [line.split() for line in short.splitlines() if line.startswith("1 ")] == [
+        ["1", "Think", "PASS", "if", "how", "==", '"short"']
+    ]
+    assert "2/if" in short
+    assert "2/else" in call("trace", "greet.playbook.md", "--input", "how=long", cwd=folder).out
+    assert "2 of 2 transitions taken" in call("trace", "greet.playbook.md", "--all", cwd=folder).out
+
+
+def test_a_comparison_names_steps_and_conditions(folder: Path) -> None:
+    other = BOOK.replace('how == "short"', 'how != "long"').replace("Write a word.", "Write one word.")
+    (folder / "other.playbook.md").write_text(other, encoding="utf-8")
+    said = call("diff", "greet.playbook.md", "other.playbook.md", cwd=folder).out
+    assert '> 2 Write: if how == "short": 2/if Write -> if how != "long": 2/if Write' in said
+    assert "~ 2/if Write: prompt" in said
+
+
+def test_a_picture_is_drawn(folder: Path) -> None:
+    drawn = call("graph", "greet.playbook.md", "--format", "mermaid", "-o", "-", cwd=folder)
+    assert drawn.code == 0
+    assert "if how == #34;short#34;" in drawn.out
+
+
+def test_a_playbook_without_scenarios_says_so(folder: Path) -> None:
+    result = call("test", "greet.playbook.md", cwd=folder)
+    assert (result.code, result.err) == (0, "greet.playbook.md has no scenarios\n")
+    scenario = "a:\n  inputs: {who: you, how: long}\n  agents: {1: x, 2/else: y}\n  result: COMPLETE\n"
+    (folder / "greet.scenarios.yaml").write_text(scenario, encoding="utf-8")
+    result = call("test", "greet.playbook.md", "--on", "python", cwd=folder)
+    assert result.code == 0, result.out
+    assert "2 passed" in result.out
