@@ -125,6 +125,9 @@ RUNNER: tuple[tuple[str, str], ...] = (
 )
 """The modules that the steps of a workflow need, in order, each with the features that need it."""
 
+PUBLISHING: tuple[str, ...] = ("publisher", "publisher_comment", "publisher_pull", "publisher_summary")
+"""The modules of jobs that publish what a run has put out."""
+
 BESIDE: tuple[str, ...] = ("json_lines", "helper", "fields", "limited", "calls")
 """Modules that Makefiles carry for what sh cannot say exactly; no compiled program has them."""
 
@@ -177,4 +180,4 @@ def main(program: dict[str, Any], argv: Optional[list[str]] = None, prog: Option
     return code
 
 
-__all__ = ["BESIDE", "MODULES", "OPERATOR", "features", "main", "modules", "parts"]
+__all__ = ["BESIDE", "MODULES", "OPERATOR", "PUBLISHING", "features", "main", "modules", "parts"]
