@@ -39,8 +39,9 @@ def _table(run: Run, folder: Path) -> None:
         if unit["task"] not in SPOKEN:
             continue
         status = _status(run, name, last)
-        answers = kept_texts(folder, ANSWERS, name) if status == "completed" else []
-        size = f"{answers[-1].stat().st_size:,}" if answers else ""
+        entries = [f"{name}_{index}" for index in range(len(unit.get("entries", ())))] or [name]
+        answers = [kept_texts(folder, ANSWERS, entry)[-1:] for entry in entries] if status == "completed" else []
+        size = f"{sum(path.stat().st_size for paths in answers for path in paths):,}" if any(answers) else ""
         rows.append(f"| {unit['called'].translate(SPECIAL)} | {status} | {size} |")
     rows[MOST_ROWS:] = ["| and more | | |"] if rows[MOST_ROWS:] else []
     tell("GITHUB_STEP_SUMMARY", "\n".join(["", *rows, ""]))

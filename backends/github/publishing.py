@@ -20,7 +20,9 @@ from backends.python.bundle import reduced
 from compiler.diagnostic import Diagnostic
 from compiler.ir.program import Program
 
-_ISSUES = frozenset({"issues", "issue_comment"})
+ABOUT_ISSUES = frozenset({"issues", "issue_comment"})
+"""The events of an issue."""
+
 _PULLS = frozenset({"pull_request", "pull_request_review", "pull_request_review_comment"})
 _ABOUT_PULLS = _PULLS | {"issue_comment"}
 
@@ -41,7 +43,7 @@ def unfit_publications(program: Program, options: GithubOptions) -> Iterator[Dia
     if options.publish and program.artifact is None:
         problem = "`publish` puts the last output somewhere, and the document keeps none"
         yield _finding(program, problem, "add `## ARTIFACTS` with a line `type: markdown`, or leave `publish` out")
-    elif "comment" in options.publish and not (_ISSUES | _PULLS) & set(options.triggers()):
+    elif "comment" in options.publish and not (ABOUT_ISSUES | _PULLS) & set(options.triggers()):
         problem = "`publish: comment` needs an issue or a pull request, and no event of `on` has one"
         yield _finding(program, problem, "add `issues` or `pull_request` to `on`, or take `publish: summary`")
     if options.publish_file and "pull-request" not in options.publish:
@@ -71,7 +73,7 @@ def _jobs(options: GithubOptions) -> list[str]:
 
 def _about(kind: str, events: frozenset[str]) -> _Kind:
     if kind == "comment":
-        issues = [("issues", "write", "comment on the issue")] if events & _ISSUES else []
+        issues = [("issues", "write", "comment on the issue")] if events & ABOUT_ISSUES else []
         pulls = [("pull-requests", "write", "comment on the pull request")] if events & _ABOUT_PULLS else []
         return _Kind("Comment", "publisher_comment", (*issues, *pulls))
     if kind == "pull-request":
@@ -98,7 +100,7 @@ def _when(kind: str, events: frozenset[str]) -> Iterator[str]:
 
 def _number(events: frozenset[str]) -> str:
     found = [
-        *(["github.event.issue.number"] if events & _ISSUES else ()),
+        *(["github.event.issue.number"] if events & ABOUT_ISSUES else ()),
         *(["github.event.pull_request.number"] if events & _PULLS else ()),
     ]
     return " || ".join(found)

@@ -22,10 +22,10 @@ from backends.github.identifiers import ARTIFACT, BEGIN, HANDED, RESULT
 from backends.github.inputs import given, said, variable_names
 from backends.github.job import Job
 from backends.github.jobs import Part, all_of
-from backends.github.options import Called, SetupStep
+from backends.github.options import Called, Concurrency, SetupStep
 from backends.github.places import Place
 from backends.github.prompts import TOKEN, Approvals
-from backends.github.publishing import publications
+from backends.github.publishing import ABOUT_ISSUES, publications
 from backends.github.question import question
 from backends.github.routes import RoutedParts, Routes
 from backends.github.runtime import Runtime, callers, delimiter, plain_name, runtime
@@ -56,6 +56,15 @@ class RoutedWorkflow(Workflow[RoutedParts]):
         parts = self._cut().parts if self.options.parallel == "matrix" else ()
         matrices = [name for part in parts for name in self._names(part.matrices)]
         return runtime(self.plan, self.options, self.options.prompts, matrices)
+
+    @property
+    def _concurrency(self) -> Concurrency:
+        """One run at a time for each issue: GitHub would cancel those of others that wait to begin."""
+        usual = super()._concurrency
+        if not self._talks or not ABOUT_ISSUES & set(self.events):
+            return usual
+        each = "-${{ github.event.issue.number || github.run_id }}"
+        return Concurrency.model_construct(group=Expression(f"{usual.group}{each}"))
 
     def _cut(self) -> RoutedParts:
         return RoutedParts(
