@@ -112,7 +112,7 @@ def _step(kind: str, about: _Kind, options: GithubOptions) -> Step:
         env["NUMBER"] = Expression(f"${{{{ {_number(frozenset(options.triggers()))} }}}}")
     if kind == "pull-request" and options.publish_file:
         env["FILE"] = options.publish_file
-    code = f"{reduced(['publisher', about.module], ())}\n\nsys.exit(main())\n"
+    code = f"{reduced(['publisher', about.module], ())}\n\nraise SystemExit(main())\n"
     script = render("modules.sh.jinja", modules=code, delimiter=delimiter(code), into="python3 -I -")
     return Step(about.title, shell=PLAIN_SHELL, env=env, run=script, helper=f"publish-{kind}")
 

@@ -129,9 +129,10 @@ class RoutedWorkflow(Workflow[RoutedParts]):
     def _given(self) -> dict[str, str]:
         """What a run is begun with: answers and inputs."""
         asked = {"RDC_ANSWERS": Expression("${{ inputs.answers }}"), "RESUME": Expression("${{ inputs.resume }}")}
-        return (asked if self.prompts.waits else {}) | given(
-            self.program.inputs, self._events, self.options, variable_names(self.program.inputs)
-        )
+        is_given = not {"workflow_dispatch", "workflow_call"}.isdisjoint(self._events)
+        declared = tuple(item for item in self.program.inputs if is_given or self.options.is_of_event(item.name))
+        names = variable_names(self.program.inputs)
+        return (asked if self.prompts.waits else {}) | given(declared, self._events, self.options, names)
 
     def _taken_over(self, parts: RoutedParts, before: Part) -> Iterator[Step]:
         """What the last of the earlier jobs has handed on, and what agents that are jobs of their own have kept."""

@@ -1,4 +1,4 @@
-"""Playbooks as workflows: what a reviewer reads, how they run, what they leave and publish, and what must not get out."""
+"""Playbooks as workflows: what a reviewer reads, how they run, what they leave and publish, what must not get out."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import pytest
 
 from backends.base import Emission
 from backends.github import GithubBackend
+from backends.options.mistakes import OptionsError
 from compiler.driver import compile_file
 from tests.workflows import act, engine, lint
 from tests.workflows.compiling import parsed
@@ -147,6 +148,22 @@ def test_a_step_may_take_as_long_as_all_attempts(tmp_path: Path) -> None:
     [
         ({"publish": "comment"}, "no event of `on` has one"),
         ({"publish-file": "a.md"}, "is for `publish: pull-request`"),
+    ],
+)
+def test_publications_that_cannot_be_are_refused(tmp_path: Path, options: dict[str, object], says: str) -> None:
+    found = emitted(tmp_path, TRIAGE, {"agent": "llm", **options})
+    assert found.text is None
+    assert [says in item.message for item in found.diagnostics] == [True]
+
+
+def test_only_a_last_output_is_published(tmp_path: Path) -> None:
+    found = emitted(tmp_path, TRIAGE[: TRIAGE.index("## ARTIFACTS")], {"agent": "llm", "publish": "summary"})
+    assert [item.code for item in found.diagnostics] == ["RD013"]
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
         ({"publish": "pull-request", "publish-file": "../a.md"}, "path from the root"),
         ({"publish": "pull-request", "publish-file": ".github/workflows/a.yml"}, "steers the repository"),
         ({"mock": "/etc/passwd"}, "path from the root"),
@@ -155,9 +172,8 @@ def test_a_step_may_take_as_long_as_all_attempts(tmp_path: Path) -> None:
     ],
 )
 def test_options_that_cannot_be_are_refused(tmp_path: Path, options: dict[str, object], says: str) -> None:
-    found = emitted(tmp_path, TRIAGE, {"agent": "llm", **options})
-    assert found.text is None
-    assert any(says in f"{item.message} {item.help}" for item in found.diagnostics), found.diagnostics
+    with pytest.raises(OptionsError, match=says):
+        emitted(tmp_path, TRIAGE, {"agent": "llm", **options})
 
 
 # --- How it runs -----------------------------------------------------------------------------------------------------
@@ -166,7 +182,7 @@ def test_options_that_cannot_be_are_refused(tmp_path: Path, options: dict[str, o
 def test_a_rehearsal_leaves_prompts_answers_and_the_last_output(tmp_path: Path) -> None:
     done = run(tmp_path, workflow(tmp_path, mock="mocks.yaml"))
     assert done.conclusion == "success", done.log
-    assert "| 1. Classify | completed | 25 |" in done.summary
+    assert "| 1. Classify | completed | 26 |" in done.summary
     assert "| 2b. Specify the feature | skipped |  |" in done.summary
     kept = left(tmp_path, "rdc-state")
     assert (kept / "answers" / "2a.1").read_text() == "Severe."
@@ -258,12 +274,15 @@ def test_act_runs_the_same_on_an_event(tmp_path: Path) -> None:
 
 # --- What is published -----------------------------------------------------------------------------------------------
 
-LOUD = "@octocat and @owner/team, closes #1 and gh-2 and https://github.com/o/r/issues/3\n/deploy\n![x](http://x/?s)<img src=x>"
+LOUD = (
+    "@octocat and @owner/team, closes #1 and gh-2 and https://github.com/o/r/issues/3\n/deploy\n"
+    "![x](http://x/?s)<img src=x>"
+)
 
 
 def published(
     folder: Path, answer: str = LOUD, kind: str = "comment", **options: object
-) -> tuple[engine.EngineRun, list[Any], list[tuple[str, str]]]:
+) -> tuple[act.ActRun, list[Any], list[tuple[str, str]]]:
     """A run whose last output is an answer, what GitHub's stand-in was sent, and what it was asked."""
     document = TRIAGE.replace("type: json", "type: markdown")
     mocks = MOCKS.replace("""'{"labels": ["bug"]}'""", json.dumps(answer))
@@ -283,17 +302,18 @@ def published(
             return (200, known[path]) if path in known else (404, {})
         return 201, {"number": 5}
 
+    artifacts = folder / "artifacts"
+    artifacts.mkdir()
+    payload = {"issue": {"number": 7, "body": "It breaks."}}
     with answering(api, bodies) as url:
-        payload = {"issue": {"number": 7, "body": "It breaks."}}
-        env = {"GITHUB_API_URL": url, "GITHUB_SERVER_URL": "https://github.example"}
-        github = {"api_url": url, "server_url": "https://github.example"}
-        done = run(folder, text, mocks=mocks, event="issues", payload=payload, inputs={}, env=env, github=github)
+        env = {"ARTIFACTS": str(artifacts)}
+        done = act.run(repository(folder, mocks), text, event="issues", payload=payload, env=env, api_url=url)
     return done, bodies, asked
 
 
 def test_a_comment_is_written_by_a_job_of_its_own_and_is_harmless(tmp_path: Path) -> None:
     done, bodies, asked = published(tmp_path)
-    assert done.conclusion == "success", done.log
+    assert done.exit_code == 0, done.log
     assert asked == [("POST", "/repos/owner/repository/issues/7/comments")]
     body = bodies[0]["body"]
     for loud in ("@octocat", "@owner", "#1", "gh-2", "github.com/o/r/issues", "\n/deploy", "![", "<img"):
@@ -309,7 +329,7 @@ def test_a_comment_is_of_a_bearable_length(tmp_path: Path) -> None:
 
 def test_a_pull_request_changes_one_file(tmp_path: Path) -> None:
     done, bodies, asked = published(tmp_path, kind="pull-request", publish_file="docs/triage.md")
-    assert done.conclusion == "success", done.log
+    assert done.exit_code == 0, done.log
     assert [method for method, _ in asked] == ["GET", "GET", "GET", "POST", "PUT", "POST"]
     assert asked[4] == ("PUT", "/repos/owner/repository/contents/docs/triage.md")
     assert bodies[2]["head"] == bodies[1]["branch"] == "rdc/triage.md-1-1"
@@ -317,7 +337,7 @@ def test_a_pull_request_changes_one_file(tmp_path: Path) -> None:
 
 def test_a_summary_shows_a_text_that_does_nothing(tmp_path: Path) -> None:
     done, _, asked = published(tmp_path, kind="summary")
-    assert (done.conclusion, asked) == ("success", [])
+    assert (done.exit_code, asked) == (0, [])
     assert "octocat" in done.summary
     assert "@octocat" not in done.summary
 
