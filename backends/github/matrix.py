@@ -35,7 +35,7 @@ def steps(job: str, part: str, digest: str, set_up: Iterable[Step], entry: Step)
     yield of_earlier([part])
     yield entry_again(job)
     script = render(
-        "begin.sh.jinja", routed=True, calls=False, summary=False, earlier=[part], **_NOTHING, entry=True, digest=digest
+        "begin.sh.jinja", routed=True, calls=True, summary=False, earlier=[part], **_NOTHING, entry=True, digest=digest
     )
     yield Step("Prepare", shell=PLAIN_SHELL, run=script)
     yield from set_up
