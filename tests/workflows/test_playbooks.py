@@ -19,7 +19,7 @@ from tests.workflows.stand_in import answering
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "playbooks"
 TRIAGE = (EXAMPLES / "issue-triage.playbook.md").read_text(encoding="utf-8")
-ON_ISSUES = {"on": {"issues": {"types": ["opened"]}}, "bind": {"issue": "event.issue.body"}}
+ON_ISSUES: dict[str, Any] = {"on": {"issues": {"types": ["opened"]}}, "bind": {"issue": "event.issue.body"}}
 MOCKS = """\
 agents:
   1: ['It is one. {"kind": "bug"}']
