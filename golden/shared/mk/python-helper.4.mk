@@ -343,6 +343,7 @@ def read_pairs(place, path):  # Read a file of `KEY=COMMAND` lines; one that beg
 
 
 LARGEST_ANSWER = 1 << 20  # bytes
+MOST_OBJECTS = 10_000  # places where a JSON object may begin: more are not tried, so that no answer takes for ever
 BLANKS = " \t\n\r\v\f"
 NO_TEXT = re.compile("[\0\ud800-\udfff]")
 
@@ -397,6 +398,28 @@ def joined_word(words, check, failing=(), unanimous=()):  # Join the words of en
 
 def joined_answer(answers):  # Return the text of a parallel step: its answers, an empty line between two (I14).
     return "\n\n".join(answer for answer in answers if answer)
+
+def extracted(answer, field):
+    """Return the field of the last JSON object in an answer that has it, else the whole answer (I19)."""
+    decoder = json.JSONDecoder(parse_constant=_no_json)
+    place = len(answer)
+    for _ in range(MOST_OBJECTS):
+        place = answer.rfind("{", 0, place)
+        if place < 0:
+            break
+        try:
+            value, _end = decoder.raw_decode(answer[place:])  # an error looks at all that stands before it
+        except (ValueError, RecursionError):
+            continue
+        if field in value:
+            return _as_text(value[field])
+    return answer
+
+def _no_json(name):
+    raise ValueError(f"{name} is no JSON, though Python takes it")
+
+def _as_text(value):
+    return cleaned(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, separators=(",", ":")))
 
 def in_json(text):  # Return a text as it stands inside of a JSON string (I13).
     return json.dumps(text, ensure_ascii=False)[1:-1]
@@ -660,6 +683,9 @@ def call_tool(driver, left, call, values):  # Call the tool of a unit, and retur
         arguments += in_json(part["missing"] if value is None else part["before"] + value + part["after"])
     given = f'{{"tool": {json.dumps(call["tool"])}, "arguments": {arguments}}}\n'.encode("utf-8", "replace")
     command = command_for("tool", call["connection"])
+    if not command and call.get("optional"):
+        Display(sys.stderr).line(f"    no command is named: TOOLS=FILE with a line {call['connection']}=COMMAND")
+        return "fail", ""
     (result,) = converse(driver, left, call["timeout"], [(call["tool"], command, given, {})])
     return ("fail", "") if result is None else ("pass", result)
 
@@ -692,5 +718,36 @@ def call_out(driver, left, order, registers, folder, outcome, *paths):
     return ""
 
 REQUESTS.update({"check": check, "call": call_out})
+
+
+NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
+
+def unfit(value, kind, options=(), pattern=None):
+    """Return what is wrong with a value of an input of some type, in words; "" if nothing is."""
+    if "\0" in value:
+        return "it holds a NUL character"
+    if kind == "number" and not NUMBER.fullmatch(value):
+        return "it is not a decimal number"
+    if kind == "boolean" and value not in ("true", "false"):
+        return "it is neither true nor false"
+    if kind == "choice" and value not in options:
+        return f"it is none of {', '.join(options)}"
+    if kind == "string" and ("\n" in value or "\r" in value):
+        return "it has more than one line"
+    if pattern is not None and not re.fullmatch(pattern, value):
+        return f"it does not match {pattern}"
+    return ""
+
+
+def extract(answer, field, target):  # Keep a field of an answer; all three are files.
+    text = Path(answer).read_bytes().decode("utf-8", "replace")
+    keep(target, extracted(text, Path(field).read_bytes().decode("utf-8")))
+    return ""
+
+def fits(rule, value):  # Return why a value breaks a rule; both are files.
+    text = Path(value).read_bytes().decode("utf-8", "surrogateescape")
+    return unfit(text, *json.loads(Path(rule).read_bytes()))
+
+REQUESTS.update({"extract": extract, "fits": fits})
 
 main(sys.argv[1:])

@@ -23,11 +23,12 @@ PERFORMERS = {}
 BEGINNINGS = []  # what registers a run begins with
 OPENS = []  # what modules read when a run is taken up
 STANDS = []  # what they know of where a run stands
-BEFORE = []  # what they do before a unit, or in its place
+PASSES = []  # what they show of the way from a unit to the next
 TAKES = []  # what they do before a run is taken up
 RECORDS = []  # what they make of what is written down
 EVENTS = []  # what they do where something happens
 REPEATS = []  # the words that go on with a run
+ENDS = []  # what they do where a run has ended
 TELLS = []  # what they make of an outcome that has a text
 
 def told(done, text):  # Return an outcome to which a text belongs.
@@ -167,6 +168,8 @@ class Session:  # One call of a program: what the operator wants, the state that
             return self._leave("waiting", EXIT_WAITING, *reason.args)
         except Interrupted:
             return self._leave("interrupted", EXIT_INTERRUPTED, f"to go on: {self.call('resume')}")
+        for look in ENDS:
+            look(self)
         self.emit("run_finished", result=state.condition, message=state.message)
         if done := self._done:
             self.display.line(f"{done} unit{'s' * (done > 1)} run in {duration(time.monotonic() - self._began)}")
@@ -191,8 +194,6 @@ class Session:  # One call of a program: what the operator wants, the state that
         self.display.started(self._places[name], self.label(name), details)
         self.emit("unit_started", True, **about)
         perform = self.performers[name].perform
-        for look in BEFORE:
-            perform = look(self, name) or perform
         if again or (self.state.condition != "running" and self.performers[name].recovers):
             self.record({"kind": "resume", "condition": "running", "time": utc_now()})
         done = perform(name, unit)
@@ -217,6 +218,8 @@ class Session:  # One call of a program: what the operator wants, the state that
         details = ", ".join(filter(None, [done.how, duration(seconds), one_line(move.says)]))
         self.display.line(f"    {self.display.paint(word, done.outcome)}  {self.display.paint(details, 'dim')}")
         self.emit("unit_finished", True, **result)
+        for look in PASSES:
+            look(self, move)
     def heed(self):  # Begin no unit when the run was told to end, or when its state has vanished.
         if self.signals.has_come():
             self.rest()

@@ -1,4 +1,8 @@
 # --- Agents: which command answers for a type of agent, and how its answer is read (I11, I12).
+def named(options, command):
+    """Return the command of an agent that may be called by name, with the model that the operator names."""
+    return called(command, (options.agent_model or "") if is_recipe(command) else "")
+
 class Commanded(Speaking):  # Calls agents.
     noun = "agent"
     seconds = AGENT_SECONDS
@@ -7,19 +11,38 @@ class Commanded(Speaking):  # Calls agents.
         self._agent = getattr(session.options, "agent", None)
         self._common = self._agent or os.environ.get("RDC_AGENT") or None
         self._given = pairs("--agent-for", getattr(session.options, "agent_for", []))
+        self._read_limits(session.options)
+    def _read_limits(self, options):
+        retries, seconds, model = (
+            getattr(options, f"agent_{name}", None) or "" for name in ("retries", "timeout", "model")
+        )
+        self.retries = number_of("--agent-retries", retries, 0) if retries else 0
+        self._seconds = seconds_of("--agent-timeout", seconds) if seconds else 0
+        commands = [self._common or "", *self._given.values()]
+        if model and not any(map(is_recipe, commands)):
+            called(next(filter(None, commands), ""), model)
     @cached_property
     def _listed(self):  # The commands of the file that RDC_AGENTS names, which is not read where a flag beats it.
         path = "" if self._agent else os.environ.get("RDC_AGENTS")
         return read_pairs(f"RDC_AGENTS {path}", path) if path else {}
     def command_of(self, kind):  # Return the command of a type of agent.
-        return self._given.get(kind) or self._listed.get(kind) or self._common
+        found = self._given.get(kind) or self._listed.get(kind) or self._common
+        return found and named(self.session.options, found)
+    def call(self, unit, calls):  # Call agents, with the time limit of the operator if there is one.
+        return super().call({**unit, "timeout": self._seconds} if self._seconds else unit, calls)
+    def key(self, name, _what):  # Return what a call of an agent is counted as.
+        return f"{AGENT}{name}"
     def variables(self, name, what):  # Add the type of the agent.
         return {**super().variables(name, what), "RDC_AGENT_TYPE": what["agent"]}
     def read(self, what, answer):  # Return the word of an agent's answer, and what went wrong.
         return searched_word(self.processes, what, answer)
 
+NAMES.append(named)
 OPTIONS += [
-    ("run resume", "--agent", "COMMAND", "answers prompts: a text on standard input, its answer on standard output"),
+    ("run resume", "--agent", "COMMAND", "answers prompts: a command, or a name such as claude-code or llm"),
     ("run resume", "--agent-for", "TYPE=COMMAND...", "the same for one type of agent"),
+    ("run resume", "--agent-model", "MODEL", "the model of an agent that is called by name"),
+    ("run resume", "--agent-timeout", "TIME", "how long a call may take (default: 30m)"),
+    ("run resume", "--agent-retries", "NUMBER", "how often a call that fails is made again (default: 0)"),
 ]
 

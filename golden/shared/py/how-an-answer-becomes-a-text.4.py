@@ -39,24 +39,6 @@ def read_word(answer, keywords, validation=None, excused=(), search=is_found):
         return "ambiguous"
     return found.pop() if found else "none"
 
-def joined_word(words, check, failing=(), unanimous=()):  # Join the words of entries (I14); `fail` fails.
-    for trouble in ("failed", "invalid", "ambiguous"):
-        if trouble in words:
-            return trouble
-    if words[0] in set(unanimous) and len(set(words)) == 1:
-        return words[0]
-    counted = [word for word in words if word != "none" and word not in set(unanimous)]
-    bad = [word for word in counted if word in set(failing)]
-    good = [word for word in counted if word not in set(failing)]
-    if check == "any":
-        return (good or bad or ["none"])[0]
-    if bad:
-        return bad[0]
-    return "ambiguous" if len(set(good)) > 1 else (good or ["none"])[0]
-
-def joined_answer(answers):  # Return the text of a parallel step: its answers, an empty line between two (I14).
-    return "\n\n".join(answer for answer in answers if answer)
-
 def extracted(answer, field):
     """Return the field of the last JSON object in an answer that has it, else the whole answer (I19)."""
     decoder = json.JSONDecoder(parse_constant=_no_json)

@@ -79,3 +79,6 @@ def _no_json(name):
 def _as_text(value):
     return cleaned(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, separators=(",", ":")))
 
+def in_json(text):  # Return a text as it stands inside of a JSON string (I13).
+    return json.dumps(text, ensure_ascii=False)[1:-1]
+

@@ -3,6 +3,7 @@ class Tools(Speaking):  # Calls tools.
     keys = ("tool", "arguments")
     noun = "tool"
     seconds = TOOL_SECONDS
+    needs_words = False
     def __init__(self, session):
         super().__init__(session)
         self._commands = pairs("--tool", getattr(session.options, "tool", []))
@@ -12,12 +13,18 @@ class Tools(Speaking):  # Calls tools.
         done = self.from_file(name)
         if done is not None:
             return done
-        command = self._commands.get(unit["connection"])
+        command = self.command_of(unit["connection"])
+        if command is None and unit.get("optional"):
+            return told(Done("fail", f"no command is named: {self.option(unit)}"), "")
         if command is None:
             return self.by_hand(name, request)
         (answered,) = self.converse(unit, [(name, unit, command, request)])
         result = answer_of(answered)
         return told(Done("fail" if result is None else "pass", answered.trouble), result or "")
+    def command_of(self, connection):  # Return the command of a connection.
+        return self._commands.get(connection)
+    def key(self, _name, what):  # Return what a call of a tool is counted as.
+        return f"tool {what['connection']}/{what['tool']}"
     def given(self, _name, reply, how):  # Take a result that a person gives.
         return told(Done("pass", how), cleaned(reply))
     def option(self, unit):  # Return the option that names the command of the connection.

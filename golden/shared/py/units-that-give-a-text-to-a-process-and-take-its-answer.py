@@ -1,5 +1,5 @@
 # --- Units that give a text to a process and take its answer, or to a person where there is no process to call (I11).
-class Speaking(Asking, Conversing):  # Does units that are answered by what they call, or by a person.
+class Speaking(Asking, Trying):  # Does units that are answered by what they call, or by a person.
     recovers = True
     asks = False
     def by_hand(self, name, given):  # Put to a person what there is no command for: now, at the terminal, or later.

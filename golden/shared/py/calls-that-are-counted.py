@@ -1,0 +1,73 @@
+# --- Calls that are counted, kept whole, and made again where they fail and the operator allows that.
+FIRST_PAUSE = 2  # seconds; each further pause is twice as long
+
+class Trying(Conversing):  # Calls what answers units, as often as it takes.
+    retries = 0
+    needs_words = True  # whether an answer without anything in it is none
+    def converse(self, unit, calls):  # Call commands at the same time, and those again that give no answer.
+        found = {}
+        while True:
+            self._pause()
+            due = [index for index in range(len(calls)) if index not in found or self._failed(found[index])]
+            self.count(calls, due)
+            answers = self.call(unit, [calls[index] for index in due])
+            found.update(zip(due, answers))  # Python 3.9 has no `strict`
+            failed = [index for index in due if self._failed(found[index])]
+            if not failed or self._tries() >= self.retries or not self._may_call(len(failed)):
+                return [found[index] for index in range(len(calls))]
+            for index in {*due} - {*failed} if len(calls) > 1 else ():
+                self.settled(calls[index][0], found[index])
+            self._try_again(", ".join(f"{calls[at][0]}: {found[at].trouble or 'an empty answer'}" for at in failed))
+    def call(self, unit, calls):  # Call commands once.
+        return super().converse(unit, calls)
+    def settled(self, _name, _answered):
+        """Record one of several answers, so that it is not asked for again."""
+    def variables(self, name, what):  # Say the number of the attempt, those among them that only failed.
+        unit, now = self.session.program["units"][self.session.state.node], self.session.state.registers
+        return {**super().variables(name, what), "RDC_ATTEMPT": str(attempt_of(unit, now) + self._tries())}
+    def _failed(self, answered):
+        return not answer_of(answered) if self.needs_words else bool(answered.trouble)
+    def _tries(self):  # Return how many attempts of the unit have failed so far.
+        return sum(note["kind"] == "tried" for note in self.session.state.notes)
+    def _may_call(self, number):
+        budget = agreed(self.session.state).get("agent_calls")
+        return budget is None or self.noun == "tool" or agents_in(tally(self.session.state)) + number <= budget
+    def count(self, calls, due):  # Record the calls that are due, before they are made.
+        session = self.session
+        if not self._may_call(len(due)):
+            session.rest()
+            raise RefusedError(spent(session.state.node, agreed(session.state)["agent_calls"]))
+        for index in due:
+            name, what, _, _ = calls[index]
+            session.record({"kind": "call", "call": self.key(name, what)}, sync=index == due[-1])
+    def _try_again(self, trouble):
+        """Record that an attempt has failed: nothing runs until the next one, and nobody need decide about it."""
+        session, seconds = self.session, FIRST_PAUSE * 2 ** self._tries()
+        session.display.line(f"    {one_line(trouble)}; trying again in {duration(seconds)}")
+        session.rest()
+        session.record({"kind": "tried", "how": trouble, "until": time.time() + seconds})
+    def _pause(self):  # Wait for what is left of a pause, in this call of the program or a later one.
+        session = self.session
+        tried = [note["until"] for note in session.state.notes if note["kind"] == "tried"]
+        left = min(tried[-1] - time.time(), FIRST_PAUSE * 2.0 ** len(tried)) if tried else 0.0
+        if left > 0:
+            with session.signals.listening():
+                time.sleep(left)
+        session.heed()
+        if session.state.condition == "ready":
+            session.record({"kind": "again", "condition": "running"})
+    def keep(self, folder, name, text, number=0):
+        """Keep a text, whole or not at all, as UNIT.K for the K-th call, and return K."""
+        directory = Path(self.session.store.folder, folder)
+        stem = quote(name, safe="{} ")[:LONGEST_NAME]
+        while not number or (folder == PROMPTS and (directory / f"{stem}.{number}").exists()):
+            number += 1
+        draft = directory / f".{stem}.new"
+        try:
+            directory.mkdir(exist_ok=True)
+            draft.write_bytes(masked(text).encode("utf-8", "replace"))
+            os.replace(draft, directory / f"{stem}.{number}")
+        except OSError as error:  # the journal is what counts
+            self.session.display.line(f"    {clean(str(error.filename))}: not kept: {error.strerror}")
+        return number
+

@@ -1,0 +1,37 @@
+# --- What a run has put out so far, as its status tells it: the texts that are kept, by unit and name, with sizes.
+OUTPUT = "output "
+UNTOLD = ("last output", "prompt ", "__elicit_step_")  # slots that repeat others, or are no outputs
+
+def kept_slots(program):  # Return each slot that the answer of a unit is kept in, with the unit, in order.
+    for name, unit in program["units"].items():
+        for edge in unit.get("edges", ()):
+            yield from ((name, effect[0]) for effect in edge.get("do", ()) if effect[1:2] == ["keep"])
+
+def outputs_of(program, state):  # Return the outputs that there are.
+    rows = {}
+    for unit, slot in dict.fromkeys(kept_slots(program)):
+        text = state.registers.get(slot)
+        if text is None or slot.startswith(UNTOLD):
+            continue
+        is_label = slot.startswith(OUTPUT)
+        row = rows.setdefault(unit, {"unit": unit, "label": unit, "names": {}})
+        if is_label:
+            row["label"] = slot[len(OUTPUT) :]
+            row["bytes"] = len(text.encode("utf-8", "replace"))
+        else:
+            row["names"][slot] = len(text.encode("utf-8", "replace"))
+    return {"outputs": list(rows.values())} if rows else {}
+
+def told_outputs(_session, facts, record):  # Return a line for each output, above the units.
+    if record is not None or not facts.get("outputs"):
+        return []
+    lines = ["  outputs:"]
+    for row in facts["outputs"]:
+        whole = [f"{row['bytes']:,} bytes"] if "bytes" in row else []
+        parts = whole + [f"{name} {size:,} bytes" for name, size in row["names"].items()]
+        lines.append(one_line(f"{row['label']}: {', '.join(parts)}"))
+    return [lines[0], *(f"    {line}" for line in lines[1:])]
+
+FACTS.append(outputs_of)
+TAILS.append(told_outputs)
+
