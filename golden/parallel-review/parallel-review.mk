@@ -92,7 +92,7 @@ define python_json
 endef
 
 define python_helper
-# --- golden/shared/mk/python-helper.3.mk
+# --- golden/shared/mk/python-helper.4.mk
 endef
 
 # --- The targets ---------------------------------------------------------------------------------------------------------

@@ -103,7 +103,7 @@ define python_json
 endef
 
 define python_helper
-# --- golden/shared/mk/python-helper.4.mk
+# --- golden/shared/mk/python-helper.3.mk
 endef
 
 # --- The targets ---------------------------------------------------------------------------------------------------------
