@@ -93,6 +93,8 @@ OPERATOR = frozenset({"operator"})
 AT_ONCE = ("asked",)
 """Modules of the operator's part that are not loaded late."""
 
+TALKED = "agent tool parallel"
+CALLED = f"{TALKED} agents"
 RUNNER: tuple[tuple[str, str], ...] = (
     ("program", ""),
     ("walk", ""),
@@ -101,21 +103,30 @@ RUNNER: tuple[tuple[str, str], ...] = (
     ("signals", ""),
     ("leftover", ""),
     ("process", ""),
-    ("exchange", "agents tools tool"),
-    ("search", "agents tools tool"),
+    ("exchange", CALLED),
+    ("search", CALLED),
     ("kept", ""),
     ("values", ""),
+    ("plain_yaml", "mock"),
+    ("mocks", "mock"),
     ("runner_says", ""),
     ("runner_state", ""),
     ("runner_calls", ""),
-    ("runner_agents", "agents tools tool"),
+    ("runner_kept", CALLED),
+    ("runner_agents", CALLED),
+    ("runner_mocks", "mock"),
+    ("runner_routes", "route"),
     ("suffixes", "artifact"),
     ("runner_artifact", "artifact"),
     ("runner_answers", "ask confirm input select gate"),
     ("runner_entries", "matrices"),
     ("runner", ""),
+    ("runner_leaves", TALKED),
 )
 """The modules that the steps of a workflow need, in order, each with the features that need it."""
+
+PUBLISHING: tuple[str, ...] = ("publisher", "publisher_comment", "publisher_pull", "publisher_summary")
+"""The modules of jobs that publish what a run has put out."""
 
 BESIDE: tuple[str, ...] = ("json_lines", "helper", "fields", "limited", "ordered", "account", "calls")
 """Modules that Makefiles carry for what sh cannot say exactly; no compiled program has them."""
@@ -169,4 +180,4 @@ def main(program: dict[str, Any], argv: Optional[list[str]] = None, prog: Option
     return code
 
 
-__all__ = ["BESIDE", "MODULES", "OPERATOR", "features", "main", "modules", "parts"]
+__all__ = ["BESIDE", "MODULES", "OPERATOR", "PUBLISHING", "features", "main", "modules", "parts"]

@@ -6,7 +6,8 @@ from runtime_shim.cli import OPTIONS
 from runtime_shim.conversing import ANSWERS, PROMPTS, Calls
 from runtime_shim.display import one_line
 from runtime_shim.exchange import Answered
-from runtime_shim.mocks import Mocks, Reply, read_mocks, reply_to
+from runtime_shim.files import read_text
+from runtime_shim.mocks import Mocks, Reply, mocks_in, reply_to
 from runtime_shim.program import RefusedError, Table
 from runtime_shim.session import PERFORMERS, TAKES, Session
 from runtime_shim.state import State
@@ -69,7 +70,7 @@ def rehearse_with(session: Session, _state: Optional[State]) -> None:
     path = getattr(session.options, "mock", None)
     if not path or session.options.command not in ("run", "resume"):
         return
-    mocks = read_mocks(path)
+    mocks = mocks_in(path, read_text(path))
     for task in {*TASKS} & {*PERFORMERS}:
         PERFORMERS[task] = type("Mocked", (Mocked, PERFORMERS[task]), {"mocks": mocks})
 

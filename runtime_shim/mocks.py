@@ -3,8 +3,6 @@
 import json
 from typing import Any, NamedTuple, Optional
 
-from runtime_shim.display import one_line
-from runtime_shim.files import read_text
 from runtime_shim.plain_yaml import PlainError, read_plain
 from runtime_shim.program import RefusedError
 
@@ -21,9 +19,8 @@ class Reply(NamedTuple):
 Mocks = dict[str, dict[str, list[Reply]]]
 
 
-def read_mocks(path: str) -> Mocks:
-    """Read a file of mocks, in YAML or JSON."""
-    text = read_text(path)
+def mocks_in(path: str, text: str) -> Mocks:
+    """Read the text of a file of mocks, in YAML or JSON; `path` is what the file is called."""
     try:
         found = json.loads(text) if text.lstrip().startswith("{") else read_plain(text)
     except PlainError as error:
@@ -51,7 +48,7 @@ def _listed(replies: Any) -> list[Any]:  # noqa: ANN401
 
 def _reply(place: str, found: Any) -> Reply:  # noqa: ANN401
     if isinstance(found, dict) and set(found) == {"fail"}:
-        return Reply("", one_line(_reply(place, found["fail"]).text) or "as the mock says")
+        return Reply("", " ".join(_reply(place, found["fail"]).text.split()) or "as the mock says")
     if isinstance(found, str):
         return Reply(found)
     if isinstance(found, (bool, int, float)):

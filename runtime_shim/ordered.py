@@ -6,7 +6,8 @@ from functools import cached_property
 from typing import Optional
 
 from runtime_shim.durations import number_of, seconds_of
-from runtime_shim.mocks import Mocks, Reply, read_mocks, reply_to
+from runtime_shim.files import read_text
+from runtime_shim.mocks import Mocks, Reply, mocks_in, reply_to
 from runtime_shim.pairs import read_pairs
 from runtime_shim.program import RefusedError
 from runtime_shim.recipes import called, is_recipe
@@ -36,7 +37,7 @@ class Orders:
         """The answers of a rehearsal, in which nothing is called."""
         path = given("MOCK")
         try:
-            return read_mocks(path) if path else None
+            return mocks_in(path, read_text(path)) if path else None
         except OSError as error:
             raise RefusedError(f"{path} cannot be read: {error.strerror}") from None
 

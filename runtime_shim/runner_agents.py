@@ -3,14 +3,29 @@
 import os
 from typing import Any, Callable, Optional
 
-from runtime_shim.exchange import Call, exchange
+from runtime_shim.exchange import Answered, Call, exchange
 from runtime_shim.program import Table
 from runtime_shim.reading import AGENT_SECONDS, TOOL_SECONDS, decoded, in_json, joined_answer, joined_word
 from runtime_shim.runner_calls import ANSWERING, DOING, Caller, in_bytes, masked, say, stopped_commands
+from runtime_shim.runner_kept import ANSWERS, OF_AGENTS, PROMPTS, keep_text, note_call, noted_calls
 from runtime_shim.runner_says import one_visible
 from runtime_shim.runner_state import Outcome
 from runtime_shim.search import searched_word
-from runtime_shim.walk import filled
+from runtime_shim.values import UnfitError
+from runtime_shim.walk import attempt_of, filled
+
+FIRST_PAUSE = 2  # seconds before a call is made again; each further pause is twice as long
+Logs = Optional[list[list[str]]]
+
+
+def call_commands(caller: Caller, _keys: list[str], calls: list[Call], seconds: int) -> list[Answered]:
+    """Call commands at the same time."""
+    return exchange(caller.processes, calls, seconds)
+
+
+Made = Callable[[Caller, list[str], list[Call], int], list[Answered]]
+CALLING: list[Made] = [call_commands]  # how calls are made
+KNOWING: list[Callable[[Table, str], bool]] = []  # who tells whether a tool is there, by connection and name
 
 
 def agent(caller: Caller, _script: Optional[str]) -> Outcome:
@@ -26,18 +41,24 @@ def reply(caller: Caller, prompt: str) -> Optional[str]:
 
 
 def tool(caller: Caller, _script: Optional[str]) -> Outcome:
-    """Call a tool (I13)."""
-    unit, registers = caller.run.unit, caller.run.registers
-    known = caller.run.program.get("tools", {})
-    if unit.get("optional") and unit["connection"] not in known:
+    """Call a tool (I13); an optional one that no command is named for is done without."""
+    unit, registers, program = caller.run.unit, caller.run.registers, caller.run.program
+    known = program.get("tools", {})
+    if unit.get("optional") and not _is_there(program, unit):
         print(f"{caller.run.token}: no command is named for the tools of {one_visible(unit['connection'])}", flush=True)
         return Outcome("fail")
     arguments = filled(unit, caller.written("arguments"), registers, in_json)
     given = f'{{"tool": "{in_json(unit["tool"])}", "arguments": {arguments}}}\n'
-    variable, names = known[unit["connection"]]
+    variable, names = known.get(unit["connection"], ("", None))
     environment = caller.environment(names)
-    answer = _call(caller, [Call(os.environ[variable], environment, in_bytes(given), say)])[0]
+    answer = _call(caller, [Call(os.environ.get(variable, ""), environment, in_bytes(given), say)])[0]
     return Outcome("fail") if answer is None else Outcome("pass", answer)
+
+
+def _is_there(program: Table, unit: Table) -> bool:
+    if KNOWING:
+        return KNOWING[0](program, f"{unit['connection']}/{unit['tool']}")
+    return unit["connection"] in program.get("tools", {})
 
 
 def parallel(caller: Caller, _script: Optional[str]) -> Outcome:
@@ -68,28 +89,71 @@ def _entry(caller: Caller, index: int, shown: Callable[[str], Any]) -> Call:
 
 
 def _agent(caller: Caller, entry: Table, prompt: str, shown: Callable[[str], Any], **more: str) -> Call:
-    variable, names = caller.run.program["agents"][entry["agent"]]
+    variable, names = caller.run.program.get("agents", {}).get(entry["agent"], ("", None))
     environment = caller.environment(names, RDC_AGENT_TYPE=entry["agent"], **more)
-    return Call(os.environ[variable], environment, in_bytes(prompt), shown)
+    return Call(os.environ.get(variable, ""), environment, in_bytes(prompt), shown)
 
 
-def _call(caller: Caller, calls: list[Call], logs: Optional[list[list[str]]] = None) -> list[Optional[str]]:
-    unit = caller.run.unit
-    with stopped_commands():
-        found = exchange(
-            caller.processes, calls, unit.get("timeout", TOOL_SECONDS if unit["task"] == "tool" else AGENT_SECONDS)
-        )
+def _call(caller: Caller, calls: list[Call], logs: Logs = None) -> list[Optional[str]]:
+    """Call what answers, and those again that do not, as often as they may."""
+    run = caller.run
+    is_tool = run.unit["task"] == "tool"
+    limits = run.program.get("calling", {})
+    found: dict[int, Answered] = {}
+    for tries in range(1 + (0 if is_tool else limits.get("retries", 0))):
+        due = [index for index in range(len(calls)) if _is_empty(found.get(index))]
+        if not due:
+            break
+        if tries:
+            _rest(caller, FIRST_PAUSE * 2 ** (tries - 1))
+        found.update(zip(due, _tried(caller, [calls[index] for index in due], tries)))  # noqa: B905
+        for index in due:
+            if found[index].trouble:
+                who = run.token if logs is None else f"{run.token} {index}"
+                print(f"{who} has no answer: {found[index].trouble}", flush=True)
     for index, log in enumerate(logs or []):
-        print(f"::group::{caller.run.token} {index}", flush=True)
+        print(f"::group::{run.token} {index}", flush=True)
         with stopped_commands():
             for line in log:
                 say(line)
         print("::endgroup::", flush=True)
-    for index, one in enumerate(found):
-        if one.trouble:
-            who = caller.run.token if logs is None else f"{caller.run.token} {index}"
-            print(f"{who} has no answer: {one.trouble}", flush=True)
-    return [None if one.trouble else masked(decoded(one.answer)) for one in found]
+    answers = [found[index] for index in range(len(calls))]
+    return [None if one.trouble else masked(decoded(one.answer)) for one in answers]
+
+
+def _is_empty(one: Optional[Answered]) -> bool:
+    return one is None or bool(one.trouble) or not decoded(one.answer)
+
+
+def _tried(caller: Caller, calls: list[Call], tries: int) -> list[Answered]:
+    """Count calls, make them, and keep what was given and said."""
+    run, folder = caller.run, caller.folder
+    limits = run.program.get("calling", {})
+    is_tool = run.unit["task"] == "tool"
+    names = [os.fsdecode(call.environment[b"RDC_UNIT"]) for call in calls]
+    keys = [f"tool {run.unit['connection']}/{run.unit['tool']}" if is_tool else f"{OF_AGENTS}{name}" for name in names]
+    if "most" in limits and not is_tool and noted_calls(folder, OF_AGENTS) + len(calls) > limits["most"]:
+        raise UnfitError(f"the budget of {limits['most']} calls of agents is spent")
+    for key in keys:
+        note_call(folder, key)
+    attempt = str(attempt_of(run.unit, run.registers) + tries).encode()
+    made = [call._replace(environment={**call.environment, b"RDC_ATTEMPT": attempt}) for call in calls]
+    given = [os.fsdecode(call.given) for call in calls]
+    numbers = [keep_text(folder, PROMPTS, name, text) for name, text in zip(names, given)]  # noqa: B905
+    usual = TOOL_SECONDS if is_tool else limits.get("seconds", AGENT_SECONDS)
+    seconds = usual if "seconds" in limits and not is_tool else run.unit.get("timeout", usual)
+    with stopped_commands():
+        answers = CALLING[0](caller, keys, made, seconds)
+    for name, number, one in zip(names, numbers, answers):  # noqa: B905
+        keep_text(folder, ANSWERS, name, decoded(one.answer), number)
+    return answers
+
+
+def _rest(caller: Caller, seconds: int) -> None:
+    """Wait before a further call; whoever cancels the run ends this like any process."""
+    print(f"Waiting {seconds} s before this is called again.", flush=True)
+    pause = caller.processes.spawn("/bin/sleep", [b"sleep", str(seconds).encode()], os.environb)
+    caller.processes.watch([pause])
 
 
 def _word(caller: Caller, entry: Table, answer: Optional[str]) -> str:

@@ -17,10 +17,12 @@ from backends.github.limits import (
     warnings,
 )
 from backends.github.native import is_native, is_told_late
-from backends.github.options import GithubOptions
+from backends.github.options import GithubOptions, rehearsed
 from backends.github.places import simplified
 from backends.github.plan import make_plan
 from backends.github.prompts import Prompts, prompts_of
+from backends.github.publishing import unfit_publications
+from backends.github.readable import readable
 from backends.github.routed import RoutedWorkflow
 from backends.github.routes import make_routes
 from backends.github.runbook import Runbook
@@ -44,7 +46,11 @@ class GithubBackend(Backend[GithubOptions]):
 
     def render(self, program: Program, options: GithubOptions) -> Emission:
         """The text of the workflow, and what GitHub would not accept in it."""
-        wrong = (*unfit_secrets(program, options), *unfit_bindings(program, options))
+        wrong = (
+            *unfit_secrets(program, options),
+            *unfit_bindings(program, options),
+            *unfit_publications(program, options),
+        )
         if wrong:
             return Emission(None, wrong)
         bound = with_fixed(program, options)
@@ -71,7 +77,8 @@ def _native(program: Program, options: GithubOptions) -> Emission:
 
 
 def _routed(program: Program, options: GithubOptions) -> Emission:
-    plain = simplified(program)
+    plain = readable(simplified(program))
+    options = rehearsed(options)
     routes = make_routes(plain)
     prompts = prompts_of(options) if any(map(routes.may_ask, plain.nodes)) else Prompts()
     refused = (

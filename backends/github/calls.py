@@ -6,12 +6,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import assert_never
 
+from backends.github.branching import conditions, reason
 from backends.github.jobs import Part
-from backends.github.options import is_of_others
+from backends.github.options import GithubOptions, is_of_others
 from backends.github.places import Place
 from backends.github.prompts import BY_PEOPLE, Answers
+from backends.github.question import heading
 from backends.github.routes import RoutedParts
-from backends.github.scalar import OPEN, Expression, comment
+from backends.github.scalar import OPEN, Expression, comment, label
 from backends.github.settings import UnitSecrets, agent_types
 from backends.github.step import PLAIN_SHELL, Step
 from backends.github.units import about, as_file, fits_file, headings, in_loop, loop_title, title
@@ -29,6 +31,9 @@ LONGEST_TEXT = 100_000
 
 LONGEST_ESCAPED = 15_000
 """The same for one with what would open an expression: it becomes one, of which GitHub takes 21,000 characters."""
+
+FIRST_PAUSE = 2
+"""Seconds before a call is made again; each further pause is twice as long."""
 
 _MOST_REASONS = 5
 _MINUTE = 60
@@ -75,9 +80,12 @@ def shown_constants(node: Node) -> dict[str, str]:
     return {item.name: item.value for item in node.constants} if can_be else {}
 
 
-def minutes(node: Node) -> int:
+def minutes(node: Node, options: GithubOptions) -> int:
     """After how many minutes GitHub is to end a unit, a little later than the runtime does; 0 for never."""
     seconds = node.settings.timeout or usual_seconds(node.task)
+    if isinstance(node.task, Agent | Parallel):
+        seconds = (options.agent_seconds or seconds) * (options.agent_retries + 1)
+        seconds += FIRST_PAUSE * (2**options.agent_retries - 1)
     return -(-(seconds + _PATIENCE) // _MINUTE) if seconds else 0
 
 
@@ -89,15 +97,18 @@ class Calls:
     part: Part
     secrets: UnitSecrets
     asks: str
+    options: GithubOptions
 
     def steps(self) -> Iterator[Step]:
         """The steps in order; ends have none."""
         here = [place for place in self.part.places if not self.parts.is_matrix(place)]
-        found = headings(self.parts.routes.program.groups, here)
+        routes = self.parts.routes
+        found = headings(routes.program.groups, here)
+        told = {routes.nodes[name].group for name in routes.routing}  # by the name of a routing step
         for place in here:
             if place.kind != "end":
                 step = self._step(place)
-                above = [found[node.id] for node in place.nodes if node.id in found]
+                above = [found[node.id] for node in place.nodes if node.id in found and node.group not in told]
                 yield replace(step, comments=(*above, *step.comments))
 
     def _step(self, place: Place) -> Step:
@@ -109,7 +120,20 @@ class Calls:
         )
         if self.parts.is_gate(place):
             return self._gate(step, place.node)
+        if place.kind == "branch":
+            return self._branch(step, place.node)
         return self._loop(step, place) if place.kind == "loop" else self._unit(step, place.node)
+
+    def _branch(self, step: Step, node: Node) -> Step:
+        """The routing step: the branches, and what leads to each, stand above it."""
+        routes = self.parts.routes
+        titles = {group.id: str(group.title) for group in routes.program.groups}
+        return replace(
+            step,
+            name=label(heading(node.group, titles.get(node.group, ""))),
+            comments=(*about(node), *conditions(node)),
+            run=f"{RUNTIME} unit {step.id}\n",
+        )
 
     def _gate(self, step: Step, node: Node) -> Step:
         run = f"{RUNTIME} ask {step.id}\n"
@@ -120,7 +144,7 @@ class Calls:
             step,
             name=title(node),
             comments=(*about(node), *self._answered(node), *(self._when(node) if step.condition else ())),
-            timeout=minutes(node),
+            timeout=minutes(node, self.options),
             env={**self._secrets([node]), **shown_constants(node), **_texts(node)},
             run=f"{RUNTIME} unit {step.id}\n",
         )
@@ -137,7 +161,7 @@ class Calls:
             name=title(node),
             id=name,
             comments=(*about(node), *self._when(node)),
-            timeout=minutes(node),
+            timeout=minutes(node, self.options),
             shell=PLAIN_SHELL,
             env={
                 **self._entry_secrets(node),
@@ -171,7 +195,12 @@ class Calls:
 
     def _when(self, node: Node) -> Iterator[str]:
         """What leads to a unit, as a reader wants it."""
-        found = self.parts.routes.reasons.get(node.id, ())
+        routes = self.parts.routes
+        branch = reason(routes.nodes, routes.routing, node.id)
+        if branch:
+            yield comment(branch)
+            return
+        found = routes.reasons.get(node.id, ())
         for said in found[:_MOST_REASONS]:
             yield comment(f"if {said}")
         if found[_MOST_REASONS:]:

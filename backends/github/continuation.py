@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
-from backends.github.identifiers import ARTIFACT, KEPT, SAVED
+from backends.github.identifiers import ARTIFACT, KEPT, RESULT, SAVED
 from backends.github.options import GithubOptions
 from backends.github.pins import pins
 from backends.github.plan import Plan
@@ -63,7 +63,12 @@ def fetched(options: GithubOptions) -> Iterator[Step]:
 
 
 def waiting_saved(
-    secrets: Mapping[str, str], events: Iterable[str], *, summary: bool = False, routed: bool = False
+    secrets: Mapping[str, str],
+    events: Iterable[str],
+    *,
+    summary: bool = False,
+    routed: bool = False,
+    calls: bool = False,
 ) -> Iterator[Step]:
     """Keeps a run that waits for an answer, for the run that goes on with it.
 
@@ -72,22 +77,29 @@ def waiting_saved(
         events: What starts the workflow, which decides how to go on.
         summary: Whether a journal of what has run is kept for the table.
         routed: Whether the runtime keeps the state of the run.
+        calls: Whether prompts and answers of agents and tools are kept too.
     """
     when = "failure() && steps.result.outputs.waiting"
-    yield _saved(when, secrets, SAVED, waits=True, summary=summary, routed=routed)
+    yield _saved(when, secrets, SAVED, waits=True, summary=summary, routed=routed, calls=calls)
     upload = _upload("Keep the run for its continuation", f"failure() && steps.{SAVED}.outcome == 'success'")
     yield replace(upload, id=KEPT)
     yield _way_on(frozenset(events), routed=routed)
 
 
 def handed_over(
-    part: str, secrets: Mapping[str, str], step: str = SAVED, *, when: str, routed: bool = False
+    part: str,
+    secrets: Mapping[str, str],
+    step: str = SAVED,
+    *,
+    when: str,
+    routed: bool = False,
+    calls: bool = False,
 ) -> Iterator[Step]:
     """Hands a run on to the next job, under the name of the part that has stopped; `secrets` are not to be in it.
 
     `step` is the id of the step that saves it, `when` its condition; `routed` says whether the runtime keeps the state.
     """
-    yield _saved(when, secrets, step, waits=False, summary=False, routed=routed)
+    yield _saved(when, secrets, step, waits=False, summary=False, routed=routed, calls=calls)
     yield _upload("Hand the run on", f"steps.{step}.outcome == 'success'", f"{_ARTIFACT}-{part}")
 
 
@@ -159,6 +171,8 @@ def identity(program: Program, options: GithubOptions) -> str:
     unused = {name for name in ("agents", "tools") if not getattr(options, name)}
     unused |= set() if options.bind else {"bind"}
     unused |= {"parallel"} if options.parallel == "step" else set()
+    later = ("agent_model", "agent_timeout", "agent_retries", "agent_calls", "mock", "publish", "publish_file")
+    unused |= {name for name in later if not getattr(options, name)}
     parts = [__version__, *(source.sha256 for source in program.sources), options.model_dump_json(exclude=unused)]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
@@ -198,9 +212,18 @@ def _way_on(events: AbstractSet[str], *, routed: bool) -> Step:
     )
 
 
-def _saved(condition: str, secrets: Mapping[str, str], step: str, *, waits: bool, summary: bool, routed: bool) -> Step:
+def _saved(
+    condition: str,
+    secrets: Mapping[str, str],
+    step: str,
+    *,
+    waits: bool,
+    summary: bool,
+    routed: bool,
+    calls: bool,
+) -> Step:
     names = {"RDC_SECRETS": " ".join(secrets)} if secrets else {}
-    script = render("save.sh.jinja", waits=waits, secrets=secrets, summary=summary, routed=routed)
+    script = render("save.sh.jinja", waits=waits, secrets=secrets, summary=summary, routed=routed, calls=calls)
     return Step(
         "Save the run",
         step,
@@ -218,6 +241,20 @@ def _download(
     pin = pins()["download-artifact"]
     where = {"name": artifact, "path": folder}
     return Step(name, condition=condition, uses=pin.reference, version=pin.version, inputs={**where, **inputs})
+
+
+def taken_artifact(name: str) -> Step:
+    """The step that fetches the file which a run has left; `name` is an expression for what the artifact is called."""
+    return _download("Take over the last output", "", {}, Expression(f"${{{{ {name} }}}}"), _LEFT)
+
+
+def calls_kept() -> Step:
+    """The step that uploads what agents and tools were given and said, once a run has ended."""
+    folder = Expression("${{ runner.temp }}/rdc-run")
+    upload = _upload(
+        "Keep prompts and answers", f"${{{{ !cancelled() && steps.{RESULT}.outputs.kept }}}}", folder=folder
+    )
+    return replace(upload, comments=("In full, but for the values of secrets.",))
 
 
 def left_behind() -> Step:

@@ -12,6 +12,8 @@ from backends.github.step import Step
 class Job:
     """A job with its steps; `permissions` are scope, access and the reason for it, `comments` stand above it.
 
+    `timeout` is in minutes, 0 for that of the options.
+
     `matrix` has a label for each entry of a parallel step, which then has a job of its own with all this.
     """
 
@@ -27,3 +29,4 @@ class Job:
     shell: str = ""
     matrix: tuple[str, ...] = ()
     comments: tuple[str, ...] = ()
+    timeout: int = 0

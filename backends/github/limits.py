@@ -105,7 +105,7 @@ def _looped_environment(node: Node) -> Diagnostic:
 
 def _lacks_command(tool: Tool, options: GithubOptions) -> bool:
     """Whether no option names a command for a tool that has to have one (I13)."""
-    return not tool.optional and not command_of(options.tools.get(tool.connection))
+    return not tool.optional and not options.mock and not command_of(options.tools.get(tool.connection))
 
 
 def unroutable(routes: Routes, options: GithubOptions) -> Iterator[Diagnostic]:
@@ -116,7 +116,7 @@ def unroutable(routes: Routes, options: GithubOptions) -> Iterator[Diagnostic]:
             if place.kind == "loop" and node.id in environments:
                 yield _looped_environment(node)
             yield from _approval(node, options, in_loop=place.kind == "loop")
-            for name in agent_types(node):
+            for name in agent_types(node) if not options.mock else ():
                 if not command_of(options.caller_of(name)):
                     kind = f"an agent of the type {name}" if name else "an agent"
                     problem = f"unit {node.id} calls {kind}, and no option names a command for it"

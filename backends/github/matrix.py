@@ -34,7 +34,9 @@ def steps(job: str, part: str, digest: str, set_up: Iterable[Step], entry: Step)
     """The steps of the job after a part; `entry` is the one that does it, `digest` is that of the runtime."""
     yield of_earlier([part])
     yield entry_again(job)
-    script = render("begin.sh.jinja", routed=True, summary=False, earlier=[part], **_NOTHING, entry=True, digest=digest)
+    script = render(
+        "begin.sh.jinja", routed=True, calls=True, summary=False, earlier=[part], **_NOTHING, entry=True, digest=digest
+    )
     yield Step("Prepare", shell=PLAIN_SHELL, run=script)
     yield from set_up
     yield entry

@@ -43,7 +43,7 @@ is given."""
 
 def is_native(program: Program, options: GithubOptions) -> bool:
     """Whether the steps of a workflow can do all of a program by themselves."""
-    if not features_of(program) <= _CARRIED:
+    if not features_of(program) <= _CARRIED or (options.mock and options.prompts == "agent"):
         return False
     if any(map(_TAKEN.fullmatch, program.secrets)):
         return False

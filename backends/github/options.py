@@ -13,6 +13,7 @@ from backends.companions import check_path
 from backends.github.events import PREFIX, problem_with
 from backends.github.scalar import OPEN, Expression
 from backends.github.triggers import checked_events
+from runtime_shim.recipes import RECIPES, called, is_recipe
 
 _OWN_VARIABLES = re.compile(
     r"(?i)(GITHUB|RUNNER|ACTIONS|RDC|COMMAND|MESSAGE|PROMPT|UNIT)_.*|CI|PATH|HOME|BASH_ENV|ENV|IFS"
@@ -120,6 +121,27 @@ def _folder(path: str) -> str:
     return check_path(f"{path}/x.sh").removesuffix("/x.sh")
 
 
+def _repository_path(path: str) -> str:
+    """A file of the repository, below its root and not among those that steer Git or GitHub."""
+    parts = path.split("/")
+    if not re.fullmatch(r"[A-Za-z0-9_.\- /]+", path) or any(part.strip(" .") == "" for part in parts):
+        raise ValueError("a file is named by its path from the root of the repository, such as `docs/triage.md`")
+    if parts[0].lower() in {".git", ".github"}:
+        raise ValueError(f"a file below `{parts[0]}` steers the repository, so no run may touch it")
+    return path
+
+
+def _seconds(value: str | int) -> str | int:
+    found = re.fullmatch(r"([1-9][0-9]{0,5})([smh]?)", str(value))
+    if not found:
+        raise ValueError("a time is written as 90s, 30m or 2h")
+    return int(found[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[found[2]]
+
+
+def _publications(value: str | list[str]) -> list[str]:
+    return [value] if isinstance(value, str) else list(dict.fromkeys(value))
+
+
 def _input(name: str) -> str:
     if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.-]*", name):
         raise ValueError("an input has letters, digits, `_`, `-` and `.` in its name")
@@ -136,6 +158,7 @@ Inputs = Annotated[dict[InputName, Plain], AfterValidator(_data)]
 Name = Annotated[str, AfterValidator(_line)]
 Json = Annotated[JsonValue, AfterValidator(_literal)]
 Access = Literal["read", "write", "none"]
+Publication = Literal["summary", "artifact", "comment", "pull-request"]
 Scope = Literal[
     "actions", "artifact-metadata", "attestations", "checks", "contents", "deployments", "discussions", "id-token",
     "issues", "models", "packages", "pages", "pull-requests", "repository-projects", "security-events", "statuses",
@@ -148,18 +171,6 @@ def _read_only() -> dict[Scope, Access]:
 
 class _Model(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=False)
-
-
-class Called(_Model):
-    """A command that is called, and the secrets that it gets."""
-
-    run: Script = Field(description="The command, for `sh -c`.")
-    secrets: list[VariableName] = Field(
-        default_factory=list, description="Which variables of the option `secrets` it gets; a plain command gets all."
-    )
-
-
-Caller = Script | Called
 
 
 class Bound(_Model):
@@ -177,11 +188,6 @@ def _source(value: str) -> str:
 
 
 Source = Annotated[str, AfterValidator(_source)] | bool | int | float | Bound
-
-
-def command_of(caller: Caller | None) -> str:
-    """The command itself; "" for none."""
-    return caller.run if isinstance(caller, Called) else caller or ""
 
 
 class Concurrency(_Model):
@@ -224,6 +230,37 @@ class SetupStep(_Model):
         if (self.uses is None) == (self.run is None):
             raise ValueError("a setup step has either `uses` or `run`")
         return self
+
+
+class Called(_Model):
+    """A command that is called, the secrets that it gets, and the steps by which it is installed."""
+
+    run: Script = Field(description="The command, for `sh -c`.")
+    secrets: list[VariableName] = Field(
+        default_factory=list, description="Which variables of the option `secrets` it gets; a plain command gets all."
+    )
+    setup: list[SetupStep] = Field(
+        default_factory=list, description="Steps that install it, in the jobs that call it and in no other."
+    )
+
+
+Caller = Script | Called
+
+
+def command_of(caller: Caller | None, model: str | None = None) -> str:
+    """The command itself, that of the recipe where an agent is called by name; "" for none."""
+    command = named_command(caller)
+    return called(command, model or "") if is_recipe(command) else command
+
+
+def rehearsed(options: GithubOptions) -> GithubOptions:
+    """The options of a rehearsal, in which nothing is called, so that nothing is installed or has a secret."""
+    return options.model_copy(update={"agent": None, "agents": {}, "tools": {}}) if options.mock else options
+
+
+def named_command(caller: Caller | None) -> str:
+    """The command as the options have it, which may be the name of a recipe."""
+    return caller.run if isinstance(caller, Called) else caller or ""
 
 
 class UnitSettings(_Model):
@@ -299,6 +336,33 @@ class GithubOptions(_Model):
     tools: dict[Name, Caller] = Field(
         default_factory=dict, description="The command of each connection that tools are called by."
     )
+    agent_model: Text | None = Field(
+        default=None, alias="agent-model", description="The model of agents that are called by name."
+    )
+    agent_timeout: Annotated[str | int, AfterValidator(_seconds)] | None = Field(
+        default=None, alias="agent-timeout", description="How long a call of an agent may take, such as `10m`."
+    )
+    agent_retries: Annotated[int, Field(ge=0, le=10)] = Field(
+        default=0, alias="agent-retries", description="How often a call of an agent without an answer is made again."
+    )
+    agent_calls: Annotated[int, Field(ge=1)] | None = Field(
+        default=None, alias="agent-calls", description="How many calls of agents the whole run may make."
+    )
+    mock: Annotated[Text, AfterValidator(_repository_path)] | None = Field(
+        default=None,
+        description="A file of mocks in the repository, which answers in place of agents and tools: a rehearsal.",
+    )
+    publish: Annotated[Publication | list[Publication], AfterValidator(_publications)] = Field(
+        default_factory=list,
+        description="Where the last output goes: `summary`, `artifact`, `comment`, `pull-request`, or a list of them. "
+        "A job that runs no agent and holds no secret writes it.",
+    )
+    publish_file: Annotated[Text, AfterValidator(_repository_path)] | None = Field(
+        default=None,
+        alias="publish-file",
+        description="The file that `publish: pull-request` writes, in place of one at the root named by document and "
+        "type.",
+    )
     parallel: Literal["step", "matrix"] = Field(
         default="step",
         description="Where the agents of a parallel step run: in one step, or outside loops each in a job of its own.",
@@ -325,9 +389,19 @@ class GithubOptions(_Model):
             raise ValueError("`helpers: action` takes the files from the repository, so it needs `checkout`")
         if self.prompts == "agent" and self.agent is None:
             raise ValueError("`prompts: agent` needs the option `agent`, the command that answers prompts")
+        if self.agent_model and not any(is_recipe(named_command(caller)) for _, caller in self.callers()):
+            names = ", ".join(recipe.name for recipe in RECIPES)
+            raise ValueError(f"`agent-model` needs an agent that is called by name: {names}")
+        if self.mock and not self.checkout:
+            raise ValueError("`mock` takes its file from the repository, so it needs `checkout`")
         for name in self.all_secrets().keys() & self.env.keys():
             raise ValueError(f"the variable {name} is given by `env` and by `secrets`; give it once")
         return self
+
+    @property
+    def agent_seconds(self) -> int | None:
+        """How long a call of an agent may take."""
+        return None if self.agent_timeout is None else int(self.agent_timeout)
 
     def callers(self) -> Iterator[tuple[tuple[str, ...], Caller]]:
         """The commands of agents and tools, each with the way to its option."""

@@ -8,8 +8,8 @@ from backends.github.scalar import label
 from compiler.ir.program import Node, Program
 from compiler.ir.tasks import Ask, Gate
 
-# The last part of an id that is a number or a placeholder; all others are names.
-_NUMBERED = re.compile(r"(.*[./])?(\d+|\{[Nn]\})")
+# The last part of an id that is a number, one with a letter, or a placeholder; all others are names.
+_NUMBERED = re.compile(r"(.*[./])?(\d+|\{[Nn]\}|\d+[a-z]+)(~\d+)?")
 
 
 def heading(name: str, title: str) -> str:

@@ -9,6 +9,7 @@ from functools import cached_property
 from backends.github import matrix
 from backends.github.calls import RUNTIME, UNIT_SHELL, Calls
 from backends.github.continuation import (
+    calls_kept,
     entries_taken,
     fetched,
     handed_over,
@@ -21,19 +22,21 @@ from backends.github.identifiers import ARTIFACT, BEGIN, HANDED, RESULT
 from backends.github.inputs import given, measured, said, variable_names
 from backends.github.job import Job
 from backends.github.jobs import Part, all_of
+from backends.github.options import Called, Concurrency, SetupStep
 from backends.github.places import Place
 from backends.github.prompts import TOKEN, Approvals
+from backends.github.publishing import ABOUT_ISSUES, publications
 from backends.github.question import question
 from backends.github.routes import RoutedParts, Routes
-from backends.github.runtime import Runtime, callers, delimiter, runtime
+from backends.github.runtime import Runtime, callers, delimiter, plain_name, runtime
 from backends.github.scalar import Expression
-from backends.github.settings import agent_types, environments_of
+from backends.github.settings import agent_types, callers_of, environments_of
 from backends.github.step import PLAIN_SHELL, Step
 from backends.github.templating import render
 from backends.github.units import title
-from backends.github.workflow import REASON_TO_ASK, Workflow
+from backends.github.workflow import REASON_TO_ASK, Workflow, set_up
 from compiler.ir.program import Node
-from compiler.ir.tasks import Gate, Shell
+from compiler.ir.tasks import Agent, Gate, Parallel, Shell, Tool
 from compiler.version import __version__
 
 
@@ -44,10 +47,24 @@ class RoutedWorkflow(Workflow[RoutedParts]):
     plan: Routes
 
     @cached_property
+    def _talks(self) -> bool:
+        """Whether units call agents or tools."""
+        return any(isinstance(node.task, Agent | Tool | Parallel) for node in self.plan.program.nodes)
+
+    @cached_property
     def _runtime(self) -> Runtime:
         parts = self._cut().parts if self.options.parallel == "matrix" else ()
         matrices = [name for part in parts for name in self._names(part.matrices)]
         return runtime(self.plan, self.options, self.options.prompts, matrices)
+
+    @property
+    def _concurrency(self) -> Concurrency:
+        """One run at a time for each issue: GitHub would cancel those of others that wait to begin."""
+        usual = super()._concurrency
+        if not self._talks or not ABOUT_ISSUES & set(self.events):
+            return usual
+        each = "-${{ github.event.issue.number || github.run_id }}"
+        return Concurrency.model_construct(group=Expression(f"{usual.group}{each}"))
 
     def _cut(self) -> RoutedParts:
         return RoutedParts(
@@ -85,6 +102,7 @@ class RoutedWorkflow(Workflow[RoutedParts]):
         script = render(
             "begin.sh.jinja",
             routed=True,
+            calls=self._talks,
             summary=False,
             entry=False,
             earlier=earlier,
@@ -112,9 +130,10 @@ class RoutedWorkflow(Workflow[RoutedParts]):
     def _given(self) -> dict[str, str]:
         """What a run is begun with: answers and inputs."""
         asked = {"RDC_ANSWERS": Expression("${{ inputs.answers }}"), "RESUME": Expression("${{ inputs.resume }}")}
-        return (asked if self.prompts.waits else {}) | given(
-            self.program.inputs, self._events, self.options, variable_names(self.program.inputs)
-        )
+        is_given = not {"workflow_dispatch", "workflow_call"}.isdisjoint(self._events)
+        declared = tuple(item for item in self.program.inputs if is_given or self.options.is_of_event(item.name))
+        names = variable_names(self.program.inputs)
+        return (asked if self.prompts.waits else {}) | given(declared, self._events, self.options, names)
 
     def _taken_over(self, parts: RoutedParts, before: Part) -> Iterator[Step]:
         """What the last of the earlier jobs has handed on, and what agents that are jobs of their own have kept."""
@@ -182,12 +201,12 @@ class RoutedWorkflow(Workflow[RoutedParts]):
         environment = self._environment_of_entries(parts, place)
         is_elsewhere = environment != self._environment_of(parts.parts[0])
         checked = self._check_secrets(environment, self._secrets.of(place.node) if is_elsewhere else ())
-        step = Calls(parts, part, self._secrets, self.prompts.answerer).entry(place)
+        step = self._calls(parts, part).entry(place)
         job = parts.entries(place)
         return Job(
             id=job,
             name=matrix.name(place.node),
-            steps=(*checked, *matrix.steps(job, part.id, self._runtime.digest, self._set_up(), step)),
+            steps=(*checked, *matrix.steps(job, part.id, self._runtime.digest, self._all_set_up(place.node), step)),
             condition=all_of("!cancelled()", f"needs.{part.id}.result == 'success'", parts.asked(part, place)),
             needs=(part.id,),
             environment=environment,
@@ -197,6 +216,10 @@ class RoutedWorkflow(Workflow[RoutedParts]):
             matrix=matrix.labels(place.node),
         )
 
+    def _all_set_up(self, node: Node) -> Iterator[Step]:
+        yield from self._set_up()
+        yield from self._installed([node])
+
     def _written(self) -> Step:
         """The step that writes the runtime, by itself, so that whoever reads the program can pass over it."""
         modules = self._runtime.modules
@@ -204,8 +227,24 @@ class RoutedWorkflow(Workflow[RoutedParts]):
         script = render("modules.sh.jinja", modules=modules, delimiter=delimiter(modules))
         return Step("Write the runtime", comments=(says,), shell=PLAIN_SHELL, run=script, helper="runtime")
 
+    def _installed(self, nodes: Iterable[Node]) -> Iterator[Step]:
+        callers = (caller for node in nodes for caller in callers_of(node, self.options))
+        steps = (step for caller in callers if isinstance(caller, Called) for step in caller.setup)
+        found: list[SetupStep] = []
+        for step in steps:
+            if step not in found and step not in self.options.setup:
+                found.append(step)
+        return map(set_up, found)
+
+    def _published(self, parts: RoutedParts) -> Iterator[Job]:
+        if self.program.artifact is not None:
+            yield from publications(parts, self.options, self._events, plain_name(self.program.name))
+
+    def _calls(self, parts: RoutedParts, part: Part) -> Calls:
+        return Calls(parts, part, self._secrets, self.prompts.answerer, self.options)
+
     def _walked(self, parts: RoutedParts, part: Part) -> Iterator[Step]:
-        yield from Calls(parts, part, self._secrets, self.prompts.answerer).steps()
+        yield from self._calls(parts, part).steps()
         env: dict[str, str] = {"RDC_JOB": Expression("${{ job.status }}")}
         onward = parts.onward(part)
         if onward:
@@ -223,12 +262,19 @@ class RoutedWorkflow(Workflow[RoutedParts]):
         )
 
     def _kept(self, parts: RoutedParts, part: Part) -> Iterator[Step]:
+        if self._talks:
+            yield calls_kept()
         if self.program.artifact is not None:
             yield Step("Write the last output", ARTIFACT, shell=PLAIN_SHELL, run=f"{RUNTIME} artifact\n")
             yield left_behind()
         if self.prompts.waits:
-            yield from waiting_saved(self._secrets_in(part), self.events, routed=True)
+            yield from waiting_saved(self._secrets_in(part), self.events, routed=True, calls=self._talks)
         if parts.onward(part):
             yield from handed_over(
-                part.id, self._secrets_in(part), HANDED, when="steps.result.outputs.next", routed=True
+                part.id,
+                self._secrets_in(part),
+                HANDED,
+                when="steps.result.outputs.next",
+                routed=True,
+                calls=self._talks,
             )

@@ -11,6 +11,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cached_property
 
+from backends.github.branching import is_routing, labels, routing
 from backends.github.condition import TRUE, Condition, Literal, expression, some
 from backends.github.identifiers import BEGIN, HANDED, RESULT, Identifiers, identifiers_of
 from backends.github.jobs import Jobs, Part
@@ -27,7 +28,7 @@ class Routes:
     """A simplified program as places in the order of their steps.
 
     `exits` has for each place the nodes outside of it where a run may stand next, `start` those where it may begin;
-    `home` has the place of each node that is no branch.
+    `home` has the place of each node that is no branch, `routing` names the branches that are steps of their own.
     """
 
     program: Program
@@ -37,6 +38,11 @@ class Routes:
     exits: Mapping[str, frozenset[str]]
     home: Mapping[str, Place]
     nodes: Mapping[str, Node]
+    routing: frozenset[str]
+
+    def labels(self, node: Node) -> dict[str, str]:
+        """What a routing step says for each place where a run may stand behind it, by what steps call that."""
+        return labels(node, {name: self.ids.nodes[name] for name in sorted(self.exits[node.id])})
 
     @cached_property
     def reasons(self) -> Mapping[str, Sequence[str]]:
@@ -63,8 +69,11 @@ class Routes:
 def make_routes(program: Program) -> Routes:
     """The routes of a simplified program."""
     index = program.index()
-    settled = _Settled(index)
-    found = tuple(place for place in find_places(program, repeats=False) if place.kind != "branch")
+    places = find_places(program, repeats=False)
+    named = routing(program)
+    routes = frozenset(place.name for place in places if is_routing(place, named))
+    settled = _Settled(index, routes)
+    found = tuple(place for place in places if place.kind != "branch" or place.name in routes)
     home = {node.id: place for place in found for node in place.nodes}
     exits = {}
     for place in found:
@@ -72,15 +81,23 @@ def make_routes(program: Program) -> Routes:
         targets = {edge.target for node in place.nodes for edge in node.edges}
         exits[place.name] = frozenset(settled.of(targets - own)) - own
     return Routes(
-        program, identifiers_of(program, [BEGIN, HANDED]), found, settled.of({program.entry}), exits, home, index
+        program,
+        identifiers_of(program, [BEGIN, HANDED]),
+        found,
+        settled.of({program.entry}),
+        exits,
+        home,
+        index,
+        routes,
     )
 
 
 class _Settled:
     """Where a run stands once it has passed through branches."""
 
-    def __init__(self, index: Mapping[str, Node]) -> None:
+    def __init__(self, index: Mapping[str, Node], routes: frozenset[str]) -> None:
         self._index = index
+        self._routes = routes
         self._known: dict[str, frozenset[str]] = {}
 
     def of(self, names: Iterable[str]) -> frozenset[str]:
@@ -93,7 +110,7 @@ class _Settled:
             if name in seen:
                 continue
             seen.add(name)
-            if isinstance(self._index[name].task, Branch):
+            if isinstance(self._index[name].task, Branch) and name not in self._routes:
                 pending += [edge.target for edge in self._index[name].edges]
             else:
                 found.add(name)
@@ -157,6 +174,8 @@ class RoutedParts(Jobs):
 
     def _takes(self, level: int, place: Place) -> bool:
         """Whether a place can be at a level; the part behind a place apart is where a run goes on from there."""
+        if place.kind == "branch":
+            return True  # it needs nothing
         wanted = {level: self._environment(place)}
         if self.is_apart(place):
             found = {self._environment(self.routes.home[name]) for name in self._goes_on(place)}
@@ -180,9 +199,10 @@ class RoutedParts(Jobs):
         level = self.parts.index(part)
         leading: list[Condition] = []
         for name in (node.id for node in place.nodes):
-            steps = [self.ids.nodes[other] for other in self._leading.get(name, ()) if self.levels[other] == level]
+            before = [other for other in self._leading.get(name, ()) if self.levels[other] == level]
             begun = [BEGIN] if name in self._arrivals[level] else []
-            leading += [self._said(step, name) for step in (*begun, *steps)]
+            leading += [self._said(step, name) for step in begun]
+            leading += [self._led(other, name) for other in before]
         return expression(some(*leading), lambda literal: f"steps.{literal.step}.{_compared(literal)}")
 
     def whole(self, part: Part) -> str:
@@ -208,6 +228,13 @@ class RoutedParts(Jobs):
         """The names of the places where a job may leave the run for later ones, or for others to decide."""
         found = {*self._onward[self.parts.index(part)], *(place.name for place in part.apart)}
         return [self.ids.nodes[name] for name in self.routes.home if name in found]
+
+    def _led(self, other: str, name: str) -> Literal:
+        """That another place has led to one."""
+        if other not in self.routes.routing:
+            return self._said(self.ids.nodes[other], name)
+        label = self.routes.labels(self.routes.nodes[other])[self.ids.nodes[name]]
+        return Literal(self.ids.nodes[other], "outputs.branch", "==", label)
 
     def _said(self, step: str, name: str) -> Literal:
         return Literal(step, _NEXT, "==", self.ids.nodes[name])

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+from backends.github.branching import ROUTE
 from backends.github.calls import shown_constants, texts
 from backends.github.identifiers import identifiers
 from backends.github.inputs import variable_names
-from backends.github.options import Called, GithubOptions, command_of
+from backends.github.options import Called, Caller, GithubOptions, command_of, named_command
 from backends.github.routes import Routes
 from backends.github.scalar import OPEN
 from backends.github.settings import UnitSecrets, agent_types
@@ -20,8 +22,14 @@ from backends.python.literals import literal
 from backends.python.table import Table, table
 from compiler.ir.program import Node
 from compiler.ir.tasks import Ask, Branch, End, Parallel, Tool
+from runtime_shim.recipes import is_recipe
 
 _DEEPEST = 3
+
+
+def plain_name(name: str) -> str:
+    """The name of a program as that of a file and an artifact, which GitHub takes."""
+    return re.sub(r"[^A-Za-z0-9_.-]+", "-", name).strip("-.") or "output"
 
 
 class Runtime(NamedTuple):
@@ -64,9 +72,20 @@ def callers(options: GithubOptions) -> tuple[dict[str, tuple[str, str]], dict[st
     """For agent types, and for connections, the variable of the job that has the command, and the command."""
     agents = identifiers(((name, name) for name in options.agents if name), ())
     tools = identifiers(((name, name) for name in options.tools), ())
-    own = {name: (f"RDC_AGENT_{agents[name]}", command_of(options.caller_of(name))) for name in agents}
-    common = {"": ("RDC_AGENT", command_of(options.agent))} if command_of(options.agent) else {}
+    own = {name: (f"RDC_AGENT_{agents[name]}", _command(options.caller_of(name), options)) for name in agents}
+    common = {"": ("RDC_AGENT", _command(options.agent, options))} if command_of(options.agent) else {}
     return common | own, {name: (f"RDC_TOOL_{tools[name]}", command_of(options.tools[name])) for name in tools}
+
+
+def _command(caller: Caller | None, options: GithubOptions) -> str:
+    """The command of an agent; the option for the model is for those that are called by name."""
+    return command_of(caller, options.agent_model if is_recipe(named_command(caller)) else None)
+
+
+def _calling(options: GithubOptions) -> Table:
+    """What limits the calls of agents."""
+    said = {"retries": options.agent_retries, "seconds": options.agent_seconds, "most": options.agent_calls}
+    return {name: value for name, value in said.items() if value}
 
 
 def _program(routes: Routes, options: GithubOptions, asked_by: str) -> Table:
@@ -79,6 +98,8 @@ def _program(routes: Routes, options: GithubOptions, asked_by: str) -> Table:
         for node in place.nodes:
             if node.constants and (place.kind == "loop" or not shown_constants(node)):
                 units[node.id]["constants"] = {constant.name: constant.value for constant in node.constants}
+    for name in routes.routing:
+        units[name] |= {"task": ROUTE, "labels": routes.labels(routes.nodes[name])}
     variables = variable_names(routes.program.inputs)
     inputs = [{**declared, "as": variables[declared["name"]]} for declared in whole.get("inputs", ())]
     return {
@@ -86,20 +107,21 @@ def _program(routes: Routes, options: GithubOptions, asked_by: str) -> Table:
         **({"limit": whole["limit"]} if "limit" in whole else {}),
         **({"inputs": inputs} if inputs else {}),
         **({"secrets": list(routes.program.secrets)} if routes.program.secrets else {}),
-        **({"artifact": {**whole["artifact"], "name": whole["name"]}} if "artifact" in whole else {}),
+        **({"artifact": {**whole["artifact"], "name": plain_name(whole["name"])}} if "artifact" in whole else {}),
+        **({"calling": _calling(options)} if _calling(options) else {}),
+        **({"mock": options.mock} if options.mock else {}),
         "registers": whole["registers"],
         "scopes": whole.get("scopes", {}),
         **_callers(routes, options, asked_by),
         "asked": asked_by,
         "summary": options.summary,
         "steps": dict(steps),
-        "places": {steps[place.name]: list(map(_id, filter(_is_unit, place.nodes))) for place in routes.places},
+        "places": {
+            steps[place.name]: [node.id for node in place.nodes if _is_unit(node) or node.id in routes.routing]
+            for place in routes.places
+        },
         "units": units,
     }
-
-
-def _id(node: Node) -> str:
-    return node.id
 
 
 def _is_unit(node: Node) -> bool:

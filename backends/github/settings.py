@@ -30,6 +30,15 @@ def agent_types(node: Node) -> list[str]:
     return [task.agent] if isinstance(task, Agent) else []
 
 
+def callers_of(node: Node, options: GithubOptions) -> Iterator[Caller]:
+    """What a unit calls, each with its command."""
+    task = node.task
+    found = [options.caller_of(agent) for agent in agent_types(node)]
+    found += [options.tools.get(task.connection)] if isinstance(task, Tool) else []
+    found += [options.agent] if isinstance(task, Ask) and options.prompts == "agent" else []
+    return (caller for caller in found if caller is not None)
+
+
 class _Said:
     """What the option says, by unit."""
 
@@ -118,6 +127,8 @@ class UnitSecrets:
 
     def _names(self, node: Node) -> Iterable[str]:
         options = self._options
+        if options.mock and not isinstance(node.task, Shell):
+            return ()
         match node.task:
             case Shell():
                 return self._of_caller(node, None)

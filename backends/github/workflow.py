@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Generic, TypeVar
@@ -29,7 +29,7 @@ from backends.github.settings import UnitSecrets
 from backends.github.step import PLAIN_SHELL, Step
 from backends.github.templating import render
 from backends.github.triggers import lines, value, with_inputs, with_secrets
-from compiler.ir.program import Program
+from compiler.ir.program import Node, Program
 from compiler.version import __version__
 
 REASON_TO_ASK = "see who has reviewed this run"
@@ -98,6 +98,7 @@ class Workflow(ABC, Generic[JobsType]):
         found: list[Job] = []
         for part in parts.parts:
             found += [self._part(parts, part), *self._beside(parts, part)]
+        found += self._published(parts)
         return tuple(replace(job, outputs=parts.outputs.get(job.id, {})) for job in found)
 
     @abstractmethod
@@ -118,6 +119,10 @@ class Workflow(ABC, Generic[JobsType]):
 
     def _beside(self, parts: JobsType, part: Part) -> Iterator[Job]:  # noqa: ARG002 (a runbook has none)
         """The jobs that decide about places of a part, between it and the next."""
+        return iter(())
+
+    def _published(self, parts: JobsType) -> Iterator[Job]:  # noqa: ARG002 (a runbook has no output)
+        """The jobs that write what a run has put out where people see it."""
         return iter(())
 
     def _why(self, parts: JobsType, part: Part) -> Iterator[str]:  # noqa: ARG002 (not all have something to say)
@@ -178,12 +183,17 @@ class Workflow(ABC, Generic[JobsType]):
             yield self._reviews()
         yield from self._begun(parts, part)
         yield from self._set_up()
+        yield from self._installed(node for place in part.places if place not in part.matrices for node in place.nodes)
         yield from self._walked(parts, part)
         yield from self._kept(parts, part)
 
     def _set_up(self) -> Iterator[Step]:
         """The steps of the option `setup`, which each job begins with."""
-        yield from map(_set_up, self.options.setup)
+        yield from map(set_up, self.options.setup)
+
+    def _installed(self, nodes: Iterable[Node]) -> Iterator[Step]:  # noqa: ARG002 (native steps call nothing)
+        """The steps that install what some units call."""
+        return iter(())
 
     def _reviews(self) -> Step:
         env = {"TOKEN": TOKEN, "ENVIRONMENT": self.options.approval_environment}
@@ -241,7 +251,7 @@ class Workflow(ABC, Generic[JobsType]):
         env = self._own_variables(part)
         env |= {name: _shown(value) for name, value in options.env.items()}
         if isinstance(self.prompts, Agents):
-            env["RDC_AGENT"] = command_of(options.agent)
+            env["RDC_AGENT"] = command_of(options.agent, options.agent_model)
         return env
 
     def _permissions(self, first: bool, *, asks: bool = False, waits: bool = False) -> Iterator[tuple[str, str, str]]:
@@ -273,7 +283,8 @@ def _plain(path: str) -> str:
     return re.sub(r"[^A-Za-z0-9._/-]+", "-", path)
 
 
-def _set_up(step: SetupStep) -> Step:
+def set_up(step: SetupStep) -> Step:
+    """A step of the options as a step of a job."""
     return Step(
         name=step.name or step.uses or "Set up",
         uses=step.uses or "",

@@ -95,8 +95,12 @@ def needs(program: Table, *, is_full: bool) -> list[str]:
 
 
 def runner_bundle(program: Table) -> Runtime:
-    """The runtime for the steps of a workflow with this table: whole modules, with types."""
-    return _runtime(tuple(runtime_shim.modules(program, runtime_shim.RUNNER)), None)
+    """The runtime for the steps of a workflow with this table: whole modules, with types.
+
+    Where agents or tools are called, there are many: then it is what can be reached in them, and no more.
+    """
+    names = tuple(runtime_shim.modules(program, runtime_shim.RUNNER))
+    return _runtime(names, frozenset({"run_step", "sys"}) if "runner_kept" in names else None)
 
 
 def bundled(names: Iterable[str]) -> str:

@@ -10,7 +10,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from rdc.tools.request import read_request
-from runtime_shim.mocks import Mocks, Reply, read_mocks, reply_to
+from runtime_shim.files import read_text
+from runtime_shim.mocks import Mocks, Reply, mocks_in, reply_to
 from runtime_shim.program import RefusedError
 
 MOST_RUNS = 20
@@ -19,7 +20,7 @@ MOST_RUNS = 20
 
 def answer(path: str, given: bytes, environment: Mapping[str, str]) -> Reply:
     """The answer to a call, by its environment and its standard input; raises `RefusedError` where there is none."""
-    mocks = read_mocks(path)
+    mocks = mocks_in(path, read_text(path))
     kind, name = _called(mocks, given, environment)
     number = _counted(Path(f"{path}.calls"), environment.get("RDC_RUN_ID", ""), f"{kind} {name}")
     reply = reply_to(mocks, kind, name, number)

@@ -10,7 +10,8 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from runtime_shim.mocks import Reply, read_mocks, reply_to
+from runtime_shim.files import read_text
+from runtime_shim.mocks import Reply, mocks_in, reply_to
 from runtime_shim.plain_yaml import PlainError, read_plain
 from runtime_shim.program import RefusedError
 
@@ -104,7 +105,7 @@ def test_any_text_is_read_as_yaml_does_or_refused(text: str) -> None:
 def test_a_file_of_mocks_has_answers_in_order(tmp_path: Path) -> None:
     path = tmp_path / "m.yaml"
     path.write_text("agents:\n  2/elicit: x\n  1: [{fail: why}, 1.50]\ntools:\n  web/get: []\n", encoding="utf-8")
-    mocks = read_mocks(str(path))
+    mocks = mocks_in(str(path), read_text(str(path)))
     assert [reply_to(mocks, "agents", "1", number) for number in range(3)] == [Reply("", "why"), Reply("1.50"), None]
     assert reply_to(mocks, "agents", "2/elicit", 0) == Reply("x")
     assert mocks["tools"] == {"web/get": []}
@@ -125,5 +126,5 @@ def test_what_is_no_file_of_mocks_is_refused(text: str, said: str, tmp_path: Pat
     path = tmp_path / "m.yaml"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(RefusedError) as refused:
-        read_mocks(str(path))
+        mocks_in(str(path), read_text(str(path)))
     assert said in str(refused.value)

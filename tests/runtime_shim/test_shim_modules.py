@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from runtime_shim import BESIDE, MODULES, RUNNER, modules
+from runtime_shim import BESIDE, MODULES, PUBLISHING, RUNNER, modules
 from tests.interpreters import interpreter
 from tests.runtime_shim.shim_process import ROOT, Table, ask, program, shell
 
@@ -54,7 +54,7 @@ def bundle(table: Table) -> str:
 
 
 def test_every_module_is_named() -> None:
-    assert sorted({*NAMES, *BESIDE, *STEPS}) == sorted(
+    assert sorted({*NAMES, *BESIDE, *PUBLISHING, *STEPS}) == sorted(
         path.stem for path in FOLDER.glob("*.py") if path.stem != "__init__"
     )
 

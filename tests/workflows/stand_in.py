@@ -13,15 +13,25 @@ Answer = Callable[[str, str, str], tuple[int, object]]
 
 
 @contextmanager
-def answering(answer: Answer) -> Iterator[str]:
-    """Answers meanwhile; gives the URL."""
+def answering(answer: Answer, bodies: list[object] | None = None) -> Iterator[str]:
+    """Answers meanwhile; gives the URL. `bodies` gets what is sent, as JSON."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             self._answer()
 
         def do_POST(self) -> None:
+            self._heard()
             self._answer()
+
+        def do_PUT(self) -> None:
+            self._heard()
+            self._answer()
+
+        def _heard(self) -> None:
+            said = self.rfile.read(int(self.headers.get("Content-Length", "0")))
+            if bodies is not None:
+                bodies.append(json.loads(said))
 
         def _answer(self) -> None:
             status, body = answer(self.command, self.path, self.headers.get("Authorization", ""))

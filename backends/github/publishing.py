@@ -1,0 +1,121 @@
+"""The option `publish`: a job that runs no agent and holds no secret writes what a run has put out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from backends.base import OptionFinding
+from backends.github.continuation import taken_artifact
+from backends.github.identifiers import ARTIFACT
+from backends.github.job import Job
+from backends.github.jobs import Jobs, all_of
+from backends.github.options import GithubOptions
+from backends.github.prompts import TOKEN
+from backends.github.runtime import delimiter
+from backends.github.scalar import Expression
+from backends.github.step import PLAIN_SHELL, Step
+from backends.github.templating import render
+from backends.python.bundle import reduced
+from compiler.diagnostic import Diagnostic
+from compiler.ir.program import Program
+
+ABOUT_ISSUES = frozenset({"issues", "issue_comment"})
+"""The events of an issue."""
+
+_PULLS = frozenset({"pull_request", "pull_request_review", "pull_request_review_comment"})
+_ABOUT_PULLS = _PULLS | {"issue_comment"}
+
+
+_MINUTES = 10
+
+
+class _Kind(NamedTuple):
+    """How a publication is called, the module that does it, and what it may do for which reason."""
+
+    title: str
+    module: str
+    permissions: tuple[tuple[str, str, str], ...] = ()
+
+
+def unfit_publications(program: Program, options: GithubOptions) -> Iterator[Diagnostic]:
+    """Publications of nothing, and comments on nothing."""
+    if options.publish and program.artifact is None:
+        problem = "`publish` puts the last output somewhere, and the document keeps none"
+        yield _finding(program, problem, "add `## ARTIFACTS` with a line `type: markdown`, or leave `publish` out")
+    elif "comment" in options.publish and not (ABOUT_ISSUES | _PULLS) & set(options.triggers()):
+        problem = "`publish: comment` needs an issue or a pull request, and no event of `on` has one"
+        yield _finding(program, problem, "add `issues` or `pull_request` to `on`, or take `publish: summary`")
+    if options.publish_file and "pull-request" not in options.publish:
+        yield _finding(program, "`publish-file` is for `publish: pull-request`", "add that, or leave the file out")
+
+
+def publications(parts: Jobs, options: GithubOptions, events: Iterable[str], name: str) -> Iterator[Job]:
+    """The jobs, which begin when the run is complete; `name` is what the program is called."""
+    left = [parts.handed_on(part.id, ARTIFACT, "outputs.name") for part in parts.parts] if _jobs(options) else []
+    for kind in _jobs(options):
+        about = _about(kind, frozenset(events))
+        yield Job(
+            id=f"publish_{kind.replace('-', '_')}",
+            name=f"{about.title} of {name}",
+            steps=(taken_artifact(" || ".join(left)), _step(kind, about, options)),
+            condition=all_of("!cancelled()", " || ".join(left), *_when(kind, frozenset(events))),
+            needs=tuple(part.id for part in parts.parts),
+            permissions=about.permissions,
+            timeout=_MINUTES,
+            comments=("What an agent has said is written by a job that runs no agent and holds no secret.",),
+        )
+
+
+def _jobs(options: GithubOptions) -> list[str]:
+    return [kind for kind in options.publish if kind != "artifact"]  # each run uploads its output anyway
+
+
+def _about(kind: str, events: frozenset[str]) -> _Kind:
+    if kind == "comment":
+        issues = [("issues", "write", "comment on the issue")] if events & ABOUT_ISSUES else []
+        pulls = [("pull-requests", "write", "comment on the pull request")] if events & _ABOUT_PULLS else []
+        return _Kind("Comment", "publisher_comment", (*issues, *pulls))
+    if kind == "pull-request":
+        return _Kind(
+            "Pull request",
+            "publisher_pull",
+            (
+                ("contents", "write", "push a branch with the file"),
+                ("pull-requests", "write", "open the pull request"),
+            ),
+        )
+    return _Kind("Summary", "publisher_summary")
+
+
+def _when(kind: str, events: frozenset[str]) -> Iterator[str]:
+    """A comment needs what it is about, and the token of a pull request from a fork may not comment."""
+    if kind != "comment":
+        return
+    yield _number(events)
+    if events & _PULLS:
+        pull = "github.event.pull_request"
+        yield f"!{pull} || {pull}.head.repo.full_name == github.repository"
+
+
+def _number(events: frozenset[str]) -> str:
+    found = [
+        *(["github.event.issue.number"] if events & ABOUT_ISSUES else ()),
+        *(["github.event.pull_request.number"] if events & _PULLS else ()),
+    ]
+    return " || ".join(found)
+
+
+def _step(kind: str, about: _Kind, options: GithubOptions) -> Step:
+    env: dict[str, str] = {} if kind == "summary" else {"TOKEN": TOKEN}
+    if kind == "comment":
+        env["NUMBER"] = Expression(f"${{{{ {_number(frozenset(options.triggers()))} }}}}")
+    if kind == "pull-request" and options.publish_file:
+        env["FILE"] = options.publish_file
+    code = f"{reduced(['publisher', about.module], ())}\n\nraise SystemExit(main())\n"
+    script = render("modules.sh.jinja", modules=code, delimiter=delimiter(code), into="python3 -I -")
+    return Step(about.title, shell=PLAIN_SHELL, env=env, run=script, helper=f"publish-{kind}")
+
+
+def _finding(program: Program, problem: str, remedy: str) -> Diagnostic:
+    return OptionFinding("RD013", program.sources[0].path, None, problem, remedy, option=("publish",))

@@ -1,0 +1,30 @@
+"""References that no author has written, such as the outputs of earlier steps before a prompt, under readable names."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from compiler.ir.program import Program, map_texts
+from compiler.ir.texts import Reference, Text, joined
+
+OUTPUT = "output "
+"""How the slots begin that have whole outputs of steps, by the labels of these."""
+
+
+def readable(program: Program) -> Program:
+    """The program with `{output 1}` where the output of a step stands, if its slots are called so."""
+    if not any(slot.name.startswith(OUTPUT) for slot in program.slots):
+        return program
+    slots = {slot.name for slot in program.slots}
+
+    def named(text: Text) -> Text:
+        return joined(_named(part, slots) for part in text.parts)
+
+    return replace(program, nodes=tuple(map_texts(node, named) for node in program.nodes))
+
+
+def _named(part: str | Reference, slots: set[str]) -> str | Reference:
+    is_own = isinstance(part, Reference) and not part.written and part.register in slots and (part.before or part.after)
+    if isinstance(part, str) or not is_own or not part.register.isprintable():
+        return part
+    return replace(part, written=f"{{{part.register}}}")
