@@ -576,8 +576,7 @@ KINDS = ("agents", "tools", "executors")
 # What is answered, or why that fails, "" if it does not.
 Reply = collections.namedtuple("Reply", "text trouble", defaults=('',))
 
-def read_mocks(path):  # Read a file of mocks, in YAML or JSON.
-    text = read_text(path)
+def mocks_in(path, text):  # Read the text of a file of mocks, in YAML or JSON; `path` is what the file is called.
     try:
         found = json.loads(text) if text.lstrip().startswith("{") else read_plain(text)
     except PlainError as error:
@@ -602,7 +601,7 @@ def _listed(replies):
 
 def _reply(place, found):
     if isinstance(found, dict) and set(found) == {"fail"}:
-        return Reply("", one_line(_reply(place, found["fail"]).text) or "as the mock says")
+        return Reply("", " ".join(_reply(place, found["fail"]).text.split()) or "as the mock says")
     if isinstance(found, str):
         return Reply(found)
     if isinstance(found, (bool, int, float)):
@@ -631,7 +630,7 @@ class Orders:  # What the operator wants to be called, and how often and how lon
     def mocks(self):  # The answers of a rehearsal, in which nothing is called.
         path = given("MOCK")
         try:
-            return read_mocks(path) if path else None
+            return mocks_in(path, read_text(path)) if path else None
         except OSError as error:
             raise RefusedError(f"{path} cannot be read: {error.strerror}") from None
     @cached_property

@@ -4,8 +4,7 @@ KINDS = ("agents", "tools", "executors")
 # What is answered, or why that fails, "" if it does not.
 Reply = collections.namedtuple("Reply", "text trouble", defaults=('',))
 
-def read_mocks(path):  # Read a file of mocks, in YAML or JSON.
-    text = read_text(path)
+def mocks_in(path, text):  # Read the text of a file of mocks, in YAML or JSON; `path` is what the file is called.
     try:
         found = json.loads(text) if text.lstrip().startswith("{") else read_plain(text)
     except PlainError as error:
@@ -30,7 +29,7 @@ def _listed(replies):
 
 def _reply(place, found):
     if isinstance(found, dict) and set(found) == {"fail"}:
-        return Reply("", one_line(_reply(place, found["fail"]).text) or "as the mock says")
+        return Reply("", " ".join(_reply(place, found["fail"]).text.split()) or "as the mock says")
     if isinstance(found, str):
         return Reply(found)
     if isinstance(found, (bool, int, float)):

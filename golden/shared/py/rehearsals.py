@@ -41,7 +41,7 @@ def rehearse_with(session, _state):  # Have the file answer what agents and tool
     path = getattr(session.options, "mock", None)
     if not path or session.options.command not in ("run", "resume"):
         return
-    mocks = read_mocks(path)
+    mocks = mocks_in(path, read_text(path))
     for task in {*TASKS} & {*PERFORMERS}:
         PERFORMERS[task] = type("Mocked", (Mocked, PERFORMERS[task]), {"mocks": mocks})
 
