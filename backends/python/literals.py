@@ -8,13 +8,14 @@ WIDEST = 120
 
 
 def literal(value: object, indent: int = 0) -> str:
-    """A value as a Python expression that stands at `indent` blanks; a text of several lines has a literal for each.
+    """A value as a Python expression that stands at `indent` blanks; a text of several lines has a literal for each
+    (empty ones at its ends aside).
 
     `repr` escapes whatever does not print, the marks that reverse a text's direction included, so that what a reviewer
     sees is what runs.
     """
     if isinstance(value, str):
-        return _text(value, indent) if "\n" in value else _quoted(value)
+        return _text(value, indent) if "\n" in value.strip("\n") else _quoted(value)
     if isinstance(value, list):
         return _enclosed("[", [literal(item, indent + 4) for item in value], "]", indent)
     if isinstance(value, dict):

@@ -82,27 +82,8 @@ You review changes in {1.1}. You are precise, and you quote the lines that you s
         agent="",
         placeholders={
             "{1.1}": ["language", "", "", "{{language}}"],
-            "{1.2}": [
-                "output 1",
-                (
-                    "## Output of step 1: Look for mistakes (mistakes)\n"
-                    "\n"
-                ),
-                (
-                    "\n"
-                    "\n"
-                ),
-                "",
-            ],
-            "{1.3}": [
-                "prompt 2",
-                "",
-                (
-                    "\n"
-                    "\n"
-                ),
-                "",
-            ],
+            "{1.2}": ["output 1", "## Output of step 1: Look for mistakes (mistakes)\n\n", "\n\n", ""],
+            "{1.3}": ["prompt 2", "", "\n\n", ""],
         },
         on_pass=go("3", do=[["output 2", "keep", ["answer"]], ["last output", "keep", ["answer"]]]),
         on_fail=go("STOP"),
@@ -118,30 +99,8 @@ lines.
         agent="",
         placeholders={
             "{1.1}": ["language", "", "", "{{language}}"],
-            "{1.2}": [
-                "output 1",
-                (
-                    "## Output of step 1: Look for mistakes (mistakes)\n"
-                    "\n"
-                ),
-                (
-                    "\n"
-                    "\n"
-                ),
-                "",
-            ],
-            "{1.3}": [
-                "output 2",
-                (
-                    "## Output of step 2: Look at the style\n"
-                    "\n"
-                ),
-                (
-                    "\n"
-                    "\n"
-                ),
-                "",
-            ],
+            "{1.2}": ["output 1", "## Output of step 1: Look for mistakes (mistakes)\n\n", "\n\n", ""],
+            "{1.3}": ["output 2", "## Output of step 2: Look at the style\n\n", "\n\n", ""],
         },
         on_pass=go("COMPLETE", do=[["last output", "keep", ["answer"]]]),
         on_fail=go("STOP"),

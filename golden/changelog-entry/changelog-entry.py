@@ -80,18 +80,7 @@ You write for people who use {1.1}, not for those who develop it. Write plain, s
         agent="",
         placeholders={
             "{1.1}": ["product", "", "", "{{product}}"],
-            "{1.2}": [
-                "output 1",
-                (
-                    "## Output of step 1: Find what users notice (changes)\n"
-                    "\n"
-                ),
-                (
-                    "\n"
-                    "\n"
-                ),
-                "",
-            ],
+            "{1.2}": ["output 1", "## Output of step 1: Find what users notice (changes)\n\n", "\n\n", ""],
             "{1.3}": ["version", "", "", "{{version}}"],
         },
         on_pass=go("COMPLETE", do=[["last output", "keep", ["answer"]]]),

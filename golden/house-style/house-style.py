@@ -39,18 +39,7 @@ def runbook(about, end, go, agent, tool):
 {subject}
 """,
         agent="",
-        placeholders={
-            "{style}": [
-                "style",
-                "",
-                (
-                    "\n"
-                    "\n"
-                ),
-                "",
-            ],
-            "{subject}": ["subject", "", "", ""],
-        },
+        placeholders={"{style}": ["style", "", "\n\n", ""], "{subject}": ["subject", "", "", ""]},
         on_pass=go("done", "to done", do=[["summary", "keep", ["answer"]]]),
         otherwise=go("failed", "to failed"),
     )

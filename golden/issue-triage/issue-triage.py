@@ -72,30 +72,8 @@ Answer with a JSON object whose field "kind" is one of "bug", "feature", "questi
         prompt="{1.1}{1.2}Say how severe the bug is, how to reproduce it as far as the issue tells, and where a developer should look first.",
         agent="",
         placeholders={
-            "{1.1}": [
-                "output 1",
-                (
-                    "## Output of step 1: Classify (kind)\n"
-                    "\n"
-                ),
-                (
-                    "\n"
-                    "\n"
-                ),
-                "",
-            ],
-            "{1.2}": [
-                "kind",
-                (
-                    "## kind\n"
-                    "\n"
-                ),
-                (
-                    "\n"
-                    "\n"
-                ),
-                "",
-            ],
+            "{1.1}": ["output 1", "## Output of step 1: Classify (kind)\n\n", "\n\n", ""],
+            "{1.2}": ["kind", "## kind\n\n", "\n\n", ""],
         },
         on_pass=go("3", do=[["output 2a", "keep", ["answer"]], ["last output", "keep", ["answer"]]]),
         on_fail=go("STOP"),
@@ -105,30 +83,8 @@ Answer with a JSON object whose field "kind" is one of "bug", "feature", "questi
         prompt="{1.1}{1.2}Write a short specification: the problem, the proposal, three conditions that an acceptance test could check.",
         agent="",
         placeholders={
-            "{1.1}": [
-                "output 1",
-                (
-                    "## Output of step 1: Classify (kind)\n"
-                    "\n"
-                ),
-                (
-                    "\n"
-                    "\n"
-                ),
-                "",
-            ],
-            "{1.2}": [
-                "kind",
-                (
-                    "## kind\n"
-                    "\n"
-                ),
-                (
-                    "\n"
-                    "\n"
-                ),
-                "",
-            ],
+            "{1.1}": ["output 1", "## Output of step 1: Classify (kind)\n\n", "\n\n", ""],
+            "{1.2}": ["kind", "## kind\n\n", "\n\n", ""],
         },
         on_pass=go("3", do=[["output 2b", "keep", ["answer"]], ["last output", "keep", ["answer"]]]),
         on_fail=go("STOP"),
@@ -138,30 +94,8 @@ Answer with a JSON object whose field "kind" is one of "bug", "feature", "questi
         prompt="{1.1}{1.2}Answer the question. Say clearly what you do not know.",
         agent="",
         placeholders={
-            "{1.1}": [
-                "output 1",
-                (
-                    "## Output of step 1: Classify (kind)\n"
-                    "\n"
-                ),
-                (
-                    "\n"
-                    "\n"
-                ),
-                "",
-            ],
-            "{1.2}": [
-                "kind",
-                (
-                    "## kind\n"
-                    "\n"
-                ),
-                (
-                    "\n"
-                    "\n"
-                ),
-                "",
-            ],
+            "{1.1}": ["output 1", "## Output of step 1: Classify (kind)\n\n", "\n\n", ""],
+            "{1.2}": ["kind", "## kind\n\n", "\n\n", ""],
         },
         on_pass=go("3", do=[["output 2/else", "keep", ["answer"]], ["last output", "keep", ["answer"]]]),
         on_fail=go("STOP"),
@@ -175,66 +109,11 @@ Answer with a JSON object whose field "labels" is a JSON value.
 """,
         agent="",
         placeholders={
-            "{1.1}": [
-                "output 1",
-                (
-                    "## Output of step 1: Classify (kind)\n"
-                    "\n"
-                ),
-                (
-                    "\n"
-                    "\n"
-                ),
-                "",
-            ],
-            "{1.2}": [
-                "kind",
-                (
-                    "## kind\n"
-                    "\n"
-                ),
-                (
-                    "\n"
-                    "\n"
-                ),
-                "",
-            ],
-            "{1.3}": [
-                "output 2a",
-                (
-                    "## Output of step 2a: Analyse the bug\n"
-                    "\n"
-                ),
-                (
-                    "\n"
-                    "\n"
-                ),
-                "",
-            ],
-            "{1.4}": [
-                "output 2b",
-                (
-                    "## Output of step 2b: Specify the feature\n"
-                    "\n"
-                ),
-                (
-                    "\n"
-                    "\n"
-                ),
-                "",
-            ],
-            "{1.5}": [
-                "output 2/else",
-                (
-                    "## Output of step 2/else: Work on it\n"
-                    "\n"
-                ),
-                (
-                    "\n"
-                    "\n"
-                ),
-                "",
-            ],
+            "{1.1}": ["output 1", "## Output of step 1: Classify (kind)\n\n", "\n\n", ""],
+            "{1.2}": ["kind", "## kind\n\n", "\n\n", ""],
+            "{1.3}": ["output 2a", "## Output of step 2a: Analyse the bug\n\n", "\n\n", ""],
+            "{1.4}": ["output 2b", "## Output of step 2b: Specify the feature\n\n", "\n\n", ""],
+            "{1.5}": ["output 2/else", "## Output of step 2/else: Work on it\n\n", "\n\n", ""],
         },
         on_pass=go("COMPLETE", do=[["labels", "keep", ["field", "labels"]], ["last output", "keep", ["answer"]]]),
         on_fail=go("STOP"),

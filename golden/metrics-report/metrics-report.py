@@ -45,18 +45,7 @@ Name the trend, what is unusual, and what is likely to come next. Give numbers.
 """,
         agent="",
         placeholders={
-            "{1.1}": [
-                "output 1",
-                (
-                    "## Output of step 1: Get the numbers (numbers)\n"
-                    "\n"
-                ),
-                (
-                    "\n"
-                    "\n"
-                ),
-                "",
-            ],
+            "{1.1}": ["output 1", "## Output of step 1: Get the numbers (numbers)\n\n", "\n\n", ""],
             "{1.2}": ["metric", "", "", "{{metric}}"],
             "{1.3}": ["days", "", "", "{{days}}"],
             "{1.4}": ["numbers", "", "", "{{numbers}}"],

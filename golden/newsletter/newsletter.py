@@ -54,42 +54,9 @@ def runbook(about, end, branch, go, agent, confirm, input, select):
         prompt="{1.1}{1.2}{1.3}Write a newsletter about {1.4}. It should sound {1.5}. At most 200 words.",
         agent="",
         placeholders={
-            "{1.1}": [
-                "output 1",
-                (
-                    "## Output of step 1: Topics (topics)\n"
-                    "\n"
-                ),
-                (
-                    "\n"
-                    "\n"
-                ),
-                "",
-            ],
-            "{1.2}": [
-                "output 2",
-                (
-                    "## Output of step 2: Tone (tone)\n"
-                    "\n"
-                ),
-                (
-                    "\n"
-                    "\n"
-                ),
-                "",
-            ],
-            "{1.3}": [
-                "output 3",
-                (
-                    "## Output of step 3: Dates (has_dates)\n"
-                    "\n"
-                ),
-                (
-                    "\n"
-                    "\n"
-                ),
-                "",
-            ],
+            "{1.1}": ["output 1", "## Output of step 1: Topics (topics)\n\n", "\n\n", ""],
+            "{1.2}": ["output 2", "## Output of step 2: Tone (tone)\n\n", "\n\n", ""],
+            "{1.3}": ["output 3", "## Output of step 3: Dates (has_dates)\n\n", "\n\n", ""],
             "{1.4}": ["topics", "", "", "{{topics}}"],
             "{1.5}": ["tone", "", "", "{{tone}}"],
         },
@@ -108,54 +75,10 @@ def runbook(about, end, branch, go, agent, confirm, input, select):
         prompt="{1.1}{1.2}{1.3}{1.4}Give the newsletter again, with a list of all dates in it at the end.",
         agent="",
         placeholders={
-            "{1.1}": [
-                "output 1",
-                (
-                    "## Output of step 1: Topics (topics)\n"
-                    "\n"
-                ),
-                (
-                    "\n"
-                    "\n"
-                ),
-                "",
-            ],
-            "{1.2}": [
-                "output 2",
-                (
-                    "## Output of step 2: Tone (tone)\n"
-                    "\n"
-                ),
-                (
-                    "\n"
-                    "\n"
-                ),
-                "",
-            ],
-            "{1.3}": [
-                "output 3",
-                (
-                    "## Output of step 3: Dates (has_dates)\n"
-                    "\n"
-                ),
-                (
-                    "\n"
-                    "\n"
-                ),
-                "",
-            ],
-            "{1.4}": [
-                "output 4",
-                (
-                    "## Output of step 4: Write it\n"
-                    "\n"
-                ),
-                (
-                    "\n"
-                    "\n"
-                ),
-                "",
-            ],
+            "{1.1}": ["output 1", "## Output of step 1: Topics (topics)\n\n", "\n\n", ""],
+            "{1.2}": ["output 2", "## Output of step 2: Tone (tone)\n\n", "\n\n", ""],
+            "{1.3}": ["output 3", "## Output of step 3: Dates (has_dates)\n\n", "\n\n", ""],
+            "{1.4}": ["output 4", "## Output of step 4: Write it\n\n", "\n\n", ""],
         },
         on_pass=go("COMPLETE", do=[["last output", "keep", ["answer"]]]),
         on_fail=go("STOP"),

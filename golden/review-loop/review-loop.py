@@ -42,17 +42,7 @@ Write this text, and nothing else:
         timeout=600,
         placeholders={
             "{task}": ["task", "", "", ""],
-            "{remarks}": [
-                "remarks",
-                (
-                    "\n"
-                    "\n"
-                    "The last draft was sent back:\n"
-                    "\n"
-                ),
-                "",
-                "",
-            ],
+            "{remarks}": ["remarks", "\n\nThe last draft was sent back:\n\n", "", ""],
         },
         on_pass=go("review", "to review", do=[["draft", "keep", ["answer"]]]),
         otherwise=go("nothing", "to nothing"),

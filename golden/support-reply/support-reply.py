@@ -74,20 +74,7 @@ You work in the support of a small software company. Be friendly and concrete. P
 within five days.
 """,
         agent="",
-        placeholders={
-            "{1.1}": [
-                "output 1",
-                (
-                    "## Output of step 1: Read the mood (mood)\n"
-                    "\n"
-                ),
-                (
-                    "\n"
-                    "\n"
-                ),
-                "",
-            ],
-        },
+        placeholders={"{1.1}": ["output 1", "## Output of step 1: Read the mood (mood)\n\n", "\n\n", ""]},
         on_pass=go("3", do=[["output 2a", "keep", ["answer"]], ["draft", "keep", ["answer"]]]),
         on_fail=go("STOP"),
     )
@@ -99,20 +86,7 @@ You work in the support of a small software company. Be friendly and concrete. P
 {1.1}The ticket is about a technical problem. List the likely causes, the most likely one first, and what the customer can try.
 """,
         agent="",
-        placeholders={
-            "{1.1}": [
-                "output 1",
-                (
-                    "## Output of step 1: Read the mood (mood)\n"
-                    "\n"
-                ),
-                (
-                    "\n"
-                    "\n"
-                ),
-                "",
-            ],
-        },
+        placeholders={"{1.1}": ["output 1", "## Output of step 1: Read the mood (mood)\n\n", "\n\n", ""]},
         on_pass=go("3", do=[["output 2b", "keep", ["answer"]], ["draft", "keep", ["answer"]]]),
         on_fail=go("STOP"),
     )
@@ -124,20 +98,7 @@ You work in the support of a small software company. Be friendly and concrete. P
 {1.1}Say which team should see this ticket, and what the customer should be told until then.
 """,
         agent="",
-        placeholders={
-            "{1.1}": [
-                "output 1",
-                (
-                    "## Output of step 1: Read the mood (mood)\n"
-                    "\n"
-                ),
-                (
-                    "\n"
-                    "\n"
-                ),
-                "",
-            ],
-        },
+        placeholders={"{1.1}": ["output 1", "## Output of step 1: Read the mood (mood)\n\n", "\n\n", ""]},
         on_pass=go("3", do=[["output 2c", "keep", ["answer"]], ["draft", "keep", ["answer"]]]),
         on_fail=go("STOP"),
     )
@@ -152,54 +113,10 @@ You work in the support of a small software company. Be friendly and concrete. P
 """,
         agent="",
         placeholders={
-            "{1.1}": [
-                "output 1",
-                (
-                    "## Output of step 1: Read the mood (mood)\n"
-                    "\n"
-                ),
-                (
-                    "\n"
-                    "\n"
-                ),
-                "",
-            ],
-            "{1.2}": [
-                "output 2a",
-                (
-                    "## Output of step 2a: Billing (draft)\n"
-                    "\n"
-                ),
-                (
-                    "\n"
-                    "\n"
-                ),
-                "",
-            ],
-            "{1.3}": [
-                "output 2b",
-                (
-                    "## Output of step 2b: Technical problem (draft)\n"
-                    "\n"
-                ),
-                (
-                    "\n"
-                    "\n"
-                ),
-                "",
-            ],
-            "{1.4}": [
-                "output 2c",
-                (
-                    "## Output of step 2c: Everything else (draft)\n"
-                    "\n"
-                ),
-                (
-                    "\n"
-                    "\n"
-                ),
-                "",
-            ],
+            "{1.1}": ["output 1", "## Output of step 1: Read the mood (mood)\n\n", "\n\n", ""],
+            "{1.2}": ["output 2a", "## Output of step 2a: Billing (draft)\n\n", "\n\n", ""],
+            "{1.3}": ["output 2b", "## Output of step 2b: Technical problem (draft)\n\n", "\n\n", ""],
+            "{1.4}": ["output 2c", "## Output of step 2c: Everything else (draft)\n\n", "\n\n", ""],
             "{1.5}": ["mood", "", "", "{{mood}}"],
             "{1.6}": ["draft", "", "", "{{draft}}"],
         },
