@@ -17,13 +17,14 @@ _Part = tuple[str, bool]
 class Marks:
     """The marks for the references of some texts.
 
-    A mark is what the author wrote, such as `{N}`, as long as nothing else in these texts can be taken for it.
+    A mark is what the author wrote, such as `{N}`, or else the register in braces, as long as nothing else in these
+    texts can be taken for it.
     """
 
     def __init__(self, texts: Iterable[Text]) -> None:
         self._texts = tuple(texts)
         references = dict.fromkeys(reference for item in self._texts for reference in item.references)
-        self._marks = {reference: reference.written for reference in references}
+        self._marks = {reference: reference.written or f"{{{reference.register}}}" for reference in references}
         numbers = count(1)
         while not self._are_clear():
             number = next(numbers)

@@ -8,11 +8,10 @@ WIDEST = 120
 
 
 def literal(value: object, indent: int = 0) -> str:
-    """A value as a Python expression that stands at `indent` blanks; a text of several lines has a literal for each
-    (empty ones at its ends aside).
+    """A value as a Python expression that stands at `indent` blanks; a text of several lines has a literal for each.
 
-    `repr` escapes whatever does not print, the marks that reverse a text's direction included, so that what a reviewer
-    sees is what runs.
+    Empty lines at its ends are no lines of their own. `repr` escapes whatever does not print, the marks that reverse a
+    text's direction included, so that what a reviewer sees is what runs.
     """
     if isinstance(value, str):
         return _text(value, indent) if "\n" in value.strip("\n") else _quoted(value)

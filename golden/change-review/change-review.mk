@@ -49,9 +49,9 @@ endef
 
 # 2. Look at the style                                                   examples/playbooks/change-review.playbook.md:38
 define ask_2
-You review changes in {1.1}. You are precise, and you quote the lines that you speak of.
+You review changes in {{language}}. You are precise, and you quote the lines that you speak of.
 
-{1.2}{1.3}Look at names, structure and comments of the same change. Leave out what the first review says.
+{output 1}@prompt(library:house-rules)Look at names, structure and comments of the same change. Leave out what the first review says.
 endef
 define call_2
 {"timeout": 1800, "tokens": {}, "entries": [{"name": "2", "agent": "", "keywords": [], "validation": null, "excused": []}]}
@@ -63,9 +63,9 @@ endef
 
 # 3. Summarise                                                           examples/playbooks/change-review.playbook.md:44
 define ask_3
-You review changes in {1.1}. You are precise, and you quote the lines that you speak of.
+You review changes in {{language}}. You are precise, and you quote the lines that you speak of.
 
-{1.2}{1.3}Summarise both reviews for the author of the change. Begin with what has to be done before it can be merged. At most ten
+{output 1}{output 2}Summarise both reviews for the author of the change. Begin with what has to be done before it can be merged. At most ten
 lines.
 endef
 define call_3
@@ -106,16 +106,16 @@ unit 2-prompt tool 'Look at the style' '2/prompt'
   may_say pass fail
   no_answer fail
 unit 2 agents 'Look at the style'
-  mark '{1.1}' language '' '' '{{language}}'
-  mark '{1.2}' output-1 "$rdc_text_1" "$rdc_text_2" ''
-  mark '{1.3}' prompt-2 '' "$rdc_text_2" ''
+  mark '{{language}}' language '' '' '{{language}}'
+  mark '{output 1}' output-1 "$rdc_text_1" "$rdc_text_2" ''
+  mark '@prompt(library:house-rules)' prompt-2 '' "$rdc_text_2" ''
   may_say pass fail
   no_answer fail
   entries -
 unit 3 agents 'Summarise'
-  mark '{1.1}' language '' '' '{{language}}'
-  mark '{1.2}' output-1 "$rdc_text_1" "$rdc_text_2" ''
-  mark '{1.3}' output-2 "$rdc_text_3" "$rdc_text_2" ''
+  mark '{{language}}' language '' '' '{{language}}'
+  mark '{output 1}' output-1 "$rdc_text_1" "$rdc_text_2" ''
+  mark '{output 2}' output-2 "$rdc_text_3" "$rdc_text_2" ''
   may_say pass fail
   no_answer fail
   entries -

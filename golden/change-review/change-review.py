@@ -75,15 +75,15 @@ The change:
 
     agent("2", "Look at the style", at=38,
         prompt=r"""
-You review changes in {1.1}. You are precise, and you quote the lines that you speak of.
+You review changes in {{language}}. You are precise, and you quote the lines that you speak of.
 
-{1.2}{1.3}Look at names, structure and comments of the same change. Leave out what the first review says.
+{output 1}@prompt(library:house-rules)Look at names, structure and comments of the same change. Leave out what the first review says.
 """,
         agent="",
         placeholders={
-            "{1.1}": ["language", "", "", "{{language}}"],
-            "{1.2}": ["output 1", "## Output of step 1: Look for mistakes (mistakes)\n\n", "\n\n", ""],
-            "{1.3}": ["prompt 2", "", "\n\n", ""],
+            "{{language}}": ["language", "", "", "{{language}}"],
+            "{output 1}": ["output 1", "## Output of step 1: Look for mistakes (mistakes)\n\n", "\n\n", ""],
+            "@prompt(library:house-rules)": ["prompt 2", "", "\n\n", ""],
         },
         on_pass=go("3", do=[["output 2", "keep", ["answer"]], ["last output", "keep", ["answer"]]]),
         on_fail=go("STOP"),
@@ -91,16 +91,16 @@ You review changes in {1.1}. You are precise, and you quote the lines that you s
 
     agent("3", "Summarise", at=44,
         prompt=r"""
-You review changes in {1.1}. You are precise, and you quote the lines that you speak of.
+You review changes in {{language}}. You are precise, and you quote the lines that you speak of.
 
-{1.2}{1.3}Summarise both reviews for the author of the change. Begin with what has to be done before it can be merged. At most ten
+{output 1}{output 2}Summarise both reviews for the author of the change. Begin with what has to be done before it can be merged. At most ten
 lines.
 """,
         agent="",
         placeholders={
-            "{1.1}": ["language", "", "", "{{language}}"],
-            "{1.2}": ["output 1", "## Output of step 1: Look for mistakes (mistakes)\n\n", "\n\n", ""],
-            "{1.3}": ["output 2", "## Output of step 2: Look at the style\n\n", "\n\n", ""],
+            "{{language}}": ["language", "", "", "{{language}}"],
+            "{output 1}": ["output 1", "## Output of step 1: Look for mistakes (mistakes)\n\n", "\n\n", ""],
+            "{output 2}": ["output 2", "## Output of step 2: Look at the style\n\n", "\n\n", ""],
         },
         on_pass=go("COMPLETE", do=[["last output", "keep", ["answer"]]]),
         on_fail=go("STOP"),

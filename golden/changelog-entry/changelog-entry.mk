@@ -35,9 +35,9 @@ endef
 
 # 2. Write the entry                                                   examples/playbooks/changelog-entry.playbook.md:39
 define ask_2
-You write for people who use {1.1}, not for those who develop it. Write plain, short sentences.
+You write for people who use {{product}}, not for those who develop it. Write plain, short sentences.
 
-{1.2}Write the changelog entry for {1.3} from the list above. Group the lines under `### Added`, `### Changed` and
+{output 1}Write the changelog entry for {{version}} from the list above. Group the lines under `### Added`, `### Changed` and
 `### Fixed`, and leave out a group that is empty. Write Markdown and nothing else.
 endef
 define call_2
@@ -69,9 +69,9 @@ unit 1 agents 'Find what users notice'
   no_answer fail
   entries -
 unit 2 agents 'Write the entry'
-  mark '{1.1}' product '' '' '{{product}}'
-  mark '{1.2}' output-1 "$rdc_text_1" "$rdc_text_2" ''
-  mark '{1.3}' version '' '' '{{version}}'
+  mark '{{product}}' product '' '' '{{product}}'
+  mark '{output 1}' output-1 "$rdc_text_1" "$rdc_text_2" ''
+  mark '{{version}}' version '' '' '{{version}}'
   may_say pass fail
   no_answer fail
   entries -

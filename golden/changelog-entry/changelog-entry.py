@@ -72,16 +72,16 @@ List what a user of {{product}} will notice, one line for each. Leave out refact
 
     agent("2", "Write the entry", at=39,
         prompt=r"""
-You write for people who use {1.1}, not for those who develop it. Write plain, short sentences.
+You write for people who use {{product}}, not for those who develop it. Write plain, short sentences.
 
-{1.2}Write the changelog entry for {1.3} from the list above. Group the lines under `### Added`, `### Changed` and
+{output 1}Write the changelog entry for {{version}} from the list above. Group the lines under `### Added`, `### Changed` and
 `### Fixed`, and leave out a group that is empty. Write Markdown and nothing else.
 """,
         agent="",
         placeholders={
-            "{1.1}": ["product", "", "", "{{product}}"],
-            "{1.2}": ["output 1", "## Output of step 1: Find what users notice (changes)\n\n", "\n\n", ""],
-            "{1.3}": ["version", "", "", "{{version}}"],
+            "{{product}}": ["product", "", "", "{{product}}"],
+            "{output 1}": ["output 1", "## Output of step 1: Find what users notice (changes)\n\n", "\n\n", ""],
+            "{{version}}": ["version", "", "", "{{version}}"],
         },
         on_pass=go("COMPLETE", do=[["last output", "keep", ["answer"]]]),
         on_fail=go("STOP"),

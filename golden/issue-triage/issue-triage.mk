@@ -42,7 +42,7 @@ endef
 
 # 2a Analyse the bug                                                      examples/playbooks/issue-triage.playbook.md:43
 define ask_2a
-{1.1}{1.2}Say how severe the bug is, how to reproduce it as far as the issue tells, and where a developer should look first.
+{output 1}{kind}Say how severe the bug is, how to reproduce it as far as the issue tells, and where a developer should look first.
 endef
 define call_2a
 {"timeout": 1800, "tokens": {}, "entries": [{"name": "2a", "agent": "", "keywords": [], "validation": null, "excused": []}]}
@@ -54,7 +54,7 @@ endef
 
 # 2b Specify the feature                                                  examples/playbooks/issue-triage.playbook.md:49
 define ask_2b
-{1.1}{1.2}Write a short specification: the problem, the proposal, three conditions that an acceptance test could check.
+{output 1}{kind}Write a short specification: the problem, the proposal, three conditions that an acceptance test could check.
 endef
 define call_2b
 {"timeout": 1800, "tokens": {}, "entries": [{"name": "2b", "agent": "", "keywords": [], "validation": null, "excused": []}]}
@@ -66,7 +66,7 @@ endef
 
 # 2/else Work on it                                                       examples/playbooks/issue-triage.playbook.md:53
 define ask_2-else
-{1.1}{1.2}Answer the question. Say clearly what you do not know.
+{output 1}{kind}Answer the question. Say clearly what you do not know.
 endef
 define call_2-else
 {"timeout": 1800, "tokens": {}, "entries": [{"name": "2/else", "agent": "", "keywords": [], "validation": null, "excused": []}]}
@@ -78,7 +78,7 @@ endef
 
 # 3. Suggest labels                                                       examples/playbooks/issue-triage.playbook.md:59
 define ask_3
-{1.1}{1.2}{1.3}{1.4}{1.5}Suggest at most three labels for the issue.
+{output 1}{kind}{output 2a}{output 2b}{output 2/else}Suggest at most three labels for the issue.
 
 Answer with a JSON object whose field "labels" is a JSON value.
 endef
@@ -136,29 +136,29 @@ unit 1 agents 'Classify'
   entries -
 unit 2 choice 'Work on it'
 unit 2a agents 'Analyse the bug'
-  mark '{1.1}' output-1 "$rdc_text_1" "$rdc_text_2" ''
-  mark '{1.2}' kind "$rdc_text_3" "$rdc_text_2" ''
+  mark '{output 1}' output-1 "$rdc_text_1" "$rdc_text_2" ''
+  mark '{kind}' kind "$rdc_text_3" "$rdc_text_2" ''
   may_say pass fail
   no_answer fail
   entries -
 unit 2b agents 'Specify the feature'
-  mark '{1.1}' output-1 "$rdc_text_1" "$rdc_text_2" ''
-  mark '{1.2}' kind "$rdc_text_3" "$rdc_text_2" ''
+  mark '{output 1}' output-1 "$rdc_text_1" "$rdc_text_2" ''
+  mark '{kind}' kind "$rdc_text_3" "$rdc_text_2" ''
   may_say pass fail
   no_answer fail
   entries -
 unit 2-else agents 'Work on it' '2/else'
-  mark '{1.1}' output-1 "$rdc_text_1" "$rdc_text_2" ''
-  mark '{1.2}' kind "$rdc_text_3" "$rdc_text_2" ''
+  mark '{output 1}' output-1 "$rdc_text_1" "$rdc_text_2" ''
+  mark '{kind}' kind "$rdc_text_3" "$rdc_text_2" ''
   may_say pass fail
   no_answer fail
   entries -
 unit 3 agents 'Suggest labels'
-  mark '{1.1}' output-1 "$rdc_text_1" "$rdc_text_2" ''
-  mark '{1.2}' kind "$rdc_text_3" "$rdc_text_2" ''
-  mark '{1.3}' output-2a "$rdc_text_4" "$rdc_text_2" ''
-  mark '{1.4}' output-2b "$rdc_text_5" "$rdc_text_2" ''
-  mark '{1.5}' output-2-else "$rdc_text_6" "$rdc_text_2" ''
+  mark '{output 1}' output-1 "$rdc_text_1" "$rdc_text_2" ''
+  mark '{kind}' kind "$rdc_text_3" "$rdc_text_2" ''
+  mark '{output 2a}' output-2a "$rdc_text_4" "$rdc_text_2" ''
+  mark '{output 2b}' output-2b "$rdc_text_5" "$rdc_text_2" ''
+  mark '{output 2/else}' output-2-else "$rdc_text_6" "$rdc_text_2" ''
   may_say pass fail
   no_answer fail
   entries -

@@ -69,33 +69,33 @@ Answer with a JSON object whose field "kind" is one of "bug", "feature", "questi
     )
 
     agent("2a", "Analyse the bug", at=43,
-        prompt="{1.1}{1.2}Say how severe the bug is, how to reproduce it as far as the issue tells, and where a developer should look first.",
+        prompt="{output 1}{kind}Say how severe the bug is, how to reproduce it as far as the issue tells, and where a developer should look first.",
         agent="",
         placeholders={
-            "{1.1}": ["output 1", "## Output of step 1: Classify (kind)\n\n", "\n\n", ""],
-            "{1.2}": ["kind", "## kind\n\n", "\n\n", ""],
+            "{output 1}": ["output 1", "## Output of step 1: Classify (kind)\n\n", "\n\n", ""],
+            "{kind}": ["kind", "## kind\n\n", "\n\n", ""],
         },
         on_pass=go("3", do=[["output 2a", "keep", ["answer"]], ["last output", "keep", ["answer"]]]),
         on_fail=go("STOP"),
     )
 
     agent("2b", "Specify the feature", at=49,
-        prompt="{1.1}{1.2}Write a short specification: the problem, the proposal, three conditions that an acceptance test could check.",
+        prompt="{output 1}{kind}Write a short specification: the problem, the proposal, three conditions that an acceptance test could check.",
         agent="",
         placeholders={
-            "{1.1}": ["output 1", "## Output of step 1: Classify (kind)\n\n", "\n\n", ""],
-            "{1.2}": ["kind", "## kind\n\n", "\n\n", ""],
+            "{output 1}": ["output 1", "## Output of step 1: Classify (kind)\n\n", "\n\n", ""],
+            "{kind}": ["kind", "## kind\n\n", "\n\n", ""],
         },
         on_pass=go("3", do=[["output 2b", "keep", ["answer"]], ["last output", "keep", ["answer"]]]),
         on_fail=go("STOP"),
     )
 
     agent("2/else", "Work on it", at=53,
-        prompt="{1.1}{1.2}Answer the question. Say clearly what you do not know.",
+        prompt="{output 1}{kind}Answer the question. Say clearly what you do not know.",
         agent="",
         placeholders={
-            "{1.1}": ["output 1", "## Output of step 1: Classify (kind)\n\n", "\n\n", ""],
-            "{1.2}": ["kind", "## kind\n\n", "\n\n", ""],
+            "{output 1}": ["output 1", "## Output of step 1: Classify (kind)\n\n", "\n\n", ""],
+            "{kind}": ["kind", "## kind\n\n", "\n\n", ""],
         },
         on_pass=go("3", do=[["output 2/else", "keep", ["answer"]], ["last output", "keep", ["answer"]]]),
         on_fail=go("STOP"),
@@ -103,17 +103,17 @@ Answer with a JSON object whose field "kind" is one of "bug", "feature", "questi
 
     agent("3", "Suggest labels", at=59,
         prompt=r"""
-{1.1}{1.2}{1.3}{1.4}{1.5}Suggest at most three labels for the issue.
+{output 1}{kind}{output 2a}{output 2b}{output 2/else}Suggest at most three labels for the issue.
 
 Answer with a JSON object whose field "labels" is a JSON value.
 """,
         agent="",
         placeholders={
-            "{1.1}": ["output 1", "## Output of step 1: Classify (kind)\n\n", "\n\n", ""],
-            "{1.2}": ["kind", "## kind\n\n", "\n\n", ""],
-            "{1.3}": ["output 2a", "## Output of step 2a: Analyse the bug\n\n", "\n\n", ""],
-            "{1.4}": ["output 2b", "## Output of step 2b: Specify the feature\n\n", "\n\n", ""],
-            "{1.5}": ["output 2/else", "## Output of step 2/else: Work on it\n\n", "\n\n", ""],
+            "{output 1}": ["output 1", "## Output of step 1: Classify (kind)\n\n", "\n\n", ""],
+            "{kind}": ["kind", "## kind\n\n", "\n\n", ""],
+            "{output 2a}": ["output 2a", "## Output of step 2a: Analyse the bug\n\n", "\n\n", ""],
+            "{output 2b}": ["output 2b", "## Output of step 2b: Specify the feature\n\n", "\n\n", ""],
+            "{output 2/else}": ["output 2/else", "## Output of step 2/else: Work on it\n\n", "\n\n", ""],
         },
         on_pass=go("COMPLETE", do=[["labels", "keep", ["field", "labels"]], ["last output", "keep", ["answer"]]]),
         on_fail=go("STOP"),

@@ -26,9 +26,9 @@ endef
 
 # 2. Explain them                                                       examples/playbooks/metrics-report.playbook.md:28
 define ask_2
-{1.1}These are the numbers of {1.2} for the last {1.3} days:
+{output 1}These are the numbers of {{metric}} for the last {{days}} days:
 
-{1.4}
+{{numbers}}
 
 Name the trend, what is unusual, and what is likely to come next. Give numbers.
 endef
@@ -58,10 +58,10 @@ unit 1 tool 'Get the numbers'
   may_say pass fail
   no_answer fail
 unit 2 agents 'Explain them'
-  mark '{1.1}' output-1 "$rdc_text_1" "$rdc_text_2" ''
-  mark '{1.2}' metric '' '' '{{metric}}'
-  mark '{1.3}' days '' '' '{{days}}'
-  mark '{1.4}' numbers '' '' '{{numbers}}'
+  mark '{output 1}' output-1 "$rdc_text_1" "$rdc_text_2" ''
+  mark '{{metric}}' metric '' '' '{{metric}}'
+  mark '{{days}}' days '' '' '{{days}}'
+  mark '{{numbers}}' numbers '' '' '{{numbers}}'
   may_say pass fail
   no_answer fail
   entries -

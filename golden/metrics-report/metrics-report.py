@@ -37,18 +37,18 @@ def runbook(about, end, go, agent, tool):
 
     agent("2", "Explain them", at=28,
         prompt=r"""
-{1.1}These are the numbers of {1.2} for the last {1.3} days:
+{output 1}These are the numbers of {{metric}} for the last {{days}} days:
 
-{1.4}
+{{numbers}}
 
 Name the trend, what is unusual, and what is likely to come next. Give numbers.
 """,
         agent="",
         placeholders={
-            "{1.1}": ["output 1", "## Output of step 1: Get the numbers (numbers)\n\n", "\n\n", ""],
-            "{1.2}": ["metric", "", "", "{{metric}}"],
-            "{1.3}": ["days", "", "", "{{days}}"],
-            "{1.4}": ["numbers", "", "", "{{numbers}}"],
+            "{output 1}": ["output 1", "## Output of step 1: Get the numbers (numbers)\n\n", "\n\n", ""],
+            "{{metric}}": ["metric", "", "", "{{metric}}"],
+            "{{days}}": ["days", "", "", "{{days}}"],
+            "{{numbers}}": ["numbers", "", "", "{{numbers}}"],
         },
         on_pass=go("COMPLETE", do=[["last output", "keep", ["answer"]]]),
         on_fail=go("STOP"),

@@ -50,7 +50,7 @@ endef
 
 # 4. Write it                                                               examples/playbooks/newsletter.playbook.md:36
 define ask_4
-{1.1}{1.2}{1.3}Write a newsletter about {1.4}. It should sound {1.5}. At most 200 words.
+{output 1}{output 2}{output 3}Write a newsletter about {{topics}}. It should sound {{tone}}. At most 200 words.
 endef
 define call_4
 {"timeout": 1800, "tokens": {"factual": "factual", "cheerful": "cheerful", "very short": "very-short"}, "entries": [{"name": "4", "agent": "", "keywords": [], "validation": null, "excused": []}]}
@@ -68,7 +68,7 @@ endef
 
 # 4a Add the dates                                                          examples/playbooks/newsletter.playbook.md:42
 define ask_4a
-{1.1}{1.2}{1.3}{1.4}Give the newsletter again, with a list of all dates in it at the end.
+{output 1}{output 2}{output 3}{output 4}Give the newsletter again, with a list of all dates in it at the end.
 endef
 define call_4a
 {"timeout": 1800, "tokens": {"factual": "factual", "cheerful": "cheerful", "very short": "very-short"}, "entries": [{"name": "4a", "agent": "", "keywords": [], "validation": null, "excused": []}]}
@@ -115,20 +115,20 @@ unit 2 select 'Tone'
   may_say factual cheerful very-short
 unit 3 confirm 'Dates'
 unit 4 agents 'Write it'
-  mark '{1.1}' output-1 "$rdc_text_1" "$rdc_text_2" ''
-  mark '{1.2}' output-2 "$rdc_text_3" "$rdc_text_2" ''
-  mark '{1.3}' output-3 "$rdc_text_4" "$rdc_text_2" ''
-  mark '{1.4}' topics '' '' '{{topics}}'
-  mark '{1.5}' tone '' '' '{{tone}}'
+  mark '{output 1}' output-1 "$rdc_text_1" "$rdc_text_2" ''
+  mark '{output 2}' output-2 "$rdc_text_3" "$rdc_text_2" ''
+  mark '{output 3}' output-3 "$rdc_text_4" "$rdc_text_2" ''
+  mark '{{topics}}' topics '' '' '{{topics}}'
+  mark '{{tone}}' tone '' '' '{{tone}}'
   may_say pass fail
   no_answer fail
   entries -
 unit 4-route choice 'Write it' '4/route'
 unit 4a agents 'Add the dates'
-  mark '{1.1}' output-1 "$rdc_text_1" "$rdc_text_2" ''
-  mark '{1.2}' output-2 "$rdc_text_3" "$rdc_text_2" ''
-  mark '{1.3}' output-3 "$rdc_text_4" "$rdc_text_2" ''
-  mark '{1.4}' output-4 "$rdc_text_5" "$rdc_text_2" ''
+  mark '{output 1}' output-1 "$rdc_text_1" "$rdc_text_2" ''
+  mark '{output 2}' output-2 "$rdc_text_3" "$rdc_text_2" ''
+  mark '{output 3}' output-3 "$rdc_text_4" "$rdc_text_2" ''
+  mark '{output 4}' output-4 "$rdc_text_5" "$rdc_text_2" ''
   may_say pass fail
   no_answer fail
   entries -

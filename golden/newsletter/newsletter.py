@@ -51,14 +51,14 @@ def runbook(about, end, branch, go, agent, confirm, input, select):
 
     # 4 Write it
     agent("4", "Write it", at=36,
-        prompt="{1.1}{1.2}{1.3}Write a newsletter about {1.4}. It should sound {1.5}. At most 200 words.",
+        prompt="{output 1}{output 2}{output 3}Write a newsletter about {{topics}}. It should sound {{tone}}. At most 200 words.",
         agent="",
         placeholders={
-            "{1.1}": ["output 1", "## Output of step 1: Topics (topics)\n\n", "\n\n", ""],
-            "{1.2}": ["output 2", "## Output of step 2: Tone (tone)\n\n", "\n\n", ""],
-            "{1.3}": ["output 3", "## Output of step 3: Dates (has_dates)\n\n", "\n\n", ""],
-            "{1.4}": ["topics", "", "", "{{topics}}"],
-            "{1.5}": ["tone", "", "", "{{tone}}"],
+            "{output 1}": ["output 1", "## Output of step 1: Topics (topics)\n\n", "\n\n", ""],
+            "{output 2}": ["output 2", "## Output of step 2: Tone (tone)\n\n", "\n\n", ""],
+            "{output 3}": ["output 3", "## Output of step 3: Dates (has_dates)\n\n", "\n\n", ""],
+            "{{topics}}": ["topics", "", "", "{{topics}}"],
+            "{{tone}}": ["tone", "", "", "{{tone}}"],
         },
         on_pass=go("4/route", do=[["output 4", "keep", ["answer"]], ["last output", "keep", ["answer"]]]),
         on_fail=go("STOP"),
@@ -72,13 +72,13 @@ def runbook(about, end, branch, go, agent, confirm, input, select):
     )
 
     agent("4a", "Add the dates", at=42,
-        prompt="{1.1}{1.2}{1.3}{1.4}Give the newsletter again, with a list of all dates in it at the end.",
+        prompt="{output 1}{output 2}{output 3}{output 4}Give the newsletter again, with a list of all dates in it at the end.",
         agent="",
         placeholders={
-            "{1.1}": ["output 1", "## Output of step 1: Topics (topics)\n\n", "\n\n", ""],
-            "{1.2}": ["output 2", "## Output of step 2: Tone (tone)\n\n", "\n\n", ""],
-            "{1.3}": ["output 3", "## Output of step 3: Dates (has_dates)\n\n", "\n\n", ""],
-            "{1.4}": ["output 4", "## Output of step 4: Write it\n\n", "\n\n", ""],
+            "{output 1}": ["output 1", "## Output of step 1: Topics (topics)\n\n", "\n\n", ""],
+            "{output 2}": ["output 2", "## Output of step 2: Tone (tone)\n\n", "\n\n", ""],
+            "{output 3}": ["output 3", "## Output of step 3: Dates (has_dates)\n\n", "\n\n", ""],
+            "{output 4}": ["output 4", "## Output of step 4: Write it\n\n", "\n\n", ""],
         },
         on_pass=go("COMPLETE", do=[["last output", "keep", ["answer"]]]),
         on_fail=go("STOP"),

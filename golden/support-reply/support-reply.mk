@@ -44,7 +44,7 @@ endef
 define ask_2a
 You work in the support of a small software company. Be friendly and concrete. Promise nothing that is not written here.
 
-{1.1}The ticket is about money. Say what probably happened, and what we do about it. A charge that was made twice is paid back
+{output 1}The ticket is about money. Say what probably happened, and what we do about it. A charge that was made twice is paid back
 within five days.
 endef
 define call_2a
@@ -59,7 +59,7 @@ endef
 define ask_2b
 You work in the support of a small software company. Be friendly and concrete. Promise nothing that is not written here.
 
-{1.1}The ticket is about a technical problem. List the likely causes, the most likely one first, and what the customer can try.
+{output 1}The ticket is about a technical problem. List the likely causes, the most likely one first, and what the customer can try.
 endef
 define call_2b
 {"timeout": 1800, "tokens": {}, "entries": [{"name": "2b", "agent": "", "keywords": [], "validation": null, "excused": []}]}
@@ -73,7 +73,7 @@ endef
 define ask_2c
 You work in the support of a small software company. Be friendly and concrete. Promise nothing that is not written here.
 
-{1.1}Say which team should see this ticket, and what the customer should be told until then.
+{output 1}Say which team should see this ticket, and what the customer should be told until then.
 endef
 define call_2c
 {"timeout": 1800, "tokens": {}, "entries": [{"name": "2c", "agent": "", "keywords": [], "validation": null, "excused": []}]}
@@ -87,9 +87,9 @@ endef
 define ask_3
 You work in the support of a small software company. Be friendly and concrete. Promise nothing that is not written here.
 
-{1.1}{1.2}{1.3}{1.4}Write the reply to a customer who is {1.5}, from this draft:
+{output 1}{output 2a}{output 2b}{output 2c}Write the reply to a customer who is {{mood}}, from this draft:
 
-{1.6}
+{{draft}}
 endef
 define call_3
 {"timeout": 1800, "tokens": {}, "entries": [{"name": "3", "agent": "", "keywords": [], "validation": null, "excused": []}]}
@@ -138,27 +138,27 @@ unit 1 agents 'Read the mood'
   entries -
 unit 2 choice 'Solve it'
 unit 2a agents 'Billing'
-  mark '{1.1}' output-1 "$rdc_text_1" "$rdc_text_2" ''
+  mark '{output 1}' output-1 "$rdc_text_1" "$rdc_text_2" ''
   may_say pass fail
   no_answer fail
   entries -
 unit 2b agents 'Technical problem'
-  mark '{1.1}' output-1 "$rdc_text_1" "$rdc_text_2" ''
+  mark '{output 1}' output-1 "$rdc_text_1" "$rdc_text_2" ''
   may_say pass fail
   no_answer fail
   entries -
 unit 2c agents 'Everything else'
-  mark '{1.1}' output-1 "$rdc_text_1" "$rdc_text_2" ''
+  mark '{output 1}' output-1 "$rdc_text_1" "$rdc_text_2" ''
   may_say pass fail
   no_answer fail
   entries -
 unit 3 agents 'Write the reply'
-  mark '{1.1}' output-1 "$rdc_text_1" "$rdc_text_2" ''
-  mark '{1.2}' output-2a "$rdc_text_3" "$rdc_text_2" ''
-  mark '{1.3}' output-2b "$rdc_text_4" "$rdc_text_2" ''
-  mark '{1.4}' output-2c "$rdc_text_5" "$rdc_text_2" ''
-  mark '{1.5}' mood '' '' '{{mood}}'
-  mark '{1.6}' draft '' '' '{{draft}}'
+  mark '{output 1}' output-1 "$rdc_text_1" "$rdc_text_2" ''
+  mark '{output 2a}' output-2a "$rdc_text_3" "$rdc_text_2" ''
+  mark '{output 2b}' output-2b "$rdc_text_4" "$rdc_text_2" ''
+  mark '{output 2c}' output-2c "$rdc_text_5" "$rdc_text_2" ''
+  mark '{{mood}}' mood '' '' '{{mood}}'
+  mark '{{draft}}' draft '' '' '{{draft}}'
   may_say pass fail
   no_answer fail
   entries -

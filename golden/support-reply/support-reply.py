@@ -70,11 +70,11 @@ Answer with one line of text and nothing else.
         prompt=r"""
 You work in the support of a small software company. Be friendly and concrete. Promise nothing that is not written here.
 
-{1.1}The ticket is about money. Say what probably happened, and what we do about it. A charge that was made twice is paid back
+{output 1}The ticket is about money. Say what probably happened, and what we do about it. A charge that was made twice is paid back
 within five days.
 """,
         agent="",
-        placeholders={"{1.1}": ["output 1", "## Output of step 1: Read the mood (mood)\n\n", "\n\n", ""]},
+        placeholders={"{output 1}": ["output 1", "## Output of step 1: Read the mood (mood)\n\n", "\n\n", ""]},
         on_pass=go("3", do=[["output 2a", "keep", ["answer"]], ["draft", "keep", ["answer"]]]),
         on_fail=go("STOP"),
     )
@@ -83,10 +83,10 @@ within five days.
         prompt=r"""
 You work in the support of a small software company. Be friendly and concrete. Promise nothing that is not written here.
 
-{1.1}The ticket is about a technical problem. List the likely causes, the most likely one first, and what the customer can try.
+{output 1}The ticket is about a technical problem. List the likely causes, the most likely one first, and what the customer can try.
 """,
         agent="",
-        placeholders={"{1.1}": ["output 1", "## Output of step 1: Read the mood (mood)\n\n", "\n\n", ""]},
+        placeholders={"{output 1}": ["output 1", "## Output of step 1: Read the mood (mood)\n\n", "\n\n", ""]},
         on_pass=go("3", do=[["output 2b", "keep", ["answer"]], ["draft", "keep", ["answer"]]]),
         on_fail=go("STOP"),
     )
@@ -95,10 +95,10 @@ You work in the support of a small software company. Be friendly and concrete. P
         prompt=r"""
 You work in the support of a small software company. Be friendly and concrete. Promise nothing that is not written here.
 
-{1.1}Say which team should see this ticket, and what the customer should be told until then.
+{output 1}Say which team should see this ticket, and what the customer should be told until then.
 """,
         agent="",
-        placeholders={"{1.1}": ["output 1", "## Output of step 1: Read the mood (mood)\n\n", "\n\n", ""]},
+        placeholders={"{output 1}": ["output 1", "## Output of step 1: Read the mood (mood)\n\n", "\n\n", ""]},
         on_pass=go("3", do=[["output 2c", "keep", ["answer"]], ["draft", "keep", ["answer"]]]),
         on_fail=go("STOP"),
     )
@@ -107,18 +107,18 @@ You work in the support of a small software company. Be friendly and concrete. P
         prompt=r"""
 You work in the support of a small software company. Be friendly and concrete. Promise nothing that is not written here.
 
-{1.1}{1.2}{1.3}{1.4}Write the reply to a customer who is {1.5}, from this draft:
+{output 1}{output 2a}{output 2b}{output 2c}Write the reply to a customer who is {{mood}}, from this draft:
 
-{1.6}
+{{draft}}
 """,
         agent="",
         placeholders={
-            "{1.1}": ["output 1", "## Output of step 1: Read the mood (mood)\n\n", "\n\n", ""],
-            "{1.2}": ["output 2a", "## Output of step 2a: Billing (draft)\n\n", "\n\n", ""],
-            "{1.3}": ["output 2b", "## Output of step 2b: Technical problem (draft)\n\n", "\n\n", ""],
-            "{1.4}": ["output 2c", "## Output of step 2c: Everything else (draft)\n\n", "\n\n", ""],
-            "{1.5}": ["mood", "", "", "{{mood}}"],
-            "{1.6}": ["draft", "", "", "{{draft}}"],
+            "{output 1}": ["output 1", "## Output of step 1: Read the mood (mood)\n\n", "\n\n", ""],
+            "{output 2a}": ["output 2a", "## Output of step 2a: Billing (draft)\n\n", "\n\n", ""],
+            "{output 2b}": ["output 2b", "## Output of step 2b: Technical problem (draft)\n\n", "\n\n", ""],
+            "{output 2c}": ["output 2c", "## Output of step 2c: Everything else (draft)\n\n", "\n\n", ""],
+            "{{mood}}": ["mood", "", "", "{{mood}}"],
+            "{{draft}}": ["draft", "", "", "{{draft}}"],
         },
         on_pass=go("COMPLETE"),
         on_fail=go("STOP"),
