@@ -16,7 +16,18 @@ from runtime_shim.program import (
     RefusedError,
     Table,
 )
-from runtime_shim.runner_calls import BEGINNING, DOING, STEPS, Caller, Waiting, failed, masked, pause, processes_of
+from runtime_shim.runner_calls import (
+    BEGINNING,
+    DOING,
+    LEAVING,
+    STEPS,
+    Caller,
+    Waiting,
+    failed,
+    masked,
+    pause,
+    processes_of,
+)
 from runtime_shim.runner_says import SHOWN, annotate, as_block, one_line, output, tell
 from runtime_shim.runner_state import Outcome, Run, read_state
 from runtime_shim.signals import Interrupted, Signals, held_back
@@ -141,6 +152,8 @@ class Runner:
         token = run.left.setdefault(place, run.token)
         run.save(self.path)
         output("next", token)
+        for told in LEAVING:
+            told(run, place)
         return EXIT_STOP if run.end == "STOP" and token == run.token else EXIT_COMPLETE
 
     def ask(self, place: str, *_others: str) -> int:

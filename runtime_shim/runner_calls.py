@@ -171,5 +171,6 @@ Do = Callable[[Caller, Optional[str]], Outcome]
 DOING: dict[str, Do] = {"shell": Caller.command}  # who does a kind of task; the script is the file of a command
 ANSWERING: dict[str, Callable[[Caller, str], Optional[str]]] = {}  # who is asked in place of people
 BEGINNING: list[Callable[[Run], None]] = []  # what is done with a run before the first step of a job leaves it
+LEAVING: list[Callable[[Run, str], None]] = []  # what else is said when a step is left, or was left in an earlier run
 Step = Callable[[Table, Path, list[str]], int]
 STEPS: dict[str, Step] = {}  # what steps call besides what every workflow has

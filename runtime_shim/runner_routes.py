@@ -2,20 +2,29 @@
 
 from typing import Optional
 
-from runtime_shim.runner_calls import DOING, Caller
+from runtime_shim.runner_calls import DOING, LEAVING, Caller
 from runtime_shim.runner_says import output
-from runtime_shim.runner_state import Outcome
+from runtime_shim.runner_state import Outcome, Run
 from runtime_shim.walk import advance
 
 
 def route(caller: Caller, _script: Optional[str]) -> Outcome:
-    """Say by a label that rdc has made where the run goes on."""
+    """Choose where the run goes on."""
     run = caller.run
     token = run.program["steps"][advance(run.program, run.node, run.registers, "").node]
     label: str = run.unit["labels"].get(token, token)
-    output("branch", label)
     print(f"{run.token}: {label}", flush=True)
     return Outcome(label)
 
 
+def say_branch(run: Run, place: str) -> None:
+    """Say by a label that rdc has made where the run has gone on, for the conditions of later steps."""
+    token = run.left[place]
+    for name in run.program["places"].get(place, ())[:1]:  # what begins a job is no place
+        unit = run.program["units"][name]
+        if unit["task"] == "route":
+            output("branch", unit["labels"].get(token, token))
+
+
 DOING["route"] = route
+LEAVING.append(say_branch)

@@ -79,9 +79,10 @@ class Run:
     def go_on(self, outcome: Outcome, seconds: int) -> None:
         """Leave a unit with its outcome (I1, I24)."""
         unit = self.unit
-        instance = ".".join(str(self.registers[name]) for name in unit.get("variables", {}).values())
-        self.journal.append([self.node, attempt_of(unit, self.registers), outcome.word, seconds, instance])
-        self.done += unit["task"] != "gate"
+        if unit["task"] != "route":  # a branch is no task (I1)
+            instance = ".".join(str(self.registers[name]) for name in unit.get("variables", {}).values())
+            self.journal.append([self.node, attempt_of(unit, self.registers), outcome.word, seconds, instance])
+            self.done += unit["task"] != "gate"
         verbs = keeping(outcome.text, outcome.values or {})
         self._stand(advance(self.program, self.node, self.registers, outcome.word, verbs))
 
@@ -89,7 +90,7 @@ class Run:
         self.registers.update(move.changed)
         self.node = move.node
         limit = self.program.get("limit")
-        is_counted = self.unit["task"] not in ("end", "gate")
+        is_counted = self.unit["task"] not in ("end", "gate", "route")
         self.limited = limit is not None and is_counted and self.done >= limit
 
     def save(self, path: Path) -> None:

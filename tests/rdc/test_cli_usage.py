@@ -66,7 +66,7 @@ HEAVY = {
         ),
         (
             ["explain", "RD999"],
-            "rdc: no diagnostic code 'RD999'; did you mean RD719 or RD709 or RD409? (see 'rdc explain --list')",
+            "rdc: no diagnostic code 'RD999'; did you mean RD729 or RD719 or RD709? (see 'rdc explain --list')",
         ),
         (
             ["explain", "no-stps"],

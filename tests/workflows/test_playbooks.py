@@ -189,7 +189,7 @@ def test_a_rehearsal_leaves_prompts_answers_and_the_last_output(tmp_path: Path) 
     prompt = (kept / "prompts" / "3.1").read_text()
     assert "## Output of step 2a: Analyse the bug\n\nSevere.\n" in prompt
     rows = [json.loads(line)["unit"] for line in (kept / "journal").read_text().splitlines()]
-    assert rows == ["1", "2", "2a", "3"]
+    assert rows == ["1", "2a", "3"]
     assert (left(tmp_path, "triage.json") / "triage.json").read_text() == '{"labels": ["bug"]}'
 
 
