@@ -120,10 +120,10 @@ def test_a_field_is_taken_from_the_last_object_that_has_it(answer: str, kept: st
 @pytest.mark.parametrize("hostile", ['{"k":{"k":', '{"x":[0,0,{"k":'])
 def test_no_answer_takes_long_to_read(hostile: str) -> None:
     answer = (hostile * LARGEST_ANSWER)[: LARGEST_ANSWER // 4]
-    begun = time.monotonic()
+    begun = time.process_time()
     extracted(answer, "nothing")
     read_word(answer, WORDS)
-    assert time.monotonic() - begun < 5
+    assert time.process_time() - begun < 5
 
 
 def test_what_no_target_can_keep_is_replaced() -> None:
