@@ -51,6 +51,8 @@ def _pair(number: int, line: str, lines: Iterator[tuple[int, str]]) -> tuple[str
     name, equals, value = line.partition("=")
     other, opens, word = line.partition("<<")
     if opens and len(other) < len(name):
+        if not word:
+            raise UnfitError(f"line {number}: no word after <<")
         inner: list[str] = []
         for _, text in lines:
             if text == word:

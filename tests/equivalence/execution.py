@@ -59,8 +59,8 @@ printf '%s\\t%s\\t%s\\t%s\\t%s\\t%s\\t%s\\t%s%s\\n' "$y_file" "$y_unit" "${RDC_A
     "${RDC_SUBSTEP_INSTANCE:--}" "${y_said:--}" "$y_number" "$y_seen" "${RDC_RUN_ID:--} ${LEAK-}" >>"$YARDSTICK/log"
 if [ -n "$y_names" ]; then
   [ ! -e "$YARDSTICK/writes/$y_line" ] || cat "$YARDSTICK/writes/$y_line" >"$RDC_OUTPUT"
-  [ "$y_outcome" != hang ] || exec sleep 60
 fi
+[ "$y_outcome" != hang ] || exec sleep 60
 [ "$y_outcome" = pass ]
 """
 

@@ -35,6 +35,8 @@ def _pair(number, line, lines):
     name, equals, value = line.partition("=")
     other, opens, word = line.partition("<<")
     if opens and len(other) < len(name):
+        if not word:
+            raise UnfitError(f"line {number}: no word after <<")
         inner = []
         for _, text in lines:
             if text == word:
