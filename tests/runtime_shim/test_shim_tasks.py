@@ -198,8 +198,8 @@ QUESTIONS = program(
 @pytest.mark.parametrize(
     ("lines", "walk", "slots"),
     [
-        ("yes\nA # b \nas A # b \n", ["c yes", "i pass", "s as <i>"], ("yes", "A # b ", "as A # b ")),
-        ("s 2\nc YES\ni<<E\na\n\nb\nE\n", ["c yes", "i pass", "s 2"], ("yes", "a\n\nb", "2")),
+        ("yes\n\f A # b \nas A # b\n", ["c yes", "i pass", "s as <i>"], ("yes", "A # b", "as A # b")),
+        ("s 2\nc YES\ni<<E\n\n \n\ta\n \nb\u2003\n\nE\n", ["c yes", "i pass", "s 2"], ("yes", "a\n \nb\u2003", "2")),
         ('{"c": ["yes"], "s": "Blue", "i": "x"}', ["c yes", "i pass", "s Blue"], ("yes", "x", "Blue")),
         ("no\n", ["c no"], ("no", None, None)),
         ("yes\r\ni \r\ns as \r\n", ["c yes", "i pass", "s as <i>"], ("yes", "", "as ")),
