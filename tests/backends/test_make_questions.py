@@ -110,7 +110,10 @@ def test_answers_come_from_a_file_and_a_gate_is_opened_by_name_only(tmp_path: Pa
         "END",
     ]
     (tmp_path / "answers").write_text("\ufeff" + "\r\n".join([*lines, "h rejected", ""]), encoding="utf-8")
-    assert made.end("ANSWERS=answers") == "rdc: error: ./answers:12: this is no answer of unit se: <two? ? lines # x\u2003>?"
+    assert (
+        made.end("ANSWERS=answers")
+        == "rdc: error: ./answers:12: this is no answer of unit se: <two? ? lines # x\u2003>?"
+    )
     (tmp_path / "answers").write_text("\n".join([*lines, "h rejected", ""]), encoding="utf-8")
     made.make("clean")
     assert made.end("ANSWERS=answers") == "rdc: WAITING g"
