@@ -70,8 +70,12 @@ class Questions(Asking):
 
     @staticmethod
     def replies(unit: Table) -> list[str]:
-        """Return the replies that a unit that waits takes; `-` is for a text on standard input."""
-        return list(words_of(unit)) if unit["task"] != "input" and "options" not in unit else ["-"]
+        """Return the replies that a unit that waits takes; `-` is for a text that is not known before it is asked for."""
+        words = words_of(unit)
+        is_known = "options" not in unit and not any(
+            key in word for key in unit.get("placeholders", ()) for word in words
+        )
+        return list(words) if unit["task"] != "input" and is_known else ["-"]
 
 
 for _kind in ("confirm", "input", "select"):

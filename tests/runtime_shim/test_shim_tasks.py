@@ -322,3 +322,12 @@ def test_key_of_the_terminal_ends_agents_and_interrupts_the_run(tmp_path: Path, 
     assert screen.close() == 130
     wait_until(lambda: all(map(is_gone, children)))
     assert "INTERRUPTED at review" in place.run("status").out
+
+
+def test_what_is_offered_as_an_answer_is_one(tmp_path: Path) -> None:
+    place = Compiled(tmp_path, QUESTIONS)
+    (tmp_path / "answers").write_text("yes\nAnn\n")
+    asked = place.run("run", "--answers", "answers").err
+    assert " answer s -\n" in asked
+    assert "<i>" not in asked.rpartition("to answer")[2]
+    assert " answer s -" in place.run("status").out
