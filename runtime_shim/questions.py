@@ -70,12 +70,10 @@ class Questions(Asking):
 
     @staticmethod
     def replies(unit: Table) -> list[str]:
-        """Return the replies that a unit that waits takes; `-` is for a text that is not known before it is asked for."""
-        words = words_of(unit)
-        is_known = "options" not in unit and not any(
-            key in word for key in unit.get("placeholders", ()) for word in words
-        )
-        return list(words) if unit["task"] != "input" and is_known else ["-"]
+        """Return the replies that a unit that waits takes; `-` is for a text that only the run knows."""
+        words = list(words_of(unit))
+        is_filled = "options" in unit or any(key in word for key in unit.get("placeholders", ()) for word in words)
+        return ["-"] if unit["task"] == "input" or is_filled else words
 
 
 for _kind in ("confirm", "input", "select"):
