@@ -41,6 +41,7 @@ def runbook(about, end, go, agent, tool):
                 "default": "Python",
             },
         ],
+        jumps={"to": {"2": {"go": "2/prompt"}}},
         artifact={"slot": "last output", "type": "markdown"},
     )
 
