@@ -22,7 +22,7 @@ class Questions(Asking):  # Gets the replies of units that ask for a text.
     def given(self, name, reply, how):  # Read a reply: the text of the outcome is the reply.
         unit, text = self.session.program["units"][name], check_reply(reply)
         if unit["task"] == "input":
-            return told(Done("pass", how), text.strip(BLANKS))
+            return told(Done("pass", how), text.strip(AROUND))
         if unit["task"] == "confirm":
             word = text.strip().lower()
             if word not in ("yes", "no"):
