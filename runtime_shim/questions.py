@@ -4,7 +4,7 @@ from runtime_shim.ask import Asking
 from runtime_shim.dialog import words_of
 from runtime_shim.display import one_line
 from runtime_shim.program import RefusedError, Table
-from runtime_shim.replies import check_reply, typed
+from runtime_shim.replies import AROUND, check_reply, typed
 from runtime_shim.session import PERFORMERS, Done, told
 from runtime_shim.walk import filled
 
@@ -39,7 +39,7 @@ class Questions(Asking):
         """Read a reply: the text of the outcome is the reply."""
         unit, text = self.session.program["units"][name], check_reply(reply)
         if unit["task"] == "input":
-            return told(Done("pass", how), text)
+            return told(Done("pass", how), text.strip(AROUND))
         if unit["task"] == "confirm":
             word = text.strip().lower()
             if word not in ("yes", "no"):
@@ -70,8 +70,10 @@ class Questions(Asking):
 
     @staticmethod
     def replies(unit: Table) -> list[str]:
-        """Return the replies that a unit that waits takes; `-` is for a text on standard input."""
-        return list(words_of(unit)) if unit["task"] != "input" and "options" not in unit else ["-"]
+        """Return the replies that a unit that waits takes; `-` is for a text that only the run knows."""
+        words = list(words_of(unit))
+        is_filled = "options" in unit or any(key in word for key in unit.get("placeholders", ()) for word in words)
+        return ["-"] if unit["task"] == "input" or is_filled else words
 
 
 for _kind in ("confirm", "input", "select"):

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Callable, Optional
 
 from runtime_shim.program import RefusedError, Table
+from runtime_shim.reading import BLANKS
 from runtime_shim.runner_calls import ANSWERING, BEGINNING, DOING, Caller, Waiting
 from runtime_shim.runner_says import annotate, one_line
 from runtime_shim.runner_state import Outcome, Run
@@ -128,7 +129,7 @@ def outcome_of_reply(run: Run, reply: str) -> Optional[Outcome]:
         kept = "" if task == "gate" else word if task == "confirm" else reply
         return Outcome(MEANINGS[word] if task == "ask" else word, kept) if word in WORDS[task] else None
     if task == "input":
-        return Outcome("pass", reply)
+        return Outcome("pass", reply.strip(BLANKS))
     options = options_of(run)
     return Outcome(run.unit["words"][options.index(reply)], reply) if reply in options else None
 

@@ -7,7 +7,15 @@ from typing import assert_never
 
 from compiler.ir.semantics import Outcome
 from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Task, Tool, alphabet
-from runtime_shim.reading import AGENT_SECONDS, TOOL_SECONDS, decoded, joined_answer, joined_word, read_word
+from runtime_shim.reading import (
+    AGENT_SECONDS,
+    BLANKS,
+    TOOL_SECONDS,
+    decoded,
+    joined_answer,
+    joined_word,
+    read_word,
+)
 
 Answer = bytes | None
 """What a process wrote to its standard output; None if it failed or wrote too much."""
@@ -48,7 +56,7 @@ def of_reply(task: Ask | Gate, reply: str, options: Sequence[str] = ()) -> Outco
         case "confirm":
             return Outcome(reply, reply) if reply in {"yes", "no"} else None
         case "input":
-            return Outcome("pass", reply)
+            return Outcome("pass", reply.strip(BLANKS))
         case "select":
             return Outcome(str(task.options[options.index(reply)]), reply) if reply in options else None
         case _:

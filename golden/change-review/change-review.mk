@@ -260,6 +260,11 @@ $(foreach take,$(filter AGENT:% AGENT_MODEL:% AGENT_RETRIES:% AGENT_TIMEOUT:% AS
 RDC_RUNS := $(RDC_PARTS) RDC_MODULE_OPERATOR
 RDC_RUNS += $(if $(call RDC_GETS,NOTIFY),RDC_MODULE_NOTICE)
 RDC_PARTS = $(RDC_RUNS)
+
+# Jumps to units that are more than to go there, and to groups: what unit stands in what, and what a jump does.
+define RDC_JUMPS
+jump 2-prompt "2"
+endef
 # --- golden/shared/mk/the-operator.mk
 # --- golden/shared/mk/the-operator-s-jump.mk
 # --- golden/shared/mk/what-was-done-and-by-whom-runs-beside-each-other.mk

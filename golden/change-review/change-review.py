@@ -41,6 +41,7 @@ def runbook(about, end, go, agent, tool):
                 "default": "Python",
             },
         ],
+        jumps={"to": {"2": {"go": "2/prompt"}}},
         artifact={"slot": "last output", "type": "markdown"},
     )
 
@@ -151,7 +152,7 @@ from urllib.parse import quote
 # --- golden/shared/py/processes.2.py
 # --- golden/shared/py/units-that-call-processes.py
 # --- golden/shared/py/prompts.py
-# --- golden/shared/py/replies.py
+# --- golden/shared/py/replies.2.py
 # --- golden/shared/py/exchanges-with-processes.py
 # --- golden/shared/py/the-search-for-a-validation-pattern.py
 # --- golden/shared/py/texts-that-are-given-to-processes.2.py

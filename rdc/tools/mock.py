@@ -22,6 +22,8 @@ def answer(path: str, given: bytes, environment: Mapping[str, str]) -> Reply:
     """The answer to a call, by its environment and its standard input; raises `RefusedError` where there is none."""
     mocks = mocks_in(path, read_text(path))
     kind, name = _called(mocks, given, environment)
+    if not name:
+        raise RefusedError(f'RDC_UNIT names no unit to answer for: let a run call this, with --agent "rdc mock {path}"')
     number = _counted(Path(f"{path}.calls"), environment.get("RDC_RUN_ID", ""), f"{kind} {name}")
     reply = reply_to(mocks, kind, name, number)
     if reply is None:

@@ -118,6 +118,11 @@ def test_a_call_that_fails_is_made_again_and_all_is_kept(tmp_path: Path) -> None
     assert made.end("AGENT=echo x >&2; exit 3") == "rdc: STOP"
 
 
+def test_what_came_of_a_call_is_told_as_such_also_where_a_field_of_it_is_kept(tmp_path: Path) -> None:
+    made = play(tmp_path, SHORT.replace("(it)", '(it, extract:"f")'))
+    assert "    PASS  " in made.make("AGENT=echo '{\"f\": 1}'").stderr.decode()
+
+
 def test_a_call_has_a_time_limit_and_an_answer_at_most_a_mebibyte(tmp_path: Path) -> None:
     made = play(tmp_path, SHORT)
     begun = time.monotonic()

@@ -47,7 +47,7 @@ def test_answers_are_given_one_by_one(tmp_path: Path) -> None:
     made = Made(tmp_path, questions())
     last = made.end()
     assert last == "rdc: WAITING pf"
-    replies = [("pf", "PASS"), ("yn", "yes"), ("co", "no"), ("in", " a # b=c "), ("se", "<a # b=c >"),
+    replies = [("pf", "PASS"), ("yn", "yes"), ("co", "no"), ("in", " a # b=c \t"), ("se", "<a # b=c>"),
                ("g", "approved"), ("h", "rejected")]  # fmt: skip
     for unit, reply in replies:
         assert (
@@ -59,7 +59,7 @@ def test_answers_are_given_one_by_one(tmp_path: Path) -> None:
         done = made.make("answer", f"UNIT={unit}", f"RESULT={reply}")
         assert done.returncode == 0, done.stdout
         last = made.end("resume")
-    assert last == "rdc: COMPLETE PASS;yes;no;a # b=c ;<a # b=c >;"
+    assert last == "rdc: COMPLETE PASS;yes;no;a # b=c;<a # b=c>;"
     assert [line.partition("  (")[0] for line in made.make("status").stdout.decode().splitlines()] == [
         "pass pf", "yes yn", "no co", "pass in", "<{d}> se", "approved g", "rejected h", "over: COMPLETE",
     ]  # fmt: skip
@@ -95,24 +95,30 @@ def test_answers_come_from_a_file_and_a_gate_is_opened_by_name_only(tmp_path: Pa
         "co no",
         "pass",
         "in<<END",
+        "\f",
         " two",
-        "lines # x",
+        " ",
+        "lines # x\u2003 \v",
+        "",
         "END",
         "yes",
         "approved",
         "se<<END",
-        "< two",
-        "lines # x>",
+        "<two",
+        " ",
+        "lines # x\u2003>",
         "END",
     ]
     (tmp_path / "answers").write_text("\ufeff" + "\r\n".join([*lines, "h rejected", ""]), encoding="utf-8")
-    assert made.end("ANSWERS=answers") == "rdc: error: ./answers:9: this is no answer of unit se: < two? lines # x>?"
+    assert (
+        made.end("ANSWERS=answers")
+        == "rdc: error: ./answers:12: this is no answer of unit se: <two? ? lines # x\u2003>?"
+    )
     (tmp_path / "answers").write_text("\n".join([*lines, "h rejected", ""]), encoding="utf-8")
     made.make("clean")
     assert made.end("ANSWERS=answers") == "rdc: WAITING g"
-    assert (
-        made.end("resume", "ANSWERS=answers", "HUMAN=1") == "rdc: COMPLETE pass;yes;no; two lines # x;< two lines # x>;"
-    )
+    said = "two lines # x\u2003"
+    assert made.end("resume", "ANSWERS=answers", "HUMAN=1") == f"rdc: COMPLETE pass;yes;no;{said};<{said}>;"
 
 
 def test_links_in_the_state_lead_nowhere(tmp_path: Path) -> None:

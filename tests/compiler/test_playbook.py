@@ -199,6 +199,19 @@ def test_what_was_probably_meant(line: str, hint: str) -> None:
     assert any(hint in item.message for item in read(source(text)).found)
 
 
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("{{a}}", "`{{a}}` stays as it is: there is no input and no @output of the name `a`"),
+        ("{{1}}", "`{{1}}` stays as it is: a number is not a name"),
+        ("@prompt({{a}})", "no run gets past this step: there is no input and no @output of the name `a`"),
+    ],
+)
+def test_what_becomes_of_a_placeholder_that_has_no_value(line: str, says: str) -> None:
+    (found,) = read(source(f"{ONE}{line}\n")).found
+    assert (found.message, "@output(1)" in found.help) == (says, False)
+
+
 def test_the_whole_tree_has_its_places() -> None:
     text = (
         "\n# Title  \n\n Desc \nmore\n\n## SYSTEM\n\nBe nice.\n\n## INPUTS\n  - `kind` (Select: a, b,): Which\n"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from compiler.driver import Compilation, compile_file
-from compiler.ir.program import Node, Program
+from compiler.ir.program import Node, Program, jumps_of
 from compiler.ir.tasks import Agent, Ask, End, Tool
 from compiler.ir.texts import Text
 from compiler.ir.verify import verify
@@ -330,3 +330,13 @@ def test_mistakes_in_time_limits(units: str, problem: str, tmp_path: Path) -> No
     assert found.program is None
     assert [(item.code, item.message) for item in found.diagnostics] == [("RD013", problem)]
     assert found.diagnostics[0].span
+
+
+def test_a_jump_to_a_step_goes_to_what_it_begins_with(tmp_path: Path) -> None:
+    asked = '## STEP 1: A\n\n@elicit(input, "Who?")\nGreet.\n\n'
+    fetched = "## STEP 2: B\n\n@prompt(library:b)\n\n"
+    only = '## STEP 3: C\n\n@elicit(input, "What?")\n\n## STEP 4: D\n\nDo it.\n\n'
+    branching = '## STEP 5: E\n\n@elicit(input, "Why?")\nSay.\n\n```if __elicit_step_5 == "x"```\nX.\n```endif```\n'
+    program = lowered(tmp_path, asked + fetched + only + branching)
+    leads = {name: jump.target for name, jump in jumps_of(program).items()}
+    assert [leads[name] for name in "12345"] == ["1/elicit", "2/prompt", "3", "4", "5/elicit"]

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from tests.playbooks.model import Book, Name, Output, Row, Step, Told
 from tests.playbooks.render import row
 from tests.programs.cases import Call, Json, Question, Visit, Walk
+from tests.programs.filling import WHITE
 from tests.programs.reading import answer_of
 from tests.programs.values import extracted
 
@@ -172,8 +173,9 @@ class _Run:
             place_of = options.index(options[int(reply or 0) % len(options)])
             reply, word = options[place_of], row(elicit.options[place_of])
         question = Question(self.fill(elicit.question), str(reply), None, options)
-        self.visits.append(Visit(unit, 1, (), question, word, str(reply), {}, {}))
-        return str(reply)
+        kept = str(reply).strip(WHITE) if elicit.kind == "input" else str(reply)
+        self.visits.append(Visit(unit, 1, (), question, word, kept, {}, {}))
+        return kept
 
     # --- Branches (P14) -----------------------------------------------------------------------------------------------
 

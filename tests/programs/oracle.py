@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from .alphabet import undone
 from .cases import Call, Case, Json, Question, Visit, Walk
-from .filling import filled, in_json, written
+from .filling import WHITE, filled, in_json, written
 from .reading import answer_of, joined, passed, word_of
 from .values import MalformedError, extracted, fits, values_of
 
@@ -196,7 +196,8 @@ class Run:
         else:
             word = str({"yes_no": ("fail", "pass")[bool(reply)], "input": "pass"}.get(task["question"], said))
         block = None if task.get("block") is None else filled(task["block"], self.held)
-        return Came(word, said, question=Question(filled(task["prompt"], self.held), said, block, options))
+        kept = said.strip(WHITE) if task["question"] == "input" else said
+        return Came(word, kept, question=Question(filled(task["prompt"], self.held), said, block, options))
 
     def _gate(self, node: Json, given: Json) -> Came:
         reply = "approved" if given["reply"] else "rejected"

@@ -145,6 +145,8 @@ def test_answers_are_counted_for_each_run(tmp_path: Path) -> None:
     assert called(words, "x", RDC_RUN_ID="b", **agent_of)[1] == "one\n"
     request = {"tool": "get", "arguments": {}}
     assert called(words, request, RDC_RUN_ID="b", RDC_UNIT="2") == (1, "", "not found\n")
+    by_hand = f'RDC_UNIT names no unit to answer for: let a run call this, with --agent "rdc mock {path}"\n'
+    assert called(words, "x", RDC_UNIT="") == (1, "", by_hand)
     assert called(words, {"some": "json"}, RDC_RUN_ID="b", RDC_UNIT="build")[1] == '{"ok": true}\n'
 
 

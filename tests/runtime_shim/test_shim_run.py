@@ -383,7 +383,7 @@ def test_dry_run_shows_what_a_unit_asks_about(tmp_path: Path) -> None:
     quiet = [{"go": "COMPLETE", "says": ""}]
     place = Place(tmp_path, program({"1": ask("COMPLETE", block='{"a": 1}', edges=quiet)}))
     out = place.run("run", "--dry-run").out
-    assert out.startswith('1 Review\n    Look at it.\n    {"a": 1}\n  PASS (assumed):\n')
+    assert out.startswith('1 Review\n    Look at it.\n    {"a": 1}\n  PASS (assumed)\n')
 
 
 @pytest.mark.parametrize(

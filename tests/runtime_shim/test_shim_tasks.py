@@ -198,8 +198,8 @@ QUESTIONS = program(
 @pytest.mark.parametrize(
     ("lines", "walk", "slots"),
     [
-        ("yes\nA # b \nas A # b \n", ["c yes", "i pass", "s as <i>"], ("yes", "A # b ", "as A # b ")),
-        ("s 2\nc YES\ni<<E\na\n\nb\nE\n", ["c yes", "i pass", "s 2"], ("yes", "a\n\nb", "2")),
+        ("yes\n\f A # b \nas A # b\n", ["c yes", "i pass", "s as <i>"], ("yes", "A # b", "as A # b")),
+        ("s 2\nc YES\ni<<E\n\n \n\ta\n \nb\u2003\n\nE\n", ["c yes", "i pass", "s 2"], ("yes", "a\n \nb\u2003", "2")),
         ('{"c": ["yes"], "s": "Blue", "i": "x"}', ["c yes", "i pass", "s Blue"], ("yes", "x", "Blue")),
         ("no\n", ["c no"], ("no", None, None)),
         ("yes\r\ni \r\ns as \r\n", ["c yes", "i pass", "s as <i>"], ("yes", "", "as ")),
@@ -322,3 +322,12 @@ def test_key_of_the_terminal_ends_agents_and_interrupts_the_run(tmp_path: Path, 
     assert screen.close() == 130
     wait_until(lambda: all(map(is_gone, children)))
     assert "INTERRUPTED at review" in place.run("status").out
+
+
+def test_what_is_offered_as_an_answer_is_one(tmp_path: Path) -> None:
+    place = Compiled(tmp_path, QUESTIONS)
+    (tmp_path / "answers").write_text("yes\nAnn\n")
+    asked = place.run("run", "--answers", "answers").err
+    assert " answer s -\n" in asked
+    assert "<i>" not in asked.rpartition("to answer")[2]
+    assert " answer s -" in place.run("status").out

@@ -59,7 +59,7 @@ NAME = "Ann; $(touch x)\n# B. yes"
 
 
 def test_answers_as_lines(tmp_path: Path) -> None:
-    answers = f"yes\nname<<END\n{NAME}\nEND\npick<<END\nfor {NAME}\nEND\nsure yes\ngate approved"
+    answers = f"yes\nname<<END\n\t{NAME} \n\nEND\npick<<END\nfor {NAME}\nEND\nsure yes\ngate approved"
     done = run(tmp_path, compiled(asking()), {}, inputs={"answers": answers})
     assert ended(done) == "COMPLETE", done.log
     assert (tmp_path / "name").read_text() == NAME

@@ -113,10 +113,10 @@ keep_answer() {
   copy "$rdc_said" "values/rdc_s_$rdc_key.$rdc_count"; set_to "$1" "$rdc_count"
 }
 keep_field() {
-  key "$1"; said; rdc_word=$rdc_key
+  key "$1"; said; rdc_field_of=$rdc_key
   keep "$2" field
   helper extract "$rdc_files/$rdc_said" "$rdc_files/field" "$rdc_files/new" || unkept
-  rdc_key=$rdc_word
+  rdc_key=$rdc_field_of
   mv "$rdc_files/new" "$rdc_files/values/rdc_s_$rdc_key.$rdc_count" || unkept
   mask "$rdc_files/values/rdc_s_$rdc_key.$rdc_count"
   set_to "$1" "$rdc_count"

@@ -22,7 +22,7 @@ from compiler.frontends.playbook.placeholders import names_of
 from compiler.frontends.playbook.syntax import Playbook
 from compiler.frontends.playbook.units import Arranged, Unit, arrange, every_unit
 from compiler.ir.edges import Clear, Edge, Keep, Origin, SlotTest
-from compiler.ir.program import Artifact, Group, Input, Node, Program, Slot, SourceFile, texts_of
+from compiler.ir.program import Artifact, Group, Input, Jump, Node, Program, Slot, SourceFile, texts_of
 from compiler.ir.tasks import End
 from compiler.ir.texts import Text, text
 from compiler.ir.wellformed import input_problems
@@ -58,6 +58,7 @@ def lower(source: Source, playbook: Playbook, files: Mapping[str, Source], secre
         nodes=tuple(_trimmed(node, slots) for node in nodes),
         groups=tuple(_groups(steps, scene)),
         slots=tuple(map(Slot, slots)),
+        jumps=tuple(Jump(unit.id, entry_of(unit)) for unit in units if unit.has_output and entry_of(unit) != unit.id),
         inputs=inputs,
         artifact=artifact,
         secrets=secrets,

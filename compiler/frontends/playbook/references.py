@@ -80,9 +80,11 @@ class _Check:
         if step.elicit:
             yield from self.uses(step.elicit.span, known)
         known = known | _replies(step) if step.elicit else known
-        for directive in (step.prompt, step.tool):
-            if directive:
-                yield from self.uses(directive.span, known)
+        if step.prompt:
+            fails = "no run gets past this step" if step.prompt.scheme == "variable" and not step.tool else ""
+            yield from self.uses(step.prompt.span, known, fails)
+        if step.tool:
+            yield from self.uses(step.tool.span, known)
         yield from self.texts(step.lines, known)
 
     def texts(self, numbers: Iterable[int], known: Names) -> Iterator[Diagnostic]:
@@ -91,8 +93,8 @@ class _Check:
             if "{{" in self.source.lines[number - 1]:
                 yield from self.uses(self.source.line_span(number), known)
 
-    def uses(self, span: Span, known: Names) -> Iterator[Diagnostic]:
-        """The placeholders within one line."""
+    def uses(self, span: Span, known: Names, otherwise: str = "") -> Iterator[Diagnostic]:
+        """The placeholders within one line; `otherwise` says what becomes of one that is not known (P9, P12)."""
         line = self.source.lines[span.line - 1]
         for found in _USE.finditer(line, span.column - 1, span.end_column - 1):
             place = Span(span.line, found.start() + 1, span.line, found.end() + 1)
@@ -102,7 +104,8 @@ class _Check:
                     problem = f"`{written}` is text: there are blanks in its braces"
                     yield self._unresolved(place, problem, f"write {{{{{name}{found['hint'] or ''}}}}}")
             elif name not in known and (found["hint"] or "").count(":") < 2:
-                problem = f"`{written}` stays as it is: {self._why(name)}"
+                becomes = otherwise or f"`{written}` stays as it is"
+                problem = f"{becomes}: {self._why(name)}"
                 yield self._unresolved(place, problem, self._remedy(name))
 
     def condition(self, condition: Condition, known: Names) -> Iterator[Diagnostic]:
@@ -121,6 +124,8 @@ class _Check:
         if name in self.givers:
             giver = self.givers[name]
             return f"`{name}` is only known after step {giver.label or giver.number}"
+        if name.isdecimal():
+            return "a number is not a name"
         return f"there is no input and no @output of the name `{name}`{self._close(name)}"
 
     def _close(self, name: str) -> str:
@@ -130,4 +135,6 @@ class _Check:
     def _remedy(self, name: str) -> str:
         if name in self.givers:
             return "move the step that gives it further up, or declare an input of this name"
+        if name.isdecimal():
+            return "give what it stands for a name, with @output(name) in the step before or under ## INPUTS"
         return f"declare it under ## INPUTS, or let an earlier step keep it with @output({name})"

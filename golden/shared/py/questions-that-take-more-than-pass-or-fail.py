@@ -22,7 +22,7 @@ class Questions(Asking):  # Gets the replies of units that ask for a text.
     def given(self, name, reply, how):  # Read a reply: the text of the outcome is the reply.
         unit, text = self.session.program["units"][name], check_reply(reply)
         if unit["task"] == "input":
-            return told(Done("pass", how), text)
+            return told(Done("pass", how), text.strip(AROUND))
         if unit["task"] == "confirm":
             word = text.strip().lower()
             if word not in ("yes", "no"):
@@ -46,8 +46,10 @@ class Questions(Asking):  # Gets the replies of units that ask for a text.
         choices = {"confirm": " [yes/no]", "select": f" [1-{len(words_of(unit))}]"}
         return f"{self.session.label(name)}{choices.get(unit['task'], ':')}"
     @staticmethod
-    def replies(unit):  # Return the replies that a unit that waits takes; `-` is for a text on standard input.
-        return list(words_of(unit)) if unit["task"] != "input" and "options" not in unit else ["-"]
+    def replies(unit):  # Return the replies that a unit that waits takes; `-` is for a text that only the run knows.
+        words = list(words_of(unit))
+        is_filled = "options" in unit or any(key in word for key in unit.get("placeholders", ()) for word in words)
+        return ["-"] if unit["task"] == "input" or is_filled else words
 
 for _kind in ("confirm", "input", "select"):
     PERFORMERS[_kind] = Questions

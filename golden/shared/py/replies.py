@@ -2,6 +2,7 @@
 LARGEST_REPLY = 1 << 20  # bytes
 WORDS = {"ask": ("pass", "fail", "yes", "no"), "confirm": ("yes", "no"), "gate": ("approved", "rejected")}
 OBJECT = re.compile(r'\s*\{\s*["}]')  # how JSON begins; the name of a unit may begin with a brace too
+AROUND = " \t\n\r\v\f"  # what does not count at the ends of a reply that is any text (I10)
 FREE = ("input", "select")  # what asks for a text: then no line is a comment
 
 def check_reply(reply):  # Return a reply that is a text and not too long.

@@ -27,10 +27,13 @@ def told_outputs(_session, facts, record):  # Return a line for each output, abo
         return []
     lines = ["  outputs:"]
     for row in facts["outputs"]:
-        whole = [f"{row['bytes']:,} bytes"] if "bytes" in row else []
-        parts = whole + [f"{name} {size:,} bytes" for name, size in row["names"].items()]
+        whole = [_sized(row["bytes"])] if "bytes" in row else []
+        parts = whole + [f"{name} {_sized(size)}" for name, size in row["names"].items()]
         lines.append(one_line(f"{row['label']}: {', '.join(parts)}"))
     return [lines[0], *(f"    {line}" for line in lines[1:])]
+
+def _sized(size):
+    return f"{size:,} byte{'s' * (size != 1)}"
 
 FACTS.append(outputs_of)
 TAILS.append(told_outputs)

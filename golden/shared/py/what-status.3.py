@@ -96,7 +96,7 @@ def rehearse(session):  # Walk without doing anything and return the lines that 
         done = performer.rehearse(name, unit)
         move = advance(session.program, name, state.registers, done.outcome, done.verbs)
         lines += [session.label(name), *(line for key in performer.keys for line in session.texts(unit, key))]
-        lines.append(f"  {word_of(unit, done.outcome)} ({done.how}): {one_line(move.says)}".rstrip())
+        lines.append(f"  {word_of(unit, done.outcome)} ({done.how}): {one_line(move.says)}".rstrip(": "))
         state.node, state.registers = move.node, dict(move.registers)
     message = one_line(session.filled(units[state.node], "message"))
     return [*lines, f"The run would end: {units[state.node]['result'].upper()} {message}".rstrip()]

@@ -1,0 +1,127 @@
+# --- Replies: texts that a person types, or that a file of answers has.
+LARGEST_REPLY = 1 << 20  # bytes
+WORDS = {"ask": ("pass", "fail", "yes", "no"), "confirm": ("yes", "no"), "gate": ("approved", "rejected")}
+OBJECT = re.compile(r'\s*\{\s*["}]')  # how JSON begins; the name of a unit may begin with a brace too
+FREE = ("input", "select")  # what asks for a text: then no line is a comment
+
+def check_reply(reply):  # Return a reply that is a text and not too long.
+    try:
+        size = len(reply.encode())
+    except UnicodeEncodeError:
+        raise RefusedError("the reply is not UTF-8") from None
+    if size > LARGEST_REPLY:
+        raise RefusedError(f"the reply is longer than {LARGEST_REPLY:,} bytes")
+    return reply
+
+def taken_from(reply):  # Return the reply of an `answer`: `-` stands for what comes on standard input.
+    if reply != "-":
+        return check_reply(reply)
+    data = sys.stdin.buffer.read(LARGEST_REPLY + 2)
+    try:
+        return check_reply(data.decode().removesuffix("\n"))
+    except UnicodeDecodeError:
+        raise RefusedError("the reply on standard input is not UTF-8") from None
+
+def typed(display, signals, prompt, is_long=False):  # Return what a person types, a line or more; None for nothing.
+    display.line(f"{prompt} (end it with Ctrl-D)" if is_long else f"{prompt} ", end="\n" if is_long else "")
+    lines = []
+    while True:
+        try:
+            with signals.listening():
+                line = sys.stdin.buffer.readline().decode(sys.stdin.encoding, "surrogateescape")
+        except Interrupted:
+            display.line()
+            raise
+        if line and not is_long:
+            return line.removesuffix("\n")
+        if not line:
+            display.line()
+            return "".join(lines).removesuffix("\n") if lines else None
+        lines.append(line)
+
+class Script:  # Reads a file of answers: lines, texts of several lines, or JSON.
+    def __init__(self, units):
+        self._units = units
+        self._owners = {}
+        for name, unit in units.items():
+            if unit["task"] in ("ask", "confirm", "input", "select", "gate", "agent", "tool", "parallel"):
+                self._owners.update(dict.fromkeys(PERFORMERS[unit["task"]].names(name, unit), unit))
+        self._names = sorted(self._owners, key=len, reverse=True)
+        self._is_free = any(unit["task"] in FREE for unit in units.values())
+    def read(self, text):  # Return the answers in order, and what is wrong with some.
+        found = self._json(text) if OBJECT.match(text) else self._lines(text)
+        for item in found:
+            if isinstance(item, Answer) and self._problem(item):
+                yield item.line, self._problem(item)
+            else:
+                yield item
+    def _json(self, text):
+        try:
+            pairs = json.loads(text, object_pairs_hook=list)
+        except (ValueError, RecursionError) as error:
+            yield 1, f"not JSON: {error}"
+            return
+        number = 0
+        for name, replies in pairs:
+            for reply in replies if isinstance(replies, list) else [replies]:
+                number += 1
+                if name not in self._owners:
+                    yield number, f"{one_line(name)} is not a unit that asks"
+                elif not isinstance(reply, str):
+                    yield number, f"{one_line(name)}: expected a string, or a list of strings"
+                else:
+                    yield Answer(number, name, reply)
+    def _lines(self, text):
+        lines = iter(enumerate(text.split("\n"), start=1))
+        for number, whole in lines:
+            line = whole.removesuffix("\r")
+            if not line.strip() or (not self._is_free and line.lstrip().startswith("#")):
+                continue
+            name = next((name for name in self._names if line.startswith((f"{name} ", f"{name}\t", f"{name}<<"))), None)
+            if name is None:
+                first = line.split(None, 1)[0]
+                known = first in self._units and len(line.split()) > 1
+                yield (number, f"{first} is not a unit that asks") if known else Answer(number, None, self._bare(line))
+            elif line[len(name)] != "<":
+                reply = line[len(name) + 1 :]
+                has_words = self._owners[name]["task"] in WORDS
+                yield Answer(number, name, self._bare(reply) if has_words else reply)
+            else:
+                inner = self._until(line[len(name) + 2 :], lines)
+                yield (
+                    (number, f"{line[len(name) + 2 :]} does not follow")
+                    if inner is None
+                    else Answer(number, name, inner)
+                )
+    def _bare(self, reply):  # Take blanks and a comment away from a reply that is a word.
+        return reply if self._is_free else re.sub(r"(^|\s)#.*", "", reply).strip()
+    @staticmethod
+    def _until(word, lines):
+        inner = []
+        for _, line in lines:
+            if line.removesuffix("\r") == word:
+                return "\n".join(inner)
+            inner.append(line)
+        return None
+    def _problem(self, answer):  # Say what is wrong with an answer, as far as that is known before the run.
+        try:
+            check_reply(answer.reply)
+        except RefusedError as error:
+            return str(error)
+        if answer.unit is None:
+            known = {word for words in WORDS.values() for word in words}
+            return "" if self._is_free or answer.reply.lower() in known else f"expected {', '.join(WORDS['ask'])}"
+        unit = self._owners[answer.unit]
+        words = WORDS.get(unit["task"], ())
+        if words and answer.reply.strip().lower() not in words:
+            return f"expected {' or '.join(words)} for {answer.unit}"
+        if unit["task"] == "select" and "placeholders" not in unit and answer.reply not in unit["words"]:
+            return f"expected one of {', '.join(unit['words'])} for {answer.unit}"
+        return ""
+
+def read_script(text, units):  # Read a file of answers for a program that takes texts.
+    return Script(units).read(text)
+
+READERS.append(read_script)
+REPLIES.append(taken_from)
+
