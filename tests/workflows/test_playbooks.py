@@ -79,6 +79,28 @@ def steps_of(text: str) -> dict[str, dict[str, Any]]:
 # --- What a reviewer reads -------------------------------------------------------------------------------------------
 
 
+def test_a_reviewer_reads_what_people_may_choose_and_what_branches_where(tmp_path: Path) -> None:
+    found = workflow(tmp_path, (EXAMPLES / "newsletter.playbook.md").read_text(encoding="utf-8"), agent="cat")
+    assert found.count("Where a prompt says {output 1}, the output of step 1 stands under a heading") == 1
+    assert '# A person chooses one of "factual", "cheerful", "very short", by the input `answers`' in found
+    assert "# A person says yes or no, by the input `answers`" in found
+    names = [step["name"] for step in parsed(found)["jobs"]["runbook"]["steps"]]
+    assert "4. Write it: which branch" in names
+    assert len(names) == len({*names})
+
+
+def test_each_reference_of_the_table_is_one_line(tmp_path: Path) -> None:
+    prepared = steps_of(workflow(tmp_path, agent="cat"))["Prepare"]["run"]
+    line = r'"{output 1}": ["output 1", "## Output of step 1: Classify (kind)\n\n", "\n\n", ""],'
+    assert line in map(str.strip, prepared.splitlines())
+
+
+def test_commands_that_nothing_calls_are_not_in_the_job(tmp_path: Path) -> None:
+    found = workflow(tmp_path, agent="cat", agents={"reviewer": "cat"}, tools={"github": "cat"})
+    env = parsed(found)["jobs"]["runbook"]["env"]
+    assert [name for name in env if name != "RDC_RUN_ID"] == ["RDC_AGENT"]
+
+
 def test_no_tool_finds_anything_in_the_examples(tmp_path: Path) -> None:
     tools = {"library": "cat", "metrics": "cat", "mcp": "cat", "tracker": "cat"}
     modes: list[dict[str, object]] = [
