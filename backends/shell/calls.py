@@ -19,10 +19,14 @@ _CALLS = (*_LIMITED, *_COMMANDS, "reading", "exchange", "search", "account", "ca
 """The modules of the helper for the rules of inputs and the fields of answers, for time limits, and for calls."""
 
 
+_OF_CALLS = {"talks", "keywords", "parallel"}
+"""What statements of these modules are for, and what Makefiles with calls always have."""
+
+
 def helper(*, fields: bool, limits: bool, calls: bool) -> str:
     """The helper: the very code of the Python target, of which it has what it needs."""
     chosen = [*(_LIMITED if limits else ()), *(_CALLS if calls else ()), *(_FIELDS if fields else ())]
-    return reduced(dict.fromkeys(chosen), {"timed", *(["talks"] if calls else [])}) + "\n\nmain(sys.argv[1:])"
+    return reduced(dict.fromkeys(chosen), {"timed", *_OF_CALLS} if calls else {"timed"}) + "\n\nmain(sys.argv[1:])"
 
 
 def json_lines() -> str:

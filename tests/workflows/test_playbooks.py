@@ -95,6 +95,13 @@ def test_each_reference_of_the_table_is_one_line(tmp_path: Path) -> None:
     assert line in map(str.strip, prepared.splitlines())
 
 
+def test_the_runtime_of_a_playbook_has_nothing_for_commands_verdicts_tools_and_parallel_agents(tmp_path: Path) -> None:
+    runtime = steps_of(workflow(tmp_path, agent="cat"))["Write the runtime"]["run"]
+    for name in ("keywords_in", "searched_word", "joined_word", "read_output", "run_command", "parallel", "tool"):
+        assert f"def {name}(" not in runtime, name
+    assert len(runtime.splitlines()) < 1200
+
+
 def test_commands_that_nothing_calls_are_not_in_the_job(tmp_path: Path) -> None:
     found = workflow(tmp_path, agent="cat", agents={"reviewer": "cat"}, tools={"github": "cat"})
     env = parsed(found)["jobs"]["runbook"]["env"]
