@@ -27,7 +27,6 @@ from backends.github.places import Place
 from backends.github.prompts import TOKEN, Approvals
 from backends.github.publishing import ABOUT_ISSUES, publications
 from backends.github.question import question
-from backends.github.readable import OUTPUTS_SHOWN, shows_outputs
 from backends.github.routes import RoutedParts, Routes
 from backends.github.runtime import Runtime, delimiter, job_variables, plain_name, runtime
 from backends.github.scalar import Expression
@@ -36,6 +35,7 @@ from backends.github.step import PLAIN_SHELL, Step
 from backends.github.templating import render
 from backends.github.units import title
 from backends.github.workflow import REASON_TO_ASK, Workflow, set_up
+from backends.readable import OUTPUTS_SHOWN, shows_outputs
 from compiler.ir.program import Node
 from compiler.ir.tasks import Agent, Gate, Parallel, Shell, Tool
 from compiler.version import __version__
