@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,6 +14,7 @@ from backends.base import Emission
 from backends.github import GithubBackend
 from backends.options.mistakes import OptionsError
 from compiler.driver import compile_file
+from runtime_shim import publisher_comment
 from tests.workflows import act, engine, lint
 from tests.workflows.compiling import parsed
 from tests.workflows.stand_in import answering
@@ -348,6 +350,22 @@ def test_a_comment_is_written_by_a_job_of_its_own_and_is_harmless(tmp_path: Path
     for loud in ("@octocat", "@owner", "#1", "gh-2", "github.com/o/r/issues", "\n/deploy", "![", "<img"):
         assert loud not in body
     assert "octocat" in body.replace("\u200b", "")
+
+
+def test_what_is_published_spells_no_name_by_its_characters_and_hides_nothing_of_rdc(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    said: list[str] = []
+    monkeypatch.setattr(publisher_comment, "ask", lambda _method, _path, body: said.append(body["body"]))
+    for name, value in {"NUMBER": "7", "SERVER_URL": "https://x", "REPOSITORY": "o/r", "RUN_ID": "1"}.items():
+        monkeypatch.setenv(name if name == "NUMBER" else f"GITHUB_{name}", value)
+    publisher_comment.comment("a.md", b"&#64;octocat &commat;owner &#x23;1 #&#49; AT&T a && b\n```\n" + b"x" * 70_000)
+    signed, long, text = said[0].split("\n\n", 2)
+    assert signed == "From [this run](https://x/o/r/actions/runs/1)."
+    assert long.startswith("The text is longer")
+    shown = html.unescape(text)
+    assert not {loud for loud in ("@octocat", "@owner", "#1") if loud in shown}
+    assert "AT&T a && b\n" in shown
 
 
 def test_a_comment_is_of_a_bearable_length(tmp_path: Path) -> None:
