@@ -91,6 +91,12 @@ def test_a_reviewer_reads_what_people_may_choose_and_what_branches_where(tmp_pat
     assert len(names) == len({*names})
 
 
+def test_a_prompt_that_a_variable_holds_leaves_the_others_readable(tmp_path: Path) -> None:
+    steps = "## STEP 1: Ask\n\nSay.\n\n@output(ask)\n\n## STEP 2: Do\n\n@prompt({{ask}})\n\nUse {{ask}}.\n"
+    shown = steps_of(workflow(tmp_path, f"# Two\n\n{steps}", agent="cat"))["2. Do"]["env"]["RDC_PROMPT"]
+    assert shown == "{output 1}{{ask}}\n\nUse {{ask}}."
+
+
 def test_each_reference_of_the_table_is_one_line(tmp_path: Path) -> None:
     prepared = steps_of(workflow(tmp_path, agent="cat"))["Prepare"]["run"]
     line = r'"{output 1}": ["output 1", "## Output of step 1: Classify (kind)\n\n", "\n\n", ""],'
