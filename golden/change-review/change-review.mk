@@ -18,6 +18,7 @@ RDC_PROGRAM := d8c6711e62ac74293c95aaf81dbdb496
 # `do_X` is the command of unit X, `ask_X` what it asks or says, `after_X` where the run goes from there.
 # Words in capitals are the document's; `go`, `stop` and `finish` are what holds where it says nothing of its own there.
 # A text after a unit, or a second one after an end, names the transition that leads there; the first one is a message.
+# Where a prompt says {output 1}, the output of step 1 stands under a heading, if there is one.
 
 # 1. Look for mistakes                                                   examples/playbooks/change-review.playbook.md:28
 define ask_1
@@ -31,7 +32,7 @@ The change:
 {{change}}
 endef
 define call_1
-{"timeout": 1800, "tokens": {}, "entries": [{"name": "1", "agent": "", "keywords": [], "validation": null, "excused": []}]}
+{"timeout": 1800, "entries": [{"name": "1", "agent": ""}]}
 endef
 define after_1
 pass) keep_answer output-1; keep_answer mistakes; keep_answer last-output; go 2-prompt ;;
@@ -40,7 +41,7 @@ endef
 
 # 2/prompt Look at the style                                             examples/playbooks/change-review.playbook.md:40
 define call_2-prompt
-{"timeout": 30, "tokens": {}, "connection": "library", "tool": "prompt", "arguments": ["{\"id\": \"house-rules\"}"], "optional": true}
+{"timeout": 30, "connection": "library", "tool": "prompt", "arguments": ["{\"id\": \"house-rules\"}"], "optional": true}
 endef
 define after_2-prompt
 pass) keep_answer prompt-2; go 2 ;;
@@ -49,12 +50,12 @@ endef
 
 # 2. Look at the style                                                   examples/playbooks/change-review.playbook.md:38
 define ask_2
-You review changes in {1.1}. You are precise, and you quote the lines that you speak of.
+You review changes in {{language}}. You are precise, and you quote the lines that you speak of.
 
-{1.2}{1.3}Look at names, structure and comments of the same change. Leave out what the first review says.
+{output 1}@prompt(library:house-rules)Look at names, structure and comments of the same change. Leave out what the first review says.
 endef
 define call_2
-{"timeout": 1800, "tokens": {}, "entries": [{"name": "2", "agent": "", "keywords": [], "validation": null, "excused": []}]}
+{"timeout": 1800, "entries": [{"name": "2", "agent": ""}]}
 endef
 define after_2
 pass) keep_answer output-2; keep_answer last-output; go 3 ;;
@@ -63,13 +64,13 @@ endef
 
 # 3. Summarise                                                           examples/playbooks/change-review.playbook.md:44
 define ask_3
-You review changes in {1.1}. You are precise, and you quote the lines that you speak of.
+You review changes in {{language}}. You are precise, and you quote the lines that you speak of.
 
-{1.2}{1.3}Summarise both reviews for the author of the change. Begin with what has to be done before it can be merged. At most ten
+{output 1}{output 2}Summarise both reviews for the author of the change. Begin with what has to be done before it can be merged. At most ten
 lines.
 endef
 define call_3
-{"timeout": 1800, "tokens": {}, "entries": [{"name": "3", "agent": "", "keywords": [], "validation": null, "excused": []}]}
+{"timeout": 1800, "entries": [{"name": "3", "agent": ""}]}
 endef
 define after_3
 pass) keep_answer last-output; finish ;;
@@ -106,16 +107,16 @@ unit 2-prompt tool 'Look at the style' '2/prompt'
   may_say pass fail
   no_answer fail
 unit 2 agents 'Look at the style'
-  mark '{1.1}' language '' '' '{{language}}'
-  mark '{1.2}' output-1 "$rdc_text_1" "$rdc_text_2" ''
-  mark '{1.3}' prompt-2 '' "$rdc_text_2" ''
+  mark '{{language}}' language '' '' '{{language}}'
+  mark '{output 1}' output-1 "$rdc_text_1" "$rdc_text_2" ''
+  mark '@prompt(library:house-rules)' prompt-2 '' "$rdc_text_2" ''
   may_say pass fail
   no_answer fail
   entries -
 unit 3 agents 'Summarise'
-  mark '{1.1}' language '' '' '{{language}}'
-  mark '{1.2}' output-1 "$rdc_text_1" "$rdc_text_2" ''
-  mark '{1.3}' output-2 "$rdc_text_3" "$rdc_text_2" ''
+  mark '{{language}}' language '' '' '{{language}}'
+  mark '{output 1}' output-1 "$rdc_text_1" "$rdc_text_2" ''
+  mark '{output 2}' output-2 "$rdc_text_3" "$rdc_text_2" ''
   may_say pass fail
   no_answer fail
   entries -
@@ -138,10 +139,6 @@ endef
 
 define python_wanted
 []
-endef
-
-define python_question
-{"timeout": 1800, "tokens": {}, "entries": [{"name": "question", "agent": "", "keywords": [], "validation": null, "excused": []}]}
 endef
 
 define python_json

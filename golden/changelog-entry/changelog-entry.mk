@@ -14,6 +14,7 @@ RDC_PROGRAM := a036ab7a69f982b269c1a5c58bf35d7a
 # `do_X` is the command of unit X, `ask_X` what it asks or says, `after_X` where the run goes from there.
 # Words in capitals are the document's; `go`, `stop` and `finish` are what holds where it says nothing of its own there.
 # A text after a unit, or a second one after an end, names the transition that leads there; the first one is a message.
+# Where a prompt says {output 1}, the output of step 1 stands under a heading, if there is one.
 
 # 1. Find what users notice                                            examples/playbooks/changelog-entry.playbook.md:29
 define ask_1
@@ -26,7 +27,7 @@ These are the commits since the last release:
 List what a user of {{product}} will notice, one line for each. Leave out refactoring, tests and tools.
 endef
 define call_1
-{"timeout": 1800, "tokens": {}, "entries": [{"name": "1", "agent": "", "keywords": [], "validation": null, "excused": []}]}
+{"timeout": 1800, "entries": [{"name": "1", "agent": ""}]}
 endef
 define after_1
 pass) keep_answer output-1; keep_answer changes; keep_answer last-output; go 2 ;;
@@ -35,13 +36,13 @@ endef
 
 # 2. Write the entry                                                   examples/playbooks/changelog-entry.playbook.md:39
 define ask_2
-You write for people who use {1.1}, not for those who develop it. Write plain, short sentences.
+You write for people who use {{product}}, not for those who develop it. Write plain, short sentences.
 
-{1.2}Write the changelog entry for {1.3} from the list above. Group the lines under `### Added`, `### Changed` and
+{output 1}Write the changelog entry for {{version}} from the list above. Group the lines under `### Added`, `### Changed` and
 `### Fixed`, and leave out a group that is empty. Write Markdown and nothing else.
 endef
 define call_2
-{"timeout": 1800, "tokens": {}, "entries": [{"name": "2", "agent": "", "keywords": [], "validation": null, "excused": []}]}
+{"timeout": 1800, "entries": [{"name": "2", "agent": ""}]}
 endef
 define after_2
 pass) keep_answer last-output; finish ;;
@@ -69,9 +70,9 @@ unit 1 agents 'Find what users notice'
   no_answer fail
   entries -
 unit 2 agents 'Write the entry'
-  mark '{1.1}' product '' '' '{{product}}'
-  mark '{1.2}' output-1 "$rdc_text_1" "$rdc_text_2" ''
-  mark '{1.3}' version '' '' '{{version}}'
+  mark '{{product}}' product '' '' '{{product}}'
+  mark '{output 1}' output-1 "$rdc_text_1" "$rdc_text_2" ''
+  mark '{{version}}' version '' '' '{{version}}'
   may_say pass fail
   no_answer fail
   entries -
@@ -95,10 +96,6 @@ endef
 
 define python_wanted
 []
-endef
-
-define python_question
-{"timeout": 1800, "tokens": {}, "entries": [{"name": "question", "agent": "", "keywords": [], "validation": null, "excused": []}]}
 endef
 
 define python_json

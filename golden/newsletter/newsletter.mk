@@ -14,6 +14,7 @@ RDC_PROGRAM := 8d2af7a3013df1e432140c7f4a1203e2
 # `do_X` is the command of unit X, `ask_X` what it asks or says, `after_X` where the run goes from there.
 # Words in capitals are the document's; `go`, `stop` and `finish` are what holds where it says nothing of its own there.
 # A text after a unit, or a second one after an end, names the transition that leads there; the first one is a message.
+# Where a prompt says {output 1}, the output of step 1 stands under a heading, if there is one.
 
 # 1. Topics                                                                 examples/playbooks/newsletter.playbook.md:23
 define ask_1
@@ -50,10 +51,10 @@ endef
 
 # 4. Write it                                                               examples/playbooks/newsletter.playbook.md:36
 define ask_4
-{1.1}{1.2}{1.3}Write a newsletter about {1.4}. It should sound {1.5}. At most 200 words.
+{output 1}{output 2}{output 3}Write a newsletter about {{topics}}. It should sound {{tone}}. At most 200 words.
 endef
 define call_4
-{"timeout": 1800, "tokens": {"factual": "factual", "cheerful": "cheerful", "very short": "very-short"}, "entries": [{"name": "4", "agent": "", "keywords": [], "validation": null, "excused": []}]}
+{"timeout": 1800, "entries": [{"name": "4", "agent": ""}]}
 endef
 define after_4
 pass) keep_answer output-4; keep_answer last-output; go 4-route ;;
@@ -68,10 +69,10 @@ endef
 
 # 4a Add the dates                                                          examples/playbooks/newsletter.playbook.md:42
 define ask_4a
-{1.1}{1.2}{1.3}{1.4}Give the newsletter again, with a list of all dates in it at the end.
+{output 1}{output 2}{output 3}{output 4}Give the newsletter again, with a list of all dates in it at the end.
 endef
 define call_4a
-{"timeout": 1800, "tokens": {"factual": "factual", "cheerful": "cheerful", "very short": "very-short"}, "entries": [{"name": "4a", "agent": "", "keywords": [], "validation": null, "excused": []}]}
+{"timeout": 1800, "entries": [{"name": "4a", "agent": ""}]}
 endef
 define after_4a
 pass) keep_answer last-output; finish ;;
@@ -115,20 +116,20 @@ unit 2 select 'Tone'
   may_say factual cheerful very-short
 unit 3 confirm 'Dates'
 unit 4 agents 'Write it'
-  mark '{1.1}' output-1 "$rdc_text_1" "$rdc_text_2" ''
-  mark '{1.2}' output-2 "$rdc_text_3" "$rdc_text_2" ''
-  mark '{1.3}' output-3 "$rdc_text_4" "$rdc_text_2" ''
-  mark '{1.4}' topics '' '' '{{topics}}'
-  mark '{1.5}' tone '' '' '{{tone}}'
+  mark '{output 1}' output-1 "$rdc_text_1" "$rdc_text_2" ''
+  mark '{output 2}' output-2 "$rdc_text_3" "$rdc_text_2" ''
+  mark '{output 3}' output-3 "$rdc_text_4" "$rdc_text_2" ''
+  mark '{{topics}}' topics '' '' '{{topics}}'
+  mark '{{tone}}' tone '' '' '{{tone}}'
   may_say pass fail
   no_answer fail
   entries -
 unit 4-route choice 'Write it' '4/route'
 unit 4a agents 'Add the dates'
-  mark '{1.1}' output-1 "$rdc_text_1" "$rdc_text_2" ''
-  mark '{1.2}' output-2 "$rdc_text_3" "$rdc_text_2" ''
-  mark '{1.3}' output-3 "$rdc_text_4" "$rdc_text_2" ''
-  mark '{1.4}' output-4 "$rdc_text_5" "$rdc_text_2" ''
+  mark '{output 1}' output-1 "$rdc_text_1" "$rdc_text_2" ''
+  mark '{output 2}' output-2 "$rdc_text_3" "$rdc_text_2" ''
+  mark '{output 3}' output-3 "$rdc_text_4" "$rdc_text_2" ''
+  mark '{output 4}' output-4 "$rdc_text_5" "$rdc_text_2" ''
   may_say pass fail
   no_answer fail
   entries -
@@ -152,10 +153,6 @@ endef
 
 define python_wanted
 []
-endef
-
-define python_question
-{"timeout": 1800, "tokens": {}, "entries": [{"name": "question", "agent": "", "keywords": [], "validation": null, "excused": []}]}
 endef
 
 define python_json

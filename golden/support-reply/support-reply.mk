@@ -14,6 +14,7 @@ RDC_PROGRAM := 3fdc22e046ab2690574e80bf267ee049
 # `do_X` is the command of unit X, `ask_X` what it asks or says, `after_X` where the run goes from there.
 # Words in capitals are the document's; `go`, `stop` and `finish` are what holds where it says nothing of its own there.
 # A text after a unit, or a second one after an end, names the transition that leads there; the first one is a message.
+# Where a prompt says {output 1}, the output of step 1 stands under a heading, if there is one.
 
 # 1. Read the mood                                                       examples/playbooks/support-reply.playbook.md:27
 define ask_1
@@ -26,7 +27,7 @@ Say in one word how the customer who wrote this feels:
 Answer with one line of text and nothing else.
 endef
 define call_1
-{"timeout": 1800, "tokens": {}, "entries": [{"name": "1", "agent": "", "keywords": [], "validation": null, "excused": []}]}
+{"timeout": 1800, "entries": [{"name": "1", "agent": ""}]}
 endef
 define after_1
 pass) keep_answer output-1; keep_answer mood; go 2 ;;
@@ -44,11 +45,11 @@ endef
 define ask_2a
 You work in the support of a small software company. Be friendly and concrete. Promise nothing that is not written here.
 
-{1.1}The ticket is about money. Say what probably happened, and what we do about it. A charge that was made twice is paid back
+{output 1}The ticket is about money. Say what probably happened, and what we do about it. A charge that was made twice is paid back
 within five days.
 endef
 define call_2a
-{"timeout": 1800, "tokens": {}, "entries": [{"name": "2a", "agent": "", "keywords": [], "validation": null, "excused": []}]}
+{"timeout": 1800, "entries": [{"name": "2a", "agent": ""}]}
 endef
 define after_2a
 pass) keep_answer output-2a; keep_answer draft; go 3 ;;
@@ -59,10 +60,10 @@ endef
 define ask_2b
 You work in the support of a small software company. Be friendly and concrete. Promise nothing that is not written here.
 
-{1.1}The ticket is about a technical problem. List the likely causes, the most likely one first, and what the customer can try.
+{output 1}The ticket is about a technical problem. List the likely causes, the most likely one first, and what the customer can try.
 endef
 define call_2b
-{"timeout": 1800, "tokens": {}, "entries": [{"name": "2b", "agent": "", "keywords": [], "validation": null, "excused": []}]}
+{"timeout": 1800, "entries": [{"name": "2b", "agent": ""}]}
 endef
 define after_2b
 pass) keep_answer output-2b; keep_answer draft; go 3 ;;
@@ -73,10 +74,10 @@ endef
 define ask_2c
 You work in the support of a small software company. Be friendly and concrete. Promise nothing that is not written here.
 
-{1.1}Say which team should see this ticket, and what the customer should be told until then.
+{output 1}Say which team should see this ticket, and what the customer should be told until then.
 endef
 define call_2c
-{"timeout": 1800, "tokens": {}, "entries": [{"name": "2c", "agent": "", "keywords": [], "validation": null, "excused": []}]}
+{"timeout": 1800, "entries": [{"name": "2c", "agent": ""}]}
 endef
 define after_2c
 pass) keep_answer output-2c; keep_answer draft; go 3 ;;
@@ -87,12 +88,12 @@ endef
 define ask_3
 You work in the support of a small software company. Be friendly and concrete. Promise nothing that is not written here.
 
-{1.1}{1.2}{1.3}{1.4}Write the reply to a customer who is {1.5}, from this draft:
+{output 1}{output 2a}{output 2b}{output 2c}Write the reply to a customer who is {{mood}}, from this draft:
 
-{1.6}
+{{draft}}
 endef
 define call_3
-{"timeout": 1800, "tokens": {}, "entries": [{"name": "3", "agent": "", "keywords": [], "validation": null, "excused": []}]}
+{"timeout": 1800, "entries": [{"name": "3", "agent": ""}]}
 endef
 define after_3
 pass) finish ;;
@@ -138,27 +139,27 @@ unit 1 agents 'Read the mood'
   entries -
 unit 2 choice 'Solve it'
 unit 2a agents 'Billing'
-  mark '{1.1}' output-1 "$rdc_text_1" "$rdc_text_2" ''
+  mark '{output 1}' output-1 "$rdc_text_1" "$rdc_text_2" ''
   may_say pass fail
   no_answer fail
   entries -
 unit 2b agents 'Technical problem'
-  mark '{1.1}' output-1 "$rdc_text_1" "$rdc_text_2" ''
+  mark '{output 1}' output-1 "$rdc_text_1" "$rdc_text_2" ''
   may_say pass fail
   no_answer fail
   entries -
 unit 2c agents 'Everything else'
-  mark '{1.1}' output-1 "$rdc_text_1" "$rdc_text_2" ''
+  mark '{output 1}' output-1 "$rdc_text_1" "$rdc_text_2" ''
   may_say pass fail
   no_answer fail
   entries -
 unit 3 agents 'Write the reply'
-  mark '{1.1}' output-1 "$rdc_text_1" "$rdc_text_2" ''
-  mark '{1.2}' output-2a "$rdc_text_3" "$rdc_text_2" ''
-  mark '{1.3}' output-2b "$rdc_text_4" "$rdc_text_2" ''
-  mark '{1.4}' output-2c "$rdc_text_5" "$rdc_text_2" ''
-  mark '{1.5}' mood '' '' '{{mood}}'
-  mark '{1.6}' draft '' '' '{{draft}}'
+  mark '{output 1}' output-1 "$rdc_text_1" "$rdc_text_2" ''
+  mark '{output 2a}' output-2a "$rdc_text_3" "$rdc_text_2" ''
+  mark '{output 2b}' output-2b "$rdc_text_4" "$rdc_text_2" ''
+  mark '{output 2c}' output-2c "$rdc_text_5" "$rdc_text_2" ''
+  mark '{{mood}}' mood '' '' '{{mood}}'
+  mark '{{draft}}' draft '' '' '{{draft}}'
   may_say pass fail
   no_answer fail
   entries -
@@ -182,10 +183,6 @@ endef
 
 define python_wanted
 []
-endef
-
-define python_question
-{"timeout": 1800, "tokens": {}, "entries": [{"name": "question", "agent": "", "keywords": [], "validation": null, "excused": []}]}
 endef
 
 define python_json
