@@ -413,6 +413,13 @@ def test_jobs_that_publish_may_do_only_that(tmp_path: Path) -> None:
         assert "RDC_AGENT" not in json.dumps(jobs[name])
 
 
+def test_the_summary_of_a_playbook_that_branches_has_a_row_for_each_step_that_does_something(tmp_path: Path) -> None:
+    done = run(tmp_path, workflow(tmp_path, mock="mocks.yaml", summary=True))
+    assert done.conclusion == "success", done.log
+    assert "| 2a. Analyse the bug | 1 | PASS |" in done.summary
+    assert "| 2. Work on it" not in done.summary
+
+
 def test_nothing_is_published_of_a_run_that_has_stopped(tmp_path: Path) -> None:
     text = workflow(tmp_path, mock="mocks.yaml", publish="comment", **ON_ISSUES)
     payload = {"issue": {"number": 7, "body": "It breaks."}}
