@@ -103,6 +103,9 @@ class Runner:
         units = self.program["places"][place]
         if place in run.left:
             print("This was done before the run had to wait.")
+            if "labels" in self.program["units"][units[0]]:  # for: route
+                label = self.program["units"][units[0]]["labels"].get(run.left[place], run.left[place])
+                output("branch", label)
             return self._leave(run, place)
         if run.end or run.node not in units:
             raise RefusedError(f"the run stands at {run.node}, which is none of the units of this step")

@@ -420,6 +420,17 @@ def test_the_summary_of_a_playbook_that_branches_has_a_row_for_each_step_that_do
     assert "| 2. Work on it" not in done.summary
 
 
+def test_a_run_that_has_waited_behind_a_branch_goes_on_in_that_branch(tmp_path: Path) -> None:
+    before, heading, after = TRIAGE.partition("### STEP 2a: Analyse the bug\n")
+    book = f'{before}{heading}\n@elicit(input, "How severe is it?")\n\n```elif{after.partition("```elif")[2]}'
+    text = workflow(tmp_path, book, mock="mocks.yaml")
+    first = run(tmp_path, text)
+    assert "2a needs an answer" in first.log
+    second = run(tmp_path, text, 2, inputs={"resume": "1", "answers": "Very."})
+    assert second.conclusion == "success", second.log
+    assert "rdc: COMPLETE" in second.log
+
+
 def test_nothing_is_published_of_a_run_that_has_stopped(tmp_path: Path) -> None:
     text = workflow(tmp_path, mock="mocks.yaml", publish="comment", **ON_ISSUES)
     payload = {"issue": {"number": 7, "body": "It breaks."}}
