@@ -135,7 +135,7 @@ BESIDE: tuple[str, ...] = ("json_lines", "helper", "fields", "limited", "ordered
 def features(program: dict[str, Any]) -> set[str]:
     """Return what a program needs modules for: the kinds of its tasks, the keys of its units, its own keys."""
     units = program["units"].values()
-    filled = [*units, *program.get("groups", {}).values()]
+    filled = [*units, *program.get("groups", {}).values(), program.get("artifact", {})]
     places = (place for item in filled for place in item.get("placeholders", {}).values())
     registers = program.get("registers", {}).values()
     is_slotted = any(not isinstance(value, int) for value in registers) or any(isinstance(p, list) for p in places)

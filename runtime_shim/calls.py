@@ -215,7 +215,7 @@ def call_out(driver: str, left: str, folder: str, registers: str, answer: str, *
     if word == BY_HAND:
         caller.account.rest()
     keep(answer, masked(text))
-    keep(outcome, call["tokens"].get(word, word) + "\n")
+    keep(outcome, call.get("tokens", {}).get(word, word) + "\n")
     return ""
 
 
@@ -235,7 +235,7 @@ def replied(driver: str, left: str, folder: str, answer: str, asked: str, reply:
     caller.account.keep(ANSWERS, name, text, caller.account.keep(PROMPTS, name, text_in(asked)))
     caller.account.rest()
     keep(answer, masked(text))
-    keep(str(Path(folder, "outcome")), call["tokens"].get(word, word) + "\n")
+    keep(str(Path(folder, "outcome")), call.get("tokens", {}).get(word, word) + "\n")
     return ""
 
 

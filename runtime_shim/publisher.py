@@ -17,6 +17,7 @@ GAP = "\u200b"  # is not seen, and parts a name from its mark
 PATIENCE = 60  # seconds until GitHub has answered
 HARMLESS = (
     (r"[^\S\n\t ]|[\0-\x08\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]", " "),
+    (r"&(?=#\w|\w+;)", f"&{GAP}"),  # spells no character that would be one of these
     (r"@(?=\w)", f"@{GAP}"),  # notifies nobody
     (r"#(?=\d)", f"#{GAP}"),  # refers to no issue
     (r"(github\.com/[\w.-]+/[\w.-]+/)(?=(?:issues|pull|discussions|commit)/)", rf"\1{GAP}"),
@@ -40,14 +41,17 @@ def harmless(text: str) -> str:
 
 
 def shown(name: str, text: str) -> str:
-    """Return an output as Markdown: that of a type which is none as a block, which nothing in it can end."""
+    """Return an output as Markdown: that of a type which is none as a block, which nothing in it can end.
+
+    What rdc itself says stands before it: a block that the text leaves open would swallow what comes behind.
+    """
     text = harmless(text)
     is_cut = len(text) > LONGEST
     text = text[:LONGEST].rstrip()
     if not name.endswith(".md"):
         fence = "`" * max(3, *(len(found) + 1 for found in re.findall("`+", text) or [""]))
         text = f"{fence}\n{text}\n{fence}"
-    return text + ("\n\nThe text is longer: all of it is among the artifacts of the run." if is_cut else "")
+    return ("The text is longer: all of it is among the artifacts of the run.\n\n" if is_cut else "") + text
 
 
 def ask(method: str, path: str, body: Optional[dict[str, Any]] = None, missing: bool = False) -> Any:  # noqa: ANN401

@@ -11,7 +11,7 @@ def comment(name: str, data: bytes) -> str:
     number = os.environ["NUMBER"]
     if not re.fullmatch("[1-9][0-9]{0,15}", number):
         raise RefusedError("the event has no issue and no pull request to comment on")
-    body = f"{shown(name, data.decode('utf-8', 'replace'))}\n\n{signed()}"
+    body = f"{signed()}\n\n{shown(name, data.decode('utf-8', 'replace'))}"
     ask("POST", f"/issues/{number}/comments", {"body": body})
     return f"commented on {number}"
 

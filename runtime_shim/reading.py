@@ -48,8 +48,18 @@ def read_word(
     search: Callable[[str, str], bool] = is_found,
 ) -> str:
     """Return the word of an answer, or of none (I12)."""
-    if not keywords:
-        return "pass" if answer else "fail"
+    if keywords:  # for: keywords parallel
+        return _decided(answer, keywords, validation, excused, search)
+    return "pass" if answer else "fail"
+
+
+def _decided(
+    answer: Optional[str],
+    keywords: Sequence[str],
+    validation: Optional[str],
+    excused: Iterable[str],
+    search: Callable[[str, str], bool],
+) -> str:
     if not answer:
         return "failed"
     found = keywords_in(answer, keywords)

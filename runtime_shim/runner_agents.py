@@ -5,7 +5,7 @@ from typing import Any, Callable, Optional
 
 from runtime_shim.exchange import Answered, Call, exchange
 from runtime_shim.program import Table
-from runtime_shim.reading import AGENT_SECONDS, TOOL_SECONDS, decoded, in_json, joined_answer, joined_word
+from runtime_shim.reading import AGENT_SECONDS, TOOL_SECONDS, decoded, in_json, joined_answer, joined_word, read_word
 from runtime_shim.runner_calls import ANSWERING, DOING, Caller, in_bytes, masked, say, stopped_commands
 from runtime_shim.runner_kept import ANSWERS, OF_AGENTS, PROMPTS, keep_text, note_call, noted_calls
 from runtime_shim.runner_says import one_visible
@@ -35,7 +35,7 @@ def agent(caller: Caller, _script: Optional[str]) -> Outcome:
     return Outcome(_word(caller, unit, answer), answer or "")
 
 
-def reply(caller: Caller, prompt: str) -> Optional[str]:
+def put_to_agent(caller: Caller, prompt: str) -> Optional[str]:
     """Put a question to the common agent."""
     return _call(caller, [_agent(caller, {"agent": ""}, prompt, say)])[0]
 
@@ -111,7 +111,7 @@ def _call(caller: Caller, calls: list[Call], logs: Logs = None) -> list[Optional
             if found[index].trouble:
                 who = run.token if logs is None else f"{run.token} {index}"
                 print(f"{who} has no answer: {found[index].trouble}", flush=True)
-    for index, log in enumerate(logs or []):
+    for index, log in enumerate(logs or []):  # for: parallel
         print(f"::group::{run.token} {index}", flush=True)
         with stopped_commands():
             for line in log:
@@ -157,11 +157,15 @@ def _rest(caller: Caller, seconds: int) -> None:
 
 
 def _word(caller: Caller, entry: Table, answer: Optional[str]) -> str:
-    word, trouble = searched_word(caller.processes, entry, answer)
-    if trouble:
-        print(f"{caller.run.token}: {trouble}", flush=True)
-    return word
+    if "validation" in entry:  # for: validation parallel
+        word, trouble = searched_word(caller.processes, entry, answer)
+        if trouble:
+            print(f"{caller.run.token}: {trouble}", flush=True)
+        return word
+    return read_word(answer, entry.get("keywords", ()), None, entry.get("excused", ()))
 
 
-DOING.update({"agent": agent, "tool": tool, "parallel": parallel})
-ANSWERING["agent"] = reply
+DOING["agent"] = agent  # for: agent
+DOING["tool"] = tool  # for: tool
+DOING["parallel"] = parallel  # for: parallel
+ANSWERING["agent"] = put_to_agent  # for: ask confirm input select gate

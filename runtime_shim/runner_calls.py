@@ -115,7 +115,7 @@ class Caller:
         found |= {**unit.get("constants", {}), **texts, **more}
         return {name.encode("utf-8", "surrogateescape"): in_bytes(value) for name, value in found.items()}
 
-    def command(self, script: Optional[str]) -> Outcome:
+    def run_command(self, script: Optional[str]) -> Outcome:
         """Run a command (I9). `script` is the file that it stands in, if it has one."""
         run, unit = self.run, self.run.unit
         shell = shutil.which(unit["shell"])
@@ -168,7 +168,8 @@ def in_bytes(text: str) -> bytes:
 
 
 Do = Callable[[Caller, Optional[str]], Outcome]
-DOING: dict[str, Do] = {"shell": Caller.command}  # who does a kind of task; the script is the file of a command
+DOING: dict[str, Do] = {}  # who does a kind of task; the script is the file of a command
+DOING["shell"] = Caller.run_command  # for: shell
 ANSWERING: dict[str, Callable[[Caller, str], Optional[str]]] = {}  # who is asked in place of people
 BEGINNING: list[Callable[[Run], None]] = []  # what is done with a run before the first step of a job leaves it
 LEAVING: list[Callable[[Run, str], None]] = []  # what else is said when a step is left, or was left in an earlier run

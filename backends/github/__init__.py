@@ -22,13 +22,13 @@ from backends.github.places import simplified
 from backends.github.plan import make_plan
 from backends.github.prompts import Prompts, prompts_of
 from backends.github.publishing import unfit_publications
-from backends.github.readable import readable
 from backends.github.routed import RoutedWorkflow
 from backends.github.routes import make_routes
 from backends.github.runbook import Runbook
 from backends.github.settings import unfit_secrets, unfit_units
 from backends.github.workflow import Workflow
 from backends.mermaid.chart import chart, is_too_big
+from backends.readable import readable
 from compiler.diagnostic import Diagnostic
 from compiler.ir.features import Feature
 from compiler.ir.program import Program

@@ -10,7 +10,7 @@ from backends.github.branching import conditions, reason
 from backends.github.jobs import Part
 from backends.github.options import GithubOptions, is_of_others
 from backends.github.places import Place
-from backends.github.prompts import BY_PEOPLE, Answers
+from backends.github.prompts import Answers, by_people
 from backends.github.question import heading
 from backends.github.routes import RoutedParts
 from backends.github.scalar import OPEN, Expression, comment, label
@@ -128,9 +128,10 @@ class Calls:
         """The routing step: the branches, and what leads to each, stand above it."""
         routes = self.parts.routes
         titles = {group.id: str(group.title) for group in routes.program.groups}
+        name = heading(node.group, titles.get(node.group, ""))
         return replace(
             step,
-            name=label(heading(node.group, titles.get(node.group, ""))),
+            name=label(name if node.id == node.group else f"{name}: which branch"),
             comments=(*about(node), *conditions(node)),
             run=f"{RUNTIME} unit {step.id}\n",
         )
@@ -152,7 +153,7 @@ class Calls:
 
     def _answered(self, node: Node) -> Iterator[str]:
         if isinstance(node.task, Ask) and self.asks == Answers.answerer:
-            yield BY_PEOPLE
+            yield by_people(node)
 
     def entry(self, place: Place) -> Step:
         """The step of a job of a matrix, which does one entry of a place, with the secrets that this one needs."""

@@ -8,10 +8,11 @@ from typing import ClassVar
 from backends.github.flow import ANSWER, APPROVAL, OUTCOME, Verdicts
 from backends.github.options import GithubOptions
 from backends.github.question import question, verdict_words
-from backends.github.scalar import Expression
+from backends.github.scalar import Expression, comment
 from backends.github.step import PLAIN_SHELL, Step, escaped, noting
 from backends.github.templating import render
 from compiler.ir.program import Node
+from compiler.ir.tasks import Ask
 
 TOKEN = Expression("${{ github.token }}")
 """For steps of rdc alone: no command of a document and no agent gets it."""
@@ -61,7 +62,18 @@ class Prompts:
         raise NotImplementedError
 
 
-BY_PEOPLE = "A person answers, by the input `answers` or in a run that goes on with this one."
+_BY_PEOPLE = "by the input `answers` or in a run that goes on with this one."
+BY_PEOPLE = f"A person answers, {_BY_PEOPLE}"
+
+
+def by_people(node: Node) -> str:
+    """Who answers a unit, and what may be said where a text is not free."""
+    if not isinstance(node.task, Ask) or node.task.question not in {"confirm", "select"}:
+        return BY_PEOPLE
+    if node.task.question == "confirm":
+        return f"A person says yes or no, {_BY_PEOPLE}"
+    options = ", ".join(f'"{option}"' for option in node.task.options)
+    return f"A person chooses one of {comment(options)}, {_BY_PEOPLE}"
 
 
 class Answers(Prompts):

@@ -28,13 +28,14 @@ from backends.github.prompts import TOKEN, Approvals
 from backends.github.publishing import ABOUT_ISSUES, publications
 from backends.github.question import question
 from backends.github.routes import RoutedParts, Routes
-from backends.github.runtime import Runtime, callers, delimiter, plain_name, runtime
+from backends.github.runtime import Runtime, delimiter, job_variables, plain_name, runtime
 from backends.github.scalar import Expression
 from backends.github.settings import agent_types, callers_of, environments_of
 from backends.github.step import PLAIN_SHELL, Step
 from backends.github.templating import render
 from backends.github.units import title
 from backends.github.workflow import REASON_TO_ASK, Workflow, set_up
+from backends.readable import OUTPUTS_SHOWN, shows_outputs
 from compiler.ir.program import Node
 from compiler.ir.tasks import Agent, Gate, Parallel, Shell, Tool
 from compiler.version import __version__
@@ -77,9 +78,10 @@ class RoutedWorkflow(Workflow[RoutedParts]):
 
     @property
     def _guide(self) -> str:
-        return (
+        begins = (
             "The program begins at the step `Prepare`. The step before it is the runtime of rdc, which all others call."
         )
+        return f"{begins} {OUTPUTS_SHOWN}" if shows_outputs(self.plan.program) else begins
 
     def _shell(self, part: Part) -> str:
         """Commands stand in their steps as they are, and the shell gives them to the runtime."""
@@ -87,9 +89,8 @@ class RoutedWorkflow(Workflow[RoutedParts]):
         return UNIT_SHELL if has_commands else PLAIN_SHELL
 
     def _environment(self, part: Part) -> dict[str, str]:
-        agents, tools = callers(self.options)
         env = {name: value for name, value in super()._environment(part).items() if name != "RDC_AGENT"}
-        return env | dict([*agents.values(), *tools.values()])
+        return env | job_variables(self.plan, self.options, self.options.prompts)
 
     def _question(self, node: Node) -> str:
         return str(node.task.reason) if isinstance(node.task, Gate) else question(node)

@@ -18,7 +18,7 @@ from backends.github.settings import UnitSecrets, agent_types
 from backends.github.templating import render
 from backends.github.units import title
 from backends.python.bundle import runner_bundle
-from backends.python.literals import literal
+from backends.python.literals import literal, on_one_line
 from backends.python.table import Table, table
 from compiler.ir.program import Node
 from compiler.ir.tasks import Ask, Branch, End, Parallel, Tool
@@ -75,6 +75,13 @@ def callers(options: GithubOptions) -> tuple[dict[str, tuple[str, str]], dict[st
     own = {name: (f"RDC_AGENT_{agents[name]}", _command(options.caller_of(name), options)) for name in agents}
     common = {"": ("RDC_AGENT", _command(options.agent, options))} if command_of(options.agent) else {}
     return common | own, {name: (f"RDC_TOOL_{tools[name]}", command_of(options.tools[name])) for name in tools}
+
+
+def job_variables(routes: Routes, options: GithubOptions, asked_by: str) -> dict[str, str]:
+    """The variables of a job with the commands that its program may call."""
+    agents, tools = callers(options)
+    called = {variable for found in _callers(routes, options, asked_by).values() for variable, _ in found.values()}
+    return {name: command for name, command in [*agents.values(), *tools.values()] if name in called}
 
 
 def _command(caller: Caller | None, options: GithubOptions) -> str:
@@ -188,4 +195,4 @@ def _lines(value: Any, depth: int) -> Iterator[str]:  # noqa: ANN401 (a table ho
         return
     for key, item in value.items():
         is_short = isinstance(item, list) and key not in {"edges", "entries", "inputs"}
-        yield f"{literal(key)}: {_shown(item, _DEEPEST + 1 if is_short else depth)}"
+        yield f"{literal(key)}: {on_one_line(item) if is_short else _shown(item, depth)}"

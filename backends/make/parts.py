@@ -139,6 +139,12 @@ class Needs:
     def _helper(self) -> str:
         return helper(fields=self._has_fields, limits=self._has_timeouts, calls=self.has_calls)
 
+    @property
+    def _has_verdicts(self) -> bool:
+        """Whether there are questions that an agent may answer."""
+        tasks = (node.task for node in self.program.nodes)
+        return any(isinstance(task, Ask) and task.question in {"pass_fail", "yes_no"} for task in tasks)
+
     def has(self, *kinds: type) -> bool:
         """Whether the program has a task of one of some kinds."""
         return any(isinstance(node.task, kinds) for node in self.program.nodes)
@@ -147,6 +153,7 @@ class Needs:
         """The blocks of what is said to agents and tools, and of the programs for python3."""
         if self.calls_others:
             yield from define(prefix, "python_wanted", wanted(self._optimised))
+        if self.calls_others and self._has_verdicts:
             yield from define(prefix, "python_question", QUESTION)
         if self.program.inputs or (self.asks and not self.is_simple):
             yield from define(prefix, "python_json", json_lines())

@@ -94,13 +94,21 @@ def needs(program: Table, *, is_full: bool) -> list[str]:
     return [name for name in runtime_shim.modules(program, more=more) if name not in always]
 
 
+_NEEDED_BY_STEPS = {"talks", "timed", "branch"}
+"""What the steps of a workflow do whatever the program says."""
+
+
 def runner_bundle(program: Table) -> Runtime:
     """The runtime for the steps of a workflow with this table: whole modules, with types.
 
     Where agents or tools are called, there are many: then it is what can be reached in them, and no more.
     """
     names = tuple(runtime_shim.modules(program, runtime_shim.RUNNER))
-    return _runtime(names, frozenset({"run_step", "sys"}) if "runner_kept" in names else None)
+    if "runner_kept" not in names:
+        return _runtime(names, None)
+    has = runtime_shim.features(program) | _NEEDED_BY_STEPS
+    lacking = frozenset[str]().union(*map(named_features, names)) - has
+    return _runtime(names, frozenset({"run_step", "sys"}), lacking)
 
 
 def bundled(names: Iterable[str]) -> str:

@@ -24,6 +24,11 @@ def literal(value: object, indent: int = 0) -> str:
     return repr(value)
 
 
+def on_one_line(items: list[object]) -> str:
+    """A list on one line, whatever stands in its texts."""
+    return f"[{', '.join(_quoted(item) if isinstance(item, str) else literal(item) for item in items)}]"
+
+
 def prose(text: str, indent: int = 8) -> str:
     """A text as a setting of a call: raw, on lines of its own, as it was written, if Python then reads exactly that.
 

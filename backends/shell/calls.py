@@ -9,7 +9,7 @@ from typing import Any
 from backends.python.bundle import bundled, reduced
 from compiler.ir.answers import usual_seconds
 from compiler.ir.program import Node, Program
-from compiler.ir.tasks import Agent, Parallel, Tool
+from compiler.ir.tasks import Agent, Parallel, Tool, alphabet
 from compiler.ir.texts import Text
 
 _FIELDS = ("helper", "fitting", "reading", "fields")
@@ -19,10 +19,14 @@ _CALLS = (*_LIMITED, *_COMMANDS, "reading", "exchange", "search", "account", "ca
 """The modules of the helper for the rules of inputs and the fields of answers, for time limits, and for calls."""
 
 
+_OF_CALLS = {"talks", "keywords", "parallel"}
+"""What statements of these modules are for, and what Makefiles with calls always have."""
+
+
 def helper(*, fields: bool, limits: bool, calls: bool) -> str:
     """The helper: the very code of the Python target, of which it has what it needs."""
     chosen = [*(_LIMITED if limits else ()), *(_CALLS if calls else ()), *(_FIELDS if fields else ())]
-    return reduced(dict.fromkeys(chosen), {"timed", *(["talks"] if calls else [])}) + "\n\nmain(sys.argv[1:])"
+    return reduced(dict.fromkeys(chosen), {"timed", *_OF_CALLS} if calls else {"timed"}) + "\n\nmain(sys.argv[1:])"
 
 
 def json_lines() -> str:
@@ -36,7 +40,9 @@ def call_of(node: Node, registers: Mapping[str, str], tokens: Mapping[str, str])
     if not isinstance(task, Agent | Parallel | Tool):
         return ""
     timeout = usual_seconds(task) if node.settings.timeout is None else node.settings.timeout
-    call: dict[str, Any] = {"timeout": timeout, "tokens": dict(tokens)}
+    call: dict[str, Any] = {"timeout": timeout}
+    if renamed := {word: token for word, token in tokens.items() if word in alphabet(task)}:
+        call["tokens"] = renamed
     if isinstance(task, Tool):
         call |= {"connection": task.connection, "tool": task.tool, "arguments": _arguments(task, registers)}
         call |= {"optional": True} if task.optional else {}
@@ -62,13 +68,8 @@ def wanted(program: Program) -> str:
 
 def _entry(name: str, agent: Agent) -> dict[str, Any]:
     reading = agent.reading
-    return {
-        "name": name,
-        "agent": agent.agent,
-        "keywords": reading.keywords,
-        "validation": reading.validation,
-        "excused": reading.excused,
-    }
+    said = {"keywords": reading.keywords, "validation": reading.validation, "excused": reading.excused}
+    return {"name": name, "agent": agent.agent, **{key: value for key, value in said.items() if value}}
 
 
 def _arguments(task: Tool, registers: Mapping[str, str]) -> list[object]:
@@ -86,5 +87,5 @@ def _arguments(task: Tool, registers: Mapping[str, str]) -> list[object]:
 
 
 _ANY = Agent("", Text())
-QUESTION = json.dumps({"timeout": usual_seconds(_ANY), "tokens": {}, "entries": [_entry("question", _ANY)]})
+QUESTION = json.dumps({"timeout": usual_seconds(_ANY), "entries": [_entry("question", _ANY)]})
 """The call of an agent that answers a question."""

@@ -18,6 +18,7 @@ RDC_PROGRAM := d8c6711e62ac74293c95aaf81dbdb496
 # `do_X` is the command of unit X, `ask_X` what it asks or says, `after_X` where the run goes from there.
 # Words in capitals are the document's; `go`, `stop` and `finish` are what holds where it says nothing of its own there.
 # A text after a unit, or a second one after an end, names the transition that leads there; the first one is a message.
+# Where a prompt says {output 1}, the output of step 1 stands under a heading, if there is one.
 
 # 1. Look for mistakes                                                   examples/playbooks/change-review.playbook.md:28
 define ask_1
@@ -31,7 +32,7 @@ The change:
 {{change}}
 endef
 define call_1
-{"timeout": 1800, "tokens": {}, "entries": [{"name": "1", "agent": "", "keywords": [], "validation": null, "excused": []}]}
+{"timeout": 1800, "entries": [{"name": "1", "agent": ""}]}
 endef
 define after_1
 pass) keep_answer output-1; keep_answer mistakes; keep_answer last-output; go 2-prompt ;;
@@ -40,7 +41,7 @@ endef
 
 # 2/prompt Look at the style                                             examples/playbooks/change-review.playbook.md:40
 define call_2-prompt
-{"timeout": 30, "tokens": {}, "connection": "library", "tool": "prompt", "arguments": ["{\"id\": \"house-rules\"}"], "optional": true}
+{"timeout": 30, "connection": "library", "tool": "prompt", "arguments": ["{\"id\": \"house-rules\"}"], "optional": true}
 endef
 define after_2-prompt
 pass) keep_answer prompt-2; go 2 ;;
@@ -54,7 +55,7 @@ You review changes in {{language}}. You are precise, and you quote the lines tha
 {output 1}@prompt(library:house-rules)Look at names, structure and comments of the same change. Leave out what the first review says.
 endef
 define call_2
-{"timeout": 1800, "tokens": {}, "entries": [{"name": "2", "agent": "", "keywords": [], "validation": null, "excused": []}]}
+{"timeout": 1800, "entries": [{"name": "2", "agent": ""}]}
 endef
 define after_2
 pass) keep_answer output-2; keep_answer last-output; go 3 ;;
@@ -69,7 +70,7 @@ You review changes in {{language}}. You are precise, and you quote the lines tha
 lines.
 endef
 define call_3
-{"timeout": 1800, "tokens": {}, "entries": [{"name": "3", "agent": "", "keywords": [], "validation": null, "excused": []}]}
+{"timeout": 1800, "entries": [{"name": "3", "agent": ""}]}
 endef
 define after_3
 pass) keep_answer last-output; finish ;;
@@ -138,10 +139,6 @@ endef
 
 define python_wanted
 []
-endef
-
-define python_question
-{"timeout": 1800, "tokens": {}, "entries": [{"name": "question", "agent": "", "keywords": [], "validation": null, "excused": []}]}
 endef
 
 define python_json

@@ -14,6 +14,7 @@ RDC_PROGRAM := a036ab7a69f982b269c1a5c58bf35d7a
 # `do_X` is the command of unit X, `ask_X` what it asks or says, `after_X` where the run goes from there.
 # Words in capitals are the document's; `go`, `stop` and `finish` are what holds where it says nothing of its own there.
 # A text after a unit, or a second one after an end, names the transition that leads there; the first one is a message.
+# Where a prompt says {output 1}, the output of step 1 stands under a heading, if there is one.
 
 # 1. Find what users notice                                            examples/playbooks/changelog-entry.playbook.md:29
 define ask_1
@@ -26,7 +27,7 @@ These are the commits since the last release:
 List what a user of {{product}} will notice, one line for each. Leave out refactoring, tests and tools.
 endef
 define call_1
-{"timeout": 1800, "tokens": {}, "entries": [{"name": "1", "agent": "", "keywords": [], "validation": null, "excused": []}]}
+{"timeout": 1800, "entries": [{"name": "1", "agent": ""}]}
 endef
 define after_1
 pass) keep_answer output-1; keep_answer changes; keep_answer last-output; go 2 ;;
@@ -41,7 +42,7 @@ You write for people who use {{product}}, not for those who develop it. Write pl
 `### Fixed`, and leave out a group that is empty. Write Markdown and nothing else.
 endef
 define call_2
-{"timeout": 1800, "tokens": {}, "entries": [{"name": "2", "agent": "", "keywords": [], "validation": null, "excused": []}]}
+{"timeout": 1800, "entries": [{"name": "2", "agent": ""}]}
 endef
 define after_2
 pass) keep_answer last-output; finish ;;
@@ -95,10 +96,6 @@ endef
 
 define python_wanted
 []
-endef
-
-define python_question
-{"timeout": 1800, "tokens": {}, "entries": [{"name": "question", "agent": "", "keywords": [], "validation": null, "excused": []}]}
 endef
 
 define python_json

@@ -17,7 +17,7 @@ RDC_PROGRAM := 96c331148b3d3e3ca107a7ecdc8576f2
 
 # style Look up the style                                                  examples/programs/house-style.program.json:10
 define call_style
-{"timeout": 30, "tokens": {}, "connection": "library", "tool": "prompt", "arguments": ["{\"id\": \"style\"}"], "optional": true}
+{"timeout": 30, "connection": "library", "tool": "prompt", "arguments": ["{\"id\": \"style\"}"], "optional": true}
 endef
 define after_style
 pass) keep_answer style; to write ;;
@@ -31,7 +31,7 @@ define ask_write
 {subject}
 endef
 define call_write
-{"timeout": 1800, "tokens": {}, "entries": [{"name": "write", "agent": "", "keywords": [], "validation": null, "excused": []}]}
+{"timeout": 1800, "entries": [{"name": "write", "agent": ""}]}
 endef
 define after_write
 pass) keep_answer summary; COMPLETE '' 'to done' ;;
@@ -68,10 +68,6 @@ endef
 
 define python_wanted
 []
-endef
-
-define python_question
-{"timeout": 1800, "tokens": {}, "entries": [{"name": "question", "agent": "", "keywords": [], "validation": null, "excused": []}]}
 endef
 
 define python_json

@@ -14,6 +14,7 @@ RDC_PROGRAM := 2af92d972bd9cf623a0c6837277c42ee
 # `do_X` is the command of unit X, `ask_X` what it asks or says, `after_X` where the run goes from there.
 # Words in capitals are the document's; `go`, `stop` and `finish` are what holds where it says nothing of its own there.
 # A text after a unit, or a second one after an end, names the transition that leads there; the first one is a message.
+# Where a prompt says {output 1}, the output of step 1 stands under a heading, if there is one.
 
 # 1. Classify                                                             examples/playbooks/issue-triage.playbook.md:29
 define ask_1
@@ -26,7 +27,7 @@ Is it a bug, a feature or a question? Answer with JSON such as {"kind": "bug", "
 Answer with a JSON object whose field "kind" is one of "bug", "feature", "question".
 endef
 define call_1
-{"timeout": 1800, "tokens": {}, "entries": [{"name": "1", "agent": "", "keywords": [], "validation": null, "excused": []}]}
+{"timeout": 1800, "entries": [{"name": "1", "agent": ""}]}
 endef
 define after_1
 pass) keep_answer output-1; keep_field kind 'kind'; keep_answer last-output; go 2 ;;
@@ -45,7 +46,7 @@ define ask_2a
 {output 1}{kind}Say how severe the bug is, how to reproduce it as far as the issue tells, and where a developer should look first.
 endef
 define call_2a
-{"timeout": 1800, "tokens": {}, "entries": [{"name": "2a", "agent": "", "keywords": [], "validation": null, "excused": []}]}
+{"timeout": 1800, "entries": [{"name": "2a", "agent": ""}]}
 endef
 define after_2a
 pass) keep_answer output-2a; keep_answer last-output; go 3 ;;
@@ -57,7 +58,7 @@ define ask_2b
 {output 1}{kind}Write a short specification: the problem, the proposal, three conditions that an acceptance test could check.
 endef
 define call_2b
-{"timeout": 1800, "tokens": {}, "entries": [{"name": "2b", "agent": "", "keywords": [], "validation": null, "excused": []}]}
+{"timeout": 1800, "entries": [{"name": "2b", "agent": ""}]}
 endef
 define after_2b
 pass) keep_answer output-2b; keep_answer last-output; go 3 ;;
@@ -69,7 +70,7 @@ define ask_2-else
 {output 1}{kind}Answer the question. Say clearly what you do not know.
 endef
 define call_2-else
-{"timeout": 1800, "tokens": {}, "entries": [{"name": "2/else", "agent": "", "keywords": [], "validation": null, "excused": []}]}
+{"timeout": 1800, "entries": [{"name": "2/else", "agent": ""}]}
 endef
 define after_2-else
 pass) keep_answer output-2-else; keep_answer last-output; go 3 ;;
@@ -83,7 +84,7 @@ define ask_3
 Answer with a JSON object whose field "labels" is a JSON value.
 endef
 define call_3
-{"timeout": 1800, "tokens": {}, "entries": [{"name": "3", "agent": "", "keywords": [], "validation": null, "excused": []}]}
+{"timeout": 1800, "entries": [{"name": "3", "agent": ""}]}
 endef
 define after_3
 pass) keep_field labels 'labels'; keep_answer last-output; finish ;;
@@ -183,10 +184,6 @@ endef
 
 define python_wanted
 []
-endef
-
-define python_question
-{"timeout": 1800, "tokens": {}, "entries": [{"name": "question", "agent": "", "keywords": [], "validation": null, "excused": []}]}
 endef
 
 define python_json

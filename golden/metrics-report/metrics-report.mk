@@ -14,10 +14,11 @@ RDC_PROGRAM := 45d3880e4251c85330e36465afff5f41
 # `do_X` is the command of unit X, `ask_X` what it asks or says, `after_X` where the run goes from there.
 # Words in capitals are the document's; `go`, `stop` and `finish` are what holds where it says nothing of its own there.
 # A text after a unit, or a second one after an end, names the transition that leads there; the first one is a message.
+# Where a prompt says {output 1}, the output of step 1 stands under a heading, if there is one.
 
 # 1. Get the numbers                                                    examples/playbooks/metrics-report.playbook.md:23
 define call_1
-{"timeout": 30, "tokens": {}, "connection": "metrics", "tool": "read", "arguments": ["{\"name\": \"", {"register": "rdc_s_metric", "missing": "{{metric}}", "before": "", "after": ""}, "\", \"days\": \"", {"register": "rdc_s_days", "missing": "{{days}}", "before": "", "after": ""}, "\", \"format\": \"json\"}"]}
+{"timeout": 30, "connection": "metrics", "tool": "read", "arguments": ["{\"name\": \"", {"register": "rdc_s_metric", "missing": "{{metric}}", "before": "", "after": ""}, "\", \"days\": \"", {"register": "rdc_s_days", "missing": "{{days}}", "before": "", "after": ""}, "\", \"format\": \"json\"}"]}
 endef
 define after_1
 pass) keep_answer output-1; keep_answer numbers; keep_answer last-output; go 2 ;;
@@ -33,7 +34,7 @@ define ask_2
 Name the trend, what is unusual, and what is likely to come next. Give numbers.
 endef
 define call_2
-{"timeout": 1800, "tokens": {}, "entries": [{"name": "2", "agent": "", "keywords": [], "validation": null, "excused": []}]}
+{"timeout": 1800, "entries": [{"name": "2", "agent": ""}]}
 endef
 define after_2
 pass) keep_answer last-output; finish ;;
@@ -82,10 +83,6 @@ endef
 
 define python_wanted
 []
-endef
-
-define python_question
-{"timeout": 1800, "tokens": {}, "entries": [{"name": "question", "agent": "", "keywords": [], "validation": null, "excused": []}]}
 endef
 
 define python_json

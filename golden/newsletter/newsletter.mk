@@ -14,6 +14,7 @@ RDC_PROGRAM := 8d2af7a3013df1e432140c7f4a1203e2
 # `do_X` is the command of unit X, `ask_X` what it asks or says, `after_X` where the run goes from there.
 # Words in capitals are the document's; `go`, `stop` and `finish` are what holds where it says nothing of its own there.
 # A text after a unit, or a second one after an end, names the transition that leads there; the first one is a message.
+# Where a prompt says {output 1}, the output of step 1 stands under a heading, if there is one.
 
 # 1. Topics                                                                 examples/playbooks/newsletter.playbook.md:23
 define ask_1
@@ -53,7 +54,7 @@ define ask_4
 {output 1}{output 2}{output 3}Write a newsletter about {{topics}}. It should sound {{tone}}. At most 200 words.
 endef
 define call_4
-{"timeout": 1800, "tokens": {"factual": "factual", "cheerful": "cheerful", "very short": "very-short"}, "entries": [{"name": "4", "agent": "", "keywords": [], "validation": null, "excused": []}]}
+{"timeout": 1800, "entries": [{"name": "4", "agent": ""}]}
 endef
 define after_4
 pass) keep_answer output-4; keep_answer last-output; go 4-route ;;
@@ -71,7 +72,7 @@ define ask_4a
 {output 1}{output 2}{output 3}{output 4}Give the newsletter again, with a list of all dates in it at the end.
 endef
 define call_4a
-{"timeout": 1800, "tokens": {"factual": "factual", "cheerful": "cheerful", "very short": "very-short"}, "entries": [{"name": "4a", "agent": "", "keywords": [], "validation": null, "excused": []}]}
+{"timeout": 1800, "entries": [{"name": "4a", "agent": ""}]}
 endef
 define after_4a
 pass) keep_answer last-output; finish ;;
@@ -152,10 +153,6 @@ endef
 
 define python_wanted
 []
-endef
-
-define python_question
-{"timeout": 1800, "tokens": {}, "entries": [{"name": "question", "agent": "", "keywords": [], "validation": null, "excused": []}]}
 endef
 
 define python_json

@@ -120,7 +120,7 @@ from urllib.parse import quote
 # --- golden/shared/py/a-file-of-answers-to-prompts.py
 # --- golden/shared/py/runs-that-wait-for-an-answer.3.py
 # --- golden/shared/py/text-files-that-the-operator-names.py
-# --- golden/shared/py/how-an-answer-becomes-a-text.7.py
+# --- golden/shared/py/how-an-answer-becomes-a-text.8.py
 # --- golden/shared/py/texts-that-a-run-keeps.py
 # --- golden/shared/py/what-a-journal-and-a-status-know-of-the-texts-that-a-run-keeps.py
 # --- golden/shared/py/processes.2.py

@@ -24,7 +24,7 @@ define entry1_review
 Does change {change} read well? APPROVE, REJECT or TRIVIAL.
 endef
 define call_review
-{"timeout": 1800, "tokens": {"APPROVE": "APPROVE", "REJECT": "REJECT", "TRIVIAL": "TRIVIAL"}, "entries": [{"name": "review_0", "agent": "security", "keywords": ["APPROVE", "REJECT", "TRIVIAL"], "validation": "because|TRIVIAL", "excused": ["TRIVIAL"]}, {"name": "review_1", "agent": "style", "keywords": ["APPROVE", "REJECT", "TRIVIAL"], "validation": null, "excused": []}], "check": "all", "failing": ["REJECT"], "unanimous": ["TRIVIAL"]}
+{"timeout": 1800, "tokens": {"APPROVE": "APPROVE", "REJECT": "REJECT", "TRIVIAL": "TRIVIAL"}, "entries": [{"name": "review_0", "agent": "security", "keywords": ["APPROVE", "REJECT", "TRIVIAL"], "validation": "because|TRIVIAL", "excused": ["TRIVIAL"]}, {"name": "review_1", "agent": "style", "keywords": ["APPROVE", "REJECT", "TRIVIAL"]}], "check": "all", "failing": ["REJECT"], "unanimous": ["TRIVIAL"]}
 endef
 define after_review
 APPROVE) keep_answer findings; keep_field summary 'summary'; to gate ;;
@@ -44,7 +44,7 @@ endef
 
 # merge Merge it                                                       examples/programs/parallel-review.program.json:54
 define call_merge
-{"timeout": 60, "tokens": {"APPROVE": "APPROVE", "REJECT": "REJECT", "TRIVIAL": "TRIVIAL"}, "connection": "github", "tool": "merge", "arguments": ["{\"number\": \"", {"register": "rdc_s_change", "missing": "", "before": "", "after": ""}, "\"}"]}
+{"timeout": 60, "connection": "github", "tool": "merge", "arguments": ["{\"number\": \"", {"register": "rdc_s_change", "missing": "", "before": "", "after": ""}, "\"}"]}
 endef
 define after_merge
 pass) COMPLETE 'Merged' 'to merged' ;;
@@ -81,10 +81,6 @@ endef
 
 define python_wanted
 ["security", "style"]
-endef
-
-define python_question
-{"timeout": 1800, "tokens": {}, "entries": [{"name": "question", "agent": "", "keywords": [], "validation": null, "excused": []}]}
 endef
 
 define python_json

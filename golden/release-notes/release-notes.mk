@@ -20,7 +20,7 @@ define ask_draft
 Write release notes from the commits since {since}.
 endef
 define call_draft
-{"timeout": 1800, "tokens": {"APPROVED": "APPROVED", "REJECTED": "REJECTED"}, "entries": [{"name": "draft", "agent": "", "keywords": [], "validation": null, "excused": []}]}
+{"timeout": 1800, "entries": [{"name": "draft", "agent": ""}]}
 endef
 define after_draft
 pass) keep_answer notes; to review ;;
@@ -44,7 +44,7 @@ Do these notes answer what users ask? End with APPROVED or REJECTED.
 {notes}
 endef
 define call_review
-{"timeout": 1800, "tokens": {"APPROVED": "APPROVED", "REJECTED": "REJECTED"}, "entries": [{"name": "review_0", "agent": "editor", "keywords": ["APPROVED", "REJECTED"], "validation": null, "excused": []}, {"name": "review_1", "agent": "lawyer", "keywords": ["APPROVED", "REJECTED"], "validation": null, "excused": []}, {"name": "review_2", "agent": "support", "keywords": ["APPROVED", "REJECTED"], "validation": null, "excused": []}], "check": "any", "failing": ["REJECTED"], "unanimous": []}
+{"timeout": 1800, "tokens": {"APPROVED": "APPROVED", "REJECTED": "REJECTED"}, "entries": [{"name": "review_0", "agent": "editor", "keywords": ["APPROVED", "REJECTED"]}, {"name": "review_1", "agent": "lawyer", "keywords": ["APPROVED", "REJECTED"]}, {"name": "review_2", "agent": "support", "keywords": ["APPROVED", "REJECTED"]}], "check": "any", "failing": ["REJECTED"], "unanimous": []}
 endef
 define after_review
 APPROVED) keep_answer reviews; to publish ;;
@@ -92,10 +92,6 @@ endef
 
 define python_wanted
 ["editor", "lawyer", "support"]
-endef
-
-define python_question
-{"timeout": 1800, "tokens": {}, "entries": [{"name": "question", "agent": "", "keywords": [], "validation": null, "excused": []}]}
 endef
 
 define python_json

@@ -22,7 +22,7 @@ Write this text, and nothing else:
 {task}{remarks}
 endef
 define call_write
-{"timeout": 600, "tokens": {"GOOD": "GOOD", "AGAIN": "AGAIN"}, "entries": [{"name": "write", "agent": "writer", "keywords": [], "validation": null, "excused": []}]}
+{"timeout": 600, "entries": [{"name": "write", "agent": "writer"}]}
 endef
 define after_write
 pass) keep_answer draft; to review ;;
@@ -36,7 +36,7 @@ Review this text. End with a line that says GOOD or AGAIN.
 {draft}
 endef
 define call_review
-{"timeout": 1800, "tokens": {"GOOD": "GOOD", "AGAIN": "AGAIN"}, "entries": [{"name": "review", "agent": "reviewer", "keywords": ["GOOD", "AGAIN"], "validation": null, "excused": []}]}
+{"timeout": 1800, "tokens": {"GOOD": "GOOD", "AGAIN": "AGAIN"}, "entries": [{"name": "review", "agent": "reviewer", "keywords": ["GOOD", "AGAIN"]}]}
 endef
 define after_review
 GOOD) to count ;;
@@ -109,10 +109,6 @@ endef
 
 define python_wanted
 []
-endef
-
-define python_question
-{"timeout": 1800, "tokens": {}, "entries": [{"name": "question", "agent": "", "keywords": [], "validation": null, "excused": []}]}
 endef
 
 define python_json

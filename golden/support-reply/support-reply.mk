@@ -14,6 +14,7 @@ RDC_PROGRAM := 3fdc22e046ab2690574e80bf267ee049
 # `do_X` is the command of unit X, `ask_X` what it asks or says, `after_X` where the run goes from there.
 # Words in capitals are the document's; `go`, `stop` and `finish` are what holds where it says nothing of its own there.
 # A text after a unit, or a second one after an end, names the transition that leads there; the first one is a message.
+# Where a prompt says {output 1}, the output of step 1 stands under a heading, if there is one.
 
 # 1. Read the mood                                                       examples/playbooks/support-reply.playbook.md:27
 define ask_1
@@ -26,7 +27,7 @@ Say in one word how the customer who wrote this feels:
 Answer with one line of text and nothing else.
 endef
 define call_1
-{"timeout": 1800, "tokens": {}, "entries": [{"name": "1", "agent": "", "keywords": [], "validation": null, "excused": []}]}
+{"timeout": 1800, "entries": [{"name": "1", "agent": ""}]}
 endef
 define after_1
 pass) keep_answer output-1; keep_answer mood; go 2 ;;
@@ -48,7 +49,7 @@ You work in the support of a small software company. Be friendly and concrete. P
 within five days.
 endef
 define call_2a
-{"timeout": 1800, "tokens": {}, "entries": [{"name": "2a", "agent": "", "keywords": [], "validation": null, "excused": []}]}
+{"timeout": 1800, "entries": [{"name": "2a", "agent": ""}]}
 endef
 define after_2a
 pass) keep_answer output-2a; keep_answer draft; go 3 ;;
@@ -62,7 +63,7 @@ You work in the support of a small software company. Be friendly and concrete. P
 {output 1}The ticket is about a technical problem. List the likely causes, the most likely one first, and what the customer can try.
 endef
 define call_2b
-{"timeout": 1800, "tokens": {}, "entries": [{"name": "2b", "agent": "", "keywords": [], "validation": null, "excused": []}]}
+{"timeout": 1800, "entries": [{"name": "2b", "agent": ""}]}
 endef
 define after_2b
 pass) keep_answer output-2b; keep_answer draft; go 3 ;;
@@ -76,7 +77,7 @@ You work in the support of a small software company. Be friendly and concrete. P
 {output 1}Say which team should see this ticket, and what the customer should be told until then.
 endef
 define call_2c
-{"timeout": 1800, "tokens": {}, "entries": [{"name": "2c", "agent": "", "keywords": [], "validation": null, "excused": []}]}
+{"timeout": 1800, "entries": [{"name": "2c", "agent": ""}]}
 endef
 define after_2c
 pass) keep_answer output-2c; keep_answer draft; go 3 ;;
@@ -92,7 +93,7 @@ You work in the support of a small software company. Be friendly and concrete. P
 {{draft}}
 endef
 define call_3
-{"timeout": 1800, "tokens": {}, "entries": [{"name": "3", "agent": "", "keywords": [], "validation": null, "excused": []}]}
+{"timeout": 1800, "entries": [{"name": "3", "agent": ""}]}
 endef
 define after_3
 pass) finish ;;
@@ -182,10 +183,6 @@ endef
 
 define python_wanted
 []
-endef
-
-define python_question
-{"timeout": 1800, "tokens": {}, "entries": [{"name": "question", "agent": "", "keywords": [], "validation": null, "excused": []}]}
 endef
 
 define python_json

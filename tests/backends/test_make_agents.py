@@ -295,6 +295,23 @@ def test_examples_send_the_prompts_that_python_sends(path: Path, tmp_path: Path)
     assert not (tmp_path / "pwned").exists()
 
 
+def test_whoever_reads_a_makefile_sees_outputs_by_their_steps_and_what_is_called(tmp_path: Path) -> None:
+    Made(tmp_path, compiled(ROOT / "examples" / "playbooks" / "newsletter.playbook.md"))
+    text = (tmp_path / "Makefile").read_text(encoding="utf-8")
+    assert "# Where a prompt says {output 1}, the output of step 1 stands under a heading, if there is one.\n" in text
+    assert "define ask_4\n{output 1}{output 2}{output 3}Write a newsletter about {{topics}}. It should" in text
+    assert 'define call_4\n{"timeout": 1800, "entries": [{"name": "4", "agent": ""}]}\nendef\n' in text
+    assert "python_question" not in text.partition("# --- The targets")[0]
+
+
+def test_an_operator_is_told_which_unit_waits_and_where_the_file_is(tmp_path: Path) -> None:
+    made = play(tmp_path, PLAY)
+    assert made.end("AGENT=echo x", "topic=t") == "rdc: WAITING 2"
+    assert made.end("answer", "RESULT=y") == "rdc: error: unit '' does not wait for an answer, unit '2' does"
+    assert made.make("answer", "UNIT=2", "RESULT=y").returncode == 0
+    assert b"\n    .rdc/main.make/main.md\n" in made.make("resume", "AGENT=echo x").stderr
+
+
 # --- What make makes of names -----------------------------------------------------------------------------------------
 
 

@@ -52,7 +52,7 @@ def test_answers_are_given_one_by_one(tmp_path: Path) -> None:
     for unit, reply in replies:
         assert (
             made.end("answer", f"UNIT={unit}x", f"RESULT={reply}")
-            == f"rdc: error: unit '{unit}x' does not wait for an answer"
+            == f"rdc: error: unit '{unit}x' does not wait for an answer, unit '{unit}' does"
         )
         if unit != "in":
             assert "this is no answer of unit" in made.end("answer", f"UNIT={unit}", "RESULT=wrong")

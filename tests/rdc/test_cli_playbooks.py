@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -58,6 +60,17 @@ def test_a_trace_shows_the_branches_by_their_conditions(folder: Path) -> None:
     assert "2/if" in short
     assert "2/else" in call("trace", "greet.playbook.md", "--input", "how=long", cwd=folder).out
     assert "2 of 2 transitions taken" in call("trace", "greet.playbook.md", "--all", cwd=folder).out
+
+
+def test_a_compiled_playbook_finds_the_type_of_its_file_though_nothing_else_is_filled_in(folder: Path) -> None:
+    book = (
+        "# Draw\n\n## INPUTS\n\n- `kind` (string): which\n\n## STEP 1: Go\n\nDraw.\n\n## ARTIFACTS\n\ntype: {{kind}}\n"
+    )
+    (folder / "draw.playbook.md").write_text(book, encoding="utf-8")
+    assert call("compile", "draw.playbook.md", "--to", "python", "-o", "draw.py", cwd=folder).code == 0
+    words = [sys.executable, "draw.py", "run", "--agent", "echo x", "--input", "kind=mermaid"]
+    subprocess.run(words, cwd=folder, check=True, capture_output=True)
+    assert (folder / ".rdc" / "draw" / "draw.mmd").read_text(encoding="utf-8") == "x"
 
 
 def test_a_comparison_names_steps_and_conditions(folder: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,6 +14,7 @@ from backends.base import Emission
 from backends.github import GithubBackend
 from backends.options.mistakes import OptionsError
 from compiler.driver import compile_file
+from runtime_shim import publisher_comment
 from tests.workflows import act, engine, lint
 from tests.workflows.compiling import parsed
 from tests.workflows.stand_in import answering
@@ -77,6 +79,41 @@ def steps_of(text: str) -> dict[str, dict[str, Any]]:
 
 
 # --- What a reviewer reads -------------------------------------------------------------------------------------------
+
+
+def test_a_reviewer_reads_what_people_may_choose_and_what_branches_where(tmp_path: Path) -> None:
+    found = workflow(tmp_path, (EXAMPLES / "newsletter.playbook.md").read_text(encoding="utf-8"), agent="cat")
+    assert found.count("Where a prompt says {output 1}, the output of step 1 stands under a heading") == 1
+    assert '# A person chooses one of "factual", "cheerful", "very short", by the input `answers`' in found
+    assert "# A person says yes or no, by the input `answers`" in found
+    names = [step["name"] for step in parsed(found)["jobs"]["runbook"]["steps"]]
+    assert "4. Write it: which branch" in names
+    assert len(names) == len({*names})
+
+
+def test_a_prompt_that_a_variable_holds_leaves_the_others_readable(tmp_path: Path) -> None:
+    steps = "## STEP 1: Ask\n\nSay.\n\n@output(ask)\n\n## STEP 2: Do\n\n@prompt({{ask}})\n\nUse {{ask}}.\n"
+    shown = steps_of(workflow(tmp_path, f"# Two\n\n{steps}", agent="cat"))["2. Do"]["env"]["RDC_PROMPT"]
+    assert shown == "{output 1}{{ask}}\n\nUse {{ask}}."
+
+
+def test_each_reference_of_the_table_is_one_line(tmp_path: Path) -> None:
+    prepared = steps_of(workflow(tmp_path, agent="cat"))["Prepare"]["run"]
+    line = r'"{output 1}": ["output 1", "## Output of step 1: Classify (kind)\n\n", "\n\n", ""],'
+    assert line in map(str.strip, prepared.splitlines())
+
+
+def test_the_runtime_of_a_playbook_has_nothing_for_commands_verdicts_tools_and_parallel_agents(tmp_path: Path) -> None:
+    runtime = steps_of(workflow(tmp_path, agent="cat"))["Write the runtime"]["run"]
+    for name in ("keywords_in", "searched_word", "joined_word", "read_output", "run_command", "parallel", "tool"):
+        assert f"def {name}(" not in runtime, name
+    assert len(runtime.splitlines()) < 1200
+
+
+def test_commands_that_nothing_calls_are_not_in_the_job(tmp_path: Path) -> None:
+    found = workflow(tmp_path, agent="cat", agents={"reviewer": "cat"}, tools={"github": "cat"})
+    env = parsed(found)["jobs"]["runbook"]["env"]
+    assert [name for name in env if name != "RDC_RUN_ID"] == ["RDC_AGENT"]
 
 
 def test_no_tool_finds_anything_in_the_examples(tmp_path: Path) -> None:
@@ -321,6 +358,22 @@ def test_a_comment_is_written_by_a_job_of_its_own_and_is_harmless(tmp_path: Path
     assert "octocat" in body.replace("\u200b", "")
 
 
+def test_what_is_published_spells_no_name_by_its_characters_and_hides_nothing_of_rdc(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    said: list[str] = []
+    monkeypatch.setattr(publisher_comment, "ask", lambda _method, _path, body: said.append(body["body"]))
+    for name, value in {"NUMBER": "7", "SERVER_URL": "https://x", "REPOSITORY": "o/r", "RUN_ID": "1"}.items():
+        monkeypatch.setenv(name if name == "NUMBER" else f"GITHUB_{name}", value)
+    publisher_comment.comment("a.md", b"&#64;octocat &commat;owner &#x23;1 #&#49; AT&T a && b\n```\n" + b"x" * 70_000)
+    signed, long, text = said[0].split("\n\n", 2)
+    assert signed == "From [this run](https://x/o/r/actions/runs/1)."
+    assert long.startswith("The text is longer")
+    shown = html.unescape(text)
+    assert not {loud for loud in ("@octocat", "@owner", "#1") if loud in shown}
+    assert "AT&T a && b\n" in shown
+
+
 def test_a_comment_is_of_a_bearable_length(tmp_path: Path) -> None:
     _, bodies, _ = published(tmp_path, "word " * 30_000)
     assert 59_000 < len(bodies[0]["body"]) < 61_000
@@ -358,6 +411,24 @@ def test_jobs_that_publish_may_do_only_that(tmp_path: Path) -> None:
     for name in ("publish_comment", "publish_pull_request", "publish_summary"):
         assert "KEY" not in json.dumps(jobs[name])
         assert "RDC_AGENT" not in json.dumps(jobs[name])
+
+
+def test_the_summary_of_a_playbook_that_branches_has_a_row_for_each_step_that_does_something(tmp_path: Path) -> None:
+    done = run(tmp_path, workflow(tmp_path, mock="mocks.yaml", summary=True))
+    assert done.conclusion == "success", done.log
+    assert "| 2a. Analyse the bug | 1 | PASS |" in done.summary
+    assert "| 2. Work on it" not in done.summary
+
+
+def test_a_run_that_has_waited_behind_a_branch_goes_on_in_that_branch(tmp_path: Path) -> None:
+    before, heading, after = TRIAGE.partition("### STEP 2a: Analyse the bug\n")
+    book = f'{before}{heading}\n@elicit(input, "How severe is it?")\n\n```elif{after.partition("```elif")[2]}'
+    text = workflow(tmp_path, book, mock="mocks.yaml")
+    first = run(tmp_path, text)
+    assert "2a needs an answer" in first.log
+    second = run(tmp_path, text, 2, inputs={"resume": "1", "answers": "Very."})
+    assert second.conclusion == "success", second.log
+    assert "rdc: COMPLETE" in second.log
 
 
 def test_nothing_is_published_of_a_run_that_has_stopped(tmp_path: Path) -> None:

@@ -29,9 +29,15 @@ def _own_paragraphs(unit: Unit, names: Collection[str]) -> list[tuple[Part, ...]
     """The paragraphs of a unit: what a variable or a file gave, its content, and what its output is to be."""
     guidance = closing_line(unit.output) if unit.output else ""
     name = unit.prompt_variable
-    given: list[tuple[Part, ...]] = [(Reference(name, f"{{{{{name}}}}}"),)] if name else []
+    given: list[tuple[Part, ...]] = [(_of_variable(name),)] if name else []
     written = [with_references(item, names).parts for item in (unit.file_text, unit.step.content) if item]
     return [*given, *written, *(((guidance,),) if guidance else ())]
+
+
+def _of_variable(name: str) -> Reference:
+    """The text of a variable, as a placeholder has it; it is never missing, since the step fails without it (P12)."""
+    written = f"{{{{{name}}}}}"
+    return Reference(name, written, missing=written)
 
 
 def _fetched(unit: Unit, *, is_last: bool) -> Reference:

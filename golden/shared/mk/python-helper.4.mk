@@ -706,8 +706,11 @@ def is_found(pattern, answer):  # Tell whether a validation pattern matches some
 
 def read_word(answer, keywords, validation=None, excused=(), search=is_found):
     """Return the word of an answer, or of none (I12)."""
-    if not keywords:
-        return "pass" if answer else "fail"
+    if keywords:
+        return _decided(answer, keywords, validation, excused, search)
+    return "pass" if answer else "fail"
+
+def _decided(answer, keywords, validation, excused, search):
     if not answer:
         return "failed"
     found = keywords_in(answer, keywords)
@@ -1130,7 +1133,7 @@ def call_out(driver, left, folder, registers, answer, *prompts):
     if word == BY_HAND:
         caller.account.rest()
     keep(answer, masked(text))
-    keep(outcome, call["tokens"].get(word, word) + "\n")
+    keep(outcome, call.get("tokens", {}).get(word, word) + "\n")
     return ""
 
 def shown(folder, registers, asked):  # Write down what a tool would be given.
@@ -1146,7 +1149,7 @@ def replied(driver, left, folder, answer, asked, reply):  # Take the answer that
     caller.account.keep(ANSWERS, name, text, caller.account.keep(PROMPTS, name, text_in(asked)))
     caller.account.rest()
     keep(answer, masked(text))
-    keep(str(Path(folder, "outcome")), call["tokens"].get(word, word) + "\n")
+    keep(str(Path(folder, "outcome")), call.get("tokens", {}).get(word, word) + "\n")
     return ""
 
 REQUESTS.update({"check": check, "call": call_out, "shown": shown, "replied": replied})

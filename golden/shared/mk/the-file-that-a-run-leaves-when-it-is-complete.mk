@@ -70,7 +70,9 @@ walk() {
     do_unit
   done
   if is_over; then rdc_word=old; else record "over $rdc_code $rdc_over"; rdc_word=new; fi
+  rdc_path=''
   [ "$rdc_over" != COMPLETE ] || leave_artifact "$rdc_word"
+  [ -z "$rdc_path" ] || { rdc_value=$rdc_path; shown; say "    $rdc_value"; } # who runs it asks where the file is
   filled "$rdc_message"; shown; end "$rdc_code" "$rdc_over${rdc_value:+ $rdc_value}"
 }
 endef

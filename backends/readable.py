@@ -4,11 +4,21 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from compiler.ir.program import Program, map_texts
+from compiler.ir.program import Program, map_texts, texts_of
 from compiler.ir.texts import Reference, Text, joined
 
 OUTPUT = "output "
 """How the slots begin that have whole outputs of steps, by the labels of these."""
+
+
+OUTPUTS_SHOWN = "Where a prompt says {output 1}, the output of step 1 stands under a heading, if there is one."
+"""What a reader has to know of them."""
+
+
+def shows_outputs(program: Program) -> bool:
+    """Whether outputs of steps stand before some prompt."""
+    references = (each for node in program.nodes for text in texts_of(node) for each in text.references)
+    return any(each.written.startswith(f"{{{OUTPUT}") for each in references)
 
 
 def readable(program: Program) -> Program:
