@@ -114,9 +114,6 @@ class Runner:
         units = self.program["places"][place]
         if place in run.left:
             print("This was done before the run had to wait.")
-            if "labels" in self.program["units"][units[0]]:  # for: route
-                label = self.program["units"][units[0]]["labels"].get(run.left[place], run.left[place])
-                output("branch", label)
             return self._leave(run, place)
         if run.end or run.node not in units:
             raise RefusedError(f"the run stands at {run.node}, which is none of the units of this step")
@@ -220,9 +217,8 @@ class Runner:
         if not self.program["summary"]:
             return
         rows = ["| Unit | Attempt | Outcome | Time |", "| --- | ---: | --- | ---: |"]
-        done = [entry for entry in run.journal if "called" in self.program["units"][entry[0]]]  # routing does nothing
-        rows += [self._row(*entry) for entry in done[:MOST_ROWS]]
-        rows += ["| and more | | | |"] if done[MOST_ROWS:] else []
+        rows += [self._row(*entry) for entry in run.journal[:MOST_ROWS]]
+        rows += ["| and more | | | |"] if run.journal[MOST_ROWS:] else []
         tell("GITHUB_STEP_SUMMARY", "\n".join(rows))
         self._picture(run)
 
