@@ -51,7 +51,7 @@ def test_all_modules_are_checked() -> None:
 @pytest.mark.parametrize("module", ORDER)
 def test_the_driver_stays_short(module: str) -> None:
     lines = (FOLDER / f"{module}.sh").read_text(encoding="utf-8").splitlines()
-    assert len(lines) <= (BUDGET if module == "core" else 175)
+    assert len(lines) <= (BUDGET if module == "core" else 185)
     assert [line for line in lines if len(line) > 120] == []
     assert re.fullmatch(r"# --- (The driver|Module): .* -+", lines[0]), "a Makefile can be cut above it"
 

@@ -68,17 +68,18 @@ reads() {
   esac
 }
 
-# Takes white space at both ends off the text in the file $1. Every line that is printed waits for one that is not blank.
+# Takes white space at both ends off the text in the file $1; a line waits for one behind it that is not blank.
 without_blanks() {
-  LC_ALL=C awk '
+  { LC_ALL=C awk '
     !/[^ \t\r\013\014]/ { if (begun) blank[count++] = $0; next }
     begun { print last; for (i = 0; i < count; i++) print blank[i] }
     { last = $0; count = 0 }
-    !begun { from = 1; while (index(" \t\r\013\014", substr(last, from, 1))) from++; last = substr(last, from); begun = 1 }
+    !begun { from = 1; while (index(" \t\r\013\014", substr(last, from, 1))) from++ }
+    !begun { last = substr(last, from); begun = 1 }
     END {
       to = length(last); while (to && index(" \t\r\013\014", substr(last, to, 1))) to--
       printf "%s", substr(last, 1, to)
-    }' "$1" > "$rdc_files/message" && cat < "$rdc_files/message" > "$1" || unkept
+    }' "$1" > "$rdc_files/message" && cat < "$rdc_files/message" > "$1"; } || unkept
   rm -f "$rdc_files/message"
 }
 

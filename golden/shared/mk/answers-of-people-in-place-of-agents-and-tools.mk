@@ -96,7 +96,8 @@ answer() {
     agents | tool) at_rest || fail "no unit waits for an answer: unit $rdc_id was interrupted; ${rdc_again}resume" ;;
   esac
   [ "$rdc_id" = "${rdc_given_UNIT-}" ] ||
-    fail "unit '$(printf '%s' "${rdc_given_UNIT-}" | tr -c '[:print:]' ' ')' does not wait for an answer, unit '$rdc_id' does"
+    fail "unit '$(printf '%s' "${rdc_given_UNIT-}" | tr -c '[:print:]' ' ')' does not wait for an answer, \
+unit '$rdc_id' does"
   take_reply
   case $rdc_kind in
     agents | tool) prepare_helper; called; prepare_hand; tell || fail "unit $rdc_id cannot be answered" ;;

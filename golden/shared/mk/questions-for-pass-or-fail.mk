@@ -68,7 +68,8 @@ answer() {
   case $rdc_last in "begin "*) ;; *) fail "no unit waits for an answer" ;; esac
   case $rdc_kind in bash | sh | agents | tool) fail "no unit waits for an answer" ;; esac
   [ "$rdc_id" = "${rdc_given_UNIT-}" ] ||
-    fail "unit '$(printf '%s' "${rdc_given_UNIT-}" | tr -c '[:print:]' ' ')' does not wait for an answer, unit '$rdc_id' does"
+    fail "unit '$(printf '%s' "${rdc_given_UNIT-}" | tr -c '[:print:]' ' ')' does not wait for an answer, \
+unit '$rdc_id' does"
   [ -n "${rdc_given_RESULT+given}" ] ||
     fail "RESULT is missing: ${rdc_again}answer UNIT=$(quoted "$rdc_id") RESULT=$(hints ' or ')"
   read_reply "$rdc_given_RESULT" || fail "this is no answer of unit $rdc_id: $(refused_reply); RESULT=$(hints ' or ')"
