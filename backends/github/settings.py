@@ -44,7 +44,7 @@ class _Said:
 
     def __init__(self, program: Program, options: GithubOptions) -> None:
         self.by_name = options.units
-        self._parents = {group.id: group.parent for group in program.groups}
+        self._parents = program.parents
 
     def of(self, node: Node) -> Iterator[UnitSettings]:
         """What is said of a unit: of itself, of the steps and runbooks around it, and of all units, in this order."""

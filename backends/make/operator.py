@@ -97,8 +97,4 @@ class Operator:
     def _around(self, group: str) -> Iterator[str]:
         while group:
             yield group
-            group = self._parents[group]
-
-    @cached_property
-    def _parents(self) -> dict[str, str]:
-        return {group.id: group.parent for group in self.program.groups}
+            group = self.program.parents[group]

@@ -29,7 +29,7 @@ class Placement:
 
 def place(program: Program) -> Placement:
     """The places of all nodes and groups. A box that leads back to itself is no loop to frame: the arrow shows it."""
-    parents = {group.id: group.parent for group in program.groups}
+    parents = program.parents
     placement = Placement({node.id: node.group for node in program.nodes}, dict(parents))
     total = _contents(program.nodes, parents)
     order = {node.id: index for index, node in enumerate(program.nodes)}

@@ -96,12 +96,11 @@ def _entered(program: Program, found: Iterable[Jump]) -> dict[str, tuple[Effect,
     for jump in found:
         for item in jump.entering:
             effects.setdefault(item.group, item.effects)
-    parents = {group.id: group.parent for group in program.groups}
 
     def depth(group: str) -> int:
         count = 0
         while group:
-            group, count = parents[group], count + 1
+            group, count = program.parents[group], count + 1
         return count
 
     return {group: effects[group] for group in sorted(effects, key=depth)}
@@ -119,12 +118,11 @@ def _jump(jump: Jump) -> dict[str, Any]:
 
 def _inside(program: Program, groups: Collection[str]) -> dict[str, list[str]]:
     """The nodes that stand in each of some groups, however deep."""
-    parents = {each.id: each.parent for each in program.groups}
     inside: dict[str, list[str]] = {group: [] for group in groups}
     for node in program.nodes:
         group = node.group
         while group:
             if group in inside:
                 inside[group].append(node.id)
-            group = parents[group]
+            group = program.parents[group]
     return inside

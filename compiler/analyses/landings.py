@@ -97,13 +97,12 @@ class Landings:
 
 def _groups_inside(program: Program) -> dict[str, set[str]]:
     """For each group those that stand in it, itself included."""
-    parents = {group.id: group.parent for group in program.groups}
     found: dict[str, set[str]] = {}
     for group in program.groups:
         name = group.id
         while name:
             found.setdefault(name, set()).add(group.id)
-            name = parents[name]
+            name = program.parents[name]
     return found
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import ClassVar, Literal
 
 from compiler.ir.edges import Edge, Effect, Origin
@@ -191,6 +192,11 @@ class Program:
         """The nodes by their ids."""
         return {node.id: node for node in self.nodes}
 
+    @cached_property
+    def parents(self) -> dict[str, str]:
+        """The group around each group, "" for those that stand in none."""
+        return {group.id: group.parent for group in self.groups}
+
 
 def jumps_of(program: Program) -> dict[str, Jump]:
     """What an operator's jump does, by each unit or group that one can lead to (I27)."""
@@ -200,13 +206,12 @@ def jumps_of(program: Program) -> dict[str, Jump]:
 
 def plain_targets(program: Program) -> dict[str, str]:
     """The node that an operator's jump leads to where nothing else is said, by each unit or group (I27)."""
-    parents = {group.id: group.parent for group in program.groups}
     targets: dict[str, str] = {}
     for node in program.nodes:
         group = node.group
         while group and group not in targets:  # a group is entered at its first node
             targets[group] = node.id
-            group = parents[group]
+            group = program.parents[group]
         if not isinstance(node.task, Branch | End):
             targets[node.id] = node.id
     return targets

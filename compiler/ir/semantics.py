@@ -103,12 +103,8 @@ class Machine:
 
     def _is_inside(self, group: str, outer: str) -> bool:
         while group and group != outer:
-            group = self._parents[group]
+            group = self.program.parents[group]
         return group == outer
-
-    @cached_property
-    def _parents(self) -> dict[str, str]:
-        return {group.id: group.parent for group in self.program.groups}
 
     def end(self, state: State) -> End | None:
         """The end that a state stands at, its message filled in; None while the run goes on (I2, I24)."""

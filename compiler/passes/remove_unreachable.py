@@ -12,7 +12,7 @@ def remove_unreachable(program: Program) -> Program:
     index = program.index()
     jumps = program.jumps
     named = {jump.unit for jump in jumps} | {item.group for jump in jumps for item in jump.entering}
-    parents = {group.id: group.parent for group in program.groups}
+    parents = program.parents
     reached = {program.entry, *(jump.target for jump in jumps), *(named - parents.keys())}
     pending = list(reached)
     while pending:
