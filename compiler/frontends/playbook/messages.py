@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from difflib import get_close_matches
 
 from compiler.diagnostic import Diagnostic, Related
 from compiler.frontends.playbook.directives import QUESTIONS
 from compiler.frontends.playbook.lines import Line
 from compiler.frontends.playbook.syntax import Branch, Input
 from compiler.source import Source, Span
+from compiler.suggestions import did_you_mean
 
 LONGEST_NAME = 64
 """In characters: what is longer is no misspelt name, and comparing it would take its time."""
@@ -17,8 +17,7 @@ LONGEST_NAME = 64
 
 def close(word: str, known: Sequence[str]) -> str:
     """The words `; did you mean …?` if one of the known is near."""
-    found = get_close_matches(word, known, 1) if len(word) <= LONGEST_NAME else []
-    return f"; did you mean `{found[0]}`?" if found else ""
+    return did_you_mean(word, known) if len(word) <= LONGEST_NAME else ""
 
 
 # --- Branches --------------------------------------------------------------------------------------------------------
