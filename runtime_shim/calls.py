@@ -12,7 +12,8 @@ from runtime_shim.display import Display, clean, duration, one_line
 from runtime_shim.exchange import Answered, Call, exchange
 from runtime_shim.helper import REQUESTS, keep
 from runtime_shim.limited import end_left, running
-from runtime_shim.ordered import GIVEN, KIND_OF, Orders, given
+from runtime_shim.mocks import KIND_OF
+from runtime_shim.ordered import GIVEN, Orders, given
 from runtime_shim.process import Processes
 from runtime_shim.program import RefusedError, Table
 from runtime_shim.reading import cleaned, decoded, in_json, joined_answer, joined_word

@@ -7,7 +7,7 @@ from runtime_shim.conversing import ANSWERS, PROMPTS, Calls
 from runtime_shim.display import one_line
 from runtime_shim.exchange import Answered
 from runtime_shim.files import read_text
-from runtime_shim.mocks import Mocks, Reply, mocks_in, reply_to
+from runtime_shim.mocks import KIND_OF, Mocks, Reply, mocks_in, reply_to
 from runtime_shim.program import RefusedError, Table
 from runtime_shim.session import PERFORMERS, TAKES, Session
 from runtime_shim.state import State
@@ -15,7 +15,6 @@ from runtime_shim.tally import tally
 from runtime_shim.trying import Trying
 
 TASKS = ("agent", "parallel", "tool")
-KIND_OF = {"agent": "agents", "tool": "tools"}  # of a file of mocks, by how the key of a call begins
 
 
 class Mocked(Trying):

@@ -7,6 +7,7 @@ from runtime_shim.plain_yaml import PlainError, read_plain
 from runtime_shim.program import RefusedError
 
 KINDS = ("agents", "tools", "executors")
+KIND_OF = {"agent": "agents", "tool": "tools"}  # by how the key of a call begins
 
 
 class Reply(NamedTuple):

@@ -7,13 +7,12 @@ from typing import Optional
 
 from runtime_shim.durations import number_of, seconds_of
 from runtime_shim.files import read_text
-from runtime_shim.mocks import Mocks, Reply, mocks_in, reply_to
+from runtime_shim.mocks import KIND_OF, Mocks, Reply, mocks_in, reply_to
 from runtime_shim.pairs import read_pairs
 from runtime_shim.program import RefusedError
 from runtime_shim.recipes import called, is_recipe
 
 GIVEN = "RDC_GIVEN_"  # begins the variables by which the script says what make was given
-KIND_OF = {"agent": "agents", "tool": "tools"}  # of a file of mocks, by how the key of a call begins
 
 
 def given(name: str) -> str:

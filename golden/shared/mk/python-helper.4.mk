@@ -572,6 +572,7 @@ class _Flow:  # A list or keys in brackets, on one line.
 
 
 KINDS = ("agents", "tools", "executors")
+KIND_OF = {"agent": "agents", "tool": "tools"}  # by how the key of a call begins
 
 # What is answered, or why that fails, "" if it does not.
 Reply = collections.namedtuple("Reply", "text trouble", defaults=('',))
@@ -614,7 +615,6 @@ def reply_to(mocks, kind, name, number):  # Return the answer to a call, by its 
 
 
 GIVEN = "RDC_GIVEN_"  # begins the variables by which the script says what make was given
-KIND_OF = {"agent": "agents", "tool": "tools"}  # of a file of mocks, by how the key of a call begins
 
 def given(name):  # Return what make was given as NAME=VALUE, "" if that is nothing.
     return os.environ.get(f"{GIVEN}{name}", "")

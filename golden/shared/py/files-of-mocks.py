@@ -1,5 +1,6 @@
 # --- Files of mocks: what agents and tools answer in a rehearsal, by unit and by tool, in order.
 KINDS = ("agents", "tools", "executors")
+KIND_OF = {"agent": "agents", "tool": "tools"}  # by how the key of a call begins
 
 # What is answered, or why that fails, "" if it does not.
 Reply = collections.namedtuple("Reply", "text trouble", defaults=('',))

@@ -1,6 +1,5 @@
 # --- Rehearsals: agents and tools answer from a file, and no process is called (`--mock`).
 TASKS = ("agent", "parallel", "tool")
-KIND_OF = {"agent": "agents", "tool": "tools"}  # of a file of mocks, by how the key of a call begins
 
 class Mocked(Trying):  # Answers what would be called.
     def command_of(self, name):
