@@ -27,9 +27,14 @@ def noted_calls(folder: Path, beginning: str) -> int:
         return sum(line.startswith(beginning) for line in file.read(LARGEST_LEDGER).splitlines(keepends=True))
 
 
+def stem_of(name: str) -> str:
+    """Return what the names of the files of a unit begin with; none of them leaves its folder."""
+    return quote(name, safe="{} ")[:LONGEST_FILE_NAME]
+
+
 def keep_text(folder: Path, kind: str, name: str, text: str, number: int = 0) -> int:
     """Keep a text, whole or not at all, as UNIT.K for the K-th call, and return K."""
-    directory, stem = Path(folder, kind), quote(name, safe="{} ")[:LONGEST_FILE_NAME]
+    directory, stem = Path(folder, kind), stem_of(name)
     directory.mkdir(exist_ok=True)
     while not number or (kind == PROMPTS and (directory / f"{stem}.{number}").exists()):
         number += 1
@@ -41,6 +46,6 @@ def keep_text(folder: Path, kind: str, name: str, text: str, number: int = 0) ->
 
 def kept_texts(folder: Path, kind: str, name: str) -> list[Path]:
     """Return the files of a unit in the order of its calls."""
-    stem = quote(name, safe="{} ")[:LONGEST_FILE_NAME]
+    stem = stem_of(name)
     found = {path.suffix[1:]: path for path in Path(folder, kind).glob("*") if path.name.rpartition(".")[0] == stem}
     return [found[number] for number in sorted(filter(str.isdecimal, found), key=int)]

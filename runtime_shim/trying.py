@@ -1,16 +1,12 @@
-"""Calls that are counted, kept whole, and made again where they fail and the operator allows that."""
+"""Calls that are counted, and made again where they fail and the operator allows that."""
 
-import os
 import time
-from pathlib import Path
-from urllib.parse import quote
 
 from runtime_shim.agreed import agreed
-from runtime_shim.conversing import LONGEST_NAME, PROMPTS, Calls, Conversing, answer_of
-from runtime_shim.display import clean, duration, one_line
+from runtime_shim.conversing import Calls, Conversing, answer_of
+from runtime_shim.display import duration, one_line
 from runtime_shim.exchange import Answered
 from runtime_shim.program import RefusedError, Table
-from runtime_shim.session import masked
 from runtime_shim.tally import agents_in, spent, tally
 from runtime_shim.walk import attempt_of
 
@@ -94,18 +90,3 @@ class Trying(Conversing):
         session.heed()
         if session.state.condition == "ready":
             session.record({"kind": "again", "condition": "running"})
-
-    def keep(self, folder: str, name: str, text: str, number: int = 0) -> int:
-        """Keep a text, whole or not at all, as UNIT.K for the K-th call, and return K."""
-        directory = Path(self.session.store.folder, folder)
-        stem = quote(name, safe="{} ")[:LONGEST_NAME]
-        while not number or (folder == PROMPTS and (directory / f"{stem}.{number}").exists()):
-            number += 1
-        draft = directory / f".{stem}.new"
-        try:
-            directory.mkdir(exist_ok=True)
-            draft.write_bytes(masked(text).encode("utf-8", "replace"))
-            os.replace(draft, directory / f"{stem}.{number}")
-        except OSError as error:  # the journal is what counts
-            self.session.display.line(f"    {clean(str(error.filename))}: not kept: {error.strerror}")
-        return number

@@ -1,4 +1,4 @@
-# --- Calls that are counted, kept whole, and made again where they fail and the operator allows that.
+# --- Calls that are counted, and made again where they fail and the operator allows that.
 FIRST_PAUSE = 2  # seconds; each further pause is twice as long
 
 class Trying(Conversing):  # Calls what answers units, as often as it takes.
@@ -56,18 +56,4 @@ class Trying(Conversing):  # Calls what answers units, as often as it takes.
         session.heed()
         if session.state.condition == "ready":
             session.record({"kind": "again", "condition": "running"})
-    def keep(self, folder, name, text, number=0):
-        """Keep a text, whole or not at all, as UNIT.K for the K-th call, and return K."""
-        directory = Path(self.session.store.folder, folder)
-        stem = quote(name, safe="{} ")[:LONGEST_NAME]
-        while not number or (folder == PROMPTS and (directory / f"{stem}.{number}").exists()):
-            number += 1
-        draft = directory / f".{stem}.new"
-        try:
-            directory.mkdir(exist_ok=True)
-            draft.write_bytes(masked(text).encode("utf-8", "replace"))
-            os.replace(draft, directory / f"{stem}.{number}")
-        except OSError as error:  # the journal is what counts
-            self.session.display.line(f"    {clean(str(error.filename))}: not kept: {error.strerror}")
-        return number
 

@@ -37,14 +37,17 @@ class Conversing(Calling):  # Gives texts to commands, and takes their answers.
         display = self.session.display
         shown = (f"    {line}".rstrip() for line in clean(lines).split("\n"))
         display.line(display.paint("\n".join(shown), "dim"))
-    def keep(self, folder, name, text, number=0):  # Keep a text, as UNIT.K for the K-th call, and return K.
+    def keep(self, folder, name, text, number=0):
+        """Keep a text, whole or not at all, as UNIT.K for the K-th call, and return K."""
         directory = Path(self.session.store.folder, folder)
         stem = quote(name, safe="{} ")[:LONGEST_NAME]
         while not number or (folder == PROMPTS and (directory / f"{stem}.{number}").exists()):
             number += 1
+        draft = directory / f".{stem}.new"
         try:
             directory.mkdir(exist_ok=True)
-            (directory / f"{stem}.{number}").write_bytes(masked(text).encode("utf-8", "replace"))
+            draft.write_bytes(masked(text).encode("utf-8", "replace"))
+            draft.replace(directory / f"{stem}.{number}")
         except OSError as error:  # the journal is what counts
             self.session.display.line(f"    {clean(str(error.filename))}: not kept: {error.strerror}")
         return number
