@@ -106,6 +106,8 @@ class Backend(ABC, Generic[OptionsType]):
         return Emission(None, refused) if refused else self.render(program, validated)
 
     def _refused(self, program: Program) -> list[Diagnostic]:
+        if self.features.issuperset(Feature):
+            return []
         return [self._refusal(program, use) for use in uses(program) if use.feature not in self.features]
 
     def _refusal(self, program: Program, use: Use) -> Diagnostic:

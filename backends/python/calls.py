@@ -21,6 +21,8 @@ WORDS = ("about", "group", "unit", "end", "branch", "go", "retry", "complete", "
 """What a runbook may call besides the kinds of tasks, in the order in which it takes them."""
 
 _OWN = frozenset({"title", "at", "task", "shell", "command", "edges"})
+_ON = f"{INDENT}{INDENT}on="
+"""How a line begins that says what follows each word of an outcome."""
 _OUTCOMES = {"pass/fail": {"pass": "on_pass", "fail": "on_fail"}, "yes/no": {"pass": "on_yes", "fail": "on_no"}}
 
 
@@ -35,7 +37,7 @@ class Calls:
     @property
     def features(self) -> set[str]:
         """What of the builder the calls need, besides its words."""
-        return {"on"} if any(line.lstrip().startswith("on=") for line in self.lines) else set()
+        return {"on"} if any(line.startswith(_ON) for line in self.lines) else set()
 
     @property
     def parameters(self) -> list[str]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ast
-
 WIDEST = 120
 
 
@@ -40,9 +38,8 @@ def prose(text: str, indent: int = 8) -> str:
     framed = f"\n{text}\n"
     if text.replace("\t", "").replace("\n", "").isprintable():
         for quotes in ('"""', "'''"):
-            raw = f"r{quotes}{framed}{quotes}"
-            if quotes not in text and ast.literal_eval(raw) == framed:
-                return raw
+            if quotes not in text:  # nor can one begin at the end of the text: the frame stands between
+                return f"r{quotes}{framed}{quotes}"
     return literal(framed if text.startswith("\n") else text, indent)
 
 

@@ -15,7 +15,6 @@ from compiler.ir.edges import (
     OutcomeTest,
     Reset,
     SlotTest,
-    register_tests,
     value_names,
     words_of,
 )
@@ -136,12 +135,11 @@ def _variables(node: Node, slots: Container[str]) -> Table:
 
 def _edge(edge: Edge) -> Table:
     written: Table = {}
-    outcome = next((test.word for test in edge.guard if isinstance(test, OutcomeTest)), None)
-    if outcome:
-        written["on"] = outcome
     tests: list[list[Any]] = []
-    for test in register_tests(edge):
-        if isinstance(test, CounterTest):
+    for test in edge.guard:
+        if isinstance(test, OutcomeTest):
+            written["on"] = test.word
+        elif isinstance(test, CounterTest):
             tests.append([test.register, test.operator, test.value])
         elif isinstance(test, SlotTest):
             tests.append([test.slot, test.operator, test.text])

@@ -58,7 +58,7 @@ def possible_ways(program: Program) -> Mapping[str, tuple[Way, ...]]:
 
 def _unshadowed(node: Node, domains: Domains) -> tuple[Way, ...]:
     """The edges of a node that those before them leave something to; nothing, if these are all, as they are written."""
-    if len(node.edges) < 2 or _is_plain(node):
+    if len(node.edges) < 2 or _hides_nothing(node):
         return ()
     open_tests: dict[int, set[Test]] = {}
     for word in alphabet(node.task) or (None,):
@@ -70,10 +70,16 @@ def _unshadowed(node: Node, domains: Domains) -> tuple[Way, ...]:
     return tuple(Way(place, frozenset(open_tests[place])) for place in sorted(open_tests))
 
 
-def _is_plain(node: Node) -> bool:
-    """Whether each edge is for one word of its own, as nearly always: then nothing stands behind another."""
-    words = {edge.guard[0] for edge in node.edges if len(edge.guard) == 1 and isinstance(edge.guard[0], OutcomeTest)}
-    return len(words) == len(node.edges)
+def _hides_nothing(node: Node) -> bool:
+    """Whether no edge tests a text, or stands behind one that always holds for its word; nearly all nodes are so."""
+    closed: set[str] = set()
+    for edge in node.edges:
+        words = [test.word for test in edge.guard if isinstance(test, OutcomeTest)]
+        if len(words) != 1 or words[0] in closed or any(isinstance(test, SlotTest) for test in edge.guard):
+            return False
+        if len(edge.guard) == 1:
+            closed.add(words[0])
+    return True
 
 
 def _left(node: Node, word: str | None, known: Facts) -> Iterator[tuple[int, list[Test]]]:

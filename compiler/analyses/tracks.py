@@ -102,8 +102,12 @@ class Use:
         return (
             len(self.testers) == 1
             and all(test.operator == "<" and test.value > initial for test in self.tests)
-            and all(effect in (Set(effect.register, initial), Add(effect.register, 1)) for effect in self.effects)
+            and all(_counts(effect, initial) for effect in self.effects)
         )
+
+
+def _counts(effect: Add | AtLeast | Set, initial: int) -> bool:
+    return effect.value == initial if isinstance(effect, Set) else isinstance(effect, Add) and effect.amount == 1
 
 
 def _uses(program: Program) -> dict[str, Use]:

@@ -37,11 +37,12 @@ def _live(program: Program) -> set[str]:
     live: set[str] = set()
     feeds: dict[str, set[str]] = {}
     for node in program.nodes:
-        live |= {variable.register for variable in node.variables}
-        live |= {reference.register for text in texts_of(node) for reference in text.references}
-        live |= {node.retries} if node.retries else set()
+        live.update(variable.register for variable in node.variables)
+        live.update(reference.register for text in texts_of(node) for reference in text.references)
+        if node.retries:
+            live.add(node.retries)
         for edge in node.edges:
-            live |= {test.register for test in edge.guard if isinstance(test, CounterTest)}
+            live.update(test.register for test in edge.guard if isinstance(test, CounterTest))
             for effect in counter_effects(edge.effects):
                 if isinstance(effect, Add) and isinstance(effect.amount, str):
                     feeds.setdefault(effect.register, set()).add(effect.amount)

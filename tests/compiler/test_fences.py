@@ -95,7 +95,7 @@ def test_a_swallowed_step_in_the_middle_is_explained_beside_the_gap(tmp_path: Pa
 def test_a_missing_fence_in_an_example_is_reported(path: Path, tmp_path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     lines = text.splitlines(keepends=True)
-    ends = [block.end_line for block in read_blocks(Source.from_text(path.name, text), 1) if block.kind == "CODE"]
+    ends = [block.end_line for block in read_blocks(Source.from_text(path.name, text), 1) if block.type == "CODE"]
     for end in ends:
         found = compiled(tmp_path, "".join(lines[: end - 1] + lines[end:]), link=False).diagnostics
         assert {"RD045", "RD049"} & {item.code for item in found}, f"without the fence in line {end}"

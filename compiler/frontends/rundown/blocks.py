@@ -20,13 +20,14 @@ from compiler.source import Source, Span
 class Block(NamedTuple):
     """One token of the block grammar.
 
-    `kind` is a terminal of the grammar, or HEADING for a heading that is none of them; `text` is the heading's or
-    item's text or the code; `info` is a code block's info string, a heading's marker, or for text "list", "paragraph".
-    `line` to `end_line` (inclusive, counted from 1) is where it stands, `column` where its text begins; `mark` is the
-    fence of a code block, and `closed` false for a code block or a comment that runs to the end of the document.
+    `type`, as Lark calls it, is a terminal of the grammar, or HEADING for a heading that is none of them; `text` is the
+    heading's or item's text or the code; `info` is a code block's info string, a heading's marker, or for text "list",
+    "paragraph". `line` to `end_line` (inclusive, counted from 1) is where it stands, `column` where its text begins;
+    `mark` is the fence of a code block, and `closed` false for a code block or a comment that runs to the end of the
+    document.
     """
 
-    kind: str
+    type: str
     line: int
     end_line: int
     column: int
@@ -38,7 +39,7 @@ class Block(NamedTuple):
     @property
     def span(self) -> Span:
         """The place of the block's text, on its first line."""
-        width = len(self.text.split("\n", 1)[0]) if self.kind != "CODE" else 3
+        width = len(self.text.split("\n", 1)[0]) if self.type != "CODE" else 3
         return Span(self.line, self.column, self.line, self.column + max(width, 1))
 
 

@@ -6,8 +6,6 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from lark import Token
-
 from compiler.diagnostic import Diagnostic
 from compiler.frontends.rundown.blocks import Block
 from compiler.frontends.rundown.frontmatter import Frontmatter
@@ -54,7 +52,7 @@ class TreeBuilder:
         """The syntax tree of a whole document."""
         title, description, *steps = tree.children
         return Runbook(
-            "" if title is None else " ".join(title.value.text.split()),
+            "" if title is None else " ".join(title.text.split()),
             self._text(description),
             frontmatter.values,
             tuple(self._step(step) for step in steps),
@@ -100,13 +98,13 @@ class TreeBuilder:
         header, first, second, third, *substeps = tree.children
         if self.layout == "after-header":
             first, second, third = second, third, first
-        return header.value, first, second, third, substeps
+        return header, first, second, third, substeps
 
     def _text(self, tree: LarkTree) -> str:
         """The lines from the first to the last block of a prompt or description, as they stand in the source."""
         if not tree.children:
             return ""
-        start, end = tree.children[0].value.line, tree.children[-1].value.end_line
+        start, end = tree.children[0].line, tree.children[-1].end_line
         return "\n".join(self.source.lines[start - 1 : end]).strip("\n").rstrip()
 
     def _header(self, block: Block, kind: Kind) -> Header:
@@ -122,7 +120,7 @@ class TreeBuilder:
         return header
 
     def _transitions(self, tree: LarkTree) -> tuple[Transition, ...]:
-        blocks = [token.value for token in tree.children]
+        blocks = tree.children
         parsed = [self._transition(block) for block in blocks]
         self.diagnostics += broken_duplicates(self.source, zip(blocks, parsed, strict=True))
         return tuple(transition for transition in parsed if transition)
@@ -141,7 +139,7 @@ class TreeBuilder:
         return _moved(transition, block.line, block.column)
 
     def _code(self, tree: LarkTree) -> Code | None:
-        block = next((token.value for token in tree.children if token.type == "CODE"), None)
+        block = next((block for block in tree.children if block.type == "CODE"), None)
         if block is None:
             return None
         language, *flags = block.info.split() or [""]
@@ -161,8 +159,8 @@ class TreeBuilder:
 
 
 def _references(tree: LarkTree) -> tuple[Reference, ...]:
-    blocks: Iterable[Token] = (token for token in tree.children if token.type == "RUNBOOK")
-    return tuple(Reference(token.value.text, token.value.span) for token in blocks)
+    blocks: Iterable[Block] = tree.children
+    return tuple(Reference(block.text, block.span) for block in blocks if block.type == "RUNBOOK")
 
 
 def _step_transitions_below(

@@ -76,7 +76,7 @@ def swallowed_lines(source: Source, blocks: Sequence[Block]) -> Iterator[Diagnos
     outline = _outline(blocks)
     position = Position()
     for block in blocks:
-        if block.kind in {"STEP", "SUBSTEP"}:
+        if block.type in {"STEP", "SUBSTEP"}:
             position = position.after(block)
         elif _may_hold_one(block):
             lines = CANDIDATE.finditer(block.text)
@@ -86,19 +86,19 @@ def swallowed_lines(source: Source, blocks: Sequence[Block]) -> Iterator[Diagnos
 
 
 def _may_hold_one(block: Block) -> bool:
-    return block.kind == "CODE" and block.closed and ("##" in block.text or block.mark in block.text)
+    return block.type == "CODE" and block.closed and ("##" in block.text or block.mark in block.text)
 
 
 def _outline(blocks: Sequence[Block]) -> Outline:
-    headers = (_ids(block) for block in blocks if block.kind in {"STEP", "SUBSTEP"})
-    jumps = (JUMP.search(block.text) for block in blocks if block.kind == "TRANSITION")
+    headers = (_ids(block) for block in blocks if block.type in {"STEP", "SUBSTEP"})
+    jumps = (JUMP.search(block.text) for block in blocks if block.type == "TRANSITION")
     return Outline(
         frozenset(ids for ids in headers if ids), frozenset((jump[1], jump[2] or "") for jump in jumps if jump)
     )
 
 
 def _ids(block: Block) -> Ids | None:
-    match = HEADER["##" if block.kind == "STEP" else "###"].match(block.text)
+    match = HEADER["##" if block.type == "STEP" else "###"].match(block.text)
     return _pair(match) if match else None
 
 

@@ -33,8 +33,8 @@ def almost_there(source: Source, blocks: Iterable[Block]) -> Iterator[Diagnostic
     """The warnings for the text of a document's units (G2, D6)."""
     in_unit = False
     for block in blocks:
-        in_unit = in_unit or block.kind == "STEP"
-        if block.kind != "TEXT" or not block.info:
+        in_unit = in_unit or block.type == "STEP"
+        if block.type != "TEXT" or not block.info:
             continue
         for number in range(block.line, block.end_line + 1):
             yield from _header(source, number)

@@ -238,6 +238,8 @@ def _instances(frame: Frame, unit: Unit) -> dict[str, str]:
 def _variables(frame: Frame, unit: Unit) -> tuple[Variable, ...]:
     """The instance numbers that commands of a unit see: its own, and those around its runbook (M4)."""
     own = [Variable(_NAMES[placeholder], register) for placeholder, register in _instances(frame, unit).items()]
+    if not own:
+        return frame.variables
     names = {variable.name for variable in own}
     return (*(variable for variable in frame.variables if variable.name not in names), *own)
 

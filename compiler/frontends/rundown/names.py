@@ -67,7 +67,10 @@ class Unit(NamedTuple):
     @property
     def has_retry(self) -> bool:
         """Whether one of its transitions counts."""
-        return any(transition.retries for transition in self.syntax.transitions)
+        for transition in self.syntax.transitions:
+            if transition.retries:
+                return True
+        return False
 
     def transition(self, verdict: Verdict) -> Transition | None:
         """What the author wrote for an outcome, if anything."""

@@ -13,6 +13,7 @@ from compiler.ir.edges import Add, CounterTest, Edge, Effect, OutcomeTest, Set, 
 from compiler.ir.tasks import Verdict
 from compiler.source import Span
 
+_TESTS = {verdict: OutcomeTest(verdict.value) for verdict in Verdict}
 OTHER = {Verdict.PASS: Verdict.FAIL, Verdict.FAIL: Verdict.PASS}
 
 
@@ -37,10 +38,8 @@ class Outcomes:
 
     def leaf_edges(self, unit: Unit) -> Iterator[Edge]:
         """The edges of a unit without children, in the order in which their guards are tried."""
-        counter = self.frame.retries(unit)
-        leaving: tuple[Effect, ...] = (Set(counter, 0),) if unit.has_retry else ()  # M9
-        for verdict in Verdict:
-            test = OutcomeTest(verdict.value)
+        leaving: tuple[Effect, ...] = (Set(self.frame.retries(unit), 0),) if unit.has_retry else ()  # M9
+        for verdict, test in _TESTS.items():
             transition = unit.transition(verdict)
             if transition and transition.retries:
                 yield self._again(unit, transition, (test,), Arrival(self.frame.id(unit)))

@@ -25,13 +25,13 @@ def settle_outline(source: Source, blocks: Iterable[Block]) -> tuple[list[Block]
     for written in blocks:
         problem = _problem(source, written)
         found += [problem] if problem else []
-        block = written._replace(kind="STEP") if problem and problem.code == "RD021" else written
-        if block.kind == "TITLE":
+        block = written._replace(type="STEP") if problem and problem.code == "RD021" else written
+        if block.type == "TITLE":
             found += _title_problems(source, block, title, steps)
             title = title or [block]
-        elif block.kind != "HEADING" and not (steps and block.kind == "PROSE"):
-            steps = steps or block.kind == "STEP"
-            rest.append(block if steps or block.kind == "SUBSTEP" else block._replace(kind="TEXT"))
+        elif block.type != "HEADING" and not (steps and block.type == "PROSE"):
+            steps = steps or block.type == "STEP"
+            rest.append(block if steps or block.type == "SUBSTEP" else block._replace(type="TEXT"))
     return title + rest, found
 
 
@@ -48,10 +48,10 @@ def _problem(source: Source, block: Block) -> Diagnostic | None:
 
 
 def _heading_problem(source: Source, block: Block) -> Diagnostic | None:
-    if block.kind == "TITLE" and STEP_AS_TITLE.match(block.text):
+    if block.type == "TITLE" and STEP_AS_TITLE.match(block.text):
         problem = "a heading of level 1 is the title, but this looks like a step"
         return Diagnostic("RD021", source.path, block.span, problem, "use `##` for a step, `###` for a substep")
-    if block.kind != "HEADING":
+    if block.type != "HEADING":
         return None
     if block.info == "-":
         problem = "this text is a heading, since a line of dashes stands straight below it"

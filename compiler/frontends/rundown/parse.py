@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from lark import Lark, Token
 from lark.exceptions import UnexpectedToken
@@ -95,12 +95,10 @@ def _tree(source: Source, blocks: Iterable[Block], layout: Layout) -> tuple[Lark
     unit: list[Block] = []
     reported: set[str] = set()  # a unit with several blocks out of place is reported once
     for block in blocks:
-        if block.kind in {"STEP", "SUBSTEP"}:
+        if block.type in {"STEP", "SUBSTEP"}:
             unit, reported = [], set()
-        token = Token(block.kind, "")
-        token.value = block
         try:
-            parser.feed_token(token)
+            parser.feed_token(cast("Token", block))  # of a token the parser asks for nothing but its type
         except UnexpectedToken:
             problem = unexpected_block(source, unit, block, layout)
             if problem.code not in reported:

@@ -40,10 +40,10 @@ def mark_prose(blocks: Iterable[Block], names: Iterable[str]) -> list[Block]:
     marked: list[Block] = []
     section = 0  # the level of the heading that opened the section of prose, 0 outside of one
     for block in blocks:
-        level = LEVELS.get(block.kind, 0)
+        level = LEVELS.get(block.type, 0)
         if level and (not section or level <= section):
             section = level if _spaced(block.text) in headings else 0
-        marked.append(block._replace(kind="PROSE") if section and block.kind != "TITLE" else block)
+        marked.append(block._replace(type="PROSE") if section and block.type != "TITLE" else block)
     return marked
 
 
@@ -51,7 +51,7 @@ def unknown_sections(source: Source, blocks: Iterable[Block], names: Mapping[str
     """A warning for each name in the document's own option that is no heading of it."""
     if not names:
         return
-    headings = [_spaced(block.text) for block in blocks if block.kind in LEVELS]
+    headings = [_spaced(block.text) for block in blocks if block.type in LEVELS]
     known = frozenset(headings)
     for name, place in names.items():
         if _spaced(name) not in known:
@@ -71,7 +71,7 @@ def _nearest(name: str, headings: Sequence[str]) -> str:
 
 def sections_of(marked: Iterable[Block]) -> tuple[str, ...]:
     """The headings of the sections that were marked as prose, and those of sections in them."""
-    prose = (block for block in marked if block.kind == "PROSE" and not block.mark)
+    prose = (block for block in marked if block.type == "PROSE" and not block.mark)
     return tuple(_spaced(block.text) for block in prose if block.info.startswith("##"))
 
 
@@ -83,7 +83,7 @@ def transitions_in_prose(source: Source, written: Sequence[Block], marked: Seque
     if written == marked:
         return
     for before, block in zip(written, marked, strict=True):
-        if block.kind == "PROSE" and before.kind == "TRANSITION":
+        if block.type == "PROSE" and before.type == "TRANSITION":
             problem = f"`{block.text}` is text, since the option `prose` names this section"
             remedy = "remove it, or take the section out of the option if it is a step"
             yield Diagnostic("RD043", source.path, block.span, problem, remedy)

@@ -56,10 +56,10 @@ def empty_units(source: Source, blocks: Iterable[Block]) -> Iterator[Diagnostic]
     """
     header: Block | None = None
     for block in (*blocks, Block("STEP", 0, 0, 0)):
-        if block.kind == "PROSE" or (block.kind == "TRANSITION" and not block.text.startswith(("YES", "NO"))):
+        if block.type == "PROSE" or (block.type == "TRANSITION" and not block.text.startswith(("YES", "NO"))):
             continue
-        is_header = block.kind in {"STEP", "SUBSTEP"}
-        if header and is_header and (header.kind, block.kind) != ("STEP", "SUBSTEP") and "?" not in header.text:
+        is_header = block.type in {"STEP", "SUBSTEP"}
+        if header and is_header and (header.type, block.type) != ("STEP", "SUBSTEP") and "?" not in header.text:
             problem = "this unit has neither a text nor a command: whoever runs this is asked about its title alone"
             remedy = "add the command or what is to be done; a title that is the question itself ends with `?`"
             yield Diagnostic("RD118", source.path, header.span, problem, remedy)

@@ -150,7 +150,7 @@ def _kept(source: Source) -> Rewrite:
 
     def rewrite(piece: Piece) -> str | None:
         block = piece.block
-        is_changed = block and block.kind == "TRANSITION" and block.text not in source.lines[block.line - 1]
+        is_changed = block and block.type == "TRANSITION" and block.text not in source.lines[block.line - 1]
         return f"- {block.text}" if is_changed and block else None
 
     return rewrite

@@ -49,7 +49,7 @@ class Section(NamedTuple):
 def read_sections(scanned: Scanned) -> list[Section]:
     """The sections of a document. A section of prose is REST at the end of the unit that it stands below."""
     source, blocks, begin = scanned.source, scanned.outline, scanned.begin
-    first_step = next((block.line for block in blocks if block.kind in OUTLINE), len(source.lines) + 1)
+    first_step = next((block.line for block in blocks if block.type in OUTLINE), len(source.lines) + 1)
     pieces = list(_pieces(source, [block for block in blocks if block.line >= first_step], first_step))
     starts = [index for index, piece in enumerate(pieces) if piece.kind in OUTLINE]
     bounds = pairwise([*starts, len(pieces)])
@@ -60,7 +60,7 @@ def read_sections(scanned: Scanned) -> list[Section]:
 def _head(source: Source, blocks: Sequence[Block], begin: int, end: int) -> Iterator[Piece]:
     """The title, if it comes first and is written with `#`, and all else above the line `end` as one piece."""
     written = [number for number in range(begin, end) if source.lines[number - 1].strip(" \t")]  # CommonMark's blanks
-    title = next((block for block in blocks if block.kind == "TITLE"), None)
+    title = next((block for block in blocks if block.type == "TITLE"), None)
     if written and title and title.line == written[0] and title.info == "#":
         yield Piece("TITLE", title.line, title.line, title)
         del written[0]
@@ -72,11 +72,11 @@ def _pieces(source: Source, blocks: Iterable[Block], begin: int) -> Iterator[Pie
     """The pieces from a line on, block by block, and what stands in between."""
     line = begin
     for block in blocks:
-        if block.kind == "TITLE":  # one that comes late keeps its place
+        if block.type == "TITLE":  # one that comes late keeps its place
             continue
         first = _first_line(source, block)
         yield from _rest(source, line, first)
-        yield Piece(block.kind, first, block.end_line, block, block.kind in LISTED or block.info == "list")
+        yield Piece(block.type, first, block.end_line, block, block.type in LISTED or block.info == "list")
         line = block.end_line + 1
     yield from _rest(source, line, len(source.lines) + 1)
 
@@ -84,7 +84,7 @@ def _pieces(source: Source, blocks: Iterable[Block], begin: int) -> Iterator[Pie
 def _first_line(source: Source, block: Block) -> int:
     """The line of the bullet, which may stand above the text of its item."""
     line = block.line
-    while block.kind in LISTED and line > 1 and not source.lines[line - 1][: block.column - 1].strip():
+    while block.type in LISTED and line > 1 and not source.lines[line - 1][: block.column - 1].strip():
         line, block = line - 1, block._replace(column=len(source.lines[line - 2]) + 1)
     return line
 
