@@ -21,8 +21,6 @@ WORDS = ("about", "group", "unit", "end", "branch", "go", "retry", "complete", "
 """What a runbook may call besides the kinds of tasks, in the order in which it takes them."""
 
 _OWN = frozenset({"title", "at", "task", "shell", "command", "edges"})
-_ON = f"{INDENT}{INDENT}on="
-"""How a line begins that says what follows each word of an outcome."""
 _OUTCOMES = {"pass/fail": {"pass": "on_pass", "fail": "on_fail"}, "yes/no": {"pass": "on_yes", "fail": "on_no"}}
 
 
@@ -33,11 +31,8 @@ class Calls:
     lines: list[str]
     used: set[str]
     said: Table
-
-    @property
-    def features(self) -> set[str]:
-        """What of the builder the calls need, besides its words."""
-        return {"on"} if any(line.startswith(_ON) for line in self.lines) else set()
+    features: set[str]
+    """What of the builder the calls need, besides its words."""
 
     @property
     def parameters(self) -> list[str]:
@@ -58,6 +53,7 @@ class _Writer:
     def __post_init__(self) -> None:
         edges = [edge for unit in self.table["units"].values() for edge in unit["edges"]]
         self._users = Counter([self.table["entry"], *(edge["go"] for edge in edges)])
+        self._features: set[str] = set()
         self._taken: set[str] = set()
         self._said: set[str] = set()
         """Ends that were written where the run goes there, and so need no call of their own."""
@@ -75,7 +71,7 @@ class _Writer:
             if unit.get("group") in groups:
                 lines += self._call("group", [literal(unit["group"])], _settings(groups.pop(unit["group"])))
             lines += body
-        return Calls([*self._about(), *lines], self.used, self.table)
+        return Calls([*self._about(), *lines], self.used, self.table, self._features)
 
     def _about(self) -> list[str]:
         table = self.table
@@ -151,6 +147,7 @@ class _Writer:
         words = [word for word, _ in ways]
         others = [index for index, word in enumerate(words) if word not in (None, "pass", "fail")]
         if len(set(words)) < len(words) or any(after - before > 1 for before, after in pairwise(others)):
+            self._features.add("on")
             return [f"on={broken('[', [f'[{literal(word)}, {way}]' for word, way in ways], ']', 8)}"]
         known = _OUTCOMES.get(unit.get("question", ""), _OUTCOMES["pass/fail"])
         settings: list[str] = []
@@ -160,6 +157,7 @@ class _Writer:
             elif index not in others:
                 settings.append(f"{known[word]}={way}")
             elif index == others[0]:
+                self._features.add("on")
                 inner = [f"{literal(words[other])}: {ways[other][1]}" for other in others]
                 settings.append(f"on={broken('{', inner, '}', 8)}")
         return settings

@@ -74,11 +74,13 @@ def _hides_nothing(node: Node) -> bool:
     """Whether no edge tests a text, or stands behind one that always holds for its word; nearly all nodes are so."""
     closed: set[str] = set()
     for edge in node.edges:
-        words = [test.word for test in edge.guard if isinstance(test, OutcomeTest)]
-        if len(words) != 1 or words[0] in closed or any(isinstance(test, SlotTest) for test in edge.guard):
+        first, *others = edge.guard or (None,)
+        if not isinstance(first, OutcomeTest) or first.word in closed:
             return False
-        if len(edge.guard) == 1:
-            closed.add(words[0])
+        if not all(isinstance(test, CounterTest) for test in others):
+            return False
+        if not others:
+            closed.add(first.word)
     return True
 
 

@@ -26,6 +26,7 @@ from compiler.frontends.rundown.syntax import (
     Runbook,
     Step,
     Substep,
+    Target,
     Transition,
 )
 from compiler.source import Source, Span
@@ -183,5 +184,6 @@ def _moved(transition: Transition, line: int, column: int) -> Transition:
 
     action = transition.action
     if isinstance(action, Goto):
-        action = Goto(replace(action.target, span=move(action.target.span)))
+        target = action.target
+        action = Goto(Target(target.next, target.step, target.child, move(target.span)))
     return Transition(transition.word, transition.modifier, transition.retries, action, move(transition.span))

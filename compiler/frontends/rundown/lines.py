@@ -106,24 +106,41 @@ def _header(text: str, kind: Kind) -> Header:
 def parse_transition(text: str) -> Transition:
     """The transition in a list item's text; raises `LineError`.
 
-    A message in quotes is the last thing in a transition and the one that differs most, so all else is looked up in a
-    cache by the text without it.
+    A message in quotes, or the number of the step in GOTO, is the last thing in a transition and the one that differs
+    most, so all else is looked up in a cache by the text with another one there.
     """
+    numbered = NUMBERED_GOTO.fullmatch(text)
     quote = text.find('"')
     quoted = QUOTED.fullmatch(text, quote) if quote >= 0 else None
-    if quoted is None:
-        return _transition(text)
     try:
-        blank = _transition(text[: quoted.start()] + '""')
+        if numbered:
+            return _to_step(_transition(f"{numbered[1]}1"), int(numbered[2]), len(text))
+        if quoted:
+            return _with_message(_transition(f'{text[: quoted.start()]}""'), _unquoted(quoted[0]), len(text))
     except LineError:
-        return _transition(text)  # the columns of the error must be those of the text itself
-    action = blank.action
-    if isinstance(action, Stop | Complete):
-        action = type(action)(_unquoted(quoted[0]))
-    return Transition(blank.word, blank.modifier, blank.retries, action, Span(0, 0, 0, len(text)))
+        pass  # the columns of the error must be those of the text itself
+    return _transition(text)
 
 
 QUOTED = re.compile(r'"(?:\\.|[^"\\])*"')
+NUMBERED_GOTO = re.compile(r"(.*\bGOTO[ \t]+)([0-9]{1,9})")
+
+
+def _to_step(like: Transition, step: int, end: int) -> Transition:
+    """A transition as another one, whose GOTO leads to a step by its number."""
+    if not isinstance(like.action, Goto):
+        return like
+    target = like.action.target
+    action = Goto(Target(target.next, step, None, Span(0, target.span.column, 0, end)))
+    return Transition(like.word, like.modifier, like.retries, action, Span(0, 0, 0, end))
+
+
+def _with_message(like: Transition, message: str, end: int) -> Transition:
+    """A transition as another one, whose STOP or COMPLETE has a message."""
+    action = like.action
+    if isinstance(action, Stop | Complete):
+        action = type(action)(message)
+    return Transition(like.word, like.modifier, like.retries, action, Span(0, 0, 0, end))
 
 
 @lru_cache(maxsize=4096)

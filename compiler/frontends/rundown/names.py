@@ -67,10 +67,7 @@ class Unit(NamedTuple):
     @property
     def has_retry(self) -> bool:
         """Whether one of its transitions counts."""
-        for transition in self.syntax.transitions:
-            if transition.retries:
-                return True
-        return False
+        return any(transition.retries for transition in self.syntax.transitions)
 
     def transition(self, verdict: Verdict) -> Transition | None:
         """What the author wrote for an outcome, if anything."""
