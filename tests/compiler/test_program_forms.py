@@ -16,7 +16,7 @@ from pydantic import ValidationError
 
 from compiler.frontends.json.lower import Reader
 from compiler.frontends.json.syntax import Problem
-from compiler.ir.edges import Edge, Effect, Origin, Test
+from compiler.ir.edges import Edge, Effect, Keep, Origin, Test
 from compiler.ir.program import Input, Node, Program, Settings, Slot, Variable
 from compiler.ir.serialise import from_json, schema, to_json
 from compiler.ir.tasks import Branch, Task
@@ -76,7 +76,12 @@ def program_of(part: Any) -> Program:
 
 
 def said(part: Any) -> Any:
-    """A part without what the text form leaves out: what authors wrote for references, and that a text is empty."""
+    """A part without what the text form leaves out: what authors wrote for references, and that a text is empty.
+
+    It also leaves out the name of an answer that is kept, since the verifier refuses one.
+    """
+    if isinstance(part, Keep) and part.of == "answer":
+        part = replace(part, name="")
     if isinstance(part, Text):
         return tuple(item if isinstance(item, str) else replace(item, written="") for item in part.parts) or None
     if isinstance(part, tuple):
