@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import stat
 import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -17,9 +15,6 @@ from compiler.ir.texts import Part, Reference, Text, joined, text
 from compiler.ir.verify import problems
 from compiler.source import Span
 from tests.backends.makefiles import PATIENCE, emitted, environment
-
-# The interpreter itself, where a shim that looks for it may stand on PATH.
-PYTHON_FIRST = f"{Path(sys.executable).resolve().parent}:{os.environ['PATH']}"
 
 AT = Origin("main.json", Span(1, 1, 1, 1))
 
@@ -99,7 +94,7 @@ class Made:
         return subprocess.run(
             ["make", *given],
             cwd=self.folder,
-            env=environment({"PATH": PYTHON_FIRST, **variables}),
+            env=environment(variables),
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=PATIENCE,

@@ -12,7 +12,6 @@ from compiler.ir.program import Program
 from compiler.ir.texts import text
 from tests.backends.makefiles import environment
 from tests.backends.programs import (
-    PYTHON_FIRST,
     Made,
     always,
     ask,
@@ -80,7 +79,7 @@ def test_what_is_printed_for_a_unit_that_waits_can_be_pasted(tmp_path: Path) -> 
         if unit in given:
             answer = answer.replace("TEXT", given[unit].replace("'", "'\\''"))
         for command in (answer if unit != "co" else lines[1], resume):
-            said = subprocess.run(["sh", "-c", command], cwd=tmp_path, env=environment({"PATH": PYTHON_FIRST}),
+            said = subprocess.run(["sh", "-c", command], cwd=tmp_path, env=environment({}),
                                   stdin=subprocess.DEVNULL, capture_output=True, check=False)  # fmt: skip
         if unit == "g":
             break

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 
+from tests import interpreter
 from tests.playbooks import soak as playbooks_soak
 from tests.programs import soak as programs_soak
 from tests.programs.soak import PREFIX
@@ -29,6 +30,7 @@ PAUSE = 60.0
 def main() -> int:
     """Run the soak as the command line says: documents, programs and playbooks in turn."""
     options = _options()
+    interpreter.put_first()
     began = time.monotonic()
     first = random.randrange(10**9) if options.seed is None else options.seed
     ways = tuple(_available(options.ways))

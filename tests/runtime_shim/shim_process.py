@@ -116,7 +116,6 @@ class Place:
     def environment(self, **more: str) -> dict[str, str]:
         kept = {key: value for key, value in os.environ.items() if not key.startswith("RDC_")}
         cached = {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": BYTECODE}
-        cached["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"  # no launcher before it
         return {**kept, "PYTHONPATH": str(ROOT), "PYTHONUTF8": "1", **cached, **more}
 
     def start(self, *words: str, cwd: Path | None = None, **more: str) -> subprocess.Popen[str]:
