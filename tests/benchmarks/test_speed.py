@@ -44,7 +44,7 @@ def agreeable(measure: Callable[[], list[Figure]]) -> None:
 
 @installed
 def test_compiling_stays_near_its_limit() -> None:
-    agreeable(lambda: compiling(units=2_000, rounds=1, limit=GENEROSITY * 3.0))
+    agreeable(lambda: compiling(units=1_000, rounds=1, limit=GENEROSITY * 3.0))
 
 
 def test_reading_a_playbook_stays_near_its_limit() -> None:
@@ -52,7 +52,7 @@ def test_reading_a_playbook_stays_near_its_limit() -> None:
 
 
 def test_compiling_is_linear() -> None:
-    agreeable(lambda: growing(sizes=(500, 2_000), rounds=1, limit=GENEROSITY * 1.5))
+    agreeable(lambda: growing(sizes=(300, 1_200), rounds=1, limit=GENEROSITY * 1.5))
 
 
 @installed
@@ -69,7 +69,7 @@ def test_the_start_of_a_program_stays_near_its_limit() -> None:
 @installed
 @pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash here")
 def test_a_step_stays_near_its_limit() -> None:
-    agreeable(lambda: stepping(steps=60, rounds=2, limit=GENEROSITY * 1.5))
+    agreeable(lambda: stepping(steps=40, rounds=1, limit=GENEROSITY * 1.5))
 
 
 @pytest.mark.parametrize("units", [5, 12, 250])
