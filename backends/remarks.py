@@ -35,6 +35,12 @@ def listed(things: Sequence[str]) -> str:
     return f"{', '.join(things[:-1])} and {things[-1]}" if things[1:] else "".join(things)
 
 
+def of_contexts(program: Program, where: str) -> Iterator[str]:
+    """A sentence on what stands above prompts, if there is anything (I31)."""
+    if program.contexts:
+        yield f"The outputs of earlier steps stand above a prompt as its context says: see {where}."
+
+
 def of_placeholders(nodes: Iterable[Node], registers: Iterable[Register]) -> Iterator[str]:
     """A sentence on what becomes of the placeholders in the texts of some nodes; nothing where they have none (M5)."""
     instances = {register.name for register in registers if register.role == "instance"}

@@ -1,6 +1,7 @@
 """Units that an agent answers (I11)."""
 
 from runtime_shim.agents import Commanded
+from runtime_shim.contexts import above
 from runtime_shim.conversing import answer_of
 from runtime_shim.program import Table
 from runtime_shim.reading import LARGEST_ANSWER, cleaned
@@ -13,6 +14,8 @@ class Agents(Commanded):
     def perform(self, name: str, unit: Table) -> Done:
         """Give the prompt to the command of the agent's type and read its answer."""
         prompt = self.session.filled(unit, "prompt")
+        if "context" in unit:  # for: contexts
+            prompt = above(self.session.program, unit["context"], self.session.state.registers) + prompt
         done = self.from_file(name)
         if done is not None:
             return done

@@ -3,6 +3,7 @@
 from typing import Optional
 
 from runtime_shim.agents import Commanded
+from runtime_shim.contexts import above
 from runtime_shim.conversing import answer_of
 from runtime_shim.display import clean
 from runtime_shim.exchange import Answered
@@ -42,7 +43,11 @@ class Parallels(Commanded):
         return self._joined(name, said, ", ".join(troubles))
 
     def _prompt(self, unit: Table, index: int) -> str:
-        return filled(unit, unit["entries"][index]["prompt"], self.session.state.registers)
+        entry, now = unit["entries"][index], self.session.state.registers
+        prompt = filled(unit, entry["prompt"], now)
+        if "context" in entry:  # for: contexts
+            prompt = above(self.session.program, entry["context"], now) + prompt
+        return prompt
 
     def _said(self, name: str) -> Given:
         """Return what was answered by hand, or by the file, so far."""

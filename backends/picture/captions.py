@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from textwrap import wrap
 from typing import assert_never
 
@@ -99,7 +100,7 @@ def _kept(keep: Keep) -> str:
 
 
 def _slots(verb: str, slots: Iterable[str]) -> Lines:
-    names = ", ".join(map(one_line, dict.fromkeys(slots)))
+    names = ", ".join(map(one_line, islice(dict.fromkeys(slots), LONGEST_SHOWN)))
     return wrapped(f"{verb} {names}") if names else ()
 
 

@@ -57,7 +57,7 @@ def node(program: Program, name: str) -> Node:
 def prompt(program: Program, name: str) -> str:
     task = node(program, name).task
     assert isinstance(task, Agent)
-    return shown(task.prompt)
+    return "".join(map(shown, (*program.above(task.context), task.prompt)))
 
 
 STEP = "## STEP 1: One\n\n"
@@ -80,7 +80,8 @@ def test_a_step_with_nothing_in_it_is_passed_through(tmp_path: Path) -> None:
 def test_a_number_that_stands_twice_is_told_apart(tmp_path: Path) -> None:
     found = lowered(tmp_path, "## STEP 1: One\n\nA\n\n## STEP 1: Again\n\nB\n")
     assert [item.id for item in found.nodes][:2] == ["1", "1~2"]
-    assert "## Output of step 1: One" in str(next(iter(node(found, "1~2").task.prompt.references)).before)  # type: ignore[union-attr] # an agent
+    assert prompt(found, "1~2") == "<output 1>B"
+    assert [part.before for part in found.contexts[0].text.references] == ["## Output of step 1: One\n\n"]
 
 
 BRANCHES = """## INPUTS

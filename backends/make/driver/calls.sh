@@ -58,10 +58,11 @@ prepare_call() {
   for rdc_entry in $rdc_entries; do
     if [ "$rdc_entry" = - ]; then rdc_value=$rdc_ask_U; else eval "rdc_value=\$rdc_entry${rdc_entry#_}_U"; fi
     filled "$rdc_value"
-    keep "$rdc_value" "prompts/.$rdc_prompts"
+    keep_prompt
     rdc_prompts=$((rdc_prompts + 1))
   done
 }
+keep_prompt() { keep "$rdc_value" "prompts/.$rdc_prompts"; }
 call_out() {
   prepare_call "$1"
   rm -f "$rdc_files/outcome"
