@@ -82,7 +82,7 @@ class Needs:
             "helper": self.needs_helper,
             "limits": self._has_timeouts or self.has_calls,
             "calls": self.has_calls,
-            "contexts": bool(self.program.contexts),
+            "contexts": self.has_calls and bool(self.program.contexts),
             "budget": self.has_calls,
             "by_hand": self.has_calls,
             "times": self.has_times,

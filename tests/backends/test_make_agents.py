@@ -298,8 +298,13 @@ def test_examples_send_the_prompts_that_python_sends(path: Path, tmp_path: Path)
 def test_whoever_reads_a_makefile_sees_outputs_by_their_steps_and_what_is_called(tmp_path: Path) -> None:
     Made(tmp_path, compiled(ROOT / "examples" / "playbooks" / "newsletter.playbook.md"))
     text = (tmp_path / "Makefile").read_text(encoding="utf-8")
-    assert "# Where a prompt says {output 1}, the output of step 1 stands under a heading, if there is one.\n" in text
-    assert "define ask_4\n{output 1}{output 2}{output 3}Write a newsletter about {{topics}}. It should" in text
+    assert (
+        "# The outputs of earlier steps stand above a prompt as its context says: see `context` in RDC_VALUES.\n"
+        in text
+    )
+    assert "define ask_4\nWrite a newsletter about {{topics}}. It should" in text
+    assert "context up-to-3\n  under '## Output of step 1: Topics (topics)' output-1\n" in text
+    assert "  below up-to-3\n" in text
     assert 'define call_4\n{"timeout": 1800, "entries": [{"name": "4", "agent": ""}]}\nendef\n' in text
     assert "python_question" not in text.partition("# --- The targets")[0]
 

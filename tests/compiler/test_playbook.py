@@ -75,6 +75,12 @@ CASES: dict[str, tuple[str, list[str]]] = {
     "second-title-is-text": (f"# A\n# B\n{STEP}# C\n", []),
     "frontmatter": (f"---\nauthor: me\ntags: 3\n---\n{ONE}", []),
     "frontmatter-broken": (f"---\na: [\n---\n{ONE}", ["RD010 2:1"]),
+    "frontmatter-key-twice": (f"---\nrdc: {{secrets: [A]}}\nrdc: {{secrets: [B]}}\n---\n{ONE}", ["RD013 3:1"]),
+    "frontmatter-scenario-twice": (
+        f"---\nscenarios:\n  a: {{result: COMPLETE}}\n  a: {{result: STOP}}\n---\n{ONE}",
+        ["RD013 4:3"],
+    ),
+    "frontmatter-of-others-twice": (f"---\ntags: 3\ntags: 4\n---\n{ONE}", []),
     "frontmatter-option": (f"---\nrdc: {{secret: [A]}}\n---\n{ONE}", ["RD013 2:7"]),
     # P3
     "other-sections": (f"{ONE}## Notes\n@output(a b)\n```if\n- x\n## STEP: x\n", []),
@@ -103,7 +109,11 @@ CASES: dict[str, tuple[str, list[str]]] = {
         f"# A\n## INPUTS\n- `a` (int: ten)\n- `b` (bool: True)\n- `c` (float: 1.5)\n{STEP}",
         ["RD725 3:1", "RD725 4:1"],
     ),
-    "too-many-steps": (ONE + "".join(f"## STEP {n}: A\n" for n in range(2, 302)), ["RD729 303:1"]),
+    "many-steps": (ONE + "".join(f"## STEP {n}: A\n" for n in range(2, 2002)), []),
+    "too-many-repetitions": (
+        "# A\n" + "".join(f'## STEP {n}: A\n@output(k{n % 400}, extract:"f")\n' for n in range(1, 801)),
+        ["RD729 1303:1"],
+    ),
     "enum-without-options": (f"# A\n## INPUTS\n- `a` (enum)\n- `b` (enum: , )\n{STEP}", ["RD728 3:1", "RD728 4:1"]),
     "enum-option-twice": (f"# A\n## INPUTS\n- `a` (choice: x, y, x)\n{STEP}", ["RD728 3:1"]),
     # P9

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from .alphabet import undone
-from .cases import Call, Case, Json, Question, Visit, Walk
+from .cases import NOWHERE, Call, Case, Json, Question, Visit, Walk
 from .filling import WHITE, filled, in_json, written
 from .reading import answer_of, joined, passed, word_of
 from .values import MalformedError, extracted, fits, values_of
@@ -174,6 +174,8 @@ class Run:
 
     def _tool(self, node: Json, reply: Json) -> Came:
         task, result = node["task"], answer_of(reply, may_be_empty=True)
+        if task.get("optional") and task["connection"] == NOWHERE:
+            return Came("fail")
         arguments = filled(task["arguments"], self.held, in_json)
         call = self._call(
             node, f'{{"tool": "{in_json(task["tool"])}", "arguments": {arguments}}}', callee=task["connection"]

@@ -7,7 +7,7 @@ stands below the one with all that was put out before (I31).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from typing import NamedTuple
 
 from compiler.frontends.playbook.placeholders import with_references
@@ -75,13 +75,12 @@ class Link(NamedTuple):
 class Contexts:
     """The contexts of the prompts of a playbook, made as prompts need them."""
 
-    def __init__(self, system: Text, units: Iterable[Unit]) -> None:
+    def __init__(self, system: Text) -> None:
         self.made: list[Context] = []
         self._system = system
         self._names: dict[int, str] = {}
         self._links: list[Link] = []  # keeps those alive whose identity is known
         self._taken: Counter[str] = Counter()
-        self._last = {unit.output.name: unit.id for unit in units if unit.output and unit.output.extract}
         self._extracted: set[str] = set()
 
     def after(self, known: Link | None, unit: Unit) -> Link | None:
@@ -92,12 +91,24 @@ class Contexts:
         if not (output and output.extract):
             return Link(unit, is_field=False, before=known)
         if output.name in self._extracted:
-            known = _without(known, output.name)
+            known = self._without(known, output.name)
         self._extracted.add(output.name)
-        whole = Link(unit, is_field=False, before=known)
-        if self._last[output.name] != unit.id:
-            self.name(whole)  # what stands above the field is needed again, without it
-        return Link(unit, is_field=True, before=whole)
+        return Link(unit, is_field=True, before=Link(unit, is_field=False, before=known))
+
+    def _without(self, known: Link | None, name: str) -> Link | None:
+        """The same without the field of this name. What stands above that stays, and so becomes a context."""
+        later: list[Link] = []
+        link = known
+        while link and not (link.is_field and link.unit.output and link.unit.output.name == name):
+            later.append(link)
+            link = link.before
+        if link is None:
+            return known
+        found = link.before
+        self.name(found)
+        for item in reversed(later):
+            found = item._replace(before=found)
+        return found
 
     def name(self, known: Link | None) -> str:
         """The name of the context in which all stands that is known; "" where that is nothing."""
@@ -127,21 +138,6 @@ class Contexts:
     def _free(self, name: str) -> str:
         self._taken[name] += 1
         return name if self._taken[name] == 1 else f"{name}~{self._taken[name]}"
-
-
-def _without(known: Link | None, name: str) -> Link | None:
-    """The same without the field of this name."""
-    later: list[Link] = []
-    link = known
-    while link and not (link.is_field and link.unit.output and link.unit.output.name == name):
-        later.append(link)
-        link = link.before
-    if link is None:
-        return known
-    found = link.before
-    for item in reversed(later):
-        found = item._replace(before=found)
-    return found
 
 
 _KINDS = {

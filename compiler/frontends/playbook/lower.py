@@ -42,7 +42,7 @@ def lower(source: Source, playbook: Playbook, files: Mapping[str, Source], secre
     steps = arrange(playbook, {path: file.text.strip() for path, file in files.items()})
     units = every_unit(steps)
     scene = Scene(source.name, names_of(playbook))
-    contexts = Contexts(scene.text(playbook.system), units)
+    contexts = Contexts(scene.text(playbook.system))
     inputs = tuple(map(_input, playbook.inputs))
     nodes = [*_nodes(steps, contexts, scene), *_ends(scene, playbook)]
     reached = {edge.target for node in nodes for edge in node.edges} | {_start(steps[0])}
