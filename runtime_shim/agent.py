@@ -4,7 +4,7 @@ from runtime_shim.agents import Commanded
 from runtime_shim.contexts import above
 from runtime_shim.conversing import answer_of
 from runtime_shim.program import Table
-from runtime_shim.reading import LARGEST_ANSWER, cleaned
+from runtime_shim.reading import LARGEST_ANSWER
 from runtime_shim.session import PERFORMERS, Done, told
 
 
@@ -29,10 +29,10 @@ class Agents(Commanded):
 
     def given(self, name: str, reply: str, how: str) -> Done:
         """Read an answer that a person gives."""
-        unit, answer = self.session.program["units"][name], cleaned(reply)
+        unit, answer = self.session.program["units"][name], self.answered(name, reply)
         if len(answer.encode()) > LARGEST_ANSWER:
             return Done(self.read(unit, None)[0], "the answer is too long")
-        word, trouble = self.read(unit, answer or None)
+        word, trouble = self.read(unit, answer)
         return told(Done(word, trouble or how), answer)
 
 

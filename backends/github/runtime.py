@@ -195,5 +195,5 @@ def _lines(value: Any, depth: int) -> Iterator[str]:  # noqa: ANN401 (a table ho
         yield from (_shown(item, _DEEPEST + 1) for item in value)
         return
     for key, item in value.items():
-        is_short = isinstance(item, list) and key not in {"edges", "entries", "inputs"}
+        is_short = isinstance(item, list) and key not in {"edges", "entries", "inputs", "parts"}
         yield f"{literal(key)}: {on_one_line(item) if is_short else _shown(item, depth)}"

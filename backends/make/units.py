@@ -18,7 +18,7 @@ from backends.make.shared import Shared, shared
 from backends.make.texts import comment, visible, visible_lines
 from backends.make.transitions import Transitions, own_retries
 from backends.marks import NO_MARKS, Marks
-from backends.remarks import remarks
+from backends.remarks import named, remarks
 from backends.shell.calls import call_of
 from compiler.ir.edges import value_names
 from compiler.ir.program import Artifact, Node, Program, texts_of
@@ -94,7 +94,8 @@ class Units:
     def heading(self, node: Node) -> Iterator[str]:
         """The comment above a unit: what it is called, where it was written, and what stands above its command."""
         place = comment(f"{node.origin.path}:{node.origin.span.line}")
-        title = comment(visible(f"{_numbered(node.id)} {node.title}"))
+        name, called = named(node.id, str(node.title))
+        title = comment(visible(f"{_numbered(name)} {called}"))
         title = title if is_unit(node) else f"{title or node.id}: what follows from it"
         yield f"# {title:{max(WIDTH - len(place) - 3, 1)}} {place}"
         yield from (f"# {comment(visible(line))}".rstrip() for line in remarks(node))

@@ -9,6 +9,7 @@ from typing import assert_never
 
 from backends.picture.conditions import past_of_marks, retry_limit
 from backends.picture.naming import LONGEST_SHOWN, Naming, is_named, one_line, printable, shown
+from backends.remarks import named
 from compiler.ir.edges import Clear, Keep
 from compiler.ir.program import Input, Node, Program, Settings
 from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Task, Tool
@@ -41,7 +42,7 @@ def _heading(node: Node, names: Naming) -> Lines:
         case Ask(prompt=prompt) if not node.title:
             return wrapped(name) + wrapped(shown(prompt).split("\n\n", 1)[0])
         case Shell() | Ask() | Agent() | Tool() | Parallel() | Gate():
-            return wrapped(f"{name} {shown(node.title)}") + wrapped(_who(node.task))
+            return wrapped(" ".join(named(name, shown(node.title)))) + wrapped(_who(node.task))
         case _:
             assert_never(node.task)
 

@@ -176,6 +176,13 @@ def test_without_an_agent_people_answer_by_a_file_standard_input_or_in_advance(t
     (tmp_path / "my answer").write_text(f" {HOSTILE}\n\n", encoding="utf-8")
     assert made.end("answer", "UNIT=1", "FILE=no such") == "rdc: error: the answer cannot be read: no such"
     assert made.end("answer", "UNIT=1").startswith("rdc: error: RESULT is missing: make answer UNIT=1 FILE=FILE")
+    before = made.read(".rdc/play.make/journal")
+    for empty in ("RESULT=", "RESULT= ", "FILE=blank"):
+        (tmp_path / "blank").write_text(" \n\n", encoding="utf-8")
+        assert made.end("answer", "UNIT=1", empty) == "rdc: error: the answer of unit 1 is empty"
+    (tmp_path / "answers").write_text("1   \n", encoding="utf-8")
+    assert made.end("resume", "ANSWERS=answers") == "rdc: error: ./answers:1: the answer of unit 1 is empty"
+    assert made.read(".rdc/play.make/journal") == before, "nothing is recorded"
     assert made.make("answer", "UNIT=1", "FILE=my answer").returncode == 0
     assert made.end("answer", "UNIT=1", "FILE=my answer") == "rdc: error: no unit waits for an answer"
     assert made.end("resume") == "rdc: WAITING 2"

@@ -27,7 +27,10 @@ keep_prompt() {
 # Writes the context $1, the one that stands above all first.
 above() {
   rdc_chain='' rdc_word=$1
-  while [ -n "$rdc_word" ]; do key "$rdc_word"; rdc_chain="$rdc_key $rdc_chain"; eval "rdc_word=\$rdc_above_$rdc_key"; done
+  while [ -n "$rdc_word" ]; do
+    key "$rdc_word"; rdc_chain="$rdc_key $rdc_chain"
+    eval "rdc_word=\$rdc_above_$rdc_key"
+  done
   for rdc_in in $rdc_chain; do
     eval "rdc_word=\$rdc_parts_$rdc_in"
     for rdc_i in $rdc_word; do put_part || return 1; done
