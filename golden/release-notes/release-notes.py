@@ -136,7 +136,7 @@ from urllib.parse import quote
 # --- golden/shared/py/slots-as-environment-variables-of-what-a-unit-calls.py
 # --- golden/shared/py/commands.py
 # --- golden/shared/py/prompts.py
-# --- golden/shared/py/replies.2.py
+# --- golden/shared/py/replies.py
 # --- golden/shared/py/exchanges-with-processes.py
 # --- golden/shared/py/the-search-for-a-validation-pattern.py
 # --- golden/shared/py/texts-that-are-given-to-processes.2.py

@@ -180,7 +180,7 @@ def test_an_empty_answer_in_a_file_is_refused_before_anything_runs(tmp_path: Pat
     (tmp_path / "answers").write_text("write<<END\n  \nEND\n")
     refused = place.run("run", "--answers", "answers")
     assert (refused.code, "answers:1: the answer of write is empty" in refused.err) == (2, True), refused.err
-    assert not (tmp_path / ".rdc").exists()
+    assert list((tmp_path / ".rdc").rglob("journal")) == []
 
 
 def test_archiving_that_was_cut_short_is_done_again(tmp_path: Path) -> None:

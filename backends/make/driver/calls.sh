@@ -147,5 +147,6 @@ help_calls() {
   help_line "$rdc_begin AGENT_CALLS=NUMBER" 'how many calls of agents the whole run may make'
   help_line "$rdc_begin TOOLS=FILE" 'the commands of the tools: lines CONNECTION=COMMAND'
   help_line "$rdc_begin MOCK=FILE" 'a rehearsal: agents and tools answer from this file'
+  [ -z "${rdc_artifact-}" ] || help_line "$rdc_begin OUT=FILE" 'where the last output of a complete run is written'
   help_line "${rdc_again}answer UNIT=ID FILE=FILE" 'answer in place of an agent or a tool, or at length'
 }

@@ -60,10 +60,11 @@ prepare_call() {
   for rdc_entry in $rdc_entries; do
     if [ "$rdc_entry" = - ]; then rdc_value=$rdc_ask_U; else eval "rdc_value=\$rdc_entry${rdc_entry#_}_U"; fi
     filled "$rdc_value"
-    keep "$rdc_value" "prompts/.$rdc_prompts"
+    keep_prompt
     rdc_prompts=$((rdc_prompts + 1))
   done
 }
+keep_prompt() { keep "$rdc_value" "prompts/.$rdc_prompts"; }
 call_out() {
   prepare_call "$1"
   rm -f "$rdc_files/outcome"
@@ -148,6 +149,7 @@ help_calls() {
   help_line "$rdc_begin AGENT_CALLS=NUMBER" 'how many calls of agents the whole run may make'
   help_line "$rdc_begin TOOLS=FILE" 'the commands of the tools: lines CONNECTION=COMMAND'
   help_line "$rdc_begin MOCK=FILE" 'a rehearsal: agents and tools answer from this file'
+  [ -z "${rdc_artifact-}" ] || help_line "$rdc_begin OUT=FILE" 'where the last output of a complete run is written'
   help_line "${rdc_again}answer UNIT=ID FILE=FILE" 'answer in place of an agent or a tool, or at length'
 }
 endef
