@@ -84,6 +84,7 @@ class Needs:
             "calls": self.has_calls,
             "contexts": self.has_calls and bool(self.program.contexts),
             "budget": self.has_calls,
+            "breaks": self.has_calls,
             "by_hand": self.has_calls,
             "times": self.has_times,
             "secrets": bool(self.program.secrets),

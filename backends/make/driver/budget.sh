@@ -1,10 +1,12 @@
 # --- Module: how many agents a run may call: as it was told when it began, or when it went on -------------------------
 begin_values() { folders; values_at_begin; keep_budget; }
 keep_budget() {
+  keep_breaks
   [ -n "${rdc_given_AGENT_CALLS-}" ] || return 0
   mkdir -p "$rdc_files/calls" && keep "$rdc_given_AGENT_CALLS" calls/budget
 }
 call_number() {
+  break_here
   [ "$rdc_kind" != agents ] || within_budget || {
     record "over 1 STOP BUDGET $rdc_unit"
     rdc_says="the budget of $rdc_budget calls of agents is spent; ${rdc_again}resume AGENT_CALLS=NUMBER goes on"

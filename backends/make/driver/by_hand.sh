@@ -115,6 +115,7 @@ unit '$rdc_id' does"
   sign
   now; rdc_start=$rdc_now
   replied ''
+  pass_break
   say "rdc: to go on:  ${rdc_again}resume"
 }
 take_reply() {
