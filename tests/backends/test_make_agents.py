@@ -404,9 +404,12 @@ def test_a_run_waits_where_it_leaves_a_breakpoint_and_nowhere_twice(tmp_path: Pa
 def test_a_breakpoint_holds_after_a_kill_and_is_passed_by_an_answer(tmp_path: Path) -> None:
     made = play(tmp_path, STEPS)
     assert made.end("BREAK=1") == "rdc: WAITING 1"
-    assert made.make("answer", "UNIT=1", "RESULT=x").returncode == 0
-    assert made.end("resume", "BREAK=2a") == "rdc: WAITING 2a"
-    assert made.end("resume", "AGENT=echo x") == "rdc: WAITING 2b"
+    answered = made.make("answer", "UNIT=1", "RESULT=x")
+    assert answered.stderr.endswith(b"\nrdc: to go on:  make resume\n")
+    assert made.end("resume", "BREAK=2a", "TOOLS=/dev/null") == "rdc: WAITING 2a"
+    answered = made.make("answer", "UNIT=2a", "RESULT=x")
+    assert answered.stderr.endswith(b"rdc: to go on:  make resume   (with TOOLS, as before)\n")
+    assert made.end("resume", "AGENT=echo x") == "rdc: COMPLETE"
     made.end("clean")
     assert made.end("BREAK=1", "AGENT=echo x") == "rdc: WAITING 2a"
     (made.state / "calls" / "passed").unlink()  # as if it had been killed right before it waited

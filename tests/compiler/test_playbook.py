@@ -111,8 +111,8 @@ CASES: dict[str, tuple[str, list[str]]] = {
     ),
     "many-steps": (ONE + "".join(f"## STEP {n}: A\n" for n in range(2, 2002)), []),
     "too-many-repetitions": (
-        "# A\n" + "".join(f'## STEP {n}: A\n@output(k{n % 400}, extract:"f")\n' for n in range(1, 801)),
-        ["RD729 1303:1"],
+        "# A\n" + "".join(f'## STEP {n}: A\nB\n@output(k{n % 400}, extract:"f")\n' for n in range(1, 801)),
+        ["RD729 1954:1"],
     ),
     "enum-without-options": (f"# A\n## INPUTS\n- `a` (enum)\n- `b` (enum: , )\n{STEP}", ["RD728 3:1", "RD728 4:1"]),
     "enum-option-twice": (f"# A\n## INPUTS\n- `a` (choice: x, y, x)\n{STEP}", ["RD728 3:1"]),
@@ -133,6 +133,10 @@ CASES: dict[str, tuple[str, list[str]]] = {
         [f"RD714 {line}:1" for line in range(4, 11)],
     ),
     "unknown-directives": (f"{ONE}@input(a)\n@Output(a)\n@a.b(c)\n@mail me\nAsk @me(x)\n", ["RD715 4:1", "RD715 5:1"]),
+    "output-of-nothing": (
+        "# A\n## STEP 1: B\n@output(a)\n## STEP 2: Two\n{{a}}\n@output(b)\n",
+        ["RD730 3:1"],
+    ),
     "directives-twice": (f"{ONE}@output(a)\n@output(b)\n@prompt(a)\n@prompt(b)\n", ["RD719 4:1", "RD719 6:1"]),
     # P11
     "unknown-question": (f'{ONE}@elicit(ask, "a?")\n@elicit(Confirm, "b?")\n', ["RD711 4:9"]),
@@ -155,7 +159,7 @@ CASES: dict[str, tuple[str, list[str]]] = {
     "branches": (f'{BRANCHED}{IF}x\n```elif a != ""```\ny\n```else```\nz\n{ENDIF}', []),
     "undeclared": (f'# A\n{STEP}```if b != "x"```\n{ENDIF}', ["RD720 4:7"]),
     "own-output": (f'# A\n{STEP}@output(b)\n```if b != "x"```\n{ENDIF}', []),
-    "output-of-a-later-step": (f'# A\n{STEP}```if b != "x"```\n{ENDIF}## STEP 2: C\n@output(b)\n', ["RD720 4:7"]),
+    "output-of-a-later-step": (f'# A\n{STEP}```if b != "x"```\n{ENDIF}## STEP 2: C\nD\n@output(b)\n', ["RD720 4:7"]),
     "nested": (f"{BRANCHED}{IF}{IF}x\n```else```\n{ENDIF}{ENDIF}", ["RD706 6:1"]),
     "unclosed": (f"{BRANCHED}{IF}x\n## STEP 2: Two\n{IF}", ["RD707 5:1", "RD707 8:1"]),
     "stray": (

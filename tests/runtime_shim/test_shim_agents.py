@@ -171,8 +171,18 @@ def test_without_an_agent_the_run_waits_and_is_answered(tmp_path: Path) -> None:
     refused = place.run("answer", "write", " \n")
     assert (refused.code, refused.last) == (2, "rdc: error: the answer of write is empty")
     assert place.records() == before, "nothing is recorded"
-    assert place.run("answer", "write", "plan").code == 0
+    answered = place.run("answer", "write", "plan")
+    assert (answered.code, answered.err.splitlines()[-1].endswith(" resume")) == (0, True)
     assert place.walk() == ["write pass"]
+
+
+def test_who_answers_is_reminded_of_what_the_run_was_given(tmp_path: Path) -> None:
+    asking = node("2", Ask("input", text("Which?")))
+    place = Compiled(tmp_path, program(node("1", agent("x"), edge("2")), asking))
+    assert place.run("run", "--agent", "echo s3cret", "--agent-retries", "1").code == 75
+    answered = place.run("answer", "2", "this")
+    assert answered.err.splitlines()[-1].endswith(" resume   (with --agent, --agent-retries, as before)")
+    assert "s3cret" not in (tmp_path / ".rdc/deploy/journal").read_text(), "what the options say is kept nowhere"
 
 
 def test_an_empty_answer_in_a_file_is_refused_before_anything_runs(tmp_path: Path) -> None:

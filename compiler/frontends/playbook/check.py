@@ -141,6 +141,9 @@ def _step(source: Source, step: Step) -> Iterator[Diagnostic]:
         yield from _arguments(source, step.tool)
     elif step.elicit:
         yield from _elicit(source, step.elicit)
+    elif step.output and not (step.content or step.prompt):
+        problem = "this step has no text, so no agent is called and its @output keeps nothing"
+        yield Diagnostic("RD730", source.path, step.output.span, problem, "write what the agent is to do, or remove it")
     if step.prompt and step.prompt.scheme not in SCHEMES:
         problem = f"rdc cannot fetch `{step.prompt.written}`, so the step runs with its own text alone"
         hint = close(step.prompt.scheme, SCHEMES[:3])
