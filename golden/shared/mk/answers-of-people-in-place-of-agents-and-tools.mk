@@ -117,7 +117,9 @@ unit '$rdc_id' does"
   sign
   now; rdc_start=$rdc_now
   replied ''
-  say "rdc: to go on:  ${rdc_again}resume"
+  pass_break
+  rdc_says=$(cat "$rdc_files/calls/given" 2> /dev/null)
+  say "rdc: to go on:  ${rdc_again}resume${rdc_says:+   (with $rdc_says, as before)}"
 }
 take_reply() {
   rdc_says="RESULT is missing: ${rdc_again}answer UNIT=$(quoted "$rdc_id")"
