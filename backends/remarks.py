@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from compiler.ir.program import Node, Program, Register, texts_of
@@ -9,6 +10,22 @@ from compiler.ir.tasks import Shell
 
 MOST = 8
 """So many lines are shown; the document has all of them."""
+
+
+_PART = re.compile(r"(.+)/(if|else|elif(\d+)|prompt|elicit)(~\d+)?", re.DOTALL)
+
+
+def named(name: str, title: str) -> tuple[str, str]:
+    """What people call a unit, and its title: of `2/else Work on it` it is `2`, and `Work on it, else`.
+
+    So is it for the branches of a step that have no name of their own, and for what belongs to a call of the step.
+    """
+    found = _PART.fullmatch(name) if title else None
+    if found is None:
+        return name, title
+    step, word, number, again = found.groups()
+    part = "elif" if number == "1" else f"elif {number}" if number else {"elicit": "question"}.get(word, word)
+    return step, f"{title}, {part}{again or ''}"
 
 
 def remarks(node: Node) -> list[str]:
@@ -33,6 +50,12 @@ def shells(program: Program) -> list[str]:
 def listed(things: Sequence[str]) -> str:
     """Things one after the other, as a sentence has them: `make, bash and python3`."""
     return f"{', '.join(things[:-1])} and {things[-1]}" if things[1:] else "".join(things)
+
+
+def of_contexts(program: Program, where: str) -> Iterator[str]:
+    """A sentence on what stands above prompts, if there is anything (I31)."""
+    if program.contexts:
+        yield f"The outputs of earlier steps stand above a prompt as its context says: see {where}."
 
 
 def of_placeholders(nodes: Iterable[Node], registers: Iterable[Register]) -> Iterator[str]:

@@ -207,7 +207,8 @@ CODES: dict[str, Code] = {
     "RD726": Code("unclear-question", _W, "P11"),
     "RD727": Code("branch-never-runs", _W, "P14"),
     "RD728": Code("unusable-options", _W, "P8"),
-    "RD729": Code("too-many-steps", _E, "P16"),
+    "RD729": Code("too-many-repetitions", _E, "P16"),
+    "RD730": Code("output-of-nothing", _W, "P10"),
     # Playbooks: what they refer to
     "RD740": Code("prompt-outside", _E, "P12"),
     "RD741": Code("prompt-not-found", _E, "P12"),

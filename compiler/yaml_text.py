@@ -9,7 +9,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from compiler.source import KeyPath, Span
 
@@ -86,6 +86,14 @@ def read_mapping(text: str, first_line: int = 1) -> Reading:
     return Reading(_values(loader, root, lines), dict(_spans(root, lines)), repeated, lines, root)
 
 
+class Repeated(NamedTuple):
+    """A key that stands in its mapping again: its path, where it stands again, and where it stands first."""
+
+    path: KeyPath
+    span: Span
+    first: Span
+
+
 @dataclass(frozen=True)
 class Reading:
     """A mapping that was read: its values, the place of each, and of keys that stand in a mapping again.
@@ -95,7 +103,7 @@ class Reading:
 
     values: dict[str, Any]
     spans: dict[KeyPath, Span]
-    repeated: tuple[tuple[KeyPath, Span], ...]
+    repeated: tuple[Repeated, ...]
     _lines: _Lines
     _root: MappingNode | None
 
@@ -185,13 +193,13 @@ def _spans(root: MappingNode, lines: _Lines) -> Iterator[tuple[KeyPath, Span]]:
     return ((path, span) for inner in _collections(root, lines) for path, span in inner)
 
 
-def _repeated(root: MappingNode, lines: _Lines) -> Iterator[tuple[KeyPath, Span]]:
+def _repeated(root: MappingNode, lines: _Lines) -> Iterator[Repeated]:
     for inner in _collections(root, lines):
-        seen: set[KeyPath] = set()
+        seen: dict[KeyPath, Span] = {}
         for path, span in inner:
-            if path in seen:
-                yield path, span
-            seen.add(path)
+            first = seen.setdefault(path, span)
+            if first is not span:
+                yield Repeated(path, span, first)
 
 
 def _collections(root: MappingNode, lines: _Lines) -> Iterator[list[tuple[KeyPath, Span]]]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from backends.picture.arrows import Arrow
 from backends.picture.difference import Difference, Redirection
-from compiler.analyses.changes import Change
+from compiler.analyses.changes import Change, spelled
 from compiler.ir.program import Group, Node, Program
 from compiler.ir.tasks import End
 from rdc.reporting.cells import visible
@@ -23,8 +23,8 @@ class Version:
 
     def __init__(self, path: str, program: Program) -> None:
         self.path = path
-        self.program = program
-        self.nodes = program.index()
+        self.program = spelled(program)
+        self.nodes = self.program.index()
 
     def called(self, name: str) -> str:
         """What people call a place of the flow."""

@@ -34,13 +34,11 @@ def _paths(argument: str) -> list[str]:
         return [argument]
     found = sorted(_below(argument), key=lambda path: Path(path).parts)
     if not found:
-        names = " or ".join(f"*{suffix}" for suffix in _suffixes())
+        names = " or ".join(
+            name for form in FRONT_ENDS.values() for name in (*map("*{}".format, form.suffixes), *form.names)
+        )
         raise NoDocumentsError(f"the folder {argument} has no documents ({names}) in it")
     return found
-
-
-def _suffixes() -> tuple[str, ...]:
-    return tuple(suffix for form in FRONT_ENDS.values() for suffix in form.suffixes)
 
 
 def _below(folder: str) -> Iterator[str]:
@@ -54,7 +52,11 @@ def _below(folder: str) -> Iterator[str]:
         ]
         for name in files:
             path = _place(above, name)
-            is_document = name.endswith(_suffixes()) and not name.startswith(".") and not Path(path).is_symlink()
+            is_document = (
+                any(form.has(name) for form in FRONT_ENDS.values())
+                and not name.startswith(".")
+                and not Path(path).is_symlink()
+            )
             if is_document and path not in ignored:
                 yield path
 

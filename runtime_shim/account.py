@@ -4,6 +4,7 @@ import collections
 import json
 import os
 import re
+import time
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -14,6 +15,7 @@ from runtime_shim.ordered import given
 
 PROMPTS, ANSWERS = "prompts", "answers"
 LONGEST_NAME = 200  # characters of a file's name
+FIRST_PAUSE = 2  # seconds until an agent is called again; each further pause is twice as long
 AT_REST = "rest"  # as the last line, that nothing is called at present
 AGENT, TOOL = "agent ", "tool "  # begin what is counted
 
@@ -44,6 +46,23 @@ class Account:
     def _write(self, lines: list[str]) -> None:
         with (self._folder / "calls" / "tally").open("a", encoding="utf-8") as file:
             file.write("".join(f"\n{line}" for line in lines) + "\n")
+
+    def again(self, unit: str, tries: int, seconds: int) -> None:
+        """Note when the calls of a unit, which have failed so many times, are made again."""
+        note = {"unit": unit, "calls": sum(self.made().values()), "tries": tries, "until": time.time() + seconds}
+        keep(str(self._folder / "calls" / "again"), json.dumps(note) + "\n")
+
+    def tried(self, unit: str) -> "tuple[int, float]":
+        """Return how many times the calls of a unit have failed, and how many seconds are left until the next ones.
+
+        If anything was called since that was noted, the unit is another one, or done anew.
+        """
+        with suppress(OSError, ValueError, TypeError, KeyError):
+            note = json.loads((self._folder / "calls" / "again").read_bytes())
+            if (note["unit"], note["calls"]) == (unit, sum(self.made().values())):
+                left = max(float(note["until"]) - time.time(), 0.0)
+                return int(note["tries"]), min(left, FIRST_PAUSE * 2.0 ** (int(note["tries"]) - 1))
+        return 0, 0.0
 
     def may_call(self, number: int) -> bool:
         """Tell whether so many agents may be called within the budget of the run."""

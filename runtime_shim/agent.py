@@ -1,9 +1,10 @@
 """Units that an agent answers (I11)."""
 
 from runtime_shim.agents import Commanded
+from runtime_shim.contexts import above
 from runtime_shim.conversing import answer_of
 from runtime_shim.program import Table
-from runtime_shim.reading import LARGEST_ANSWER, cleaned
+from runtime_shim.reading import LARGEST_ANSWER
 from runtime_shim.session import PERFORMERS, Done, told
 
 
@@ -13,6 +14,8 @@ class Agents(Commanded):
     def perform(self, name: str, unit: Table) -> Done:
         """Give the prompt to the command of the agent's type and read its answer."""
         prompt = self.session.filled(unit, "prompt")
+        if "context" in unit:  # for: contexts
+            prompt = above(self.session.program, unit["context"], self.session.state.registers) + prompt
         done = self.from_file(name)
         if done is not None:
             return done
@@ -26,10 +29,10 @@ class Agents(Commanded):
 
     def given(self, name: str, reply: str, how: str) -> Done:
         """Read an answer that a person gives."""
-        unit, answer = self.session.program["units"][name], cleaned(reply)
+        unit, answer = self.session.program["units"][name], self.answered(name, reply)
         if len(answer.encode()) > LARGEST_ANSWER:
             return Done(self.read(unit, None)[0], "the answer is too long")
-        word, trouble = self.read(unit, answer or None)
+        word, trouble = self.read(unit, answer)
         return told(Done(word, trouble or how), answer)
 
 

@@ -7,11 +7,12 @@ from typing import Optional
 
 from runtime_shim.cli import OPTIONS
 from runtime_shim.conversing import NAMES, Calls
+from runtime_shim.display import one_line
 from runtime_shim.durations import number_of, seconds_of
 from runtime_shim.exchange import Answered
 from runtime_shim.pairs import pairs, read_pairs
-from runtime_shim.program import Table
-from runtime_shim.reading import AGENT_SECONDS
+from runtime_shim.program import RefusedError, Table
+from runtime_shim.reading import AGENT_SECONDS, cleaned
 from runtime_shim.recipes import called, is_recipe
 from runtime_shim.search import searched_word
 from runtime_shim.session import Session
@@ -69,6 +70,14 @@ class Commanded(Speaking):
     def variables(self, name: str, what: Table) -> dict[str, str]:
         """Add the type of the agent."""
         return {**super().variables(name, what), "RDC_AGENT_TYPE": what["agent"]}
+
+    @staticmethod
+    def answered(name: str, reply: str) -> str:
+        """Return the answer that a person gives in place of an agent: a text with something in it."""
+        answer = cleaned(reply)
+        if not answer:
+            raise RefusedError(f"the answer of {one_line(name)} is empty")
+        return answer
 
     def read(self, what: Table, answer: Optional[str]) -> tuple[str, str]:
         """Return the word of an agent's answer, and what went wrong."""

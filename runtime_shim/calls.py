@@ -1,13 +1,14 @@
 """Calls of agents and tools for the script of a Makefile (I11 to I14)."""
 
 import json
+import math
 import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, Optional
 
-from runtime_shim.account import AGENT, ANSWERS, PROMPTS, TOOL, Account, masked
+from runtime_shim.account import AGENT, ANSWERS, FIRST_PAUSE, PROMPTS, TOOL, Account, masked
 from runtime_shim.display import Display, clean, duration, one_line
 from runtime_shim.exchange import Answered, Call, exchange
 from runtime_shim.helper import REQUESTS, keep
@@ -19,7 +20,6 @@ from runtime_shim.program import RefusedError, Table
 from runtime_shim.reading import cleaned, decoded, in_json, joined_answer, joined_word
 from runtime_shim.search import searched_word
 
-FIRST_PAUSE = 2  # seconds until an agent is called again; each further pause is twice as long
 BY_HAND = "-"  # in place of a word: there is no command, and a person is to answer
 
 
@@ -46,6 +46,7 @@ class Caller:
 
     def __init__(self, driver: str, left: str, folder: str) -> None:
         self.orders, self.account = Orders(), Account(folder)
+        self._unit = os.environ.get("RDC_UNIT", "")
         self._driver, self._left = driver, left
         self._display = Display(sys.stderr)
 
@@ -54,7 +55,10 @@ class Caller:
         found: dict[int, Answered] = {}
         due = list(range(len(calls)))
         with running(self._driver, self._left, self._display) as processes:
-            for tries in range(retries + 1):
+            before, left = self.account.tried(self._unit)
+            if left:
+                self._sleep(processes, left)
+            for tries in range(min(before, retries), retries + 1):
                 self._count([calls[index] for index in due])
                 said = self._call(processes, seconds, [calls[index] for index in due], tries)
                 found.update(zip(due, said))  # noqa: B905 - Python 3.9 has no `strict`
@@ -62,7 +66,7 @@ class Caller:
                 if tries == retries or not due or not self.account.may_call(len(due)):
                     break
                 troubles = (f"{calls[at].name}: {found[at].trouble or 'an empty answer'}" for at in due)
-                self._pause(processes, ", ".join(troubles), FIRST_PAUSE * 2**tries)
+                self._pause(processes, ", ".join(troubles), tries)
         end_left(self._left)
         for index in [index for index in due if found[index].trouble]:
             self._show((f"{calls[index].name}: " if len(calls) > 1 else "") + found[index].trouble)
@@ -113,11 +117,17 @@ class Caller:
                 self._show(line)
         return answers
 
-    def _pause(self, processes: Processes, trouble: str, seconds: int) -> None:
+    def _pause(self, processes: Processes, trouble: str, tries: int) -> None:
         """Wait before another attempt, in which a run that is ended can go on without a decision."""
+        seconds = FIRST_PAUSE * 2**tries
         self._display.line(f"    {one_line(trouble)}; trying again in {duration(seconds)}")
+        self.account.again(self._unit, tries + 1, seconds)
         self.account.rest()
-        sleeping = Call(f"exec sleep {seconds}", os.environb, b"", lambda _lines: None)
+        self._sleep(processes, seconds)
+
+    @staticmethod
+    def _sleep(processes: Processes, seconds: float) -> None:
+        sleeping = Call(f"exec sleep {math.ceil(seconds)}", os.environb, b"", lambda _lines: None)
         exchange(processes, [sleeping], 0)
 
     def _show(self, lines: str) -> None:

@@ -3,12 +3,12 @@
 from typing import Optional
 
 from runtime_shim.agents import Commanded
+from runtime_shim.contexts import above
 from runtime_shim.conversing import answer_of
 from runtime_shim.display import clean
 from runtime_shim.exchange import Answered
 from runtime_shim.program import RefusedError, Table
-from runtime_shim.reading import cleaned, joined_answer, joined_word
-from runtime_shim.replies import typed
+from runtime_shim.reading import joined_answer, joined_word
 from runtime_shim.session import PERFORMERS, Done, told
 from runtime_shim.walk import filled
 
@@ -42,7 +42,11 @@ class Parallels(Commanded):
         return self._joined(name, said, ", ".join(troubles))
 
     def _prompt(self, unit: Table, index: int) -> str:
-        return filled(unit, unit["entries"][index]["prompt"], self.session.state.registers)
+        entry, now = unit["entries"][index], self.session.state.registers
+        prompt = filled(unit, entry["prompt"], now)
+        if "context" in entry:  # for: contexts
+            prompt = above(self.session.program, entry["context"], now) + prompt
+        return prompt
 
     def _said(self, name: str) -> Given:
         """Return what was answered by hand, or by the file, so far."""
@@ -53,7 +57,7 @@ class Parallels(Commanded):
         for index, entry in enumerate(names):
             answer = answers.take(entry, False) if answers is not None and index not in said else None
             if answer is not None and answers is not None:
-                said[index] = cleaned(answer.reply)
+                said[index] = self.answered(entry, answer.reply)
                 self._note(index, said[index], answers=answers.digest, line=answer.line)
         return said
 
@@ -74,8 +78,7 @@ class Parallels(Commanded):
             for line in clean(self._prompt(unit, index)).splitlines():
                 session.display.line(f"        {line}".rstrip())
             if session.is_interactive:
-                reply = typed(session.display, session.signals, f"{names[index]}: your answer", True)
-                done = self.given(names[index], reply, "answered here") if reply is not None else None
+                done = self.at_terminal(names[index], names[index])
                 if done is not None:
                     return done
         raise self.not_called(names[min(set(due) - set(self._said(name)))])
@@ -87,7 +90,7 @@ class Parallels(Commanded):
         index, said = entry_names(node, unit).index(name), self._said(node)
         if index in said:
             raise RefusedError(f"{name} was answered before")
-        said[index] = cleaned(reply)
+        said[index] = self.answered(name, reply)
         self._note(index, said[index])
         return self._joined(node, said, how) if len(said) == len(unit["entries"]) else None
 

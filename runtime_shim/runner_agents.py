@@ -3,6 +3,7 @@
 import os
 from typing import Any, Callable, Optional
 
+from runtime_shim.contexts import above
 from runtime_shim.exchange import Answered, Call, exchange
 from runtime_shim.program import Table
 from runtime_shim.reading import AGENT_SECONDS, TOOL_SECONDS, decoded, in_json, joined_answer, joined_word, read_word
@@ -31,7 +32,7 @@ KNOWING: list[Callable[[Table, str], bool]] = []  # who tells whether a tool is 
 def agent(caller: Caller, _script: Optional[str]) -> Outcome:
     """Call an agent (I11, I12)."""
     unit = caller.run.unit
-    answer = _call(caller, [_agent(caller, unit, caller.text("prompt"), say)])[0]
+    answer = _call(caller, [_agent(caller, unit, _below(caller, unit, caller.text("prompt")), say)])[0]
     return Outcome(_word(caller, unit, answer), answer or "")
 
 
@@ -84,8 +85,16 @@ def _entry(caller: Caller, index: int, shown: Callable[[str], Any]) -> Call:
     entry: Table = caller.run.unit["entries"][index]
     name = f"RDC_PROMPT_{index}{caller.suffix}"
     prompt = caller.run.text(os.environ[name] if name in os.environ else entry["prompt"])
+    prompt = _below(caller, entry, prompt)
     own = {"RDC_ENTRY": str(index), "RDC_UNIT": f"{caller.run.node}_{index}"}
     return _agent(caller, entry, prompt, shown, **own)
+
+
+def _below(caller: Caller, what: Table, prompt: str) -> str:
+    """Return a prompt below its context (I31)."""
+    if "context" in what:  # for: contexts
+        prompt = above(caller.run.program, what["context"], caller.run.registers) + prompt
+    return prompt
 
 
 def _agent(caller: Caller, entry: Table, prompt: str, shown: Callable[[str], Any], **more: str) -> Call:

@@ -1,8 +1,10 @@
 """Units that give a text to a process and take its answer, or to a person where there is no process to call (I11)."""
 
+from typing import Optional
+
 from runtime_shim.ask import Asking
 from runtime_shim.display import clean
-from runtime_shim.program import Table
+from runtime_shim.program import RefusedError, Table
 from runtime_shim.replies import typed
 from runtime_shim.session import Done, Waiting
 from runtime_shim.trying import Trying
@@ -20,12 +22,19 @@ class Speaking(Asking, Trying):
         session.record({"kind": "wait", "condition": "waiting"})
         for line in clean(given).splitlines():
             session.display.line(f"    {line}".rstrip())
-        if session.is_interactive:
-            reply = typed(session.display, session.signals, f"{session.label(session.state.node)}: your answer", True)
-            done = self.given(name, reply, "answered here") if reply is not None else None
-            if done is not None:
-                return done
-        raise self.not_called(name)
+        done = self.at_terminal(name, session.label(session.state.node)) if session.is_interactive else None
+        if done is None:
+            raise self.not_called(name)
+        return done
+
+    def at_terminal(self, name: str, label: str) -> Optional[Done]:
+        """Take what a person types, and ask again where that is no answer; None if the person leaves it for later."""
+        while True:
+            reply = typed(self.session.display, self.session.signals, f"{label}: your answer", True)
+            try:
+                return None if reply is None else self.given(name, reply, "answered here")
+            except RefusedError as error:
+                self.session.display.line(f"    {error}")
 
     def not_called(self, name: str) -> Waiting:
         """Say how a unit is answered, or what would answer it."""

@@ -8,6 +8,7 @@ from runtime_shim.report import WAITS
 from runtime_shim.session import PERFORMERS, Done, Session
 
 GIVEN: list[Callable[[Session, Optional[Done]], Optional[Done]]] = []  # what they make of the answer
+HINTS: list[Callable[[Session], str]] = []  # what they remind of when the run can go on
 REPLIES: list[Callable[[str], str]] = []  # where other modules take the reply from
 
 
@@ -30,7 +31,10 @@ def answer(session: Session) -> int:
         done = give(session, done)
     if done is not None:
         session.settle(state.node, done, 0.0, begins=False)
-    session.display.rule(f"to go on: {session.call('resume')}")
+    line = f"to go on: {session.call('resume')}"
+    for hint in HINTS:
+        line += hint(session)
+    session.display.rule(line)
     return EXIT_COMPLETE
 
 

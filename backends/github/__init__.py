@@ -28,7 +28,6 @@ from backends.github.runbook import Runbook
 from backends.github.settings import unfit_secrets, unfit_units
 from backends.github.workflow import Workflow
 from backends.mermaid.chart import chart, is_too_big
-from backends.readable import readable
 from compiler.diagnostic import Diagnostic
 from compiler.ir.features import Feature
 from compiler.ir.program import Program
@@ -77,7 +76,7 @@ def _native(program: Program, options: GithubOptions) -> Emission:
 
 
 def _routed(program: Program, options: GithubOptions) -> Emission:
-    plain = readable(simplified(program))
+    plain = simplified(program)
     options = rehearsed(options)
     routes = make_routes(plain)
     prompts = prompts_of(options) if any(map(routes.may_ask, plain.nodes)) else Prompts()

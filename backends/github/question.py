@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from backends.github.scalar import label
+from backends.remarks import named
 from compiler.ir.program import Node, Program
 from compiler.ir.tasks import Ask, Gate
 
@@ -13,9 +14,10 @@ _NUMBERED = re.compile(r"(.*[./])?(\d+|\{[Nn]\}|\d+[a-z]+)(~\d+)?")
 
 
 def heading(name: str, title: str) -> str:
-    """A unit or a group as its author reads it: `1. Build`, `Drain the hot node`."""
+    """A unit or a group as its author reads it: `1. Build`, `Drain the hot node`, `2. Work on it, else`."""
     if not title:
         return name
+    name, title = named(name, title)
     return f"{name}. {title}" if _NUMBERED.fullmatch(name) else f"{name} {title}"
 
 

@@ -35,7 +35,7 @@ from backends.github.step import PLAIN_SHELL, Step
 from backends.github.templating import render
 from backends.github.units import title
 from backends.github.workflow import REASON_TO_ASK, Workflow, set_up
-from backends.readable import OUTPUTS_SHOWN, shows_outputs
+from backends.remarks import of_contexts
 from compiler.ir.program import Node
 from compiler.ir.tasks import Agent, Gate, Parallel, Shell, Tool
 from compiler.version import __version__
@@ -81,7 +81,7 @@ class RoutedWorkflow(Workflow[RoutedParts]):
         begins = (
             "The program begins at the step `Prepare`. The step before it is the runtime of rdc, which all others call."
         )
-        return f"{begins} {OUTPUTS_SHOWN}" if shows_outputs(self.plan.program) else begins
+        return " ".join([begins, *of_contexts(self.plan.program, "`contexts` in the program")])
 
     def _shell(self, part: Part) -> str:
         """Commands stand in their steps as they are, and the shell gives them to the runtime."""

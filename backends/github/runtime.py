@@ -115,6 +115,7 @@ def _program(routes: Routes, options: GithubOptions, asked_by: str) -> Table:
         **({"inputs": inputs} if inputs else {}),
         **({"secrets": list(routes.program.secrets)} if routes.program.secrets else {}),
         **({"artifact": {**whole["artifact"], "name": plain_name(whole["name"])}} if "artifact" in whole else {}),
+        **({"contexts": whole["contexts"]} if "contexts" in whole else {}),
         **({"calling": _calling(options)} if _calling(options) else {}),
         **({"mock": options.mock} if options.mock else {}),
         "registers": whole["registers"],
@@ -194,5 +195,5 @@ def _lines(value: Any, depth: int) -> Iterator[str]:  # noqa: ANN401 (a table ho
         yield from (_shown(item, _DEEPEST + 1) for item in value)
         return
     for key, item in value.items():
-        is_short = isinstance(item, list) and key not in {"edges", "entries", "inputs"}
+        is_short = isinstance(item, list) and key not in {"edges", "entries", "inputs", "parts"}
         yield f"{literal(key)}: {on_one_line(item) if is_short else _shown(item, depth)}"

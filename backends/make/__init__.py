@@ -8,7 +8,6 @@ from backends.base import Backend, Emission
 from backends.make.makefile import makefile
 from backends.make.options import MakeOptions
 from backends.make.refusals import refusals
-from backends.readable import readable
 from compiler.ir.features import Feature
 from compiler.ir.program import Program
 from compiler.passes import optimise
@@ -28,4 +27,4 @@ class MakeBackend(Backend[MakeOptions]):
         refused = tuple(refusals(program))
         if refused:
             return Emission(None, refused)
-        return Emission(makefile(readable(optimise(program, jumps=options.operator == "full")), options))
+        return Emission(makefile(optimise(program, jumps=options.operator == "full"), options))

@@ -60,6 +60,11 @@ class Identifiers:
         return names_for((*counters, *(slot.name for slot in self.program.slots)))
 
     @cached_property
+    def contexts(self) -> Mapping[str, str]:
+        """Contexts of prompts."""
+        return names_for(context.name for context in self.program.contexts)
+
+    @cached_property
     def scopes(self) -> Mapping[str, str]:
         """Scopes of counters."""
         return names_for(scope_members(self.program.registers))

@@ -16,8 +16,10 @@ _FIT = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 CONTROLS = ("AGENT", "ANSWERS", "ASSUME", "HUMAN", "INPUTS", "RERUN", "RESULT", "TOOLS", "UNIT")
 """What the driver is told as NAME=VALUE."""
 
-OF_CALLS = ("AGENT_CALLS", "AGENT_MODEL", "AGENT_RETRIES", "AGENT_TIMEOUT", "FILE", "MOCK")
-"""What the driver of a program that calls agents or tools is told besides."""
+OF_CALLS = (
+    *("AGENT_CALLS", "AGENT_MODEL", "AGENT_RETRIES", "AGENT_TIMEOUT", "BREAK", "EXECUTOR", "EXPIRE", "FILE", "MOCK"),
+)
+"""What the driver of a program that calls agents or tools is told besides; it takes no EXECUTOR and no EXPIRE."""
 
 OF_OPERATOR = ("ALL", "AS", "BY", "KEEP", "NOTE", "NOTIFY", "PROMPTED", "VALUE")
 """What the operator's part of the driver is told."""

@@ -18,8 +18,7 @@ from backends.make.rules import Rule, rules_of
 from backends.make.templating import render
 from backends.make.texts import comment, visible
 from backends.make.units import Units, is_unit
-from backends.readable import OUTPUTS_SHOWN, shows_outputs
-from backends.remarks import listed, of_placeholders, shells
+from backends.remarks import listed, of_contexts, of_placeholders, shells
 from compiler.ir.program import Node, Program
 from compiler.version import __version__
 
@@ -108,8 +107,7 @@ def _needs(program: Program, needs: Needs) -> str:
 
 def _explained(program: Program, units: Iterable[Written]) -> Iterator[str]:
     """What whoever reads the units has to know of their words."""
-    if shows_outputs(program):
-        yield OUTPUTS_SHOWN
+    yield from of_contexts(program, "`context` in RDC_VALUES")
     if any(" retry " in line for unit in units for line in unit.lines):
         yield "`retry 3` does the unit up to three more times, and only then what follows `||`."
     yield from map(comment, of_placeholders(program.nodes, program.registers))

@@ -18,15 +18,16 @@ from backends.make.shared import Shared, shared
 from backends.make.texts import comment, visible, visible_lines
 from backends.make.transitions import Transitions, own_retries
 from backends.marks import NO_MARKS, Marks
-from backends.remarks import remarks
+from backends.remarks import named, remarks
 from backends.shell.calls import call_of
 from compiler.ir.edges import value_names
 from compiler.ir.program import Artifact, Node, Program, texts_of
-from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Tool, alphabet, no_answer
+from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Tool, agents_of, alphabet, no_answer
 from compiler.ir.texts import Reference, Text, joined
 from compiler.ir.variables import INSTANCES
 
 WIDTH = 120
+PARAGRAPH = "\n\n"
 
 
 def is_unit(node: Node) -> bool:
@@ -93,7 +94,8 @@ class Units:
     def heading(self, node: Node) -> Iterator[str]:
         """The comment above a unit: what it is called, where it was written, and what stands above its command."""
         place = comment(f"{node.origin.path}:{node.origin.span.line}")
-        title = comment(visible(f"{_numbered(node.id)} {node.title}"))
+        name, called = named(node.id, str(node.title))
+        title = comment(visible(f"{_numbered(name)} {called}"))
         title = title if is_unit(node) else f"{title or node.id}: what follows from it"
         yield f"# {title:{max(WIDTH - len(place) - 3, 1)}} {place}"
         yield from (f"# {comment(visible(line))}".rstrip() for line in remarks(node))
@@ -230,6 +232,8 @@ class Units:
             yield f"entries {' '.join(f'_{index}' for index, _ in enumerate(node.task.entries))}"
         if isinstance(node.task, Agent):
             yield "entries -"
+        if self.program.contexts and (agents := agents_of(node.task)):
+            yield f"below {' '.join(self.names.contexts.get(agent.context, '-') for agent in agents)}"
         yield from self._gives(node)
         if isinstance(node.task, Shell) and node.settings.timeout:
             yield f"timeout {node.settings.timeout}"
@@ -243,6 +247,20 @@ class Units:
             yield f"secrets {' '.join(self.program.secrets)}"
         if self.program.artifact is not None:
             yield from self._artifact(self.program.artifact)
+        for context in self.program.contexts:
+            after = f" {self.names.contexts[context.after]}" if context.after else ""
+            yield f"context {self.names.contexts[context.name]}{after}"
+            yield from (f"  {self._part(part)}" for part in context.text.parts)
+
+    def _part(self, part: str | Reference) -> str:
+        """A part of a context: a text, or what a slot holds under a heading, or with other texts around it."""
+        quoted = self.words.quoted
+        if isinstance(part, str):
+            return f"part {quoted(part)}"
+        register, heading = self.names.registers[part.register], part.before.removesuffix(PARAGRAPH)
+        if part == Reference(part.register, part.written, before=heading + PARAGRAPH, after=PARAGRAPH):
+            return f"under {quoted(heading)} {register}"
+        return f"part {quoted(part.before)} {register} {quoted(part.after)} {quoted(part.missing)}"
 
     def _artifact(self, artifact: Artifact) -> Iterator[str]:
         """What a run leaves as a file, and the parts of its type (I28)."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from textwrap import wrap
 from typing import assert_never
 
 from backends.picture.conditions import past_of_marks, retry_limit
 from backends.picture.naming import LONGEST_SHOWN, Naming, is_named, one_line, printable, shown
+from backends.remarks import named
 from compiler.ir.edges import Clear, Keep
 from compiler.ir.program import Input, Node, Program, Settings
 from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Task, Tool
@@ -40,7 +42,7 @@ def _heading(node: Node, names: Naming) -> Lines:
         case Ask(prompt=prompt) if not node.title:
             return wrapped(name) + wrapped(shown(prompt).split("\n\n", 1)[0])
         case Shell() | Ask() | Agent() | Tool() | Parallel() | Gate():
-            return wrapped(f"{name} {shown(node.title)}") + wrapped(_who(node.task))
+            return wrapped(" ".join(named(name, shown(node.title)))) + wrapped(_who(node.task))
         case _:
             assert_never(node.task)
 
@@ -99,7 +101,7 @@ def _kept(keep: Keep) -> str:
 
 
 def _slots(verb: str, slots: Iterable[str]) -> Lines:
-    names = ", ".join(map(one_line, dict.fromkeys(slots)))
+    names = ", ".join(map(one_line, islice(dict.fromkeys(slots), LONGEST_SHOWN)))
     return wrapped(f"{verb} {names}") if names else ()
 
 

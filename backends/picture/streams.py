@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from backends.picture.captions import Lines, wrapped
 from backends.picture.naming import is_named, one_line
 from compiler.ir.edges import Clear, Keep, SlotTest
 from compiler.ir.program import Node, Program, texts_of
-from compiler.ir.tasks import End
+from compiler.ir.tasks import End, agents_of
+from compiler.ir.texts import Text
 
 MOST_LOOKED_AT = 1_000_000
 """Of edges: in a program that is larger than anybody draws nothing is said of what flows."""
@@ -36,7 +37,8 @@ def streams(program: Program) -> Iterator[Stream]:
     if not written or written * sum(len(node.edges) for node in program.nodes) > MOST_LOOKED_AT:
         return
     index = program.index()
-    read = {node.id: _read(node) for node in program.nodes if not isinstance(node.task, End)}
+    above = _in_contexts(program)
+    read = {node.id: _read(node, above) for node in program.nodes if not isinstance(node.task, End)}
     for node in program.nodes:
         found: dict[str, list[str]] = {}
         for slot in kept[node.id]:
@@ -58,10 +60,22 @@ def _kept(node: Node) -> tuple[str, ...]:
     )
 
 
-def _read(node: Node) -> frozenset[str]:
-    """The slots that an author names in the texts of a node, or asks for on its edges."""
-    named = {item.register for written in texts_of(node) for item in written.references if item.written}
-    return frozenset(named | {test.slot for edge in node.edges for test in edge.guard if isinstance(test, SlotTest)})
+def _read(node: Node, above: Mapping[str, frozenset[str]]) -> frozenset[str]:
+    """The slots that an author names in the texts of a node or above them, or asks for on its edges."""
+    named = _named(texts_of(node)).union(*(above[agent.context] for agent in agents_of(node.task)))
+    return named | {test.slot for edge in node.edges for test in edge.guard if isinstance(test, SlotTest)}
+
+
+def _in_contexts(program: Program) -> Mapping[str, frozenset[str]]:
+    """The slots that an author names in each context (I31)."""
+    found: dict[str, frozenset[str]] = {"": frozenset()}
+    for context in program.contexts:
+        found[context.name] = found[context.after] | _named([context.text])
+    return found
+
+
+def _named(texts: Iterable[Text]) -> frozenset[str]:
+    return frozenset(item.register for written in texts for item in written.references if item.written)
 
 
 def _readers(index: Mapping[str, Node], writer: Node, slot: str) -> Collection[str]:

@@ -16,7 +16,7 @@ from backends.python.common import explained
 from backends.python.literals import literal
 from backends.python.options import PythonOptions
 from backends.python.table import table
-from backends.remarks import comment, listed, of_placeholders, shells
+from backends.remarks import comment, listed, of_contexts, of_placeholders, shells
 from backends.templating import environment
 from compiler.ir.features import Feature
 from compiler.ir.program import Program
@@ -53,7 +53,11 @@ class PythonBackend(Backend[PythonOptions]):
                 included=program.sources[1:],
                 program=entries,
                 calls=called,
-                explained=[*of_placeholders(program.nodes, program.registers), *explained(entries, called.said)],
+                explained=[
+                    *of_contexts(program, "`contexts`"),
+                    *of_placeholders(program.nodes, program.registers),
+                    *explained(entries, called.said),
+                ],
                 shells=shells(program),
                 shared=shared,
                 needs=needs(entries, is_full=is_full) if shared else [],

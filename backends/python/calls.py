@@ -90,6 +90,7 @@ class _Writer:
             "values": table.get("values"),
             "jumps": table.get("jumps"),
             "artifact": table.get("artifact"),
+            "contexts": table.get("contexts"),
         }
         return self._call(
             "about",

@@ -18,7 +18,7 @@ from compiler.ir.edges import (
     value_names,
     words_of,
 )
-from compiler.ir.program import Group, Input, Node, Program, scope_members
+from compiler.ir.program import Context, Group, Input, Node, Program, scope_members
 from compiler.ir.tasks import Agent, Branch, End, Parallel, Shell, Tool
 from compiler.ir.texts import Reference
 
@@ -46,6 +46,7 @@ def table(program: Program) -> Table:
         **given(
             secrets=list(program.secrets),
             artifact=_artifact(program, slots),
+            contexts={context.name: _context(context, slots) for context in program.contexts},
             jumps=jumps(program, resets),
             scopes={scope: [register.name for register in members.get(scope, ())] for scope in sorted(resets)},
             groups={name: _group(group, slots) for name, group in groups.items()},
@@ -61,6 +62,12 @@ def _artifact(program: Program, slots: Container[str]) -> Table:
     marks = Marks((program.artifact.type,))
     found = {"slot": program.artifact.slot, "type": marks.text(program.artifact.type)}
     return found | _placeholders(marks, slots)
+
+
+def _context(context: Context, slots: Container[str]) -> Table:
+    """What stands above prompts: texts, and what stands for references (I31)."""
+    found: Table = {"after": context.after} if context.after else {}
+    return found | {"parts": [part if isinstance(part, str) else _around(part, slots) for part in context.text.parts]}
 
 
 def _input(declared: Input) -> Table:
@@ -86,9 +93,13 @@ def _placeholders(marks: Marks, slots: Container[str]) -> Table:
 
 def _place(reference: Reference, slots: Container[str]) -> str | list[str]:
     """The counter of a reference; for others also what stands before and behind its value, and what without one."""
-    is_slot = reference.register in slots
-    texts = [reference.before, reference.after, reference.missing if is_slot else ""]
-    return [reference.register, *texts] if is_slot or any(texts) else reference.register
+    found = _around(reference, slots)
+    return found if reference.register in slots or any(found[1:]) else reference.register
+
+
+def _around(reference: Reference, slots: Container[str]) -> list[str]:
+    missing = reference.missing if reference.register in slots else ""
+    return [reference.register, reference.before, reference.after, missing]
 
 
 def _unit(node: Node, groups: Container[str], slots: Container[str]) -> Table:

@@ -64,7 +64,10 @@ def _agent(task: Agent) -> dict[str, Any]:
     """An agent, or an entry of a parallel task."""
     reading = task.reading
     return {"agent": task.agent, "prompt": str(task.prompt)} | given(
-        keywords=list(reading.keywords), validation=reading.validation, excused=list(reading.excused)
+        context=task.context,
+        keywords=list(reading.keywords),
+        validation=reading.validation,
+        excused=list(reading.excused),
     )
 
 

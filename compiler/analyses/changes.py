@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
-from compiler.ir.program import Group, Node
-from compiler.ir.tasks import Task, map_task_texts, task_texts
-from compiler.ir.texts import Text, joined
+from compiler.ir.program import Group, Node, Program
+from compiler.ir.tasks import Agent, Task, agents_of, map_agents, map_task_texts, task_texts
+from compiler.ir.texts import Part, Text, joined
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +41,25 @@ def own_task(node: Node) -> Task:
 
     One more step would else change the prompts of all that follow.
     """
-    if all(reference.written for text in task_texts(node.task) for reference in text.references):
+    is_all_written = all(reference.written for text in task_texts(node.task) for reference in text.references)
+    if is_all_written and not any(agent.context for agent in agents_of(node.task)):
         return node.task
-    return map_task_texts(node.task, _own)
+    return map_task_texts(map_agents(node.task, lambda agent: replace(agent, context="")), _own)
+
+
+def spelled(program: Program) -> Program:
+    """The program with what people have written in its contexts in the prompts below them (I31)."""
+    own: dict[str, tuple[Part, ...]] = {"": ()}
+    for context in program.contexts:
+        own[context.name] = own[context.after] + _own(context.text).parts
+
+    def whole(agent: Agent) -> Agent:
+        return (
+            replace(agent, prompt=joined([*own[agent.context], *agent.prompt.parts])) if own[agent.context] else agent
+        )
+
+    nodes = (replace(node, task=map_agents(node.task, whole)) for node in program.nodes)
+    return replace(program, nodes=tuple(nodes)) if program.contexts else program
 
 
 def _own(text: Text) -> Text:

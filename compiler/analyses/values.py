@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from compiler.ir.edges import Clear, Keep
 from compiler.ir.program import Node, Program, texts_of
-from compiler.ir.tasks import Shell
+from compiler.ir.tasks import Shell, agents_of
 
 OUTPUT = "RDC_OUTPUT"
 """The variable that names the file for values."""
@@ -53,10 +53,12 @@ def value_flow(program: Program) -> ValueFlow:
     names = {node.id: _names(node.task) for node in program.nodes if isinstance(node.task, Shell)}
     sure = _sure_writers(program, names)
     writes = {node.id: tuple(dict.fromkeys(_written(node, names, sure))) for node in program.nodes}
+    known = _in_contexts(program)
     reads: dict[str, tuple[str, ...]] = {}
     used: set[str] = set()
     for node in program.nodes:
-        referred = [name for name in _referred(node) if name in slots]
+        above = (name for agent in agents_of(node.task) for name in known[agent.context])
+        referred = [name for name in (*above, *_referred(node)) if name in slots]
         given = [name for name in _given(node, names) if name in slots]
         used.update(referred, given)
         own = {name for name in writes[node.id] if node.id in sure.get(name, ())}
@@ -133,6 +135,14 @@ def _likely_writers(names: Mapping[str, Names]) -> Iterable[str]:
 
 def _referred(node: Node) -> Iterator[str]:
     return (reference.register for text in texts_of(node) for reference in text.references)
+
+
+def _in_contexts(program: Program) -> Mapping[str, tuple[str, ...]]:
+    """The registers that the whole of each context refers to (I31)."""
+    found: dict[str, tuple[str, ...]] = {"": ()}
+    for context in program.contexts:
+        found[context.name] = (*found[context.after], *(item.register for item in context.text.references))
+    return found
 
 
 def _given(node: Node, names: Mapping[str, Names]) -> Iterator[str]:

@@ -20,6 +20,6 @@ def all_options() -> tuple[Option[Any], ...]:
 def recognise(source: Source) -> Format | None:
     """The format of a document, by its file name, then by its content. What is asked last takes the most."""
     for form in FRONT_ENDS.values():
-        if source.path.endswith(form.suffixes):
+        if form.has(source.path):
             return form
     return next((form for form in reversed(FRONT_ENDS.values()) if form.load().recognises(source)), None)

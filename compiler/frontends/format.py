@@ -19,6 +19,7 @@ class Format(NamedTuple):
         noun: What one of its documents is called in messages.
         summary: A line about it.
         suffixes: How the names of its files end.
+        names: Whole names that its files may have too.
         module: Where its front end is.
         grammars: Its files in `grammars/`; none, if its syntax is that of YAML or JSON.
         options: What can be set for its documents.
@@ -31,6 +32,11 @@ class Format(NamedTuple):
     module: str
     grammars: tuple[str, ...] = ()
     options: tuple[Option[Any], ...] = ()
+    names: tuple[str, ...] = ()
+
+    def has(self, path: str) -> bool:
+        """Whether a file is a document of this format by its name."""
+        return path.endswith(self.suffixes) or path.rpartition("/")[2] in self.names
 
     def load(self) -> FrontEnd:
         """The front end, imported when it is first needed."""

@@ -46,6 +46,7 @@ class Feature(StrEnum):
     CONSTANTS = "constants"
     SECRETS = "secrets"
     ARTIFACTS = "artifacts"
+    CONTEXTS = "contexts"
 
 
 IN_WORDS = {
@@ -68,6 +69,7 @@ IN_WORDS = {
     Feature.CONSTANTS: "environment variables of its own",
     Feature.SECRETS: "secrets that must be set",
     Feature.ARTIFACTS: "a file that a run leaves",
+    Feature.CONTEXTS: "a text that stands above prompts",
 }
 """What a unit has that uses a feature, for messages."""
 
@@ -91,6 +93,8 @@ def uses(program: Program) -> Iterator[Use]:
         yield Use(Feature.SECRETS, None)
     if program.artifact is not None:
         yield Use(Feature.ARTIFACTS, None)
+    if program.contexts:
+        yield Use(Feature.CONTEXTS, None)
     for node in program.nodes:
         found = [*_of_task(node.task), *_of_settings(node), *(use for edge in node.edges for use in _of_edge(edge))]
         yield from (Use(feature, node) for feature in dict.fromkeys(found))

@@ -1,4 +1,4 @@
-"""The intermediate representation: one control-flow graph for all formats (docs/program.md, rules I1 to I28).
+"""The intermediate representation: one control-flow graph for all formats (docs/program.md).
 
 A program is a list of nodes with guarded edges. A run stands at one node, does the node's task, gets an outcome,
 takes the first edge whose guard holds, applies that edge's effects to the registers and goes to its target.
@@ -7,7 +7,7 @@ Everything is frozen and holds tuples only, so that a program can be hashed, com
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar, Literal
@@ -157,6 +157,16 @@ class SourceFile:
 
 
 @dataclass(frozen=True, slots=True)
+class Context:
+    """A text that stands above prompts, such as the outputs of earlier steps; `after` is the one above it (I31)."""
+
+    name: str
+    text: Text
+    after: str = ""
+    __pydantic_config__: ClassVar = STRICT
+
+
+@dataclass(frozen=True, slots=True)
 class Artifact:
     """The slot whose text a good run leaves as a file, and the type of that file (I28)."""
 
@@ -171,6 +181,7 @@ class Program:
 
     `limit` is how many times tasks may be done in a run (I24), None for no limit. `secrets` are the environment
     variables that must be set when a run begins (I26). `artifact` is what a good run leaves as a file (I28).
+    `contexts` stand above prompts, each declared before those that stand below it (I31).
     """
 
     name: str
@@ -186,11 +197,26 @@ class Program:
     secrets: tuple[str, ...] = ()
     jumps: tuple[Jump, ...] = ()
     artifact: Artifact | None = None
+    contexts: tuple[Context, ...] = ()
     __pydantic_config__: ClassVar = STRICT
 
     def index(self) -> dict[str, Node]:
         """The nodes by their ids."""
         return {node.id: node for node in self.nodes}
+
+    @cached_property
+    def named_contexts(self) -> dict[str, Context]:
+        """The contexts by their names."""
+        return {context.name: context for context in self.contexts}
+
+    def above(self, name: str) -> Iterator[Text]:
+        """The texts of a context in the order in which they stand above a prompt; none for "" (I31)."""
+        found: list[Text] = []
+        while name:
+            context = self.named_contexts[name]
+            found.append(context.text)
+            name = context.after
+        return reversed(found)
 
     @cached_property
     def parents(self) -> dict[str, str]:

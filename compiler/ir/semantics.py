@@ -16,7 +16,7 @@ from typing import assert_never
 from compiler.ir.counters import Bank, Counters
 from compiler.ir.edges import Clear, CounterTest, Edge, Effect, Keep, OutcomeTest, Set, SlotTest, Test, counter_effects
 from compiler.ir.program import Jump, Node, Program, jumps_of
-from compiler.ir.tasks import Branch, End, Gate
+from compiler.ir.tasks import Agent, Branch, End, Gate
 from compiler.ir.texts import Text, text
 
 Slots = MappingProxyType[str, str | None]
@@ -123,6 +123,10 @@ class Machine:
     def text(self, state: State, written: Text) -> str:
         """A text filled in from the registers of a state (I6)."""
         return written.filled({item.register: self.value(state, item.register) for item in written.references})
+
+    def prompt(self, state: State, agent: Agent) -> str:
+        """What an agent is given: its context and its prompt, filled in (I11, I31)."""
+        return "".join(self.text(state, written) for written in (*self.program.above(agent.context), agent.prompt))
 
     def value(self, state: State, register: str) -> str | None:
         """What a counter or slot is worth in a state, as a text; None for an unset slot."""

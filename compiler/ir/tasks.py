@@ -72,11 +72,15 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Agent:
-    """Give a prompt to the command of an agent type ("" for the common one) and read its answer (I11)."""
+    """Give a prompt to the command of an agent type ("" for the common one) and read its answer (I11).
+
+    `context` names the context that the prompt stands below, "" for none (I31).
+    """
 
     agent: str
     prompt: Text
     reading: Reading = Reading()
+    context: str = ""
     kind: Literal["agent"] = "agent"
     __pydantic_config__: ClassVar = STRICT
 
@@ -208,6 +212,20 @@ def map_task_texts(task: Task, change: Callable[[Text], Text]) -> Task:
             return task
         case _:
             assert_never(task)
+
+
+def agents_of(task: Task) -> tuple[Agent, ...]:
+    """The agents that a task calls."""
+    if isinstance(task, Parallel):
+        return task.entries
+    return (task,) if isinstance(task, Agent) else ()
+
+
+def map_agents(task: Task, change: Callable[[Agent], Agent]) -> Task:
+    """A task with every agent that it calls changed."""
+    if isinstance(task, Parallel):
+        return replace(task, entries=tuple(map(change, task.entries)))
+    return change(task) if isinstance(task, Agent) else task
 
 
 def task_texts(task: Task) -> tuple[Text, ...]:

@@ -49,6 +49,9 @@ def _lines(program: Program) -> Iterator[str]:
         yield f"register {_quoted(register.name)} = {register.initial}{scope}"
     for slot in program.slots:
         yield f"slot {_quoted(slot.name)}" + (f" = {_quoted(slot.initial)}" if slot.initial is not None else "")
+    for context in program.contexts:
+        after = f" after {_quoted(context.after)}" if context.after else ""
+        yield f"context {_quoted(context.name)}{after} {_text(context.text)}"
     for group in program.groups:
         parent = f" in {group.parent}" if group.parent else ""
         yield f"group {group.id} {group.kind} {_text(group.title)}{parent}"

@@ -21,7 +21,7 @@ from compiler.ir.edges import (
     words_of,
 )
 from compiler.ir.program import Node, Program, scope_members, texts_of
-from compiler.ir.tasks import Agent, Branch, End, Parallel, Shell, Tool, alphabet
+from compiler.ir.tasks import Agent, Branch, End, Parallel, Shell, Tool, agents_of, alphabet
 from compiler.ir.texts import Text, joined
 from compiler.ir.variables import is_identifier, is_reserved
 from compiler.ir.wellformed import input_problems, task_problems
@@ -41,7 +41,7 @@ def verify(program: Program) -> None:
 def problems(program: Program) -> list[tuple[str, str]]:
     """Every invariant that a program breaks, with the id of the node that breaks it, "" for the whole program."""
     rules = (
-        *(_names, _variables, _groups, _references, _texts, _registers, _jumps, _inputs, _artifact),
+        *(_names, _variables, _groups, _references, _texts, _registers, _jumps, _inputs, _artifact, _contexts),
         *(_tasks, _commands, _words, _totality, _idle_cycles),
     )
     return [problem for rule in rules for problem in rule(program)]
@@ -58,6 +58,7 @@ def _names(program: Program) -> Problems:
         ("input", [declared.name for declared in program.inputs]),
         ("secret", [*program.secrets]),
         ("jump", [jump.unit for jump in program.jumps]),
+        ("context", [context.name for context in program.contexts]),
     ):
         if len(names) != len(set(names)):
             yield "", f"two {kind}s share a name"
@@ -242,6 +243,25 @@ def _artifact(program: Program) -> Problems:
             yield "", f"the artifact: the register {reference.register} is not declared"
     if _is_divided(kind) or any("\0" in part for part in kind.parts if isinstance(part, str)):
         yield "", "the artifact: its type has an empty string, two beside each other, or a NUL character"
+
+
+def _contexts(program: Program) -> Problems:
+    """Contexts stand below earlier ones, and prompts below declared ones; their texts are as others are (I31)."""
+    registers, declared = _declared(program)["register"], {""}
+    for context in program.contexts:
+        about = f"the context {context.name}"
+        if context.after not in declared:
+            yield "", f"{about} stands below {context.after}, which is not declared before it"
+        declared.add(context.name)
+        if _is_divided(context.text) or any("\0" in part for part in context.text.parts if isinstance(part, str)):
+            yield "", f"{about} has an empty string, two beside each other, or a NUL character"
+        for reference in context.text.references:
+            if reference.register not in registers:
+                yield "", f"{about}: the register {reference.register} is not declared"
+    for node in program.nodes:
+        for agent in agents_of(node.task):
+            if agent.context not in declared:
+                yield node.id, f"the context {agent.context} is not declared"
 
 
 # --- Tasks and outcomes ----------------------------------------------------------------------------------------------

@@ -51,6 +51,7 @@ def _live(program: Program) -> set[str]:
             feeds.setdefault(effect.register, set()).add(effect.amount)
     for group in program.groups:
         live |= {reference.register for text in (group.title, group.prompt) for reference in text.references}
+    live |= {reference.register for context in program.contexts for reference in context.text.references}
     live |= {reference.register for reference in program.artifact.type.references} if program.artifact else set()
     pending = sorted(live)
     while pending:

@@ -18,12 +18,10 @@ RDC_PROGRAM := d8c6711e62ac74293c95aaf81dbdb496
 # `do_X` is the command of unit X, `ask_X` what it asks or says, `after_X` where the run goes from there.
 # Words in capitals are the document's; `go`, `stop` and `finish` are what holds where it says nothing of its own there.
 # A text after a unit, or a second one after an end, names the transition that leads there; the first one is a message.
-# Where a prompt says {output 1}, the output of step 1 stands under a heading, if there is one.
+# The outputs of earlier steps stand above a prompt as its context says: see `context` in RDC_VALUES.
 
 # 1. Look for mistakes                                                   examples/playbooks/change-review.playbook.md:28
 define ask_1
-You review changes in {{language}}. You are precise, and you quote the lines that you speak of.
-
 Look for mistakes in the {{language}} code: wrong conditions, missing error handling, what happens for empty or very
 large values. Do not comment on style. Number what you find, the most serious first.
 
@@ -39,7 +37,7 @@ pass) keep_answer output-1; keep_answer mistakes; keep_answer last-output; go 2-
 fail) stop ;;
 endef
 
-# 2/prompt Look at the style                                             examples/playbooks/change-review.playbook.md:40
+# 2. Look at the style, prompt                                           examples/playbooks/change-review.playbook.md:40
 define call_2-prompt
 {"timeout": 30, "connection": "library", "tool": "prompt", "arguments": ["{\"id\": \"house-rules\"}"], "optional": true}
 endef
@@ -50,9 +48,7 @@ endef
 
 # 2. Look at the style                                                   examples/playbooks/change-review.playbook.md:38
 define ask_2
-You review changes in {{language}}. You are precise, and you quote the lines that you speak of.
-
-{output 1}@prompt(library:house-rules)Look at names, structure and comments of the same change. Leave out what the first review says.
+@prompt(library:house-rules)Look at names, structure and comments of the same change. Leave out what the first review says.
 endef
 define call_2
 {"timeout": 1800, "entries": [{"name": "2", "agent": ""}]}
@@ -64,9 +60,7 @@ endef
 
 # 3. Summarise                                                           examples/playbooks/change-review.playbook.md:44
 define ask_3
-You review changes in {{language}}. You are precise, and you quote the lines that you speak of.
-
-{output 1}{output 2}Summarise both reviews for the author of the change. Begin with what has to be done before it can be merged. At most ten
+Summarise both reviews for the author of the change. Begin with what has to be done before it can be merged. At most ten
 lines.
 endef
 define call_3
@@ -79,19 +73,13 @@ endef
 
 # Which units there are, and what else is known of them; the run begins with the first.
 define text_1
-## Output of step 1: Look for mistakes (mistakes)
+
 
 
 endef
 
 define text_2
-
-
-
-endef
-
-define text_3
-## Output of step 2: Look at the style
+. You are precise, and you quote the lines that you speak of.
 
 
 endef
@@ -103,23 +91,21 @@ unit 1 agents 'Look for mistakes'
   may_say pass fail
   no_answer fail
   entries -
+  below system
 unit 2-prompt tool 'Look at the style' '2/prompt'
   may_say pass fail
   no_answer fail
 unit 2 agents 'Look at the style'
-  mark '{{language}}' language '' '' '{{language}}'
-  mark '{output 1}' output-1 "$rdc_text_1" "$rdc_text_2" ''
-  mark '@prompt(library:house-rules)' prompt-2 '' "$rdc_text_2" ''
+  mark '@prompt(library:house-rules)' prompt-2 '' "$rdc_text_1" ''
   may_say pass fail
   no_answer fail
   entries -
+  below up-to-1
 unit 3 agents 'Summarise'
-  mark '{{language}}' language '' '' '{{language}}'
-  mark '{output 1}' output-1 "$rdc_text_1" "$rdc_text_2" ''
-  mark '{output 2}' output-2 "$rdc_text_3" "$rdc_text_2" ''
   may_say pass fail
   no_answer fail
   entries -
+  below up-to-2
 endef
 
 define RDC_VALUES
@@ -127,14 +113,22 @@ slot change
 slot language
 slot mistakes
 slot output-1
-slot prompt-2
 slot output-2
+slot prompt-2
 slot last-output
 input change change input_1 text required 'The output of `git diff`; text'
 input language language input_2 string optional 'The programming language; Python if it is not given'
   default 'Python'
 artifact last-output 'change-review'
 kind_text 'markdown'
+context system
+  part 'You review changes in '
+  part '' language '' '{{language}}'
+  part "$rdc_text_2"
+context up-to-1 system
+  under '## Output of step 1: Look for mistakes (mistakes)' output-1
+context up-to-2 up-to-1
+  under '## Output of step 2: Look at the style' output-2
 endef
 
 define python_wanted
@@ -190,7 +184,7 @@ RDC_SHOW = $(info $(RDC_HASH) step-$(unit))$(info $(value do_$(unit))$(value esc
 # What is given as NAME=VALUE is a text, and make expands nothing in it.
 RDC_TEXT = $(eval override $(1) := $$(value $(1)))$(eval export $(1))
 $(foreach RDC_NAME,$(.VARIABLES),$(if $(filter command%,$(origin $(RDC_NAME))),$(call RDC_TEXT,$(RDC_NAME))))
-RDC_TAKES := AGENT:AGENT ANSWERS:ANSWERS ASSUME:ASSUME HUMAN:HUMAN INPUTS:INPUTS RERUN:RERUN RESULT:RESULT TOOLS:TOOLS UNIT:UNIT AGENT_CALLS:AGENT_CALLS AGENT_MODEL:AGENT_MODEL AGENT_RETRIES:AGENT_RETRIES AGENT_TIMEOUT:AGENT_TIMEOUT FILE:FILE MOCK:MOCK OUT:OUT change:input_1 language:input_2
+RDC_TAKES := AGENT:AGENT ANSWERS:ANSWERS ASSUME:ASSUME HUMAN:HUMAN INPUTS:INPUTS RERUN:RERUN RESULT:RESULT TOOLS:TOOLS UNIT:UNIT AGENT_CALLS:AGENT_CALLS AGENT_MODEL:AGENT_MODEL AGENT_RETRIES:AGENT_RETRIES AGENT_TIMEOUT:AGENT_TIMEOUT BREAK:BREAK EXECUTOR:EXECUTOR EXPIRE:EXPIRE FILE:FILE MOCK:MOCK OUT:OUT change:input_1 language:input_2
 override RDC_QUOTED = '$(subst ','\'',$(1))'
 override RDC_NAMED = $(firstword $(subst :, ,$(take)))
 override RDC_VARIABLE = rdc_given_$(lastword $(subst :, ,$(take)))
@@ -211,7 +205,7 @@ RDC_AGAIN = make$(if $(RDC_FOLDER), -C $(call RDC_WORD,$(RDC_FOLDER)))$(if $(RDC
 RDC_HINTS = rdc_begin=$(call RDC_QUOTED,$(RDC_AGAIN)) rdc_again=$(call RDC_QUOTED,$(RDC_AGAIN) )
 RDC_PLACES = rdc_state=$(RDC_STATE) rdc_prefix= rdc_file=$(call RDC_QUOTED,$(RDC_FILE))
 RDC_BEGINS = $(RDC_PLACES) $(RDC_HINTS)
-RDC_PARTS := RDC_MODULE_COUNTERS RDC_MODULE_TEXTS RDC_MODULE_FILES RDC_MODULE_ASKS RDC_MODULE_WORDS RDC_MODULE_VALUES RDC_MODULE_INPUTS RDC_MODULE_QUESTIONS RDC_MODULE_HELPER RDC_MODULE_LIMITS RDC_MODULE_CALLS RDC_MODULE_BUDGET RDC_MODULE_BY_HAND RDC_MODULE_ARTIFACT
+RDC_PARTS := RDC_MODULE_COUNTERS RDC_MODULE_TEXTS RDC_MODULE_FILES RDC_MODULE_ASKS RDC_MODULE_WORDS RDC_MODULE_VALUES RDC_MODULE_INPUTS RDC_MODULE_QUESTIONS RDC_MODULE_HELPER RDC_MODULE_LIMITS RDC_MODULE_CALLS RDC_MODULE_CONTEXTS RDC_MODULE_BUDGET RDC_MODULE_BREAKS RDC_MODULE_BY_HAND RDC_MODULE_ARTIFACT
 export RDC = $(RDC_BEGINS)$(RDC_LINE)$(foreach part,RDC_DRIVER $(RDC_MORE) $(RDC_PARTS),$(value $(part))$(RDC_LINE))load; "$$@"
 define RDC_LINE
 
@@ -234,7 +228,9 @@ endef
 # --- golden/shared/mk/a-program-for-python3.mk
 # --- golden/shared/mk/time-limits.mk
 # --- golden/shared/mk/agents-and-tools.mk
+# --- golden/shared/mk/what-stands-above-prompts.mk
 # --- golden/shared/mk/how-many-agents-a-run-may-call.mk
+# --- golden/shared/mk/breakpoints.mk
 # --- golden/shared/mk/answers-of-people-in-place-of-agents-and-tools.mk
 # --- golden/shared/mk/the-file-that-a-run-leaves-when-it-is-complete.mk
 

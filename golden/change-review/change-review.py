@@ -16,6 +16,7 @@
 #
 # First the runbook: a call for each unit, the line of the document on which it stands (`at`), what it does, and where the
 # run goes from there (`go`, with what the document says). Then the runtime that carries it out.
+# The outputs of earlier steps stand above a prompt as its context says: see `contexts`.
 
 
 def runbook(about, end, go, agent, tool):
@@ -27,8 +28,8 @@ def runbook(about, end, go, agent, tool):
             "language": None,
             "mistakes": None,
             "output 1": None,
-            "prompt 2": None,
             "output 2": None,
+            "prompt 2": None,
             "last output": None,
         },
         inputs=[
@@ -43,12 +44,27 @@ def runbook(about, end, go, agent, tool):
         ],
         jumps={"to": {"2": {"go": "2/prompt"}}},
         artifact={"slot": "last output", "type": "markdown"},
+        contexts={
+            "system": {
+                "parts": [
+                    "You review changes in ",
+                    ["language", "", "", "{{language}}"],
+                    ". You are precise, and you quote the lines that you speak of.\n\n",
+                ],
+            },
+            "up to 1": {
+                "after": "system",
+                "parts": [["output 1", "## Output of step 1: Look for mistakes (mistakes)\n\n", "\n\n", ""]],
+            },
+            "up to 2": {
+                "after": "up to 1",
+                "parts": [["output 2", "## Output of step 2: Look at the style\n\n", "\n\n", ""]],
+            },
+        },
     )
 
     agent("1", "Look for mistakes", at=28,
         prompt=r"""
-You review changes in {{language}}. You are precise, and you quote the lines that you speak of.
-
 Look for mistakes in the {{language}} code: wrong conditions, missing error handling, what happens for empty or very
 large values. Do not comment on style. Number what you find, the most serious first.
 
@@ -57,6 +73,7 @@ The change:
 {{change}}
 """,
         agent="",
+        context="system",
         placeholders={
             "{{language}}": ["language", "", "", "{{language}}"],
             "{{change}}": ["change", "", "", "{{change}}"],
@@ -75,34 +92,21 @@ The change:
     )
 
     agent("2", "Look at the style", at=38,
-        prompt=r"""
-You review changes in {{language}}. You are precise, and you quote the lines that you speak of.
-
-{output 1}@prompt(library:house-rules)Look at names, structure and comments of the same change. Leave out what the first review says.
-""",
+        prompt="@prompt(library:house-rules)Look at names, structure and comments of the same change. Leave out what the first review says.",
         agent="",
-        placeholders={
-            "{{language}}": ["language", "", "", "{{language}}"],
-            "{output 1}": ["output 1", "## Output of step 1: Look for mistakes (mistakes)\n\n", "\n\n", ""],
-            "@prompt(library:house-rules)": ["prompt 2", "", "\n\n", ""],
-        },
+        context="up to 1",
+        placeholders={"@prompt(library:house-rules)": ["prompt 2", "", "\n\n", ""]},
         on_pass=go("3", do=[["output 2", "keep", ["answer"]], ["last output", "keep", ["answer"]]]),
         on_fail=go("STOP"),
     )
 
     agent("3", "Summarise", at=44,
         prompt=r"""
-You review changes in {{language}}. You are precise, and you quote the lines that you speak of.
-
-{output 1}{output 2}Summarise both reviews for the author of the change. Begin with what has to be done before it can be merged. At most ten
+Summarise both reviews for the author of the change. Begin with what has to be done before it can be merged. At most ten
 lines.
 """,
         agent="",
-        placeholders={
-            "{{language}}": ["language", "", "", "{{language}}"],
-            "{output 1}": ["output 1", "## Output of step 1: Look for mistakes (mistakes)\n\n", "\n\n", ""],
-            "{output 2}": ["output 2", "## Output of step 2: Look at the style\n\n", "\n\n", ""],
-        },
+        context="up to 2",
         on_pass=go("COMPLETE", do=[["last output", "keep", ["answer"]]]),
         on_fail=go("STOP"),
     )
@@ -142,29 +146,31 @@ from urllib.parse import quote
 # --- golden/shared/py/the-command-line-of-a-program.2.py
 # --- golden/shared/py/what-operators-can-ask-for-besides.2.py
 # --- golden/shared/py/a-file-of-answers-to-prompts.py
-# --- golden/shared/py/runs-that-wait-for-an-answer.3.py
+# --- golden/shared/py/runs-that-wait-for-an-answer.4.py
 # --- golden/shared/py/whether-the-value-of-an-input-fits-what-was-declared.py
 # --- golden/shared/py/text-files-that-the-operator-names.py
 # --- golden/shared/py/inputs.py
 # --- golden/shared/py/how-an-answer-becomes-a-text.4.py
 # --- golden/shared/py/texts-that-a-run-keeps.py
+# --- golden/shared/py/what-stands-above-prompts.py
 # --- golden/shared/py/what-a-journal-and-a-status-know-of-the-texts-that-a-run-keeps.py
 # --- golden/shared/py/processes.2.py
 # --- golden/shared/py/units-that-call-processes.py
 # --- golden/shared/py/prompts.py
-# --- golden/shared/py/replies.2.py
+# --- golden/shared/py/replies.py
 # --- golden/shared/py/exchanges-with-processes.py
 # --- golden/shared/py/the-search-for-a-validation-pattern.py
 # --- golden/shared/py/texts-that-are-given-to-processes.2.py
 # --- golden/shared/py/times-that-the-operator-gives.py
 # --- golden/shared/py/what-an-operator-says-once-for-a-whole-run.py
+# --- golden/shared/py/which-options-a-run-was-given.py
 # --- golden/shared/py/how-often-agents-and-tools-are-called-in-a-run.py
 # --- golden/shared/py/calls-that-are-counted.py
 # --- golden/shared/py/units-that-give-a-text-to-a-process-and-take-its-answer.py
 # --- golden/shared/py/commands-by-name.py
 # --- golden/shared/py/the-agents-that-people-have.py
 # --- golden/shared/py/agents.py
-# --- golden/shared/py/units-that-an-agent-answers.py
+# --- golden/shared/py/units-that-an-agent-answers.2.py
 # --- golden/shared/py/units-that-call-a-tool-of-a-connection.py
 # --- golden/shared/py/what-a-run-has-put-out-so-far.py
 # --- golden/shared/py/what-the-name-of-the-file-ends-with-that-a-run-leaves.py

@@ -12,6 +12,7 @@
 #
 # First the runbook: a call for each unit, the line of the document on which it stands (`at`), what it does, and where the
 # run goes from there (`go`, with what the document says). Then the runtime that carries it out.
+# The outputs of earlier steps stand above a prompt as its context says: see `contexts`.
 
 
 def runbook(about, end, go, agent):
@@ -49,12 +50,23 @@ def runbook(about, end, go, agent):
             },
         ],
         artifact={"slot": "last output", "type": "markdown"},
+        contexts={
+            "system": {
+                "parts": [
+                    "You write for people who use ",
+                    ["product", "", "", "{{product}}"],
+                    ", not for those who develop it. Write plain, short sentences.\n\n",
+                ],
+            },
+            "up to 1": {
+                "after": "system",
+                "parts": [["output 1", "## Output of step 1: Find what users notice (changes)\n\n", "\n\n", ""]],
+            },
+        },
     )
 
     agent("1", "Find what users notice", at=29,
         prompt=r"""
-You write for people who use {{product}}, not for those who develop it. Write plain, short sentences.
-
 These are the commits since the last release:
 
 {{commits}}
@@ -62,9 +74,10 @@ These are the commits since the last release:
 List what a user of {{product}} will notice, one line for each. Leave out refactoring, tests and tools.
 """,
         agent="",
+        context="system",
         placeholders={
-            "{{product}}": ["product", "", "", "{{product}}"],
             "{{commits}}": ["commits", "", "", "{{commits}}"],
+            "{{product}}": ["product", "", "", "{{product}}"],
         },
         on_pass=go("2", do=[["output 1", "keep", ["answer"]], ["changes", "keep", ["answer"]], ["last output", "keep", ["answer"]]]),
         on_fail=go("STOP"),
@@ -72,17 +85,12 @@ List what a user of {{product}} will notice, one line for each. Leave out refact
 
     agent("2", "Write the entry", at=39,
         prompt=r"""
-You write for people who use {{product}}, not for those who develop it. Write plain, short sentences.
-
-{output 1}Write the changelog entry for {{version}} from the list above. Group the lines under `### Added`, `### Changed` and
+Write the changelog entry for {{version}} from the list above. Group the lines under `### Added`, `### Changed` and
 `### Fixed`, and leave out a group that is empty. Write Markdown and nothing else.
 """,
         agent="",
-        placeholders={
-            "{{product}}": ["product", "", "", "{{product}}"],
-            "{output 1}": ["output 1", "## Output of step 1: Find what users notice (changes)\n\n", "\n\n", ""],
-            "{{version}}": ["version", "", "", "{{version}}"],
-        },
+        context="up to 1",
+        placeholders={"{{version}}": ["version", "", "", "{{version}}"]},
         on_pass=go("COMPLETE", do=[["last output", "keep", ["answer"]]]),
         on_fail=go("STOP"),
     )
@@ -122,29 +130,31 @@ from urllib.parse import quote
 # --- golden/shared/py/the-command-line-of-a-program.2.py
 # --- golden/shared/py/what-operators-can-ask-for-besides.2.py
 # --- golden/shared/py/a-file-of-answers-to-prompts.py
-# --- golden/shared/py/runs-that-wait-for-an-answer.3.py
+# --- golden/shared/py/runs-that-wait-for-an-answer.4.py
 # --- golden/shared/py/whether-the-value-of-an-input-fits-what-was-declared.py
 # --- golden/shared/py/text-files-that-the-operator-names.py
 # --- golden/shared/py/inputs.py
 # --- golden/shared/py/how-an-answer-becomes-a-text.8.py
 # --- golden/shared/py/texts-that-a-run-keeps.py
+# --- golden/shared/py/what-stands-above-prompts.py
 # --- golden/shared/py/what-a-journal-and-a-status-know-of-the-texts-that-a-run-keeps.py
 # --- golden/shared/py/processes.2.py
 # --- golden/shared/py/units-that-call-processes.py
 # --- golden/shared/py/prompts.py
-# --- golden/shared/py/replies.2.py
+# --- golden/shared/py/replies.py
 # --- golden/shared/py/exchanges-with-processes.py
 # --- golden/shared/py/the-search-for-a-validation-pattern.py
 # --- golden/shared/py/texts-that-are-given-to-processes.2.py
 # --- golden/shared/py/times-that-the-operator-gives.py
 # --- golden/shared/py/what-an-operator-says-once-for-a-whole-run.py
+# --- golden/shared/py/which-options-a-run-was-given.py
 # --- golden/shared/py/how-often-agents-and-tools-are-called-in-a-run.py
 # --- golden/shared/py/calls-that-are-counted.py
 # --- golden/shared/py/units-that-give-a-text-to-a-process-and-take-its-answer.py
 # --- golden/shared/py/commands-by-name.py
 # --- golden/shared/py/the-agents-that-people-have.py
 # --- golden/shared/py/agents.py
-# --- golden/shared/py/units-that-an-agent-answers.py
+# --- golden/shared/py/units-that-an-agent-answers.2.py
 # --- golden/shared/py/what-a-run-has-put-out-so-far.py
 # --- golden/shared/py/what-the-name-of-the-file-ends-with-that-a-run-leaves.py
 # --- golden/shared/py/the-file-that-a-good-run-leaves.py

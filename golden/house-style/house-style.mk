@@ -119,7 +119,7 @@ RDC_SHOW = $(info $(RDC_HASH) step-$(unit))$(info $(value do_$(unit))$(value esc
 # What is given as NAME=VALUE is a text, and make expands nothing in it.
 RDC_TEXT = $(eval override $(1) := $$(value $(1)))$(eval export $(1))
 $(foreach RDC_NAME,$(.VARIABLES),$(if $(filter command%,$(origin $(RDC_NAME))),$(call RDC_TEXT,$(RDC_NAME))))
-RDC_TAKES := AGENT:AGENT ANSWERS:ANSWERS ASSUME:ASSUME HUMAN:HUMAN INPUTS:INPUTS RERUN:RERUN RESULT:RESULT TOOLS:TOOLS UNIT:UNIT AGENT_CALLS:AGENT_CALLS AGENT_MODEL:AGENT_MODEL AGENT_RETRIES:AGENT_RETRIES AGENT_TIMEOUT:AGENT_TIMEOUT FILE:FILE MOCK:MOCK OUT:OUT subject:input_1
+RDC_TAKES := AGENT:AGENT ANSWERS:ANSWERS ASSUME:ASSUME HUMAN:HUMAN INPUTS:INPUTS RERUN:RERUN RESULT:RESULT TOOLS:TOOLS UNIT:UNIT AGENT_CALLS:AGENT_CALLS AGENT_MODEL:AGENT_MODEL AGENT_RETRIES:AGENT_RETRIES AGENT_TIMEOUT:AGENT_TIMEOUT BREAK:BREAK EXECUTOR:EXECUTOR EXPIRE:EXPIRE FILE:FILE MOCK:MOCK OUT:OUT subject:input_1
 override RDC_QUOTED = '$(subst ','\'',$(1))'
 override RDC_NAMED = $(firstword $(subst :, ,$(take)))
 override RDC_VARIABLE = rdc_given_$(lastword $(subst :, ,$(take)))
@@ -140,7 +140,7 @@ RDC_AGAIN = make$(if $(RDC_FOLDER), -C $(call RDC_WORD,$(RDC_FOLDER)))$(if $(RDC
 RDC_HINTS = rdc_begin=$(call RDC_QUOTED,$(RDC_AGAIN)) rdc_again=$(call RDC_QUOTED,$(RDC_AGAIN) )
 RDC_PLACES = rdc_state=$(RDC_STATE) rdc_prefix= rdc_file=$(call RDC_QUOTED,$(RDC_FILE))
 RDC_BEGINS = $(RDC_PLACES) $(RDC_HINTS)
-RDC_PARTS := RDC_MODULE_COUNTERS RDC_MODULE_TEXTS RDC_MODULE_FILES RDC_MODULE_ASKS RDC_MODULE_WORDS RDC_MODULE_VALUES RDC_MODULE_INPUTS RDC_MODULE_QUESTIONS RDC_MODULE_HELPER RDC_MODULE_LIMITS RDC_MODULE_CALLS RDC_MODULE_BUDGET RDC_MODULE_BY_HAND RDC_MODULE_ARTIFACT
+RDC_PARTS := RDC_MODULE_COUNTERS RDC_MODULE_TEXTS RDC_MODULE_FILES RDC_MODULE_ASKS RDC_MODULE_WORDS RDC_MODULE_VALUES RDC_MODULE_INPUTS RDC_MODULE_QUESTIONS RDC_MODULE_HELPER RDC_MODULE_LIMITS RDC_MODULE_CALLS RDC_MODULE_BUDGET RDC_MODULE_BREAKS RDC_MODULE_BY_HAND RDC_MODULE_ARTIFACT
 export RDC = $(RDC_BEGINS)$(RDC_LINE)$(foreach part,RDC_DRIVER $(RDC_MORE) $(RDC_PARTS),$(value $(part))$(RDC_LINE))load; "$$@"
 define RDC_LINE
 
@@ -164,6 +164,7 @@ endef
 # --- golden/shared/mk/time-limits.mk
 # --- golden/shared/mk/agents-and-tools.mk
 # --- golden/shared/mk/how-many-agents-a-run-may-call.mk
+# --- golden/shared/mk/breakpoints.mk
 # --- golden/shared/mk/answers-of-people-in-place-of-agents-and-tools.mk
 # --- golden/shared/mk/the-file-that-a-run-leaves-when-it-is-complete.mk
 

@@ -14,7 +14,7 @@ RDC_PROGRAM := 2af92d972bd9cf623a0c6837277c42ee
 # `do_X` is the command of unit X, `ask_X` what it asks or says, `after_X` where the run goes from there.
 # Words in capitals are the document's; `go`, `stop` and `finish` are what holds where it says nothing of its own there.
 # A text after a unit, or a second one after an end, names the transition that leads there; the first one is a message.
-# Where a prompt says {output 1}, the output of step 1 stands under a heading, if there is one.
+# The outputs of earlier steps stand above a prompt as its context says: see `context` in RDC_VALUES.
 
 # 1. Classify                                                             examples/playbooks/issue-triage.playbook.md:29
 define ask_1
@@ -43,7 +43,7 @@ endef
 
 # 2a Analyse the bug                                                      examples/playbooks/issue-triage.playbook.md:43
 define ask_2a
-{output 1}{kind}Say how severe the bug is, how to reproduce it as far as the issue tells, and where a developer should look first.
+Say how severe the bug is, how to reproduce it as far as the issue tells, and where a developer should look first.
 endef
 define call_2a
 {"timeout": 1800, "entries": [{"name": "2a", "agent": ""}]}
@@ -55,7 +55,7 @@ endef
 
 # 2b Specify the feature                                                  examples/playbooks/issue-triage.playbook.md:49
 define ask_2b
-{output 1}{kind}Write a short specification: the problem, the proposal, three conditions that an acceptance test could check.
+Write a short specification: the problem, the proposal, three conditions that an acceptance test could check.
 endef
 define call_2b
 {"timeout": 1800, "entries": [{"name": "2b", "agent": ""}]}
@@ -65,9 +65,9 @@ pass) keep_answer output-2b; keep_answer last-output; go 3 ;;
 fail) stop ;;
 endef
 
-# 2/else Work on it                                                       examples/playbooks/issue-triage.playbook.md:53
+# 2. Work on it, else                                                     examples/playbooks/issue-triage.playbook.md:53
 define ask_2-else
-{output 1}{kind}Answer the question. Say clearly what you do not know.
+Answer the question. Say clearly what you do not know.
 endef
 define call_2-else
 {"timeout": 1800, "entries": [{"name": "2/else", "agent": ""}]}
@@ -79,7 +79,7 @@ endef
 
 # 3. Suggest labels                                                       examples/playbooks/issue-triage.playbook.md:59
 define ask_3
-{output 1}{kind}{output 2a}{output 2b}{output 2/else}Suggest at most three labels for the issue.
+Suggest at most three labels for the issue.
 
 Answer with a JSON object whose field "labels" is a JSON value.
 endef
@@ -92,42 +92,6 @@ fail) stop ;;
 endef
 
 # Which units there are, and what else is known of them; the run begins with the first.
-define text_1
-## Output of step 1: Classify (kind)
-
-
-endef
-
-define text_2
-
-
-
-endef
-
-define text_3
-## kind
-
-
-endef
-
-define text_4
-## Output of step 2a: Analyse the bug
-
-
-endef
-
-define text_5
-## Output of step 2b: Specify the feature
-
-
-endef
-
-define text_6
-## Output of step 2/else: Work on it
-
-
-endef
-
 define RDC_UNITS
 unit 1 agents 'Classify'
   mark '{{project}}' project '' '' '{{project}}'
@@ -135,34 +99,28 @@ unit 1 agents 'Classify'
   may_say pass fail
   no_answer fail
   entries -
+  below -
 unit 2 choice 'Work on it'
 unit 2a agents 'Analyse the bug'
-  mark '{output 1}' output-1 "$rdc_text_1" "$rdc_text_2" ''
-  mark '{kind}' kind "$rdc_text_3" "$rdc_text_2" ''
   may_say pass fail
   no_answer fail
   entries -
+  below up-to-1
 unit 2b agents 'Specify the feature'
-  mark '{output 1}' output-1 "$rdc_text_1" "$rdc_text_2" ''
-  mark '{kind}' kind "$rdc_text_3" "$rdc_text_2" ''
   may_say pass fail
   no_answer fail
   entries -
+  below up-to-1
 unit 2-else agents 'Work on it' '2/else'
-  mark '{output 1}' output-1 "$rdc_text_1" "$rdc_text_2" ''
-  mark '{kind}' kind "$rdc_text_3" "$rdc_text_2" ''
   may_say pass fail
   no_answer fail
   entries -
+  below up-to-1
 unit 3 agents 'Suggest labels'
-  mark '{output 1}' output-1 "$rdc_text_1" "$rdc_text_2" ''
-  mark '{kind}' kind "$rdc_text_3" "$rdc_text_2" ''
-  mark '{output 2a}' output-2a "$rdc_text_4" "$rdc_text_2" ''
-  mark '{output 2b}' output-2b "$rdc_text_5" "$rdc_text_2" ''
-  mark '{output 2/else}' output-2-else "$rdc_text_6" "$rdc_text_2" ''
   may_say pass fail
   no_answer fail
   entries -
+  below up-to-2-else
 endef
 
 define RDC_VALUES
@@ -180,6 +138,13 @@ input project project input_2 string optional 'The name of the project; our proj
   default 'our project'
 artifact last-output 'issue-triage'
 kind_text 'json'
+context up-to-1
+  under '## Output of step 1: Classify (kind)' output-1
+  under '## kind' kind
+context up-to-2-else up-to-1
+  under '## Output of step 2a: Analyse the bug' output-2a
+  under '## Output of step 2b: Specify the feature' output-2b
+  under '## Output of step 2/else: Work on it' output-2-else
 endef
 
 define python_wanted
@@ -235,7 +200,7 @@ RDC_SHOW = $(info $(RDC_HASH) step-$(unit))$(info $(value do_$(unit))$(value esc
 # What is given as NAME=VALUE is a text, and make expands nothing in it.
 RDC_TEXT = $(eval override $(1) := $$(value $(1)))$(eval export $(1))
 $(foreach RDC_NAME,$(.VARIABLES),$(if $(filter command%,$(origin $(RDC_NAME))),$(call RDC_TEXT,$(RDC_NAME))))
-RDC_TAKES := AGENT:AGENT ANSWERS:ANSWERS ASSUME:ASSUME HUMAN:HUMAN INPUTS:INPUTS RERUN:RERUN RESULT:RESULT TOOLS:TOOLS UNIT:UNIT AGENT_CALLS:AGENT_CALLS AGENT_MODEL:AGENT_MODEL AGENT_RETRIES:AGENT_RETRIES AGENT_TIMEOUT:AGENT_TIMEOUT FILE:FILE MOCK:MOCK OUT:OUT issue:input_1 project:input_2
+RDC_TAKES := AGENT:AGENT ANSWERS:ANSWERS ASSUME:ASSUME HUMAN:HUMAN INPUTS:INPUTS RERUN:RERUN RESULT:RESULT TOOLS:TOOLS UNIT:UNIT AGENT_CALLS:AGENT_CALLS AGENT_MODEL:AGENT_MODEL AGENT_RETRIES:AGENT_RETRIES AGENT_TIMEOUT:AGENT_TIMEOUT BREAK:BREAK EXECUTOR:EXECUTOR EXPIRE:EXPIRE FILE:FILE MOCK:MOCK OUT:OUT issue:input_1 project:input_2
 override RDC_QUOTED = '$(subst ','\'',$(1))'
 override RDC_NAMED = $(firstword $(subst :, ,$(take)))
 override RDC_VARIABLE = rdc_given_$(lastword $(subst :, ,$(take)))
@@ -256,7 +221,7 @@ RDC_AGAIN = make$(if $(RDC_FOLDER), -C $(call RDC_WORD,$(RDC_FOLDER)))$(if $(RDC
 RDC_HINTS = rdc_begin=$(call RDC_QUOTED,$(RDC_AGAIN)) rdc_again=$(call RDC_QUOTED,$(RDC_AGAIN) )
 RDC_PLACES = rdc_state=$(RDC_STATE) rdc_prefix= rdc_file=$(call RDC_QUOTED,$(RDC_FILE))
 RDC_BEGINS = $(RDC_PLACES) $(RDC_HINTS)
-RDC_PARTS := RDC_MODULE_CHOICES RDC_MODULE_COUNTERS RDC_MODULE_TEXTS RDC_MODULE_FILES RDC_MODULE_ASKS RDC_MODULE_WORDS RDC_MODULE_VALUES RDC_MODULE_COMPARING RDC_MODULE_INPUTS RDC_MODULE_QUESTIONS RDC_MODULE_HELPER RDC_MODULE_LIMITS RDC_MODULE_CALLS RDC_MODULE_BUDGET RDC_MODULE_BY_HAND RDC_MODULE_ARTIFACT
+RDC_PARTS := RDC_MODULE_CHOICES RDC_MODULE_COUNTERS RDC_MODULE_TEXTS RDC_MODULE_FILES RDC_MODULE_ASKS RDC_MODULE_WORDS RDC_MODULE_VALUES RDC_MODULE_COMPARING RDC_MODULE_INPUTS RDC_MODULE_QUESTIONS RDC_MODULE_HELPER RDC_MODULE_LIMITS RDC_MODULE_CALLS RDC_MODULE_CONTEXTS RDC_MODULE_BUDGET RDC_MODULE_BREAKS RDC_MODULE_BY_HAND RDC_MODULE_ARTIFACT
 export RDC = $(RDC_BEGINS)$(RDC_LINE)$(foreach part,RDC_DRIVER $(RDC_MORE) $(RDC_PARTS),$(value $(part))$(RDC_LINE))load; "$$@"
 define RDC_LINE
 
@@ -281,7 +246,9 @@ endef
 # --- golden/shared/mk/a-program-for-python3.mk
 # --- golden/shared/mk/time-limits.mk
 # --- golden/shared/mk/agents-and-tools.mk
+# --- golden/shared/mk/what-stands-above-prompts.mk
 # --- golden/shared/mk/how-many-agents-a-run-may-call.mk
+# --- golden/shared/mk/breakpoints.mk
 # --- golden/shared/mk/answers-of-people-in-place-of-agents-and-tools.mk
 # --- golden/shared/mk/the-file-that-a-run-leaves-when-it-is-complete.mk
 

@@ -12,6 +12,7 @@
 #
 # First the runbook: a call for each unit, the line of the document on which it stands (`at`), what it does, and where the
 # run goes from there (`go`, with what the document says). Then the runtime that carries it out.
+# The outputs of earlier steps stand above a prompt as its context says: see `contexts`.
 
 
 def runbook(about, end, branch, go, agent):
@@ -41,6 +42,22 @@ def runbook(about, end, branch, go, agent):
         ],
         jumps={"to": {"2": {"go": "2"}}},
         artifact={"slot": "last output", "type": "json"},
+        contexts={
+            "up to 1": {
+                "parts": [
+                    ["output 1", "## Output of step 1: Classify (kind)\n\n", "\n\n", ""],
+                    ["kind", "## kind\n\n", "\n\n", ""],
+                ],
+            },
+            "up to 2/else": {
+                "after": "up to 1",
+                "parts": [
+                    ["output 2a", "## Output of step 2a: Analyse the bug\n\n", "\n\n", ""],
+                    ["output 2b", "## Output of step 2b: Specify the feature\n\n", "\n\n", ""],
+                    ["output 2/else", "## Output of step 2/else: Work on it\n\n", "\n\n", ""],
+                ],
+            },
+        },
     )
 
     agent("1", "Classify", at=29,
@@ -69,52 +86,37 @@ Answer with a JSON object whose field "kind" is one of "bug", "feature", "questi
     )
 
     agent("2a", "Analyse the bug", at=43,
-        prompt="{output 1}{kind}Say how severe the bug is, how to reproduce it as far as the issue tells, and where a developer should look first.",
+        prompt="Say how severe the bug is, how to reproduce it as far as the issue tells, and where a developer should look first.",
         agent="",
-        placeholders={
-            "{output 1}": ["output 1", "## Output of step 1: Classify (kind)\n\n", "\n\n", ""],
-            "{kind}": ["kind", "## kind\n\n", "\n\n", ""],
-        },
+        context="up to 1",
         on_pass=go("3", do=[["output 2a", "keep", ["answer"]], ["last output", "keep", ["answer"]]]),
         on_fail=go("STOP"),
     )
 
     agent("2b", "Specify the feature", at=49,
-        prompt="{output 1}{kind}Write a short specification: the problem, the proposal, three conditions that an acceptance test could check.",
+        prompt="Write a short specification: the problem, the proposal, three conditions that an acceptance test could check.",
         agent="",
-        placeholders={
-            "{output 1}": ["output 1", "## Output of step 1: Classify (kind)\n\n", "\n\n", ""],
-            "{kind}": ["kind", "## kind\n\n", "\n\n", ""],
-        },
+        context="up to 1",
         on_pass=go("3", do=[["output 2b", "keep", ["answer"]], ["last output", "keep", ["answer"]]]),
         on_fail=go("STOP"),
     )
 
     agent("2/else", "Work on it", at=53,
-        prompt="{output 1}{kind}Answer the question. Say clearly what you do not know.",
+        prompt="Answer the question. Say clearly what you do not know.",
         agent="",
-        placeholders={
-            "{output 1}": ["output 1", "## Output of step 1: Classify (kind)\n\n", "\n\n", ""],
-            "{kind}": ["kind", "## kind\n\n", "\n\n", ""],
-        },
+        context="up to 1",
         on_pass=go("3", do=[["output 2/else", "keep", ["answer"]], ["last output", "keep", ["answer"]]]),
         on_fail=go("STOP"),
     )
 
     agent("3", "Suggest labels", at=59,
         prompt=r"""
-{output 1}{kind}{output 2a}{output 2b}{output 2/else}Suggest at most three labels for the issue.
+Suggest at most three labels for the issue.
 
 Answer with a JSON object whose field "labels" is a JSON value.
 """,
         agent="",
-        placeholders={
-            "{output 1}": ["output 1", "## Output of step 1: Classify (kind)\n\n", "\n\n", ""],
-            "{kind}": ["kind", "## kind\n\n", "\n\n", ""],
-            "{output 2a}": ["output 2a", "## Output of step 2a: Analyse the bug\n\n", "\n\n", ""],
-            "{output 2b}": ["output 2b", "## Output of step 2b: Specify the feature\n\n", "\n\n", ""],
-            "{output 2/else}": ["output 2/else", "## Output of step 2/else: Work on it\n\n", "\n\n", ""],
-        },
+        context="up to 2/else",
         on_pass=go("COMPLETE", do=[["labels", "keep", ["field", "labels"]], ["last output", "keep", ["answer"]]]),
         on_fail=go("STOP"),
     )
@@ -154,29 +156,31 @@ from urllib.parse import quote
 # --- golden/shared/py/the-command-line-of-a-program.2.py
 # --- golden/shared/py/what-operators-can-ask-for-besides.2.py
 # --- golden/shared/py/a-file-of-answers-to-prompts.py
-# --- golden/shared/py/runs-that-wait-for-an-answer.3.py
+# --- golden/shared/py/runs-that-wait-for-an-answer.4.py
 # --- golden/shared/py/whether-the-value-of-an-input-fits-what-was-declared.py
 # --- golden/shared/py/text-files-that-the-operator-names.py
 # --- golden/shared/py/inputs.py
 # --- golden/shared/py/how-an-answer-becomes-a-text.8.py
 # --- golden/shared/py/texts-that-a-run-keeps.py
+# --- golden/shared/py/what-stands-above-prompts.py
 # --- golden/shared/py/what-a-journal-and-a-status-know-of-the-texts-that-a-run-keeps.py
 # --- golden/shared/py/processes.2.py
 # --- golden/shared/py/units-that-call-processes.py
 # --- golden/shared/py/prompts.py
-# --- golden/shared/py/replies.2.py
+# --- golden/shared/py/replies.py
 # --- golden/shared/py/exchanges-with-processes.py
 # --- golden/shared/py/the-search-for-a-validation-pattern.py
 # --- golden/shared/py/texts-that-are-given-to-processes.2.py
 # --- golden/shared/py/times-that-the-operator-gives.py
 # --- golden/shared/py/what-an-operator-says-once-for-a-whole-run.py
+# --- golden/shared/py/which-options-a-run-was-given.py
 # --- golden/shared/py/how-often-agents-and-tools-are-called-in-a-run.py
 # --- golden/shared/py/calls-that-are-counted.py
 # --- golden/shared/py/units-that-give-a-text-to-a-process-and-take-its-answer.py
 # --- golden/shared/py/commands-by-name.py
 # --- golden/shared/py/the-agents-that-people-have.py
 # --- golden/shared/py/agents.py
-# --- golden/shared/py/units-that-an-agent-answers.py
+# --- golden/shared/py/units-that-an-agent-answers.2.py
 # --- golden/shared/py/what-a-run-has-put-out-so-far.py
 # --- golden/shared/py/what-the-name-of-the-file-ends-with-that-a-run-leaves.py
 # --- golden/shared/py/the-file-that-a-good-run-leaves.py

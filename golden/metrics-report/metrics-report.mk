@@ -14,7 +14,7 @@ RDC_PROGRAM := 45d3880e4251c85330e36465afff5f41
 # `do_X` is the command of unit X, `ask_X` what it asks or says, `after_X` where the run goes from there.
 # Words in capitals are the document's; `go`, `stop` and `finish` are what holds where it says nothing of its own there.
 # A text after a unit, or a second one after an end, names the transition that leads there; the first one is a message.
-# Where a prompt says {output 1}, the output of step 1 stands under a heading, if there is one.
+# The outputs of earlier steps stand above a prompt as its context says: see `context` in RDC_VALUES.
 
 # 1. Get the numbers                                                    examples/playbooks/metrics-report.playbook.md:23
 define call_1
@@ -27,7 +27,7 @@ endef
 
 # 2. Explain them                                                       examples/playbooks/metrics-report.playbook.md:28
 define ask_2
-{output 1}These are the numbers of {{metric}} for the last {{days}} days:
+These are the numbers of {{metric}} for the last {{days}} days:
 
 {{numbers}}
 
@@ -42,30 +42,18 @@ fail) stop ;;
 endef
 
 # Which units there are, and what else is known of them; the run begins with the first.
-define text_1
-## Output of step 1: Get the numbers (numbers)
-
-
-endef
-
-define text_2
-
-
-
-endef
-
 define RDC_UNITS
 unit 1 tool 'Get the numbers'
   may_say pass fail
   no_answer fail
 unit 2 agents 'Explain them'
-  mark '{output 1}' output-1 "$rdc_text_1" "$rdc_text_2" ''
   mark '{{metric}}' metric '' '' '{{metric}}'
   mark '{{days}}' days '' '' '{{days}}'
   mark '{{numbers}}' numbers '' '' '{{numbers}}'
   may_say pass fail
   no_answer fail
   entries -
+  below up-to-1
 endef
 
 define RDC_VALUES
@@ -79,6 +67,8 @@ input days days input_2 number optional 'How many days back; number; 7 if it is 
   default '7'
 artifact last-output 'metrics-report'
 kind_text 'markdown'
+context up-to-1
+  under '## Output of step 1: Get the numbers (numbers)' output-1
 endef
 
 define python_wanted
@@ -134,7 +124,7 @@ RDC_SHOW = $(info $(RDC_HASH) step-$(unit))$(info $(value do_$(unit))$(value esc
 # What is given as NAME=VALUE is a text, and make expands nothing in it.
 RDC_TEXT = $(eval override $(1) := $$(value $(1)))$(eval export $(1))
 $(foreach RDC_NAME,$(.VARIABLES),$(if $(filter command%,$(origin $(RDC_NAME))),$(call RDC_TEXT,$(RDC_NAME))))
-RDC_TAKES := AGENT:AGENT ANSWERS:ANSWERS ASSUME:ASSUME HUMAN:HUMAN INPUTS:INPUTS RERUN:RERUN RESULT:RESULT TOOLS:TOOLS UNIT:UNIT AGENT_CALLS:AGENT_CALLS AGENT_MODEL:AGENT_MODEL AGENT_RETRIES:AGENT_RETRIES AGENT_TIMEOUT:AGENT_TIMEOUT FILE:FILE MOCK:MOCK OUT:OUT metric:input_1 days:input_2
+RDC_TAKES := AGENT:AGENT ANSWERS:ANSWERS ASSUME:ASSUME HUMAN:HUMAN INPUTS:INPUTS RERUN:RERUN RESULT:RESULT TOOLS:TOOLS UNIT:UNIT AGENT_CALLS:AGENT_CALLS AGENT_MODEL:AGENT_MODEL AGENT_RETRIES:AGENT_RETRIES AGENT_TIMEOUT:AGENT_TIMEOUT BREAK:BREAK EXECUTOR:EXECUTOR EXPIRE:EXPIRE FILE:FILE MOCK:MOCK OUT:OUT metric:input_1 days:input_2
 override RDC_QUOTED = '$(subst ','\'',$(1))'
 override RDC_NAMED = $(firstword $(subst :, ,$(take)))
 override RDC_VARIABLE = rdc_given_$(lastword $(subst :, ,$(take)))
@@ -155,7 +145,7 @@ RDC_AGAIN = make$(if $(RDC_FOLDER), -C $(call RDC_WORD,$(RDC_FOLDER)))$(if $(RDC
 RDC_HINTS = rdc_begin=$(call RDC_QUOTED,$(RDC_AGAIN)) rdc_again=$(call RDC_QUOTED,$(RDC_AGAIN) )
 RDC_PLACES = rdc_state=$(RDC_STATE) rdc_prefix= rdc_file=$(call RDC_QUOTED,$(RDC_FILE))
 RDC_BEGINS = $(RDC_PLACES) $(RDC_HINTS)
-RDC_PARTS := RDC_MODULE_COUNTERS RDC_MODULE_TEXTS RDC_MODULE_FILES RDC_MODULE_ASKS RDC_MODULE_WORDS RDC_MODULE_VALUES RDC_MODULE_INPUTS RDC_MODULE_QUESTIONS RDC_MODULE_HELPER RDC_MODULE_LIMITS RDC_MODULE_CALLS RDC_MODULE_BUDGET RDC_MODULE_BY_HAND RDC_MODULE_ARTIFACT
+RDC_PARTS := RDC_MODULE_COUNTERS RDC_MODULE_TEXTS RDC_MODULE_FILES RDC_MODULE_ASKS RDC_MODULE_WORDS RDC_MODULE_VALUES RDC_MODULE_INPUTS RDC_MODULE_QUESTIONS RDC_MODULE_HELPER RDC_MODULE_LIMITS RDC_MODULE_CALLS RDC_MODULE_CONTEXTS RDC_MODULE_BUDGET RDC_MODULE_BREAKS RDC_MODULE_BY_HAND RDC_MODULE_ARTIFACT
 export RDC = $(RDC_BEGINS)$(RDC_LINE)$(foreach part,RDC_DRIVER $(RDC_MORE) $(RDC_PARTS),$(value $(part))$(RDC_LINE))load; "$$@"
 define RDC_LINE
 
@@ -178,7 +168,9 @@ endef
 # --- golden/shared/mk/a-program-for-python3.mk
 # --- golden/shared/mk/time-limits.mk
 # --- golden/shared/mk/agents-and-tools.mk
+# --- golden/shared/mk/what-stands-above-prompts.mk
 # --- golden/shared/mk/how-many-agents-a-run-may-call.mk
+# --- golden/shared/mk/breakpoints.mk
 # --- golden/shared/mk/answers-of-people-in-place-of-agents-and-tools.mk
 # --- golden/shared/mk/the-file-that-a-run-leaves-when-it-is-complete.mk
 

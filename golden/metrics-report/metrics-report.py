@@ -12,6 +12,7 @@
 #
 # First the runbook: a call for each unit, the line of the document on which it stands (`at`), what it does, and where the
 # run goes from there (`go`, with what the document says). Then the runtime that carries it out.
+# The outputs of earlier steps stand above a prompt as its context says: see `contexts`.
 
 
 def runbook(about, end, go, agent, tool):
@@ -24,6 +25,9 @@ def runbook(about, end, go, agent, tool):
             {"name": "days", "type": "number", "required": False, "description": "How many days back", "default": "7"},
         ],
         artifact={"slot": "last output", "type": "markdown"},
+        contexts={
+            "up to 1": {"parts": [["output 1", "## Output of step 1: Get the numbers (numbers)\n\n", "\n\n", ""]]},
+        },
     )
 
     tool("1", "Get the numbers", at=23,
@@ -37,15 +41,15 @@ def runbook(about, end, go, agent, tool):
 
     agent("2", "Explain them", at=28,
         prompt=r"""
-{output 1}These are the numbers of {{metric}} for the last {{days}} days:
+These are the numbers of {{metric}} for the last {{days}} days:
 
 {{numbers}}
 
 Name the trend, what is unusual, and what is likely to come next. Give numbers.
 """,
         agent="",
+        context="up to 1",
         placeholders={
-            "{output 1}": ["output 1", "## Output of step 1: Get the numbers (numbers)\n\n", "\n\n", ""],
             "{{metric}}": ["metric", "", "", "{{metric}}"],
             "{{days}}": ["days", "", "", "{{days}}"],
             "{{numbers}}": ["numbers", "", "", "{{numbers}}"],
@@ -89,29 +93,31 @@ from urllib.parse import quote
 # --- golden/shared/py/the-command-line-of-a-program.2.py
 # --- golden/shared/py/what-operators-can-ask-for-besides.2.py
 # --- golden/shared/py/a-file-of-answers-to-prompts.py
-# --- golden/shared/py/runs-that-wait-for-an-answer.3.py
+# --- golden/shared/py/runs-that-wait-for-an-answer.4.py
 # --- golden/shared/py/whether-the-value-of-an-input-fits-what-was-declared.py
 # --- golden/shared/py/text-files-that-the-operator-names.py
 # --- golden/shared/py/inputs.py
 # --- golden/shared/py/how-an-answer-becomes-a-text.4.py
 # --- golden/shared/py/texts-that-a-run-keeps.py
+# --- golden/shared/py/what-stands-above-prompts.py
 # --- golden/shared/py/what-a-journal-and-a-status-know-of-the-texts-that-a-run-keeps.py
 # --- golden/shared/py/processes.2.py
 # --- golden/shared/py/units-that-call-processes.py
 # --- golden/shared/py/prompts.py
-# --- golden/shared/py/replies.2.py
+# --- golden/shared/py/replies.py
 # --- golden/shared/py/exchanges-with-processes.py
 # --- golden/shared/py/the-search-for-a-validation-pattern.py
 # --- golden/shared/py/texts-that-are-given-to-processes.2.py
 # --- golden/shared/py/times-that-the-operator-gives.py
 # --- golden/shared/py/what-an-operator-says-once-for-a-whole-run.py
+# --- golden/shared/py/which-options-a-run-was-given.py
 # --- golden/shared/py/how-often-agents-and-tools-are-called-in-a-run.py
 # --- golden/shared/py/calls-that-are-counted.py
 # --- golden/shared/py/units-that-give-a-text-to-a-process-and-take-its-answer.py
 # --- golden/shared/py/commands-by-name.py
 # --- golden/shared/py/the-agents-that-people-have.py
 # --- golden/shared/py/agents.py
-# --- golden/shared/py/units-that-an-agent-answers.py
+# --- golden/shared/py/units-that-an-agent-answers.2.py
 # --- golden/shared/py/units-that-call-a-tool-of-a-connection.py
 # --- golden/shared/py/what-a-run-has-put-out-so-far.py
 # --- golden/shared/py/what-the-name-of-the-file-ends-with-that-a-run-leaves.py

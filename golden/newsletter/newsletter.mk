@@ -14,7 +14,7 @@ RDC_PROGRAM := 8d2af7a3013df1e432140c7f4a1203e2
 # `do_X` is the command of unit X, `ask_X` what it asks or says, `after_X` where the run goes from there.
 # Words in capitals are the document's; `go`, `stop` and `finish` are what holds where it says nothing of its own there.
 # A text after a unit, or a second one after an end, names the transition that leads there; the first one is a message.
-# Where a prompt says {output 1}, the output of step 1 stands under a heading, if there is one.
+# The outputs of earlier steps stand above a prompt as its context says: see `context` in RDC_VALUES.
 
 # 1. Topics                                                                 examples/playbooks/newsletter.playbook.md:23
 define ask_1
@@ -51,7 +51,7 @@ endef
 
 # 4. Write it                                                               examples/playbooks/newsletter.playbook.md:36
 define ask_4
-{output 1}{output 2}{output 3}Write a newsletter about {{topics}}. It should sound {{tone}}. At most 200 words.
+Write a newsletter about {{topics}}. It should sound {{tone}}. At most 200 words.
 endef
 define call_4
 {"timeout": 1800, "entries": [{"name": "4", "agent": ""}]}
@@ -69,7 +69,7 @@ endef
 
 # 4a Add the dates                                                          examples/playbooks/newsletter.playbook.md:42
 define ask_4a
-{output 1}{output 2}{output 3}{output 4}Give the newsletter again, with a list of all dates in it at the end.
+Give the newsletter again, with a list of all dates in it at the end.
 endef
 define call_4a
 {"timeout": 1800, "entries": [{"name": "4a", "agent": ""}]}
@@ -80,59 +80,24 @@ fail) stop ;;
 endef
 
 # Which units there are, and what else is known of them; the run begins with the first.
-define text_1
-## Output of step 1: Topics (topics)
-
-
-endef
-
-define text_2
-
-
-
-endef
-
-define text_3
-## Output of step 2: Tone (tone)
-
-
-endef
-
-define text_4
-## Output of step 3: Dates (has_dates)
-
-
-endef
-
-define text_5
-## Output of step 4: Write it
-
-
-endef
-
 define RDC_UNITS
 unit 1 input 'Topics'
 unit 2 select 'Tone'
   may_say factual cheerful very-short
 unit 3 confirm 'Dates'
 unit 4 agents 'Write it'
-  mark '{output 1}' output-1 "$rdc_text_1" "$rdc_text_2" ''
-  mark '{output 2}' output-2 "$rdc_text_3" "$rdc_text_2" ''
-  mark '{output 3}' output-3 "$rdc_text_4" "$rdc_text_2" ''
   mark '{{topics}}' topics '' '' '{{topics}}'
   mark '{{tone}}' tone '' '' '{{tone}}'
   may_say pass fail
   no_answer fail
   entries -
+  below up-to-3
 unit 4-route choice 'Write it' '4/route'
 unit 4a agents 'Add the dates'
-  mark '{output 1}' output-1 "$rdc_text_1" "$rdc_text_2" ''
-  mark '{output 2}' output-2 "$rdc_text_3" "$rdc_text_2" ''
-  mark '{output 3}' output-3 "$rdc_text_4" "$rdc_text_2" ''
-  mark '{output 4}' output-4 "$rdc_text_5" "$rdc_text_2" ''
   may_say pass fail
   no_answer fail
   entries -
+  below up-to-4
 endef
 
 define RDC_VALUES
@@ -149,6 +114,12 @@ word cheerful 'cheerful'
 word very-short 'very short'
 artifact last-output 'newsletter'
 kind_text 'markdown'
+context up-to-3
+  under '## Output of step 1: Topics (topics)' output-1
+  under '## Output of step 2: Tone (tone)' output-2
+  under '## Output of step 3: Dates (has_dates)' output-3
+context up-to-4 up-to-3
+  under '## Output of step 4: Write it' output-4
 endef
 
 define python_wanted
@@ -204,7 +175,7 @@ RDC_SHOW = $(info $(RDC_HASH) step-$(unit))$(info $(value do_$(unit))$(value esc
 # What is given as NAME=VALUE is a text, and make expands nothing in it.
 RDC_TEXT = $(eval override $(1) := $$(value $(1)))$(eval export $(1))
 $(foreach RDC_NAME,$(.VARIABLES),$(if $(filter command%,$(origin $(RDC_NAME))),$(call RDC_TEXT,$(RDC_NAME))))
-RDC_TAKES := AGENT:AGENT ANSWERS:ANSWERS ASSUME:ASSUME HUMAN:HUMAN INPUTS:INPUTS RERUN:RERUN RESULT:RESULT TOOLS:TOOLS UNIT:UNIT AGENT_CALLS:AGENT_CALLS AGENT_MODEL:AGENT_MODEL AGENT_RETRIES:AGENT_RETRIES AGENT_TIMEOUT:AGENT_TIMEOUT FILE:FILE MOCK:MOCK OUT:OUT
+RDC_TAKES := AGENT:AGENT ANSWERS:ANSWERS ASSUME:ASSUME HUMAN:HUMAN INPUTS:INPUTS RERUN:RERUN RESULT:RESULT TOOLS:TOOLS UNIT:UNIT AGENT_CALLS:AGENT_CALLS AGENT_MODEL:AGENT_MODEL AGENT_RETRIES:AGENT_RETRIES AGENT_TIMEOUT:AGENT_TIMEOUT BREAK:BREAK EXECUTOR:EXECUTOR EXPIRE:EXPIRE FILE:FILE MOCK:MOCK OUT:OUT
 override RDC_QUOTED = '$(subst ','\'',$(1))'
 override RDC_NAMED = $(firstword $(subst :, ,$(take)))
 override RDC_VARIABLE = rdc_given_$(lastword $(subst :, ,$(take)))
@@ -225,7 +196,7 @@ RDC_AGAIN = make$(if $(RDC_FOLDER), -C $(call RDC_WORD,$(RDC_FOLDER)))$(if $(RDC
 RDC_HINTS = rdc_begin=$(call RDC_QUOTED,$(RDC_AGAIN)) rdc_again=$(call RDC_QUOTED,$(RDC_AGAIN) )
 RDC_PLACES = rdc_state=$(RDC_STATE) rdc_prefix= rdc_file=$(call RDC_QUOTED,$(RDC_FILE))
 RDC_BEGINS = $(RDC_PLACES) $(RDC_HINTS)
-RDC_PARTS := RDC_MODULE_CHOICES RDC_MODULE_COUNTERS RDC_MODULE_TEXTS RDC_MODULE_FILES RDC_MODULE_ASKS RDC_MODULE_WORDS RDC_MODULE_VALUES RDC_MODULE_COMPARING RDC_MODULE_QUESTIONS RDC_MODULE_HELPER RDC_MODULE_LIMITS RDC_MODULE_CALLS RDC_MODULE_BUDGET RDC_MODULE_BY_HAND RDC_MODULE_ARTIFACT
+RDC_PARTS := RDC_MODULE_CHOICES RDC_MODULE_COUNTERS RDC_MODULE_TEXTS RDC_MODULE_FILES RDC_MODULE_ASKS RDC_MODULE_WORDS RDC_MODULE_VALUES RDC_MODULE_COMPARING RDC_MODULE_QUESTIONS RDC_MODULE_HELPER RDC_MODULE_LIMITS RDC_MODULE_CALLS RDC_MODULE_CONTEXTS RDC_MODULE_BUDGET RDC_MODULE_BREAKS RDC_MODULE_BY_HAND RDC_MODULE_ARTIFACT
 export RDC = $(RDC_BEGINS)$(RDC_LINE)$(foreach part,RDC_DRIVER $(RDC_MORE) $(RDC_PARTS),$(value $(part))$(RDC_LINE))load; "$$@"
 define RDC_LINE
 
@@ -249,7 +220,9 @@ endef
 # --- golden/shared/mk/a-program-for-python3.mk
 # --- golden/shared/mk/time-limits.mk
 # --- golden/shared/mk/agents-and-tools.mk
+# --- golden/shared/mk/what-stands-above-prompts.mk
 # --- golden/shared/mk/how-many-agents-a-run-may-call.mk
+# --- golden/shared/mk/breakpoints.mk
 # --- golden/shared/mk/answers-of-people-in-place-of-agents-and-tools.mk
 # --- golden/shared/mk/the-file-that-a-run-leaves-when-it-is-complete.mk
 

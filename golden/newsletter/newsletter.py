@@ -12,6 +12,7 @@
 #
 # First the runbook: a call for each unit, the line of the document on which it stands (`at`), what it does, and where the
 # run goes from there (`go`, with what the document says). Then the runtime that carries it out.
+# The outputs of earlier steps stand above a prompt as its context says: see `contexts`.
 
 
 def runbook(about, end, branch, go, agent, confirm, input, select):
@@ -29,6 +30,16 @@ def runbook(about, end, branch, go, agent, confirm, input, select):
             "last output": None,
         },
         artifact={"slot": "last output", "type": "markdown"},
+        contexts={
+            "up to 3": {
+                "parts": [
+                    ["output 1", "## Output of step 1: Topics (topics)\n\n", "\n\n", ""],
+                    ["output 2", "## Output of step 2: Tone (tone)\n\n", "\n\n", ""],
+                    ["output 3", "## Output of step 3: Dates (has_dates)\n\n", "\n\n", ""],
+                ],
+            },
+            "up to 4": {"after": "up to 3", "parts": [["output 4", "## Output of step 4: Write it\n\n", "\n\n", ""]]},
+        },
     )
 
     input("1", "Topics", at=23,
@@ -51,15 +62,10 @@ def runbook(about, end, branch, go, agent, confirm, input, select):
 
     # 4 Write it
     agent("4", "Write it", at=36,
-        prompt="{output 1}{output 2}{output 3}Write a newsletter about {{topics}}. It should sound {{tone}}. At most 200 words.",
+        prompt="Write a newsletter about {{topics}}. It should sound {{tone}}. At most 200 words.",
         agent="",
-        placeholders={
-            "{output 1}": ["output 1", "## Output of step 1: Topics (topics)\n\n", "\n\n", ""],
-            "{output 2}": ["output 2", "## Output of step 2: Tone (tone)\n\n", "\n\n", ""],
-            "{output 3}": ["output 3", "## Output of step 3: Dates (has_dates)\n\n", "\n\n", ""],
-            "{{topics}}": ["topics", "", "", "{{topics}}"],
-            "{{tone}}": ["tone", "", "", "{{tone}}"],
-        },
+        context="up to 3",
+        placeholders={"{{topics}}": ["topics", "", "", "{{topics}}"], "{{tone}}": ["tone", "", "", "{{tone}}"]},
         on_pass=go("4/route", do=[["output 4", "keep", ["answer"]], ["last output", "keep", ["answer"]]]),
         on_fail=go("STOP"),
     )
@@ -72,14 +78,9 @@ def runbook(about, end, branch, go, agent, confirm, input, select):
     )
 
     agent("4a", "Add the dates", at=42,
-        prompt="{output 1}{output 2}{output 3}{output 4}Give the newsletter again, with a list of all dates in it at the end.",
+        prompt="Give the newsletter again, with a list of all dates in it at the end.",
         agent="",
-        placeholders={
-            "{output 1}": ["output 1", "## Output of step 1: Topics (topics)\n\n", "\n\n", ""],
-            "{output 2}": ["output 2", "## Output of step 2: Tone (tone)\n\n", "\n\n", ""],
-            "{output 3}": ["output 3", "## Output of step 3: Dates (has_dates)\n\n", "\n\n", ""],
-            "{output 4}": ["output 4", "## Output of step 4: Write it\n\n", "\n\n", ""],
-        },
+        context="up to 4",
         on_pass=go("COMPLETE", do=[["last output", "keep", ["answer"]]]),
         on_fail=go("STOP"),
     )
@@ -118,10 +119,11 @@ from urllib.parse import quote
 # --- golden/shared/py/the-command-line-of-a-program.2.py
 # --- golden/shared/py/what-operators-can-ask-for-besides.2.py
 # --- golden/shared/py/a-file-of-answers-to-prompts.py
-# --- golden/shared/py/runs-that-wait-for-an-answer.3.py
+# --- golden/shared/py/runs-that-wait-for-an-answer.4.py
 # --- golden/shared/py/text-files-that-the-operator-names.py
 # --- golden/shared/py/how-an-answer-becomes-a-text.8.py
 # --- golden/shared/py/texts-that-a-run-keeps.py
+# --- golden/shared/py/what-stands-above-prompts.py
 # --- golden/shared/py/what-a-journal-and-a-status-know-of-the-texts-that-a-run-keeps.py
 # --- golden/shared/py/processes.2.py
 # --- golden/shared/py/units-that-call-processes.py
@@ -133,13 +135,14 @@ from urllib.parse import quote
 # --- golden/shared/py/texts-that-are-given-to-processes.2.py
 # --- golden/shared/py/times-that-the-operator-gives.py
 # --- golden/shared/py/what-an-operator-says-once-for-a-whole-run.py
+# --- golden/shared/py/which-options-a-run-was-given.py
 # --- golden/shared/py/how-often-agents-and-tools-are-called-in-a-run.py
 # --- golden/shared/py/calls-that-are-counted.py
 # --- golden/shared/py/units-that-give-a-text-to-a-process-and-take-its-answer.py
 # --- golden/shared/py/commands-by-name.py
 # --- golden/shared/py/the-agents-that-people-have.py
 # --- golden/shared/py/agents.py
-# --- golden/shared/py/units-that-an-agent-answers.py
+# --- golden/shared/py/units-that-an-agent-answers.2.py
 # --- golden/shared/py/what-a-run-has-put-out-so-far.py
 # --- golden/shared/py/what-the-name-of-the-file-ends-with-that-a-run-leaves.py
 # --- golden/shared/py/the-file-that-a-good-run-leaves.py

@@ -123,7 +123,7 @@ from urllib.parse import quote
 # --- golden/shared/py/the-command-line-of-a-program.2.py
 # --- golden/shared/py/what-operators-can-ask-for-besides.2.py
 # --- golden/shared/py/a-file-of-answers-to-prompts.py
-# --- golden/shared/py/runs-that-wait-for-an-answer.3.py
+# --- golden/shared/py/runs-that-wait-for-an-answer.4.py
 # --- golden/shared/py/whether-the-value-of-an-input-fits-what-was-declared.py
 # --- golden/shared/py/text-files-that-the-operator-names.py
 # --- golden/shared/py/inputs.py
@@ -136,12 +136,13 @@ from urllib.parse import quote
 # --- golden/shared/py/slots-as-environment-variables-of-what-a-unit-calls.py
 # --- golden/shared/py/commands.py
 # --- golden/shared/py/prompts.py
-# --- golden/shared/py/replies.2.py
+# --- golden/shared/py/replies.py
 # --- golden/shared/py/exchanges-with-processes.py
 # --- golden/shared/py/the-search-for-a-validation-pattern.py
 # --- golden/shared/py/texts-that-are-given-to-processes.2.py
 # --- golden/shared/py/times-that-the-operator-gives.py
 # --- golden/shared/py/what-an-operator-says-once-for-a-whole-run.py
+# --- golden/shared/py/which-options-a-run-was-given.py
 # --- golden/shared/py/how-often-agents-and-tools-are-called-in-a-run.py
 # --- golden/shared/py/calls-that-are-counted.py
 # --- golden/shared/py/units-that-give-a-text-to-a-process-and-take-its-answer.py

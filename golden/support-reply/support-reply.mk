@@ -14,12 +14,10 @@ RDC_PROGRAM := 3fdc22e046ab2690574e80bf267ee049
 # `do_X` is the command of unit X, `ask_X` what it asks or says, `after_X` where the run goes from there.
 # Words in capitals are the document's; `go`, `stop` and `finish` are what holds where it says nothing of its own there.
 # A text after a unit, or a second one after an end, names the transition that leads there; the first one is a message.
-# Where a prompt says {output 1}, the output of step 1 stands under a heading, if there is one.
+# The outputs of earlier steps stand above a prompt as its context says: see `context` in RDC_VALUES.
 
 # 1. Read the mood                                                       examples/playbooks/support-reply.playbook.md:27
 define ask_1
-You work in the support of a small software company. Be friendly and concrete. Promise nothing that is not written here.
-
 Say in one word how the customer who wrote this feels:
 
 {{ticket}}
@@ -43,9 +41,7 @@ endef
 
 # 2a Billing                                                             examples/playbooks/support-reply.playbook.md:39
 define ask_2a
-You work in the support of a small software company. Be friendly and concrete. Promise nothing that is not written here.
-
-{output 1}The ticket is about money. Say what probably happened, and what we do about it. A charge that was made twice is paid back
+The ticket is about money. Say what probably happened, and what we do about it. A charge that was made twice is paid back
 within five days.
 endef
 define call_2a
@@ -58,9 +54,7 @@ endef
 
 # 2b Technical problem                                                   examples/playbooks/support-reply.playbook.md:48
 define ask_2b
-You work in the support of a small software company. Be friendly and concrete. Promise nothing that is not written here.
-
-{output 1}The ticket is about a technical problem. List the likely causes, the most likely one first, and what the customer can try.
+The ticket is about a technical problem. List the likely causes, the most likely one first, and what the customer can try.
 endef
 define call_2b
 {"timeout": 1800, "entries": [{"name": "2b", "agent": ""}]}
@@ -72,9 +66,7 @@ endef
 
 # 2c Everything else                                                     examples/playbooks/support-reply.playbook.md:56
 define ask_2c
-You work in the support of a small software company. Be friendly and concrete. Promise nothing that is not written here.
-
-{output 1}Say which team should see this ticket, and what the customer should be told until then.
+Say which team should see this ticket, and what the customer should be told until then.
 endef
 define call_2c
 {"timeout": 1800, "entries": [{"name": "2c", "agent": ""}]}
@@ -86,9 +78,7 @@ endef
 
 # 3. Write the reply                                                     examples/playbooks/support-reply.playbook.md:64
 define ask_3
-You work in the support of a small software company. Be friendly and concrete. Promise nothing that is not written here.
-
-{output 1}{output 2a}{output 2b}{output 2c}Write the reply to a customer who is {{mood}}, from this draft:
+Write the reply to a customer who is {{mood}}, from this draft:
 
 {{draft}}
 endef
@@ -102,31 +92,7 @@ endef
 
 # Which units there are, and what else is known of them; the run begins with the first.
 define text_1
-## Output of step 1: Read the mood (mood)
-
-
-endef
-
-define text_2
-
-
-
-endef
-
-define text_3
-## Output of step 2a: Billing (draft)
-
-
-endef
-
-define text_4
-## Output of step 2b: Technical problem (draft)
-
-
-endef
-
-define text_5
-## Output of step 2c: Everything else (draft)
+You work in the support of a small software company. Be friendly and concrete. Promise nothing that is not written here.
 
 
 endef
@@ -137,32 +103,30 @@ unit 1 agents 'Read the mood'
   may_say pass fail
   no_answer fail
   entries -
+  below system
 unit 2 choice 'Solve it'
 unit 2a agents 'Billing'
-  mark '{output 1}' output-1 "$rdc_text_1" "$rdc_text_2" ''
   may_say pass fail
   no_answer fail
   entries -
+  below up-to-1
 unit 2b agents 'Technical problem'
-  mark '{output 1}' output-1 "$rdc_text_1" "$rdc_text_2" ''
   may_say pass fail
   no_answer fail
   entries -
+  below up-to-1
 unit 2c agents 'Everything else'
-  mark '{output 1}' output-1 "$rdc_text_1" "$rdc_text_2" ''
   may_say pass fail
   no_answer fail
   entries -
+  below up-to-1
 unit 3 agents 'Write the reply'
-  mark '{output 1}' output-1 "$rdc_text_1" "$rdc_text_2" ''
-  mark '{output 2a}' output-2a "$rdc_text_3" "$rdc_text_2" ''
-  mark '{output 2b}' output-2b "$rdc_text_4" "$rdc_text_2" ''
-  mark '{output 2c}' output-2c "$rdc_text_5" "$rdc_text_2" ''
   mark '{{mood}}' mood '' '' '{{mood}}'
   mark '{{draft}}' draft '' '' '{{draft}}'
   may_say pass fail
   no_answer fail
   entries -
+  below up-to-2c
 endef
 
 define RDC_VALUES
@@ -179,6 +143,14 @@ input category category input_2 choice required 'The category of the ticket; one
   option 'billing'
   option 'technical'
   option 'other'
+context system
+  part "$rdc_text_1"
+context up-to-1 system
+  under '## Output of step 1: Read the mood (mood)' output-1
+context up-to-2c up-to-1
+  under '## Output of step 2a: Billing (draft)' output-2a
+  under '## Output of step 2b: Technical problem (draft)' output-2b
+  under '## Output of step 2c: Everything else (draft)' output-2c
 endef
 
 define python_wanted
@@ -234,7 +206,7 @@ RDC_SHOW = $(info $(RDC_HASH) step-$(unit))$(info $(value do_$(unit))$(value esc
 # What is given as NAME=VALUE is a text, and make expands nothing in it.
 RDC_TEXT = $(eval override $(1) := $$(value $(1)))$(eval export $(1))
 $(foreach RDC_NAME,$(.VARIABLES),$(if $(filter command%,$(origin $(RDC_NAME))),$(call RDC_TEXT,$(RDC_NAME))))
-RDC_TAKES := AGENT:AGENT ANSWERS:ANSWERS ASSUME:ASSUME HUMAN:HUMAN INPUTS:INPUTS RERUN:RERUN RESULT:RESULT TOOLS:TOOLS UNIT:UNIT AGENT_CALLS:AGENT_CALLS AGENT_MODEL:AGENT_MODEL AGENT_RETRIES:AGENT_RETRIES AGENT_TIMEOUT:AGENT_TIMEOUT FILE:FILE MOCK:MOCK ticket:input_1 category:input_2
+RDC_TAKES := AGENT:AGENT ANSWERS:ANSWERS ASSUME:ASSUME HUMAN:HUMAN INPUTS:INPUTS RERUN:RERUN RESULT:RESULT TOOLS:TOOLS UNIT:UNIT AGENT_CALLS:AGENT_CALLS AGENT_MODEL:AGENT_MODEL AGENT_RETRIES:AGENT_RETRIES AGENT_TIMEOUT:AGENT_TIMEOUT BREAK:BREAK EXECUTOR:EXECUTOR EXPIRE:EXPIRE FILE:FILE MOCK:MOCK ticket:input_1 category:input_2
 override RDC_QUOTED = '$(subst ','\'',$(1))'
 override RDC_NAMED = $(firstword $(subst :, ,$(take)))
 override RDC_VARIABLE = rdc_given_$(lastword $(subst :, ,$(take)))
@@ -255,7 +227,7 @@ RDC_AGAIN = make$(if $(RDC_FOLDER), -C $(call RDC_WORD,$(RDC_FOLDER)))$(if $(RDC
 RDC_HINTS = rdc_begin=$(call RDC_QUOTED,$(RDC_AGAIN)) rdc_again=$(call RDC_QUOTED,$(RDC_AGAIN) )
 RDC_PLACES = rdc_state=$(RDC_STATE) rdc_prefix= rdc_file=$(call RDC_QUOTED,$(RDC_FILE))
 RDC_BEGINS = $(RDC_PLACES) $(RDC_HINTS)
-RDC_PARTS := RDC_MODULE_CHOICES RDC_MODULE_COUNTERS RDC_MODULE_TEXTS RDC_MODULE_FILES RDC_MODULE_ASKS RDC_MODULE_WORDS RDC_MODULE_VALUES RDC_MODULE_COMPARING RDC_MODULE_INPUTS RDC_MODULE_QUESTIONS RDC_MODULE_HELPER RDC_MODULE_LIMITS RDC_MODULE_CALLS RDC_MODULE_BUDGET RDC_MODULE_BY_HAND
+RDC_PARTS := RDC_MODULE_CHOICES RDC_MODULE_COUNTERS RDC_MODULE_TEXTS RDC_MODULE_FILES RDC_MODULE_ASKS RDC_MODULE_WORDS RDC_MODULE_VALUES RDC_MODULE_COMPARING RDC_MODULE_INPUTS RDC_MODULE_QUESTIONS RDC_MODULE_HELPER RDC_MODULE_LIMITS RDC_MODULE_CALLS RDC_MODULE_CONTEXTS RDC_MODULE_BUDGET RDC_MODULE_BREAKS RDC_MODULE_BY_HAND
 export RDC = $(RDC_BEGINS)$(RDC_LINE)$(foreach part,RDC_DRIVER $(RDC_MORE) $(RDC_PARTS),$(value $(part))$(RDC_LINE))load; "$$@"
 define RDC_LINE
 
@@ -280,7 +252,9 @@ endef
 # --- golden/shared/mk/a-program-for-python3.mk
 # --- golden/shared/mk/time-limits.mk
 # --- golden/shared/mk/agents-and-tools.mk
+# --- golden/shared/mk/what-stands-above-prompts.mk
 # --- golden/shared/mk/how-many-agents-a-run-may-call.mk
+# --- golden/shared/mk/breakpoints.mk
 # --- golden/shared/mk/answers-of-people-in-place-of-agents-and-tools.mk
 
 # --- What an operator drives a run with: to leave it out, compile with the option `operator: basic` -----------------------

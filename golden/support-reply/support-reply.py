@@ -12,6 +12,7 @@
 #
 # First the runbook: a call for each unit, the line of the document on which it stands (`at`), what it does, and where the
 # run goes from there (`go`, with what the document says). Then the runtime that carries it out.
+# The outputs of earlier steps stand above a prompt as its context says: see `contexts`.
 
 
 def runbook(about, end, branch, go, agent):
@@ -39,12 +40,29 @@ def runbook(about, end, branch, go, agent):
             },
         ],
         jumps={"to": {"2": {"go": "2"}}},
+        contexts={
+            "system": {
+                "parts": [
+                    "You work in the support of a small software company. Be friendly and concrete. Promise nothing that is not written here.\n\n",
+                ],
+            },
+            "up to 1": {
+                "after": "system",
+                "parts": [["output 1", "## Output of step 1: Read the mood (mood)\n\n", "\n\n", ""]],
+            },
+            "up to 2c": {
+                "after": "up to 1",
+                "parts": [
+                    ["output 2a", "## Output of step 2a: Billing (draft)\n\n", "\n\n", ""],
+                    ["output 2b", "## Output of step 2b: Technical problem (draft)\n\n", "\n\n", ""],
+                    ["output 2c", "## Output of step 2c: Everything else (draft)\n\n", "\n\n", ""],
+                ],
+            },
+        },
     )
 
     agent("1", "Read the mood", at=27,
         prompt=r"""
-You work in the support of a small software company. Be friendly and concrete. Promise nothing that is not written here.
-
 Say in one word how the customer who wrote this feels:
 
 {{ticket}}
@@ -52,6 +70,7 @@ Say in one word how the customer who wrote this feels:
 Answer with one line of text and nothing else.
 """,
         agent="",
+        context="system",
         placeholders={"{{ticket}}": ["ticket", "", "", "{{ticket}}"]},
         on_pass=go("2", do=[["output 1", "keep", ["answer"]], ["mood", "keep", ["answer"]]]),
         on_fail=go("STOP"),
@@ -68,58 +87,40 @@ Answer with one line of text and nothing else.
 
     agent("2a", "Billing", at=39,
         prompt=r"""
-You work in the support of a small software company. Be friendly and concrete. Promise nothing that is not written here.
-
-{output 1}The ticket is about money. Say what probably happened, and what we do about it. A charge that was made twice is paid back
+The ticket is about money. Say what probably happened, and what we do about it. A charge that was made twice is paid back
 within five days.
 """,
         agent="",
-        placeholders={"{output 1}": ["output 1", "## Output of step 1: Read the mood (mood)\n\n", "\n\n", ""]},
+        context="up to 1",
         on_pass=go("3", do=[["output 2a", "keep", ["answer"]], ["draft", "keep", ["answer"]]]),
         on_fail=go("STOP"),
     )
 
     agent("2b", "Technical problem", at=48,
-        prompt=r"""
-You work in the support of a small software company. Be friendly and concrete. Promise nothing that is not written here.
-
-{output 1}The ticket is about a technical problem. List the likely causes, the most likely one first, and what the customer can try.
-""",
+        prompt="The ticket is about a technical problem. List the likely causes, the most likely one first, and what the customer can try.",
         agent="",
-        placeholders={"{output 1}": ["output 1", "## Output of step 1: Read the mood (mood)\n\n", "\n\n", ""]},
+        context="up to 1",
         on_pass=go("3", do=[["output 2b", "keep", ["answer"]], ["draft", "keep", ["answer"]]]),
         on_fail=go("STOP"),
     )
 
     agent("2c", "Everything else", at=56,
-        prompt=r"""
-You work in the support of a small software company. Be friendly and concrete. Promise nothing that is not written here.
-
-{output 1}Say which team should see this ticket, and what the customer should be told until then.
-""",
+        prompt="Say which team should see this ticket, and what the customer should be told until then.",
         agent="",
-        placeholders={"{output 1}": ["output 1", "## Output of step 1: Read the mood (mood)\n\n", "\n\n", ""]},
+        context="up to 1",
         on_pass=go("3", do=[["output 2c", "keep", ["answer"]], ["draft", "keep", ["answer"]]]),
         on_fail=go("STOP"),
     )
 
     agent("3", "Write the reply", at=64,
         prompt=r"""
-You work in the support of a small software company. Be friendly and concrete. Promise nothing that is not written here.
-
-{output 1}{output 2a}{output 2b}{output 2c}Write the reply to a customer who is {{mood}}, from this draft:
+Write the reply to a customer who is {{mood}}, from this draft:
 
 {{draft}}
 """,
         agent="",
-        placeholders={
-            "{output 1}": ["output 1", "## Output of step 1: Read the mood (mood)\n\n", "\n\n", ""],
-            "{output 2a}": ["output 2a", "## Output of step 2a: Billing (draft)\n\n", "\n\n", ""],
-            "{output 2b}": ["output 2b", "## Output of step 2b: Technical problem (draft)\n\n", "\n\n", ""],
-            "{output 2c}": ["output 2c", "## Output of step 2c: Everything else (draft)\n\n", "\n\n", ""],
-            "{{mood}}": ["mood", "", "", "{{mood}}"],
-            "{{draft}}": ["draft", "", "", "{{draft}}"],
-        },
+        context="up to 2c",
+        placeholders={"{{mood}}": ["mood", "", "", "{{mood}}"], "{{draft}}": ["draft", "", "", "{{draft}}"]},
         on_pass=go("COMPLETE"),
         on_fail=go("STOP"),
     )
@@ -159,29 +160,31 @@ from urllib.parse import quote
 # --- golden/shared/py/the-command-line-of-a-program.2.py
 # --- golden/shared/py/what-operators-can-ask-for-besides.2.py
 # --- golden/shared/py/a-file-of-answers-to-prompts.py
-# --- golden/shared/py/runs-that-wait-for-an-answer.3.py
+# --- golden/shared/py/runs-that-wait-for-an-answer.4.py
 # --- golden/shared/py/whether-the-value-of-an-input-fits-what-was-declared.py
 # --- golden/shared/py/text-files-that-the-operator-names.py
 # --- golden/shared/py/inputs.py
 # --- golden/shared/py/how-an-answer-becomes-a-text.8.py
 # --- golden/shared/py/texts-that-a-run-keeps.py
+# --- golden/shared/py/what-stands-above-prompts.py
 # --- golden/shared/py/what-a-journal-and-a-status-know-of-the-texts-that-a-run-keeps.py
 # --- golden/shared/py/processes.2.py
 # --- golden/shared/py/units-that-call-processes.py
 # --- golden/shared/py/prompts.py
-# --- golden/shared/py/replies.2.py
+# --- golden/shared/py/replies.py
 # --- golden/shared/py/exchanges-with-processes.py
 # --- golden/shared/py/the-search-for-a-validation-pattern.py
 # --- golden/shared/py/texts-that-are-given-to-processes.2.py
 # --- golden/shared/py/times-that-the-operator-gives.py
 # --- golden/shared/py/what-an-operator-says-once-for-a-whole-run.py
+# --- golden/shared/py/which-options-a-run-was-given.py
 # --- golden/shared/py/how-often-agents-and-tools-are-called-in-a-run.py
 # --- golden/shared/py/calls-that-are-counted.py
 # --- golden/shared/py/units-that-give-a-text-to-a-process-and-take-its-answer.py
 # --- golden/shared/py/commands-by-name.py
 # --- golden/shared/py/the-agents-that-people-have.py
 # --- golden/shared/py/agents.py
-# --- golden/shared/py/units-that-an-agent-answers.py
+# --- golden/shared/py/units-that-an-agent-answers.2.py
 # --- golden/shared/py/what-a-run-has-put-out-so-far.py
 # --- golden/shared/py/breakpoints.py
 # --- golden/shared/py/runs-that-wait-no-longer-than-the-operator-allows.py

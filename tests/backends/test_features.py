@@ -11,7 +11,7 @@ from backends.base import Backend, Emission, NoOptions
 from backends.registry import BACKENDS, load
 from compiler.ir.edges import Edge, Keep, SlotTest
 from compiler.ir.features import Feature, features_of
-from compiler.ir.program import Artifact, Constant, Input, Program, Settings, Slot
+from compiler.ir.program import Artifact, Constant, Context, Input, Program, Settings, Slot
 from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Reading, Shell, Task, Tool
 from compiler.ir.texts import text
 from compiler.ir.verify import verify
@@ -52,6 +52,7 @@ def examples() -> dict[Feature, Program]:
     first, *others = with_unit(Shell("sh", text("true"))).nodes
     found[Feature.CONSTANTS] = program(replace(first, constants=(Constant("MODE", "fast"),)), *others)
     found[Feature.SECRETS] = replace(with_unit(ready), secrets=("TOKEN",))
+    found[Feature.CONTEXTS] = replace(with_unit(ready), contexts=(Context("c", text("above")),))
     found[Feature.ARTIFACTS] = replace(with_slot(ready), artifact=Artifact("x", text("markdown")))
     return found
 
@@ -80,7 +81,8 @@ def test_a_feature_is_carried_or_refused_by_name(target: str, feature: Feature) 
     assert named
     assert all(item.code == "RD502" and target in item.message for item in named)
     assert any(
-        "unit 1" in item.message or feature in {Feature.INPUTS, Feature.LIMITS, Feature.ARTIFACTS} for item in named
+        "unit 1" in item.message or feature in {Feature.INPUTS, Feature.LIMITS, Feature.ARTIFACTS, Feature.CONTEXTS}
+        for item in named
     )
 
 

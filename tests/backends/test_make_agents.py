@@ -176,6 +176,13 @@ def test_without_an_agent_people_answer_by_a_file_standard_input_or_in_advance(t
     (tmp_path / "my answer").write_text(f" {HOSTILE}\n\n", encoding="utf-8")
     assert made.end("answer", "UNIT=1", "FILE=no such") == "rdc: error: the answer cannot be read: no such"
     assert made.end("answer", "UNIT=1").startswith("rdc: error: RESULT is missing: make answer UNIT=1 FILE=FILE")
+    before = made.read(".rdc/main.make/journal")
+    for empty in ("RESULT=", "RESULT= ", "FILE=blank"):
+        (tmp_path / "blank").write_text(" \n\n", encoding="utf-8")
+        assert made.end("answer", "UNIT=1", empty) == "rdc: error: the answer of unit 1 is empty"
+    (tmp_path / "answers").write_text("1   \n", encoding="utf-8")
+    assert made.end("resume", "ANSWERS=answers") == "rdc: error: ./answers:1: the answer of unit 1 is empty"
+    assert b" end " not in made.read(".rdc/main.make/journal").replace(before, b""), "no answer is recorded"
     assert made.make("answer", "UNIT=1", "FILE=my answer").returncode == 0
     assert made.end("answer", "UNIT=1", "FILE=my answer") == "rdc: error: no unit waits for an answer"
     assert made.end("resume") == "rdc: WAITING 2"
@@ -298,8 +305,13 @@ def test_examples_send_the_prompts_that_python_sends(path: Path, tmp_path: Path)
 def test_whoever_reads_a_makefile_sees_outputs_by_their_steps_and_what_is_called(tmp_path: Path) -> None:
     Made(tmp_path, compiled(ROOT / "examples" / "playbooks" / "newsletter.playbook.md"))
     text = (tmp_path / "Makefile").read_text(encoding="utf-8")
-    assert "# Where a prompt says {output 1}, the output of step 1 stands under a heading, if there is one.\n" in text
-    assert "define ask_4\n{output 1}{output 2}{output 3}Write a newsletter about {{topics}}. It should" in text
+    assert (
+        "# The outputs of earlier steps stand above a prompt as its context says: see `context` in RDC_VALUES.\n"
+        in text
+    )
+    assert "define ask_4\nWrite a newsletter about {{topics}}. It should" in text
+    assert "context up-to-3\n  under '## Output of step 1: Topics (topics)' output-1\n" in text
+    assert "  below up-to-3\n" in text
     assert 'define call_4\n{"timeout": 1800, "entries": [{"name": "4", "agent": ""}]}\nendef\n' in text
     assert "python_question" not in text.partition("# --- The targets")[0]
 
@@ -347,3 +359,99 @@ def test_a_makefile_with_a_prefix_and_without_operator_takes_all_of_it(tmp_path:
     assert said("p-resume", "AGENT=cat", "OUT=out.md") == "rdc: COMPLETE\n"
     assert (tmp_path / "out.md").read_bytes().endswith(f"Go on with {HOSTILE} and x%.".encode())
     assert not (tmp_path / "pwned").exists()
+
+
+# --- Breakpoints, and what Makefiles do not take ----------------------------------------------------------------------
+
+STEPS = """# Play
+
+## STEP 1: One
+
+A
+
+## STEP 2: Two
+
+```if nothing == ""```
+
+### STEP 2a: First
+
+B
+
+### STEP 2b: Second
+
+C
+
+```endif```
+
+## STEP 3: Three
+
+D
+"""
+
+
+def test_a_run_waits_where_it_leaves_a_breakpoint_and_nowhere_twice(tmp_path: Path) -> None:
+    made = play(tmp_path, STEPS)
+    agent = 'AGENT=printf "%s\\n" "$RDC_UNIT" >> log; echo x'
+    done = made.make("BREAK=1 2", agent)
+    assert (done.returncode, done.stdout) == (2, b"rdc: WAITING 2a\n")
+    assert made.read("log") == b"1\n"
+    assert made.end("answer", "UNIT=2a", "RESULT=x") == "rdc: error: no unit waits for an answer"
+    assert made.end("resume", agent) == "rdc: WAITING 3"
+    assert made.read("log") == b"1\n2a\n2b\n"
+    assert made.end("resume", agent) == "rdc: COMPLETE"
+
+
+def test_a_breakpoint_holds_after_a_kill_and_is_passed_by_an_answer(tmp_path: Path) -> None:
+    made = play(tmp_path, STEPS)
+    assert made.end("BREAK=1") == "rdc: WAITING 1"
+    answered = made.make("answer", "UNIT=1", "RESULT=x")
+    assert answered.stderr.endswith(b"\nrdc: to go on:  make resume\n")
+    assert made.end("resume", "BREAK=2a", "TOOLS=/dev/null") == "rdc: WAITING 2a"
+    answered = made.make("answer", "UNIT=2a", "RESULT=x")
+    assert answered.stderr.endswith(b"rdc: to go on:  make resume   (with TOOLS, as before)\n")
+    assert made.end("resume", "AGENT=echo x") == "rdc: COMPLETE"
+    made.end("clean")
+    assert made.end("BREAK=1", "AGENT=echo x") == "rdc: WAITING 2a"
+    (made.state / "calls" / "passed").unlink()  # as if it had been killed right before it waited
+    assert made.end("resume", "AGENT=echo x") == "rdc: WAITING 2a"
+    assert made.end("resume", "AGENT=echo x") == "rdc: COMPLETE"
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("BREAK=4", "BREAK: there is no unit 4; make help lists them"),
+        ("BREAK=*", "BREAK: there is no unit *; make help lists them"),
+        ("EXPIRE=24h", "EXPIRE is not for Makefiles: their runs wait until somebody answers"),
+        ("EXECUTOR=x", "EXECUTOR is for documents that call executors, which this one does not"),
+    ],
+)
+def test_what_no_run_can_do_is_refused(tmp_path: Path, given: str, said: str) -> None:
+    made = play(tmp_path, STEPS)
+    assert made.end(given, "AGENT=echo x").startswith(f"rdc: error: {said}")
+    assert not (made.state / "journal").exists()
+
+
+def test_a_pause_between_attempts_that_was_cut_off_is_waited_to_its_end(tmp_path: Path) -> None:
+    made = play(tmp_path, "# Play\n\n## STEP 1: One\n\nA\n")
+    made.script("agent", 'echo "$RDC_ATTEMPT" >> log; echo > began; [ "$RDC_ATTEMPT" = 3 ] && echo x')
+    process = begun(made, "AGENT=./agent", "AGENT_RETRIES=5")
+    deadline = time.monotonic() + PATIENCE
+    while b'"tries": 2' not in made.read(".rdc/main.make/calls/again") and time.monotonic() < deadline:
+        time.sleep(0.01)
+    os.killpg(process.pid, signal.SIGTERM)
+    process.communicate(timeout=PATIENCE)
+    began = time.monotonic()
+    assert made.end("resume", "AGENT=./agent", "AGENT_RETRIES=5") == "rdc: COMPLETE"
+    assert 1 < time.monotonic() - began < 8
+    assert made.read("log") == b"1\n2\n3\n", "what has failed is not tried again"
+
+
+def test_a_status_shows_conditions_as_they_were_written_and_help_lists_what_it_takes(tmp_path: Path) -> None:
+    text = "# Play\n\n## INPUTS\n\n- `kind` (string): which\n\n## STEP 1: One\n\nA\n\n## STEP 2: Two\n\n"
+    text += '```if kind == "a/b (ü|$)"```\nB\n```endif```\n\n## STEP 3: Three\n\nC\n\n## ARTIFACTS\n\ntype: json\n'
+    made = play(tmp_path, text)
+    assert made.end("kind=a/b (ü|$)", "AGENT=echo x", "BREAK=2") == "rdc: WAITING 3"
+    assert 'if kind == "a/b (++++)")\n' in made.make("status").stdout.decode()
+    helped = made.make("help").stdout.decode()
+    assert {"make OUT=FILE", "make BREAK=UNIT"} < {" ".join(line.split()[:2]) for line in helped.splitlines()}

@@ -36,7 +36,19 @@ ORDER = [
     "constants",
     "inputs",
 ]
-ORDER += ["questions", "helper", "limits", "calls", "budget", "by_hand", "times", "secrets", "artifact"]
+ORDER += [
+    "questions",
+    "helper",
+    "limits",
+    "calls",
+    "contexts",
+    "budget",
+    "breaks",
+    "by_hand",
+    "times",
+    "secrets",
+    "artifact",
+]
 OF_OPERATOR = ["operator", "goto", "runs", "notice", "manual", "delegate"]
 ORDER += OF_OPERATOR
 BUDGET = 330

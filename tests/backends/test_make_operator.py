@@ -15,9 +15,11 @@ from backends.make import MakeBackend
 from compiler.driver import compile_file
 from compiler.ir.edges import Keep
 from compiler.ir.program import Program, Variable
+from runtime_shim.recipes import RECIPES, called
 from tests.backends.makefiles import FLOW, PLAIN, SLOW, Place, children, environment, kill_all, last_line
 from tests.backends.programs import Made, agent, ask, node, program, ref, shell, slots, when, words
 from tests.backends.test_make_terminal import at_terminal
+from tests.conftest import ROOT
 
 EVIL = [
     "$(shell touch canary)",
@@ -491,3 +493,23 @@ def test_help_names_all_of_it(flow: Place) -> None:
         "history KEEP=",
     ):
         assert word in shown
+
+
+def test_the_driver_knows_agents_by_name() -> None:
+    """Plain runbooks have no python3 that could look a name up."""
+    text = (ROOT / "backends" / "make" / "driver" / "delegate.sh").read_text(encoding="utf-8")
+    found = dict(re.findall(r"^    (\S+)\) rdc_value='(.*)' ;;$", text, re.MULTILINE))
+    assert found == {recipe.name: called(recipe.name) for recipe in RECIPES}
+
+
+def test_a_question_of_a_runbook_is_put_to_an_agent_by_its_name(tmp_path: Path) -> None:
+    """The name beats a command of the same name."""
+    place = Place(tmp_path, "# A\n\n## 1. Ready?\n\nSure?\n\n- YES: COMPLETE\n- NO: STOP\n")
+    tools = place.folder / "tools"
+    tools.mkdir()
+    for name, says in (("claude", "YES"), ("claude-code", "NO")):
+        (tools / name).write_text(f"#!/bin/sh\ncat > given\necho {says}\n")
+        (tools / name).chmod(0o755)
+    ran = place.make("AGENT=claude-code", PATH=f"{tools}:{os.environ['PATH']}")
+    assert last_line(ran) == "rdc: COMPLETE"
+    assert "Sure?" in (place.folder / "given").read_text()

@@ -11,6 +11,7 @@ from backends.picture.difference import difference
 from backends.picture.picture import Picture, picture
 from backends.picture.streams import streams
 from backends.registry import load
+from backends.remarks import named
 from compiler.driver import compile_file
 from compiler.ir.program import Program
 from tests.conftest import ROOT
@@ -95,3 +96,21 @@ def test_one_more_step_changes_no_other(tmp_path: Path) -> None:
         picture(program_of(tmp_path, old)), picture(program_of(tmp_path, old.replace("Do two", "Do it")))
     )
     assert [(change.new.id, change.parts) for change in changed.changed] == [("2", ("prompt",))]
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("2/else", ("2", "Title, else")),
+        ("2/if", ("2", "Title, if")),
+        ("2/elif1", ("2", "Title, elif")),
+        ("2~2/elif12", ("2~2", "Title, elif 12")),
+        ("2/elicit", ("2", "Title, question")),
+        ("2/prompt", ("2", "Title, prompt")),
+        ("2a", ("2a", "Title")),
+        ("2/lint.runbook.md/1", ("2/lint.runbook.md/1", "Title")),
+    ],
+)
+def test_what_has_no_name_of_its_own_is_called_by_the_step_it_belongs_to(name: str, shown: tuple[str, str]) -> None:
+    assert named(name, "Title") == shown
+    assert named(name, "") == (name, "")

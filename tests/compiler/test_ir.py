@@ -29,10 +29,10 @@ from compiler.ir.edges import (
     Test,
     Written,
 )
-from compiler.ir.program import Artifact, Group, Input, Node, Program, Register, Slot, SourceFile
+from compiler.ir.program import Artifact, Context, Group, Input, Node, Program, Register, Slot, SourceFile
 from compiler.ir.semantics import Machine, Outcome
 from compiler.ir.serialise import from_json, schema, to_json
-from compiler.ir.tasks import Ask, Branch, End, Shell, Task, Tool, Verdict
+from compiler.ir.tasks import Agent, Ask, Branch, End, Parallel, Shell, Task, Tool, Verdict
 from compiler.ir.text_form import to_text_form
 from compiler.ir.texts import Reference, Text, joined, text
 from compiler.ir.verify import InvalidProgramError, verify
@@ -293,6 +293,32 @@ def test_an_optional_tool_and_an_artifact_are_written_only_where_they_are() -> N
     assert 'artifact "s" type <"s" missing "markdown">' in told
     assert "  optional true" in told
     assert "optional" not in to_text_form(without)
+
+
+def test_a_prompt_stands_below_its_context_and_that_one_below_another() -> None:
+    """I31: what is filled in is as it is when the agent is called."""
+    above = (Context("a", joined(["A ", Reference("s", missing="-")])), Context("b", text(" B "), "a"))
+    agents = (Agent("", text("own"), context="b"), Agent("", text("plain")))
+    pair = node("2", to("COMPLETE"), task=Parallel(agents))
+    made = program(node("1", to("2", Keep("s")), task=agents[0]), pair, DONE)
+    made = replace(made, slots=(Slot("s"),), contexts=above)
+    verify(made)
+    jsonschema.validate(json.loads(to_json(made)), schema())
+    assert from_json(to_json(made)) == made
+    assert '{\n      "name": "a",\n      "text"' in to_json(made), "a context without one above it names none"
+    assert "context" not in json.loads(to_json(made))["nodes"][1]["task"]["entries"][1]
+    assert 'context "b" after "a" " B "' in to_text_form(made).splitlines()
+    machine = Machine(made)
+    state = machine.start()
+    assert machine.prompt(state, agents[0]) == "A - B own"
+    state = machine.advance(state, Outcome("pass", "{s}")).state
+    assert [machine.prompt(state, agent) for agent in agents] == ["A {s} B own", "plain"]
+
+
+def test_a_counter_that_only_a_context_names_stays() -> None:
+    kept = program(node("1", to("COMPLETE")), DONE, registers=(COUNTER,))
+    above = (Context("a", joined([Reference("r")])),)
+    assert remove_dead_registers(replace(kept, contexts=above)).registers == (COUNTER,)
 
 
 def test_a_counter_that_only_the_type_of_an_artifact_names_stays() -> None:

@@ -75,6 +75,12 @@ CASES: dict[str, tuple[str, list[str]]] = {
     "second-title-is-text": (f"# A\n# B\n{STEP}# C\n", []),
     "frontmatter": (f"---\nauthor: me\ntags: 3\n---\n{ONE}", []),
     "frontmatter-broken": (f"---\na: [\n---\n{ONE}", ["RD010 2:1"]),
+    "frontmatter-key-twice": (f"---\nrdc: {{secrets: [A]}}\nrdc: {{secrets: [B]}}\n---\n{ONE}", ["RD013 3:1"]),
+    "frontmatter-scenario-twice": (
+        f"---\nscenarios:\n  a: {{result: COMPLETE}}\n  a: {{result: STOP}}\n---\n{ONE}",
+        ["RD013 4:3"],
+    ),
+    "frontmatter-of-others-twice": (f"---\ntags: 3\ntags: 4\n---\n{ONE}", []),
     "frontmatter-option": (f"---\nrdc: {{secret: [A]}}\n---\n{ONE}", ["RD013 2:7"]),
     # P3
     "other-sections": (f"{ONE}## Notes\n@output(a b)\n```if\n- x\n## STEP: x\n", []),
@@ -103,7 +109,11 @@ CASES: dict[str, tuple[str, list[str]]] = {
         f"# A\n## INPUTS\n- `a` (int: ten)\n- `b` (bool: True)\n- `c` (float: 1.5)\n{STEP}",
         ["RD725 3:1", "RD725 4:1"],
     ),
-    "too-many-steps": (ONE + "".join(f"## STEP {n}: A\n" for n in range(2, 302)), ["RD729 303:1"]),
+    "many-steps": (ONE + "".join(f"## STEP {n}: A\n" for n in range(2, 2002)), []),
+    "too-many-repetitions": (
+        "# A\n" + "".join(f'## STEP {n}: A\nB\n@output(k{n % 400}, extract:"f")\n' for n in range(1, 801)),
+        ["RD729 1954:1"],
+    ),
     "enum-without-options": (f"# A\n## INPUTS\n- `a` (enum)\n- `b` (enum: , )\n{STEP}", ["RD728 3:1", "RD728 4:1"]),
     "enum-option-twice": (f"# A\n## INPUTS\n- `a` (choice: x, y, x)\n{STEP}", ["RD728 3:1"]),
     # P9
@@ -123,6 +133,10 @@ CASES: dict[str, tuple[str, list[str]]] = {
         [f"RD714 {line}:1" for line in range(4, 11)],
     ),
     "unknown-directives": (f"{ONE}@input(a)\n@Output(a)\n@a.b(c)\n@mail me\nAsk @me(x)\n", ["RD715 4:1", "RD715 5:1"]),
+    "output-of-nothing": (
+        "# A\n## STEP 1: B\n@output(a)\n## STEP 2: Two\n{{a}}\n@output(b)\n",
+        ["RD730 3:1"],
+    ),
     "directives-twice": (f"{ONE}@output(a)\n@output(b)\n@prompt(a)\n@prompt(b)\n", ["RD719 4:1", "RD719 6:1"]),
     # P11
     "unknown-question": (f'{ONE}@elicit(ask, "a?")\n@elicit(Confirm, "b?")\n', ["RD711 4:9"]),
@@ -145,7 +159,7 @@ CASES: dict[str, tuple[str, list[str]]] = {
     "branches": (f'{BRANCHED}{IF}x\n```elif a != ""```\ny\n```else```\nz\n{ENDIF}', []),
     "undeclared": (f'# A\n{STEP}```if b != "x"```\n{ENDIF}', ["RD720 4:7"]),
     "own-output": (f'# A\n{STEP}@output(b)\n```if b != "x"```\n{ENDIF}', []),
-    "output-of-a-later-step": (f'# A\n{STEP}```if b != "x"```\n{ENDIF}## STEP 2: C\n@output(b)\n', ["RD720 4:7"]),
+    "output-of-a-later-step": (f'# A\n{STEP}```if b != "x"```\n{ENDIF}## STEP 2: C\nD\n@output(b)\n', ["RD720 4:7"]),
     "nested": (f"{BRANCHED}{IF}{IF}x\n```else```\n{ENDIF}{ENDIF}", ["RD706 6:1"]),
     "unclosed": (f"{BRANCHED}{IF}x\n## STEP 2: Two\n{IF}", ["RD707 5:1", "RD707 8:1"]),
     "stray": (

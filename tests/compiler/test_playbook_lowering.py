@@ -57,7 +57,7 @@ def node(program: Program, name: str) -> Node:
 def prompt(program: Program, name: str) -> str:
     task = node(program, name).task
     assert isinstance(task, Agent)
-    return shown(task.prompt)
+    return "".join(map(shown, (*program.above(task.context), task.prompt)))
 
 
 STEP = "## STEP 1: One\n\n"
@@ -80,7 +80,8 @@ def test_a_step_with_nothing_in_it_is_passed_through(tmp_path: Path) -> None:
 def test_a_number_that_stands_twice_is_told_apart(tmp_path: Path) -> None:
     found = lowered(tmp_path, "## STEP 1: One\n\nA\n\n## STEP 1: Again\n\nB\n")
     assert [item.id for item in found.nodes][:2] == ["1", "1~2"]
-    assert "## Output of step 1: One" in str(next(iter(node(found, "1~2").task.prompt.references)).before)  # type: ignore[union-attr] # an agent
+    assert prompt(found, "1~2") == "<output 1>B"
+    assert [part.before for part in found.contexts[0].text.references] == ["## Output of step 1: One\n\n"]
 
 
 BRANCHES = """## INPUTS
@@ -194,8 +195,39 @@ def test_a_prompt_has_the_system_text_what_came_before_and_the_own_text(tmp_path
     assert prompt(found, "2") == "Be <tone>.\n\n<output 1><x>B\n\nAnswer with a number and nothing else."
     task = node(found, "2").task
     assert isinstance(task, Agent)
-    before = [item.before for item in task.prompt.references]
+    before = [item.before for text in found.above(task.context) for item in text.references]
     assert before == ["", "## Output of step 1: One (x)\n\n", "## x\n\n"]
+
+
+def test_each_output_is_said_once_however_many_steps_follow(tmp_path: Path) -> None:
+    steps = "".join(f"## STEP {n}: S\n\nDo.\n\n" for n in range(1, 101))
+    found = lowered(tmp_path, f"## SYSTEM\n\nBe kind.\n\n{steps}")
+    assert sum(len([*context.text.references]) for context in found.contexts) == 99
+    assert prompt(found, "100") == "Be kind.\n\n" + "".join(f"<output {n}>" for n in range(1, 100)) + "Do."
+    assert [context.name for context in found.contexts][:3] == ["system", "up to 1", "up to 2"]
+
+
+@pytest.mark.parametrize("names", [["x"] * 100, [f"x{n % 3}" for n in range(100)]])
+def test_what_is_extracted_under_a_name_again_moves_down(tmp_path: Path, names: list[str]) -> None:
+    steps = (f'## STEP {n}: S\n\nDo.\n\n@output({name}, extract:"f")\n\n' for n, name in enumerate(names, 1))
+    found = lowered(tmp_path, "".join(steps))
+    last = {name: n for n, name in enumerate(names[:99], 1)}
+    shown_before = (f"<output {n}>" + (f"<{name}>" if last[name] == n else "") for n, name in enumerate(names[:99], 1))
+    assert prompt(found, "100") == "".join(shown_before) + "Do."
+    assert sum(len([*context.text.references]) for context in found.contexts) < 1000
+
+
+def test_contexts_are_shared_by_branches_that_know_the_same(tmp_path: Path) -> None:
+    body = BRANCHES.replace("## STEP 1: One\n", "## STEP 1: One\n\nFirst of all.\n")
+    found = lowered(tmp_path, body)
+    assert {name: prompt(found, name) for name in ("1a", "1b", "1/elif1", "2")} == {
+        "1a": "<output 1>Do a.",
+        "1b": "<output 1><output 1a>Do more.",
+        "1/elif1": "<output 1>Do c.",
+        "2": "<output 1><output 1a><output 1b><output 1/elif1>The end.",
+    }
+    above = [node(found, name).task for name in ("1a", "1/elif1")]
+    assert {getattr(task, "context", "") for task in above} == {"up to 1"}
 
 
 def test_outputs_of_another_branch_are_not_waited_for(tmp_path: Path) -> None:

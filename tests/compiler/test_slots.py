@@ -13,7 +13,7 @@ from compiler.analyses.states import explore
 from compiler.ir.answers import of_agent, of_parallel, of_reply, of_tool, usual
 from compiler.ir.edges import Add, Clear, CounterTest, Edge, Effect, Keep, OutcomeTest, Set, SlotTest, Test
 from compiler.ir.patterns import pattern_problem
-from compiler.ir.program import Artifact, Constant, Input, Program, Register, Settings, Slot, Variable
+from compiler.ir.program import Artifact, Constant, Context, Input, Program, Register, Settings, Slot, Variable
 from compiler.ir.semantics import Machine, Outcome
 from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Reading, Shell, Task, Tool, alphabet
 from compiler.ir.texts import Reference, Text, joined, text
@@ -296,6 +296,16 @@ def with_variables(*names: str) -> Program:
         (unit(Agent("", Text(("a", "b")))), "two beside each other"),
         (unit(Ask("input", Text(("",)))), "an empty string"),
         (tool('{"a": NaN}'), "no JSON"),
+        (replace(unit(COMMAND), contexts=(Context("a", Text(), "b"), Context("b", Text()))), "not declared before it"),
+        (
+            replace(unit(COMMAND), contexts=(Context("a", Text(), "a"),)),
+            "a stands below a, which is not declared before",
+        ),
+        (replace(unit(COMMAND), contexts=(Context("a", Text()), Context("a", Text()))), "two contexts share a name"),
+        (replace(unit(COMMAND), contexts=(Context("a", Text(("a", "b"))),)), "two beside each other"),
+        (replace(unit(COMMAND), contexts=(Context("a", joined([Reference("gone")])),)), "the register gone is not"),
+        (unit(Agent("", text("x"), context="a")), "the context a is not declared"),
+        (unit(Parallel((Agent("", text("x"), context="a"),))), "the context a is not declared"),
         (replace(unit(COMMAND), artifact=Artifact("r", text("json"))), "the artifact: the slot r is not declared"),
         (replace(unit(COMMAND), artifact=Artifact("s", joined([Reference("gone")]))), "the register gone is not"),
         (replace(unit(COMMAND), artifact=Artifact("s", Text(("a", "b")))), "two beside each other"),

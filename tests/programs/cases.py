@@ -21,6 +21,19 @@ from pathlib import Path
 from typing import Any
 
 Json = dict[str, Any]
+NOWHERE = "nowhere"
+"""A connection that no command is named for: only optional tools have it."""
+
+SUFFIXES = {
+    "markdown": "md",
+    "json": "json",
+    "chartjs": "json",
+    "mermaid": "mmd",
+    "html_css": "html",
+    "javascript": "js",
+    "typescript": "ts",
+}
+"""What the file of a run is called by its type (I28)."""
 
 FOUND = Path(__file__).parent / "found"
 

@@ -27,8 +27,18 @@ def _of_program(program: Json) -> Iterator[str]:
         yield from node.get("settings", {})
         if node.get("variables"):
             yield f"variables of {node['task']['kind']}"
+        yield from ("an agent below a context" for agent in _agents(node["task"]) if agent.get("context"))
+        if node["task"].get("optional"):
+            yield "optional tool"
+    yield from ("a context below another" for context in program.get("contexts", []) if context.get("after"))
+    if program.get("artifact"):
+        yield "artifact"
     if program.get("groups"):
         yield "groups"
+
+
+def _agents(task: Json) -> list[Json]:
+    return task["entries"] if task["kind"] == "parallel" else [task] if task["kind"] == "agent" else []
 
 
 def _kind(effect: Json) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from .alphabet import undone
-from .cases import Call, Case, Json, Question, Visit, Walk
+from .cases import NOWHERE, Call, Case, Json, Question, Visit, Walk
 from .filling import WHITE, filled, in_json, written
 from .reading import answer_of, joined, passed, word_of
 from .values import MalformedError, extracted, fits, values_of
@@ -160,11 +160,22 @@ class Run:
 
     def _agent(self, node: Json, reply: Json) -> Came:
         task, answer = node["task"], answer_of(reply)
-        call = self._call(node, filled(task["prompt"], self.held), callee=task["agent"])
+        call = self._call(node, self._prompt(task), callee=task["agent"])
         return Came(word_of(answer, task.get("reading", {})), answer or "", calls=(call,))
+
+    def _prompt(self, agent: Json) -> str:
+        """The prompt of an agent below its context, that one below the one that it names, and so on (I31)."""
+        contexts = {context["name"]: context for context in self.case.program.get("contexts", [])}
+        found, name = filled(agent["prompt"], self.held), agent.get("context", "")
+        while name:
+            found = filled(contexts[name]["text"], self.held) + found
+            name = contexts[name].get("after", "")
+        return found
 
     def _tool(self, node: Json, reply: Json) -> Came:
         task, result = node["task"], answer_of(reply, may_be_empty=True)
+        if task.get("optional") and task["connection"] == NOWHERE:
+            return Came("fail")
         arguments = filled(task["arguments"], self.held, in_json)
         call = self._call(
             node, f'{{"tool": "{in_json(task["tool"])}", "arguments": {arguments}}}', callee=task["connection"]
@@ -176,7 +187,7 @@ class Run:
         entries = list(zip(task["entries"], map(answer_of, reply["entries"]), strict=True))
         answers = [answer for _, answer in entries]
         calls = tuple(
-            self._call(node, filled(agent["prompt"], self.held), callee=agent["agent"], entry=number)
+            self._call(node, self._prompt(agent), callee=agent["agent"], entry=number)
             for number, (agent, _) in enumerate(entries)
         )
         if "failed" in (words := [word_of(answer, agent.get("reading", {})) for agent, answer in entries]):

@@ -70,7 +70,20 @@ def _without_node(case: Case, number: int) -> Case:
     return Case(program, case.inputs, {unit: found for unit, found in case.replies.items() if unit != gone})
 
 
-CUT = {"edges", "effects", "guard", "variables", "registers", "slots", "entries", "keywords", "prompt", "arguments"}
+CUT = {
+    "contexts",
+    "text",
+    "edges",
+    "effects",
+    "guard",
+    "variables",
+    "registers",
+    "slots",
+    "entries",
+    "keywords",
+    "prompt",
+    "arguments",
+}
 
 
 def _lists(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from compiler.ir.features import Feature
 
 from .alphabet import keywords_of, words_of
-from .cases import Case, Json
+from .cases import NOWHERE, Case, Json
 from .drawing import Chance, flag, number, pick, picks, rarely
 from .replies import replies
 from .texts import FIELDS, IDS, KEYWORDS, LINES, NASTY, PATTERNS
@@ -33,6 +33,9 @@ NEEDS = {
     "gate": {Feature.GATES},
 }
 """What a target must carry for a kind of task."""
+
+KINDS = ("markdown", "json", "html_css", "")
+"""Types of what a run leaves; "" stands for any text."""
 
 VALUES = ("version", "NOTE", "x_1")
 TIMEOUT = 4
@@ -52,6 +55,7 @@ class Known:
     scopes: tuple[str, ...]
     carried: frozenset[Feature] = ALL
     """What the programs may use."""
+    contexts: tuple[str, ...] = ()
 
 
 def one(draw: st.DrawFn, weights: dict[str, int]) -> str:
@@ -135,6 +139,8 @@ def readings(draw: st.DrawFn) -> Json:
 def agents(draw: st.DrawFn, known: Known, *, has_keywords: bool) -> Json:
     """An agent of the common type or of another one."""
     task = {"kind": "agent", "agent": pick(draw, ("", "reviewer")), "prompt": texts(draw, known, 4)}
+    if known.contexts and flag(draw):
+        task["context"] = pick(draw, known.contexts)
     return {**task, "reading": readings(draw)} if has_keywords else task
 
 
@@ -147,12 +153,15 @@ def tools(draw: st.DrawFn, known: Known) -> Json:
             arguments += [{"register": register, "written": "{{x}}", "missing": pick(draw, ("", "~", '"\n'))}]
             arguments += [pick(draw, (" ", "\\n", "é", f'", "more {count}": "', "$(x) ${{ y }}"))]
     arguments = [*arguments, '"}'] if isinstance(arguments[-1], dict) else [*arguments[:-1], arguments[-1] + '"}']
-    return {
+    task: Json = {
         "kind": "tool",
         "connection": pick(draw, ("tracker", "mail-1")),
         "tool": pick(draw, ("find", "a/b c")),
         "arguments": arguments,
     }
+    if Feature.OPTIONAL_TOOLS in known.carried and rarely(draw, 4):
+        task |= {"optional": True, "connection": pick(draw, (task["connection"], NOWHERE))}
+    return task
 
 
 def parallels(draw: st.DrawFn, known: Known) -> Json:
@@ -339,7 +348,8 @@ def _case(draw: st.DrawFn, carried: frozenset[Feature] = ALL, most: int = 8) -> 
     given = {name: inputs(draw, name) for name in INPUTS[: number(draw, 0, 2) * has_inputs]}
     own = tuple(f"s {count}" for count in range(number(draw, 0, 2) * has_texts))
     enclosing = {scope.split("/")[0] for scope in scopes.values()} | set(scopes.values())
-    known = Known(tuple(ids), counters, (*given, *own), tuple(sorted(enclosing - {""})), carried)
+    above = tuple(f"up to {count}" for count in range(number(draw, 0, 2) * (Feature.CONTEXTS in carried)))
+    known = Known(tuple(ids), counters, (*given, *own), tuple(sorted(enclosing - {""})), carried, above)
     found = [nodes(draw, known, count) for count in range(len(ids))]
     program: Json = {
         "name": "program",
@@ -351,6 +361,10 @@ def _case(draw: st.DrawFn, carried: frozenset[Feature] = ALL, most: int = 8) -> 
         "slots": [*({"name": name} for name in given), *[slots(draw, name) for name in own]],
         "inputs": [declared for declared, _ in given.values()],
     }
+    if above:
+        program["contexts"] = [contexts(draw, known, place) for place in range(len(above))]
+    if known.slots and Feature.ARTIFACTS in carried and flag(draw):
+        program["artifact"] = {"slot": pick(draw, known.slots), "type": pick(draw, KINDS) or texts(draw, known, 2)}
     if Feature.LIMITS in carried and (flag(draw) or goes_back(found)):
         program["limit"] = number(draw, 1, 10)
     if rarely(draw):
@@ -359,6 +373,14 @@ def _case(draw: st.DrawFn, carried: frozenset[Feature] = ALL, most: int = 8) -> 
             node["group"] = program["groups"][0]["id"]
     values = {name: value for name, (_, value) in given.items() if value is not None}
     return Case(program, values, {node["id"]: replies(draw, node) for node in found if words_of(node["task"])})
+
+
+def contexts(draw: st.DrawFn, known: Known, place: int) -> Json:
+    """A context, which may stand below an earlier one."""
+    found: Json = {"name": known.contexts[place], "text": texts(draw, known)}
+    if place and flag(draw):
+        found["after"] = known.contexts[number(draw, 0, place - 1)]
+    return found
 
 
 def slots(draw: st.DrawFn, name: str) -> Json:

@@ -34,6 +34,7 @@ MUST_OCCUR = {
         "timeout",
         "delay",
     ),
+    *("an agent below a context", "a context below another", "optional tool", "artifact"),
     *("end COMPLETE", "end STOP", "end by the limit", "a unit twice", "a long walk"),
 }
 NUMBER = 300

@@ -23,7 +23,8 @@ from tests.equivalence.difference import same
 from tests.equivalence.execution import HOSTILE_FOLDER, errors
 
 from . import stand_in
-from .cases import Call, Case, Json, Walk
+from .cases import NOWHERE, SUFFIXES, Call, Case, Json, Walk
+from .filling import filled
 
 FOLDER = "YARDSTICK"
 EMITTING = Lock()
@@ -75,7 +76,7 @@ class Trial:
     def tools(self) -> dict[str, str]:
         """The commands of the connections."""
         found = {task.connection for task in self._tasks if isinstance(task, Tool)}
-        return {each: f"{STAND_IN} tool {each}" for each in sorted(found)}
+        return {each: f"{STAND_IN} tool {each}" for each in sorted(found - {NOWHERE})}
 
     @cached_property
     def _tasks(self) -> list[Any]:
@@ -119,6 +120,18 @@ class Trial:
                 same("RDC_UNIT", line["named"], unit, said)
 
         self._check_pauses(lines, said)
+
+    def check_artifact(self, folder: Path, said: str = "") -> None:
+        """Compare the file that a good run leaves (I28)."""
+        artifact, expected = self.case.program.get("artifact"), {}
+        if not self.walk.held:
+            return
+        if artifact and self.walk.end and self.walk.end[0] == "COMPLETE":
+            text = self.walk.held[artifact["slot"]]
+            suffix = SUFFIXES.get(filled(artifact["type"], self.walk.held), "txt")
+            expected = {} if text is None else {f"program.{suffix}": str(text)}
+        found = {path.name: path.read_bytes().decode() for path in folder.glob("program.*") if path.is_file()}
+        same("what the run leaves", found, expected, said)
 
     def _check_pauses(self, lines: list[Json], said: str) -> None:
         """What is called after a pause is called so many seconds after all that was called before (I22)."""

@@ -208,5 +208,5 @@ def test_what_git_ignores_is_skipped(tmp_path: Path) -> None:
 def test_a_folder_without_documents_is_wrong_use(command: str, tmp_path: Path) -> None:
     result = call(command, ".", cwd=tmp_path)
     assert result.code == 2
-    problem = "the folder . has no documents (*.runbook.md or *.playbook.md or *.program.json) in it"
+    problem = "the folder . has no documents (*.runbook.md or *.playbook.md or PLAYBOOK.md or *.program.json) in it"
     assert result.err == f"rdc: {problem} (see 'rdc {command} --help')\n"

@@ -73,12 +73,38 @@ def test_a_compiled_playbook_finds_the_type_of_its_file_though_nothing_else_is_f
     assert (folder / ".rdc" / "draw" / "draw.mmd").read_text(encoding="utf-8") == "x"
 
 
+def test_a_folder_is_searched_for_the_file_that_is_called_like_the_format(folder: Path) -> None:
+    (folder / "PLAYBOOK.md").write_text("# Hi\n\n## STEP 1: A\n\nDo.\n", encoding="utf-8")
+    (folder / "MYPLAYBOOK.md").write_text("Text.\n", encoding="utf-8")
+    checked = call("check", ".", cwd=folder)
+    assert (checked.code, checked.out + checked.err) == (0, "no problems in 2 files\n")
+    (folder / "PLAYBOOK.md").write_text("# No steps\n", encoding="utf-8")
+    assert "RD704" in call("check", ".", cwd=folder).err + call("check", ".", cwd=folder).out
+    empty = folder / "empty"
+    empty.mkdir()
+    assert "*.playbook.md or PLAYBOOK.md" in call("check", "empty", cwd=folder).err
+
+
 def test_a_comparison_names_steps_and_conditions(folder: Path) -> None:
     other = BOOK.replace('how == "short"', 'how != "long"').replace("Write a word.", "Write one word.")
     (folder / "other.playbook.md").write_text(other, encoding="utf-8")
     said = call("diff", "greet.playbook.md", "other.playbook.md", cwd=folder).out
     assert '> 2 Write: if how == "short": 2/if Write -> if how != "long": 2/if Write' in said
     assert "~ 2/if Write: prompt" in said
+
+
+def test_a_comparison_tells_of_the_system_text_and_not_of_outputs_above_prompts(folder: Path) -> None:
+    steps = "\n## STEP 3: Three\n\nMore.\n\n## STEP 4: Four\n\nMost.\n"
+    for name, system in (("a", "Be kind."), ("b", "Be brief.")):
+        text = BOOK.replace("## INPUTS", f"## SYSTEM\n\n{system}\n\n## INPUTS") + steps
+        (folder / f"{name}.playbook.md").write_text(text, encoding="utf-8")
+    said = call("diff", "a.playbook.md", "b.playbook.md", cwd=folder).out
+    assert "~ 4 Four: prompt\n    -Be kind.\n    +Be brief.\n" in said
+    less = (folder / "a.playbook.md").read_text(encoding="utf-8").replace("## STEP 3: Three\n\nMore.\n\n", "")
+    (folder / "b.playbook.md").write_text(less, encoding="utf-8")
+    said = call("diff", "a.playbook.md", "b.playbook.md", cwd=folder).out
+    assert "- 3 Three" in said
+    assert "~ 4" not in said
 
 
 def test_a_picture_is_drawn(folder: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -50,3 +51,16 @@ def test_a_run_does_as_it_is_answered(tmp_path: Path) -> None:
     document(tmp_path, "a.runbook.md", ASKING)
     (tmp_path / "answers").write_text("pass\n")
     assert spawn("run", "a.runbook.md", "--answers", "answers", cwd=tmp_path).code == 0
+
+
+def test_a_question_is_put_to_an_agent_by_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The name beats a command of the same name."""
+    (tmp_path / "tools").mkdir()
+    for name, says in (("claude", "YES"), ("claude-code", "NO")):
+        tool = tmp_path / "tools" / name
+        tool.write_text(f"#!/bin/sh\ncat > given\necho {says}\n")
+        tool.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path / 'tools'}:{os.environ['PATH']}")
+    (tmp_path / "a.runbook.md").write_text("# A\n\n## 1. Ready?\n\nSure?\n\n- YES: COMPLETE\n- NO: STOP\n")
+    assert spawn("run", "a.runbook.md", "--agent", "claude-code", cwd=tmp_path).code == 0
+    assert "Sure?" in (tmp_path / "given").read_text()

@@ -167,11 +167,30 @@ def test_without_an_agent_the_run_waits_and_is_answered(tmp_path: Path) -> None:
     assert f"{place.script} answer write - < FILE" in result.err
     assert "    Write it.\n" in result.err
     assert place.run("status").out.count("answer write -") == 1
-    answered = place.start("answer", "write", "-")
-    answered.communicate(timeout=20)
-    assert answered.returncode == 0, "an empty answer is an answer that fails"
-    place.run("resume")
-    assert place.walk() == ["write fail"]
+    before = place.records()
+    refused = place.run("answer", "write", " \n")
+    assert (refused.code, refused.last) == (2, "rdc: error: the answer of write is empty")
+    assert place.records() == before, "nothing is recorded"
+    answered = place.run("answer", "write", "plan")
+    assert (answered.code, answered.err.splitlines()[-1].endswith(" resume")) == (0, True)
+    assert place.walk() == ["write pass"]
+
+
+def test_who_answers_is_reminded_of_what_the_run_was_given(tmp_path: Path) -> None:
+    asking = node("2", Ask("input", text("Which?")))
+    place = Compiled(tmp_path, program(node("1", agent("x"), edge("2")), asking))
+    assert place.run("run", "--agent", "echo s3cret", "--agent-retries", "1").code == 75
+    answered = place.run("answer", "2", "this")
+    assert answered.err.splitlines()[-1].endswith(" resume   (with --agent, --agent-retries, as before)")
+    assert "s3cret" not in (tmp_path / ".rdc/deploy/journal").read_text(), "what the options say is kept nowhere"
+
+
+def test_an_empty_answer_in_a_file_is_refused_before_anything_runs(tmp_path: Path) -> None:
+    place = Compiled(tmp_path, REVIEW)
+    (tmp_path / "answers").write_text("write<<END\n  \nEND\n")
+    refused = place.run("run", "--answers", "answers")
+    assert (refused.code, "answers:1: the answer of write is empty" in refused.err) == (2, True), refused.err
+    assert list((tmp_path / ".rdc").rglob("journal")) == []
 
 
 def test_archiving_that_was_cut_short_is_done_again(tmp_path: Path) -> None:
@@ -259,6 +278,9 @@ def test_person_at_the_terminal_types_the_answer(tmp_path: Path) -> None:
     place = Compiled(tmp_path, program(node("1", agent("Say it.", "OK"))))
     screen = Screen([str(place.script), "run"], tmp_path, place.environment())
     screen.expect("Say it.")
+    screen.expect("Ctrl-D")
+    screen.type("\n\x04")
+    screen.expect("the answer of 1 is empty")
     screen.expect("Ctrl-D")
     screen.type("well\nOK\n\x04")
     assert screen.close() == 0

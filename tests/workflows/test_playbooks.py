@@ -83,7 +83,7 @@ def steps_of(text: str) -> dict[str, dict[str, Any]]:
 
 def test_a_reviewer_reads_what_people_may_choose_and_what_branches_where(tmp_path: Path) -> None:
     found = workflow(tmp_path, (EXAMPLES / "newsletter.playbook.md").read_text(encoding="utf-8"), agent="cat")
-    assert found.count("Where a prompt says {output 1}, the output of step 1 stands under a heading") == 1
+    assert found.count("The outputs of earlier steps stand above a prompt as its context says") == 1
     assert '# A person chooses one of "factual", "cheerful", "very short", by the input `answers`' in found
     assert "# A person says yes or no, by the input `answers`" in found
     names = [step["name"] for step in parsed(found)["jobs"]["runbook"]["steps"]]
@@ -94,12 +94,12 @@ def test_a_reviewer_reads_what_people_may_choose_and_what_branches_where(tmp_pat
 def test_a_prompt_that_a_variable_holds_leaves_the_others_readable(tmp_path: Path) -> None:
     steps = "## STEP 1: Ask\n\nSay.\n\n@output(ask)\n\n## STEP 2: Do\n\n@prompt({{ask}})\n\nUse {{ask}}.\n"
     shown = steps_of(workflow(tmp_path, f"# Two\n\n{steps}", agent="cat"))["2. Do"]["env"]["RDC_PROMPT"]
-    assert shown == "{output 1}{{ask}}\n\nUse {{ask}}."
+    assert shown == "{{ask}}\n\nUse {{ask}}."
 
 
 def test_each_reference_of_the_table_is_one_line(tmp_path: Path) -> None:
     prepared = steps_of(workflow(tmp_path, agent="cat"))["Prepare"]["run"]
-    line = r'"{output 1}": ["output 1", "## Output of step 1: Classify (kind)\n\n", "\n\n", ""],'
+    line = r'["output 1", "## Output of step 1: Classify (kind)\n\n", "\n\n", ""],'
     assert line in map(str.strip, prepared.splitlines())
 
 
@@ -142,12 +142,13 @@ def test_no_tool_finds_anything_in_the_examples(tmp_path: Path) -> None:
 def test_each_step_stands_for_itself_and_branches_by_a_label(tmp_path: Path) -> None:
     text = workflow(tmp_path, agent="claude-code")
     steps = steps_of(text)
-    names = ["1. Classify", "2. Work on it", "2a. Analyse the bug", "2b. Specify the feature", "3. Suggest labels"]
+    names = ["1. Classify", "2. Work on it", "2a. Analyse the bug", "2b. Specify the feature", "2. Work on it, else"]
+    names += ["3. Suggest labels"]
     assert [name for name in steps if name in names] == names
     assert steps["2a. Analyse the bug"]["if"] == "steps.s2.outputs.branch == '2a'"
     assert "if" not in steps["3. Suggest labels"]
     assert steps["1. Classify"]["env"]["RDC_PROMPT"].startswith("Read this issue of {{project}}:")
-    assert steps["2a. Analyse the bug"]["env"]["RDC_PROMPT"].startswith("{output 1}{kind}Say how severe")
+    assert steps["2a. Analyse the bug"]["env"]["RDC_PROMPT"].startswith("Say how severe")
     assert '      # elif kind == "feature"\n      - name: ' in text
     assert '      # if kind == "bug": 2a\n      # elif kind == "feature": 2b\n      # else: 2/else\n' in text
 
@@ -417,7 +418,8 @@ def test_the_summary_of_a_playbook_that_branches_has_a_row_for_each_step_that_do
     done = run(tmp_path, workflow(tmp_path, mock="mocks.yaml", summary=True))
     assert done.conclusion == "success", done.log
     assert "| 2a. Analyse the bug | 1 | PASS |" in done.summary
-    assert "| 2. Work on it" not in done.summary
+    assert "| 2. Work on it |" not in done.summary
+    assert "| 2. Work on it, else | skipped |" in done.summary
 
 
 def test_a_run_that_has_waited_behind_a_branch_goes_on_in_that_branch(tmp_path: Path) -> None:

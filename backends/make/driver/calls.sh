@@ -18,6 +18,7 @@ informed() {
 
 # Refuses a run that was given something wrong. A unit of a run that goes on is not asked about if it called nothing.
 check_commands() {
+  check_breaks
   prepare_helper
   rdc_says=$(informed helper check "${rdc_python_wanted-[]}") || fail "$rdc_says"
   case $rdc_verb:${rdc_kind-} in
@@ -58,10 +59,11 @@ prepare_call() {
   for rdc_entry in $rdc_entries; do
     if [ "$rdc_entry" = - ]; then rdc_value=$rdc_ask_U; else eval "rdc_value=\$rdc_entry${rdc_entry#_}_U"; fi
     filled "$rdc_value"
-    keep "$rdc_value" "prompts/.$rdc_prompts"
+    keep_prompt
     rdc_prompts=$((rdc_prompts + 1))
   done
 }
+keep_prompt() { keep "$rdc_value" "prompts/.$rdc_prompts"; }
 call_out() {
   prepare_call "$1"
   rm -f "$rdc_files/outcome"
@@ -144,7 +146,9 @@ help_calls() {
   help_line "$rdc_begin AGENT_TIMEOUT=TIME" 'how long a call of an agent may take, such as 90s or 10m'
   help_line "$rdc_begin AGENT_RETRIES=NUMBER" 'how often a call that fails is made again'
   help_line "$rdc_begin AGENT_CALLS=NUMBER" 'how many calls of agents the whole run may make'
+  help_line "$rdc_begin BREAK=UNIT" 'wait when the run leaves this unit or step; resume goes on'
   help_line "$rdc_begin TOOLS=FILE" 'the commands of the tools: lines CONNECTION=COMMAND'
   help_line "$rdc_begin MOCK=FILE" 'a rehearsal: agents and tools answer from this file'
+  [ -z "${rdc_artifact-}" ] || help_line "$rdc_begin OUT=FILE" 'where the last output of a complete run is written'
   help_line "${rdc_again}answer UNIT=ID FILE=FILE" 'answer in place of an agent or a tool, or at length'
 }

@@ -11,7 +11,7 @@ by_agent() {
     export RDC_AGENT_TYPE=''
     # Not around `call`: what an interruption says is for our own output.
     # shellcheck disable=SC2016 # its own shell expands it
-    call sh -c 'exec sh -c "$1" < "$2" > "$3"' rdc "$rdc_given_AGENT" "$rdc_files/message" "$rdc_files/reply"
+    call sh -c 'exec sh -c "$1" < "$2" > "$3"' rdc "$(named_agent)" "$rdc_files/message" "$rdc_files/reply"
     unset RDC_AGENT_TYPE
   else rdc_code=126; fi
   LC_ALL=C tr -c '\n\t -~\200-\377' '?' < "$rdc_files/reply" | sed 's/^/    /' >&2
@@ -19,6 +19,21 @@ by_agent() {
   [ -z "${rdc_folders-}" ] || copy reply "answers/$rdc_unit.$rdc_call"
   rm -f "$rdc_files/message" "$rdc_files/reply"
   ended 0
+}
+# The command of an agent; a name beats a command that is called so.
+# shellcheck disable=SC2016 # its own shell expands it
+named_agent() {
+  rdc_value=$rdc_given_AGENT
+  case $rdc_given_AGENT in
+    claude-code) rdc_value='claude -p --output-format text --permission-mode dontAsk' ;;
+    codex) rdc_value='codex exec --ephemeral --color never -s read-only -' ;;
+    gemini) rdc_value='gemini -o text --approval-mode plan --skip-trust' ;;
+    llm) rdc_value='llm' ;;
+    copilot) rdc_value='copilot -s --no-ask-user' ;;
+    opencode) rdc_value='opencode run' ;;
+    cursor) rdc_value='cursor-agent -p --output-format text "$(cat)"' ;;
+  esac
+  printf '%s' "$rdc_value"
 }
 verdict() {
   rdc_outcome='fail'

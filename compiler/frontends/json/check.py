@@ -92,6 +92,8 @@ def _names(program: Program) -> Iterator[_Name]:
         yield _Name(register.name, ("registers", str(position), "name"), "registers and slots")
     for position, slot in enumerate(program.slots):
         yield _Name(slot.name, ("slots", str(position), "name"), "registers and slots")
+    for position, context in enumerate(program.contexts):
+        yield _Name(context.name, ("contexts", str(position), "name"), "contexts")
     for position, declared in enumerate(program.inputs):
         yield _Name(declared.name, ("inputs", str(position), "name"), "inputs", is_identifier=True)
 
@@ -153,6 +155,9 @@ def _place(program: Program, problem: str) -> KeyPath:
     for position, declared in enumerate(program.inputs):
         if problem.startswith(f"the input {declared.name}"):
             return ("inputs", str(position))
+    for position, context in enumerate(program.contexts):
+        if problem.startswith((f"the context {context.name} ", f"the context {context.name}:")):
+            return ("contexts", str(position))
     if problem.startswith("the artifact"):
         return ("artifact",)
     return ("entry",) if problem.startswith("the entry") else ("limit",) if problem.startswith("the limit") else ()
@@ -168,8 +173,10 @@ def _remedy(problem: str, node: Node | None, program: Program) -> str:
         return "add an edge without a `guard` as the last one, or one for each outcome"
     if problem.startswith("no outcome is") and node:
         return f"the outcomes are {', '.join(f'`{word}`' for word in alphabet(node.task))}"
+    if "the context" in problem and problem.endswith("declared before it"):
+        return "list a context before those that name it under `after`"
     if problem.endswith("is not declared"):
-        return "declare it: counters under `registers`, texts under `slots`, groups under `groups`"
+        return "declare it: counters under `registers`, texts under `slots`, and so on"
     return _PAGE
 
 

@@ -7,7 +7,19 @@ from dataclasses import MISSING, Field, fields
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from compiler.ir.edges import Edge, Origin, Written
-from compiler.ir.program import Artifact, Group, Input, Node, Program, Register, Settings, Slot, SourceFile, Variable
+from compiler.ir.program import (
+    Artifact,
+    Context,
+    Group,
+    Input,
+    Node,
+    Program,
+    Register,
+    Settings,
+    Slot,
+    SourceFile,
+    Variable,
+)
 from compiler.ir.serialise import MAY_BE_MISSING
 from compiler.ir.tasks import Reading
 from compiler.ir.texts import Reference
@@ -30,6 +42,7 @@ _CALLED: Mapping[type, str] = {
     Span: "a span",
     Variable: "a variable",
     Artifact: "an artifact",
+    Context: "a context",
     Settings: "the settings",
     Reading: "a reading",
     Reference: "a reference",

@@ -8,6 +8,7 @@ FORMAT = Format(
     noun="playbook",
     summary="playbooks for agents (Markdown with ## STEP n: headings)",
     suffixes=(".playbook.md",),
+    names=("PLAYBOOK.md",),
     module="compiler.frontends.playbook.frontend",
     grammars=("playbook.lark",),
     options=OPTIONS,

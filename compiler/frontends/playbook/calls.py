@@ -6,7 +6,7 @@ import json
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from compiler.frontends.playbook.context import agent_prompt, prompt_slot
+from compiler.frontends.playbook.context import own_prompt, prompt_slot
 from compiler.frontends.playbook.placeholders import arguments_with_references, reply_slot, with_references
 from compiler.frontends.playbook.syntax import Elicit, PromptRef
 from compiler.frontends.playbook.units import Unit
@@ -23,10 +23,9 @@ LAST_OUTPUT = "last output"
 
 @dataclass(frozen=True)
 class Scene:
-    """What all units of a playbook see: its path, its system text, and the names that texts can have."""
+    """What all units of a playbook see: its path, and the names that texts can have."""
 
     path: str
-    system: str
     names: Collection[str]
 
     def at(self, span: Span) -> Origin:
@@ -50,8 +49,8 @@ def _after_question(unit: Unit) -> str:
     return f"{unit.id}/prompt" if unit.gets_prompt or unit.prompt_variable else unit.id
 
 
-def nodes_of(unit: Unit, earlier: Sequence[Unit], after: str, scene: Scene) -> Iterator[Node]:
-    """The nodes of a unit, the last of which leads to the node `after`."""
+def nodes_of(unit: Unit, context: str, after: str, scene: Scene) -> Iterator[Node]:
+    """The nodes of a unit, the last of which leads to the node `after`; its prompt stands below a context."""
     step = unit.step
     if step.tool is not None:
         arguments = arguments_with_references(step.tool.arguments or "{}", scene.names)
@@ -65,7 +64,7 @@ def nodes_of(unit: Unit, earlier: Sequence[Unit], after: str, scene: Scene) -> I
     if step.prompt is not None and unit.prompt_variable:
         yield from _given(unit, step.prompt, scene)
     if unit.calls_agent:
-        agent = Agent("", agent_prompt(unit, earlier, scene.system, scene.names))
+        agent = Agent("", own_prompt(unit, scene.names), context=context)
         yield _node(unit, unit.id, agent, _answered(after, _kept(unit)), scene)
     elif not unit.asks and not step.branches:
         yield _node(unit, unit.id, Branch(), (Edge((), (), after),), scene)

@@ -20,8 +20,8 @@ from runtime_shim.fitting import unfit
 LARGEST_PLAYBOOK = 200_000
 """In bytes (P1)."""
 
-MOST_STEPS = 300
-"""Each step is given the outputs of all earlier ones, so what is compiled grows with the square of their number."""
+MOST_REPEATED = 100_000
+"""Where a field is extracted under a name again, all outputs since the last time are said once more."""
 
 ARTIFACTS = ("markdown", "json", "mermaid", "chartjs", "html_css", "javascript", "typescript")
 SCHEMES = ("file", "library", "mcp", "variable")
@@ -77,11 +77,19 @@ def _no_steps(source: Source) -> Diagnostic:
 
 def check_count(source: Source, playbook: Playbook) -> Iterator[Diagnostic]:
     """What keeps a playbook that is right in itself from being lowered (P16)."""
-    steps = tuple(every_step(playbook))
-    if len(steps) > MOST_STEPS:
-        problem = f"the playbook has {len(steps):,} steps, and may have {MOST_STEPS}"
-        remedy = "divide it: the last output of one playbook can be an input of the next"
-        yield Diagnostic("RD729", source.path, steps[MOST_STEPS].span, problem, remedy)
+    last: dict[str, int] = {}
+    repeated = 0
+    for place, step in enumerate(every_step(playbook)):
+        output = step.output
+        if not (output and output.extract):
+            continue
+        repeated += place - last.get(output.name, place)
+        last[output.name] = place
+        if repeated > MOST_REPEATED:
+            problem = f"too many fields are kept under a name such as `{output.name}` again, too many steps later"
+            remedy = "keep each field under a name of its own, or divide the playbook"
+            yield Diagnostic("RD729", source.path, output.span, problem, remedy)
+            return
 
 
 def _sequence(source: Source, steps: tuple[Step, ...]) -> Iterator[Diagnostic]:
@@ -133,6 +141,9 @@ def _step(source: Source, step: Step) -> Iterator[Diagnostic]:
         yield from _arguments(source, step.tool)
     elif step.elicit:
         yield from _elicit(source, step.elicit)
+    elif step.output and not (step.content or step.prompt):
+        problem = "this step has no text, so no agent is called and its @output keeps nothing"
+        yield Diagnostic("RD730", source.path, step.output.span, problem, "write what the agent is to do, or remove it")
     if step.prompt and step.prompt.scheme not in SCHEMES:
         problem = f"rdc cannot fetch `{step.prompt.written}`, so the step runs with its own text alone"
         hint = close(step.prompt.scheme, SCHEMES[:3])

@@ -1,25 +1,28 @@
-"""What an agent is given: the system text, the outputs of earlier steps, the step's own text (P16)."""
+"""What an agent is given: the system text, the outputs of earlier steps, the step's own text (P16).
+
+Whatever stands above one prompt stands above the next one too, so each output is said once: in a context, which
+stands below the one with all that was put out before (I31).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection
+from typing import NamedTuple
 
 from compiler.frontends.playbook.placeholders import with_references
 from compiler.frontends.playbook.syntax import Output
 from compiler.frontends.playbook.units import Unit
+from compiler.ir.program import Context
 from compiler.ir.texts import Part, Reference, Text, joined
 
 PARAGRAPH = "\n\n"
 
 
-def agent_prompt(unit: Unit, earlier: Sequence[Unit], system: str, names: Collection[str]) -> Text:
-    """The prompt of a unit's agent; `earlier` are all units before it, `names` the slots that texts can name."""
-    parts: list[Part] = []
-    if system:
-        parts += [*with_references(system, names).parts, PARAGRAPH]
-    parts += _outputs(_visible(unit, earlier))
+def own_prompt(unit: Unit, names: Collection[str]) -> Text:
+    """The prompt of a unit's agent without its context; `names` are the slots that texts can name."""
     own = _own_paragraphs(unit, names)
-    parts += [_fetched(unit, is_last=not own)] if unit.gets_prompt else []
+    parts: list[Part] = [_fetched(unit, is_last=not own)] if unit.gets_prompt else []
     for place, paragraph in enumerate(own):
         parts += [*((PARAGRAPH,) if place else ()), *paragraph]
     return joined(parts)
@@ -52,24 +55,89 @@ def prompt_slot(unit: Unit) -> str:
     return f"prompt {unit.id}"
 
 
-def _visible(unit: Unit, earlier: Sequence[Unit]) -> list[Unit]:
-    """The earlier units that may have an output when this one runs: none of another branch of the same step."""
-    return [
-        item
-        for item in earlier
-        if item.has_output and (item.group != unit.group or not item.group or item.branch in (None, unit.branch))
-    ]
+class Link(NamedTuple):
+    """The last of the outputs that a step knows, or what was extracted from it, and those before it."""
 
+    unit: Unit
+    is_field: bool
+    before: Link | None
 
-def _outputs(units: Sequence[Unit]) -> Iterator[Reference]:
-    """The outputs under headings; what was extracted from one follows, once for each name."""
-    last = {unit.output.name: unit.id for unit in units if unit.output and unit.output.extract}
-    for unit in units:
-        name = f" ({unit.output.name})" if unit.output else ""
+    def reference(self) -> Reference:
+        """The output under its heading; nothing where the step has none."""
+        unit, output = self.unit, self.unit.output
+        if self.is_field and output:
+            return Reference(output.name, before=f"## {output.name}{PARAGRAPH}", after=PARAGRAPH)
+        name = f" ({output.name})" if output else ""
         heading = f"## Output of step {unit.id}: {unit.title}{name}{PARAGRAPH}"
-        yield Reference(unit.slot, before=heading, after=PARAGRAPH)
-        if unit.output and last.get(unit.output.name) == unit.id:
-            yield Reference(unit.output.name, before=f"## {unit.output.name}{PARAGRAPH}", after=PARAGRAPH)
+        return Reference(unit.slot, before=heading, after=PARAGRAPH)
+
+
+class Contexts:
+    """The contexts of the prompts of a playbook, made as prompts need them."""
+
+    def __init__(self, system: Text) -> None:
+        self.made: list[Context] = []
+        self._system = system
+        self._names: dict[int, str] = {}
+        self._links: list[Link] = []  # keeps those alive whose identity is known
+        self._taken: Counter[str] = Counter()
+        self._extracted: set[str] = set()
+
+    def after(self, known: Link | None, unit: Unit) -> Link | None:
+        """What is known after a unit; what was extracted under a name stands below the last output it comes from."""
+        if not unit.has_output:
+            return known
+        output = unit.output
+        if not (output and output.extract):
+            return Link(unit, is_field=False, before=known)
+        if output.name in self._extracted:
+            known = self._without(known, output.name)
+        self._extracted.add(output.name)
+        return Link(unit, is_field=True, before=Link(unit, is_field=False, before=known))
+
+    def _without(self, known: Link | None, name: str) -> Link | None:
+        """The same without the field of this name. What stands above that stays, and so becomes a context."""
+        later: list[Link] = []
+        link = known
+        while link and not (link.is_field and link.unit.output and link.unit.output.name == name):
+            later.append(link)
+            link = link.before
+        if link is None:
+            return known
+        found = link.before
+        self.name(found)
+        for item in reversed(later):
+            found = item._replace(before=found)
+        return found
+
+    def name(self, known: Link | None) -> str:
+        """The name of the context in which all stands that is known; "" where that is nothing."""
+        parts: list[Reference] = []
+        link = known
+        while link and id(link) not in self._names:
+            parts.append(link.reference())
+            link = link.before
+        after = self._names[id(link)] if link else self._of_system()
+        if known is None or not parts:
+            return after
+        found = self._free(f"up to {known.unit.id}")
+        self.made.append(Context(found, joined([*reversed(parts)]), after))
+        self._names[id(known)] = found
+        self._links.append(known)
+        return found
+
+    def _of_system(self) -> str:
+        """The name of the context that stands above all others, if the playbook has a system text."""
+        if not self._system:
+            return ""
+        if not self._taken["system"]:
+            text = joined([*self._system.parts, PARAGRAPH])
+            self.made.append(Context(self._free("system"), text))
+        return "system"
+
+    def _free(self, name: str) -> str:
+        self._taken[name] += 1
+        return name if self._taken[name] == 1 else f"{name}~{self._taken[name]}"
 
 
 _KINDS = {

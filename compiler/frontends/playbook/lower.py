@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Literal, NamedTuple
@@ -18,11 +18,12 @@ from compiler.frontends.playbook.calls import (
     entry_of,
     nodes_of,
 )
+from compiler.frontends.playbook.context import Contexts, Link
 from compiler.frontends.playbook.placeholders import names_of
 from compiler.frontends.playbook.syntax import Playbook
 from compiler.frontends.playbook.units import Arranged, Unit, arrange, every_unit
 from compiler.ir.edges import Clear, Edge, Keep, Origin, SlotTest
-from compiler.ir.program import Artifact, Group, Input, Jump, Node, Program, Slot, SourceFile, texts_of
+from compiler.ir.program import Artifact, Context, Group, Input, Jump, Node, Program, Slot, SourceFile, texts_of
 from compiler.ir.tasks import End
 from compiler.ir.texts import Text, text
 from compiler.ir.wellformed import input_problems
@@ -40,14 +41,17 @@ def lower(source: Source, playbook: Playbook, files: Mapping[str, Source], secre
     """The program of a playbook without errors; `files` are what its prompts refer to, by the path as written."""
     steps = arrange(playbook, {path: file.text.strip() for path, file in files.items()})
     units = every_unit(steps)
-    scene = Scene(source.name, playbook.system, names_of(playbook))
+    scene = Scene(source.name, names_of(playbook))
+    contexts = Contexts(scene.text(playbook.system))
     inputs = tuple(map(_input, playbook.inputs))
-    nodes = [*_nodes(steps, units, scene), *_ends(scene, playbook)]
+    nodes = [*_nodes(steps, contexts, scene), *_ends(scene, playbook)]
     reached = {edge.target for node in nodes for edge in node.edges} | {_start(steps[0])}
     nodes = [node for node in nodes if node.id != STOP or node.id in reached]
     named = [unit.output.name for unit in units if unit.output]
     artifact = Artifact(LAST_OUTPUT, scene.text(playbook.artifact.type)) if playbook.artifact else None
-    slots = tuple(dict.fromkeys((*(item.name for item in inputs), *named, *_read(nodes), *_read_by(artifact))))
+    slots = tuple(
+        dict.fromkeys((*(item.name for item in inputs), *named, *_read(nodes, contexts.made), *_read_by(artifact)))
+    )
     name = safe_name(PurePosixPath(source.name).name.removesuffix(".md").removesuffix(".playbook"), "playbook")
     others = sorted({file.name: file for file in files.values()}.items())
     program = Program(
@@ -61,6 +65,7 @@ def lower(source: Source, playbook: Playbook, files: Mapping[str, Source], secre
         jumps=tuple(Jump(unit.id, entry_of(unit)) for unit in units if unit.has_output and entry_of(unit) != unit.id),
         inputs=inputs,
         artifact=artifact,
+        contexts=tuple(contexts.made),
         secrets=secrets,
     )
     markers = (arm.syntax for step in steps for arm in step.arms)
@@ -71,21 +76,37 @@ def lower(source: Source, playbook: Playbook, files: Mapping[str, Source], secre
 # --- Nodes -----------------------------------------------------------------------------------------------------------
 
 
-def _nodes(steps: Sequence[Arranged], units: Sequence[Unit], scene: Scene) -> Iterator[Node]:
+def _nodes(steps: Sequence[Arranged], contexts: Contexts, scene: Scene) -> Iterator[Node]:
     """The nodes of all steps in document order; each step leads to the next one, the last one to the end."""
     followers = (*map(_start, steps[1:]), COMPLETE)
-    places = {unit.id: place for place, unit in enumerate(units)}
-
-    def calls(unit: Unit, after: str) -> Iterator[Node]:
-        return nodes_of(unit, units[: places[unit.id]], after, scene)
-
+    known: Link | None = None
     for step, after in zip(steps, followers, strict=True):
-        yield from calls(step.unit, step.route if step.arms else after)
+        yield from _calls(step.unit, known, step.route if step.arms else after, contexts, scene)
+        known = contexts.after(known, step.unit)
         if step.arms:
             yield route(step, after, scene)
-        for arm in step.arms:
-            for unit, follower in zip(arm.units, (*map(entry_of, arm.units[1:]), after), strict=True):
-                yield from calls(unit, follower)
+            known = yield from _branches(step, known, after, contexts, scene)
+
+
+def _branches(
+    step: Arranged, known: Link | None, after: str, contexts: Contexts, scene: Scene
+) -> Generator[Node, None, Link | None]:
+    """The nodes of all branches of a step, none of which knows what another one gives; returns what is known then."""
+    if any(unit.calls_agent for arm in step.arms for unit in arm.units):
+        contexts.name(known)
+    found = known
+    for arm in step.arms:
+        inside = known
+        for unit, follower in zip(arm.units, (*map(entry_of, arm.units[1:]), after), strict=True):
+            yield from _calls(unit, inside, follower, contexts, scene)
+            inside = contexts.after(inside, unit)
+    for unit in (unit for arm in step.arms for unit in arm.units):
+        found = contexts.after(found, unit)
+    return found
+
+
+def _calls(unit: Unit, known: Link | None, after: str, contexts: Contexts, scene: Scene) -> Iterator[Node]:
+    return nodes_of(unit, contexts.name(known) if unit.calls_agent else "", after, scene)
 
 
 def _start(step: Arranged) -> str:
@@ -118,8 +139,10 @@ def _input(declared: syntax.Input) -> Input:
     return replace(found, type="text", options=()) if any(input_problems(found)) else found
 
 
-def _read(nodes: Iterable[Node]) -> Iterator[str]:
+def _read(nodes: Iterable[Node], contexts: Iterable[Context]) -> Iterator[str]:
     """The slots that texts and conditions read."""
+    for context in contexts:
+        yield from (item.register for item in context.text.references)
     for node in nodes:
         yield from (item.register for written in texts_of(node) for item in written.references)
         yield from (test.slot for edge in node.edges for test in edge.guard if isinstance(test, SlotTest))

@@ -28,7 +28,10 @@ by_hand() {
   visible < "$rdc_asked" | sed -e 's/^/    /' -e 's/ *$//' >&2
   if [ -t 0 ] && [ -t 2 ]; then
     say "$rdc_id: your answer (end it with Ctrl-D)"
-    text_of - && [ -s "$rdc_files/reply" ] && { replied ''; return; }
+    while text_of - && [ -s "$rdc_files/reply" ]; do
+      if ! is_empty; then replied ''; return; fi
+      say "the answer is empty; your answer:"
+    done
   fi
   [ "$rdc_verb" != step ] || end 75 "WAITING $rdc_id"
   rdc_word='AGENT=COMMAND'; [ "$rdc_kind" = agents ] || rdc_word='TOOLS=FILE'
@@ -69,9 +72,15 @@ is_named() {
     END { exit !found }' "$rdc_journal" "$rdc_given_ANSWERS"
 }
 
+# Whether an agent would have said nothing; a tool may.
+is_empty() {
+  [ "$rdc_kind_U" = agents ] || return 1
+  [ -z "$(LC_ALL=C tr -d ' \t\n\r\013\014' < "$rdc_files/reply" | LC_ALL=C cut -c 1)" ]
+}
 replied() {
   if [ -n "$rdc_is_hand" ]; then
     rdc_is_hand='' rdc_kind=$rdc_kind_U
+    ! is_empty || fail "${1:+$rdc_given_ANSWERS:${1##* }: }the answer of unit $rdc_id is empty"
     rm -f "$rdc_files/outcome"
     set -- "$1" "$rdc_files" "$rdc_files/$rdc_said" "$rdc_asked" "$rdc_files/reply"
     informed call_helper replied $$ "$rdc_files/left" "$2" "$3" "$4" "$5"
@@ -100,13 +109,17 @@ answer() {
 unit '$rdc_id' does"
   take_reply
   case $rdc_kind in
-    agents | tool) prepare_helper; called; prepare_hand; tell || fail "unit $rdc_id cannot be answered" ;;
+    agents | tool)
+      ! is_empty || fail "the answer of unit $rdc_id is empty"
+      prepare_helper; called; prepare_hand; tell || fail "unit $rdc_id cannot be answered" ;;
     *) reads "$rdc_files/reply" || fail "this is no answer of unit $rdc_id: $(refused_reply); RESULT=$(hints ' or ')" ;;
   esac
   sign
   now; rdc_start=$rdc_now
   replied ''
-  say "rdc: to go on:  ${rdc_again}resume"
+  pass_break
+  rdc_says=$(cat "$rdc_files/calls/given" 2> /dev/null)
+  say "rdc: to go on:  ${rdc_again}resume${rdc_says:+   (with $rdc_says, as before)}"
 }
 take_reply() {
   rdc_says="RESULT is missing: ${rdc_again}answer UNIT=$(quoted "$rdc_id")"

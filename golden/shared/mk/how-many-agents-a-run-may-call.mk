@@ -3,10 +3,20 @@
 define RDC_MODULE_BUDGET
 begin_values() { folders; values_at_begin; keep_budget; }
 keep_budget() {
+  keep_breaks; keep_names
   [ -n "${rdc_given_AGENT_CALLS-}" ] || return 0
   mkdir -p "$rdc_files/calls" && keep "$rdc_given_AGENT_CALLS" calls/budget
 }
+keep_names() { # of what a later make has to be given again; the values may be secret
+  rdc_says=''
+  for rdc_word in AGENT AGENT_MODEL AGENT_RETRIES AGENT_TIMEOUT MOCK OUT TOOLS; do
+    eval "rdc_value=\${rdc_given_$rdc_word-}"
+    [ -z "$rdc_value" ] || rdc_says="$rdc_says${rdc_says:+, }$rdc_word"
+  done
+  [ -z "$rdc_says" ] || { mkdir -p "$rdc_files/calls" && keep "$rdc_says" calls/given; }
+}
 call_number() {
+  break_here
   [ "$rdc_kind" != agents ] || within_budget || {
     record "over 1 STOP BUDGET $rdc_unit"
     rdc_says="the budget of $rdc_budget calls of agents is spent; ${rdc_again}resume AGENT_CALLS=NUMBER goes on"

@@ -1,6 +1,7 @@
 import codecs
 import collections
 import json
+import math
 import os
 import re
 import select
@@ -905,6 +906,7 @@ def _is_found(processes, pattern, answer):
 
 PROMPTS, ANSWERS = "prompts", "answers"
 LONGEST_NAME = 200  # characters of a file's name
+FIRST_PAUSE = 2  # seconds until an agent is called again; each further pause is twice as long
 AT_REST = "rest"  # as the last line, that nothing is called at present
 AGENT, TOOL = "agent ", "tool "  # begin what is counted
 
@@ -925,6 +927,21 @@ class Account:  # The calls of a run, in `calls/tally` of its state folder: a li
     def _write(self, lines):
         with (self._folder / "calls" / "tally").open("a", encoding="utf-8") as file:
             file.write("".join(f"\n{line}" for line in lines) + "\n")
+    def again(self, unit, tries, seconds):
+        """Note when the calls of a unit, which have failed so many times, are made again."""
+        note = {"unit": unit, "calls": sum(self.made().values()), "tries": tries, "until": time.time() + seconds}
+        keep(str(self._folder / "calls" / "again"), json.dumps(note) + "\n")
+    def tried(self, unit):
+        """Return how many times the calls of a unit have failed, and how many seconds are left until the next ones.
+
+        If anything was called since that was noted, the unit is another one, or done anew.
+        """
+        with suppress(OSError, ValueError, TypeError, KeyError):
+            note = json.loads((self._folder / "calls" / "again").read_bytes())
+            if (note["unit"], note["calls"]) == (unit, sum(self.made().values())):
+                left = max(float(note["until"]) - time.time(), 0.0)
+                return int(note["tries"]), min(left, FIRST_PAUSE * 2.0 ** (int(note["tries"]) - 1))
+        return 0, 0.0
     def may_call(self, number):  # Tell whether so many agents may be called within the budget of the run.
         path = self._folder / "calls" / "budget"
         made = sum(count for key, count in self.made().items() if key.startswith(AGENT))
@@ -946,7 +963,6 @@ def masked(text):
     return re.sub("|".join(map(re.escape, hidden)), "***", text) if hidden else text
 
 
-FIRST_PAUSE = 2  # seconds until an agent is called again; each further pause is twice as long
 BY_HAND = "-"  # in place of a word: there is no command, and a person is to answer
 
 # A call: who is called, as what it is counted, its command, what it is given and its own variables.
@@ -961,6 +977,7 @@ def check(kinds):  # Say what is wrong with what make was given, before anything
 class Caller:  # Calls what a unit wants.
     def __init__(self, driver, left, folder):
         self.orders, self.account = Orders(), Account(folder)
+        self._unit = os.environ.get("RDC_UNIT", "")
         self._driver, self._left = driver, left
         self._display = Display(sys.stderr)
     def converse(self, seconds, calls, retries=0):
@@ -968,7 +985,10 @@ class Caller:  # Calls what a unit wants.
         found = {}
         due = list(range(len(calls)))
         with running(self._driver, self._left, self._display) as processes:
-            for tries in range(retries + 1):
+            before, left = self.account.tried(self._unit)
+            if left:
+                self._sleep(processes, left)
+            for tries in range(min(before, retries), retries + 1):
                 self._count([calls[index] for index in due])
                 said = self._call(processes, seconds, [calls[index] for index in due], tries)
                 found.update(zip(due, said))  # Python 3.9 has no `strict`
@@ -976,7 +996,7 @@ class Caller:  # Calls what a unit wants.
                 if tries == retries or not due or not self.account.may_call(len(due)):
                     break
                 troubles = (f"{calls[at].name}: {found[at].trouble or 'an empty answer'}" for at in due)
-                self._pause(processes, ", ".join(troubles), FIRST_PAUSE * 2**tries)
+                self._pause(processes, ", ".join(troubles), tries)
         end_left(self._left)
         for index in [index for index in due if found[index].trouble]:
             self._show((f"{calls[index].name}: " if len(calls) > 1 else "") + found[index].trouble)
@@ -1021,11 +1041,16 @@ class Caller:  # Calls what a unit wants.
             for line in lines:
                 self._show(line)
         return answers
-    def _pause(self, processes, trouble, seconds):
+    def _pause(self, processes, trouble, tries):
         """Wait before another attempt, in which a run that is ended can go on without a decision."""
+        seconds = FIRST_PAUSE * 2**tries
         self._display.line(f"    {one_line(trouble)}; trying again in {duration(seconds)}")
+        self.account.again(self._unit, tries + 1, seconds)
         self.account.rest()
-        sleeping = Call(f"exec sleep {seconds}", os.environb, b"", lambda _lines: None)
+        self._sleep(processes, seconds)
+    @staticmethod
+    def _sleep(processes, seconds):
+        sleeping = Call(f"exec sleep {math.ceil(seconds)}", os.environb, b"", lambda _lines: None)
         exchange(processes, [sleeping], 0)
     def _show(self, lines):
         for line in clean(lines).split("\n"):

@@ -125,7 +125,7 @@ walk() {
 do_unit() {
   rdc_attempt=$rdc_nth; attempt; before; call_number
   case $rdc_way in
-    *[!A-Za-z0-9_.:{}\ ,+-]*) rdc_way=$(printf %s "$rdc_way" | LC_ALL=C tr -c 'A-Za-z0-9_.:{} ,+-' +) ;;
+    *[!A-Za-z0-9_.:{}\ ,+-]*) rdc_way=$(printf %s "$rdc_way" | LC_ALL=C tr -c ' -"%->@-[]-_a-{}~' +) ;;
   esac
   record "begin $rdc_unit $rdc_attempt$rdc_changes${rdc_way:+ by $rdc_way}"
   rdc_changes=''

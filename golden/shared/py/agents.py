@@ -34,6 +34,13 @@ class Commanded(Speaking):  # Calls agents.
         return f"{AGENT}{name}"
     def variables(self, name, what):  # Add the type of the agent.
         return {**super().variables(name, what), "RDC_AGENT_TYPE": what["agent"]}
+    @staticmethod
+    def answered(name, reply):
+        """Return the answer that a person gives in place of an agent: a text with something in it."""
+        answer = cleaned(reply)
+        if not answer:
+            raise RefusedError(f"the answer of {one_line(name)} is empty")
+        return answer
     def read(self, what, answer):  # Return the word of an agent's answer, and what went wrong.
         return searched_word(self.processes, what, answer)
 

@@ -116,6 +116,8 @@ class Script:  # Reads a file of answers: lines, texts of several lines, or JSON
         words = WORDS.get(unit["task"], ())
         if words and answer.reply.strip().lower() not in words:
             return f"expected {' or '.join(words)} for {answer.unit}"
+        if unit["task"] in ("agent", "parallel") and not answer.reply.strip(AROUND):
+            return f"the answer of {answer.unit} is empty"
         if unit["task"] == "select" and "placeholders" not in unit and answer.reply not in unit["words"]:
             return f"expected one of {', '.join(unit['words'])} for {answer.unit}"
         return ""

@@ -17,7 +17,8 @@ def answer(session):  # Record the answer of the unit that waits.
     done = performer.given(unit, reply, "answered")
     if done is not None:
         session.settle(state.node, done, 0.0, begins=False)
-    session.display.rule(f"to go on: {session.call('resume')}")
+    line = f"to go on: {session.call('resume')}"
+    session.display.rule(line)
     return EXIT_COMPLETE
 
 def answers_to(session, unit, name):  # Return the commands that answer a unit.

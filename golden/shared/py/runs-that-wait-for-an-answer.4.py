@@ -1,5 +1,5 @@
 # --- Runs that wait for an answer, and the subcommand that gives it.
-GIVEN = []  # what they make of the answer
+HINTS = []  # what they remind of when the run can go on
 REPLIES = []  # where other modules take the reply from
 
 def answer(session):  # Record the answer of the unit that waits.
@@ -16,11 +16,12 @@ def answer(session):  # Record the answer of the unit that waits.
         raise RefusedError(f"{state.node} waits for an answer, {unit} does not")
     session.store.open()
     done = performer.given(unit, reply, "answered")
-    for give in GIVEN:
-        done = give(session, done)
     if done is not None:
         session.settle(state.node, done, 0.0, begins=False)
-    session.display.rule(f"to go on: {session.call('resume')}")
+    line = f"to go on: {session.call('resume')}"
+    for hint in HINTS:
+        line += hint(session)
+    session.display.rule(line)
     return EXIT_COMPLETE
 
 def answers_to(session, unit, name):  # Return the commands that answer a unit.

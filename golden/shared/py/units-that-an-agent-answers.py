@@ -13,10 +13,10 @@ class Agents(Commanded):  # Gives prompts to agents.
         word, trouble = self.read(unit, answer)
         return told(Done(word, answered.trouble or trouble or ("" if answer else "an empty answer")), answer or "")
     def given(self, name, reply, how):  # Read an answer that a person gives.
-        unit, answer = self.session.program["units"][name], cleaned(reply)
+        unit, answer = self.session.program["units"][name], self.answered(name, reply)
         if len(answer.encode()) > LARGEST_ANSWER:
             return Done(self.read(unit, None)[0], "the answer is too long")
-        word, trouble = self.read(unit, answer or None)
+        word, trouble = self.read(unit, answer)
         return told(Done(word, trouble or how), answer)
 
 PERFORMERS["agent"] = Agents

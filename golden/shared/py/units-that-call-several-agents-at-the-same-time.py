@@ -19,7 +19,8 @@ class Parallels(Commanded):  # Calls the agents of all entries and joins what th
                 troubles.append(f"{names[index]}: {answered.trouble}")
         return self._joined(name, said, ", ".join(troubles))
     def _prompt(self, unit, index):
-        return filled(unit, unit["entries"][index]["prompt"], self.session.state.registers)
+        entry, now = unit["entries"][index], self.session.state.registers
+        return filled(unit, entry["prompt"], now)
     def _said(self, name):  # Return what was answered by hand, or by the file, so far.
         notes = [note for note in self.session.state.notes if note["kind"] == "entry"]
         said = {note["entry"]: note["answer"] for note in notes}
@@ -28,7 +29,7 @@ class Parallels(Commanded):  # Calls the agents of all entries and joins what th
         for index, entry in enumerate(names):
             answer = answers.take(entry, False) if answers is not None and index not in said else None
             if answer is not None and answers is not None:
-                said[index] = cleaned(answer.reply)
+                said[index] = self.answered(entry, answer.reply)
                 self._note(index, said[index], answers=answers.digest, line=answer.line)
         return said
     def settled(self, name, answered):  # Keep the answer of one entry while others are called again.
@@ -45,8 +46,7 @@ class Parallels(Commanded):  # Calls the agents of all entries and joins what th
             for line in clean(self._prompt(unit, index)).splitlines():
                 session.display.line(f"        {line}".rstrip())
             if session.is_interactive:
-                reply = typed(session.display, session.signals, f"{names[index]}: your answer", True)
-                done = self.given(names[index], reply, "answered here") if reply is not None else None
+                done = self.at_terminal(names[index], names[index])
                 if done is not None:
                     return done
         raise self.not_called(names[min(set(due) - set(self._said(name)))])
@@ -56,7 +56,7 @@ class Parallels(Commanded):  # Calls the agents of all entries and joins what th
         index, said = entry_names(node, unit).index(name), self._said(node)
         if index in said:
             raise RefusedError(f"{name} was answered before")
-        said[index] = cleaned(reply)
+        said[index] = self.answered(name, reply)
         self._note(index, said[index])
         return self._joined(node, said, how) if len(said) == len(unit["entries"]) else None
     def _joined(self, name, said, how):

@@ -7,12 +7,18 @@ class Speaking(Asking, Trying):  # Does units that are answered by what they cal
         session.record({"kind": "wait", "condition": "waiting"})
         for line in clean(given).splitlines():
             session.display.line(f"    {line}".rstrip())
-        if session.is_interactive:
-            reply = typed(session.display, session.signals, f"{session.label(session.state.node)}: your answer", True)
-            done = self.given(name, reply, "answered here") if reply is not None else None
-            if done is not None:
-                return done
-        raise self.not_called(name)
+        done = self.at_terminal(name, session.label(session.state.node)) if session.is_interactive else None
+        if done is None:
+            raise self.not_called(name)
+        return done
+    def at_terminal(self, name, label):
+        """Take what a person types, and ask again where that is no answer; None if the person leaves it for later."""
+        while True:
+            reply = typed(self.session.display, self.session.signals, f"{label}: your answer", True)
+            try:
+                return None if reply is None else self.given(name, reply, "answered here")
+            except RefusedError as error:
+                self.session.display.line(f"    {error}")
     def not_called(self, name):  # Say how a unit is answered, or what would answer it.
         call, unit = self.session.call, self.session.program["units"][self.session.state.node]
         return Waiting(

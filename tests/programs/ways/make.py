@@ -92,6 +92,7 @@ def _check(trial: Trial, done: Done) -> bool:
     """Compare the calls, the end and its message, and that make fails where it must."""
     trial.check_calls(done.said)
     same("the last line", _plain(_last(done)), _plain(f"rdc: {trial.end}"), done.said)
+    trial.check_artifact(trial.folder / ".rdc" / "program.make", done.said)
     same("whether make fails", bool(done.code), not trial.end.startswith("COMPLETE"), done.said)
     return True
 

@@ -93,6 +93,7 @@ def _check(trial: Trial, done: Done, *, is_whole: bool = True) -> bool:
     """Compare the calls, the events, the end, the exit code and the last line."""
     trial.check_calls(done.said)
     same("the exit code", done.code, 0 if (trial.walk.end or " ")[0] == "COMPLETE" else 1, done.said)
+    trial.check_artifact(trial.folder / ".rdc" / "program", done.said)
     path = trial.folder / "events"
     events = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     finished = [(each["unit"], each["attempt"], each["outcome"]) for each in events if each["event"] == "unit_finished"]

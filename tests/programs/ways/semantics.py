@@ -71,11 +71,11 @@ def _calls(machine: Machine, state: State, node: Node, visit: Visit) -> list[Cal
     variables = {name: value for name, value in worth.items() if value is not None}
     attempt = machine.attempt(state)
     match node.task:
-        case Agent(agent, prompt):
-            calls = [Call(node.id, attempt, machine.text(state, prompt), (), variables, callee=agent)]
+        case Agent(agent) as task:
+            calls = [Call(node.id, attempt, machine.prompt(state, task), (), variables, callee=agent)]
         case Parallel(entries):
             calls = [
-                Call(node.id, attempt, machine.text(state, item.prompt), (), variables, callee=item.agent, entry=number)
+                Call(node.id, attempt, machine.prompt(state, item), (), variables, callee=item.agent, entry=number)
                 for number, item in enumerate(entries)
             ]
         case Tool(connection, tool, arguments):
