@@ -135,7 +135,8 @@ def _begin(opened: Opened, settings: Settings) -> _Begun:
     form = FRONT_ENDS[settings.front_end] if settings.front_end else recognise(source)
     if form is None:
         return _Begun(None, None, (*found, _unknown_format(source)), sources, configured)
-    job = Job(source, opened.project, _given(form, settings.options), configured.values, settings.link)
+    given = _given(form, settings.options)
+    job = Job(source, opened.project, given, configured.values, settings.link, configured.targets)
     return _Begun(job, form, found, sources, configured)
 
 
