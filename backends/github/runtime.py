@@ -50,7 +50,7 @@ def runtime(routes: Routes, options: GithubOptions, asked_by: str, matrices: Seq
     It holds no expression, and no command to the runner: what would begin one in a text is written with an escape.
     """
     whole = _program(routes, options, asked_by) | ({"matrices": list(matrices)} if matrices else {})
-    modules = runner_bundle(whole)
+    modules = runner_bundle(whole).about(routes.program.kind)
     program = _shown(whole).replace(OPEN, "$\\x7b{").replace("::", ":\\x3a")
     return Runtime(
         render("modules.py.jinja", imports=modules.imports, sections=modules.sections),

@@ -46,6 +46,7 @@ class Feature(StrEnum):
     CONSTANTS = "constants"
     SECRETS = "secrets"
     ARTIFACTS = "artifacts"
+    REPORTS = "reports"
 
 
 IN_WORDS = {
@@ -68,6 +69,7 @@ IN_WORDS = {
     Feature.CONSTANTS: "environment variables of its own",
     Feature.SECRETS: "secrets that must be set",
     Feature.ARTIFACTS: "a file that a run leaves",
+    Feature.REPORTS: "a report that answers are added to",
 }
 """What a unit has that uses a feature, for messages."""
 
@@ -91,6 +93,8 @@ def uses(program: Program) -> Iterator[Use]:
         yield Use(Feature.SECRETS, None)
     if program.artifact is not None:
         yield Use(Feature.ARTIFACTS, None)
+    if program.folder:
+        yield Use(Feature.REPORTS, None)
     for node in program.nodes:
         found = [*_of_task(node.task), *_of_settings(node), *(use for edge in node.edges for use in _of_edge(edge))]
         yield from (Use(feature, node) for feature in dict.fromkeys(found))
@@ -110,6 +114,7 @@ def _of_task(task: Task) -> Iterator[Feature]:
         case Agent(reading=reading):
             yield Feature.AGENTS
             yield from _of_reading(reading)
+            yield from _of_report(task.report)
         case Tool(optional=is_optional):
             yield Feature.TOOLS
             if is_optional:
@@ -117,6 +122,7 @@ def _of_task(task: Task) -> Iterator[Feature]:
         case Parallel(entries):
             yield Feature.PARALLEL
             yield from (feature for entry in entries for feature in _of_reading(entry.reading))
+            yield from _of_report(task.report)
         case Gate():
             yield Feature.GATES
         case Branch() | End():
@@ -128,6 +134,11 @@ def _of_task(task: Task) -> Iterator[Feature]:
 def _of_reading(reading: Reading) -> Iterator[Feature]:
     if reading.keywords:
         yield Feature.KEYWORDS
+
+
+def _of_report(report: str) -> Iterator[Feature]:
+    if report:
+        yield Feature.REPORTS
 
 
 def _of_settings(node: Node) -> Iterator[Feature]:

@@ -1,4 +1,4 @@
-"""The intermediate representation: one control-flow graph for all formats (docs/program.md, rules I1 to I28).
+"""The intermediate representation: one control-flow graph for all formats (docs/program.md, rules I1 to I30).
 
 A program is a list of nodes with guarded edges. A run stands at one node, does the node's task, gets an outcome,
 takes the first edge whose guard holds, applies that edge's effects to the registers and goes to its target.
@@ -156,6 +156,10 @@ class SourceFile:
     __pydantic_config__: ClassVar = STRICT
 
 
+Noun = Literal["runbook", "playbook", "workflow", "specification", "program"]
+"""What a document can be. Generated files have functions and jobs of these names, so that the list is a fixed one."""
+
+
 @dataclass(frozen=True, slots=True)
 class Artifact:
     """The slot whose text a good run leaves as a file, and the type of that file (I28)."""
@@ -170,7 +174,9 @@ class Program:
     """A whole document, with everything it includes, as one graph. The first source is the document itself.
 
     `limit` is how many times tasks may be done in a run (I24), None for no limit. `secrets` are the environment
-    variables that must be set when a run begins (I26). `artifact` is what a good run leaves as a file (I28).
+    variables that must be set when a run begins (I26). `artifact` is what a good run leaves as a file (I28). `kind` is
+    what the document is, a word that generated files use for themselves. `folder` is the slot that holds the path of
+    the folder of reports, "" for none (I30).
     """
 
     name: str
@@ -186,6 +192,8 @@ class Program:
     secrets: tuple[str, ...] = ()
     jumps: tuple[Jump, ...] = ()
     artifact: Artifact | None = None
+    kind: Noun = "runbook"
+    folder: str = ""
     __pydantic_config__: ClassVar = STRICT
 
     def index(self) -> dict[str, Node]:

@@ -31,9 +31,9 @@ None stands for what the file and the place in it say.
 """
 
 UNWRITTEN: Mapping[str, frozenset[str]] = {
-    "Program": frozenset({"secrets", "jumps", "artifact"}),
+    "Program": frozenset({"secrets", "jumps", "artifact", "folder"}),
     "Node": frozenset({"constants"}),
-    "Task": frozenset({"optional"}),
+    "Task": frozenset({"optional", "report"}),
 }
 """What few programs have, by class: it is not written where there is none."""
 
@@ -49,6 +49,9 @@ def to_json(program: Program) -> str:
     """The JSON form: indented, keys in the order of the model, ending in a newline."""
     written = _adapter().dump_python(program, mode="json")
     tasks = [node["task"] for node in written["nodes"]]
+    tasks += [entry for task in tasks for entry in task.get("entries", ())]
+    if written["kind"] == Program.kind:
+        del written["kind"]
     for name, parts in (("Program", [written]), ("Node", written["nodes"]), ("Task", tasks)):
         for part in parts:
             for key in UNWRITTEN[name].intersection(part):

@@ -155,6 +155,8 @@ def _place(program: Program, problem: str) -> KeyPath:
             return ("inputs", str(position))
     if problem.startswith("the artifact"):
         return ("artifact",)
+    if problem.startswith("the folder"):
+        return ("folder",)
     return ("entry",) if problem.startswith("the entry") else ("limit",) if problem.startswith("the limit") else ()
 
 

@@ -61,6 +61,7 @@ def lower(source: Source, playbook: Playbook, files: Mapping[str, Source], secre
         inputs=inputs,
         artifact=artifact,
         secrets=secrets,
+        kind="playbook",
     )
     markers = (arm.syntax for step in steps for arm in step.arms)
     spans = [(branch.condition or branch).span for branch in markers]
