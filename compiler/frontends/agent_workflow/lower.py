@@ -73,6 +73,8 @@ def lower(workflow: Workflow, places: Places, asked: Asked) -> Program:
         limit=_limit(workflow, asked.max_steps),
         secrets=asked.secrets,
         jumps=tuple(Jump(name, gate_of(name)) for name in names if name in scene.gated),
+        kind="workflow",
+        folder=FOLDER,
     )
 
 
@@ -122,11 +124,11 @@ def _task(step: Step, scene: _Scene) -> Task:
     read = scene.read[step.name]
     reading = Reading(read.keywords, step.report.validation if step.report else None, (TASK_DONE,))
     if step.parallel is None:
-        return Agent(step.agent or "", prompt_of(scene.workflow, step, step.prompt or ""), reading)
+        return Agent(step.agent or "", prompt_of(scene.workflow, step, step.prompt or ""), reading, step.report_name)
     entries = tuple(
         Agent(entry.agent, prompt_of(scene.workflow, step, entry.prompt), reading) for entry in step.parallel
     )
-    return Parallel(entries, step.check or "all", read.failing, (TASK_DONE,))
+    return Parallel(entries, step.check or "all", read.failing, (TASK_DONE,), step.report_name)
 
 
 _REASONS = {

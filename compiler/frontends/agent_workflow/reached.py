@@ -43,7 +43,7 @@ def keyword_findings(step: Step, places: Places, path: Path) -> Iterator[Diagnos
 def _never_valid(step: Step, keyword: str, places: Places, at: Path) -> Iterator[Diagnostic]:
     pattern = _usable_pattern(step)
     if pattern and not can_be_valid(pattern, keyword):
-        problem = f"the validation pattern can never match because of `{keyword}`"
+        problem = f"an answer with `{keyword}` alone never matches the validation pattern, and the run ends with STOP"
         yield places.diagnostic("RD832", at, problem, f"add it to the pattern, such as `{pattern}|{keyword}`")
 
 
