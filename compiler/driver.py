@@ -152,6 +152,6 @@ def _given(form: Format, words: Mapping[str, str]) -> dict[str, object]:
 def _unknown_format(source: Source) -> Diagnostic:
     suffixes = " or ".join(suffix for form in FRONT_ENDS.values() for suffix in form.suffixes)
     problem = "rdc cannot tell the format of this document"
-    choose = f"choose the format with --from {'|'.join(FRONT_ENDS)}"
+    choose = f"choose the format with --from {'|'.join(form.word for form in FRONT_ENDS.values())}"
     remedy = choose if source.path == STANDARD_INPUT else f"let its name end in {suffixes}, or {choose}"
     return Diagnostic("RD005", source.path, None, problem, remedy)

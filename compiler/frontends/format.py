@@ -32,6 +32,11 @@ class Format(NamedTuple):
     grammars: tuple[str, ...] = ()
     options: tuple[Option[Any], ...] = ()
 
+    @property
+    def word(self) -> str:
+        """What people call it on the command line."""
+        return self.name.replace("_", "-")
+
     def load(self) -> FrontEnd:
         """The front end, imported when it is first needed."""
         module: FrontEnd = import_module(self.module)
