@@ -39,6 +39,7 @@ MODULES: tuple[tuple[str, str], ...] = (
     ("nested", "nested"),
     ("fitting", "inputs"),
     ("files", "inputs agent tool parallel"),
+    ("tasked", "tasked"),
     ("inputs", "inputs"),
     ("reading", f"slots agent tool parallel {BY_AGENT}"),
     ("kept", "slots"),
@@ -56,6 +57,7 @@ MODULES: tuple[tuple[str, str], ...] = (
     ("replies", REPLIES),
     ("questions", "confirm input select"),
     ("gate", "gate"),
+    ("human", "gate"),
     ("exchange", f"{SPEAKS} {BY_AGENT}"),
     ("search", "agent parallel"),
     ("conversing", f"{SPEAKS} {BY_AGENT}"),
@@ -71,6 +73,9 @@ MODULES: tuple[tuple[str, str], ...] = (
     ("prompted", f"agent+ask parallel+ask {BY_AGENT}"),
     ("tool", "tool"),
     ("parallel", "parallel"),
+    ("newer", "parallel report"),
+    ("reports", "report folder"),
+    ("most_steps", "limit+agent limit+tool limit+parallel"),
     ("produced", MORE),
     ("suffixes", "artifact"),
     ("artifact", "artifact"),
@@ -146,6 +151,7 @@ def features(program: dict[str, Any]) -> set[str]:
     more += ["asked"] if tasks.intersection(ASKED) else []
     more += ["answered"] if tasks.intersection((*ASKED, *SPEAKS.split())) else []
     more += ["talks"] if tasks.intersection(SPEAKS.split()) else []
+    more += ["tasked"] if any(declared["name"] == "task" for declared in program.get("inputs", ())) else []
     more += ["timed"] if "timeout" in named or "talks" in more else []
     about = (key for key, value in program.items() if value)
     if program.get("jumps", {}).get("scopes"):

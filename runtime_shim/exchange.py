@@ -152,10 +152,13 @@ class Answered(NamedTuple):
     trouble: str
 
 
+Ended = Callable[[int, Answered], None]
+
+
 def exchange(
-    processes: Processes, calls: Sequence[Call], seconds: int, ended: Callable[[int], None] = lambda _index: None
+    processes: Processes, calls: Sequence[Call], seconds: int, ended: Ended = lambda _index, _answered: None
 ) -> list[Answered]:
-    """Call commands at the same time (I21)."""
+    """Call commands at the same time (I21); `ended` is told what each has said as soon as it has."""
     exchanges: list[Exchange] = []
     groups: list[int] = []
     try:
@@ -172,12 +175,15 @@ def exchange(
             os.waitpid(group, 0)
         raise
 
+    answers: dict[int, Answered] = {}
+
     def finished(index: int) -> None:
         exchanges[index].finish()
-        ended(index)
+        answers[index] = _answered(exchanges[index], processes.last)
+        ended(index, answers[index])
 
-    how = processes.watch(groups, seconds, finished)
-    return list(map(_answered, exchanges, how))
+    processes.watch(groups, seconds, finished)
+    return [answers[index] for index in range(len(calls))]
 
 
 def _answered(one: Exchange, code: Code) -> Answered:

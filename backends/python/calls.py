@@ -92,6 +92,7 @@ class _Writer:
             "values": table.get("values"),
             "jumps": table.get("jumps"),
             "artifact": table.get("artifact"),
+            "folder": table.get("folder"),
         }
         return self._call(
             "about",
