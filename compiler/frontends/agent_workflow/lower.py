@@ -158,7 +158,7 @@ def _edges(number: int, stops: Mapping[str, str], scene: _Scene) -> Iterator[Edg
     """No verdict, TASK_DONE, conditions, then `end` or `next` (W10); what led here is forgotten on every way (W11)."""
     step = scene.workflow.steps[number]
     forgets = tuple(Clear(redirect.slot) for redirect in redirects_to(scene.workflow, step.name))
-    for word in ("failed", "invalid", "ambiguous"):
+    for word in _words_without_verdict(step, scene.read[step.name]):
         yield Edge((OutcomeTest(word),), forgets, stops[word])
     yield Edge((OutcomeTest(TASK_DONE),), forgets, scene.complete, (Written("complete"),))
     goto = scene.read[step.name].goto
@@ -168,6 +168,15 @@ def _edges(number: int, stops: Mapping[str, str], scene: _Scene) -> Iterator[Edg
         effects: tuple[Effect, ...] = (*forgets, keep)
         yield Edge((OutcomeTest(keyword),), effects, scene.entry_of(target), (Written(f"goto {target}"),), origins)
     yield _otherwise(number, forgets, stops, scene)
+
+
+def _words_without_verdict(step: Step, read: Verdicts) -> Iterator[str]:
+    """How an answer can give no verdict: nothing is invalid without a pattern, nor ambiguous with one keyword."""
+    yield "failed"
+    if step.report and step.report.validation:
+        yield "invalid"
+    if len(read.keywords) > 1:
+        yield "ambiguous"
 
 
 def _otherwise(number: int, forgets: Sequence[Clear], stops: Mapping[str, str], scene: _Scene) -> Edge:
