@@ -65,8 +65,8 @@ def _on_target(base: Result, rehearsal: Rehearsal, compilation: Compilation, tim
         and any(made.outcome.values for made in rehearsal.walk.visits)
     ):
         return replace(base, problem="values that are given cannot be tried together with jumps, but by the semantics")
-    if base.on not in OPENING and (gates := _gates(base.program, rehearsal)):
-        return replace(base, problem=f"{gates[0]} is a gate, which cannot be opened on this machine")
+    if base.on not in OPENING and (gate := _gate(base.program)):
+        return replace(base, problem=f"{gate} is a gate, which cannot be opened on this machine")
     began = time.monotonic()
     try:
         run = _run(base, rehearsal, compilation, timeout)
@@ -85,10 +85,9 @@ def _on_target(base: Result, rehearsal: Rehearsal, compilation: Compilation, tim
     return replace(done, status=status, ended=ended, problem=problem)
 
 
-def _gates(program: Program, rehearsal: Rehearsal) -> list[str]:
-    """The gates that a walk comes to."""
-    nodes = program.index()
-    return [made.unit for made in rehearsal.walk.visits if isinstance(nodes[made.unit].task, Gate)]
+def _gate(program: Program) -> str:
+    """The first gate of a program, "" if it has none."""
+    return next((node.id for node in program.nodes if isinstance(node.task, Gate)), "")
 
 
 def _run(base: Result, rehearsal: Rehearsal, compilation: Compilation, timeout: float) -> Run:
