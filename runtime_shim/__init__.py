@@ -120,6 +120,8 @@ RUNNER: tuple[tuple[str, str], ...] = (
     ("runner_calls", ""),
     ("runner_kept", CALLED),
     ("runner_agents", CALLED),
+    ("report_files", "report folder"),
+    ("runner_reports", "report folder"),
     ("runner_mocks", "mock"),
     ("runner_routes", "route"),
     ("suffixes", "artifact"),
