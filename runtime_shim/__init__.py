@@ -74,6 +74,7 @@ MODULES: tuple[tuple[str, str], ...] = (
     ("tool", "tool"),
     ("parallel", "parallel"),
     ("newer", "parallel report"),
+    ("report_files", "report folder"),
     ("reports", "report folder"),
     ("most_steps", "limit+agent limit+tool limit+parallel"),
     ("produced", MORE),
@@ -119,6 +120,8 @@ RUNNER: tuple[tuple[str, str], ...] = (
     ("runner_calls", ""),
     ("runner_kept", CALLED),
     ("runner_agents", CALLED),
+    ("report_files", "report folder"),
+    ("runner_reports", "report folder"),
     ("runner_mocks", "mock"),
     ("runner_routes", "route"),
     ("suffixes", "artifact"),
@@ -133,7 +136,7 @@ RUNNER: tuple[tuple[str, str], ...] = (
 PUBLISHING: tuple[str, ...] = ("publisher", "publisher_comment", "publisher_pull", "publisher_summary")
 """The modules of jobs that publish what a run has put out."""
 
-BESIDE: tuple[str, ...] = ("json_lines", "helper", "fields", "limited", "ordered", "account", "calls")
+BESIDE: tuple[str, ...] = ("json_lines", "helper", "fields", "limited", "ordered", "account", "calls", "reported")
 """Modules that Makefiles carry for what sh cannot say exactly; no compiled program has them."""
 
 

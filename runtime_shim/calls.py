@@ -48,11 +48,12 @@ class Caller:
         self.orders, self.account = Orders(), Account(folder)
         self._driver, self._left = driver, left
         self._display = Display(sys.stderr)
+        self._answer = ""  # the file of what is said, for a unit with entries
 
     def converse(self, seconds: int, calls: Sequence[One], retries: int = 0) -> list[Optional[str]]:
         """Return the answers of commands that run at the same time, None for one that gave none (I11)."""
-        found: dict[int, Answered] = {}
-        due = list(range(len(calls)))
+        found: dict[int, Answered] = self.earlier(calls)
+        due = [index for index in range(len(calls)) if index not in found]
         with running(self._driver, self._left, self._display) as processes:
             for tries in range(retries + 1):
                 self._count([calls[index] for index in due])
@@ -67,6 +68,16 @@ class Caller:
         for index in [index for index in due if found[index].trouble]:
             self._show((f"{calls[index].name}: " if len(calls) > 1 else "") + found[index].trouble)
         return [_answer(found[index]) for index in range(len(calls))]
+
+    def earlier(self, calls: Sequence[One]) -> dict[int, Answered]:
+        """Return the answers of entries that had come before the run was interrupted: these are not called again."""
+        paths = {index: Path(entry_file(self._answer, index)) for index in range(len(calls))} if self._answer else {}
+        return {index: Answered(path.read_bytes(), "") for index, path in paths.items() if path.exists()}
+
+    def _settle(self, one: One, answered: Answered) -> None:
+        """Keep the answer of an entry as soon as it is there."""
+        if self._answer and _answer(answered):
+            keep(entry_file(self._answer, int(one.own["RDC_ENTRY"])), masked(decoded(answered.answer)))
 
     def _count(self, calls: Sequence[One]) -> None:
         made = self.account.made()
@@ -83,9 +94,12 @@ class Caller:
         if self.orders.mocks is not None:
             answers = list(map(self._mocked, calls))
         else:
-            answers = self._exchange(processes, seconds, calls, tries)
+            most = self.orders.jobs or len(calls) or 1
+            pieces = [calls[place : place + most] for place in range(0, len(calls), most)]
+            answers = [said for piece in pieces for said in self._exchange(processes, seconds, piece, tries)]
         for one, number, answered in zip(calls, numbers, answers):  # noqa: B905
             self.account.keep(ANSWERS, one.name, decoded(answered.answer), number)
+            self._settle(one, answered)
         return answers
 
     def _mocked(self, one: One) -> Answered:
@@ -105,7 +119,7 @@ class Caller:
             variables = {os.fsencode(name): os.fsencode(value) for name, value in {**common, **one.own}.items()}
             shown = self._show if len(calls) == 1 else lines.append
             made.append(Call(one.command, variables, one.given.encode("utf-8", "replace"), shown))
-        answers = exchange(processes, made, seconds)
+        answers = exchange(processes, made, seconds, lambda index, answered: self._settle(calls[index], answered))
         for one, lines in zip(calls, heard):  # noqa: B905
             if len(calls) > 1:
                 self._display.line(f"    {one_line(one.name)}:")
@@ -133,7 +147,7 @@ class Caller:
             self._show(trouble)
         return word
 
-    def agents(self, call: Table, prompts: Sequence[str]) -> tuple[str, str]:
+    def agents(self, call: Table, prompts: Sequence[str], answer: str) -> tuple[str, str]:
         """Call the agents of a unit, and return its word and its text."""
         entries, is_parallel = call["entries"], "check" in call
         calls = []
@@ -145,6 +159,7 @@ class Caller:
                 return BY_HAND, ""
             own["RDC_AGENT_TYPE"] = entry["agent"]
             calls.append(One(name, f"{AGENT}{name}", command, text_in(prompts[index]), own))
+        self._answer = answer if is_parallel else ""
         found = self.converse(self.orders.seconds or call["timeout"], calls, self.orders.retries)
         words = [self.word(entry, answer) for entry, answer in zip(entries, found)]  # noqa: B905
         if not is_parallel:
@@ -175,6 +190,11 @@ def request(call: Table, values: Mapping[str, Optional[str]]) -> str:
         value = values[part["register"]]
         arguments += in_json(part["missing"] if value is None else part["before"] + value + part["after"])
     return f'{{"tool": {json.dumps(call["tool"])}, "arguments": {arguments}}}\n'
+
+
+def entry_file(answer: str, index: int) -> str:
+    """Return the file of the answer of an entry, beside that of the whole unit."""
+    return f"{answer}_{index}"
 
 
 def _answer(answered: Answered) -> Optional[str]:
@@ -208,7 +228,7 @@ def call_out(driver: str, left: str, folder: str, registers: str, answer: str, *
         if "tool" in call:
             word, text = caller.tool(call, values_of(registers, folder))
         else:
-            word, text = caller.agents(call, prompts)
+            word, text = caller.agents(call, prompts, answer)
     except (OSError, RefusedError) as error:
         caller.account.rest()
         keep(outcome, f"! {one_line(str(error))}\n")

@@ -348,6 +348,11 @@ class GithubOptions(_Model):
     agent_calls: Annotated[int, Field(ge=1)] | None = Field(
         default=None, alias="agent-calls", description="How many calls of agents the whole run may make."
     )
+    max_steps: Annotated[int, Field(ge=0)] | None = Field(
+        default=None,
+        alias="max-steps",
+        description="How many units a run does at most, in place of what the document says; 0 for any number.",
+    )
     mock: Annotated[Text, AfterValidator(_repository_path)] | None = Field(
         default=None,
         description="A file of mocks in the repository, which answers in place of agents and tools: a rehearsal.",

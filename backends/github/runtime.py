@@ -115,6 +115,7 @@ def _program(routes: Routes, options: GithubOptions, asked_by: str) -> Table:
         **({"inputs": inputs} if inputs else {}),
         **({"secrets": list(routes.program.secrets)} if routes.program.secrets else {}),
         **({"artifact": {**whole["artifact"], "name": plain_name(whole["name"])}} if "artifact" in whole else {}),
+        **({"folder": routes.program.folder} if routes.program.folder else {}),
         **({"calling": _calling(options)} if _calling(options) else {}),
         **({"mock": options.mock} if options.mock else {}),
         "registers": whole["registers"],

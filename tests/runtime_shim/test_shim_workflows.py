@@ -103,10 +103,9 @@ def test_a_report_that_cannot_be_written_is_written_later(tmp_path: Path) -> Non
 
 def test_secrets_are_not_in_reports_and_a_new_run_archives_them(tmp_path: Path) -> None:
     place = Compiled(tmp_path, replace(ONE, secrets=("TOKEN",)))
-    environment = {"TOKEN": "hunter2", "RDC_AGENT": "echo $TOKEN GOOD"}
-    assert place.run("run", **environment).code == 0
+    assert place.run("run", TOKEN="hunter2", RDC_AGENT="echo $TOKEN GOOD").code == 0
     assert reports(place) == {"notes.md": "# *** GOOD\n"}
-    assert place.run("run", **environment).code == 0
+    assert place.run("run", TOKEN="hunter2", RDC_AGENT="echo $TOKEN GOOD").code == 0
     assert len(list(place.journal.parent.glob("history/*.reports/notes.md"))) == 1
 
 
