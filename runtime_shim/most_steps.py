@@ -11,12 +11,12 @@ from runtime_shim.limit import LIMITS
 from runtime_shim.session import EVENTS, Session
 from runtime_shim.state import State
 
-KEY = "max_steps"
+MOST_STEPS = "max_steps"
 
 
 def allowed(state: State) -> Optional[int]:
     """Return the number that was said, if one was."""
-    found: Optional[int] = agreed(state).get(KEY)
+    found: Optional[int] = agreed(state).get(MOST_STEPS)
     return found
 
 
@@ -33,11 +33,11 @@ def go_on(session: Session, event: str, fields: Record) -> None:
 
 def most_of(options: types.SimpleNamespace, _before: Any) -> Any:  # noqa: ANN401 (a number, or nothing)
     """Return how many steps the operator allows."""
-    given = getattr(options, KEY, None)
+    given = getattr(options, MOST_STEPS, None)
     return number_of("--max-steps", given, 0) if given else None
 
 
 LIMITS.append(allowed)
 EVENTS.append(go_on)
-AGREES[KEY] = most_of
+AGREES[MOST_STEPS] = most_of
 OPTIONS.append(("run resume", "--max-steps", "NUMBER", "how many steps the whole run may do, 0 for any number"))

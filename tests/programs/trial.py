@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shlex
 import shutil
 import sys
 import tempfile
@@ -28,6 +30,11 @@ from .cases import Call, Case, Json, Walk
 FOLDER = "YARDSTICK"
 EMITTING = Lock()
 """Python 3.11 cannot parse Python in two threads at once (python/cpython#106905), as the bundling of runtimes does."""
+
+REPORTS = "/reports"
+"""Stands for the folder of reports in what agents are told: each target has one of its own (I30)."""
+
+_REPORTS_LIE_IN = re.compile(r"^(Reports lie in: )/.*/reports$", re.MULTILINE)
 
 STAND_IN = f'"$YARDSTICK_PYTHON" -I -S "${FOLDER}/stand_in.py"'
 
@@ -69,7 +76,7 @@ class Trial:
         found = {
             agent.agent for task in self._tasks for agent in getattr(task, "entries", [task]) if agent.kind == "agent"
         }
-        return {each: f"{STAND_IN} agent {each or '-'}" for each in sorted(found)}
+        return {each: f"{STAND_IN} agent {shlex.quote(each or '-')}" for each in sorted(found)}
 
     @property
     def tools(self) -> dict[str, str]:
@@ -167,7 +174,7 @@ def call_of(line: Json) -> Call:
 
 def comparable(call: Call) -> tuple[Any, ...]:
     """What counts of a call: of what a tool is given, the JSON."""
-    given: Any = call.given
+    given: Any = _REPORTS_LIE_IN.sub(rf"\g<1>{REPORTS}", call.given, count=1)
     if given.startswith('{"tool": '):
         given = json.loads(given)
     return (call.unit, call.attempt, given, call.arguments, dict(call.variables), call.keeps, call.callee, call.entry)

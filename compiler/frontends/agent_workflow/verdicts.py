@@ -49,14 +49,15 @@ def reserved_words(step: Step) -> tuple[str, ...]:
 
 
 def _keywords(step: Step, own: tuple[str, ...]) -> Iterator[str]:
-    """Those that the author names, then what the pattern can match beside them."""
-    yield from own
+    """Those that the author names, what the pattern can match beside them, and TASK_DONE."""
+    yield from own[:-1]
     known = {word.casefold() for word in own}
     pattern = step.report.validation if step.report else None
     for word in _matched(pattern, own) if pattern else ():
         if word.casefold() not in known:
             known.add(word.casefold())
             yield word
+    yield from own[-1:]
 
 
 def _matched(pattern: str, own: tuple[str, ...]) -> Iterator[str]:
