@@ -126,6 +126,7 @@ RUNNER: tuple[tuple[str, str], ...] = (
     ("runner_routes", "route"),
     ("suffixes", "artifact"),
     ("runner_artifact", "artifact"),
+    ("runner_changes", "changes"),
     ("runner_answers", "ask confirm input select gate"),
     ("runner_entries", "matrices"),
     ("runner", ""),
@@ -133,7 +134,13 @@ RUNNER: tuple[tuple[str, str], ...] = (
 )
 """The modules that the steps of a workflow need, in order, each with the features that need it."""
 
-PUBLISHING: tuple[str, ...] = ("publisher", "publisher_comment", "publisher_pull", "publisher_summary")
+PUBLISHING: tuple[str, ...] = (
+    "publisher",
+    "publisher_changes",
+    "publisher_comment",
+    "publisher_pull",
+    "publisher_summary",
+)
 """The modules of jobs that publish what a run has put out."""
 
 BESIDE: tuple[str, ...] = ("json_lines", "helper", "fields", "limited", "ordered", "account", "calls", "reported")

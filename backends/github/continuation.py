@@ -264,11 +264,14 @@ def calls_kept() -> Step:
     return replace(upload, comments=("In full, but for the values of secrets.",))
 
 
-def left_behind() -> Step:
+_NAMED = "Its name is that of the document, and ends as its type says."
+
+
+def left_behind(called: str = "Keep the last output", says: str = _NAMED) -> Step:
     """The step that uploads the file which a run leaves, under the name that it has by its type (I28)."""
     name = f"${{{{ steps.{ARTIFACT}.outputs.name }}}}"
-    upload = _upload("Keep the last output", f"steps.{ARTIFACT}.outputs.name", Expression(name), _LEFT)
-    return replace(upload, comments=("Its name is that of the document, and ends as its type says.",))
+    upload = _upload(called, f"steps.{ARTIFACT}.outputs.name", Expression(name), _LEFT)
+    return replace(upload, comments=(says,))
 
 
 def _upload(name: str, condition: str, artifact: str = _ARTIFACT, folder: str = _FOLDER) -> Step:

@@ -359,7 +359,8 @@ class GithubOptions(_Model):
     )
     publish: Annotated[Publication | list[Publication], AfterValidator(_publications)] = Field(
         default_factory=list,
-        description="Where the last output goes: `summary`, `artifact`, `comment`, `pull-request`, or a list of them. "
+        description="Where the last output goes: `summary`, `artifact`, `comment`, `pull-request`, or a list of them; "
+        "of a document that keeps none, `pull-request` takes what agents have changed in the workspace. "
         "A job that runs no agent and holds no secret writes it.",
     )
     publish_file: Annotated[Text, AfterValidator(_repository_path)] | None = Field(

@@ -8,6 +8,7 @@ from functools import cached_property
 
 from backends.github import matrix
 from backends.github.calls import RUNTIME, UNIT_SHELL, Calls
+from backends.github.changes import proposes_changes
 from backends.github.continuation import (
     CALLS_KEPT,
     REPORTS,
@@ -60,6 +61,11 @@ class RoutedWorkflow(Workflow[RoutedParts]):
         """What is kept with the state of a run: prompts, answers and counts of calls, and reports."""
         has_reports = Feature.REPORTS in features_of(self.plan.program)
         return (*(CALLS_KEPT if self._talks else ()), *((REPORTS,) if has_reports else ()))
+
+    @property
+    def _proposes(self) -> bool:
+        """Whether what agents change in the workspace is published."""
+        return proposes_changes(self.program, self.options)
 
     @cached_property
     def _runtime(self) -> Runtime:
@@ -248,8 +254,9 @@ class RoutedWorkflow(Workflow[RoutedParts]):
         return map(set_up, found)
 
     def _published(self, parts: RoutedParts) -> Iterator[Job]:
-        if self.program.artifact is not None:
-            yield from publications(parts, self.options, self._events, plain_name(self.program.name))
+        if self.program.artifact is not None or self._proposes:
+            name = plain_name(self.program.name)
+            yield from publications(parts, self.options, self._events, self.program, name)
 
     def _calls(self, parts: RoutedParts, part: Part) -> Calls:
         return Calls(parts, part, self._secrets, self.prompts.answerer, self.options)
@@ -278,6 +285,13 @@ class RoutedWorkflow(Workflow[RoutedParts]):
         if self.program.artifact is not None:
             yield Step("Write the last output", ARTIFACT, shell=PLAIN_SHELL, run=f"{RUNTIME} artifact\n")
             yield left_behind()
+        if self._proposes:
+            given = self._secrets_in(part)
+            env = {**given, "RDC_SECRETS": " ".join(given)} if given else {}
+            says = ("Against the commit that was checked out; files that git ignores are left out.",)
+            run = f"{RUNTIME} changes\n"
+            yield Step("Collect what was changed", ARTIFACT, comments=says, shell=PLAIN_SHELL, env=env, run=run)
+            yield left_behind("Keep what was changed", "For the job that asks for it to be taken over.")
         if self.prompts.waits:
             yield from waiting_saved(self._secrets_in(part), self.events, routed=True, beside=self._beside_state)
         if parts.onward(part):

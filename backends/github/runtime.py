@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from backends.github.branching import ROUTE
 from backends.github.calls import shown_constants, texts
+from backends.github.changes import proposes_changes
 from backends.github.identifiers import identifiers
 from backends.github.inputs import variable_names
 from backends.github.options import Called, Caller, GithubOptions, command_of, named_command
@@ -118,6 +119,7 @@ def _program(routes: Routes, options: GithubOptions, asked_by: str) -> Table:
         **({"folder": routes.program.folder} if routes.program.folder else {}),
         **({"calling": _calling(options)} if _calling(options) else {}),
         **({"mock": options.mock} if options.mock else {}),
+        **({"changes": True} if proposes_changes(routes.program, options) else {}),
         "registers": whole["registers"],
         "scopes": whole.get("scopes", {}),
         **_callers(routes, options, asked_by),

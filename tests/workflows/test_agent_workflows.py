@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +16,10 @@ from backends.github import GithubBackend
 from compiler.driver import compile_file
 from compiler.ir.edges import Edge, Keep
 from compiler.ir.program import Program
+from runtime_shim import publisher, publisher_changes
+from runtime_shim.program import RefusedError
 from runtime_shim.recipes import RECIPES
+from runtime_shim.runner_changes import changes
 from tests.conftest import ROOT
 from tests.workflows import act, lint
 from tests.workflows.compiling import parsed
@@ -190,3 +194,134 @@ def test_no_tool_finds_anything(tmp_path: Path) -> None:
         paths.append(tmp_path / f"{number}.yml")
         paths[-1].write_text(compiled(straight() if number else program(), **options), encoding="utf-8")
     assert lint.findings(paths) == []
+
+
+# --- What agents have changed -----------------------------------------------------------------------------------------
+
+
+def repository(folder: Path) -> str:
+    """A repository with a commit; its name."""
+    (folder / "old.txt").write_text("old\n")
+    (folder / "gone.txt").write_text("gone\n")
+    (folder / ".gitignore").write_text("ignored\n")
+    git = ["git", "-C", str(folder), "-c", "user.name=a", "-c", "user.email=a@example.org"]
+    for words in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "First"]):
+        subprocess.run([*git, *words], check=True)
+    done = subprocess.run([*git, "rev-parse", "HEAD"], check=True, capture_output=True, text=True)
+    return done.stdout.strip()
+
+
+@pytest.fixture
+def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A workspace in which an agent has been."""
+    folder = tmp_path / "workspace"
+    folder.mkdir()
+    monkeypatch.setenv("GITHUB_SHA", repository(folder))
+    monkeypatch.chdir(folder)
+    (folder / "old.txt").write_text("new\n")
+    (folder / "gone.txt").unlink()
+    (folder / "ignored").touch()
+    (folder / "added.bin").write_bytes(b"\xff\0")
+    (folder / "run.sh").write_text("#!/bin/sh\n")
+    (folder / "run.sh").chmod(0o755)
+    return folder
+
+
+def test_all_that_was_changed_is_collected_but_what_git_ignores(workspace: Path, tmp_path: Path) -> None:
+    assert list(changes(tmp_path)) == [
+        {"path": "added.bin", "mode": "100644", "base64": "/wA="},
+        {"path": "gone.txt", "deleted": True},
+        {"path": "old.txt", "mode": "100644", "text": "new\n"},
+        {"path": "run.sh", "mode": "100755", "text": "#!/bin/sh\n"},
+    ]
+    assert not (workspace / ".git" / "index.lock").exists()
+
+
+def test_what_may_not_go_out_is_refused(workspace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RDC_SECRETS", "KEY")
+    monkeypatch.setenv("KEY", "hunter2")
+    hook = tmp_path / "filter"
+    hook.write_text(f"#!/bin/sh\nenv > {tmp_path}/seen\ncat\n")
+    hook.chmod(0o755)
+    (workspace / ".gitattributes").write_text("* filter=x\n")
+    subprocess.run(["git", "config", "filter.x.clean", str(hook)], check=True)
+    assert list(changes(tmp_path))
+    assert "hunter2" not in (tmp_path / "seen").read_text()
+    for name, said in (("old.txt", "holds a secret"), (".github/workflows/x.yml", "no workflow may change")):
+        path = workspace / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("hunter2" if name == "old.txt" else "on: push")
+        with pytest.raises(RefusedError, match=said):
+            list(changes(tmp_path))
+        path.write_text("new\n")
+        (workspace / "old.txt").write_text("new\n")
+    (workspace / ".github/workflows/x.yml").unlink()
+    (workspace / "link").symlink_to("/etc/passwd")
+    with pytest.raises(RefusedError, match="no plain file"):
+        list(changes(tmp_path))
+
+
+def test_changes_are_proposed_by_a_job_without_agents_and_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = replace(program(), secrets=("KEY",))
+    jobs = parsed(compiled(made, secrets=["KEY"], publish="pull-request"))["jobs"]
+    job = jobs["publish_pull_request"]
+    assert job["permissions"] == {"contents": "write", "pull-requests": "write"}
+    assert not any(word in json.dumps(job) for word in ("KEY", "RDC_AGENT", "checkout"))
+    facts = {"GITHUB_REF": "refs/heads/main", "GITHUB_REF_NAME": "main", "GITHUB_SHA": "b" * 40, "TITLE": "x"}
+    facts |= {"GITHUB_SERVER_URL": "https://x", "GITHUB_REPOSITORY": "o/r", "GITHUB_RUN_ID": "7"}
+    for name, value in {**facts, "GITHUB_RUN_ATTEMPT": "1"}.items():
+        monkeypatch.setenv(name, value)
+    asked: list[tuple[str, str, Any]] = []
+
+    def ask(method: str, path: str, body: Any = None) -> Any:
+        asked.append((method, path, body))
+        return {"tree": {"sha": "t" * 40}, "sha": f"{len(asked)}", "number": 5}
+
+    monkeypatch.setattr(publisher_changes, "ask", ask)
+    found = [{"path": "@x/a", "mode": "100644", "text": "b"}, {"path": "c", "deleted": True}]
+    found.append({"path": "d", "mode": "100755", "base64": "/wA="})
+    assert publisher_changes.propose("changes.json", json.dumps(found).encode()) == "opened the pull request 5"
+    assert [path for _, path, _ in asked] == [
+        "/git/blobs", f"/git/commits/{'b' * 40}", "/git/trees", "/git/commits", "/git/refs", "/pulls",
+    ]  # fmt: skip
+    assert asked[2][2]["tree"][2] == {"path": "d", "mode": "100755", "type": "blob", "sha": "1"}
+    assert asked[-1][2]["base"] == "main"
+    assert "@x" not in asked[-1][2]["body"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"path": "../x", "mode": "100644", "text": ""},
+        {"path": "/x", "mode": "100644", "text": ""},
+        {"path": ".git/config", "mode": "100644", "text": ""},
+        {"path": ".GitHub/Workflows/x.yml", "mode": "100644", "text": ""},
+        {"path": "a", "mode": "120000", "text": "/etc/passwd"},
+        {"path": "a", "mode": "100644", "text": "", "base64": ""},
+        {"path": "a", "mode": "100644"},
+        {"path": "a", "deleted": 1},
+        {"path": "a\n", "deleted": True},
+        [],
+    ],
+)
+def test_nothing_of_the_changes_is_trusted(change: object) -> None:
+    with pytest.raises(publisher.RefusedError):
+        publisher_changes.checked(json.dumps([change]).encode())
+    assert publisher_changes.checked(b'[{"path": "a", "deleted": true}]')
+
+
+def test_a_run_keeps_what_was_changed_for_the_job_that_proposes_it(tmp_path: Path) -> None:
+    base = repository(tmp_path)
+    (tmp_path / ".git" / "info" / "exclude").write_text("agent.py\nanswers.json\nlog\ncalls_*\nhistory\n")
+    workflow = compiled(program(), publish="artifact", agents={"coder": f"echo new > old.txt; {AGENT}"})
+    done = run(tmp_path, workflow, ANSWERS, environments=APPROVED, github={"sha": base})
+    assert ended(done) == "COMPLETE", done.log
+    (artifact,) = (tmp_path / "history" / "1" / "artifacts").glob("changes.json/changes.json")
+    assert json.loads(artifact.read_text()) == [{"path": "old.txt", "mode": "100644", "text": "new\n"}], done.log
+    assert "if: steps.artifact.outputs.name" in workflow
+
+
+def test_publishing_what_there_is_not_is_an_error() -> None:
+    for options in ({"publish": "summary"}, {"publish": "pull-request", "publish-file": "x"}):
+        emission = GithubBackend().emit(program(), {"agent": AGENT, **options})
+        assert [item.code for item in emission.diagnostics] == ["RD013"]
