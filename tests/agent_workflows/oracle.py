@@ -12,9 +12,7 @@ from tests.programs.reading import answer_of, word_of
 from tests.programs.trial import REPORTS
 
 TASK_DONE = "TASK_DONE"
-FAILING = (
-    *("REJECTED", "REJECT", "FAILED", "FAIL", "ERROR", "BLOCKED", "DENIED", "CHANGES_REQUESTED", "NEEDS_FIX"),
-)
+FAILING = (*("REJECTED", "REJECT", "FAILED", "FAIL", "ERROR", "BLOCKED", "DENIED", "CHANGES_REQUESTED", "NEEDS_FIX"),)
 ANYTHING: Json = {"exit": 0, "answer": "said"}
 PARAGRAPH = "\n\n"
 LONGEST = 60
@@ -44,7 +42,9 @@ def keywords_of(step: Step) -> list[str]:
     own = [keyword for keyword, _ in step.conditions]
     found = [*own, TASK_DONE]
     for phrase in (step.report.phrases or ()) if step.report else ():
-        holds = any(re.search(rf"(?<!\w){re.escape(word)}(?!\w)", phrase, re.IGNORECASE) for word in found[: len(own) + 1])
+        holds = any(
+            re.search(rf"(?<!\w){re.escape(word)}(?!\w)", phrase, re.IGNORECASE) for word in found[: len(own) + 1]
+        )
         if not holds and phrase.casefold() not in {word.casefold() for word in found}:
             found.append(phrase)
     return found
