@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TypeVar
 
 from tests.agent_workflows.model import Flow, Report, Step, Told
@@ -68,7 +67,7 @@ class Drawing:
         is_last = place == len(names) - 1
         words = self._some(KEYWORDS, 0, 3)
         conditions = tuple((word, self._pick(names)) for word in words)
-        entries = ()
+        entries: tuple[tuple[str, str], ...] = ()
         if self._rarely(3):
             entries = tuple((self._pick(AGENTS[2:]), self._text()) for _ in range(self._number(1, 3)))
         follower = "" if is_last else names[place + 1]
@@ -129,10 +128,5 @@ class Drawing:
 
 
 def random_told(seed: int) -> Told:
-    """The workflow of a seed. One whose parallel steps have one name of a file twice is none."""
+    """The workflow of a seed."""
     return Drawing(seed).told()
-
-
-def simple(told: Told) -> Told:
-    """The same without a task, for what is looked at by people."""
-    return replace(told, task=None)
