@@ -52,7 +52,7 @@ class Parallels(Commanded):
 
     def call(self, unit: Table, calls: Calls) -> list[Answered]:
         """Call agents at the same time, or as many as may be at work."""
-        most = self.jobs or len(calls)
+        most = self.jobs or len(calls) or 1
         pieces = [calls[place : place + most] for place in range(0, len(calls), most)]
         return [answered for piece in pieces for answered in super(Parallels, self).call(unit, piece)]
 

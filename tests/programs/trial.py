@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -24,10 +25,14 @@ from tests.equivalence.execution import HOSTILE_FOLDER, errors
 
 from . import stand_in
 from .cases import Call, Case, Json, Walk
+from .reports import AFTER_FOLDER, BEFORE_FOLDER, PLACE, reports_of, shown_folder
 
 FOLDER = "YARDSTICK"
 EMITTING = Lock()
 """Python 3.11 cannot parse Python in two threads at once (python/cpython#106905), as the bundling of runtimes does."""
+
+FOLDER_SHOWN = re.compile(f"{BEFORE_FOLDER}(.*?){AFTER_FOLDER}", re.DOTALL)
+HEADING = re.compile(r"^## \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC$", re.MULTILINE)
 
 STAND_IN = f'"$YARDSTICK_PYTHON" -I -S "${FOLDER}/stand_in.py"'
 
@@ -120,6 +125,12 @@ class Trial:
 
         self._check_pauses(lines, said)
 
+    def check_reports(self, folder: Path, said: str = "") -> None:
+        """Compare the reports in a folder, the dates in their headings aside, with those of the walk (I29)."""
+        found = sorted(folder.iterdir()) if folder.exists() else []
+        texts = {path.name: HEADING.sub("##", path.read_bytes().decode()) for path in found}
+        same("the reports", texts, reports_of(self.case, self.walk), said)
+
     def _check_pauses(self, lines: list[Json], said: str) -> None:
         """What is called after a pause is called so many seconds after all that was called before (I22)."""
         began = {(line["unit"], line["number"]): line["time"] for line in lines}
@@ -162,7 +173,16 @@ def call_of(line: Json) -> Call:
     callee = None if line["kind"] == "shell" else line["name"].removeprefix("-" if line["kind"] == "agent" else "")
     attempt = int(line["attempt"] or 0)
     arguments, variables = tuple(line["arguments"]), line["variables"]
-    return Call(line["unit"], attempt, line["given"], arguments, variables, line["keeps"], callee, entry)
+    given = FOLDER_SHOWN.sub(_folder, line["given"])
+    return Call(line["unit"], attempt, given, arguments, variables, line["keeps"], callee, entry)
+
+
+def _folder(found: re.Match[str]) -> str:
+    """What stands for the folder of reports, which is another one in each way (I30)."""
+    path = found[1]
+    return shown_folder(
+        PLACE if Path(path).is_absolute() and path.endswith("/reports") else f"no folder of reports: {path}"
+    )
 
 
 def comparable(call: Call) -> tuple[Any, ...]:
@@ -176,13 +196,18 @@ def comparable(call: Call) -> tuple[Any, ...]:
 # --- Kills ------------------------------------------------------------------------------------------------------------
 
 
-def go_back_to(trial: Trial, finished: int) -> None:
-    """Let the script go on behind so many visits: what was cut off is called again as before."""
+def go_back_to(trial: Trial, finished: int, answered: Collection[int] = ()) -> None:
+    """Let the script go on behind so many visits: what was cut off is called again as before.
+
+    `answered` are the entries of the unit that was cut off which have answered: they are not called again.
+    """
     units = [visit.unit for visit in trial.walk.visits[:finished]]
     for node in trial.case.program["nodes"]:
         for entry in (None, *map(str, range(len(node["task"].get("entries", []))))):
             counted = trial.folder / "calls" / stand_in.key(node["id"], entry)
-            counted.write_bytes(b"." * units.count(node["id"]))
+            stands = [visit.unit for visit in trial.walk.visits[finished : finished + 1]] == [node["id"]]
+            is_done = stands and entry is not None and int(entry) in answered
+            counted.write_bytes(b"." * (units.count(node["id"]) + is_done))
 
 
 def drop_repeated(trial: Trial) -> None:
