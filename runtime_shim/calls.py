@@ -120,7 +120,7 @@ class Caller:
             variables = {os.fsencode(name): os.fsencode(value) for name, value in {**common, **one.own}.items()}
             shown = self._show if len(calls) == 1 else lines.append
             made.append(Call(one.command, variables, one.given.encode("utf-8", "replace"), shown))
-        answers = exchange(processes, made, seconds, lambda index, answered: self._settle(calls[index], answered))
+        answers = exchange(processes, made, seconds, lambda index: self._settle(calls[index], processes.said))
         for one, lines in zip(calls, heard):  # noqa: B905
             if len(calls) > 1:
                 self._display.line(f"    {one_line(one.name)}:")
