@@ -20,6 +20,7 @@ from runtime_shim.reading import cleaned, decoded, in_json, joined_answer, joine
 from runtime_shim.search import searched_word
 
 FIRST_PAUSE = 2  # seconds until an agent is called again; each further pause is twice as long
+ENTRIES = "entries"  # the folder of what the entries of the unit at work have answered
 BY_HAND = "-"  # in place of a word: there is no command, and a person is to answer
 
 
@@ -48,7 +49,7 @@ class Caller:
         self.orders, self.account = Orders(), Account(folder)
         self._driver, self._left = driver, left
         self._display = Display(sys.stderr)
-        self._answer = ""  # the file of what is said, for a unit with entries
+        self._entries: Optional[Path] = None  # where the answers of entries are kept, for a unit that has some
 
     def converse(self, seconds: int, calls: Sequence[One], retries: int = 0) -> list[Optional[str]]:
         """Return the answers of commands that run at the same time, None for one that gave none (I11)."""
@@ -71,13 +72,13 @@ class Caller:
 
     def earlier(self, calls: Sequence[One]) -> dict[int, Answered]:
         """Return the answers of entries that had come before the run was interrupted: these are not called again."""
-        paths = {index: Path(entry_file(self._answer, index)) for index in range(len(calls))} if self._answer else {}
-        return {index: Answered(path.read_bytes(), "") for index, path in paths.items() if path.exists()}
+        paths = [self._entries / str(index) for index in range(len(calls))] if self._entries else []
+        return {index: Answered(path.read_bytes(), "") for index, path in enumerate(paths) if path.exists()}
 
     def _settle(self, one: One, answered: Answered) -> None:
         """Keep the answer of an entry as soon as it is there."""
-        if self._answer and _answer(answered):
-            keep(entry_file(self._answer, int(one.own["RDC_ENTRY"])), masked(decoded(answered.answer)))
+        if self._entries and _answer(answered):
+            keep(str(self._entries / one.own["RDC_ENTRY"]), masked(decoded(answered.answer)))
 
     def _count(self, calls: Sequence[One]) -> None:
         made = self.account.made()
@@ -119,7 +120,7 @@ class Caller:
             variables = {os.fsencode(name): os.fsencode(value) for name, value in {**common, **one.own}.items()}
             shown = self._show if len(calls) == 1 else lines.append
             made.append(Call(one.command, variables, one.given.encode("utf-8", "replace"), shown))
-        answers = exchange(processes, made, seconds, lambda index, answered: self._settle(calls[index], answered))
+        answers = exchange(processes, made, seconds, lambda index: self._settle(calls[index], processes.said))
         for one, lines in zip(calls, heard):  # noqa: B905
             if len(calls) > 1:
                 self._display.line(f"    {one_line(one.name)}:")
@@ -147,7 +148,7 @@ class Caller:
             self._show(trouble)
         return word
 
-    def agents(self, call: Table, prompts: Sequence[str], answer: str) -> tuple[str, str]:
+    def agents(self, call: Table, prompts: Sequence[str], folder: str) -> tuple[str, str]:
         """Call the agents of a unit, and return its word and its text."""
         entries, is_parallel = call["entries"], "check" in call
         calls = []
@@ -159,7 +160,7 @@ class Caller:
                 return BY_HAND, ""
             own["RDC_AGENT_TYPE"] = entry["agent"]
             calls.append(One(name, f"{AGENT}{name}", command, text_in(prompts[index]), own))
-        self._answer = answer if is_parallel else ""
+        self._entries = Path(folder, ENTRIES) if is_parallel else None
         found = self.converse(self.orders.seconds or call["timeout"], calls, self.orders.retries)
         words = [self.word(entry, answer) for entry, answer in zip(entries, found)]  # noqa: B905
         if not is_parallel:
@@ -190,11 +191,6 @@ def request(call: Table, values: Mapping[str, Optional[str]]) -> str:
         value = values[part["register"]]
         arguments += in_json(part["missing"] if value is None else part["before"] + value + part["after"])
     return f'{{"tool": {json.dumps(call["tool"])}, "arguments": {arguments}}}\n'
-
-
-def entry_file(answer: str, index: int) -> str:
-    """Return the file of the answer of an entry, beside that of the whole unit."""
-    return f"{answer}_{index}"
 
 
 def _answer(answered: Answered) -> Optional[str]:
@@ -228,7 +224,7 @@ def call_out(driver: str, left: str, folder: str, registers: str, answer: str, *
         if "tool" in call:
             word, text = caller.tool(call, values_of(registers, folder))
         else:
-            word, text = caller.agents(call, prompts, answer)
+            word, text = caller.agents(call, prompts, folder)
     except (OSError, RefusedError) as error:
         caller.account.rest()
         keep(outcome, f"! {one_line(str(error))}\n")

@@ -42,19 +42,20 @@ class Conversing(Calling):
             shown = self._show if is_one else lines.append
             made.append(Call(command, environment, given.encode("utf-8", "replace"), shown))
 
-        def ended(index: int, answered: Answered) -> None:
-            name = calls[index][0]
+        def ended(index: int) -> None:
             if not is_one:
-                session.display.line(f"    {one_line(name)}:")
+                session.display.line(f"    {one_line(calls[index][0])}:")
             if heard[index]:
                 self._show("\n".join(heard[index]))
-            self.keep(ANSWERS, name, decoded(answered.answer), numbers[index])
-            self.settled(name, answered)
+            self.settled(calls[index][0], self.processes.said)  # for: parallel
 
         try:
-            return exchange(self.processes, made, unit.get("timeout", self.seconds), ended)
+            answers = exchange(self.processes, made, unit.get("timeout", self.seconds), ended)
         except OSError as error:
             raise self.not_begun(session.state.node, error) from None
+        for (name, *_), number, answered in zip(calls, numbers, answers):  # noqa: B905
+            self.keep(ANSWERS, name, decoded(answered.answer), number)
+        return answers
 
     def settled(self, _name: str, _answered: Answered) -> None:
         """Record one of several answers as soon as it is there, so that it is not asked for again."""

@@ -152,13 +152,10 @@ class Answered(NamedTuple):
     trouble: str
 
 
-Ended = Callable[[int, Answered], None]
-
-
 def exchange(
-    processes: Processes, calls: Sequence[Call], seconds: int, ended: Ended = lambda _index, _answered: None
+    processes: Processes, calls: Sequence[Call], seconds: int, ended: Callable[[int], None] = lambda _index: None
 ) -> list[Answered]:
-    """Call commands at the same time (I21); `ended` is told what each has said as soon as it has."""
+    """Call commands at the same time (I21)."""
     exchanges: list[Exchange] = []
     groups: list[int] = []
     try:
@@ -175,15 +172,13 @@ def exchange(
             os.waitpid(group, 0)
         raise
 
-    answers: dict[int, Answered] = {}
-
     def finished(index: int) -> None:
         exchanges[index].finish()
-        answers[index] = _answered(exchanges[index], processes.last)
-        ended(index, answers[index])
+        processes.said = _answered(exchanges[index], processes.last)  # for: parallel
+        ended(index)
 
-    processes.watch(groups, seconds, finished)
-    return [answers[index] for index in range(len(calls))]
+    how = processes.watch(groups, seconds, finished)
+    return list(map(_answered, exchanges, how))
 
 
 def _answered(one: Exchange, code: Code) -> Answered:

@@ -10,7 +10,7 @@ from runtime_shim.program import RefusedError, Table
 from runtime_shim.session import BEFORE, Done, Perform, Session
 from runtime_shim.waiting import answer
 
-SIGNS = ("--by", "--note")  # options of the subcommand `answer`
+SIGNING_OPTIONS = ("--by", "--note")  # options of the subcommand `answer`
 
 
 def let_through(session: Session, name: str) -> Optional[Perform]:
@@ -19,10 +19,10 @@ def let_through(session: Session, name: str) -> Optional[Perform]:
         return None
     session.options.human = False
     load()  # who lets it through is recorded
-    return opened
+    return opened_by_flag
 
 
-def opened(_name: str, _unit: Table) -> Done:
+def opened_by_flag(_name: str, _unit: Table) -> Done:
     """Return the decision of whoever has made this call."""
     return Done(DECIDED[0], "answered here", {"flag": "--human"})
 
@@ -39,14 +39,14 @@ def approve(session: Session) -> int:
     return answer(session)
 
 
-def prepare(words: Sequence[str]) -> None:
+def prepare_approval(words: Sequence[str]) -> None:
     """Let `approve` have what `answer` has."""
     if words[:1] == ["approve"]:
         load()
-        OPTIONS.extend(("approve", *option[1:]) for option in list(OPTIONS) if option[1] in SIGNS)
+        OPTIONS.extend(("approve", *option[1:]) for option in list(OPTIONS) if option[1] in SIGNING_OPTIONS)
 
 
-ASKS.append(prepare)
+ASKS.append(prepare_approval)
 BEFORE.append(let_through)
 COMMANDS["approve"] = ("let the run through a gate", approve)
 OPTIONS += [

@@ -7,13 +7,13 @@ from runtime_shim.journal import Record
 from runtime_shim.session import RECORDS, Session
 from runtime_shim.state import FORMATS
 
-FORMAT = 4
+NEWER_FORMAT = 4
 
 
-def mark(_session: Session, record: Record) -> Record:
+def mark_newer(_session: Session, record: Record) -> Record:
     """Say in the first record of a run what follows."""
-    return {**record, "format": FORMAT} if record.get("kind") == "begin" else record
+    return {**record, "format": NEWER_FORMAT} if record.get("kind") == "begin" else record
 
 
-FORMATS.append(FORMAT)
-RECORDS.append(mark)
+FORMATS.append(NEWER_FORMAT)
+RECORDS.append(mark_newer)

@@ -8,22 +8,22 @@ from collections.abc import Mapping
 Blocks = dict[str, tuple[int, str]]  # of reports by name: where a block stands in the file, and the block
 
 
-def now() -> str:
+def heading_date() -> str:
     """Return the time as it stands in headings."""
     return time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime())
 
 
-def blocks(folder: str, texts: Mapping[str, str]) -> Blocks:
+def report_blocks(folder: str, texts: Mapping[str, str]) -> Blocks:
     """Return what is added to which report for these texts; an empty one adds nothing."""
-    date, found = now(), {}
+    date, found = heading_date(), {}
     for report, text in texts.items():
-        size = size_of(os.path.join(folder, f"{report}.md"))
+        size = report_size(os.path.join(folder, f"{report}.md"))
         if text:
             found[report] = (size, "\n" * bool(size) + f"## {date}\n\n{text}\n")
     return found
 
 
-def size_of(path: str) -> int:
+def report_size(path: str) -> int:
     """Return the size of a report; what is in its place and none has none."""
     try:
         about = os.lstat(path)
@@ -32,11 +32,11 @@ def size_of(path: str) -> int:
     return about.st_size if stat.S_ISREG(about.st_mode) else 0
 
 
-def add(folder: str, report: str, place: int, text: str) -> None:
+def add_block(folder: str, report: str, place: int, text: str) -> None:
     """Add a block to a report at a place, unless it stands there."""
     path, draft = os.path.join(folder, f"{report}.md"), os.path.join(folder, f".{report}.new")
     block = text.encode("utf-8", "replace")
-    before = read(path)
+    before = read_report(path)
     if before[place : place + len(block)] == block:
         return
     os.makedirs(folder, exist_ok=True)
@@ -47,7 +47,7 @@ def add(folder: str, report: str, place: int, text: str) -> None:
     os.replace(draft, path)
 
 
-def read(path: str) -> bytes:
+def read_report(path: str) -> bytes:
     """Read a report; what an agent may have put in its place is not followed, nor waited for."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)

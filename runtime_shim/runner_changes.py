@@ -18,15 +18,15 @@ from runtime_shim.runner_state import read_state
 
 CHANGES = "changes.json"
 LARGEST_CHANGES = 1_400_000  # bytes of all files that were changed
-PLAIN = ("100644", "100755")  # modes of files that are neither links nor repositories
-WORKFLOWS = ".github/workflows/"  # which no token of a workflow may change
+PLAIN_MODES = ("100644", "100755")  # modes of files that are neither links nor repositories
+WORKFLOW_FILES = ".github/workflows/"  # which no token of a workflow may change
 
 
-def collect(program: Table, folder: Path, _others: list[str]) -> int:
+def collect_changes(program: Table, folder: Path, _others: list[str]) -> int:
     """Write the file, and say its name, if this job has come to the good end and something has changed."""
     if read_state(program, folder / "state").end != "COMPLETE":
         return EXIT_COMPLETE
-    found = list(changes(folder))
+    found = list(changed_files(folder))
     if not found:
         print("Nothing was changed in the workspace.", flush=True)
         return EXIT_COMPLETE
@@ -38,30 +38,30 @@ def collect(program: Table, folder: Path, _others: list[str]) -> int:
     return EXIT_COMPLETE
 
 
-def changes(folder: Path) -> Iterator[Table]:
+def changed_files(folder: Path) -> Iterator[Table]:
     """Return each file that is another than in the commit of the run, those that git ignores aside."""
     base, size = os.environ["GITHUB_SHA"], 0
-    git(folder, "read-tree", base)
-    git(folder, "add", "--all")
-    fields = git(folder, "diff-index", "--cached", "--raw", "-z", "--no-renames", "--full-index", base).split(b"\0")
+    run_git(folder, "read-tree", base)
+    run_git(folder, "add", "--all")
+    fields = run_git(folder, "diff-index", "--cached", "--raw", "-z", "--no-renames", "--full-index", base).split(b"\0")
     for about, name in zip(fields[::2], fields[1::2]):  # noqa: B905 - Python 3.9 has no `strict`
         _, mode, _, blob, kind = about.decode("ascii").lstrip(":").split(" ")
         path = name.decode("utf-8", "replace")
-        if path.startswith(WORKFLOWS):
+        if path.startswith(WORKFLOW_FILES):
             raise RefusedError(f"{one_line(path)} was changed, and no workflow may change workflows")
         if kind == "D":
             yield {"path": path, "deleted": True}
             continue
-        if mode not in PLAIN or path.encode() != name:
+        if mode not in PLAIN_MODES or path.encode() != name:
             raise RefusedError(f"{one_line(path)} is no plain file, or has a name that is not UTF-8")
-        content = git(folder, "cat-file", "blob", blob)
+        content = run_git(folder, "cat-file", "blob", blob)
         size += len(content)
         if size > LARGEST_CHANGES:
             raise RefusedError(f"more than {LARGEST_CHANGES:,} bytes were changed in the workspace")
-        yield {"path": path, "mode": mode, **as_json(path, content)}
+        yield {"path": path, "mode": mode, **content_in_json(path, content)}
 
 
-def as_json(path: str, content: bytes) -> Table:
+def content_in_json(path: str, content: bytes) -> Table:
     """Return the content of a file as a text, or else by its bytes; one with a secret in it goes nowhere."""
     text = content.decode("utf-8", "replace")
     if masked(text) != text or masked(path) != path:
@@ -69,7 +69,7 @@ def as_json(path: str, content: bytes) -> Table:
     return {"text": text} if text.encode() == content else {"base64": base64.b64encode(content).decode("ascii")}
 
 
-def git(folder: Path, *words: str) -> bytes:
+def run_git(folder: Path, *words: str) -> bytes:
     """Run git on the workspace, with an index of its own."""
     hidden = re.compile(r"GIT_.*|RDC_.*|ACTIONS_.*|GITHUB_(TOKEN|OUTPUT|ENV|PATH|STEP_SUMMARY|STATE)")
     secrets = set(os.environ.get("RDC_SECRETS", "").split())
@@ -82,4 +82,4 @@ def git(folder: Path, *words: str) -> bytes:
     return done.stdout
 
 
-STEPS["changes"] = collect
+STEPS["changes"] = collect_changes

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 from typing import Optional
 
-from runtime_shim.report_files import add, blocks, read
+from runtime_shim.report_files import add_block, read_report, report_blocks
 from runtime_shim.runner_agents import REPORTING
 from runtime_shim.runner_calls import BEGINNING, Caller, masked
 from runtime_shim.runner_says import tell
@@ -19,8 +19,8 @@ def add_reports(caller: Caller, answers: list[Optional[str]], text: str) -> None
     if "report" not in unit:
         return
     texts = {f"{caller.run.node}_{index}": answer or "" for index, answer in enumerate(answers)}
-    for report, (place, block) in blocks(folder, {**texts, unit["report"]: text}).items():
-        add(folder, report, place, block)
+    for report, (place, block) in report_blocks(folder, {**texts, unit["report"]: text}).items():
+        add_block(folder, report, place, block)
 
 
 def place_reports(run: Run) -> None:
@@ -37,7 +37,7 @@ def keep_reports(run: Run, folder: Path, kept: Path) -> None:
     for name, unit in run.program["units"].items():
         entries = [f"{name}_{index}" for index in range(len(unit.get("entries", ())))]
         for report in [*entries, unit["report"]] if "report" in unit else ():
-            text = read(str(folder / REPORTS / f"{report}.md"))
+            text = read_report(str(folder / REPORTS / f"{report}.md"))
             if text:
                 (kept / REPORTS).mkdir(exist_ok=True)
                 (kept / REPORTS / f"{report}.md").write_bytes(masked(text.decode("utf-8", "replace")).encode())

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from tests.agent_workflows.model import Flow, Step, Told
 from tests.programs.cases import Call, Json, Question, Visit, Walk
 from tests.programs.reading import answer_of, word_of
-from tests.programs.trial import REPORTS
+from tests.programs.reports import PLACE
 
 TASK_DONE = "TASK_DONE"
 FAILING = (*("REJECTED", "REJECT", "FAILED", "FAIL", "ERROR", "BLOCKED", "DENIED", "CHANGES_REQUESTED", "NEEDS_FIX"),)
@@ -73,7 +73,7 @@ class _Run:
         task = self.told.task
         if task is None:
             task = (self.flow.description or "").strip() or None
-        head = f"Workflow: {self.flow.name}\nStep: {step.name}\nReports lie in: {REPORTS}\n"
+        head = f"Workflow: {self.flow.name}\nStep: {step.name}\nReports lie in: {PLACE}\n"
         parts = [head, *([f"Task:\n{task}\n"] if task is not None else [])]
         text = "\n".join(parts) + "\n"
         if carried:

@@ -110,7 +110,7 @@ def test_entries_that_had_answered_are_not_called_again(made: Made) -> None:
     given = ["make", "-s", "AGENT=./agent", "HUMAN=1"]
     process = subprocess.Popen(given, cwd=made.folder, env=environment({}), start_new_session=True)
     deadline = time.monotonic() + 30
-    while not (state(made) / "said" / "review.1_0").exists() or not made.read("pid").strip():
+    while not (state(made) / "entries" / "0").exists() or not made.read("pid").strip():
         assert time.monotonic() < deadline
         time.sleep(0.05)
     os.killpg(process.pid, signal.SIGKILL)

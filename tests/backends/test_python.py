@@ -175,8 +175,8 @@ def test_the_runtime_of_a_runbook_keeps_its_budget(name: str, tmp_path: Path) ->
 PROGRAMS: dict[str, tuple[int, Task]] = {
     "agent": (2030, agent("Hello")),
     "tool": (1900, Tool("c", "t", text("{}"))),
-    "gate": (1135, Gate("", text(""))),
-    "parallel": (2100, Parallel((Agent("", text("a")), Agent("", text("b"))), "all")),
+    "gate": (1185, Gate("", text(""))),
+    "parallel": (2115, Parallel((Agent("", text("a")), Agent("", text("b"))), "all")),
 }
 
 

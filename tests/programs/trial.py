@@ -9,7 +9,7 @@ import shlex
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -26,15 +26,17 @@ from tests.equivalence.execution import HOSTILE_FOLDER, errors
 
 from . import stand_in
 from .cases import Call, Case, Json, Walk
+from .reports import AFTER_FOLDER, BEFORE_FOLDER, PLACE, reports_of, shown_folder
 
 FOLDER = "YARDSTICK"
 EMITTING = Lock()
 """Python 3.11 cannot parse Python in two threads at once (python/cpython#106905), as the bundling of runtimes does."""
 
-REPORTS = "/reports"
-"""Stands for the folder of reports in what agents are told: each target has one of its own (I30)."""
+FOLDER_SHOWN = re.compile(f"{BEFORE_FOLDER}(.*?){AFTER_FOLDER}", re.DOTALL)
+OF_WORKFLOWS = re.compile(r"^(Reports lie in: )/.*/reports$", re.MULTILINE)
+"""How agents of workflows are told where reports lie (W6)."""
 
-_REPORTS_LIE_IN = re.compile(r"^(Reports lie in: )/.*/reports$", re.MULTILINE)
+HEADING = re.compile(r"^## \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC$", re.MULTILINE)
 
 STAND_IN = f'"$YARDSTICK_PYTHON" -I -S "${FOLDER}/stand_in.py"'
 
@@ -127,6 +129,12 @@ class Trial:
 
         self._check_pauses(lines, said)
 
+    def check_reports(self, folder: Path, said: str = "") -> None:
+        """Compare the reports in a folder, the dates in their headings aside, with those of the walk (I29)."""
+        found = sorted(folder.iterdir()) if folder.exists() else []
+        texts = {path.name: HEADING.sub("##", path.read_bytes().decode()) for path in found}
+        same("the reports", texts, reports_of(self.case, self.walk), said)
+
     def _check_pauses(self, lines: list[Json], said: str) -> None:
         """What is called after a pause is called so many seconds after all that was called before (I22)."""
         began = {(line["unit"], line["number"]): line["time"] for line in lines}
@@ -169,12 +177,21 @@ def call_of(line: Json) -> Call:
     callee = None if line["kind"] == "shell" else line["name"].removeprefix("-" if line["kind"] == "agent" else "")
     attempt = int(line["attempt"] or 0)
     arguments, variables = tuple(line["arguments"]), line["variables"]
-    return Call(line["unit"], attempt, line["given"], arguments, variables, line["keeps"], callee, entry)
+    given = OF_WORKFLOWS.sub(rf"\g<1>{PLACE}", FOLDER_SHOWN.sub(_folder, line["given"]), count=1)
+    return Call(line["unit"], attempt, given, arguments, variables, line["keeps"], callee, entry)
+
+
+def _folder(found: re.Match[str]) -> str:
+    """What stands for the folder of reports, which is another one in each way (I30)."""
+    path = found[1]
+    return shown_folder(
+        PLACE if Path(path).is_absolute() and path.endswith("/reports") else f"no folder of reports: {path}"
+    )
 
 
 def comparable(call: Call) -> tuple[Any, ...]:
     """What counts of a call: of what a tool is given, the JSON."""
-    given: Any = _REPORTS_LIE_IN.sub(rf"\g<1>{REPORTS}", call.given, count=1)
+    given: Any = call.given
     if given.startswith('{"tool": '):
         given = json.loads(given)
     return (call.unit, call.attempt, given, call.arguments, dict(call.variables), call.keeps, call.callee, call.entry)
@@ -183,13 +200,18 @@ def comparable(call: Call) -> tuple[Any, ...]:
 # --- Kills ------------------------------------------------------------------------------------------------------------
 
 
-def go_back_to(trial: Trial, finished: int) -> None:
-    """Let the script go on behind so many visits: what was cut off is called again as before."""
+def go_back_to(trial: Trial, finished: int, answered: Collection[int] = ()) -> None:
+    """Let the script go on behind so many visits: what was cut off is called again as before.
+
+    `answered` are the entries of the unit that was cut off which have answered: they are not called again.
+    """
     units = [visit.unit for visit in trial.walk.visits[:finished]]
     for node in trial.case.program["nodes"]:
         for entry in (None, *map(str, range(len(node["task"].get("entries", []))))):
             counted = trial.folder / "calls" / stand_in.key(node["id"], entry)
-            counted.write_bytes(b"." * units.count(node["id"]))
+            stands = [visit.unit for visit in trial.walk.visits[finished : finished + 1]] == [node["id"]]
+            is_done = stands and entry is not None and int(entry) in answered
+            counted.write_bytes(b"." * (units.count(node["id"]) + is_done))
 
 
 def drop_repeated(trial: Trial) -> None:

@@ -28,7 +28,7 @@ def test_several_exchanges_do_not_wait_for_each_other(processes: Processes) -> N
     big = b"x" * 500_000
     calls = [call("sleep 0.3; cat; cat", big), call("exec cat", big), call("echo early; exec <&-; sleep 0.1", big)]
     order: list[int] = []
-    answers = exchange(processes, calls, 0, lambda index, _answered: order.append(index))
+    answers = exchange(processes, calls, 0, order.append)
     assert [len(answered.answer) for answered in answers] == [500_000, 500_000, 6]
     assert not any(answered.trouble for answered in answers)
     assert order[-1] == 0

@@ -19,7 +19,7 @@ from compiler.ir.program import Program
 from runtime_shim import publisher, publisher_changes
 from runtime_shim.program import RefusedError
 from runtime_shim.recipes import RECIPES
-from runtime_shim.runner_changes import changes
+from runtime_shim.runner_changes import changed_files
 from tests.conftest import ROOT
 from tests.workflows import act, lint
 from tests.workflows.compiling import parsed
@@ -228,7 +228,7 @@ def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_all_that_was_changed_is_collected_but_what_git_ignores(workspace: Path, tmp_path: Path) -> None:
-    assert list(changes(tmp_path)) == [
+    assert list(changed_files(tmp_path)) == [
         {"path": "added.bin", "mode": "100644", "base64": "/wA="},
         {"path": "gone.txt", "deleted": True},
         {"path": "old.txt", "mode": "100644", "text": "new\n"},
@@ -245,20 +245,20 @@ def test_what_may_not_go_out_is_refused(workspace: Path, tmp_path: Path, monkeyp
     hook.chmod(0o755)
     (workspace / ".gitattributes").write_text("* filter=x\n")
     subprocess.run(["git", "config", "filter.x.clean", str(hook)], check=True)
-    assert list(changes(tmp_path))
+    assert list(changed_files(tmp_path))
     assert "hunter2" not in (tmp_path / "seen").read_text()
     for name, said in (("old.txt", "holds a secret"), (".github/workflows/x.yml", "no workflow may change")):
         path = workspace / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("hunter2" if name == "old.txt" else "on: push")
         with pytest.raises(RefusedError, match=said):
-            list(changes(tmp_path))
+            list(changed_files(tmp_path))
         path.write_text("new\n")
         (workspace / "old.txt").write_text("new\n")
     (workspace / ".github/workflows/x.yml").unlink()
     (workspace / "link").symlink_to("/etc/passwd")
     with pytest.raises(RefusedError, match="no plain file"):
-        list(changes(tmp_path))
+        list(changed_files(tmp_path))
 
 
 def test_changes_are_proposed_by_a_job_without_agents_and_secrets(monkeypatch: pytest.MonkeyPatch) -> None:

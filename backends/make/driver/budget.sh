@@ -6,7 +6,8 @@ keep_budget() {
   mkdir -p "$rdc_files/calls" && keep "$rdc_given_AGENT_CALLS" calls/budget
 }
 call_number() {
-  case $rdc_last in "begin $rdc_unit "*) rdc_goes_on=yes ;; *) rdc_goes_on='' ;; esac # it was interrupted, or waited
+  # Of a unit that goes on, entries that have answered are not called again; those of another one make room before.
+  case $rdc_last in "begin $rdc_unit "*) ;; *) rm -rf "$rdc_files/entries"/* 2> /dev/null ;; esac
   [ "$rdc_kind" != agents ] || within_budget || {
     record "over 1 STOP BUDGET $rdc_unit"
     rdc_says="the budget of $rdc_budget calls of agents is spent; ${rdc_again}resume AGENT_CALLS=NUMBER goes on"
@@ -20,9 +21,8 @@ within_budget() {
   rdc_budget=$(cat "$rdc_files/calls/budget")
   is_digits "$rdc_budget" || unkept
   rdc_number=$(grep -c '^"agent ' "$rdc_files/calls/tally" 2> /dev/null)
-  call_again
   for rdc_word in $rdc_entries_U; do
-    [ -n "$rdc_goes_on" ] && [ -e "$rdc_files/said/$rdc_unit.$rdc_call$rdc_word" ] || rdc_number=$((rdc_number + 1))
+    [ -e "$rdc_files/entries/${rdc_word#_}" ] || rdc_number=$((rdc_number + 1))
   done
   [ "$rdc_number" -le "$rdc_budget" ]
 }

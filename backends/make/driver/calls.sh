@@ -1,7 +1,7 @@
 # --- Module: agents and tools -----------------------------------------------------------------------------------------
 entries() { rdc_entries_U=$*; }
 no_answer() { rdc_none_U=$1; }
-rdc_folders="$rdc_folders calls said"
+rdc_folders="$rdc_folders calls said entries"
 help_steps() { :; }; help_task() { :; }
 
 # Has the helper do what the words say, and tells it what make was given.
@@ -64,7 +64,7 @@ prepare_call() {
   done
 }
 call_out() {
-  prepare_call "$1"; take_over
+  prepare_call "$1"
   rm -f "$rdc_files/outcome"
   set -- "$rdc_files" "$(registers)" "$rdc_files/$rdc_said"
   rdc_number=0
@@ -74,13 +74,6 @@ call_out() {
   informed call_helper call $$ "$rdc_files/left" "$@"
   shift 3; rm -f "$@"
   called_out
-}
-# Entries that had answered before the run was interrupted are not called again: what they said belongs to this call.
-take_over() {
-  [ -n "${rdc_goes_on-}" ] || return 0
-  for rdc_word in "$rdc_files/said/$rdc_unit.$((rdc_call - 1))"_*; do
-    [ ! -f "$rdc_word" ] || mv "$rdc_word" "$rdc_files/${rdc_said}_${rdc_word##*_}" 2> /dev/null || unkept
-  done
 }
 called_out() { # lets rdc_outcome be what the helper says, `-` where there is no command
   IFS= read -r rdc_outcome 2> /dev/null < "$rdc_files/outcome" || no_call

@@ -45,18 +45,9 @@ class Way:
         asks = any(visit.question for visit in taken.visits)
         if taken.end is None or len(taken.visits) > LONGEST or (self.needs_questions and not asks):
             return False
-        if sum(taken.pauses(case.program)) > LONGEST_PAUSES or (self.slow and _repeats_parallel(taken)):
+        if sum(taken.pauses(case.program)) > LONGEST_PAUSES:
             return False
         return features_of(from_json(case.text)) <= self.carries
-
-
-def _repeats_parallel(taken: Walk) -> bool:
-    """Whether a parallel step is done twice: where a kill cuts it off, the script cannot tell which call is next.
-
-    Entries that had answered are not called again, and their counts would have to go on where others go back.
-    """
-    done = [visit.unit for visit in taken.visits if any(call.entry is not None for call in visit.calls)]
-    return len(done) > len(set(done))
 
 
 WAYS = {
