@@ -36,7 +36,19 @@ ORDER = [
     "constants",
     "inputs",
 ]
-ORDER += ["questions", "helper", "limits", "calls", "budget", "by_hand", "times", "secrets", "steps", "task", "artifact"]
+ORDER += [
+    "questions",
+    "helper",
+    "limits",
+    "calls",
+    "budget",
+    "by_hand",
+    "times",
+    "secrets",
+    "steps",
+    "task",
+    "artifact",
+]
 ORDER += ["reports"]
 OF_OPERATOR = ["operator", "goto", "runs", "notice", "manual", "delegate"]
 ORDER += OF_OPERATOR
