@@ -15,7 +15,7 @@ from runtime_shim.program import EXIT_COMPLETE, RefusedError, Table
 from runtime_shim.reading import LARGEST_ANSWER, cleaned
 from runtime_shim.runner_agents import entry_alone, joined
 from runtime_shim.runner_calls import BEGINNING, STEPS, Caller, pause, processes_of
-from runtime_shim.runner_reports import place_reports
+from runtime_shim.runner_folder import place_reports
 from runtime_shim.runner_says import annotate, one_line, output
 from runtime_shim.runner_state import Run, is_count, read_state
 from runtime_shim.signals import Interrupted, held_back

@@ -1,16 +1,14 @@
 """Reports of a run on GitHub: answers are added to files, in a folder that texts name, and kept with it (I29, I30)."""
 
-import os
 from pathlib import Path
 from typing import Optional
 
 from runtime_shim.report_files import add_block, read_report, report_blocks
 from runtime_shim.runner_agents import REPORTING
-from runtime_shim.runner_calls import BEGINNING, Caller, masked
+from runtime_shim.runner_calls import Caller, masked
+from runtime_shim.runner_folder import REPORTS
 from runtime_shim.runner_says import tell
 from runtime_shim.runner_state import Run
-
-REPORTS = "reports"
 
 
 def add_reports(caller: Caller, answers: list[Optional[str]], text: str) -> None:
@@ -21,14 +19,6 @@ def add_reports(caller: Caller, answers: list[Optional[str]], text: str) -> None
     texts = {f"{caller.run.node}_{index}": answer or "" for index, answer in enumerate(answers)}
     for report, (place, block) in report_blocks(folder, {**texts, unit["report"]: text}).items():
         add_block(folder, report, place, block)
-
-
-def place_reports(run: Run) -> None:
-    """Let texts say where the reports of this job lie."""
-    folder = Path(os.environ["RUNNER_TEMP"], "rdc", REPORTS)
-    folder.mkdir(exist_ok=True)
-    if "folder" in run.program:
-        run.registers[run.program["folder"]] = str(folder)
 
 
 def keep_reports(run: Run, folder: Path, kept: Path) -> None:
@@ -47,4 +37,3 @@ def keep_reports(run: Run, folder: Path, kept: Path) -> None:
 
 
 REPORTING.append(add_reports)
-BEGINNING.append(place_reports)
