@@ -135,7 +135,8 @@ def _begin(opened: Opened, settings: Settings) -> _Begun:
     form = FRONT_ENDS[settings.front_end] if settings.front_end else recognise(source)
     if form is None:
         return _Begun(None, None, (*found, _unknown_format(source)), sources, configured)
-    job = Job(source, opened.project, _given(form, settings.options), configured.values, settings.link)
+    given = _given(form, settings.options)
+    job = Job(source, opened.project, given, configured.values, settings.link, configured.targets)
     return _Begun(job, form, found, sources, configured)
 
 
@@ -151,6 +152,6 @@ def _given(form: Format, words: Mapping[str, str]) -> dict[str, object]:
 def _unknown_format(source: Source) -> Diagnostic:
     suffixes = " or ".join(suffix for form in FRONT_ENDS.values() for suffix in form.suffixes)
     problem = "rdc cannot tell the format of this document"
-    choose = f"choose the format with --from {'|'.join(FRONT_ENDS)}"
+    choose = f"choose the format with --from {'|'.join(form.word for form in FRONT_ENDS.values())}"
     remedy = choose if source.path == STANDARD_INPUT else f"let its name end in {suffixes}, or {choose}"
     return Diagnostic("RD005", source.path, None, problem, remedy)

@@ -6,7 +6,7 @@ Only the safe loader is used, and keys are the texts that are written: YAML 1.1 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from compiler.source import KeyPath, Span
 
 if TYPE_CHECKING:
-    from yaml import MappingNode, Mark, Node, SafeLoader
+    from yaml import MappingNode, Mark, Node, SafeLoader, ScalarNode
 
 _TEXT, _MERGE = "tag:yaml.org,2002:str", "tag:yaml.org,2002:merge"
 _INTEGER, _FLOAT = "tag:yaml.org,2002:int", "tag:yaml.org,2002:float"
@@ -41,13 +41,28 @@ class _Lines:
 
     def __init__(self, text: str, first: int) -> None:
         self.starts = [0]
-        for line in text.split("\n"):
+        self.texts = text.split("\n")
+        for line in self.texts:
             self.starts.append(self.starts[-1] + len(line) + 1)
         self.first = first
 
     def number(self, mark: Mark | None) -> int:
         """The number of the line of a mark; the first one where there is none."""
-        return bisect_right(self.starts, mark.index) - 1 + self.first if mark else self.first
+        return self.at(mark.index) if mark else self.first
+
+    def at(self, index: int) -> int:
+        """The number of the line of a character."""
+        return bisect_right(self.starts, index) - 1 + self.first
+
+    def within(self, text: ScalarNode) -> Iterable[int]:
+        """The numbers of the lines whose ends are within a text, without empty lines below it that do not count."""
+        first, last = self.number(text.start_mark), self.number(text.end_mark)
+        if text.style not in ("|", ">"):
+            return range(first, last)
+        keeps = text.value.endswith("\n\n") or not text.value.strip("\n")
+        while not keeps and last > first + 1 and not self.texts[last - 1 - self.first].strip():
+            last -= 1
+        return range(first + 1, last)
 
     def span(self, start: Mark, *ends: Mark) -> Span:
         """From a mark to the first of these ends that stands behind it in its line, else to the end of the line."""
@@ -112,6 +127,14 @@ class Reading:
         """The values, where a number, a date or a truth value is what its author wrote: `1.10` and `yes` stay."""
         return _values(_loader(as_written=True)(""), self._root, self._lines) if self._root else {}
 
+    @cached_property
+    def lines_in_texts(self) -> frozenset[int]:
+        """The numbers of the lines whose ends belong to a text, or lie within one of several lines."""
+        found: set[int] = set()
+        for node in _scalars(self._root) if self._root else ():
+            found.update(self._lines.within(node))
+        return frozenset(found)
+
 
 def _values(loader: SafeLoader, root: MappingNode, lines: _Lines) -> dict[str, Any]:
     values = {}
@@ -165,6 +188,9 @@ def _compose(text: str, lines: _Lines) -> tuple[SafeLoader, Node | None]:
     except yaml.MarkedYAMLError as error:
         line = lines.number(error.problem_mark or error.context_mark)
         raise UnreadableError(error.problem or "it cannot be read", line) from None
+    except yaml.reader.ReaderError as error:
+        problem = f"the character U+{ord(text[error.position]):04X} is not allowed"
+        raise UnreadableError(problem, lines.at(error.position)) from None
     except (yaml.YAMLError, RecursionError) as error:
         raise UnreadableError(str(error).split("\n", 1)[0], lines.first) from None
     return loader, root
@@ -187,6 +213,21 @@ def _construct(loader: SafeLoader, node: Node, line: int) -> Any:  # noqa: ANN40
         return loader.construct_object(node, deep=True)
     except (yaml.YAMLError, ValueError, LookupError, ArithmeticError, AttributeError, TypeError, RecursionError):
         raise UnreadableError("this value cannot be read", line) from None
+
+
+def _scalars(root: Node) -> Iterator[ScalarNode]:
+    """The texts in a tree, each once."""
+    import yaml  # noqa: PLC0415 (as above)
+
+    pending, seen = [root], {id(root)}
+    while pending:
+        node = pending.pop()
+        if isinstance(node, yaml.ScalarNode):
+            yield node
+            continue
+        parts = [part for item in node.value for part in (item if isinstance(item, tuple) else [item])]
+        pending += (part for part in parts if id(part) not in seen)
+        seen.update(map(id, parts))
 
 
 def _spans(root: MappingNode, lines: _Lines) -> Iterator[tuple[KeyPath, Span]]:

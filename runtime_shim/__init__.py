@@ -40,6 +40,7 @@ MODULES: tuple[tuple[str, str], ...] = (
     ("fitting", "inputs"),
     ("files", "inputs agent tool parallel"),
     ("inputs", "inputs"),
+    ("tasked", "inputs+tasked"),
     ("reading", f"slots contexts agent tool parallel {BY_AGENT}"),
     ("kept", "slots contexts"),
     ("contexts", "contexts agent parallel"),
@@ -57,6 +58,7 @@ MODULES: tuple[tuple[str, str], ...] = (
     ("replies", REPLIES),
     ("questions", "confirm input select"),
     ("gate", "gate"),
+    ("human", "gate"),
     ("exchange", f"{SPEAKS} {BY_AGENT}"),
     ("search", "agent parallel"),
     ("conversing", f"{SPEAKS} {BY_AGENT}"),
@@ -73,6 +75,10 @@ MODULES: tuple[tuple[str, str], ...] = (
     ("prompted", f"agent+ask parallel+ask {BY_AGENT}"),
     ("tool", "tool"),
     ("parallel", "parallel"),
+    ("newer", "parallel report"),
+    ("report_files", "report folder"),
+    ("reports", "report folder"),
+    ("most_steps", "limit+agent limit+tool limit+parallel"),
     ("produced", MORE),
     ("suffixes", "artifact"),
     ("artifact", "artifact"),
@@ -117,10 +123,14 @@ RUNNER: tuple[tuple[str, str], ...] = (
     ("runner_calls", ""),
     ("runner_kept", CALLED),
     ("runner_agents", CALLED),
+    ("runner_folder", "report folder"),
+    ("report_files", "report"),
+    ("runner_reports", "report"),
     ("runner_mocks", "mock"),
     ("runner_routes", "route"),
     ("suffixes", "artifact"),
     ("runner_artifact", "artifact"),
+    ("runner_changes", "changes"),
     ("runner_answers", "ask confirm input select gate"),
     ("runner_entries", "matrices"),
     ("runner", ""),
@@ -128,10 +138,16 @@ RUNNER: tuple[tuple[str, str], ...] = (
 )
 """The modules that the steps of a workflow need, in order, each with the features that need it."""
 
-PUBLISHING: tuple[str, ...] = ("publisher", "publisher_comment", "publisher_pull", "publisher_summary")
+PUBLISHING: tuple[str, ...] = (
+    "publisher",
+    "publisher_changes",
+    "publisher_comment",
+    "publisher_pull",
+    "publisher_summary",
+)
 """The modules of jobs that publish what a run has put out."""
 
-BESIDE: tuple[str, ...] = ("json_lines", "helper", "fields", "limited", "ordered", "account", "calls")
+BESIDE: tuple[str, ...] = ("json_lines", "helper", "fields", "limited", "ordered", "account", "calls", "reported")
 """Modules that Makefiles carry for what sh cannot say exactly; no compiled program has them."""
 
 
@@ -149,6 +165,7 @@ def features(program: dict[str, Any]) -> set[str]:
     more += ["asked"] if tasks.intersection(ASKED) else []
     more += ["answered"] if tasks.intersection((*ASKED, *SPEAKS.split())) else []
     more += ["talks"] if tasks.intersection(SPEAKS.split()) else []
+    more += ["tasked"] if any(declared["name"] == "task" for declared in program.get("inputs", ())) else []
     more += ["timed"] if "timeout" in named or "talks" in more else []
     about = (key for key, value in program.items() if value)
     if program.get("jumps", {}).get("scopes"):

@@ -20,6 +20,7 @@ from runtime_shim.program import RefusedError, Table
 from runtime_shim.reading import cleaned, decoded, in_json, joined_answer, joined_word
 from runtime_shim.search import searched_word
 
+ENTRIES = "entries"  # the folder of what the entries of the unit at work have answered
 BY_HAND = "-"  # in place of a word: there is no command, and a person is to answer
 
 
@@ -49,11 +50,12 @@ class Caller:
         self._unit = os.environ.get("RDC_UNIT", "")
         self._driver, self._left = driver, left
         self._display = Display(sys.stderr)
+        self._entries: Optional[Path] = None  # where the answers of entries are kept, for a unit that has some
 
     def converse(self, seconds: int, calls: Sequence[One], retries: int = 0) -> list[Optional[str]]:
         """Return the answers of commands that run at the same time, None for one that gave none (I11)."""
-        found: dict[int, Answered] = {}
-        due = list(range(len(calls)))
+        found: dict[int, Answered] = self.earlier(calls)
+        due = [index for index in range(len(calls)) if index not in found]
         with running(self._driver, self._left, self._display) as processes:
             before, left = self.account.tried(self._unit)
             if left:
@@ -72,6 +74,16 @@ class Caller:
             self._show((f"{calls[index].name}: " if len(calls) > 1 else "") + found[index].trouble)
         return [_answer(found[index]) for index in range(len(calls))]
 
+    def earlier(self, calls: Sequence[One]) -> dict[int, Answered]:
+        """Return the answers of entries that had come before the run was interrupted: these are not called again."""
+        paths = [self._entries / str(index) for index in range(len(calls))] if self._entries else []
+        return {index: Answered(path.read_bytes(), "") for index, path in enumerate(paths) if path.exists()}
+
+    def _settle(self, one: One, answered: Answered) -> None:
+        """Keep the answer of an entry as soon as it is there."""
+        if self._entries and _answer(answered):
+            keep(str(self._entries / one.own["RDC_ENTRY"]), masked(decoded(answered.answer)))
+
     def _count(self, calls: Sequence[One]) -> None:
         made = self.account.made()
         for one in calls:
@@ -87,9 +99,12 @@ class Caller:
         if self.orders.mocks is not None:
             answers = list(map(self._mocked, calls))
         else:
-            answers = self._exchange(processes, seconds, calls, tries)
+            most = self.orders.jobs or len(calls) or 1
+            pieces = [calls[place : place + most] for place in range(0, len(calls), most)]
+            answers = [said for piece in pieces for said in self._exchange(processes, seconds, piece, tries)]
         for one, number, answered in zip(calls, numbers, answers):  # noqa: B905
             self.account.keep(ANSWERS, one.name, decoded(answered.answer), number)
+            self._settle(one, answered)
         return answers
 
     def _mocked(self, one: One) -> Answered:
@@ -109,7 +124,7 @@ class Caller:
             variables = {os.fsencode(name): os.fsencode(value) for name, value in {**common, **one.own}.items()}
             shown = self._show if len(calls) == 1 else lines.append
             made.append(Call(one.command, variables, one.given.encode("utf-8", "replace"), shown))
-        answers = exchange(processes, made, seconds)
+        answers = exchange(processes, made, seconds, lambda index: self._settle(calls[index], processes.said))
         for one, lines in zip(calls, heard):  # noqa: B905
             if len(calls) > 1:
                 self._display.line(f"    {one_line(one.name)}:")
@@ -143,7 +158,7 @@ class Caller:
             self._show(trouble)
         return word
 
-    def agents(self, call: Table, prompts: Sequence[str]) -> tuple[str, str]:
+    def agents(self, call: Table, prompts: Sequence[str], folder: str) -> tuple[str, str]:
         """Call the agents of a unit, and return its word and its text."""
         entries, is_parallel = call["entries"], "check" in call
         calls = []
@@ -155,6 +170,7 @@ class Caller:
                 return BY_HAND, ""
             own["RDC_AGENT_TYPE"] = entry["agent"]
             calls.append(One(name, f"{AGENT}{name}", command, text_in(prompts[index]), own))
+        self._entries = Path(folder, ENTRIES) if is_parallel else None
         found = self.converse(self.orders.seconds or call["timeout"], calls, self.orders.retries)
         words = [self.word(entry, answer) for entry, answer in zip(entries, found)]  # noqa: B905
         if not is_parallel:
@@ -218,7 +234,7 @@ def call_out(driver: str, left: str, folder: str, registers: str, answer: str, *
         if "tool" in call:
             word, text = caller.tool(call, values_of(registers, folder))
         else:
-            word, text = caller.agents(call, prompts)
+            word, text = caller.agents(call, prompts, folder)
     except (OSError, RefusedError) as error:
         caller.account.rest()
         keep(outcome, f"! {one_line(str(error))}\n")

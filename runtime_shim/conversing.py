@@ -47,6 +47,7 @@ class Conversing(Calling):
                 session.display.line(f"    {one_line(calls[index][0])}:")
             if heard[index]:
                 self._show("\n".join(heard[index]))
+            self.settled(calls[index][0], self.processes.said)  # for: parallel
 
         try:
             answers = exchange(self.processes, made, unit.get("timeout", self.seconds), ended)
@@ -55,6 +56,9 @@ class Conversing(Calling):
         for (name, *_), number, answered in zip(calls, numbers, answers):  # noqa: B905
             self.keep(ANSWERS, name, decoded(answered.answer), number)
         return answers
+
+    def settled(self, _name: str, _answered: Answered) -> None:
+        """Record one of several answers as soon as it is there, so that it is not asked for again."""
 
     def _show(self, lines: str) -> None:
         display = self.session.display

@@ -174,6 +174,7 @@ def exchange(
 
     def finished(index: int) -> None:
         exchanges[index].finish()
+        processes.said = _answered(exchanges[index], processes.last)  # for: parallel
         ended(index)
 
     how = processes.watch(groups, seconds, finished)

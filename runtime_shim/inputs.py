@@ -5,7 +5,7 @@ import re
 import sys
 import types
 from contextlib import suppress
-from typing import Any, Optional
+from typing import Any, Callable, Optional
 
 from runtime_shim.cli import OPTIONS
 from runtime_shim.display import Display, one_line
@@ -18,6 +18,7 @@ from runtime_shim.walk import Registers
 
 LINE = re.compile(r"([A-Za-z_][A-Za-z0-9_]*):(?:[ \t]+(.*?))?[ \t]*")
 PLAIN = re.compile(r"[^\s\[\]{}&*!|>'\"%@`#,?:-].*|[?:-]\S.*")
+GIVES: list[Callable[[types.SimpleNamespace], dict[str, str]]] = []  # which values other options give
 NOTHING = ("", "~", "null", "Null", "NULL")
 
 
@@ -90,6 +91,8 @@ def check_inputs(program: Table, options: types.SimpleNamespace) -> Registers:
     """Return the values of all inputs, or refuse them, every unfit one at once."""
     declared: dict[str, Table] = {item["name"]: item for item in program["inputs"]}
     given = {**(_from_file(options.inputs) if options.inputs else {}), **_from_words(declared, options.input)}
+    for gives in GIVES:
+        given.update(gives(options))
     wrong = [f"{name}: there is no such input; known: {', '.join(declared)}" for name in given if name not in declared]
     if not wrong and any(name not in given and _problem(item, item.get("default")) for name, item in declared.items()):
         given.update(_typed([item for name, item in declared.items() if name not in given]))

@@ -1,12 +1,14 @@
 """The limit of how many times tasks may be done in a run (I24)."""
 
-from typing import Optional
+from typing import Callable, Optional
 
 from runtime_shim.journal import Record
 from runtime_shim.program import Table
 from runtime_shim.session import STANDS
 from runtime_shim.state import State
 from runtime_shim.walk import Move
+
+LIMITS: list[Callable[[State], Optional[int]]] = []  # what modules know of another limit for a run; 0 is none
 
 
 def counts(program: Table, name: str) -> bool:
@@ -19,9 +21,12 @@ def within_limit(program: Table, move: Move, before: Optional[State], stand: Rec
     if before is None or not counts(program, move.node):
         return stand
     done = [*(record["unit"] for record in before.finished if record["outcome"] != "goto"), before.node]
-    if sum(counts(program, name) for name in done) < program["limit"]:
+    others = [found for found in (look(before) for look in LIMITS) if found is not None]
+    limit = others[-1] if others else program["limit"]
+    if not limit or sum(counts(program, name) for name in done) < limit:
         return stand
-    return {"condition": "stop", "message": f"{move.node}: the limit of {program['limit']} units was reached"}
+    message = f"{move.node}: the limit of {limit} units was reached"
+    return {"condition": "stop", "message": message, "limited": limit}
 
 
 STANDS.append(within_limit)

@@ -44,7 +44,10 @@ class Mocked(Trying):
 
     def call(self, _unit: Table, calls: Calls) -> list[Answered]:
         """Answer in the order of the calls, and keep what was asked and answered as for any other call."""
-        return [self._answer(name, self.key(name, what), given) for name, what, _, given in calls]
+        answers = [self._answer(name, self.key(name, what), given) for name, what, _, given in calls]
+        for (name, *_), answered in zip(calls, answers):  # noqa: B905 - Python 3.9 has no `strict`
+            self.settled(name, answered)
+        return answers
 
     def _reply(self, key: str, number: int) -> Optional[Reply]:
         kind, _, called = key.partition(" ")

@@ -52,7 +52,15 @@ class Orders:
         return seconds_of("AGENT_TIMEOUT", text) if text else 0
 
     @cached_property
+    def jobs(self) -> int:
+        """How many entries of a parallel step are called at the same time, 0 for all."""
+        return number_of("JOBS", given("JOBS"), 1) if given("JOBS") else 0
+
+    @cached_property
     def _agents(self) -> dict[str, str]:
+        path = given("AGENTS")
+        if path:
+            return read_commands(path, path)
         path = "" if given("AGENT") else os.environ.get("RDC_AGENTS", "")
         return read_commands(f"RDC_AGENTS {path}", path)
 
@@ -89,7 +97,7 @@ class Orders:
         )
         if model and not any(map(is_recipe, commands)):
             called(next(filter(None, commands), ""), model)
-        _ = self.retries, self.seconds, self.mocks, self._tools
+        _ = self.retries, self.seconds, self.jobs, self.mocks, self._tools
         for kind in kinds:
             if not self.agent(kind):
                 which = f"the agent {kind}" if kind else "the agents"

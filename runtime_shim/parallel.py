@@ -1,15 +1,18 @@
 """Units that call several agents at the same time, and join their words by index (I14)."""
 
+from contextlib import suppress
 from typing import Optional
 
 from runtime_shim.agents import Commanded
+from runtime_shim.cli import OPTIONS
 from runtime_shim.contexts import above
-from runtime_shim.conversing import answer_of
+from runtime_shim.conversing import Calls, answer_of
 from runtime_shim.display import clean
+from runtime_shim.durations import number_of
 from runtime_shim.exchange import Answered
 from runtime_shim.program import RefusedError, Table
 from runtime_shim.reading import joined_answer, joined_word
-from runtime_shim.session import PERFORMERS, Done, told
+from runtime_shim.session import PERFORMERS, Done, Session, told
 from runtime_shim.walk import filled
 
 Given = dict[int, Optional[str]]
@@ -24,6 +27,12 @@ class Parallels(Commanded):
     """Calls the agents of all entries and joins what they say."""
 
     noun = "agents"
+    jobs = 0  # how many entries are called at the same time, 0 for all
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
+        given = getattr(session.options, "jobs", None)
+        self.jobs = number_of("--jobs", given, 1) if given else 0
 
     def perform(self, name: str, unit: Table) -> Done:
         """Call what has a command, and put the rest to a person."""
@@ -40,6 +49,12 @@ class Parallels(Commanded):
             if answered.trouble:
                 troubles.append(f"{names[index]}: {answered.trouble}")
         return self._joined(name, said, ", ".join(troubles))
+
+    def call(self, unit: Table, calls: Calls) -> list[Answered]:
+        """Call agents at the same time, or as many as may be at work."""
+        most = self.jobs or len(calls) or 1
+        pieces = [calls[place : place + most] for place in range(0, len(calls), most)]
+        return [answered for piece in pieces for answered in super(Parallels, self).call(unit, piece)]
 
     def _prompt(self, unit: Table, index: int) -> str:
         entry, now = unit["entries"][index], self.session.state.registers
@@ -62,10 +77,12 @@ class Parallels(Commanded):
         return said
 
     def settled(self, name: str, answered: Answered) -> None:
-        """Keep the answer of one entry while others are called again."""
+        """Record the answer of an entry: who goes on with the run does not call it again."""
         node = self.session.state.node
-        names = entry_names(node, self.session.program["units"][node])
-        self._note(names.index(name), answer_of(answered))
+        index, answer = entry_names(node, self.session.program["units"][node]).index(name), answer_of(answered)
+        if answer:
+            with suppress(RefusedError):  # a full disk is no reason to end the others half-way; the outcome will tell
+                self._note(index, answer)
 
     def _note(self, index: int, answer: Optional[str], **more: object) -> None:
         self.session.record({"kind": "entry", "entry": index, "answer": answer, **more})
@@ -119,3 +136,4 @@ class Parallels(Commanded):
 
 
 PERFORMERS["parallel"] = Parallels
+OPTIONS.append(("run resume", "--jobs", "NUMBER", "how many entries of a parallel step are called at the same time"))

@@ -76,6 +76,8 @@ class Processes:
 
     _left: list[int]
     _late: set[int]
+    last: Code = None  # for: parallel
+    said: Any = None  # for: parallel
 
     def __init__(self, signals: Signals, lends: bool, began: Callable[[int], None]) -> None:
         self._signals, self._lends, self._began, self._foreground = signals, lends, began, Foreground()
@@ -110,6 +112,8 @@ class Processes:
                     elif pid and not os.WIFSTOPPED(status):
                         codes[group] = os.waitstatus_to_exitcode(status)
                         self._left.remove(group)
+                        is_cut = self._is_stopping or group in self._late  # for: parallel
+                        self.last = None if is_cut else codes[group]  # for: parallel
                         ended(groups.index(group))  # for: talks
         finally:
             had_keys = self._foreground.take_back()

@@ -26,6 +26,7 @@ def call_commands(caller: Caller, _keys: list[str], calls: list[Call], seconds: 
 
 Made = Callable[[Caller, list[str], list[Call], int], list[Answered]]
 CALLING: list[Made] = [call_commands]  # how calls are made
+REPORTING: list[Callable[[Caller, list[Optional[str]], str], None]] = []  # who is told what a unit has said
 KNOWING: list[Callable[[Table, str], bool]] = []  # who tells whether a tool is there, by connection and name
 
 
@@ -33,6 +34,8 @@ def agent(caller: Caller, _script: Optional[str]) -> Outcome:
     """Call an agent (I11, I12)."""
     unit = caller.run.unit
     answer = _call(caller, [_agent(caller, unit, _below(caller, unit, caller.text("prompt")), say)])[0]
+    for report in REPORTING:
+        report(caller, [], answer or "")
     return Outcome(_word(caller, unit, answer), answer or "")
 
 
@@ -77,6 +80,8 @@ def entry_alone(caller: Caller, index: int) -> Optional[str]:
 def joined(caller: Caller, answers: list[Optional[str]]) -> Outcome:
     """Join the answers of agents that were called at the same time, in the order of the entries (I14)."""
     unit = caller.run.unit
+    for report in REPORTING:
+        report(caller, answers, joined_answer(answers))
     words = [_word(caller, entry, answer) for entry, answer in zip(unit["entries"], answers)]  # noqa: B905
     return Outcome(joined_word(words, unit["check"], unit["failing"], unit["unanimous"]), joined_answer(answers))
 

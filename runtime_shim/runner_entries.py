@@ -15,6 +15,7 @@ from runtime_shim.program import EXIT_COMPLETE, RefusedError, Table
 from runtime_shim.reading import LARGEST_ANSWER, cleaned
 from runtime_shim.runner_agents import entry_alone, joined
 from runtime_shim.runner_calls import BEGINNING, STEPS, Caller, pause, processes_of
+from runtime_shim.runner_folder import place_reports
 from runtime_shim.runner_says import annotate, one_line, output
 from runtime_shim.runner_state import Run, is_count, read_state
 from runtime_shim.signals import Interrupted, held_back
@@ -39,6 +40,7 @@ def do_entry(program: Table, folder: Path, words: list[str]) -> int:
     run = read_state(program, folder / "state")
     if place not in program["matrices"] or run.end or run.node not in program["places"][place]:
         raise RefusedError(f"the run stands at {run.node}, which is not the unit of this job")
+    place_reports(run)  # for: folder
     path = folder.with_name("rdc-entry") / ENTRY_FILE
     if _read_entry(run, index, path, _first_attempt(folder)) is not None:
         print("This was done in an earlier attempt.", flush=True)

@@ -11,6 +11,7 @@ from runtime_shim.program import Table
 from runtime_shim.runner import BAD, MOST_ROWS, SPECIAL, Runner
 from runtime_shim.runner_calls import STEPS, masked
 from runtime_shim.runner_kept import ANSWERS, LEDGER, PROMPTS, kept_texts
+from runtime_shim.runner_reports import keep_reports
 from runtime_shim.runner_says import output, tell
 from runtime_shim.runner_state import Run, read_state
 
@@ -62,6 +63,7 @@ def _keep(run: Run, folder: Path) -> None:
     for kind in (PROMPTS, ANSWERS):
         if Path(folder, kind).exists():
             shutil.copytree(Path(folder, kind), kept / kind, dirs_exist_ok=True)
+    keep_reports(run, folder, kept)  # for: report
     with suppress(FileNotFoundError):
         shutil.copy(folder / LEDGER, kept / LEDGER)
     names = ("unit", "attempt", "outcome", "seconds", "instance")

@@ -49,12 +49,14 @@ class Speaking(Asking, Trying):
         return "--agent COMMAND"
 
     def rehearse(self, name: str, _unit: Table) -> Done:
-        """Assume that it passes, or says its first keyword."""
+        """Assume that it passes, or says its first keyword that is not special."""
         return self.from_file(name) or Done(self._first(name), "assumed")
 
     def _first(self, name: str) -> str:
-        first: str = self.session.program["units"][name].get("words", ["pass"])[0]
-        return first
+        unit: Table = self.session.program["units"][name]
+        words: list[str] = unit.get("words", ["pass"])
+        special = set(unit.get("excused") or unit.get("unanimous") or ())
+        return next(word for word in words if word not in special)
 
     @staticmethod
     def replies(_unit: Table) -> list[str]:

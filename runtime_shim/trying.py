@@ -31,16 +31,11 @@ class Trying(Conversing):
             failed = [index for index in due if self._failed(found[index])]
             if not failed or self._tries() >= self.retries or not self._may_call(len(failed)):
                 return [found[index] for index in range(len(calls))]
-            for index in {*due} - {*failed} if len(calls) > 1 else ():
-                self.settled(calls[index][0], found[index])
             self._try_again(", ".join(f"{calls[at][0]}: {found[at].trouble or 'an empty answer'}" for at in failed))
 
     def call(self, unit: Table, calls: Calls) -> list[Answered]:
         """Call commands once."""
         return super().converse(unit, calls)
-
-    def settled(self, _name: str, _answered: Answered) -> None:
-        """Record one of several answers, so that it is not asked for again."""
 
     def key(self, name: str, _what: Table) -> str:
         """Return what a call is counted as."""

@@ -17,6 +17,7 @@ from compiler.diagnostic import CODES
 from compiler.frontends import FRONT_ENDS, all_options
 from compiler.ir.edges import Effect, Test
 from compiler.ir.features import IN_WORDS, Feature
+from compiler.ir.program import Noun
 from compiler.ir.tasks import Task
 from compiler.passes import PASSES
 from rdc.commands import COMMANDS
@@ -141,7 +142,7 @@ def test_front_end_has_all_that_belongs_to_it(name: str) -> None:
     form = FRONT_ENDS[name]
     assert form.name == name
     assert form.module == f"compiler.frontends.{name}.frontend"
-    assert form.noun
+    assert form.noun in get_args(Noun), "what a program says of its document"
     for part in ("frontend", "syntax", "parse", "check", "lower"):
         assert (ROOT / "compiler" / "frontends" / name / f"{part}.py").is_file()
     assert all(file.startswith(name) for file in form.grammars)

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from backends.dot.strings import attributes, label, name
+from backends.dot.strings import attributes, label, name, record
 from backends.dot.styles import PALETTES, SHAPES, Colours, Theme, class_of
 from backends.picture.arrows import Arrow
-from backends.picture.captions import Lines
+from backends.picture.captions import Lines, entries_of
 from backends.picture.links import source_link
 from backends.picture.naming import free, one_line
 from backends.picture.picture import Box, Frame, Picture, outline
@@ -90,7 +90,7 @@ class Graph:
         return {"label": '""', "shape": "circle", "width": "0.2", "class": "start", **_coloured(colours)}
 
     def _box(self, box: Box) -> dict[str, str]:
-        found = {"label": label(box.lines), "class": class_of(box), **SHAPES[box.node.task.kind], **_border(box)}
+        found = {"label": _caption(box), "class": class_of(box), **SHAPES[box.node.task.kind], **_border(box)}
         reference = self._reference(box.node, is_there=box.mark != "removed")
         return {**found, **_coloured(PALETTES[self.theme].of_box(box)), **reference}
 
@@ -113,6 +113,7 @@ class Graph:
         found = {"label": label(f" {line} " for line in arrow.lines)} if arrow.lines else {}
         found |= {"class": class_of(arrow), "color": colour, "fontcolor": colour}
         found |= {"penwidth": WIDTH_OF_ADDED} if arrow.mark == "added" else {}
+        found |= {"dir": "both", "arrowtail": "dot"} if arrow.carries else {}
         if arrow.mark == "removed":
             return {**found, "style": "dotted"}
         if arrow.verdict is Verdict.FAIL:
@@ -130,6 +131,15 @@ class Graph:
     @cached_property
     def _order(self) -> dict[str, int]:
         return {box.node.id: number for number, box in enumerate(self.drawn.boxes)}
+
+
+def _caption(box: Box) -> str:
+    """The caption of a box; the entries of a parallel step stand side by side."""
+    named, cells = entries_of(box.node.task)
+    if not cells:
+        return label(box.lines)
+    check = getattr(box.node.task, "check", "")
+    return record((*(line for line in box.lines if line not in named), f"{check} of"), cells)
 
 
 def _border(box: Box) -> dict[str, str]:

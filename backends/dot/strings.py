@@ -7,6 +7,7 @@ tooltips and addresses Graphviz then replaces escapes (`\N` is the name of the n
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 
 _LABEL = str.maketrans({"\\": "\\\\", '"': '\\"', "&": "&amp;"})
@@ -21,6 +22,17 @@ def name(text: str) -> str:
 def label(lines: Iterable[str]) -> str:
     """Lines as a label or a tooltip."""
     return '"' + "\\n".join(_printable(line).translate(_LABEL) for line in lines) + '"'
+
+
+def record(lines: Iterable[str], cells: Iterable[str]) -> str:
+    """Lines, and beneath them cells side by side, as the label of a record."""
+    above = "\\n".join(map(_field, lines))
+    return f'"{{{above}|{{{"|".join(map(_field, cells))}}}}}"'
+
+
+def _field(text: str) -> str:
+    """A text in a record, in which some more characters and several blanks have a meaning."""
+    return re.sub(r"[{}|<> ]", r"\\\g<0>", _printable(text).translate(_LABEL))
 
 
 def attributes(values: Mapping[str, str]) -> str:

@@ -113,7 +113,7 @@ SHAPES: Mapping[str, Mapping[str, str]] = {
     "end": {"shape": "box"},
     "agent": {"shape": "octagon", **_SLANTED},
     "tool": {"shape": "component"},
-    "parallel": {"shape": "parallelogram", **_SLANTED},
+    "parallel": {"shape": "record"},
     "gate": {"shape": "trapezium", **_SLANTED},
 }
 """The outline of each kind of task; ends are rounded."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from backends.base import Backend, Emission
@@ -52,8 +53,13 @@ class GithubBackend(Backend[GithubOptions]):
         )
         if wrong:
             return Emission(None, wrong)
-        bound = with_fixed(program, options)
+        bound = _limited(with_fixed(program, options), options)
         return _native(bound, options) if is_native(bound, options) else _routed(bound, options)
+
+
+def _limited(program: Program, options: GithubOptions) -> Program:
+    """The program with the limit of the options, if these have one (I24)."""
+    return program if options.max_steps is None else replace(program, limit=options.max_steps or None)
 
 
 def _native(program: Program, options: GithubOptions) -> Emission:

@@ -29,6 +29,12 @@ _LEFT = Expression("${{ runner.temp }}/rdc-artifact")
 
 _ARTIFACT = "rdc-state"
 
+CALLS_KEPT = ("calls", "prompts", "answers")
+"""What lies beside the state of a run that calls agents or tools."""
+
+REPORTS = "reports"
+"""The same of one with reports."""
+
 
 def prepared(plan: Plan, options: GithubOptions, *, valued: bool) -> Iterator[Step]:
     """Takes over the run that waited, if this one is its continuation, and reads the answers."""
@@ -68,7 +74,7 @@ def waiting_saved(
     *,
     summary: bool = False,
     routed: bool = False,
-    calls: bool = False,
+    beside: Sequence[str] = (),
 ) -> Iterator[Step]:
     """Keeps a run that waits for an answer, for the run that goes on with it.
 
@@ -77,10 +83,10 @@ def waiting_saved(
         events: What starts the workflow, which decides how to go on.
         summary: Whether a journal of what has run is kept for the table.
         routed: Whether the runtime keeps the state of the run.
-        calls: Whether prompts and answers of agents and tools are kept too.
+        beside: What lies beside the state and is kept too: prompts and answers of agents and tools, and reports.
     """
     when = "failure() && steps.result.outputs.waiting"
-    yield _saved(when, secrets, SAVED, waits=True, summary=summary, routed=routed, calls=calls)
+    yield _saved(when, secrets, SAVED, waits=True, summary=summary, routed=routed, beside=beside)
     upload = _upload("Keep the run for its continuation", f"failure() && steps.{SAVED}.outcome == 'success'")
     yield replace(upload, id=KEPT)
     yield _way_on(frozenset(events), routed=routed)
@@ -93,13 +99,13 @@ def handed_over(
     *,
     when: str,
     routed: bool = False,
-    calls: bool = False,
+    beside: Sequence[str] = (),
 ) -> Iterator[Step]:
     """Hands a run on to the next job, under the name of the part that has stopped; `secrets` are not to be in it.
 
     `step` is the id of the step that saves it, `when` its condition; `routed` says whether the runtime keeps the state.
     """
-    yield _saved(when, secrets, step, waits=False, summary=False, routed=routed, calls=calls)
+    yield _saved(when, secrets, step, waits=False, summary=False, routed=routed, beside=beside)
     yield _upload("Hand the run on", f"steps.{step}.outcome == 'success'", f"{_ARTIFACT}-{part}")
 
 
@@ -171,6 +177,7 @@ def identity(program: Program, options: GithubOptions) -> str:
     unused = {name for name in ("agents", "tools") if not getattr(options, name)}
     unused |= set() if options.bind else {"bind"}
     unused |= {"parallel"} if options.parallel == "step" else set()
+    unused |= {"max_steps"} if options.max_steps is None else set()
     later = ("agent_model", "agent_timeout", "agent_retries", "agent_calls", "mock", "publish", "publish_file")
     unused |= {name for name in later if not getattr(options, name)}
     parts = [__version__, *(source.sha256 for source in program.sources), options.model_dump_json(exclude=unused)]
@@ -220,10 +227,10 @@ def _saved(
     waits: bool,
     summary: bool,
     routed: bool,
-    calls: bool,
+    beside: Sequence[str],
 ) -> Step:
     names = {"RDC_SECRETS": " ".join(secrets)} if secrets else {}
-    script = render("save.sh.jinja", waits=waits, secrets=secrets, summary=summary, routed=routed, calls=calls)
+    script = render("save.sh.jinja", waits=waits, secrets=secrets, summary=summary, routed=routed, beside=beside)
     return Step(
         "Save the run",
         step,
@@ -257,11 +264,14 @@ def calls_kept() -> Step:
     return replace(upload, comments=("In full, but for the values of secrets.",))
 
 
-def left_behind() -> Step:
+_NAMED = "Its name is that of the document, and ends as its type says."
+
+
+def left_behind(called: str = "Keep the last output", says: str = _NAMED) -> Step:
     """The step that uploads the file which a run leaves, under the name that it has by its type (I28)."""
     name = f"${{{{ steps.{ARTIFACT}.outputs.name }}}}"
-    upload = _upload("Keep the last output", f"steps.{ARTIFACT}.outputs.name", Expression(name), _LEFT)
-    return replace(upload, comments=("Its name is that of the document, and ends as its type says.",))
+    upload = _upload(called, f"steps.{ARTIFACT}.outputs.name", Expression(name), _LEFT)
+    return replace(upload, comments=(says,))
 
 
 def _upload(name: str, condition: str, artifact: str = _ARTIFACT, folder: str = _FOLDER) -> Step:

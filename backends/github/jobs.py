@@ -11,6 +11,7 @@ from backends.github.identifiers import REVIEWS, Identifiers
 from backends.github.places import Place
 from backends.github.prompts import Decision
 from backends.github.scalar import Expression
+from compiler.ir.program import Noun
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +43,9 @@ class Jobs(ABC):
 
     parts: Sequence[Part]
 
-    def __init__(self, ids: Identifiers, levels: dict[str, int], *, is_cut: bool) -> None:
+    def __init__(self, ids: Identifiers, levels: dict[str, int], kind: Noun, *, is_cut: bool) -> None:
         self.ids = ids
+        self._kind = kind
         self.levels = levels
         self.outputs: dict[str, dict[str, Expression]] = {}
         self.last = max(levels.values())
@@ -117,7 +119,7 @@ class Jobs(ABC):
 
     def id(self, level: int) -> str:
         """The id of the job of a level."""
-        return "runbook" if self._single else f"part_{level + 1}"
+        return self._kind if self._single else f"part_{level + 1}"
 
     def at(self, places: Iterable[Place], level: int) -> tuple[Place, ...]:
         """Those of some places that are at a level."""

@@ -5,7 +5,8 @@ It takes over the run as the next part does, and the next part takes over what t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from backends.github.continuation import entry_again, entry_kept, of_earlier
 from backends.github.scalar import Expression, comment, label
@@ -30,12 +31,20 @@ def labels(node: Node) -> tuple[str, ...]:
     return tuple(label(comment(agent), _LONGEST_LABEL) or _INLINE for agent in agent_types(node))
 
 
-def steps(job: str, part: str, digest: str, set_up: Iterable[Step], entry: Step) -> Iterator[Step]:
-    """The steps of the job after a part; `entry` is the one that does it, `digest` is that of the runtime."""
-    yield of_earlier([part])
+class Taken(NamedTuple):
+    """What a job takes over: of which part, with which digest of the runtime, and with what beside the state."""
+
+    part: str
+    digest: str
+    beside: Sequence[str]
+
+
+def steps(job: str, taken: Taken, set_up: Iterable[Step], entry: Step) -> Iterator[Step]:
+    """The steps of the job after a part; `entry` is the one that does it."""
+    yield of_earlier([taken.part])
     yield entry_again(job)
     script = render(
-        "begin.sh.jinja", routed=True, calls=True, summary=False, earlier=[part], **_NOTHING, entry=True, digest=digest
+        "begin.sh.jinja", routed=True, summary=False, earlier=[taken.part], **_NOTHING, entry=True, **taken._asdict()
     )
     yield Step("Prepare", shell=PLAIN_SHELL, run=script)
     yield from set_up

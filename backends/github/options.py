@@ -348,13 +348,19 @@ class GithubOptions(_Model):
     agent_calls: Annotated[int, Field(ge=1)] | None = Field(
         default=None, alias="agent-calls", description="How many calls of agents the whole run may make."
     )
+    max_steps: Annotated[int, Field(ge=0)] | None = Field(
+        default=None,
+        alias="max-steps",
+        description="How many units a run does at most, in place of what the document says; 0 for any number.",
+    )
     mock: Annotated[Text, AfterValidator(_repository_path)] | None = Field(
         default=None,
         description="A file of mocks in the repository, which answers in place of agents and tools: a rehearsal.",
     )
     publish: Annotated[Publication | list[Publication], AfterValidator(_publications)] = Field(
         default_factory=list,
-        description="Where the last output goes: `summary`, `artifact`, `comment`, `pull-request`, or a list of them. "
+        description="Where the last output goes: `summary`, `artifact`, `comment`, `pull-request`, or a list of them; "
+        "of a document that keeps none, `pull-request` takes what agents have changed in the workspace. "
         "A job that runs no agent and holds no secret writes it.",
     )
     publish_file: Annotated[Text, AfterValidator(_repository_path)] | None = Field(

@@ -67,7 +67,8 @@ class Parts(Jobs):
             {*(keys[place.name] for place in places), *(key for found in self._attempts.values() for key in found)}
         )
         levels = {place.name: order.index(keys[place.name]) for place in places}
-        super().__init__(plan.ids, levels | dict.fromkeys(silent, 0), is_cut=bool(gates) or len(order) > 1)
+        is_cut = bool(gates) or len(order) > 1
+        super().__init__(plan.ids, levels | dict.fromkeys(silent, 0), plan.program.kind, is_cut=is_cut)
         self.last = len(order) - 1
         self._gate_steps = {self._names[place.name]: place for place in gates}
         self._step_level = {self._names[name]: level for name, level in levels.items()}

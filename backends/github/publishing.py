@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from backends.base import OptionFinding
+from backends.github.changes import proposes_changes
 from backends.github.continuation import taken_artifact
 from backends.github.identifiers import ARTIFACT
 from backends.github.job import Job
@@ -13,7 +14,7 @@ from backends.github.jobs import Jobs, all_of
 from backends.github.options import GithubOptions
 from backends.github.prompts import TOKEN
 from backends.github.runtime import delimiter
-from backends.github.scalar import Expression
+from backends.github.scalar import Expression, label
 from backends.github.step import PLAIN_SHELL, Step
 from backends.github.templating import render
 from backends.python.bundle import reduced
@@ -40,25 +41,35 @@ class _Kind(NamedTuple):
 
 def unfit_publications(program: Program, options: GithubOptions) -> Iterator[Diagnostic]:
     """Publications of nothing, and comments on nothing."""
-    if options.publish and program.artifact is None:
+    if proposes_changes(program, options):
+        if not options.checkout:
+            yield _finding(program, "`publish` needs a repository, and `checkout` is false", "leave one of them out")
+    elif options.publish and program.artifact is None:
         problem = "`publish` puts the last output somewhere, and the document keeps none"
-        yield _finding(program, problem, "add `## ARTIFACTS` with a line `type: markdown`, or leave `publish` out")
+        remedy = "keep one (in a playbook by `## ARTIFACTS` with a line `type: markdown`), or leave `publish` out"
+        others = "; what agents have changed in the workspace goes out by `publish: pull-request` alone"
+        yield _finding(program, problem, f"{remedy}{others}")
     elif "comment" in options.publish and not (ABOUT_ISSUES | _PULLS) & set(options.triggers()):
         problem = "`publish: comment` needs an issue or a pull request, and no event of `on` has one"
         yield _finding(program, problem, "add `issues` or `pull_request` to `on`, or take `publish: summary`")
-    if options.publish_file and "pull-request" not in options.publish:
-        yield _finding(program, "`publish-file` is for `publish: pull-request`", "add that, or leave the file out")
+    if options.publish_file and ("pull-request" not in options.publish or program.artifact is None):
+        remedy = "add that, or leave the file out"
+        yield _finding(program, "`publish-file` is for the last output and `publish: pull-request`", remedy)
 
 
-def publications(parts: Jobs, options: GithubOptions, events: Iterable[str], name: str) -> Iterator[Job]:
+def publications(
+    parts: Jobs, options: GithubOptions, events: Iterable[str], program: Program, name: str
+) -> Iterator[Job]:
     """The jobs, which begin when the run is complete; `name` is what the program is called."""
     left = [parts.handed_on(part.id, ARTIFACT, "outputs.name") for part in parts.parts] if _jobs(options) else []
     for kind in _jobs(options):
         about = _about(kind, frozenset(events))
+        if proposes_changes(program, options):
+            about = about._replace(module="publisher_changes")
         yield Job(
             id=f"publish_{kind.replace('-', '_')}",
             name=f"{about.title} of {name}",
-            steps=(taken_artifact(" || ".join(left)), _step(kind, about, options)),
+            steps=(taken_artifact(" || ".join(left)), _step(kind, about, options, label(program.title))),
             condition=all_of("!cancelled()", " || ".join(left), *_when(kind, frozenset(events))),
             needs=tuple(part.id for part in parts.parts),
             permissions=about.permissions,
@@ -106,12 +117,14 @@ def _number(events: frozenset[str]) -> str:
     return " || ".join(found)
 
 
-def _step(kind: str, about: _Kind, options: GithubOptions) -> Step:
+def _step(kind: str, about: _Kind, options: GithubOptions, title: str) -> Step:
     env: dict[str, str] = {} if kind == "summary" else {"TOKEN": TOKEN}
     if kind == "comment":
         env["NUMBER"] = Expression(f"${{{{ {_number(frozenset(options.triggers()))} }}}}")
     if kind == "pull-request" and options.publish_file:
         env["FILE"] = options.publish_file
+    if about.module == "publisher_changes":
+        env["TITLE"] = title
     code = f"{reduced(['publisher', about.module], ())}\n\nraise SystemExit(main())\n"
     script = render("modules.sh.jinja", modules=code, delimiter=delimiter(code), into="python3 -I -")
     return Step(about.title, shell=PLAIN_SHELL, env=env, run=script, helper=f"publish-{kind}")

@@ -8,7 +8,10 @@ from functools import cached_property
 
 from backends.github import matrix
 from backends.github.calls import RUNTIME, UNIT_SHELL, Calls
+from backends.github.changes import proposes_changes
 from backends.github.continuation import (
+    CALLS_KEPT,
+    REPORTS,
     calls_kept,
     entries_taken,
     fetched,
@@ -36,6 +39,7 @@ from backends.github.templating import render
 from backends.github.units import title
 from backends.github.workflow import REASON_TO_ASK, Workflow, set_up
 from backends.remarks import of_contexts
+from compiler.ir.features import Feature, features_of
 from compiler.ir.program import Node
 from compiler.ir.tasks import Agent, Gate, Parallel, Shell, Tool
 from compiler.version import __version__
@@ -51,6 +55,17 @@ class RoutedWorkflow(Workflow[RoutedParts]):
     def _talks(self) -> bool:
         """Whether units call agents or tools."""
         return any(isinstance(node.task, Agent | Tool | Parallel) for node in self.plan.program.nodes)
+
+    @property
+    def _beside_state(self) -> tuple[str, ...]:
+        """What is kept with the state of a run: prompts, answers and counts of calls, and reports."""
+        has_reports = Feature.REPORTS in features_of(self.plan.program)
+        return (*(CALLS_KEPT if self._talks else ()), *((REPORTS,) if has_reports else ()))
+
+    @property
+    def _proposes(self) -> bool:
+        """Whether what agents change in the workspace is published."""
+        return proposes_changes(self.program, self.options)
 
     @cached_property
     def _runtime(self) -> Runtime:
@@ -103,7 +118,7 @@ class RoutedWorkflow(Workflow[RoutedParts]):
         script = render(
             "begin.sh.jinja",
             routed=True,
-            calls=self._talks,
+            beside=self._beside_state,
             summary=False,
             entry=False,
             earlier=earlier,
@@ -204,10 +219,11 @@ class RoutedWorkflow(Workflow[RoutedParts]):
         checked = self._check_secrets(environment, self._secrets.of(place.node) if is_elsewhere else ())
         step = self._calls(parts, part).entry(place)
         job = parts.entries(place)
+        taken = matrix.Taken(part.id, self._runtime.digest, self._beside_state)
         return Job(
             id=job,
             name=matrix.name(place.node),
-            steps=(*checked, *matrix.steps(job, part.id, self._runtime.digest, self._all_set_up(place.node), step)),
+            steps=(*checked, *matrix.steps(job, taken, self._all_set_up(place.node), step)),
             condition=all_of("!cancelled()", f"needs.{part.id}.result == 'success'", parts.asked(part, place)),
             needs=(part.id,),
             environment=environment,
@@ -238,8 +254,9 @@ class RoutedWorkflow(Workflow[RoutedParts]):
         return map(set_up, found)
 
     def _published(self, parts: RoutedParts) -> Iterator[Job]:
-        if self.program.artifact is not None:
-            yield from publications(parts, self.options, self._events, plain_name(self.program.name))
+        if self.program.artifact is not None or self._proposes:
+            name = plain_name(self.program.name)
+            yield from publications(parts, self.options, self._events, self.program, name)
 
     def _calls(self, parts: RoutedParts, part: Part) -> Calls:
         return Calls(parts, part, self._secrets, self.prompts.answerer, self.options)
@@ -268,8 +285,15 @@ class RoutedWorkflow(Workflow[RoutedParts]):
         if self.program.artifact is not None:
             yield Step("Write the last output", ARTIFACT, shell=PLAIN_SHELL, run=f"{RUNTIME} artifact\n")
             yield left_behind()
+        if self._proposes:
+            given = self._secrets_in(part)
+            env = {**given, "RDC_SECRETS": " ".join(given)} if given else {}
+            says = ("Against the commit that was checked out; files that git ignores are left out.",)
+            run = f"{RUNTIME} changes\n"
+            yield Step("Collect what was changed", ARTIFACT, comments=says, shell=PLAIN_SHELL, env=env, run=run)
+            yield left_behind("Keep what was changed", "For the job that asks for it to be taken over.")
         if self.prompts.waits:
-            yield from waiting_saved(self._secrets_in(part), self.events, routed=True, calls=self._talks)
+            yield from waiting_saved(self._secrets_in(part), self.events, routed=True, beside=self._beside_state)
         if parts.onward(part):
             yield from handed_over(
                 part.id,
@@ -277,5 +301,5 @@ class RoutedWorkflow(Workflow[RoutedParts]):
                 HANDED,
                 when="steps.result.outputs.next",
                 routed=True,
-                calls=self._talks,
+                beside=self._beside_state,
             )

@@ -134,7 +134,7 @@ class RoutedParts(Jobs):
         self._of_level: dict[int, str] = {}
         self._leading = _leading(routes)
         levels = self._levels()
-        super().__init__(routes.ids, levels, is_cut=any(map(self.is_apart, routes.places)))
+        super().__init__(routes.ids, levels, routes.program.kind, is_cut=any(map(self.is_apart, routes.places)))
         self._level_of = {name: levels[place.name] for name, place in routes.home.items()}
         self._resumed = {name for name in routes.home if waits and self._may_wait(name)}
         self._arrivals: list[AbstractSet[str]] = []

@@ -157,7 +157,7 @@ class Runbook(Workflow[Parts]):
         if not (steps or ends):  # GitHub takes no job without a step
             yield Step("Go on", run="true")
         if self.prompts.waits:
-            waits = waiting_step(ends)
+            waits = waiting_step(ends, self.program.kind)
             yield replace(waits, comments=(_ENDS, *waits.comments))
         if summary:
             yield summary_step(parts.plan, self.flow if part is parts.parts[0] else "")

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from backends.github.branching import ROUTE
 from backends.github.calls import shown_constants, texts
+from backends.github.changes import proposes_changes
 from backends.github.identifiers import identifiers
 from backends.github.inputs import variable_names
 from backends.github.options import Called, Caller, GithubOptions, command_of, named_command
@@ -50,7 +51,7 @@ def runtime(routes: Routes, options: GithubOptions, asked_by: str, matrices: Seq
     It holds no expression, and no command to the runner: what would begin one in a text is written with an escape.
     """
     whole = _program(routes, options, asked_by) | ({"matrices": list(matrices)} if matrices else {})
-    modules = runner_bundle(whole)
+    modules = runner_bundle(whole).about(routes.program.kind)
     program = _shown(whole).replace(OPEN, "$\\x7b{").replace("::", ":\\x3a")
     return Runtime(
         render("modules.py.jinja", imports=modules.imports, sections=modules.sections),
@@ -116,8 +117,10 @@ def _program(routes: Routes, options: GithubOptions, asked_by: str) -> Table:
         **({"secrets": list(routes.program.secrets)} if routes.program.secrets else {}),
         **({"artifact": {**whole["artifact"], "name": plain_name(whole["name"])}} if "artifact" in whole else {}),
         **({"contexts": whole["contexts"]} if "contexts" in whole else {}),
+        **({"folder": routes.program.folder} if routes.program.folder else {}),
         **({"calling": _calling(options)} if _calling(options) else {}),
         **({"mock": options.mock} if options.mock else {}),
+        **({"changes": True} if proposes_changes(routes.program, options) else {}),
         "registers": whole["registers"],
         "scopes": whole.get("scopes", {}),
         **_callers(routes, options, asked_by),

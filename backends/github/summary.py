@@ -13,13 +13,13 @@ from backends.github.question import verdict_words
 from backends.github.step import PLAIN_SHELL, Step
 from backends.github.templating import render
 from backends.github.units import title
-from compiler.ir.program import Node
+from compiler.ir.program import Node, Noun
 from compiler.ir.tasks import Ask, Shell
 
 _SPECIAL = str.maketrans({character: f"\\{character}" for character in "\\`*_[]<>|#&~!"})
 
 
-def waiting_step(ends: Sequence[Step]) -> Step:
+def waiting_step(ends: Sequence[Step], kind: Noun) -> Step:
     """What a run does that has come to no end: it waits for an answer, or has lost its way. `ends` are all ends."""
     completed = [f"steps.{step.id}.outcome != 'success'" for step in ends if step.name == "COMPLETE"]
     return Step(
@@ -28,7 +28,7 @@ def waiting_step(ends: Sequence[Step]) -> Step:
         comments=("Without an end the run waits: it is kept, and another run goes on with it.",),
         condition=" && ".join(completed),
         shell=PLAIN_SHELL,
-        run=render("wait.sh.jinja"),
+        run=render("wait.sh.jinja", kind=kind),
         helper="wait",
     )
 

@@ -17,12 +17,16 @@ CONTROLS = ("AGENT", "ANSWERS", "ASSUME", "HUMAN", "INPUTS", "RERUN", "RESULT", 
 """What the driver is told as NAME=VALUE."""
 
 OF_CALLS = (
-    *("AGENT_CALLS", "AGENT_MODEL", "AGENT_RETRIES", "AGENT_TIMEOUT", "BREAK", "EXECUTOR", "EXPIRE", "FILE", "MOCK"),
+    *("AGENTS", "AGENT_CALLS", "AGENT_MODEL", "AGENT_RETRIES", "AGENT_TIMEOUT", "BREAK", "EXECUTOR", "EXPIRE", "FILE"),
+    "MOCK",
 )
 """What the driver of a program that calls agents or tools is told besides; it takes no EXECUTOR and no EXPIRE."""
 
 OF_OPERATOR = ("ALL", "AS", "BY", "KEEP", "NOTE", "NOTIFY", "PROMPTED", "VALUE")
 """What the operator's part of the driver is told."""
+
+TASK = "task"
+"""The input that is what a run is to do."""
 
 _RESERVED = frozenset(
     {
@@ -42,9 +46,28 @@ def calls(program: Program) -> bool:
     return any(isinstance(node.task, Agent | Parallel | Tool) for node in program.nodes)
 
 
+def controls(program: Program) -> tuple[str, ...]:
+    """What the driver of a program is told as NAME=VALUE, inputs aside."""
+    found = [*CONTROLS, *(OF_CALLS if calls(program) else ()), *(["OUT"] if program.artifact else [])]
+    found += ["JOBS"] if any(isinstance(node.task, Parallel) for node in program.nodes) else []
+    found += ["MAX_STEPS"] if has_steps(program) else []
+    found += ["TASK", "TASK_FILE"] if has_task(program) else []
+    return tuple(found)
+
+
+def has_steps(program: Program) -> bool:
+    """Whether an operator may say how many units a run does."""
+    return program.limit is not None and calls(program)
+
+
+def has_task(program: Program) -> bool:
+    """Whether a run has a task."""
+    return any(declared.name == TASK for declared in program.inputs) and calls(program)
+
+
 def is_reserved(name: str, program: Program) -> bool:
     """Whether make or rdc gives a name a meaning, or make could not be given it."""
-    if name in OF_CALLS and calls(program):
+    if name in controls(program):
         return True
     return name in _RESERVED or name.startswith(_RESERVED_BEGINNINGS) or not _FIT.fullmatch(name)
 
@@ -59,6 +82,8 @@ def input_rows(program: Program, names: Identifiers, words: Words) -> Iterator[s
         if declared.default is not None:
             yield f"  default {words.quoted(declared.default)}"
         yield from (f"  option {words.quoted(option)}" for option in declared.options)
+        if declared.name == TASK and has_task(program):
+            yield f"  task {variable(number)}"
         if declared.pattern is not None:
             yield f"  pattern {words.quoted(json.dumps([declared.type, declared.options, declared.pattern]))}"
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from backends.base import MARK
 from backends.make.blocks import define
 from backends.make.identifiers import file_name
-from backends.make.inputs import CONTROLS, OF_CALLS, calls, variable
+from backends.make.inputs import controls, variable
 from backends.make.operator import VERBS as OF_OPERATOR
 from backends.make.operator import Operator
 from backends.make.options import MakeOptions
@@ -89,9 +89,9 @@ def _written(units: Units, node: Node, rules: list[Rule], prefix: str) -> Writte
 
 def _takes(program: Program) -> str:
     """The names of what make is given, and what the driver is given it as."""
-    controls = [*CONTROLS, *(OF_CALLS if calls(program) else ()), *(["OUT"] if program.artifact else [])]
-    names = [*controls, *(declared.name for declared in program.inputs)]
-    variables = [*controls, *(variable(number) for number, _ in enumerate(program.inputs, 1))]
+    told = controls(program)
+    names = [*told, *(declared.name for declared in program.inputs)]
+    variables = [*told, *(variable(number) for number, _ in enumerate(program.inputs, 1))]
     return " ".join(f"{name}:{as_what}" for name, as_what in zip(names, variables, strict=True))
 
 

@@ -46,7 +46,7 @@ class Operator:
     def repeated(self) -> str:
         """What of all that make is given has to be given again whenever the run goes on, as patterns."""
         names = ["AGENT", "AS", "NOTIFY", "TOOLS"]
-        names += ["AGENT_MODEL", "AGENT_RETRIES", "AGENT_TIMEOUT", "MOCK"] if calls(self.program) else []
+        names += ["AGENTS", "AGENT_MODEL", "AGENT_RETRIES", "AGENT_TIMEOUT", "MOCK"] if calls(self.program) else []
         names += ["OUT"] if self.program.artifact else []
         return " ".join(f"{name}:%" for name in sorted(names))
 

@@ -9,7 +9,7 @@ from functools import cache, cached_property
 from importlib.resources import files
 
 from backends.make.blocks import define
-from backends.make.inputs import calls
+from backends.make.inputs import calls, has_steps, has_task
 from backends.make.units import Units, instances_alone, is_unit, needs_texts
 from backends.shell.calls import QUESTION, calls_others, helper, json_lines, wanted
 from compiler.ir.edges import Keep, SlotTest
@@ -88,9 +88,17 @@ class Needs:
             "by_hand": self.has_calls,
             "times": self.has_times,
             "secrets": bool(self.program.secrets),
+            "steps": has_steps(self.program),
+            "task": has_task(self.program),
             "artifact": self.program.artifact is not None,
+            "reports": self._has_reports,
         }
         yield from (module for module, is_wanted in wanted_if.items() if is_wanted)
+
+    @property
+    def _has_reports(self) -> bool:
+        """Whether answers are added to files."""
+        return Feature.REPORTS in features_of(self.program)
 
     @property
     def has_times(self) -> bool:
@@ -139,7 +147,9 @@ class Needs:
 
     @property
     def _helper(self) -> str:
-        return helper(fields=self._has_fields, limits=self._has_timeouts, calls=self.has_calls)
+        return helper(
+            fields=self._has_fields, limits=self._has_timeouts, calls=self.has_calls, reports=self._has_reports
+        )
 
     @property
     def _has_verdicts(self) -> bool:

@@ -245,6 +245,8 @@ class Units:
             yield f"limit {self.program.limit}"
         if self.program.secrets:
             yield f"secrets {' '.join(self.program.secrets)}"
+        if self.program.folder:
+            yield f"folder {self.names.registers[self.program.folder]}"
         if self.program.artifact is not None:
             yield from self._artifact(self.program.artifact)
         for context in self.program.contexts:

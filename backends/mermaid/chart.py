@@ -38,7 +38,7 @@ DEEPEST_INDENT = 12
 LEGEND = "legend"
 """The id of the box with the notes."""
 
-_ARROW = re.compile(r"^ *\w+ (?:-->|-\.->)", re.MULTILINE)
+_ARROW = re.compile(r"^ *\w+ (?:-->|-\.->|==>)", re.MULTILINE)
 
 
 def is_too_big(text: str) -> bool:

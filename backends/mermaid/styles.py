@@ -13,6 +13,9 @@ from compiler.ir.tasks import End, Verdict
 
 ARROWS: Mapping[Verdict | None, str] = {Verdict.PASS: "-->", Verdict.FAIL: "-.->", None: "-->"}
 
+CARRYING = "==>"
+"""The line of an arrow that carries an answer along."""
+
 DATA = "-.->"
 """The line of what flows between boxes."""
 
@@ -66,7 +69,9 @@ def of_box(box: Box) -> Iterator[str]:
 
 
 def line_of(arrow: Arrow) -> str:
-    """The line of an arrow."""
+    """The line of an arrow; a thick one carries an answer along."""
+    if arrow.carries and arrow.mark != "removed":
+        return CARRYING
     return ARROWS[Verdict.FAIL] if arrow.mark == "removed" else ARROWS[arrow.verdict]
 
 

@@ -10,7 +10,7 @@ from backends.picture.captions import Lines, wrapped
 from backends.picture.conditions import PAST, action, condition, has_condition, past_of_marks, retry_limit
 from backends.picture.naming import Naming, Said, between, one_line
 from backends.picture.words import spoken, verdict_of
-from compiler.ir.edges import Edge, is_plain_for, words_of
+from compiler.ir.edges import Edge, Keep, is_plain_for, words_of
 from compiler.ir.program import Node
 from compiler.ir.tasks import End, Verdict, alphabet
 
@@ -23,13 +23,17 @@ Mark = Literal["", "added", "removed", "changed"]
 
 @dataclass(frozen=True, slots=True)
 class Arrow:
-    """A way from one box to another. `verdict` is the outcome that it is for, None if for both or neither."""
+    """A way from one box to another. `verdict` is the outcome that it is for, None if for both or neither.
+
+    With `carries` the answer goes along, and is given to the target.
+    """
 
     source: str
     target: str
     said: Said
     verdict: Verdict | None
     mark: Mark = ""
+    carries: bool = False
 
     @property
     def says(self) -> str:
@@ -60,7 +64,15 @@ def arrows(node: Node, names: Naming) -> Iterator[Arrow]:
             words = between(" or ", (words, ("otherwise",)))
         if not (words or way.said) and len(words_of(way.edges)) > 1:
             words = ("then",)
-        yield Arrow(node.id, way.target, between(" · ", (words, way.said)), _verdict(node, way, names))
+        carries = _carries(way, names)
+        said = between(" · ", (words, way.said, ("with its answer",) if carries else ()))
+        yield Arrow(node.id, way.target, said, _verdict(node, way, names), carries=carries)
+
+
+def _carries(way: _Way, names: Naming) -> bool:
+    """Whether the answer is kept for the one unit that is told of it."""
+    effects = (effect for edge in way.edges for effect in edge.effects)
+    return any(isinstance(effect, Keep) and effect.slot in names.carried for effect in effects)
 
 
 def _merged(node: Node, names: Naming) -> list[_Way]:

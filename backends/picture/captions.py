@@ -64,7 +64,7 @@ def _who(task: Task) -> str:
         case Agent(agent):
             return f"agent {agent}"
         case Parallel(entries, check):
-            return f"{check} of {', '.join(entry.agent or 'agent' for entry in entries)}"
+            return f"{check} of {' ∥ '.join(entry.agent or 'agent' for entry in entries)}"
         case Tool(connection, tool):
             return f"tool {connection}.{tool}"
         case Gate(gate):
@@ -73,6 +73,13 @@ def _who(task: Task) -> str:
             return ""
         case _:
             assert_never(task)
+
+
+def entries_of(task: Task) -> tuple[Lines, Lines]:
+    """The lines of a caption that name the entries of a parallel task, and what each of them is called by itself."""
+    if not isinstance(task, Parallel):
+        return (), ()
+    return wrapped(_who(task)), tuple(one_line(entry.agent or "agent") for entry in task.entries)
 
 
 def _settings(settings: Settings) -> Iterator[str]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
 
 from compiler.analyses.values import value_flow
-from compiler.ir.program import Group, Program, Register, scope_members
+from compiler.ir.edges import Clear
+from compiler.ir.program import Group, Program, Register, scope_members, texts_of
 from compiler.ir.texts import Text
 
 LONGEST_TITLE = 60
@@ -51,6 +52,7 @@ class Naming:
         self._plain_scopes = {name for name, found in members.items() if not all(item.role for item in found)}
         self.slots = frozenset(slot.name for slot in program.slots)
         self.flow = value_flow(program)
+        self.carried = frozenset(_carried(program))
 
     def short(self, name: str, group: str) -> str:
         """The name of a node, a group or a register as it is shown in a group."""
@@ -77,6 +79,14 @@ class Naming:
     def is_plain_scope(self, name: str) -> bool:
         """Whether a scope has a counter that is for nothing that pictures know, so that a reset of it must be shown."""
         return name in self._plain_scopes
+
+
+def _carried(program: Program) -> Iterator[str]:
+    """The slots that carry an answer to one unit, once: it reads them, and whatever comes of it, it clears them."""
+    for node in program.nodes:
+        read = {item.register for written in texts_of(node) for item in written.references}
+        cleared = [{effect.slot for effect in edge.effects if isinstance(effect, Clear)} for edge in node.edges]
+        yield from read.intersection(*cleared) if cleared else ()
 
 
 def free(name: str, taken: Container[str]) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from backends.picture.arrows import Arrow, Mark, arrows
+from backends.picture.breakdowns import joined_breakdowns
 from backends.picture.captions import Lines, caption, kept_texts, notes
 from backends.picture.loops import Placement, place
 from backends.picture.naming import Naming
@@ -119,7 +120,7 @@ def _inside(drawn: Picture) -> Mapping[str, list[Box | Frame]]:
 
 def _drawn(program: Program) -> Program:
     """The program with no more than is drawn."""
-    program = thread_jumps(remove_impossible_edges(without_jumps(program)))
+    program = joined_breakdowns(thread_jumps(remove_impossible_edges(without_jumps(program))))
     first = program.index()[program.entry]
     entry = first.edges[0].target if isinstance(first.task, Branch) and not first.edges[0].guard else first.id
     units = [node.id for node in program.nodes if not isinstance(node.task, Branch | End)]

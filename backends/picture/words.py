@@ -7,6 +7,9 @@ from compiler.ir.tasks import UNREAD, Agent, Ask, Parallel, Task, Verdict, alpha
 WORDS = {Verdict.PASS.value: "PASS", Verdict.FAIL.value: "FAIL"}
 ANSWERS = {Verdict.PASS.value: "YES", Verdict.FAIL.value: "NO"}
 
+BROKEN = tuple(word for word in UNREAD if word != "none")
+"""The words of answers that something is wrong with; one without a keyword may be as it should."""
+
 _GOOD = (Verdict.PASS.value, "yes", "approved")
 _BAD = (Verdict.FAIL.value, "no", "rejected")
 
@@ -28,6 +31,6 @@ def is_chosen(task: Task) -> bool:
 def verdict_of(task: Task, word: str) -> Verdict | None:
     """Whether a word is good or bad news; None where only its author knows."""
     if is_chosen(task):
-        bad = (*UNREAD, *(task.failing if isinstance(task, Parallel) else ()))
+        bad = (*BROKEN, *(task.failing if isinstance(task, Parallel) else ()))
         return Verdict.FAIL if word in bad and not isinstance(task, Ask) else None
     return Verdict.PASS if word in _GOOD else Verdict.FAIL if word in _BAD else None

@@ -48,6 +48,7 @@ class PythonBackend(Backend[PythonOptions]):
             .get_template("program.py.jinja")
             .render(
                 mark=MARK,
+                kind=program.kind,
                 version=__version__,
                 source=program.sources[0],
                 included=program.sources[1:],
@@ -61,7 +62,7 @@ class PythonBackend(Backend[PythonOptions]):
                 shells=shells(program),
                 shared=shared,
                 needs=needs(entries, is_full=is_full) if shared else [],
-                runtime=None if shared else bundle(entries, called, is_full=is_full),
+                runtime=None if shared else bundle(entries, called, is_full=is_full).about(program.kind),
             )
         )
         return Emission(text, companions=(Companion(shared.name, shared.text, "runtime"),) if shared else ())

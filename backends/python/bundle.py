@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from functools import cache
 from textwrap import wrap
 
@@ -12,9 +13,11 @@ from backends.python.calls import WORDS, Calls
 from backends.python.literals import WIDEST
 from backends.python.shaking import Module, idle, lists, named_features, parsed, reached
 from backends.python.table import Table
+from compiler.ir.program import Noun, Program
 
 ENTRIES = ("main", "built", "sys")
 """What a program calls of its runtime."""
+_NOUN = re.compile(rf"\b{Program.kind}(?=s?\b)")
 LATE = "LATE"
 """What it adds the operator's part to."""
 
@@ -44,6 +47,13 @@ class Runtime:
         """The same without the imports that another one has."""
         plain = tuple(name for name in self.plain if name not in other.plain)
         return replace(self, plain=plain, named=tuple(line for line in self.named if line not in other.named))
+
+    def about(self, kind: Noun) -> Runtime:
+        """The same for a document of this kind: the modules speak of the runbook that they carry out."""
+        if kind == Program.kind:
+            return self
+        sections = tuple(Section(*(_NOUN.sub(kind, part) for part in astuple(section))) for section in self.sections)
+        return replace(self, sections=sections, later=self.later.about(kind) if self.later else None)
 
     @property
     def imports(self) -> tuple[str, ...]:

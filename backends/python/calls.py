@@ -91,6 +91,7 @@ class _Writer:
             "jumps": table.get("jumps"),
             "artifact": table.get("artifact"),
             "contexts": table.get("contexts"),
+            "folder": table.get("folder"),
         }
         return self._call(
             "about",

@@ -47,6 +47,7 @@ def table(program: Program) -> Table:
             secrets=list(program.secrets),
             artifact=_artifact(program, slots),
             contexts={context.name: _context(context, slots) for context in program.contexts},
+            folder=program.folder,
             jumps=jumps(program, resets),
             scopes={scope: [register.name for register in members.get(scope, ())] for scope in sorted(resets)},
             groups={name: _group(group, slots) for name, group in groups.items()},

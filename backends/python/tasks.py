@@ -22,7 +22,7 @@ def task_table(task: Task, original: Task) -> dict[str, Any]:
         case Ask():
             return _ask(task, list(words))
         case Agent():
-            return {"task": "agent"} | _agent(task) | given(words=kept)
+            return {"task": "agent"} | _agent(task) | given(words=kept, report=task.report)
         case Tool(connection, tool, arguments, optional=is_optional):
             called: dict[str, Any] = {
                 "task": "tool",
@@ -33,7 +33,8 @@ def task_table(task: Task, original: Task) -> dict[str, Any]:
             return called | given(optional=is_optional)
         case Parallel(entries, check, unanimous=unanimous):
             called = {"task": "parallel", "entries": [_agent(entry) for entry in entries], "check": check}
-            return called | {"failing": list(task.failing_words), "unanimous": list(unanimous)} | given(words=kept)
+            called |= {"failing": list(task.failing_words), "unanimous": list(unanimous)}
+            return called | given(words=kept, report=task.report)
         case Gate(gate, reason):
             return {"task": "gate", "gate": gate} | given(reason=str(reason), words=kept)
         case End(result, message):

@@ -16,16 +16,18 @@ _FIELDS = ("helper", "fitting", "reading", "fields")
 _LIMITED = ("helper", "program", "signals", "display", "leftover", "process", "limited")
 _COMMANDS = ("files", "pairs", "recipes", "durations", "plain_yaml", "mocks", "ordered")
 _CALLS = (*_LIMITED, *_COMMANDS, "reading", "exchange", "search", "account", "calls")
-"""The modules of the helper for the rules of inputs and the fields of answers, for time limits, and for calls."""
+_REPORTS = ("report_files", "reported")
+"""The modules of the helper for the rules of inputs and the fields of answers, for time limits, calls and reports."""
 
 
 _OF_CALLS = {"talks", "keywords", "parallel"}
 """What statements of these modules are for, and what Makefiles with calls always have."""
 
 
-def helper(*, fields: bool, limits: bool, calls: bool) -> str:
+def helper(*, fields: bool, limits: bool, calls: bool, reports: bool = False) -> str:
     """The helper: the very code of the Python target, of which it has what it needs."""
     chosen = [*(_LIMITED if limits else ()), *(_CALLS if calls else ()), *(_FIELDS if fields else ())]
+    chosen += _REPORTS if reports and calls else ()
     return reduced(dict.fromkeys(chosen), {"timed", *_OF_CALLS} if calls else {"timed"}) + "\n\nmain(sys.argv[1:])"
 
 
@@ -48,7 +50,9 @@ def call_of(node: Node, registers: Mapping[str, str], tokens: Mapping[str, str])
         call |= {"optional": True} if task.optional else {}
     elif isinstance(task, Agent):
         call["entries"] = [_entry(node.id, task)]
+        call |= {"report": task.report} if task.report else {}
     else:
+        call |= {"report": task.report} if task.report else {}
         call["entries"] = [_entry(f"{node.id}_{index}", entry) for index, entry in enumerate(task.entries)]
         call |= {"check": task.check, "failing": task.failing_words, "unanimous": task.unanimous}
     return json.dumps(call)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import NamedTuple, Protocol
 
 from compiler.diagnostic import Diagnostic
 from compiler.ir.program import Program
-from compiler.options import Options
+from compiler.options import Options, Table
 from compiler.project import Project
 from compiler.scenarios import Scenario
 from compiler.source import Source
@@ -18,6 +19,7 @@ class Job(NamedTuple):
 
     `given` are the values of the format's options on the command line, which outweigh those in the document;
     `configured` are the project's, which do not (V7). With `link` false, a missing nested document is no error (V11).
+    `tables` are the options of targets that the project has.
     """
 
     source: Source
@@ -25,6 +27,7 @@ class Job(NamedTuple):
     given: Mapping[str, object]
     configured: Mapping[str, object]
     link: bool
+    tables: Mapping[str, Table] = MappingProxyType({})
 
 
 class Result(NamedTuple):

@@ -38,6 +38,11 @@ class Format(NamedTuple):
         """Whether a file is a document of this format by its name."""
         return path.endswith(self.suffixes) or path.rpartition("/")[2] in self.names
 
+    @property
+    def word(self) -> str:
+        """What people call it on the command line."""
+        return self.name.replace("_", "-")
+
     def load(self) -> FrontEnd:
         """The front end, imported when it is first needed."""
         module: FrontEnd = import_module(self.module)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import PurePosixPath
 
 LONGEST_NAME = 64
 """In characters: the name becomes the name of files."""
@@ -11,3 +12,11 @@ LONGEST_NAME = 64
 def safe_name(wanted: str, otherwise: str) -> str:
     """A name that is safe in paths, as near as possible to one that is wanted; another one if nothing of it is left."""
     return re.sub(r"[^A-Za-z0-9._-]+", "-", wanted).strip("-.")[:LONGEST_NAME] or otherwise
+
+
+def stem(path: str, *endings: str) -> str:
+    """The name of a document's file without its endings, the last of them first."""
+    name = PurePosixPath(path).name
+    for ending in endings:
+        name = name.removesuffix(ending)
+    return name

@@ -100,15 +100,20 @@ def usual(task: Task) -> Outcome:
         case Ask():
             return Outcome("pass")
         case Agent(reading=reading):
-            return Outcome(reading.keywords[0] if reading.keywords else "pass")
+            return Outcome(_first_word(task, reading.excused))
         case Parallel():
-            return Outcome(task.keywords[0] if task.keywords else "pass")
+            return Outcome(_first_word(task, task.unanimous))
         case Gate():
             return Outcome("approved")
         case Branch() | End():
             raise ValueError(f"a node of the kind {task.kind} has no outcome")
         case _:
             assert_never(task)
+
+
+def _first_word(task: Task, special: Sequence[str]) -> str:
+    """The first word of a task but for its special ones, such as those that need no validation."""
+    return next(word for word in alphabet(task) if word not in special)
 
 
 def _word(task: Agent, answer: str | None) -> str:

@@ -47,6 +47,7 @@ class Feature(StrEnum):
     SECRETS = "secrets"
     ARTIFACTS = "artifacts"
     CONTEXTS = "contexts"
+    REPORTS = "reports"
 
 
 IN_WORDS = {
@@ -70,6 +71,7 @@ IN_WORDS = {
     Feature.SECRETS: "secrets that must be set",
     Feature.ARTIFACTS: "a file that a run leaves",
     Feature.CONTEXTS: "a text that stands above prompts",
+    Feature.REPORTS: "a report that answers are added to",
 }
 """What a unit has that uses a feature, for messages."""
 
@@ -95,6 +97,8 @@ def uses(program: Program) -> Iterator[Use]:
         yield Use(Feature.ARTIFACTS, None)
     if program.contexts:
         yield Use(Feature.CONTEXTS, None)
+    if program.folder:
+        yield Use(Feature.REPORTS, None)
     for node in program.nodes:
         found = [*_of_task(node.task), *_of_settings(node), *(use for edge in node.edges for use in _of_edge(edge))]
         yield from (Use(feature, node) for feature in dict.fromkeys(found))
@@ -114,6 +118,7 @@ def _of_task(task: Task) -> Iterator[Feature]:
         case Agent(reading=reading):
             yield Feature.AGENTS
             yield from _of_reading(reading)
+            yield from _of_report(task.report)
         case Tool(optional=is_optional):
             yield Feature.TOOLS
             if is_optional:
@@ -121,6 +126,7 @@ def _of_task(task: Task) -> Iterator[Feature]:
         case Parallel(entries):
             yield Feature.PARALLEL
             yield from (feature for entry in entries for feature in _of_reading(entry.reading))
+            yield from _of_report(task.report)
         case Gate():
             yield Feature.GATES
         case Branch() | End():
@@ -132,6 +138,11 @@ def _of_task(task: Task) -> Iterator[Feature]:
 def _of_reading(reading: Reading) -> Iterator[Feature]:
     if reading.keywords:
         yield Feature.KEYWORDS
+
+
+def _of_report(report: str) -> Iterator[Feature]:
+    if report:
+        yield Feature.REPORTS
 
 
 def _of_settings(node: Node) -> Iterator[Feature]:

@@ -156,6 +156,10 @@ class SourceFile:
     __pydantic_config__: ClassVar = STRICT
 
 
+Noun = Literal["runbook", "playbook", "workflow", "specification", "program"]
+"""What a document can be. Generated files have functions and jobs of these names, so that the list is a fixed one."""
+
+
 @dataclass(frozen=True, slots=True)
 class Context:
     """A text that stands above prompts, such as the outputs of earlier steps; `after` is the one above it (I31)."""
@@ -180,8 +184,10 @@ class Program:
     """A whole document, with everything it includes, as one graph. The first source is the document itself.
 
     `limit` is how many times tasks may be done in a run (I24), None for no limit. `secrets` are the environment
-    variables that must be set when a run begins (I26). `artifact` is what a good run leaves as a file (I28).
-    `contexts` stand above prompts, each declared before those that stand below it (I31).
+    variables that must be set when a run begins (I26). `artifact` is what a good run leaves as a file (I28). `kind` is
+    what the document is, a word that generated files use for themselves. `folder` is the slot that holds the path of
+    the folder of reports, "" for none (I30). `contexts` stand above prompts, each declared before those that stand
+    below it (I31).
     """
 
     name: str
@@ -198,6 +204,8 @@ class Program:
     jumps: tuple[Jump, ...] = ()
     artifact: Artifact | None = None
     contexts: tuple[Context, ...] = ()
+    kind: Noun = "runbook"
+    folder: str = ""
     __pydantic_config__: ClassVar = STRICT
 
     def index(self) -> dict[str, Node]:

@@ -64,10 +64,12 @@ class Machine:
     def _bank(self) -> Bank:
         return Bank(self.program.registers)
 
-    def start(self, inputs: Mapping[str, str] = MappingProxyType({})) -> State:
-        """The state in which a run begins with these values of inputs, which fit (I8)."""
+    def start(self, inputs: Mapping[str, str] = MappingProxyType({}), folder: str | None = None) -> State:
+        """The state in which a run begins with these values of inputs, which fit (I8), and this folder (I30)."""
         slots = {slot.name: slot.initial for slot in self.program.slots}
         slots |= {declared.name: inputs.get(declared.name, declared.default) for declared in self.program.inputs}
+        if self.program.folder:
+            slots[self.program.folder] = folder
         return self._settle(self.program.entry, Counters(self._bank, {}), MappingProxyType(slots), 0, ()).state
 
     def advance(self, state: State, outcome: Outcome) -> Move:

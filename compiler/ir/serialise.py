@@ -31,9 +31,9 @@ None stands for what the file and the place in it say.
 """
 
 UNWRITTEN: Mapping[str, frozenset[str]] = {
-    "Program": frozenset({"secrets", "jumps", "artifact", "contexts"}),
+    "Program": frozenset({"secrets", "jumps", "artifact", "folder", "contexts"}),
     "Node": frozenset({"constants"}),
-    "Task": frozenset({"optional", "context"}),
+    "Task": frozenset({"optional", "report", "context"}),
     "Context": frozenset({"after"}),
 }
 """What few programs have, by class: it is not written where there is none."""
@@ -51,6 +51,8 @@ def to_json(program: Program) -> str:
     written = _adapter().dump_python(program, mode="json")
     tasks = [node["task"] for node in written["nodes"]]
     tasks += [entry for task in tasks for entry in task.get("entries", ())]
+    if written["kind"] == Program.kind:
+        del written["kind"]
     parts_of = {"Program": [written], "Node": written["nodes"], "Task": tasks, "Context": written["contexts"]}
     for name, parts in parts_of.items():
         for part in parts:

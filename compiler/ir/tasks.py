@@ -75,12 +75,14 @@ class Agent:
     """Give a prompt to the command of an agent type ("" for the common one) and read its answer (I11).
 
     `context` names the context that the prompt stands below, "" for none (I31).
+    `report` is the name of the report that answers are added to, "" for none (I29).
     """
 
     agent: str
     prompt: Text
     reading: Reading = Reading()
     context: str = ""
+    report: str = ""
     kind: Literal["agent"] = "agent"
     __pydantic_config__: ClassVar = STRICT
 
@@ -102,12 +104,16 @@ class Tool:
 
 @dataclass(frozen=True, slots=True)
 class Parallel:
-    """Call several agents at the same time and join their words by index (I14)."""
+    """Call several agents at the same time and join their words by index (I14).
+
+    `report` is the name of the report of all answers of a round; those of each entry go to one of its own too (I29).
+    """
 
     entries: tuple[Agent, ...]
     check: Literal["all", "any"] = "all"
     failing: tuple[str, ...] = ()
     unanimous: tuple[str, ...] = ()
+    report: str = ""
     kind: Literal["parallel"] = "parallel"
     __pydantic_config__: ClassVar = STRICT
 

@@ -33,17 +33,7 @@ def to_text_form(program: Program) -> str:
 
 
 def _lines(program: Program) -> Iterator[str]:
-    yield f"program {program.name} {_quoted(program.title)}"
-    for source in program.sources:
-        yield f"source {source.path} sha256 {source.sha256}"
-    yield from (_input(declared) for declared in program.inputs)
-    yield f"entry {program.entry}"
-    if program.limit is not None:
-        yield f"limit {program.limit}"
-    if program.secrets:
-        yield f"secrets {', '.join(program.secrets)}"
-    if program.artifact is not None:
-        yield f"artifact {_quoted(program.artifact.slot)} type {_text(program.artifact.type)}"
+    yield from _about(program)
     for register in program.registers:
         scope = f" in {register.scope}" if register.scope else ""
         yield f"register {_quoted(register.name)} = {register.initial}{scope}"
@@ -59,6 +49,24 @@ def _lines(program: Program) -> Iterator[str]:
     for node in program.nodes:
         yield ""
         yield from _node(node)
+
+
+def _about(program: Program) -> Iterator[str]:
+    yield f"program {program.name} {_quoted(program.title)}"
+    if program.kind != Program.kind:
+        yield f"kind {program.kind}"
+    for source in program.sources:
+        yield f"source {source.path} sha256 {source.sha256}"
+    yield from (_input(declared) for declared in program.inputs)
+    yield f"entry {program.entry}"
+    if program.limit is not None:
+        yield f"limit {program.limit}"
+    if program.secrets:
+        yield f"secrets {', '.join(program.secrets)}"
+    if program.artifact is not None:
+        yield f"artifact {_quoted(program.artifact.slot)} type {_text(program.artifact.type)}"
+    if program.folder:
+        yield f"folder {_quoted(program.folder)}"
 
 
 def _input(declared: Input) -> str:

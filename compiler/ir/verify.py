@@ -21,6 +21,7 @@ from compiler.ir.edges import (
     words_of,
 )
 from compiler.ir.program import Node, Program, scope_members, texts_of
+from compiler.ir.reports import report_problems
 from compiler.ir.tasks import Agent, Branch, End, Parallel, Shell, Tool, agents_of, alphabet
 from compiler.ir.texts import Text, joined
 from compiler.ir.variables import is_identifier, is_reserved
@@ -42,7 +43,7 @@ def problems(program: Program) -> list[tuple[str, str]]:
     """Every invariant that a program breaks, with the id of the node that breaks it, "" for the whole program."""
     rules = (
         *(_names, _variables, _groups, _references, _texts, _registers, _jumps, _inputs, _artifact, _contexts),
-        *(_tasks, _commands, _words, _totality, _idle_cycles),
+        *(report_problems, _tasks, _commands, _words, _totality, _idle_cycles),
     )
     return [problem for rule in rules for problem in rule(program)]
 

@@ -17,5 +17,6 @@ COMMANDS = {
     "mock": "rdc.commands.mock",
     "tool-call": "rdc.commands.tool_call",
     "targets": "rdc.commands.targets",
+    "schema": "rdc.commands.schema",
     "completion": "rdc.commands.completion",
 }

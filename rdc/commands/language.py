@@ -65,9 +65,10 @@ def _known(context: click.Context, _: click.Parameter, name: str | None) -> str 
         return None
     from compiler.frontends import FRONT_ENDS  # noqa: PLC0415 (the compiler is slow to import)
 
-    if name not in FRONT_ENDS:
-        raise click.UsageError(f"no source format '{name}': rdc reads {', '.join(FRONT_ENDS)}", context)
-    return name
+    known = {form.word: form.name for form in FRONT_ENDS.values()}
+    if name not in known:
+        raise click.UsageError(f"no source format '{name}': rdc reads {', '.join(known)}", context)
+    return known[name]
 
 
 def _complete(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
@@ -75,5 +76,5 @@ def _complete(_: click.Context, __: click.Parameter, begun: str) -> list[Complet
 
     from compiler.frontends import FRONT_ENDS  # noqa: PLC0415
 
-    forms = [form for form in FRONT_ENDS.values() if form.name.startswith(begun)]
-    return [CompletionItem(form.name, help=form.summary) for form in forms]
+    forms = [form for form in FRONT_ENDS.values() if form.word.startswith(begun)]
+    return [CompletionItem(form.word, help=form.summary) for form in forms]

@@ -11,3 +11,6 @@ TARGETS = {
 
 JUMPING = frozenset({"python", "make"})
 """The targets whose programs an operator can take to another unit; `rdc.trials.driving` does so."""
+
+OPENING = ("python", "make")
+"""Those whose gates a trial can open; on GitHub reviewers do that, which act does not have."""

@@ -117,9 +117,8 @@ def _steps(program: Program, summary: str) -> Iterator[Step]:
 
 def _word(node: Node | None, shown: str) -> str:
     """The outcome of a unit whose row shows it; rows have other characters where Markdown would give some a meaning."""
-    if shown in _VERDICTS or node is None:
-        return _VERDICTS.get(shown, shown)
-    return next((word for word in alphabet(node.task) if _bare(word) == _bare(shown)), shown)
+    own = alphabet(node.task) if node else ()
+    return next((word for word in own if _bare(word) == _bare(shown)), _VERDICTS.get(shown, shown))
 
 
 def _bare(text: str) -> str:

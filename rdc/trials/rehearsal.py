@@ -3,32 +3,30 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from compiler.ir.answers import of_agent, of_text, of_tool
+from compiler.ir.answers import of_agent, of_parallel, of_text, of_tool
 from compiler.ir.edges import value_names
 from compiler.ir.program import Node, Program, jumps_of
 from compiler.ir.semantics import Machine, Outcome, State
-from compiler.ir.tasks import Agent, Ask, Gate, Shell, Tool, alphabet
+from compiler.ir.tasks import Agent, Ask, Gate, Parallel, Shell, Task, Tool, alphabet
 from compiler.ir.walks import Visit, Walk, visit
 from compiler.scenarios import Event, Goto, Reply, Said, Scenario, Unclear
 
 
 @dataclass(frozen=True, slots=True)
 class Rehearsal:
-    """How far a scenario comes; `problem` says why it is not at an end, `needs_commands` that a command must run."""
+    """How far a scenario comes; `problem` says why it is not at an end, `needs_commands` that a command must run.
+
+    `calls` is what agents and tools said, in order, by units and entries of parallel ones.
+    """
 
     walk: Walk
     problem: str = ""
     needs_commands: bool = False
-
-    def calls(self, program: Program) -> tuple[str | None, ...]:
-        """What agents and tools say, in the order of the visits; None for a call that fails."""
-        nodes = program.index()
-        made = (item.outcome for item in self.walk.visits if isinstance(nodes[item.unit].task, Agent | Tool))
-        return tuple(None if outcome.word == "fail" else outcome.text for outcome in made)
+    calls: tuple[Said, ...] = ()
 
     def replies(self, program: Program) -> tuple[tuple[str, str], ...]:
         """What is answered, in the order of the visits: the units, and the replies to them."""
@@ -64,22 +62,23 @@ def rehearse(program: Program, scenario: Scenario) -> Rehearsal:
     machine = Machine(program)
     if problem := _unclear(program, scenario):
         return Rehearsal(Walk((), machine.start()), problem)
-    walk, problem = _played(machine, scenario)
-    if problem:
-        return Rehearsal(walk, problem)
-    state = walk.state
-    if machine.end(state):
-        return Rehearsal(walk)
+    played = _played(machine, scenario)
+    state = played.walk.state
+    if played.problem or machine.end(state):
+        return played
     node = machine.nodes[state.node]
     if is_command(node) and not scenario.prompted:
-        return Rehearsal(walk, f"{node.id} is a command, and nothing is run", needs_commands=True)
-    if isinstance(node.task, Agent | Tool):
-        return Rehearsal(walk, f"{node.id} calls {_callee(node.task)}, and the scenario does not say what comes of it")
-    return Rehearsal(walk, f"it waits at {node.id}, and no answer is left")
+        return replace(played, problem=f"{node.id} is a command, and nothing is run", needs_commands=True)
+    if callee := _callee(node.task):
+        return replace(played, problem=f"{node.id} calls {callee}, and the scenario does not say what comes of it")
+    return replace(played, problem=f"it waits at {node.id}, and no answer is left")
 
 
-def _callee(task: Agent | Tool) -> str:
-    return "its agent" if isinstance(task, Agent) else f"the tool {task.connection}.{task.tool}"
+def _callee(task: Task) -> str:
+    """Whom a task calls, "" for nobody."""
+    if isinstance(task, Tool):
+        return f"the tool {task.connection}.{task.tool}"
+    return {Agent: "its agent", Parallel: "its agents"}.get(type(task), "")
 
 
 def _unclear(program: Program, scenario: Scenario) -> str:
@@ -93,36 +92,41 @@ def _unclear(program: Program, scenario: Scenario) -> str:
     return ""
 
 
-def _played(machine: Machine, scenario: Scenario) -> tuple[Walk, str]:
+def _played(machine: Machine, scenario: Scenario) -> Rehearsal:
     """The walk to the end, to where no answer is left or one does not fit (and why), or to a command that must run."""
     state = machine.start(scenario.inputs)
     problem = ""
     visits: list[Visit] = []
+    calls: list[Said] = []
     jumped: list[tuple[int, str]] = []
     left = deque(scenario.replies)
-    while event := _next(left, machine.nodes[state.node]):
+    while events := _next(left, machine.nodes[state.node]):
         waits_for_command = is_command(machine.nodes[state.node]) and not scenario.prompted
-        if machine.end(state) or (waits_for_command and isinstance(event, Reply)):
+        if machine.end(state) or (waits_for_command and isinstance(events[0], Reply)):
             break
-        if event in left:
-            left.remove(event)
-        if isinstance(event, Goto):
-            state = machine.jump(state, event.unit)
-            jumped.append((len(visits), event.unit))
-        elif isinstance(event, Reply | Said):
-            outcome, problem = _outcome(machine, state, event)
-            if outcome is None:
-                break
-            made, state = visit(machine, state, outcome)
-            visits.append(made)
-    return Walk(tuple(visits), state, tuple(jumped), tuple(scenario.inputs.items())), problem
+        for event in events:
+            if event in left:
+                left.remove(event)
+        if isinstance(events[0], Goto):
+            state = machine.jump(state, events[0].unit)
+            jumped.append((len(visits), events[0].unit))
+            continue
+        outcome, problem = _outcome(machine, state, events)
+        if outcome is None:
+            break
+        calls += (event for event in events if isinstance(event, Said))
+        made, state = visit(machine, state, outcome)
+        visits.append(made)
+    walk = Walk(tuple(visits), state, tuple(jumped), tuple(scenario.inputs.items()))
+    return Rehearsal(walk, problem, calls=tuple(calls))
 
 
-def _outcome(machine: Machine, state: State, reply: Reply | Said) -> tuple[Outcome | None, str]:
-    """The outcome of a reply; None if the unit can have none such, and why."""
+def _outcome(machine: Machine, state: State, events: Sequence[Event]) -> tuple[Outcome | None, str]:
+    """The outcome of a reply, or of calls; None if the unit can have none such, and why."""
     node = machine.nodes[state.node]
-    if isinstance(reply, Said):
-        return _of_call(node, reply)
+    reply = events[0]
+    if not isinstance(reply, Reply):
+        return _of_calls(node, [event for event in events if isinstance(event, Said)])
     options = [machine.text(state, option) for option in node.task.options] if isinstance(node.task, Ask) else []
     outcome = of_text(node.task, reply.text, options)
     if outcome is None:
@@ -134,27 +138,38 @@ def _outcome(machine: Machine, state: State, reply: Reply | Said) -> tuple[Outco
     return (replace(outcome, values=reply.values) if reply.values else outcome), ""
 
 
-def _of_call(node: Node, said: Said) -> tuple[Outcome | None, str]:
-    """The outcome of a call of an agent or a tool."""
-    answer = None if said.text is None else said.text.encode()
+def _of_calls(node: Node, said: Sequence[Said]) -> tuple[Outcome | None, str]:
+    """The outcome of the calls of a unit: of an agent, a tool, or several agents."""
+    answers = [None if one.text is None else one.text.encode() for one in said]
     if isinstance(node.task, Agent):
-        return of_agent(node.task, answer), ""
+        return of_agent(node.task, answers[0]), ""
     if isinstance(node.task, Tool):
-        return of_tool(answer), ""
+        return of_tool(answers[0]), ""
+    if isinstance(node.task, Parallel):
+        return of_parallel(node.task, answers), ""
     return None, f"{node.id} calls neither an agent nor a tool"
 
 
-def _next(left: Iterable[Event], node: Node) -> Event | None:
-    """The first of what is left that is not for another unit.
+def _next(left: Sequence[Event], node: Node) -> list[Event]:
+    """The first of what is left that is not for another unit; of a parallel unit the first for each of its entries.
 
     Where nothing is said of a tool that is optional, there is no command for it: the call fails (I13).
     """
+    if isinstance(node.task, Parallel):
+        return _of_entries(left, node, node.task)
     is_call = isinstance(node.task, Agent | Tool)
     for event in left:
         if isinstance(event, Said) and event.unit != node.id:
             continue
         if isinstance(event, Reply) and (event.unit not in (None, node.id) or (is_call and event.unit is None)):
             continue
-        return event
+        return [event]
     is_optional = isinstance(node.task, Tool) and node.task.optional
-    return Said(node.id, None) if is_optional else None
+    return [Said(node.id, None)] if is_optional else []
+
+
+def _of_entries(left: Sequence[Event], node: Node, task: Parallel) -> list[Event]:
+    """What the entries of a parallel unit say, in their order; nothing if one of them says nothing."""
+    names = [f"{node.id}_{index}" for index in range(len(task.entries))]
+    said = {name: [event for event in left if isinstance(event, Said) and event.unit == name][:1] for name in names}
+    return [event for name in names for event in said[name]] if all(said.values()) else []

@@ -11,6 +11,7 @@ from compiler.ir.program import Program
 from compiler.ir.semantics import Outcome
 from compiler.ir.tasks import Agent, Ask, Parallel, Shell, Tool
 from compiler.ir.texts import text
+from compiler.scenarios import Said
 
 # Takes the first line of the outcomes away, gives the values in the file that it names, and says what stood there.
 _SCRIPT = """\
@@ -44,24 +45,36 @@ def with_stand_ins(program: Program, folder: Path, outcomes: Sequence[Outcome]) 
 # --- Agents, tools and texts -----------------------------------------------------------------------------------------
 
 _CALLEE = """#!/bin/sh
-# Says what the scenario has for the next call; where it has nothing, the call fails.
+# Says what the scenario has for the next call of a unit; where it has nothing, the call fails.
 cat > /dev/null
 cd "$(dirname "$0")" || exit 1
-printf . >> calls
-number=$(($(wc -c < calls)))
-[ -f "said.$number" ] && exec cat "said.$number"
+case ${RDC_UNIT-} in
+%s
+*) exit 1 ;;
+esac
+printf . >> "calls.$unit"
+number=$(($(wc -c < "calls.$unit")))
+[ -f "said.$unit.$number" ] && exec cat "said.$unit.$number"
 """
 
 
-def with_answers(folder: Path, answers: Sequence[str | None]) -> str:
-    """A command that stands for all agents and tools: it says these answers one after the other, and fails for None."""
+def with_answers(folder: Path, said: Sequence[Said]) -> str:
+    """A command that stands for all agents and tools: it says for each unit its answers, and fails for None.
+
+    Those of several units may be asked for at the same time.
+    """
     own = folder / "callee"
     own.mkdir()
-    for number, answer in enumerate(answers, 1):
-        if answer is not None:
-            (own / f"said.{number}").write_bytes(answer.encode())
+    units: dict[str, list[Said]] = {}
+    for one in said:
+        units.setdefault(one.unit, []).append(one)
+    for place, answers in enumerate(units.values()):
+        for number, one in enumerate(answers, 1):
+            if one.text is not None:
+                (own / f"said.{place}.{number}").write_bytes(one.text.encode())
     script = own / "say.sh"
-    script.write_text(_CALLEE, encoding="utf-8")
+    cases = "\n".join(f"{shlex.quote(unit)}) unit={place} ;;" for place, unit in enumerate(units))
+    script.write_text(_CALLEE % cases, encoding="utf-8")
     return shlex.join(["sh", str(script)])
 
 

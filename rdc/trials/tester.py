@@ -13,10 +13,11 @@ from backends.registry import load
 from compiler.driver import Compilation
 from compiler.ir.program import Program
 from compiler.ir.semantics import Machine
+from compiler.ir.tasks import Gate
 from compiler.project import open_project
 from compiler.scenarios import Goto, Reply, Scenario
 from rdc.tables import table_of
-from rdc.trials import JUMPING, TARGETS
+from rdc.trials import JUMPING, OPENING, TARGETS
 from rdc.trials.rehearsal import Rehearsal, rehearse
 from rdc.trials.result import Result, Status, judge, retrace, shows_values
 from rdc.trials.run import Leg, Run, Setting, TrialError
@@ -64,6 +65,8 @@ def _on_target(base: Result, rehearsal: Rehearsal, compilation: Compilation, tim
         and any(made.outcome.values for made in rehearsal.walk.visits)
     ):
         return replace(base, problem="values that are given cannot be tried together with jumps, but by the semantics")
+    if base.on not in OPENING and (gate := _gate(base.program)):
+        return replace(base, problem=f"{gate} is a gate, which cannot be opened on this machine")
     began = time.monotonic()
     try:
         run = _run(base, rehearsal, compilation, timeout)
@@ -82,6 +85,11 @@ def _on_target(base: Result, rehearsal: Rehearsal, compilation: Compilation, tim
     return replace(done, status=status, ended=ended, problem=problem)
 
 
+def _gate(program: Program) -> str:
+    """The first gate of a program, "" if it has none."""
+    return next((node.id for node in program.nodes if isinstance(node.task, Gate)), "")
+
+
 def _run(base: Result, rehearsal: Rehearsal, compilation: Compilation, timeout: float) -> Run:
     """Run the generated program in a folder of its own; one that is prompted executes nothing of the document."""
     target = import_module(TARGETS[base.on])
@@ -97,7 +105,8 @@ def _run(base: Result, rehearsal: Rehearsal, compilation: Compilation, timeout: 
         elif not base.scenario.jumps:
             program = with_stand_ins(program, scratch, rehearsal.outcomes(program, of_commands=True))
         replies = rehearsal.replies(program) if speaks(program) else ()
-        callee = with_answers(scratch, rehearsal.calls(program)) if calls(program) else ""
+        answers = () if speaks(program) else answers
+        callee = with_answers(scratch, rehearsal.calls) if calls(program) else ""
         units = [jump.unit for jump in base.scenario.jumps][: len(legs)]
         moves = tuple(map(Leg, legs, units))
         prompted = is_rehearsal and bool(moves)

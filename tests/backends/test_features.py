@@ -27,6 +27,7 @@ TASKS: dict[Feature, Task] = {
     Feature.TOOLS: Tool("github", "merge", text("{}")),
     Feature.OPTIONAL_TOOLS: Tool("library", "prompt", text("{}"), optional=True),
     Feature.PARALLEL: Parallel((REVIEWER,), "all"),
+    Feature.REPORTS: replace(REVIEWER, report="review"),
     Feature.GATES: Gate("production", text("Somebody must look")),
 }
 

@@ -47,8 +47,11 @@ ORDER += [
     "by_hand",
     "times",
     "secrets",
+    "steps",
+    "task",
     "artifact",
 ]
+ORDER += ["reports"]
 OF_OPERATOR = ["operator", "goto", "runs", "notice", "manual", "delegate"]
 ORDER += OF_OPERATOR
 BUDGET = 330

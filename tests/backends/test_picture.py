@@ -229,7 +229,7 @@ def test_words_of_agents_stand_on_arrows() -> None:
         "write - FAIL -> nothing",
         "review . GOOD, AGAIN -> count",
         "review . AGAIN · rounds < 3 · rounds + 1 -> write",
-        "review - otherwise -> nothing",
+        "review . otherwise -> nothing",
     ]
 
 
@@ -238,7 +238,7 @@ def test_words_of_a_parallel_step_and_a_gate_stand_on_arrows() -> None:
         "review . TRIVIAL -> merge",
         "review . APPROVE -> gate",
         "review - REJECT -> rejected",
-        "review - otherwise -> unclear",
+        "review . otherwise -> unclear",
         "gate + APPROVED -> merge",
         "gate - REJECTED -> rejected",
         "merge + PASS -> merged",
@@ -250,7 +250,7 @@ def test_words_of_a_parallel_step_and_a_gate_stand_on_arrows() -> None:
 def test_boxes_say_who_does_it_and_which_texts_go_through_it() -> None:
     seen = boxes(example("parallel-review"))
     assert seen["review"] == (
-        "review Review the change · all of security, style · reads change · writes findings, summary · (field summary)"
+        "review Review the change · all of security ∥ style · reads change · writes findings, summary · (field summary)"
     )
     assert seen["gate"] == "gate A person approves · gate merge · reads summary · clears findings"
     assert seen["merge"] == (

@@ -10,25 +10,31 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from tests import interpreter
-from tests.playbooks import soak as playbooks_soak
+from tests.agent_workflows.soak import KIND as WORKFLOWS
+from tests.playbooks.soak import KIND as PLAYBOOKS
 from tests.programs import soak as programs_soak
 from tests.programs.soak import PREFIX
 from tests.programs.ways import NAMES as PROGRAMS
 from tests.programs.ways import missing
 
+from . import drawn
 from .regressions import write
 from .scenario import scenario
 from .soak import Finding, Soak, run
 from .ways import WAYS
+
+DRAWN: tuple[drawn.Kind[Any], ...] = (PLAYBOOKS, WORKFLOWS)
+"""Kinds of documents that are drawn by seeds."""
 
 PAUSE = 60.0
 """Seconds between two lines of progress."""
 
 
 def main() -> int:
-    """Run the soak as the command line says: documents, programs and playbooks in turn."""
+    """Run the soak as the command line says: documents, programs, playbooks and workflows in turn."""
     options = _options()
     interpreter.put_first()
     began = time.monotonic()
@@ -37,14 +43,10 @@ def main() -> int:
     print(f"soak: {options.minutes:g} minutes, seed {first}, ways {', '.join(ways) or 'none'}", flush=True)
     until = began + options.minutes * 60
     documents = Soak(tuple(name for name in ways if name in WAYS), until, options.most)
-    programs = programs_soak.Soak(
-        tuple(name.removeprefix(PREFIX) for name in ways if name.startswith(PREFIX)), until, options.most
-    )
-    of_playbooks = tuple(
-        name.removeprefix(playbooks_soak.PREFIX) for name in ways if name.startswith(playbooks_soak.PREFIX)
-    )
-    playbooks = playbooks_soak.Soak(of_playbooks, until, options.most)
-    soaks = [soak for soak in (documents, programs, playbooks) if soak.ways]
+    programs = programs_soak.Soak(_of(PREFIX, ways), until, options.most)
+    others = [drawn.Soak(kind, _of(kind.prefix, ways), until, options.most) for kind in DRAWN]
+    every: list[Soak | programs_soak.Soak | drawn.Soak[Any]] = [documents, programs, *others]
+    soaks = [soak for soak in every if soak.ways]
     if not soaks:
         return 1
     told = began
@@ -61,16 +63,21 @@ def main() -> int:
         _report(documents.finding)
     if programs.finding:
         _report_program(programs.finding)
-    if playbooks.finding:
-        found = playbooks.finding
-        print(f"\nDIFFERENCE on {playbooks_soak.PREFIX}{found.way} (seed {found.seed}): {found.what}")
-        print("As a regression case: write the playbook as a test in tests/playbooks/test_found.py.")
-    return 1 if documents.finding or programs.finding or playbooks.finding else 0
+    found = next((soak.finding for soak in others if soak.finding), None)
+    if found:
+        print(f"\nDIFFERENCE on {found.kind.prefix}{found.way} (seed {found.seed}): {found.what}")
+        print("As a regression case: write it as a test beside the generator of its format.")
+    return int(any(soak.finding for soak in soaks))
+
+
+def _of(prefix: str, ways: Iterable[str]) -> tuple[str, ...]:
+    """The ways of one kind, by their own names."""
+    return tuple(name.removeprefix(prefix) for name in ways if name.startswith(prefix))
 
 
 def _ways() -> dict[str, Callable[[], str]]:
-    """Every way to run documents, programs and playbooks, each with what says what this machine lacks for it."""
-    kinds = (PREFIX, playbooks_soak.PREFIX)
+    """Every way to run anything, each with what says what this machine lacks for it."""
+    kinds = (PREFIX, *(kind.prefix for kind in DRAWN))
     programs = {f"{kind}{name}": partial(missing, name) for kind in kinds for name in PROGRAMS}
     return {**{name: way.missing for name, way in WAYS.items()}, **programs}
 

@@ -8,11 +8,12 @@ from itertools import count
 import pytest
 
 from tests.equivalence.difference import DifferenceError
+from tests.equivalence.drawn import made_smaller
 from tests.playbooks import ways
 from tests.playbooks.drawing import random_told
 from tests.playbooks.model import Book, Name, Output, Step, Told
 from tests.playbooks.oracle import Taken, walk
-from tests.playbooks.smaller import made_smaller
+from tests.playbooks.smaller import smaller
 from tests.playbooks.soak import shown
 from tests.playbooks.ways import NAMES, missing, try_way
 
@@ -111,6 +112,6 @@ def test_what_shows_a_difference_is_made_small() -> None:
         return any(step.tool or step.elicit for step in found.book.every_step)
 
     seeds = (random_told(seed) for seed in count())
-    found = made_smaller(next(told for told in seeds if shows(told) and len(told.book.steps) > 2), shows, 10.0)
+    found = made_smaller(next(told for told in seeds if shows(told) and len(told.book.steps) > 2), shows, smaller, 10.0)
     assert len(found.book.steps) == 1
     assert not found.book.system

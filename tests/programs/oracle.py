@@ -10,6 +10,7 @@ from .alphabet import undone
 from .cases import NOWHERE, Call, Case, Json, Question, Visit, Walk
 from .filling import WHITE, filled, in_json, written
 from .reading import answer_of, joined, passed, word_of
+from .reports import PLACE
 from .values import MalformedError, extracted, fits, values_of
 
 MOST = 60
@@ -231,4 +232,6 @@ def initial(case: Case) -> dict[str, int | str | None]:
         held[counter["name"]] = counter.get("initial", 0)
     for given in case.program.get("inputs", []):
         held[given["name"]] = case.inputs.get(given["name"], given.get("default"))
+    if case.program.get("folder"):
+        held[case.program["folder"]] = PLACE
     return held

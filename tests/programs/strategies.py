@@ -18,6 +18,7 @@ from .alphabet import keywords_of, words_of
 from .cases import NOWHERE, Case, Json
 from .drawing import Chance, flag, number, pick, picks, rarely
 from .replies import replies
+from .reports import draw_reports
 from .texts import FIELDS, IDS, KEYWORDS, LINES, NASTY, PATTERNS
 
 ORIGIN = {"path": "p.json", "span": {"line": 1, "column": 1, "end_line": 1, "end_column": 2}}
@@ -371,6 +372,8 @@ def _case(draw: st.DrawFn, carried: frozenset[Feature] = ALL, most: int = 8) -> 
         program["groups"] = [groups(draw)]
         for node in found[:2]:
             node["group"] = program["groups"][0]["id"]
+    if Feature.REPORTS in carried:
+        draw_reports(draw, program)
     values = {name: value for name, (_, value) in given.items() if value is not None}
     return Case(program, values, {node["id"]: replies(draw, node) for node in found if words_of(node["task"])})
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shlex
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -25,10 +27,17 @@ from tests.equivalence.execution import HOSTILE_FOLDER, errors
 from . import stand_in
 from .cases import NOWHERE, SUFFIXES, Call, Case, Json, Walk
 from .filling import filled
+from .reports import AFTER_FOLDER, BEFORE_FOLDER, PLACE, reports_of, shown_folder
 
 FOLDER = "YARDSTICK"
 EMITTING = Lock()
 """Python 3.11 cannot parse Python in two threads at once (python/cpython#106905), as the bundling of runtimes does."""
+
+FOLDER_SHOWN = re.compile(f"{BEFORE_FOLDER}(.*?){AFTER_FOLDER}", re.DOTALL)
+OF_WORKFLOWS = re.compile(r"^(Reports lie in: )/.*/reports$", re.MULTILINE)
+"""How agents of workflows are told where reports lie (W6)."""
+
+HEADING = re.compile(r"^## \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC$", re.MULTILINE)
 
 STAND_IN = f'"$YARDSTICK_PYTHON" -I -S "${FOLDER}/stand_in.py"'
 
@@ -70,7 +79,7 @@ class Trial:
         found = {
             agent.agent for task in self._tasks for agent in getattr(task, "entries", [task]) if agent.kind == "agent"
         }
-        return {each: f"{STAND_IN} agent {each or '-'}" for each in sorted(found)}
+        return {each: f"{STAND_IN} agent {shlex.quote(each or '-')}" for each in sorted(found)}
 
     @property
     def tools(self) -> dict[str, str]:
@@ -133,6 +142,12 @@ class Trial:
         found = {path.name: path.read_bytes().decode() for path in folder.glob("program.*") if path.is_file()}
         same("what the run leaves", found, expected, said)
 
+    def check_reports(self, folder: Path, said: str = "") -> None:
+        """Compare the reports in a folder, the dates in their headings aside, with those of the walk (I29)."""
+        found = sorted(folder.iterdir()) if folder.exists() else []
+        texts = {path.name: HEADING.sub("##", path.read_bytes().decode()) for path in found}
+        same("the reports", texts, reports_of(self.case, self.walk), said)
+
     def _check_pauses(self, lines: list[Json], said: str) -> None:
         """What is called after a pause is called so many seconds after all that was called before (I22)."""
         began = {(line["unit"], line["number"]): line["time"] for line in lines}
@@ -175,7 +190,16 @@ def call_of(line: Json) -> Call:
     callee = None if line["kind"] == "shell" else line["name"].removeprefix("-" if line["kind"] == "agent" else "")
     attempt = int(line["attempt"] or 0)
     arguments, variables = tuple(line["arguments"]), line["variables"]
-    return Call(line["unit"], attempt, line["given"], arguments, variables, line["keeps"], callee, entry)
+    given = OF_WORKFLOWS.sub(rf"\g<1>{PLACE}", FOLDER_SHOWN.sub(_folder, line["given"]), count=1)
+    return Call(line["unit"], attempt, given, arguments, variables, line["keeps"], callee, entry)
+
+
+def _folder(found: re.Match[str]) -> str:
+    """What stands for the folder of reports, which is another one in each way (I30)."""
+    path = found[1]
+    return shown_folder(
+        PLACE if Path(path).is_absolute() and path.endswith("/reports") else f"no folder of reports: {path}"
+    )
 
 
 def comparable(call: Call) -> tuple[Any, ...]:
@@ -189,13 +213,18 @@ def comparable(call: Call) -> tuple[Any, ...]:
 # --- Kills ------------------------------------------------------------------------------------------------------------
 
 
-def go_back_to(trial: Trial, finished: int) -> None:
-    """Let the script go on behind so many visits: what was cut off is called again as before."""
+def go_back_to(trial: Trial, finished: int, answered: Collection[int] = ()) -> None:
+    """Let the script go on behind so many visits: what was cut off is called again as before.
+
+    `answered` are the entries of the unit that was cut off which have answered: they are not called again.
+    """
     units = [visit.unit for visit in trial.walk.visits[:finished]]
     for node in trial.case.program["nodes"]:
         for entry in (None, *map(str, range(len(node["task"].get("entries", []))))):
             counted = trial.folder / "calls" / stand_in.key(node["id"], entry)
-            counted.write_bytes(b"." * units.count(node["id"]))
+            stands = [visit.unit for visit in trial.walk.visits[finished : finished + 1]] == [node["id"]]
+            is_done = stands and entry is not None and int(entry) in answered
+            counted.write_bytes(b"." * (units.count(node["id"]) + is_done))
 
 
 def drop_repeated(trial: Trial) -> None:

@@ -75,7 +75,7 @@ def left(folder: Path, name: str, number: int = 1) -> Path:
 
 
 def steps_of(text: str) -> dict[str, dict[str, Any]]:
-    return {step["name"]: step for step in parsed(text)["jobs"]["runbook"]["steps"]}
+    return {step["name"]: step for step in parsed(text)["jobs"]["playbook"]["steps"]}
 
 
 # --- What a reviewer reads -------------------------------------------------------------------------------------------
@@ -86,7 +86,7 @@ def test_a_reviewer_reads_what_people_may_choose_and_what_branches_where(tmp_pat
     assert found.count("The outputs of earlier steps stand above a prompt as its context says") == 1
     assert '# A person chooses one of "factual", "cheerful", "very short", by the input `answers`' in found
     assert "# A person says yes or no, by the input `answers`" in found
-    names = [step["name"] for step in parsed(found)["jobs"]["runbook"]["steps"]]
+    names = [step["name"] for step in parsed(found)["jobs"]["playbook"]["steps"]]
     assert "4. Write it: which branch" in names
     assert len(names) == len({*names})
 
@@ -112,7 +112,7 @@ def test_the_runtime_of_a_playbook_has_nothing_for_commands_verdicts_tools_and_p
 
 def test_commands_that_nothing_calls_are_not_in_the_job(tmp_path: Path) -> None:
     found = workflow(tmp_path, agent="cat", agents={"reviewer": "cat"}, tools={"github": "cat"})
-    env = parsed(found)["jobs"]["runbook"]["env"]
+    env = parsed(found)["jobs"]["playbook"]["env"]
     assert [name for name in env if name != "RDC_RUN_ID"] == ["RDC_AGENT"]
 
 
@@ -155,7 +155,7 @@ def test_each_step_stands_for_itself_and_branches_by_a_label(tmp_path: Path) -> 
 
 def test_an_agent_is_called_by_name(tmp_path: Path) -> None:
     text = workflow(tmp_path, agent="claude-code", agent_model="opus")
-    command = parsed(text)["jobs"]["runbook"]["env"]["RDC_AGENT"]
+    command = parsed(text)["jobs"]["playbook"]["env"]["RDC_AGENT"]
     assert command == "claude -p --output-format text --permission-mode dontAsk --model opus"
 
 
@@ -405,7 +405,7 @@ def test_jobs_that_publish_may_do_only_that(tmp_path: Path) -> None:
         **ON_ISSUES,
     )
     jobs = parsed(text)["jobs"]
-    assert jobs["runbook"]["permissions"] == {"contents": "read"}
+    assert jobs["playbook"]["permissions"] == {"contents": "read"}
     assert jobs["publish_comment"]["permissions"] == {"issues": "write"}
     assert jobs["publish_pull_request"]["permissions"] == {"contents": "write", "pull-requests": "write"}
     assert jobs["publish_summary"]["permissions"] == {}

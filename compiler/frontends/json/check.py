@@ -160,6 +160,8 @@ def _place(program: Program, problem: str) -> KeyPath:
             return ("contexts", str(position))
     if problem.startswith("the artifact"):
         return ("artifact",)
+    if problem.startswith("the folder"):
+        return ("folder",)
     return ("entry",) if problem.startswith("the entry") else ("limit",) if problem.startswith("the limit") else ()
 
 

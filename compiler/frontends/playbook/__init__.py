@@ -1,7 +1,8 @@
 """Playbooks: docs/formats/playbook.md. This says what the format is; `frontend.py` is what reads it."""
 
+from compiler.frontends.call_units import UNITS
 from compiler.frontends.format import Format
-from compiler.frontends.playbook.options import OPTIONS
+from compiler.frontends.name_lists import SECRETS
 
 FORMAT = Format(
     name="playbook",
@@ -11,5 +12,5 @@ FORMAT = Format(
     names=("PLAYBOOK.md",),
     module="compiler.frontends.playbook.frontend",
     grammars=("playbook.lark",),
-    options=OPTIONS,
+    options=(SECRETS, UNITS),
 )

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 
 from compiler.analyses.flow import flow_warnings
 from compiler.diagnostic import Severity
 from compiler.frontends.base import Job, Result
+from compiler.frontends.call_scenarios import Told, find_scenarios
+from compiler.frontends.call_units import NO_UNITS, UNITS, with_limits, with_units
 from compiler.frontends.name_lists import SECRETS
+from compiler.frontends.naming import stem
 from compiler.frontends.playbook.check import check_count
 from compiler.frontends.playbook.formatting import format_document
 from compiler.frontends.playbook.lines import recognises_lines
 from compiler.frontends.playbook.link import link
 from compiler.frontends.playbook.lower import lower
-from compiler.frontends.playbook.options import NO_UNITS, UNITS, Units
 from compiler.frontends.playbook.reading import Read, read
 from compiler.frontends.playbook.report import report
-from compiler.frontends.playbook.scenarios import find_scenarios
-from compiler.frontends.playbook.settings import with_limits
 from compiler.frontends.playbook.syntax import Playbook
 from compiler.frontends.playbook.wording import WORDING
-from compiler.options import Options
 from compiler.source import Source
 
 __all__ = ["compile_document", "format_document", "recognises"]
@@ -57,7 +55,9 @@ def _compiled(job: Job, made: Read, playbook: Playbook, result: Result) -> Resul
     program, mistakes = with_limits(lowered.program, units.limits)
     warnings = flow_warnings(program, lowered.written, sources, WORDING)
     found += (item for item in warnings if item.code != "RD401")  # that its branch never runs is said already
-    scenarios = find_scenarios(source, front.scenarios, front.spans, program, job.project)
+    scenarios = find_scenarios(
+        Told(source, stem(source.name, ".md", ".playbook"), job.project), front.scenarios, front.spans, program
+    )
     found += (*mistakes, *scenarios.diagnostics)
     if scenarios.file:
         sources[scenarios.file.name] = scenarios.file
@@ -66,13 +66,6 @@ def _compiled(job: Job, made: Read, playbook: Playbook, result: Result) -> Resul
         program=None if is_wrong else program,
         diagnostics=tuple(found),
         sources=sources,
-        options=_with_units(front.options, units),
+        options=with_units(front.options, units),
         scenarios=scenarios.scenarios,
     )
-
-
-def _with_units(options: Options, units: Units) -> Options:
-    """The options, with what is said of units for targets."""
-    if not units.for_targets.values:
-        return options
-    return replace(options, targets={**options.targets, UNITS.name: units.for_targets})

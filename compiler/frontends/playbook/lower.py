@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from pathlib import PurePosixPath
 from typing import Literal, NamedTuple
 
-from compiler.frontends.naming import safe_name
+from compiler.frontends.naming import safe_name, stem
 from compiler.frontends.playbook import syntax
 from compiler.frontends.playbook.branches import route
 from compiler.frontends.playbook.calls import (
@@ -52,7 +51,7 @@ def lower(source: Source, playbook: Playbook, files: Mapping[str, Source], secre
     slots = tuple(
         dict.fromkeys((*(item.name for item in inputs), *named, *_read(nodes, contexts.made), *_read_by(artifact)))
     )
-    name = safe_name(PurePosixPath(source.name).name.removesuffix(".md").removesuffix(".playbook"), "playbook")
+    name = safe_name(stem(source.name, ".md", ".playbook"), "playbook")
     others = sorted({file.name: file for file in files.values()}.items())
     program = Program(
         name=name,
@@ -67,6 +66,7 @@ def lower(source: Source, playbook: Playbook, files: Mapping[str, Source], secre
         artifact=artifact,
         contexts=tuple(contexts.made),
         secrets=secrets,
+        kind="playbook",
     )
     markers = (arm.syntax for step in steps for arm in step.arms)
     spans = [(branch.condition or branch).span for branch in markers]

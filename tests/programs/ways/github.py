@@ -107,6 +107,8 @@ def _check(trial: Trial, ran: Ran, decisions: Sequence[str]) -> bool:
     """
     trial.said.extend([ran.log, ran.summary])
     trial.check_calls(ran.log)
+    for kept in sorted(trial.folder.glob("history/*/artifacts/rdc-state/journal")):
+        trial.check_reports(kept.parent / "reports", ran.log)
     same("the end", _plain(_ended(ran.summary)), _plain(trial.end), ran.log)
     # GitHub itself fails a run in which somebody has rejected a job.
     fails = not trial.end.startswith("COMPLETE") or "rejected" in decisions

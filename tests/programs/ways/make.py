@@ -48,7 +48,7 @@ def compare_killed(trial: Trial) -> bool:
         if done is not None:
             break
         finished = _finished(trial)
-        go_back_to(trial, finished or 0)
+        go_back_to(trial, finished or 0, _answered(trial))
         if finished is not None:
             words = ["make", "resume", "RERUN=1", *_given(trial), "ANSWERS=answers"]
     done = done or run(trial, words, _environment(trial))
@@ -91,6 +91,7 @@ def _inputs(trial: Trial) -> list[str]:
 def _check(trial: Trial, done: Done) -> bool:
     """Compare the calls, the end and its message, and that make fails where it must."""
     trial.check_calls(done.said)
+    trial.check_reports(trial.folder / ".rdc" / "program.make" / "reports", done.said)
     same("the last line", _plain(_last(done)), _plain(f"rdc: {trial.end}"), done.said)
     trial.check_artifact(trial.folder / ".rdc" / "program.make", done.said)
     same("whether make fails", bool(done.code), not trial.end.startswith("COMPLETE"), done.said)
@@ -110,7 +111,19 @@ def _plain(text: str) -> str:
 
 def _finished(trial: Trial) -> int | None:
     """How many units the journal says have ended; None if there is no run."""
+    lines = _journal(trial)
+    return sum(line.split(" ", 2)[1] == "end" for line in lines) if lines else None
+
+
+def _answered(trial: Trial) -> list[int]:
+    """The entries of the unit at work that have answered."""
+    lines = _journal(trial)
+    entries = trial.folder / ".rdc" / "program.make" / "entries"
+    is_at_work = bool(lines) and lines[-1].split(" ", 2)[1] == "begin"
+    return [int(path.name) for path in entries.glob("*[0-9]")] if is_at_work else []
+
+
+def _journal(trial: Trial) -> list[str]:
     path = trial.folder / ".rdc" / "program.make" / "journal"
     text = path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
-    lines = text[: text.rfind("\n") + 1].splitlines()
-    return sum(line.split(" ", 2)[1] == "end" for line in lines) if lines else None
+    return text[: text.rfind("\n") + 1].splitlines()

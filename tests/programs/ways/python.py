@@ -7,6 +7,7 @@ import random
 import sys
 
 from tests.equivalence.difference import same
+from tests.programs.cases import Json
 from tests.programs.trial import Trial, drop_repeated, go_back_to, is_plain
 from tests.programs.ways.process import Done, killed, run
 
@@ -50,7 +51,7 @@ def compare_killed(trial: Trial) -> bool:
         if done is not None:
             break
         finished = _finished(trial)
-        go_back_to(trial, finished or 0)
+        go_back_to(trial, finished or 0, _answered(trial))
         if finished is not None:
             words = [*program, "resume", "--rerun-interrupted", *_given(trial), *answers]
     done = done or run(trial, words, _environment(trial))
@@ -92,6 +93,7 @@ def _inputs(trial: Trial) -> list[str]:
 def _check(trial: Trial, done: Done, *, is_whole: bool = True) -> bool:
     """Compare the calls, the events, the end, the exit code and the last line."""
     trial.check_calls(done.said)
+    trial.check_reports(trial.folder / ".rdc" / "program" / "reports", done.said)
     same("the exit code", done.code, 0 if (trial.walk.end or " ")[0] == "COMPLETE" else 1, done.said)
     trial.check_artifact(trial.folder / ".rdc" / "program", done.said)
     path = trial.folder / "events"
@@ -110,7 +112,18 @@ def _check(trial: Trial, done: Done, *, is_whole: bool = True) -> bool:
 
 def _finished(trial: Trial) -> int | None:
     """How many units the journal says have finished; None if there is no run."""
+    records = _records(trial)
+    return sum(record["kind"] == "done" for record in records) if records else None
+
+
+def _answered(trial: Trial) -> list[int]:
+    """The entries of the unit at work that have answered."""
+    records = _records(trial)
+    last = max((number for number, record in enumerate(records) if record["kind"] == "done"), default=0)
+    return [record["entry"] for record in records[last:] if record["kind"] == "entry"]
+
+
+def _records(trial: Trial) -> list[Json]:
     path = trial.folder / ".rdc" / "program" / "journal"
     text = path.read_text(encoding="utf-8") if path.exists() else ""
-    records = [json.loads(line.split(" ", 1)[1]) for line in text[: text.rfind("\n") + 1].splitlines()]
-    return sum(record["kind"] == "done" for record in records) if records else None
+    return [json.loads(line.split(" ", 1)[1]) for line in text[: text.rfind("\n") + 1].splitlines()]

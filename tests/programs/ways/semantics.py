@@ -14,6 +14,7 @@ from compiler.passes import optimise
 from runtime_shim.reading import LARGEST_ANSWER, in_json
 from tests.equivalence.difference import same
 from tests.programs.cases import Call, Case, Json, Visit, Walk
+from tests.programs.reports import PLACE
 
 
 def compare(case: Case, walk: Walk) -> bool:
@@ -28,7 +29,7 @@ def compare(case: Case, walk: Walk) -> bool:
 
 def _compare(case: Case, walk: Walk, program: Program, name: str) -> None:
     machine = Machine(program)
-    state = machine.start(case.inputs)
+    state = machine.start(case.inputs, PLACE)
     numbers: dict[str, int] = {}
     for visit in walk.visits:
         same(f"the end of the {name} before {visit.unit}", machine.end(state), None)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from pathlib import PurePosixPath
 
 from compiler.frontends.base import Formatted, Job
+from compiler.frontends.call_scenarios import ENDING
 from compiler.frontends.frontmatter import FENCE
+from compiler.frontends.naming import stem
 from compiler.frontends.playbook.formatting.layout import layout
 from compiler.frontends.playbook.formatting.numbering import keep_numbers, new_numbers
 from compiler.frontends.playbook.formatting.proof import same_meaning
 from compiler.frontends.playbook.reading import Read, read
-from compiler.frontends.playbook.scenarios import ENDING
 from compiler.source import LINE_END, Source
 
 DEFECT = "its normal form would not mean the same"
@@ -37,8 +37,8 @@ def _is_named_elsewhere(job: Job, made: Read) -> bool:
     source, own = job.source, made.frontmatter
     if "__elicit_step_" in source.text or own.scenarios is not None or "units" in own.options.values:
         return True
-    stem = PurePosixPath(source.name).name.removesuffix(".md").removesuffix(".playbook")
-    return bool(stem) and job.project.find_below(source, f"{stem}{ENDING}") is not None
+    own_stem = stem(source.name, ".md", ".playbook")
+    return bool(own_stem) and job.project.find_below(source, f"{own_stem}{ENDING}") is not None
 
 
 def _text(source: Source, begin: int, lines: list[str]) -> str:

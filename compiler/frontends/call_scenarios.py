@@ -1,20 +1,19 @@
-"""The scenarios of a playbook: what its inputs are, what agents, tools and people say, and what must come of it (S1).
+"""Scenarios of documents that call agents and tools: inputs, what these and people say, what must come of it (S1).
 
-They stand in the frontmatter, or in a file `NAME.scenarios.yaml` beside `NAME.playbook.md`.
+They stand in the document, or in a file `NAME.scenarios.yaml` beside it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import partial
-from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from compiler.diagnostic import Diagnostic
 from compiler.files import Refusal
 from compiler.ir.edges import Keep
 from compiler.ir.program import Program
-from compiler.ir.tasks import Agent, Ask, Tool
+from compiler.ir.tasks import Agent, Ask, Gate, Parallel, Task, Tool
 from compiler.options import Place
 from compiler.project import Project
 from compiler.scenarios import Event, Flaw, Keys, Locate, Reply, Said, Scenario, Script, Unclear, read_scenarios
@@ -30,39 +29,46 @@ FAIL = "fail"
 _REMEDY = "a scenario has `result` and, if you like, `inputs`, `answers`, `agents`, `tools` and `outputs`"
 
 
+class Told(NamedTuple):
+    """A document whose scenarios are wanted: its source, its name without endings, and its project."""
+
+    source: Source
+    stem: str
+    project: Project
+
+
 class Found(NamedTuple):
-    """The scenarios of a playbook, what is wrong with them, and the file that some stand in, if there is one."""
+    """The scenarios of a document, what is wrong with them, and the file that some stand in, if there is one."""
 
     scenarios: tuple[Scenario, ...]
     diagnostics: list[Diagnostic]
     file: Source | None = None
 
 
-def find_scenarios(source: Source, content: object, spans: Spans, program: Program, project: Project) -> Found:
-    """All scenarios of a playbook.
+def find_scenarios(told: Told, content: object, spans: Spans, program: Program) -> Found:
+    """All scenarios of a document.
 
     Args:
-        source: The playbook.
-        content: What its frontmatter has under `scenarios`, as written; None for nothing.
+        told: The document; the file with scenarios is looked for beside it.
+        content: What the document has under `scenarios`, as written; None for nothing.
         spans: Where that stands, and each key and item in it.
-        program: What the playbook means: units, inputs and outputs must be in it.
-        project: Where the file with scenarios is looked for.
+        program: What the document means: units, inputs and outputs must be in it.
     """
-    own = _read(source, content, spans, program)
-    beside = _beside(source, program, project)
+    own = _read(told.source, content, spans, program)
+    beside = _beside(told, program)
     return Found((*own.scenarios, *beside.scenarios), [*own.diagnostics, *beside.diagnostics], beside.file)
 
 
-def _beside(source: Source, program: Program, project: Project) -> Found:
-    stem = PurePosixPath(source.name).name.removesuffix(".md").removesuffix(".playbook")
-    located = project.find_below(source, f"{stem}{ENDING}") if stem else None
+def _beside(told: Told, program: Program) -> Found:
+    source, name = told.source, f"{told.stem}{ENDING}"
+    located = told.project.find_below(source, name) if told.stem else None
     if located is None:
         return Found((), [])
     file = located if isinstance(located, Refusal) else located.read()
     if isinstance(file, Refusal):
-        problem = f"the scenarios in `{stem}{ENDING}` cannot be read: {file.problem}"
+        problem = f"the scenarios in `{name}` cannot be read: {file.problem}"
         return Found((), [Diagnostic("RD743", source.path, None, problem, file.remedy)])
-    from compiler.yaml_text import UnreadableError, read_mapping  # noqa: PLC0415 (most playbooks have no such file)
+    from compiler.yaml_text import UnreadableError, read_mapping  # noqa: PLC0415 (most documents have no such file)
 
     try:
         read = read_mapping(file.text)
@@ -151,7 +157,7 @@ def _replies(content: Mapping[str, object], program: Program, flaws: list[Flaw])
     """What people reply: a mapping of units to replies, or a list of lines `UNIT REPLY` and `REPLY`."""
     value = content.get("answers")
     if isinstance(value, list):
-        asking = {node.id for node in program.nodes if isinstance(node.task, Ask)}
+        asking = _asking(program)
         for number, line in enumerate(value):
             path: KeyPath = ("answers", str(number))
             if not isinstance(line, str):
@@ -170,7 +176,7 @@ def _replies(content: Mapping[str, object], program: Program, flaws: list[Flaw])
                 flaws.append(Flaw(path, f"a reply to `{item.name}` is not a text"))
 
 
-# --- What does not fit the playbook ----------------------------------------------------------------------------------
+# --- What does not fit the document ----------------------------------------------------------------------------------
 
 
 def _unfit_inputs(program: Program, given: list[_Item], locate: Locate) -> Iterator[Unclear]:
@@ -190,15 +196,17 @@ def _unfit_inputs(program: Program, given: list[_Item], locate: Locate) -> Itera
 def _unknown(
     program: Program, said: list[_Item], replies: list[_Item], outputs: list[_Item], locate: Locate
 ) -> Iterator[Unclear]:
-    """Units and outputs that the playbook has not."""
-    kinds = {"agents": Agent, "tools": Tool}
-    callers = {key: [node.id for node in program.nodes if isinstance(node.task, kind)] for key, kind in kinds.items()}
+    """Units and outputs that the document has not."""
+    callers = {
+        "agents": [name for node in program.nodes for name in _agents(node.id, node.task)],
+        "tools": [node.id for node in program.nodes if isinstance(node.task, Tool)],
+    }
     for item in said:
         known = callers[item.path[0]]
         if item.name not in known:
             verb = "calls an agent" if item.path[0] == "agents" else "calls a tool"
             yield Unclear(f"no unit `{item.name}` {verb}", locate(item.path), _listed("units that do", known))
-    asking = [node.id for node in program.nodes if isinstance(node.task, Ask)]
+    asking = _asking(program)
     for item in replies:
         if item.name and item.name not in asking:
             yield Unclear(f"no unit `{item.name}` asks", locate(item.path), _listed("units that do", asking))
@@ -208,10 +216,22 @@ def _unknown(
             yield Unclear(f"there is no output `{item.name}`", locate(item.path), _listed("outputs", known))
 
 
+def _agents(unit: str, task: Task) -> list[str]:
+    """By what the agents of a unit are known: its own name, those of a parallel one by its name and their index."""
+    if isinstance(task, Parallel):
+        return [f"{unit}_{index}" for index in range(len(task.entries))]
+    return [unit] if isinstance(task, Agent) else []
+
+
+def _asking(program: Program) -> list[str]:
+    """The units that a person answers."""
+    return [node.id for node in program.nodes if isinstance(node.task, Ask | Gate)]
+
+
 def output_names(program: Program) -> Iterator[str]:
     """By what a run's outputs are known: the names that they are kept under, and the units that give them."""
     for node in program.nodes:
-        if isinstance(node.task, Agent | Ask | Tool) and not node.id.endswith(("/elicit", "/prompt")):
+        if isinstance(node.task, Agent | Ask | Parallel | Tool) and not node.id.endswith(("/elicit", "/prompt")):
             yield node.id
     effects = (effect for node in program.nodes for edge in node.edges for effect in edge.effects)
     yield from dict.fromkeys(item.slot for item in effects if isinstance(item, Keep) and " " not in item.slot)

@@ -1,0 +1,129 @@
+"""What a regular expression can match, as far as that is a short list (W9)."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from re import _constants, _parser
+from typing import Any, NamedTuple
+
+MOST = 64
+"""Of alternatives; a pattern that has more is not listed."""
+
+MOST_CHARACTERS = 8
+"""In a class that is listed."""
+
+MOST_REPEATED = 4
+
+GAP = "\0"
+"""Stands for something that cannot be listed; no text of a document has this character."""
+
+
+class Alternative(NamedTuple):
+    """A text that a pattern matches, and what its first capturing group takes of it, None without one."""
+
+    text: str
+    group: str | None = None
+
+    def then(self, other: Alternative) -> Alternative:
+        """Both, one after the other."""
+        return Alternative(self.text + other.text, other.group if self.group is None else self.group)
+
+
+UNKNOWN: tuple[Alternative, ...] = (Alternative(GAP),)
+EMPTY: tuple[Alternative, ...] = (Alternative(""),)
+
+
+def alternatives(pattern: str) -> tuple[Alternative, ...]:
+    """All texts that a pattern which compiles can match, with `GAP` in them for what cannot be listed."""
+    with warnings.catch_warnings(action="ignore"):
+        parsed = _parser.parse(pattern)
+    try:
+        return _sequence(parsed)
+    except RecursionError:
+        return UNKNOWN
+
+
+def _sequence(parsed: Iterable[Any]) -> tuple[Alternative, ...]:
+    found = EMPTY
+    for operation, argument in parsed:
+        found = _product(found, _READ.get(operation, _unknown)(argument))
+    return found
+
+
+def _product(first: Sequence[Alternative], second: Sequence[Alternative]) -> tuple[Alternative, ...]:
+    if len(first) * len(second) > MOST:
+        return UNKNOWN
+    return tuple(dict.fromkeys(one.then(other) for one in first for other in second))
+
+
+def _union(parts: Iterable[Iterable[Alternative]]) -> tuple[Alternative, ...]:
+    found = dict.fromkeys(one for part in parts for one in part)
+    return tuple(found) if len(found) <= MOST else UNKNOWN
+
+
+def _unknown(_: object) -> tuple[Alternative, ...]:
+    return UNKNOWN
+
+
+def _empty(_: object) -> tuple[Alternative, ...]:
+    """Anchors and what is only looked at take no text."""
+    return EMPTY
+
+
+def _literal(code: int) -> tuple[Alternative, ...]:
+    return (Alternative(chr(code)),)
+
+
+def _class(items: Sequence[tuple[Any, Any]]) -> tuple[Alternative, ...]:
+    if items == [(_constants.CATEGORY, _constants.CATEGORY_SPACE)]:
+        return (Alternative(" "),)
+    characters: list[str] = []
+    for kind, value in items:
+        if kind is _constants.LITERAL:
+            characters.append(chr(value))
+        elif kind is _constants.RANGE and value[1] - value[0] < MOST_CHARACTERS:
+            characters += map(chr, range(value[0], value[1] + 1))
+        else:
+            return UNKNOWN
+    return tuple(map(Alternative, characters)) if len(characters) <= MOST_CHARACTERS else UNKNOWN
+
+
+def _branch(argument: tuple[Any, Sequence[Any]]) -> tuple[Alternative, ...]:
+    return _union(map(_sequence, argument[1]))
+
+
+def _group(argument: tuple[Any, ...]) -> tuple[Alternative, ...]:
+    inner = _sequence(argument[-1])
+    return inner if argument[0] is None else tuple(Alternative(one.text, one.text) for one in inner)
+
+
+def _repeated(argument: tuple[int, Any, Any]) -> tuple[Alternative, ...]:
+    least, most, part = argument
+    if most is _constants.MAXREPEAT or most > MOST_REPEATED:
+        return UNKNOWN
+    inner, times = _sequence(part), [EMPTY]
+    for _ in range(most):
+        times.append(_product(times[-1], inner))
+    return _union(times[least:])
+
+
+_READ: dict[Any, Callable[[Any], tuple[Alternative, ...]]] = {
+    _constants.LITERAL: _literal,
+    _constants.IN: _class,
+    _constants.BRANCH: _branch,
+    _constants.SUBPATTERN: _group,
+    _constants.ATOMIC_GROUP: _sequence,
+    _constants.MAX_REPEAT: _repeated,
+    _constants.MIN_REPEAT: _repeated,
+    _constants.POSSESSIVE_REPEAT: _repeated,
+    _constants.AT: _empty,
+    _constants.ASSERT: _empty,
+    _constants.ASSERT_NOT: _empty,
+}
+
+
+def has_word(text: str, word: str) -> bool:
+    """Whether a word stands by itself in a text, in any case."""
+    return re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text, re.IGNORECASE) is not None

@@ -1,0 +1,199 @@
+"""The rules over a workflow: what stops it, and what was probably meant otherwise (W1 to W5)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from compiler.diagnostic import Diagnostic
+from compiler.frontends.agent_workflow.places import Path, Places
+from compiler.frontends.agent_workflow.reached import keyword_findings, route_findings
+from compiler.frontends.agent_workflow.syntax import FILE_NAME, Step, Workflow
+from compiler.ir.patterns import pattern_problem
+
+LONGEST_NAME = 100
+"""In characters: the name of a step becomes the name of files, with more behind it."""
+
+LONGEST_PATTERN = 2000
+
+_TYPE_OF_AGENT = re.compile(r"[^\s=](?:[^=]*[^\s=])?")
+
+
+def check(workflow: Workflow, plain: Mapping[str, Any], places: Places) -> Iterator[Diagnostic]:
+    """Everything that the rules say of a workflow; of parts that the models did not take, nothing.
+
+    Args:
+        workflow: The workflow, in which such parts are left out, or empty.
+        plain: The value that it was read from.
+        places: Where its parts stand.
+    """
+    yield from _title(workflow, places)
+    for number, step in enumerate(workflow.steps):
+        scene = Scene(places, ("steps", number), step, _keys(plain, number))
+        yield from _names(scene)
+        yield from _body(scene)
+        yield from _check_key(scene)
+        yield from _validation(scene)
+        yield from keyword_findings(step, places, scene.path)
+    yield from _unique(workflow, places)
+    yield from _files(workflow, places)
+    yield from route_findings(workflow, places)
+
+
+def _keys(plain: Mapping[str, Any], number: int) -> frozenset[str] | None:
+    steps = plain.get("steps")
+    step = steps[number] if isinstance(steps, list) and number < len(steps) else None
+    return frozenset(key for key, value in step.items() if value is not None) if isinstance(step, dict) else None
+
+
+class Scene(NamedTuple):
+    """A step, where it stands, and the keys that it has a value for, right or wrong; None if it is no mapping."""
+
+    places: Places
+    path: Path
+    step: Step
+    keys: frozenset[str] | None
+
+    def finding(self, code: str, inner: Path, problem: str, remedy: str) -> Diagnostic:
+        """A finding in the step."""
+        return self.places.diagnostic(code, (*self.path, *inner), problem, remedy)
+
+
+# --- Names -----------------------------------------------------------------------------------------------------------
+
+
+def _title(workflow: Workflow, places: Places) -> Iterator[Diagnostic]:
+    name = workflow.name
+    if name and (not name.isprintable() or name != name.strip() or len(name) > LONGEST_NAME):
+        problem = "the name of the workflow has line breaks, blanks at an end, or more than 100 characters"
+        yield places.diagnostic("RD806", ("name",), problem, "use a short name on one line")
+
+
+def _names(scene: Scene) -> Iterator[Diagnostic]:
+    step = scene.step
+    named: list[tuple[Path, str, str]] = [(("name",), step.name, "the name of a step")]
+    named += [(("report", "name"), step.report.name, "the name of a report")] if step.report else []
+    for path, name, what in named:
+        if name and (not re.fullmatch(FILE_NAME, name) or len(name) > LONGEST_NAME):
+            problem = f"`{_shown(name)}` cannot be {what}: it becomes the name of a file"
+            remedy = (
+                f"use at most {LONGEST_NAME} letters A to Z, digits, `.`, `_` and `-`; begin with a letter or digit"
+            )
+            yield scene.finding("RD806", path, problem, remedy)
+    agents: list[tuple[Path, str]] = [(("agent",), step.agent or "")]
+    agents += [(("parallel", number, "agent"), entry.agent) for number, entry in enumerate(step.parallel or ())]
+    for path, agent in agents:
+        is_fit = _TYPE_OF_AGENT.fullmatch(agent) and agent.isprintable() and len(agent) <= LONGEST_NAME
+        if agent and not is_fit:
+            problem = f"`{_shown(agent)}` cannot be a type of agent"
+            yield scene.finding("RD806", path, problem, "use a short name on one line, without `=`")
+
+
+def _shown(name: str) -> str:
+    line = "".join(character if character.isprintable() else "�" for character in name)
+    return line if len(line) <= LONGEST_NAME else f"{line[:LONGEST_NAME]}…"
+
+
+def _unique(workflow: Workflow, places: Places) -> Iterator[Diagnostic]:
+    first: dict[str, int] = {}
+    for number, step in enumerate(workflow.steps):
+        before = first.setdefault(step.name, number)
+        if step.name and before != number:
+            other = (("steps", before), "the first one")
+            problem = f"two steps have the name `{_shown(step.name)}`"
+            yield places.diagnostic("RD807", ("steps", number, "name"), problem, "rename one of them", other)
+
+
+class _File(NamedTuple):
+    """A file that a step writes, the place of its name, and the step."""
+
+    name: str
+    path: Path
+    step: Step
+
+
+def _files(workflow: Workflow, places: Places) -> Iterator[Diagnostic]:
+    """Names of units, and of reports, that would be one file, on a file system that ignores case too (W1, W7)."""
+    steps = list(enumerate(workflow.steps))
+    units = [file for number, step in steps for file in _unit_files(number, step)]
+    reports = [file for number, step in steps for file in _report_files(number, step)]
+    told: set[tuple[str, str]] = set()
+    for kind, files in (("steps", units), ("reports", reports)):
+        first: dict[str, _File] = {}
+        for file in files:
+            before = first.setdefault(file.name.casefold(), file)
+            pair = (before.step.name, file.step.name)
+            if before is file or not file.name or pair in told or (before.step is not file.step and len({*pair}) == 1):
+                continue  # two steps of one name have a finding of their own
+            told.add(pair)
+            both = "" if before.name == file.name else f"`{_shown(before.name)}` and "
+            problem = f"two {kind} would be one file: {both}`{_shown(file.name)}`"
+            yield places.diagnostic("RD808", file.path, problem, "rename one of them", (before.path, "the other one"))
+
+
+def _unit_files(number: int, step: Step) -> Iterator[_File]:
+    yield _File(step.name, ("steps", number, "name"), step)
+    yield from _entry_files(number, step)
+
+
+def _report_files(number: int, step: Step) -> Iterator[_File]:
+    yield _File(step.report_name, ("steps", number, *(("report", "name") if step.report else ("name",))), step)
+    yield from _entry_files(number, step)
+
+
+def _entry_files(number: int, step: Step) -> Iterator[_File]:
+    for index in range(len(step.parallel or ())):
+        yield _File(f"{step.name}_{index}" if step.name else "", ("steps", number, "parallel", index), step)
+
+
+# --- What a step does ------------------------------------------------------------------------------------------------
+
+
+def _body(scene: Scene) -> Iterator[Diagnostic]:
+    """A step has a prompt or entries, and each of these an agent and a prompt (W2)."""
+    step = scene.step
+    if step.prompt is not None and step.parallel is not None:
+        problem = "the step has both `prompt` and `parallel`"
+        yield scene.finding("RD809", ("parallel",), problem, "remove one of the two")
+    elif scene.keys is not None and not (step.prompt or "").strip() and not scene.keys & {"parallel", _wrong(step)}:
+        problem = "the step has neither `prompt` nor `parallel`, so there is nothing to do"
+        yield scene.finding("RD809", ("prompt",), problem, "add `prompt: |` with the instructions below it")
+    if step.agent is not None and step.parallel is not None:
+        problem = "the step has `agent` beside `parallel`, where each entry has its own"
+        yield scene.finding("RD809", ("agent",), problem, "move it to the entries that lack one")
+    if step.parallel is not None and not step.parallel:
+        yield scene.finding(
+            "RD809", ("parallel",), "the parallel step has no entries", "add one with `agent` and `prompt`"
+        )
+
+
+def _wrong(step: Step) -> str:
+    """The key of a prompt that was left out because it is no text, which is told already."""
+    return "prompt" if step.prompt is None else ""
+
+
+def _check_key(scene: Scene) -> Iterator[Diagnostic]:
+    """`check` belongs to parallel steps (W4)."""
+    step = scene.step
+    if step.check is not None and step.parallel is None:
+        problem = "`check` stands at a step that is not parallel"
+        yield scene.finding("RD813", ("check",), problem, "remove it")
+    if step.parallel and "check" not in (scene.keys or ()):
+        problem = "the parallel step does not say what decides, so `check: all` holds: a failing verdict wins"
+        remedy = "write `check: all`, or `check: any` for the first verdict that passes"
+        yield scene.finding("RD814", (), problem, remedy)
+
+
+def _validation(scene: Scene) -> Iterator[Diagnostic]:
+    """The pattern compiles, and looking for it ends in time (W3)."""
+    report = scene.step.report
+    if report is None or report.validation is None:
+        return
+    path: Path = ("report", "validation")
+    if len(report.validation) > LONGEST_PATTERN:
+        problem = f"the validation pattern has {len(report.validation):,} characters; the limit is {LONGEST_PATTERN:,}"
+        yield scene.finding("RD811", path, problem, "write a shorter one: it must match only a part of the answer")
+    elif problem := pattern_problem(report.validation):
+        remedy = "correct it; a repetition without end, such as `(a+)+`, must not hold another one"
+        yield scene.finding("RD811", path, f"the validation pattern {problem}", remedy)

@@ -1,0 +1,102 @@
+"""The front end for agent workflows, as `compiler/frontends/base.py` has it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from compiler.diagnostic import Diagnostic, Severity, sort_key
+from compiler.frontends.agent_workflow.agents import unlisted_agents
+from compiler.frontends.agent_workflow.check import check
+from compiler.frontends.agent_workflow.formatting import format_document
+from compiler.frontends.agent_workflow.lower import ENDINGS, Asked, lower
+from compiler.frontends.agent_workflow.options import MAX_STEPS, OPTIONS
+from compiler.frontends.agent_workflow.parse import LARGEST_WORKFLOW, Parsed, parse
+from compiler.frontends.base import Job, Result
+from compiler.frontends.call_scenarios import Told, find_scenarios
+from compiler.frontends.call_units import NO_UNITS, UNITS, with_limits, with_units
+from compiler.frontends.name_lists import SECRETS
+from compiler.frontends.naming import stem
+from compiler.ir.program import Program
+from compiler.options import Known, Level, Options, Place, merge, read_options
+from compiler.source import Source, beneath
+from compiler.yaml_text import UnreadableError, read_mapping
+
+__all__ = ["compile_document", "format_document", "recognises"]
+
+_STEPS = re.compile(r"""^["']?steps["']?[ \t]*:|\A\s*\{""", re.MULTILINE)
+_NAME = re.compile(r"^name[ \t]*:", re.MULTILINE)
+_TASK = re.compile(r"^[ \t]+(?:-[ \t]+)?(?:prompt|parallel)[ \t]*:", re.MULTILINE)
+
+
+def recognises(source: Source) -> bool:
+    """Whether it is a mapping with a name and steps, of which one has a name, and a prompt or entries (W1).
+
+    YAML with a mistake is recognised by its lines.
+    """
+    text = "\n".join(source.lines)
+    if not _STEPS.search(text) or len(text) > LARGEST_WORKFLOW:
+        return False
+    try:
+        return _is_workflow(read_mapping(text).values)
+    except UnreadableError:
+        return bool(_NAME.search(text) and _TASK.search(text))
+
+
+def _is_workflow(values: Mapping[str, Any]) -> bool:
+    steps = values.get("steps")
+    if "name" not in values or not isinstance(steps, list):
+        return False
+    found = (step for step in steps if isinstance(step, dict))
+    return any("name" in step and ("prompt" in step or "parallel" in step) for step in found)
+
+
+def compile_document(job: Job) -> Result:
+    """Parses, checks and lowers a workflow, and reads its scenarios."""
+    parsed = parse(job.source)
+    options, found = _options(job.source, parsed)
+    found += parsed.diagnostics
+    sources = {job.source.name: job.source}
+    if parsed.workflow is None or parsed.reading is None:
+        return Result(None, tuple(found), sources, options)
+    found += check(parsed.workflow, parsed.reading.as_written, parsed.places)
+    found += unlisted_agents(parsed.workflow, parsed.places, merge(options.targets, job.tables))
+    found = sorted(dict.fromkeys(found), key=sort_key)
+    result = Result(None, tuple(found), sources, options)
+    if _has_error(found):
+        return result
+    asked = Asked(tuple(SECRETS.first(options.values) or {}), MAX_STEPS.first(options.values, job.configured))
+    return _lowered(job, parsed, lower(parsed.workflow, parsed.places, asked), result)
+
+
+def _lowered(job: Job, parsed: Parsed, program: Program, result: Result) -> Result:
+    """The result for a workflow that is right in itself."""
+    reading, options = parsed.reading, result.options
+    units = UNITS.first(options.values) or NO_UNITS
+    program, mistakes = with_limits(program, units.limits)
+    content = reading.as_written.get("scenarios") if reading else None
+    spans = beneath(reading.spans, "scenarios") if reading else {}
+    told = Told(job.source, stem(job.source.name, *ENDINGS), job.project)
+    scenarios = find_scenarios(told, content, spans, program)
+    found = [*mistakes, *scenarios.diagnostics]
+    return result._replace(
+        program=None if _has_error(found) else program,
+        diagnostics=(*result.diagnostics, *found),
+        sources={**result.sources, **({scenarios.file.name: scenarios.file} if scenarios.file else {})},
+        options=with_units(options, units),
+        scenarios=scenarios.scenarios,
+    )
+
+
+def _has_error(found: list[Diagnostic]) -> bool:
+    return any(item.severity is Severity.ERROR for item in found)
+
+
+def _options(source: Source, parsed: Parsed) -> tuple[Options, list[Diagnostic]]:
+    """What stands under `rdc`."""
+    reading = parsed.reading
+    if reading is None or not isinstance(reading.values.get("rdc"), dict):
+        return Options(), []
+    place = Place("RD013", source.path, reading.spans["rdc",])
+    return read_options(reading.values["rdc"], place, beneath(reading.spans, "rdc"), Known(OPTIONS, Level.DOCUMENT))

@@ -1,0 +1,189 @@
+"""Lowering: a workflow becomes a control-flow graph (docs/formats/agent_workflow.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from compiler.frontends.agent_workflow.places import Places
+from compiler.frontends.agent_workflow.prompts import FOLDER, TASK, Redirect, prompt_of, redirects_to
+from compiler.frontends.agent_workflow.syntax import TASK_DONE, Step, Workflow
+from compiler.frontends.agent_workflow.verdicts import Verdicts, verdicts
+from compiler.frontends.naming import safe_name, stem
+from compiler.ir.edges import Clear, Edge, Effect, Keep, Origin, OutcomeTest, Written
+from compiler.ir.program import Input, Jump, Node, Program, Slot, SourceFile
+from compiler.ir.tasks import Agent, End, Gate, Parallel, Reading, Task
+from compiler.ir.texts import Text, text
+
+ENDINGS = (".yaml", ".yml", ".workflow")
+FEWEST_STEPS, TIMES = 10, 3
+
+
+class Asked(NamedTuple):
+    """What the options of a document say of its program."""
+
+    secrets: tuple[str, ...]
+    max_steps: int | None
+
+
+class _Scene(NamedTuple):
+    """What all steps see."""
+
+    workflow: Workflow
+    places: Places
+    complete: str
+    gated: frozenset[str]
+    read: Mapping[str, Verdicts]
+
+    def entry_of(self, name: str) -> str:
+        """The node that a step begins with: its gate, if it has one (W13)."""
+        return gate_of(name) if name in self.gated else name
+
+    def origin(self, *path: str | int) -> Origin:
+        return Origin(self.places.source.name, self.places.at(path))
+
+
+def gate_of(name: str) -> str:
+    """The node where a person lets a step start."""
+    return f"{name}/human"
+
+
+def lower(workflow: Workflow, places: Places, asked: Asked) -> Program:
+    """The program of a workflow without errors."""
+    source, steps = places.source, workflow.steps
+    names = [step.name for step in steps]
+    scene = _Scene(
+        workflow,
+        places,
+        "COMPLETE/end" if "COMPLETE" in names else "COMPLETE",
+        frozenset(step.name for step in steps if step.human),
+        {step.name: verdicts(step, names[: place + 1]) for place, step in enumerate(steps)},
+    )
+    redirects = [redirect for step in steps for redirect in redirects_to(workflow, step.name)]
+    nodes = [node for number in range(len(steps)) for node in _nodes(number, scene)]
+    complete = Node(scene.complete, Text(), scene.origin("steps", len(steps) - 1), End("complete"), ())
+    return Program(
+        name=safe_name(stem(source.name, *ENDINGS), "workflow"),
+        title=workflow.name,
+        sources=(SourceFile(source.name, source.sha256),),
+        entry=scene.entry_of(names[0]),
+        nodes=(*nodes, complete),
+        slots=(Slot(TASK), Slot(FOLDER), *(Slot(redirect.slot) for redirect in redirects)),
+        inputs=(_task_input(workflow),),
+        limit=_limit(workflow, asked.max_steps),
+        secrets=asked.secrets,
+        jumps=tuple(Jump(name, gate_of(name)) for name in names if name in scene.gated),
+        kind="workflow",
+        folder=FOLDER,
+    )
+
+
+def _task_input(workflow: Workflow) -> Input:
+    """The task of a run; the description stands in for it (W15)."""
+    about = (workflow.description or "").strip()
+    return Input(TASK, "text", "What is to be done", default=about or None, required=False)
+
+
+def _limit(workflow: Workflow, max_steps: int | None) -> int | None:
+    """How many steps a run may take (W14)."""
+    if max_steps is None:
+        return max(FEWEST_STEPS, TIMES * len(workflow.steps))
+    return max_steps or None
+
+
+# --- Steps -----------------------------------------------------------------------------------------------------------
+
+
+def _nodes(number: int, scene: _Scene) -> Iterator[Node]:
+    step = scene.workflow.steps[number]
+    origin = scene.origin("steps", number)
+    if step.human:
+        yield from _gate(step, origin)
+    stops = {word: f"{step.name}/{word}" for word in _REASONS}
+    edges = tuple(_edges(number, stops, scene))
+    yield Node(step.name, Text(), origin, _task(step, scene), edges)
+    targets = {edge.target for edge in edges}
+    for word, name in stops.items():
+        if name in targets:
+            yield Node(name, Text(), origin, End("stop", text(_REASONS[word](step))), ())
+
+
+def _gate(step: Step, origin: Origin) -> Iterator[Node]:
+    """A person lets the step start, or ends the run (W13)."""
+    name, rejected = gate_of(step.name), f"{step.name}/rejected"
+    edges = (
+        Edge((OutcomeTest("approved"),), (), step.name),
+        Edge((OutcomeTest("rejected"),), (), rejected),
+    )
+    reason = text(f"Step {step.name} waits until a person lets it start.")
+    yield Node(name, Text(), origin, Gate(step.name, reason), edges)
+    yield Node(rejected, Text(), origin, End("stop", text(f"step {step.name} was rejected")), ())
+
+
+def _task(step: Step, scene: _Scene) -> Task:
+    read = scene.read[step.name]
+    reading = Reading(read.keywords, step.report.validation if step.report else None, (TASK_DONE,))
+    if step.parallel is None:
+        return Agent(step.agent or "", prompt_of(scene.workflow, step, step.prompt or ""), reading, step.report_name)
+    entries = tuple(
+        Agent(entry.agent, prompt_of(scene.workflow, step, entry.prompt), reading) for entry in step.parallel
+    )
+    return Parallel(entries, step.check or "all", read.failing, (TASK_DONE,), step.report_name)
+
+
+_REASONS = {
+    "failed": lambda step: f"step {step.name}: {_whose(step)} gave no answer",
+    "invalid": lambda step: (
+        f"step {step.name}: {_whose(step)} gave an answer that does not match the validation pattern"
+    ),
+    "ambiguous": lambda step: f"step {step.name}: {_disagreement(step)}",
+    "unrouted": lambda step: (
+        f"step {step.name}: the answer has no verdict with a condition, and there is no `next` or `end`"
+    ),
+}
+"""Why a run ends behind a step (W8, W10)."""
+
+
+def _whose(step: Step) -> str:
+    return "the agent" if step.parallel is None else "one of the agents"
+
+
+def _disagreement(step: Step) -> str:
+    if step.parallel is None:
+        return "the answer names two verdicts in the line that decides"
+    return "the answers name different verdicts"
+
+
+def _edges(number: int, stops: Mapping[str, str], scene: _Scene) -> Iterator[Edge]:
+    """No verdict, TASK_DONE, conditions, then `end` or `next` (W10); what led here is forgotten on every way (W11)."""
+    step = scene.workflow.steps[number]
+    forgets = tuple(Clear(redirect.slot) for redirect in redirects_to(scene.workflow, step.name))
+    for word in _words_without_verdict(step, scene.read[step.name]):
+        yield Edge((OutcomeTest(word),), forgets, stops[word])
+    yield Edge((OutcomeTest(TASK_DONE),), forgets, scene.complete, (Written("complete"),))
+    goto = scene.read[step.name].goto
+    for place, (keyword, target) in enumerate(goto.items()):
+        keep = Keep(Redirect(step.name, target).slot)
+        origins = (scene.origin("steps", number, "conditions", place),)
+        effects: tuple[Effect, ...] = (*forgets, keep)
+        yield Edge((OutcomeTest(keyword),), effects, scene.entry_of(target), (Written(f"goto {target}"),), origins)
+    yield _otherwise(number, forgets, stops, scene)
+
+
+def _words_without_verdict(step: Step, read: Verdicts) -> Iterator[str]:
+    """How an answer can give no verdict: nothing is invalid without a pattern, nor ambiguous with one keyword."""
+    yield "failed"
+    if step.report and step.report.validation:
+        yield "invalid"
+    if len(read.keywords) > 1:
+        yield "ambiguous"
+
+
+def _otherwise(number: int, forgets: Sequence[Clear], stops: Mapping[str, str], scene: _Scene) -> Edge:
+    step = scene.workflow.steps[number]
+    if step.end:
+        return Edge((), tuple(forgets), scene.complete, (Written("end"),), (scene.origin("steps", number, "end"),))
+    if step.next:
+        target, origins = scene.entry_of(step.next), (scene.origin("steps", number, "next"),)
+        return Edge((), tuple(forgets), target, (Written(f"next {step.next}"),), origins)
+    return Edge((), tuple(forgets), stops["unrouted"])

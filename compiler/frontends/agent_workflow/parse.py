@@ -1,0 +1,192 @@
+"""From YAML to the models of a workflow, with everything that is wrong in its form, and where (W1, W2)."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from pydantic import BaseModel, ValidationError
+
+from compiler.diagnostic import Diagnostic, Related
+from compiler.frontends.agent_workflow.places import Places, Where
+from compiler.frontends.agent_workflow.syntax import Condition, Entry, Report, Step, Workflow
+from compiler.source import Source
+from compiler.suggestions import did_you_mean
+from compiler.yaml_text import Reading, Repeated, UnreadableError, read_mapping
+
+LARGEST_WORKFLOW = 1_000_000
+"""In bytes: more takes longer to read than anybody waits."""
+
+MOST_STEPS = 500
+"""Steps and entries of parallel steps together."""
+
+MOST_SHOWN = 100
+"""Of findings about the form of one file."""
+
+_DEEPEST = 6
+"""Parts in parts: what is mended in one part is looked into once more."""
+
+_MODELS: Mapping[str, type[BaseModel]] = {"steps": Step, "parallel": Entry, "conditions": Condition, "report": Report}
+_SHAPES = {
+    "list_type": "a list",
+    "model_type": "a mapping of keys to values",
+    "dict_type": "a mapping of keys to values",
+}
+_VALUES = {**_SHAPES, "string_type": "a text", "bool_type": "true or false", "literal_error": "`all` or `any`"}
+
+
+class Parsed(NamedTuple):
+    """A workflow as it was read, None if nothing of it can be used; what was wrong is left out of it, or empty."""
+
+    workflow: Workflow | None
+    reading: Reading | None
+    places: Places
+    diagnostics: list[Diagnostic]
+
+
+class Flaw(NamedTuple):
+    """A part that the models do not take: what leads to it, and pydantic's name for what is wrong."""
+
+    path: tuple[str | int, ...]
+    kind: str
+
+
+def parse(source: Source) -> Parsed:
+    """The workflow in a source."""
+    places = Places(source, {})
+    if refused := _refused(source):
+        return Parsed(None, None, places, [refused])
+    try:
+        reading = read_mapping("\n".join(source.lines))
+    except UnreadableError as error:
+        return Parsed(None, None, places, [_broken(source, error)])
+    places = Places(source, reading.spans)
+    repeated = [_repeated(source, again) for again in reading.repeated[:MOST_SHOWN]]
+    plain = reading.as_written
+    if too_many := _too_many(source, plain):
+        return Parsed(None, reading, places, [*repeated, too_many])
+    workflow, flaws = _validated(plain)
+    found = [_finding(Where(places, plain, flaw.path), flaw) for flaw in flaws[:MOST_SHOWN]]
+    return Parsed(workflow, reading, places, [*repeated, *dict.fromkeys(found)])
+
+
+def _refused(source: Source) -> Diagnostic | None:
+    if not source.text.strip():
+        return Diagnostic("RD804", source.path, None, "the workflow is empty", "write `name` and `steps`")
+    if (size := len(source.data)) > LARGEST_WORKFLOW:
+        problem = f"the workflow has {size:,} bytes; the limit is {LARGEST_WORKFLOW:,}"
+        remedy = "put long texts into files, and let the prompts name these"
+        return Diagnostic("RD801", source.path, None, problem, remedy)
+    return None
+
+
+def _broken(source: Source, error: UnreadableError) -> Diagnostic:
+    line = min(error.line, len(source.lines))
+    is_tab = "\\t" in str(error) or "\t" in source.lines[line - 1][:1]
+    remedy = (
+        "indent with blanks: YAML allows no tabs there" if is_tab else "correct it; quote texts that hold `: ` or ` #`"
+    )
+    problem = f"the workflow is not valid YAML: {error}"
+    return Diagnostic("RD800", source.path, source.line_span(line), problem, remedy)
+
+
+def _repeated(source: Source, again: Repeated) -> Diagnostic:
+    problem = f"the key `{again.path[-1]}` stands here a second time"
+    first = Related(source.path, again.first, "it stands here first")
+    return Diagnostic("RD802", source.path, again.span, problem, "remove one of the two", (first,))
+
+
+def _too_many(source: Source, plain: Mapping[str, Any]) -> Diagnostic | None:
+    steps = plain.get("steps")
+    listed = steps if isinstance(steps, list) else []
+    entries = (step["parallel"] for step in listed if isinstance(step, dict) and isinstance(step.get("parallel"), list))
+    count = len(listed) + sum(map(len, entries))
+    size = sum(len(text) for text in _texts(listed)) if count <= MOST_STEPS else 0
+    if count > MOST_STEPS:
+        problem = f"the workflow has {count:,} steps and entries; the limit is {MOST_STEPS}"
+        return Diagnostic("RD801", source.path, None, problem, "divide it into several workflows")
+    if size > LARGEST_WORKFLOW:
+        problem = (
+            f"with what its aliases repeat, the workflow has {size:,} characters; the limit is {LARGEST_WORKFLOW:,}"
+        )
+        return Diagnostic("RD801", source.path, None, problem, "repeat less by aliases")
+    return None
+
+
+def _texts(value: object) -> Iterator[str]:
+    """All texts in a plain value, which YAML has bounded."""
+    pending = [value]
+    while pending:
+        one = pending.pop()
+        if isinstance(one, str):
+            yield one
+        elif isinstance(one, list):
+            pending += one
+        elif isinstance(one, dict):
+            pending += one.values()
+
+
+# --- Models ----------------------------------------------------------------------------------------------------------
+
+
+def _validated(plain: Mapping[str, Any]) -> tuple[Workflow | None, list[Flaw]]:
+    """The workflow of a plain value, without what the models do not take, and all of that."""
+    value = copy.deepcopy(dict(plain))
+    flaws: list[Flaw] = []
+    for _ in range(_DEEPEST):
+        try:
+            return Workflow.model_validate(value), flaws
+        except ValidationError as error:
+            found = [Flaw(item["loc"], item["type"]) for item in error.errors(include_url=False, include_context=False)]
+        known = {flaw.path for flaw in flaws}
+        flaws += (flaw for flaw in found if not any(flaw.path[:end] in known for end in range(1, len(flaw.path) + 1)))
+        for flaw in found:
+            _mend(value, flaw)
+    return None, flaws
+
+
+def _mend(value: Any, flaw: Flaw) -> None:  # noqa: ANN401 (a plain value)
+    """Takes a part away that the models do not take, or puts an empty one where one is missing."""
+    *above, last = flaw.path
+    for key in above:
+        value = value[key]
+    if flaw.kind == "missing":
+        value[last] = [] if last == "steps" else ""
+    elif flaw.kind == "too_short":
+        value[last] = [{}]
+    elif isinstance(last, int):
+        value[last] = {}
+    else:
+        value.pop(last, None)
+
+
+def _finding(where: Where, flaw: Flaw) -> Diagnostic:
+    key, inside = str(flaw.path[-1]), where.around
+    if flaw.kind == "extra_forbidden":
+        return _unknown_key(where, key)
+    if flaw.kind == "missing":
+        problem = f"{inside.called} has no `{key}`"
+        return inside.diagnostic("RD804", problem, f"add `{key}: …`")
+    if flaw.kind == "too_short":
+        return where.diagnostic("RD804", "the workflow has no steps", "add a step with `name` and `prompt`")
+    wanted = _VALUES.get(flaw.kind, "what can stand there")
+    if isinstance(flaw.path[-1], int):
+        return where.diagnostic("RD805", f"{where.called} is not {wanted}", f"write {wanted}")
+    if where.value is None:
+        return where.diagnostic("RD805", f"`{key}` of {inside.called} has no value", f"write {wanted} behind it")
+    return where.diagnostic("RD805", f"`{key}` of {inside.called} is not {wanted}", f"write {wanted}")
+
+
+def _unknown_key(where: Where, key: str) -> Diagnostic:
+    """A key that there is not; of some it is said what they would mean (W2, W4)."""
+    around = where.around
+    if key == "human" and around.kind == "parallel":
+        problem = "an entry of a parallel step cannot wait for a person"
+        return where.diagnostic("RD810", problem, "write `human: true` at the step: it holds for all entries")
+    if key == "end" and around.kind == "conditions":
+        remedy = "let `goto` name a last step with `end: true`"
+        return where.diagnostic("RD812", "a condition cannot end the workflow: `end` stands at a step", remedy)
+    known = tuple(_MODELS.get(around.kind, Workflow).model_fields)
+    problem = f"{around.called} has no key `{key}`, and it is ignored{did_you_mean(key, known)}"
+    return where.diagnostic("RD803", problem, f"remove it, or use one of {', '.join(known)}")

@@ -1,0 +1,122 @@
+"""Where the steps of a workflow lead: conditions, `next` and `end` (W4, W5)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.diagnostic import Diagnostic
+from compiler.frontends.agent_workflow.places import Path, Places
+from compiler.frontends.agent_workflow.syntax import TASK_DONE, Condition, Step, Workflow
+from compiler.frontends.agent_workflow.verdicts import can_be_valid, reserved_words
+from compiler.ir.patterns import pattern_problem
+from compiler.suggestions import did_you_mean
+
+END = "end"
+
+LONGEST_KEYWORD = 200
+
+
+def keyword_findings(step: Step, places: Places, path: Path) -> Iterator[Diagnostic]:
+    """What is wrong with the keywords of a step."""
+    first: dict[str, int] = {}
+    for number, condition in enumerate(step.conditions or ()):
+        at: Path = (*path, "conditions", number, "keyword")
+        keyword = condition.keyword
+        before = first.setdefault(keyword.casefold(), number)
+        if not keyword:
+            continue
+        if keyword != keyword.strip() or not keyword.isprintable() or len(keyword) > LONGEST_KEYWORD:
+            problem = "a keyword has line breaks, blanks at an end, or more than 200 characters"
+            yield places.diagnostic("RD818", at, problem, "use a single word, such as APPROVED")
+        elif keyword.casefold() == TASK_DONE.casefold():
+            problem = f"the keyword {TASK_DONE} is reserved: it completes the workflow wherever an agent says it"
+            yield places.diagnostic("RD815", at, problem, "remove the condition, or use another keyword")
+        elif before != number:
+            problem = f"the keyword `{keyword}` has two conditions"
+            other = ((*path, "conditions", before, "keyword"), "the first one, which would always win")
+            yield places.diagnostic("RD816", at, problem, "remove one of the two; case makes no difference", other)
+        else:
+            yield from _never_valid(step, keyword, places, at)
+    yield from _reserved(step, places, path)
+
+
+def _never_valid(step: Step, keyword: str, places: Places, at: Path) -> Iterator[Diagnostic]:
+    pattern = _usable_pattern(step)
+    if pattern and not can_be_valid(pattern, keyword):
+        problem = f"an answer with `{keyword}` alone never matches the validation pattern, and the run ends with STOP"
+        yield places.diagnostic("RD832", at, problem, f"add it to the pattern, such as `{pattern}|{keyword}`")
+
+
+def _reserved(step: Step, places: Places, path: Path) -> Iterator[Diagnostic]:
+    if step.report and step.report.validation and not _usable_pattern(step):
+        return
+    for word in reserved_words(step)[:1]:
+        problem = f"`{word}` in lower case is a word of rdc, so that all keywords of this step count in capitals"
+        remedy = "write the keywords of this step in capitals; answers match in any case"
+        yield places.diagnostic("RD834", path, problem, remedy)
+
+
+def _usable_pattern(step: Step) -> str:
+    pattern = step.report.validation if step.report else None
+    return pattern if pattern and len(pattern) <= 2000 and not pattern_problem(pattern) else ""
+
+
+# --- Routes ----------------------------------------------------------------------------------------------------------
+
+
+def route_findings(workflow: Workflow, places: Places) -> Iterator[Diagnostic]:
+    """Steps that do not exist, ways that nobody goes, and steps that nothing leads to."""
+    names = {step.name for step in workflow.steps if step.name}
+    for number, step in enumerate(workflow.steps):
+        path: Path = ("steps", number)
+        for at, condition in enumerate(step.conditions or ()):
+            yield from _target(condition, names, places, (*path, "conditions", at, "goto"))
+        if step.next and step.next not in names:
+            yield _unknown(step.next, names, places, (*path, "next"))
+        if step.next and step.end:
+            problem = "`next` never applies beside `end: true`"
+            other = ((*path, "end"), "it completes the workflow first")
+            yield places.diagnostic("RD830", (*path, "next"), problem, "remove one of the two", other)
+        if step.name and not (step.next or step.end or step.conditions):
+            problem = f"step `{step.name}` has no `next`, `end` or `conditions`, so the run ends with STOP behind it"
+            remedy = "write `end: true`, or `next:` with the name of a step"
+            yield places.diagnostic("RD831", path, problem, remedy)
+    yield from _unreachable(workflow, places)
+
+
+def _target(condition: Condition, names: set[str], places: Places, at: Path) -> Iterator[Diagnostic]:
+    if condition.goto == END:
+        remedy = "use `end: true`: let `goto` name a last step that has it"
+        yield places.diagnostic("RD812", at, "`goto: end` is not possible", remedy)
+    elif condition.goto and condition.goto not in names:
+        yield _unknown(condition.goto, names, places, at)
+
+
+def _unknown(name: str, names: set[str], places: Places, at: Path) -> Diagnostic:
+    problem = f"there is no step `{name[:100]}`{did_you_mean(name, names)}"
+    if name == END:
+        return places.diagnostic("RD817", at, problem, "to complete the workflow here, write `end: true` instead")
+    known = ", ".join(sorted(names)[:20]) + (", …" if len(names) > 20 else "")
+    return places.diagnostic("RD817", at, problem, f"the steps are {known}" if names else "add the step")
+
+
+def _unreachable(workflow: Workflow, places: Places) -> Iterator[Diagnostic]:
+    steps = {step.name: step for step in reversed(workflow.steps)}
+    pending = [workflow.steps[0].name]
+    reached: set[str] = set()
+    while pending:
+        name = pending.pop()
+        if name not in reached and name in steps:
+            reached.add(name)
+            pending += leads_to(steps[name])
+    for number, step in enumerate(workflow.steps):
+        if step.name and step.name not in reached:
+            remedy = "let a `next` or a `goto` name it, or remove it"
+            yield places.diagnostic("RD401", ("steps", number), f"step {step.name} is unreachable", remedy)
+
+
+def leads_to(step: Step) -> Iterator[str]:
+    """The steps that another one can be followed by."""
+    yield from (condition.goto for condition in step.conditions or ())
+    if step.next and not step.end:
+        yield step.next

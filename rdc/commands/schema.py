@@ -1,0 +1,50 @@
+"""`rdc schema`: the JSON Schemas of what rdc reads, for editors and other tools."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from rdc.terminal import put
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+
+def _known(_: click.Context, __: click.Parameter, name: str | None) -> str | None:
+    from compiler.schemas import SCHEMAS  # noqa: PLC0415 (the compiler is slow to import)
+
+    if name is None or name in SCHEMAS:
+        return name
+    from rdc.usage import UnknownWordError  # noqa: PLC0415 (only for the mistake)
+
+    raise UnknownWordError("schema", name, SCHEMAS, "rdc schema")
+
+
+def _complete(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
+    from click.shell_completion import CompletionItem  # noqa: PLC0415 (only on the Tab key)
+
+    from compiler.schemas import SCHEMAS  # noqa: PLC0415
+
+    return [CompletionItem(name, help=known.summary) for name, known in SCHEMAS.items() if name.startswith(begun)]
+
+
+@click.command(name="schema")
+@click.argument("name", metavar="[NAME]", required=False, callback=_known, shell_complete=_complete)
+def command(name: str | None) -> int:
+    """List the JSON Schemas, or print the one with this NAME.
+
+    Editors complete and check documents by them. For YAML write above a document
+
+    \b
+    # yaml-language-server: $schema=agent-workflow.schema.json
+    """  # noqa: D301 (\b is what click takes for a paragraph not to be filled)
+    from compiler.schemas import SCHEMAS  # noqa: PLC0415 (the compiler is slow to import)
+
+    if name is not None:
+        put(SCHEMAS[name].text().removesuffix("\n"))
+        return 0
+    width = max(map(len, SCHEMAS))
+    put("\n".join(f"{one:{width}}  {known.summary}" for one, known in SCHEMAS.items()))
+    return 0

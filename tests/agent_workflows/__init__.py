@@ -1,0 +1,1 @@
+"""Random agent workflows, walked by the rules of their format and by every target."""

@@ -1,0 +1,183 @@
+"""The walk of an agent workflow by its rules, W6 to W15; nothing of the compiler stands behind it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from tests.agent_workflows.model import Flow, Step, Told
+from tests.programs.cases import Call, Json, Question, Visit, Walk
+from tests.programs.reading import answer_of, word_of
+from tests.programs.reports import PLACE
+
+TASK_DONE = "TASK_DONE"
+FAILING = (*("REJECTED", "REJECT", "FAILED", "FAIL", "ERROR", "BLOCKED", "DENIED", "CHANGES_REQUESTED", "NEEDS_FIX"),)
+ANYTHING: Json = {"exit": 0, "answer": "said"}
+PARAGRAPH = "\n\n"
+LONGEST = 60
+"""In visits: longer walks are of no use to anybody."""
+
+MESSAGES = {
+    ("failed", False): "the agent gave no answer",
+    ("failed", True): "one of the agents gave no answer",
+    ("invalid", False): "the agent gave an answer that does not match the validation pattern",
+    ("invalid", True): "one of the agents gave an answer that does not match the validation pattern",
+    ("ambiguous", False): "the answer names two verdicts in the line that decides",
+    ("ambiguous", True): "the answers name different verdicts",
+}
+NO_WAY = "the answer has no verdict with a condition, and there is no `next` or `end`"
+
+
+@dataclass
+class Taken:
+    """The walk, and what stands in the reports at its end, by their names, an entry for each time."""
+
+    walk: Walk
+    reports: dict[str, list[str]]
+
+
+def keywords_of(step: Step) -> list[str]:
+    """The candidates of a step (W9): of what the pattern can match, no phrase that holds a keyword of the author's."""
+    own = [keyword for keyword, _ in step.conditions]
+    found = [*own, TASK_DONE]
+    for phrase in (step.report.phrases or ()) if step.report else ():
+        holds = any(
+            re.search(rf"(?<!\w){re.escape(word)}(?!\w)", phrase, re.IGNORECASE) for word in found[: len(own) + 1]
+        )
+        if not holds and phrase.casefold() not in {word.casefold() for word in found}:
+            found.append(phrase)
+    return found
+
+
+@dataclass
+class _Run:
+    told: Told
+    visits: list[Visit] = field(default_factory=list)
+    reports: dict[str, list[str]] = field(default_factory=dict)
+    numbers: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def flow(self) -> Flow:
+        return self.told.flow
+
+    def reply(self, unit: str) -> Json:
+        replies = self.told.replies.get(unit) or [ANYTHING]
+        number = self.numbers.get(unit, 0)
+        self.numbers[unit] = number + 1
+        return replies[min(number, len(replies) - 1)]
+
+    # --- Prompts (W6, W11) --------------------------------------------------------------------------------------------
+
+    def prompt(self, step: Step, own: str, carried: tuple[str, str] | None) -> str:
+        task = self.told.task
+        if task is None:
+            task = (self.flow.description or "").strip() or None
+        head = f"Workflow: {self.flow.name}\nStep: {step.name}\nReports lie in: {PLACE}\n"
+        parts = [head, *([f"Task:\n{task}\n"] if task is not None else [])]
+        text = "\n".join(parts) + "\n"
+        if carried:
+            source, said = carried
+            names = [other.name for other in self.flow.steps]
+            again = ", and why this step runs again" if names.index(source) >= names.index(step.name) else ""
+            text += f"What {source} said{again}:{PARAGRAPH}{said}{PARAGRAPH}"
+        text += own
+        if step.report:
+            text += f"{PARAGRAPH}A report like this is expected:{PARAGRAPH}{step.report.format}"
+        return text
+
+    # --- Steps --------------------------------------------------------------------------------------------------------
+
+    def gate(self, step: Step) -> bool:
+        """Whether a person lets the step start (W13)."""
+        unit = f"{step.name}/human"
+        word = "approved" if self.reply(unit).get("reply", True) is not False else "rejected"
+        asked = Question(f"Step {step.name} waits until a person lets it start.", word)
+        self.visits.append(Visit(unit, 1, (), asked, word, "", {}, {}))
+        return word == "approved"
+
+    def do(self, step: Step, carried: tuple[str, str] | None) -> Visit:
+        """One run of a step: its calls, what they say, and the verdict (W8, W9, W12)."""
+        reply = self.reply(step.name)
+        pairs = step.entries or ((step.agent, step.prompt),)
+        replies = reply.get("entries", [reply])
+        calls = [
+            Call(step.name, 1, self.prompt(step, own, carried), callee=agent, entry=index if step.entries else None)
+            for index, (agent, own) in enumerate(pairs)
+        ]
+        answers = [answer_of(one) for one in replies]
+        reading = {
+            "keywords": keywords_of(step),
+            "validation": step.report.validation if step.report else None,
+            "excused": [TASK_DONE],
+        }
+        words = [word_of(answer, reading) for answer in answers]
+        word = self.joined(step, words) if step.entries else words[0]
+        text = PARAGRAPH.join(answer for answer in answers if answer)
+        self.keep(step, answers, text)
+        made = Visit(step.name, 1, tuple(calls), None, word, text, {}, {})
+        self.visits.append(made)
+        return made
+
+    def keep(self, step: Step, answers: Sequence[str | None], text: str) -> None:
+        """Answers go to reports (W7)."""
+        if step.entries:
+            for index, answer in enumerate(answers):
+                if answer:
+                    self.reports.setdefault(f"{step.name}_{index}", []).append(answer)
+        if text:
+            self.reports.setdefault(step.report.name if step.report else step.name, []).append(text)
+
+    def joined(self, step: Step, words: list[str]) -> str:
+        """The verdict of a parallel step, by index (W12)."""
+        for trouble in ("failed", "invalid", "ambiguous"):
+            if trouble in words:
+                return trouble
+        if all(word == TASK_DONE for word in words):
+            return TASK_DONE
+        names = [other.name for other in self.flow.steps]
+        back = names[: names.index(step.name) + 1]
+        goto = dict(step.conditions)
+        counted = [word for word in words if word not in (TASK_DONE, "none")]
+        failing = [word for word in counted if word.upper() in FAILING or goto.get(word) in back]
+        passing = [word for word in counted if word not in failing]
+        if step.check == "any":
+            return (passing or failing or ["none"])[0]
+        if failing:
+            return failing[0]
+        return "ambiguous" if len(set(passing)) > 1 else (passing or ["none"])[0]
+
+    def walk(self) -> tuple[str, str] | None:
+        """How the run ends (W10); None where it does not in a bearable time."""
+        steps = {step.name: step for step in self.flow.steps}
+        step, carried, done = self.flow.steps[0], None, 0
+        while len(self.visits) < LONGEST:
+            if step.human and not self.gate(step):
+                return "STOP", f"step {step.name} was rejected"
+            if done == self.flow.limit:
+                return "STOP", f"{step.name}: the limit of {done} units was reached"
+            done += 1
+            made = self.do(step, carried)
+            carried = None
+            goto = dict(step.conditions)
+            if message := MESSAGES.get((made.word, bool(step.entries))):
+                return "STOP", f"step {step.name}: {message}"
+            if made.word == TASK_DONE:
+                return "COMPLETE", ""
+            if made.word in goto:
+                carried = (step.name, made.text)
+                step = steps[goto[made.word]]
+            elif step.end:
+                return "COMPLETE", ""
+            elif step.next:
+                step = steps[step.next]
+            else:
+                return "STOP", f"step {step.name}: {NO_WAY}"
+        return None
+
+
+def walk(told: Told) -> Taken:
+    """The walk of a workflow by its rules."""
+    run = _Run(told)
+    end = run.walk()
+    return Taken(Walk(tuple(run.visits), end), run.reports)

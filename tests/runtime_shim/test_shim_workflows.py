@@ -1,0 +1,257 @@
+"""What users of workflows need: reports, their folder, gates by a flag, the task, the limit, entries that had ended."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from compiler.ir.tasks import Agent, Gate, Parallel, Reading
+from runtime_shim.journal import encode
+from tests.runtime_shim.shim_process import is_gone, kill, wait_until
+from tests.runtime_shim.shim_programs import Compiled, Input, edge, kept, node, of, program, slot, text
+
+HEADING = r"## \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC\n\n"
+WORDS = Reading(("GOOD", "BAD"), "GOOD|BAD")
+ALWAYS = tuple(edge("STOP", word) for word in ("failed", "none"))
+
+
+def write(report: str = "notes", **more: object) -> Agent:
+    return Agent("", of("In ", slot("where")), replace(WORDS, **more), report=report)  # type: ignore[arg-type]
+
+
+def both(report: str = "all", *, number: int = 2) -> Parallel:
+    entries = tuple(Agent(f"t{index}", text("?"), WORDS) for index in range(number))
+    return Parallel(entries, failing=("BAD",), report=report)
+
+
+ONE = program(node("write", write(), *ALWAYS, edge("write", "BAD"), edge("COMPLETE")), slots=("where",), folder="where")
+BOTH = program(node("review", both(), *ALWAYS, edge("COMPLETE")), slots=("where",), folder="where")
+
+
+def reports(place: Compiled) -> dict[str, str]:
+    """The reports of a run, each heading as `#`."""
+    folder = place.journal.parent / "reports"
+    return {path.name: re.sub(HEADING, "# ", path.read_text()) for path in sorted(folder.iterdir())}
+
+
+# --- Reports ----------------------------------------------------------------------------------------------------------
+
+
+def test_each_answer_is_added_under_a_heading(tmp_path: Path) -> None:
+    place = Compiled(tmp_path, ONE)
+    agent = "cat >> seen; if test -e first; then echo 'all GOOD'; else touch first; echo BAD; fi"
+    assert place.run("run", "--agent", agent).code == 0
+    assert reports(place) == {"notes.md": "# BAD\n\n# all GOOD\n"}
+    assert place.text("seen") == f"In {tmp_path}/.rdc/deploy/reports" * 2
+
+
+@pytest.mark.parametrize(
+    ("agent", "said"), [("echo maybe", "# maybe\n"), ("echo GOOD BAD", "# GOOD BAD\n"), ("echo GOOD; exit 1", None)]
+)
+def test_answers_that_are_invalid_or_ambiguous_are_reported_too(tmp_path: Path, agent: str, said: str | None) -> None:
+    place = Compiled(tmp_path, ONE)
+    place.run("run", "--agent", agent)
+    assert reports(place).get("notes.md") == said
+
+
+def test_a_parallel_step_has_a_report_of_each_entry_and_one_of_the_round(tmp_path: Path) -> None:
+    place = Compiled(tmp_path, BOTH)
+    assert place.run("run", "--agent", 'test $RDC_ENTRY = 0 && sleep 0.3; echo "$RDC_AGENT_TYPE GOOD"').code == 0
+    assert reports(place) == {
+        "all.md": "# t0 GOOD\n\nt1 GOOD\n",
+        "review_0.md": "# t0 GOOD\n",
+        "review_1.md": "# t1 GOOD\n",
+    }
+
+
+def test_a_report_is_added_once_whenever_a_run_is_killed(tmp_path: Path) -> None:
+    place = Compiled(tmp_path, ONE)
+    assert place.run("run", "--agent", "echo GOOD").code == 0
+    whole = reports(place)
+    path = place.journal.parent / "reports" / "notes.md"
+    for before in (path.read_text(), ""):  # killed behind the journal: after the report was written, and before
+        path.write_text(before)
+        assert place.run("resume").code == 0
+        assert reports(place) == whole
+    first, *_, done = place.records()
+    assert done["reports"]["notes"][0] == 0
+    assert first["format"] == 4
+
+
+def test_what_an_agent_adds_to_its_report_itself_stays(tmp_path: Path) -> None:
+    place = Compiled(tmp_path, ONE)
+    own = "echo mine >> .rdc/deploy/reports/notes.md; echo GOOD"
+    assert place.run("run", "--agent", own).code == 0
+    assert reports(place) == {"notes.md": "mine\n\n# GOOD\n"}
+
+
+def test_a_report_that_cannot_be_written_is_written_later(tmp_path: Path) -> None:
+    place = Compiled(tmp_path, ONE)
+    result = place.run("run", "--agent", "ln -s /etc/passwd .rdc/deploy/reports/notes.md; echo GOOD")
+    assert result.code == 2
+    assert "the report notes cannot be written" in result.last
+    (place.journal.parent / "reports" / "notes.md").unlink()
+    assert place.run("resume").code == 0
+    assert reports(place) == {"notes.md": "# GOOD\n"}
+
+
+def test_secrets_are_not_in_reports_and_a_new_run_archives_them(tmp_path: Path) -> None:
+    place = Compiled(tmp_path, replace(ONE, secrets=("TOKEN",)))
+    assert place.run("run", TOKEN="hunter2", RDC_AGENT="echo $TOKEN GOOD").code == 0
+    assert reports(place) == {"notes.md": "# *** GOOD\n"}
+    assert place.run("run", TOKEN="hunter2", RDC_AGENT="echo $TOKEN GOOD").code == 0
+    assert len(list(place.journal.parent.glob("history/*.reports/notes.md"))) == 1
+
+
+def test_answers_by_hand_are_reported_as_those_of_agents(tmp_path: Path) -> None:
+    place = Compiled(tmp_path, BOTH)
+    assert place.run("run").code == 75
+    assert place.run("answer", "review_1", "GOOD one").code == 0
+    assert place.run("answer", "review_0", "GOOD two").code == 0
+    assert reports(place)["all.md"] == "# GOOD two\n\nGOOD one\n"
+
+
+def test_the_folder_is_that_of_the_state_wherever_it_lies_now(tmp_path: Path) -> None:
+    place = Compiled(tmp_path, ONE)
+    assert place.run("run").code == 75
+    (tmp_path / ".rdc/deploy").rename(tmp_path / "moved")
+    assert place.run("resume", "--state-dir", "moved", "--agent", "cat > seen; echo GOOD").code == 0
+    assert place.text("seen") == f"In {tmp_path}/moved/reports"
+
+
+# --- Entries ----------------------------------------------------------------------------------------------------------
+
+SLOW = "echo $RDC_ENTRY >> calls; if test $RDC_ENTRY = 1 && ! test -e go; then echo $$ > pid; sleep 60; fi; echo GOOD"
+
+
+def test_entries_that_had_answered_are_not_called_again(tmp_path: Path) -> None:
+    place = Compiled(tmp_path, program(node("review", both(number=3), *ALWAYS, edge("COMPLETE"))))
+    process = place.start("run", "--agent", SLOW)
+    wait_until(lambda: place.journal.exists() and place.journal.read_text().count('"kind":"entry"') == 2)
+    place.wait_for("pid")
+    os.kill(process.pid, signal.SIGKILL)
+    kill(process)
+    os.killpg(int(place.text("pid")), signal.SIGKILL)
+    (tmp_path / "go").touch()
+    assert place.run("resume", "--agent", SLOW, "--rerun-interrupted").code == 0
+    assert sorted(place.text("calls").split()) == ["0", "1", "1", "2"]
+    assert sorted(reports(place)) == ["all.md", "review_0.md", "review_1.md", "review_2.md"]
+    assert place.walk() == ["review GOOD"]
+
+
+def test_an_entry_that_is_told_to_end_has_not_answered(tmp_path: Path) -> None:
+    """Whatever it says on its way out; the processes of all entries are ended with the run."""
+    place = Compiled(tmp_path, program(node("review", both(), *ALWAYS, edge("COMPLETE"))))
+    stubborn = "trap 'echo GOOD; exit 0' TERM; echo $$ >> pids; sleep 60 & echo $! >> pids; wait"
+    process = place.start("run", "--agent", stubborn)
+    wait_until(lambda: place.text("pids").count("\n") == 4)
+    process.terminate()
+    assert process.wait(20) == 130
+    assert all(map(is_gone, map(int, place.text("pids").split())))
+    assert not any(record["kind"] == "entry" for record in place.records())
+
+
+def test_a_program_of_old_refuses_the_journal(tmp_path: Path) -> None:
+    place = Compiled(tmp_path, BOTH)
+    assert place.run("run").code == 75
+    begin, *others = place.records()
+    place.journal.write_bytes(b"".join(map(encode, ({**begin, "format": 5}, *others))))
+    assert "the state has a format that this program does not know" in place.run("resume").last
+
+
+@pytest.mark.parametrize(("words", "most"), [((), 3), (("--jobs", "2"), 2), (("--jobs", "1"), 1)])
+def test_as_many_entries_are_at_work_as_may_be(tmp_path: Path, words: tuple[str, ...], most: int) -> None:
+    place = Compiled(tmp_path, program(node("review", both(number=3), *ALWAYS, edge("COMPLETE"))))
+    counting = (
+        "mkdir -p at; touch at/$RDC_ENTRY; sleep 0.3; ls at | wc -l >> seen; sleep 0.3; rm at/$RDC_ENTRY; echo GOOD"
+    )
+    assert place.run("run", "--agent", counting, *words).code == 0
+    assert max(map(int, place.text("seen").split())) == most
+    assert "argument" in place.run("run", "--jobs").last
+    assert "at least 1" in place.run("run", "--jobs", "0").last
+
+
+# --- Gates ------------------------------------------------------------------------------------------------------------
+
+GATES = program(
+    node("a", Gate("first", text("Look at a.")), edge("b", "approved"), edge("STOP")),
+    node("b", Gate("second", text("Look at b.")), edge("COMPLETE", "approved"), edge("STOP")),
+)
+
+
+def test_the_flag_is_spent_on_the_first_gate(tmp_path: Path) -> None:
+    place = Compiled(tmp_path, GATES)
+    result = place.run("run", "--human", LOGNAME="ada")
+    assert (result.code, place.walk()) == (75, ["a approved"])
+    assert place.run("resume").code == 75
+    assert place.run("resume", "--human").code == 0
+    done = [record for record in place.records() if record["kind"] == "done"]
+    assert [(record["by"], record["flag"]) for record in done][:1] == [("ada", "--human")]
+
+
+def test_a_gate_is_approved_by_name_and_signed(tmp_path: Path) -> None:
+    place = Compiled(tmp_path, GATES)
+    assert place.run("run").code == 75
+    for words, said in (
+        (("--gate", "b"), "a waits for an answer, b does not"),
+        (("--gate", "x"), "x is not a gate; there are a, b"),
+        ((), "approve needs the gate: --gate ID"),
+    ):
+        refused = place.run("approve", *words)
+        assert (refused.code, said in refused.last) == (2, True), refused.err
+    assert place.run("approve", "--gate", "a", "--by", "ada", "--note", "fine").code == 0
+    (done,) = [record for record in place.records() if record["kind"] == "done"]
+    assert (done["outcome"], done["by"], done["note"]) == ("approved", "ada", "fine")
+
+
+# --- The task and the limit -------------------------------------------------------------------------------------------
+
+TASK = program(
+    node("do", Agent("", of(slot("task"))), edge("COMPLETE", "pass", kept("said")), edge("STOP")),
+    slots=("task", "said"),
+    inputs=(Input("task", "text", default="the usual", required=False),),
+    message=of(slot("said")),
+)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ((), "the usual"),
+        (("--task", "@file $(x)"), "@file $(x)"),
+        (("--task-file", "file"), "two lines"),
+        (("--input", "task=x"), "x"),
+    ],
+)
+def test_the_task_is_given_as_an_input_is(tmp_path: Path, words: tuple[str, ...], said: str) -> None:
+    place = Compiled(tmp_path, TASK)
+    (tmp_path / "file").write_text("two\nlines\n")
+    result = place.run("run", "--agent", "tr '\\n' ' '", *words)
+    assert result.last == f"rdc: COMPLETE {said}"
+
+
+def test_the_task_is_given_once(tmp_path: Path) -> None:
+    place = Compiled(tmp_path, TASK)
+    assert "given twice" in place.run("run", "--task", "a", "--input", "task=b").last
+    assert "unrecognized" in Compiled(tmp_path, ONE).run("run", "--task", "a").last
+
+
+def test_the_operator_says_how_many_steps_are_run(tmp_path: Path) -> None:
+    again = program(
+        node("write", write(""), *ALWAYS, edge("write", "BAD"), edge("COMPLETE")), slots=("where",), limit=2
+    )
+    place = Compiled(tmp_path, again)
+    agent = "echo x >> calls; test $(wc -l < calls) -lt 6 && echo BAD || echo GOOD"
+    result = place.run("run", "--agent", agent)
+    assert (result.code, result.last) == (1, "rdc: STOP write: the limit of 2 units was reached")
+    result = place.run("resume", "--agent", agent, "--max-steps", "4")
+    assert (result.code, result.last) == (1, "rdc: STOP write: the limit of 4 units was reached")
+    assert place.run("resume", "--agent", agent).code == 1
+    assert place.run("resume", "--agent", agent, "--max-steps", "0").code == 0
+    assert json.loads(place.run("status", "--json").out)["state"] == "complete"
