@@ -217,6 +217,12 @@ def test_what_is_extracted_under_a_name_again_moves_down(tmp_path: Path, names: 
     assert sum(len([*context.text.references]) for context in found.contexts) < 1000
 
 
+def test_contexts_have_names_of_their_own_though_steps_share_a_number(tmp_path: Path) -> None:
+    steps = "".join(f'## STEP {n}: S\n\nDo.\n\n@output(x, extract:"f")\n\n' for n in (1, 1, 1, 2))
+    names = [context.name for context in lowered(tmp_path, steps).contexts]
+    assert len(names) == len({*names}) == 6
+
+
 def test_contexts_are_shared_by_branches_that_know_the_same(tmp_path: Path) -> None:
     body = BRANCHES.replace("## STEP 1: One\n", "## STEP 1: One\n\nFirst of all.\n")
     found = lowered(tmp_path, body)

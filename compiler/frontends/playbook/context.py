@@ -137,7 +137,7 @@ class Contexts:
 
     def _free(self, name: str) -> str:
         self._taken[name] += 1
-        return name if self._taken[name] == 1 else f"{name}~{self._taken[name]}"
+        return name if self._taken[name] == 1 else f"{name} ({self._taken[name]})"  # no unit is called so
 
 
 _KINDS = {
