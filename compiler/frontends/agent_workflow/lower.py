@@ -124,7 +124,8 @@ def _task(step: Step, scene: _Scene) -> Task:
     read = scene.read[step.name]
     reading = Reading(read.keywords, step.report.validation if step.report else None, (TASK_DONE,))
     if step.parallel is None:
-        return Agent(step.agent or "", prompt_of(scene.workflow, step, step.prompt or ""), reading, step.report_name)
+        prompt = prompt_of(scene.workflow, step, step.prompt or "")
+        return Agent(step.agent or "", prompt, reading, report=step.report_name)
     entries = tuple(
         Agent(entry.agent, prompt_of(scene.workflow, step, entry.prompt), reading) for entry in step.parallel
     )
