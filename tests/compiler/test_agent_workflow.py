@@ -182,6 +182,7 @@ LAUGHS = "".join(f"x{n}: &x{n} [{', '.join([f'*x{n - 1}'] * 9)}]\n" for n in ran
         ("name: a\nx: &p " + "z" * 3000 + "\nsteps:\n" + "- {name: a, prompt: *p}\n" * 400, "RD801"),
         ("name: a\nsteps:\n" + "- {name: a, prompt: x}\n" * 501, "RD801"),
         ("name: a\n" + "# comment\n" * 110_000, "RD801"),
+        ("name: a\nx: [" + "1," * 120_000 + "]\nsteps: []\n", "RD800"),
         ("name: a\0b\n", "RD003"),
         (VALIDATION.format("(" * 3000), "RD811"),
         (VALIDATION.format("(" * 900), "RD811"),
