@@ -49,7 +49,7 @@ ORDER += [
     "task",
     "artifact",
 ]
-ORDER += ["reports"]
+ORDER += ["artifact", "reports"]
 OF_OPERATOR = ["operator", "goto", "runs", "notice", "manual", "delegate"]
 ORDER += OF_OPERATOR
 BUDGET = 330
