@@ -77,7 +77,7 @@ HEAVY = {
             "rdc: no source format 'yaml': rdc reads rundown, playbook, agent-workflow, json (see 'rdc check --help')",
         ),
         (["explain"], "rdc: missing argument 'CODE' (see 'rdc explain --help')"),
-        (["chec\x1bk"], "rdc: no such command 'chec␛k'; did you mean check or schema? (see 'rdc --help')"),
+        (["chec\x1bk"], "rdc: no such command 'chec␛k'; did you mean check? (see 'rdc --help')"),
     ],
 )
 def test_wrong_use_is_one_line(arguments: list[str], line: str, tmp_path: Path) -> None:
