@@ -1,0 +1,24 @@
+# --- How many steps a run may do, where the operator says so: `--max-steps`, 0 for as many as it takes (W14).
+MAX_STEPS = "max_steps"
+
+def steps_allowed(state):  # Return the number that was said, if one was.
+    return agreed(state).get(MAX_STEPS)
+
+def go_on_with_steps(session, event, fields):  # Take up a run that has ended at its limit, if this call allows more.
+    state = session.state
+    if event != "run_started" or not fields["resumed"] or state.condition != "stop":
+        return
+    limit = state.finished[-1].get("limited") if state.finished else None
+    most = steps_allowed(state)
+    if limit is not None and most is not None and (most == 0 or most > limit):
+        session.record({"kind": "again", "condition": "ready"})
+
+def steps_wanted(options, _before):  # Return how many steps the operator allows.
+    given = getattr(options, MAX_STEPS, None)
+    return number_of("--max-steps", given, 0) if given else None
+
+LIMITS.append(steps_allowed)
+EVENTS.append(go_on_with_steps)
+AGREES[MAX_STEPS] = steps_wanted
+OPTIONS.append(("run resume", "--max-steps", "NUMBER", "how many steps the whole run may do, 0 for any number"))
+

@@ -1,0 +1,42 @@
+# --- Reports as files: a block is added below a heading with the date, once; files change whole or not at all (I29).
+def heading_date():  # Return the time as it stands in headings.
+    return time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime())
+
+def report_blocks(folder, texts):  # Return what is added to which report for these texts; an empty one adds nothing.
+    date, found = heading_date(), {}
+    for report, text in texts.items():
+        size = report_size(os.path.join(folder, f"{report}.md"))
+        if text:
+            found[report] = (size, "\n" * bool(size) + f"## {date}\n\n{text}\n")
+    return found
+
+def report_size(path):  # Return the size of a report; what is in its place and none has none.
+    try:
+        about = os.lstat(path)
+    except OSError:
+        return 0
+    return about.st_size if stat.S_ISREG(about.st_mode) else 0
+
+def add_block(folder, report, place, text):  # Add a block to a report at a place, unless it stands there.
+    path, draft = os.path.join(folder, f"{report}.md"), os.path.join(folder, f".{report}.new")
+    block = text.encode("utf-8", "replace")
+    before = read_report(path)
+    if before[place : place + len(block)] == block:
+        return
+    os.makedirs(folder, exist_ok=True)
+    with open(draft, "wb") as file:
+        file.write(before[:place] + block + before[place:])
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(draft, path)
+
+def read_report(path):  # Read a report; what an agent may have put in its place is not followed, nor waited for.
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
+    except FileNotFoundError:
+        return b""
+    with os.fdopen(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(0, "it is not a regular file")
+        return file.read()
+
