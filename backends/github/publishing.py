@@ -66,7 +66,7 @@ def unfit_publications(program: Program, options: GithubOptions) -> Iterator[Dia
         yield _finding(program, problem, "add `issues` or `pull_request` to `on`, or take `publish: summary`")
     if options.publish_file and ("pull-request" not in options.publish or program.artifact is None):
         remedy = "add that, or leave the file out"
-        yield _finding(program, "`publish-file` is for the last output and `publish: pull-request`", remedy)
+        yield _finding(program, "`publish-file` is for `publish: pull-request` of a last output", remedy)
 
 
 def publications(
