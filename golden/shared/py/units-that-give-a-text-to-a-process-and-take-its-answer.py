@@ -26,8 +26,7 @@ class Speaking(Asking, Trying):  # Does units that are answered by what they cal
     def _first(self, name):
         unit = self.session.program["units"][name]
         words = unit.get("words", ["pass"])
-        special = set(unit.get("excused") or unit.get("unanimous") or ())
-        return next(word for word in words if word not in special)
+        return next(word for word in words if word not in (unit.get("excused") or unit.get("unanimous") or ()))
     @staticmethod
     def replies(_unit):  # Return `-`: an answer comes on standard input, or as a word of its own.
         return ["-"]
