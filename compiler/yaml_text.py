@@ -36,6 +36,10 @@ class UnreadableError(ValueError):
         self.line = line
 
 
+class _TooLargeError(Exception):
+    """The text has too many values; the argument is the number of line ends before the one that is too many."""
+
+
 class _Lines:
     """The lines of a text as a `Source` counts them: PyYAML takes more characters for line ends."""
 
@@ -144,11 +148,25 @@ def _values(loader: SafeLoader, root: MappingNode, lines: _Lines) -> dict[str, A
     return values
 
 
+class _Bounded:
+    """What makes a loader stop where a text has too many values: to read them all takes its time."""
+
+    composed = 0
+    line: int
+
+    def compose_node(self, parent: Any, index: Any) -> Any:  # noqa: ANN401 (as PyYAML has it)
+        """Read a value, unless it is one too many."""
+        self.composed += 1
+        if self.composed > LARGEST_VALUE:
+            raise _TooLargeError(self.line)
+        return super().compose_node(parent, index)  # type: ignore[misc] # it stands before a loader
+
+
 @cache
 def _loader(*, as_written: bool) -> type[SafeLoader]:
     import yaml  # noqa: PLC0415 (as above)
 
-    class Loader(yaml.SafeLoader):
+    class Loader(_Bounded, yaml.SafeLoader):
         def compose_mapping_node(self, anchor: Any) -> MappingNode:  # noqa: ANN401 (as PyYAML has it)
             node = super().compose_mapping_node(anchor)
             node.value = [(self._text(key), value) for key, value in node.value]
@@ -185,6 +203,8 @@ def _compose(text: str, lines: _Lines) -> tuple[SafeLoader, Node | None]:
             raise UnreadableError(
                 f"with what its aliases repeat it has more than {LARGEST_VALUE:,} values", lines.first
             )
+    except _TooLargeError as error:
+        raise UnreadableError(f"it has more than {LARGEST_VALUE:,} values", lines.first + error.args[0]) from None
     except yaml.MarkedYAMLError as error:
         line = lines.number(error.problem_mark or error.context_mark)
         raise UnreadableError(error.problem or "it cannot be read", line) from None

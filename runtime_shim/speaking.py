@@ -55,8 +55,7 @@ class Speaking(Asking, Trying):
     def _first(self, name: str) -> str:
         unit: Table = self.session.program["units"][name]
         words: list[str] = unit.get("words", ["pass"])
-        special = set(unit.get("excused") or unit.get("unanimous") or ())
-        return next(word for word in words if word not in special)
+        return next(word for word in words if word not in (unit.get("excused") or unit.get("unanimous") or ()))
 
     @staticmethod
     def replies(_unit: Table) -> list[str]:

@@ -250,9 +250,9 @@ def _download(
     return Step(name, condition=condition, uses=pin.reference, version=pin.version, inputs={**where, **inputs})
 
 
-def taken_artifact(name: str) -> Step:
+def taken_artifact(name: str, called: str = "Take over the last output") -> Step:
     """The step that fetches the file which a run has left; `name` is an expression for what the artifact is called."""
-    return _download("Take over the last output", "", {}, Expression(f"${{{{ {name} }}}}"), _LEFT)
+    return _download(called, "", {}, Expression(f"${{{{ {name} }}}}"), _LEFT)
 
 
 def calls_kept() -> Step:

@@ -37,6 +37,18 @@ class _Kind(NamedTuple):
     title: str
     module: str
     permissions: tuple[tuple[str, str, str], ...] = ()
+    takes: str = "Take over the last output"
+    says: str = "What an agent has said is written"
+
+
+_OPENS = ("pull-requests", "write", "open the pull request")
+_CHANGES = _Kind(
+    "Pull request",
+    "publisher_changes",
+    (("contents", "write", "push a branch with the changes"), _OPENS),
+    "Take over what was changed",
+    "What agents have changed is proposed",
+)
 
 
 def unfit_publications(program: Program, options: GithubOptions) -> Iterator[Diagnostic]:
@@ -54,7 +66,7 @@ def unfit_publications(program: Program, options: GithubOptions) -> Iterator[Dia
         yield _finding(program, problem, "add `issues` or `pull_request` to `on`, or take `publish: summary`")
     if options.publish_file and ("pull-request" not in options.publish or program.artifact is None):
         remedy = "add that, or leave the file out"
-        yield _finding(program, "`publish-file` is for the last output and `publish: pull-request`", remedy)
+        yield _finding(program, "`publish-file` is for `publish: pull-request` of a last output", remedy)
 
 
 def publications(
@@ -63,18 +75,16 @@ def publications(
     """The jobs, which begin when the run is complete; `name` is what the program is called."""
     left = [parts.handed_on(part.id, ARTIFACT, "outputs.name") for part in parts.parts] if _jobs(options) else []
     for kind in _jobs(options):
-        about = _about(kind, frozenset(events))
-        if proposes_changes(program, options):
-            about = about._replace(module="publisher_changes")
+        about = _CHANGES if proposes_changes(program, options) else _about(kind, frozenset(events))
         yield Job(
             id=f"publish_{kind.replace('-', '_')}",
             name=f"{about.title} of {name}",
-            steps=(taken_artifact(" || ".join(left)), _step(kind, about, options, label(program.title))),
+            steps=(taken_artifact(" || ".join(left), about.takes), _step(kind, about, options, label(program.title))),
             condition=all_of("!cancelled()", " || ".join(left), *_when(kind, frozenset(events))),
             needs=tuple(part.id for part in parts.parts),
             permissions=about.permissions,
             timeout=_MINUTES,
-            comments=("What an agent has said is written by a job that runs no agent and holds no secret.",),
+            comments=(f"{about.says} by a job that runs no agent and holds no secret.",),
         )
 
 
@@ -93,7 +103,7 @@ def _about(kind: str, events: frozenset[str]) -> _Kind:
             "publisher_pull",
             (
                 ("contents", "write", "push a branch with the file"),
-                ("pull-requests", "write", "open the pull request"),
+                _OPENS,
             ),
         )
     return _Kind("Summary", "publisher_summary")

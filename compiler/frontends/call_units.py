@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from compiler.diagnostic import Diagnostic
 from compiler.frontends.name_lists import unknown_key
-from compiler.ir.program import Node, Program, Settings
-from compiler.ir.tasks import Agent, Parallel, Tool
 from compiler.options import Level, Mistakes, Option, Options, Place, Places, Table, Wrong
 from compiler.source import nearest
-from compiler.suggestions import did_you_mean
 from compiler.times import duration_remedy, read_duration
 
 TIMEOUT = "timeout"
@@ -68,25 +64,6 @@ UNITS: Option[Units] = Option(
     "units", "How long a call of a step may take, and what targets know of it.", _read, levels=(Level.DOCUMENT,)
 )
 NO_UNITS = Units((), Table())
-
-
-def with_limits(program: Program, said: Iterable[TimeLimit]) -> tuple[Program, list[Diagnostic]]:
-    """The program with these time limits on its nodes, and what is wrong with them."""
-    seconds = {limit.unit: limit.seconds for limit in said}
-    calling = [node.id for node in program.nodes if isinstance(node.task, Agent | Parallel | Tool)]
-    found = [
-        limit.place.finding(
-            f"no unit `{limit.unit}` calls an agent or a tool{did_you_mean(limit.unit, calling)}",
-            f"the units that do are {', '.join(calling)}" if calling else "remove it: no unit does",
-        )
-        for limit in said
-        if limit.unit not in calling and limit.place
-    ]
-
-    def limited(node: Node) -> Node:
-        return replace(node, settings=Settings(seconds[node.id])) if node.id in seconds else node
-
-    return (program if found or not seconds else replace(program, nodes=tuple(map(limited, program.nodes)))), found
 
 
 def with_units(options: Options, units: Units) -> Options:

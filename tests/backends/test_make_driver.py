@@ -36,22 +36,8 @@ ORDER = [
     "constants",
     "inputs",
 ]
-ORDER += [
-    "questions",
-    "helper",
-    "limits",
-    "calls",
-    "contexts",
-    "budget",
-    "breaks",
-    "by_hand",
-    "times",
-    "secrets",
-    "steps",
-    "task",
-    "artifact",
-]
-ORDER += ["reports"]
+ORDER += ["questions", "helper", "limits", "calls", "contexts", "budget", "breaks", "by_hand", "times", "secrets"]
+ORDER += ["steps", "task", "artifact", "reports"]
 OF_OPERATOR = ["operator", "goto", "runs", "notice", "manual", "delegate"]
 ORDER += OF_OPERATOR
 BUDGET = 330

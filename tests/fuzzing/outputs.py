@@ -49,7 +49,7 @@ def check_python(program: Program, text: str) -> None:
     # What is run here has been looked at: calls of the builder with literals, and nothing else.
     found: dict[str, Any] = {}
     exec(compile(ast.Module([function], []), "<runbook>", "exec"), {"__builtins__": {}}, found)
-    assert built(found["runbook"]) == wanted
+    assert built(found[program.kind]) == wanted
 
 
 KNOWN = {*WORDS, "ask", "confirm", "input", "select", "agent", "tool", "parallel", "gate"}

@@ -44,12 +44,24 @@ def word_of(answer: str | None, reading: Json) -> str:
 
 def _deciding(answer: str, keywords: Sequence[str]) -> set[str]:
     """The keywords of the last line that has any, in exact case or, if no line has one so, in any."""
-    lines = answer.split("\n")[::-1]
+    lines = _shown(answer).split("\n")[::-1]
     for same in (str.__eq__, _alike):
         for line in lines:
             if found := set(_within(line, keywords, same)):
                 return found
     return set()
+
+
+def _shown(answer: str) -> str:
+    """An answer without the escape sequences of terminals: ESC, `[`, and all up to a final character."""
+    first, *others = answer.split("\x1b[")
+    shown = first
+    for other in others:
+        length = next((place for place, one in enumerate(other) if not " " <= one <= "?"), len(other))
+        parameters = other[:length].rstrip(" !\"#$%&'()*+,-./")
+        is_sequence = length < len(other) and "@" <= other[length] <= "~" and all(one >= "0" for one in parameters)
+        shown += other[length + 1 :] if is_sequence else f"\x1b[{other}"
+    return shown
 
 
 def _alike(one: str, other: str) -> bool:

@@ -35,7 +35,7 @@ HEAVY = {
             ["check", "--formt", "x"],
             "rdc: no such option --formt; did you mean --format? (see 'rdc check --help')",
         ),
-        (["chek"], "rdc: no such command 'chek'; did you mean check? (see 'rdc --help')"),
+        (["chek"], "rdc: no such command 'chek'; did you mean check or schema? (see 'rdc --help')"),
         (["nothing-like-it"], "rdc: no such command 'nothing-like-it' (see 'rdc --help')"),
         (["--foo"], "rdc: no such option --foo (see 'rdc --help')"),
         (["check"], "rdc: missing argument 'FILE|DIR|-...' (see 'rdc check --help')"),
@@ -66,15 +66,15 @@ HEAVY = {
         ),
         (
             ["explain", "RD999"],
-            "rdc: no diagnostic code 'RD999'; did you mean RD729 or RD719 or RD709? (see 'rdc explain --list')",
+            "rdc: no diagnostic code 'RD999'; did you mean RD809 or RD729 or RD719? (see 'rdc explain --list')",
         ),
         (
             ["explain", "no-stps"],
-            "rdc: no diagnostic code 'no-stps'; did you mean no-steps? (see 'rdc explain --list')",
+            "rdc: no diagnostic code 'no-stps'; did you mean no-steps or unknown-step? (see 'rdc explain --list')",
         ),
         (
             ["check", "a", "--from", "yaml"],
-            "rdc: no source format 'yaml': rdc reads rundown, playbook, json (see 'rdc check --help')",
+            "rdc: no source format 'yaml': rdc reads rundown, playbook, agent-workflow, json (see 'rdc check --help')",
         ),
         (["explain"], "rdc: missing argument 'CODE' (see 'rdc explain --help')"),
         (["chec\x1bk"], "rdc: no such command 'chec␛k'; did you mean check? (see 'rdc --help')"),

@@ -14,7 +14,7 @@ import pytest
 
 from backends.github import GithubBackend
 from compiler.driver import compile_file
-from compiler.ir.edges import Edge, Keep
+from compiler.ir.edges import Edge, Keep, OutcomeTest
 from compiler.ir.program import Program
 from runtime_shim import publisher, publisher_changes
 from runtime_shim.program import RefusedError
@@ -113,6 +113,29 @@ def test_a_gate_is_a_job_of_its_own_without_secrets() -> None:
     assert gate["environment"] == "approval"
     assert "secrets." not in json.dumps(gate)
     assert gate["permissions"] == {"actions": "read"}
+
+
+def looped() -> Program:
+    """The usual workflow with its gate in the loop: who rejects has the change made again."""
+    made = program()
+    again = [Edge((OutcomeTest("approved"),), (), "finalize"), Edge((), (), "implement")]
+    nodes = [replace(node, edges=tuple(again)) if node.id == "finalize/human" else node for node in made.nodes]
+    return replace(made, nodes=tuple(nodes))
+
+
+def test_in_a_loop_a_gate_waits_and_reports_go_on_with_the_run(tmp_path: Path) -> None:
+    workflow = compiled(looped())
+    first = run(tmp_path, workflow, ANSWERS)
+    assert ended(first) == "WAITING finalize/human"
+    again = {"resume": "1", "answers": "finalize/human rejected"}
+    assert ended(run(tmp_path, workflow, number=2, inputs=again)) == "WAITING finalize/human"
+    last = run(tmp_path, workflow, number=3, inputs={"resume": "2", "answers": "finalize/human approved"})
+    assert ended(last) == "COMPLETE", last.log
+    rounds = "# Done.\n\n# Done again.\n\n# Done again.\n"
+    assert (kept(tmp_path, 3)["implement.md"], kept(tmp_path, 3)["plan.md"]) == (rounds, REPORTS["plan.md"])
+    for prompts_by in ("environment", "agent"):
+        refused = GithubBackend().emit(looped(), {"agent": AGENT, "prompts": prompts_by})
+        assert [item.code for item in refused.diagnostics] == ["RD520"]
 
 
 LIES = """\

@@ -1,4 +1,4 @@
-# --- Module: reports: what agents have said is added to files, in a folder that texts may name -------------------------
+# --- Module: reports: what agents have said is added to files, in a folder that texts may name ------------------------
 rdc_folders="$rdc_folders reports"
 folder() { key "$1"; rdc_folder=$rdc_key; eval "rdc_r_$rdc_key=1"; }
 folders() {

@@ -1,4 +1,4 @@
-# --- Module: how many units a run may do, where make is told: that holds for the whole run, 0 for any number ------------
+# --- Module: how many units a run may do, where make is told; 0 for any number ----------------------------------------
 keep_steps() {
   if [ -n "${rdc_given_MAX_STEPS-}" ]; then
     case $rdc_given_MAX_STEPS in 0) ;; *) is_digits "$rdc_given_MAX_STEPS" || fail "MAX_STEPS takes a number" ;; esac

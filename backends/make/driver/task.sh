@@ -1,4 +1,4 @@
-# --- Module: the task: TASK and TASK_FILE give the input of that name ----------------------------------------------------
+# --- Module: the task: TASK and TASK_FILE give the input of that name -------------------------------------------------
 task() { # the variable that has what make was given for the input
   eval "rdc_value=\${rdc_given_$1+given}"
   case ${rdc_given_TASK+given}:${rdc_given_TASK_FILE+given}:$rdc_value in

@@ -8,6 +8,9 @@ from collections.abc import Callable, Iterable, Sequence
 from re import _constants, _parser
 from typing import Any, NamedTuple
 
+LONGEST_PATTERN = 2000
+"""In characters; a longer one is refused (W3)."""
+
 MOST = 64
 """Of alternatives; a pattern that has more is not listed."""
 

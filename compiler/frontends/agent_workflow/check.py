@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from compiler.diagnostic import Diagnostic
+from compiler.frontends.agent_workflow.alternatives import LONGEST_PATTERN
 from compiler.frontends.agent_workflow.places import Path, Places
 from compiler.frontends.agent_workflow.reached import keyword_findings, route_findings
 from compiler.frontends.agent_workflow.syntax import FILE_NAME, Step, Workflow
@@ -14,8 +15,6 @@ from compiler.ir.patterns import pattern_problem
 
 LONGEST_NAME = 100
 """In characters: the name of a step becomes the name of files, with more behind it."""
-
-LONGEST_PATTERN = 2000
 
 _TYPE_OF_AGENT = re.compile(r"[^\s=](?:[^=]*[^\s=])?")
 
@@ -156,7 +155,7 @@ def _body(scene: Scene) -> Iterator[Diagnostic]:
     if step.prompt is not None and step.parallel is not None:
         problem = "the step has both `prompt` and `parallel`"
         yield scene.finding("RD809", ("parallel",), problem, "remove one of the two")
-    elif scene.keys is not None and not (step.prompt or "").strip() and not scene.keys & {"parallel", _wrong(step)}:
+    elif _lacks_work(scene):
         problem = "the step has neither `prompt` nor `parallel`, so there is nothing to do"
         yield scene.finding("RD809", ("prompt",), problem, "add `prompt: |` with the instructions below it")
     if step.agent is not None and step.parallel is not None:
@@ -168,9 +167,12 @@ def _body(scene: Scene) -> Iterator[Diagnostic]:
         )
 
 
-def _wrong(step: Step) -> str:
-    """The key of a prompt that was left out because it is no text, which is told already."""
-    return "prompt" if step.prompt is None else ""
+def _lacks_work(scene: Scene) -> bool:
+    """Whether a step says nothing of what to do; that a value is of the wrong kind is told already."""
+    if scene.keys is None or "parallel" in scene.keys:
+        return False
+    prompt = scene.step.prompt
+    return "prompt" not in scene.keys if prompt is None else not prompt.strip()
 
 
 def _check_key(scene: Scene) -> Iterator[Diagnostic]:

@@ -14,8 +14,9 @@ from compiler.frontends.agent_workflow.lower import ENDINGS, Asked, lower
 from compiler.frontends.agent_workflow.options import MAX_STEPS, OPTIONS
 from compiler.frontends.agent_workflow.parse import LARGEST_WORKFLOW, Parsed, parse
 from compiler.frontends.base import Job, Result
+from compiler.frontends.call_limits import with_limits
 from compiler.frontends.call_scenarios import Told, find_scenarios
-from compiler.frontends.call_units import NO_UNITS, UNITS, with_limits, with_units
+from compiler.frontends.call_units import NO_UNITS, UNITS, with_units
 from compiler.frontends.name_lists import SECRETS
 from compiler.frontends.naming import stem
 from compiler.ir.program import Program

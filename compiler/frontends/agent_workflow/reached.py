@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.diagnostic import Diagnostic
+from compiler.frontends.agent_workflow.alternatives import LONGEST_PATTERN
 from compiler.frontends.agent_workflow.places import Path, Places
 from compiler.frontends.agent_workflow.syntax import TASK_DONE, Condition, Step, Workflow
 from compiler.frontends.agent_workflow.verdicts import can_be_valid, reserved_words
@@ -58,7 +59,8 @@ def _reserved(step: Step, places: Places, path: Path) -> Iterator[Diagnostic]:
 
 def _usable_pattern(step: Step) -> str:
     pattern = step.report.validation if step.report else None
-    return pattern if pattern and len(pattern) <= 2000 and not pattern_problem(pattern) else ""
+    is_usable = pattern and len(pattern) <= LONGEST_PATTERN and not pattern_problem(pattern)
+    return pattern or "" if is_usable else ""
 
 
 # --- Routes ----------------------------------------------------------------------------------------------------------

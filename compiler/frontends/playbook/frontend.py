@@ -7,8 +7,9 @@ from functools import partial
 from compiler.analyses.flow import flow_warnings
 from compiler.diagnostic import Severity
 from compiler.frontends.base import Job, Result
+from compiler.frontends.call_limits import with_limits
 from compiler.frontends.call_scenarios import Told, find_scenarios
-from compiler.frontends.call_units import NO_UNITS, UNITS, with_limits, with_units
+from compiler.frontends.call_units import NO_UNITS, UNITS, with_units
 from compiler.frontends.name_lists import SECRETS
 from compiler.frontends.naming import stem
 from compiler.frontends.playbook.check import check_count

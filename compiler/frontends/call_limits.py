@@ -1,0 +1,31 @@
+"""Time limits of units that call, put on the nodes of a program (I21)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from compiler.diagnostic import Diagnostic
+from compiler.frontends.call_units import TimeLimit
+from compiler.ir.program import Node, Program, Settings
+from compiler.ir.tasks import Agent, Parallel, Tool
+from compiler.suggestions import did_you_mean
+
+
+def with_limits(program: Program, said: Iterable[TimeLimit]) -> tuple[Program, list[Diagnostic]]:
+    """The program with these time limits, and what is wrong with them."""
+    seconds = {limit.unit: limit.seconds for limit in said}
+    calling = [node.id for node in program.nodes if isinstance(node.task, Agent | Parallel | Tool)]
+    found = [
+        limit.place.finding(
+            f"no unit `{limit.unit}` calls an agent or a tool{did_you_mean(limit.unit, calling)}",
+            f"the units that do are {', '.join(calling)}" if calling else "remove it: no unit does",
+        )
+        for limit in said
+        if limit.unit not in calling and limit.place
+    ]
+
+    def limited(node: Node) -> Node:
+        return replace(node, settings=Settings(seconds[node.id])) if node.id in seconds else node
+
+    return (program if found or not seconds else replace(program, nodes=tuple(map(limited, program.nodes)))), found
