@@ -19,8 +19,12 @@ RDC_PROGRAM := cca32674864bb2d7630452d9a6658b68
 define ask_survey
 Workflow: dependency-update
 Step: survey
-{folder of reports}
-{task}List the dependencies that have a newer compatible version, with what has changed in each.
+Reports lie in: {folder of reports}
+
+Task:
+{task}
+
+List the dependencies that have a newer compatible version, with what has changed in each.
 If there are none, answer with TASK_DONE.
 endef
 define call_survey
@@ -45,8 +49,12 @@ endef
 define ask_update
 Workflow: dependency-update
 Step: update
-{folder of reports}
-{task}Update the dependencies that survey.md in the folder of reports lists, and run the tests.
+Reports lie in: {folder of reports}
+
+Task:
+{task}
+
+Update the dependencies that survey.md in the folder of reports lists, and run the tests.
 End with GREEN if the tests pass, else with RED and the tests that fail.
 
 A report like this is expected:
@@ -71,8 +79,12 @@ endef
 define ask_mend
 Workflow: dependency-update
 Step: mend
-{folder of reports}
-{task}{feedback mend update}{feedback mend mend}Mend what the update has broken, or take back the update that broke it. Run the tests.
+Reports lie in: {folder of reports}
+
+Task:
+{task}
+
+{feedback mend update}{feedback mend mend}Mend what the update has broken, or take back the update that broke it. Run the tests.
 End with GREEN if they pass, else with RED.
 
 A report like this is expected:
@@ -106,8 +118,12 @@ endef
 define ask_publish
 Workflow: dependency-update
 Step: publish
-{folder of reports}
-{task}{feedback publish update}{feedback publish mend}Write the description of a pull request from the reports.
+Reports lie in: {folder of reports}
+
+Task:
+{task}
+
+{feedback publish update}{feedback publish mend}Write the description of a pull request from the reports.
 endef
 define call_publish
 {"timeout": 1800, "tokens": {"TASK_DONE": "TASK_DONE"}, "entries": [{"name": "publish", "agent": "", "keywords": ["TASK_DONE"], "excused": ["TASK_DONE"]}], "report": "publish"}
@@ -120,34 +136,24 @@ endef
 
 # Which units there are, and what else is known of them; the run begins with the first.
 define text_1
-
-
-endef
-
-define text_2
-Task:
-
-endef
-
-define text_3
-
-
-
-endef
-
-define text_4
 What update said:
 
 
 endef
 
-define text_5
+define text_2
+
+
+
+endef
+
+define text_3
 What mend said, and why this step runs again:
 
 
 endef
 
-define text_6
+define text_4
 What mend said:
 
 
@@ -155,32 +161,32 @@ endef
 
 define RDC_UNITS
 unit survey agents ''
-  mark '{folder of reports}' folder-of-reports 'Reports lie in: ' "$rdc_text_1" ''
-  mark '{task}' task "$rdc_text_2" "$rdc_text_3" ''
+  mark '{folder of reports}' folder-of-reports
+  mark '{task}' task
   may_say TASK_DONE none invalid ambiguous failed
   no_answer failed
   entries -
 unit update-human gate '' 'update/human'
 unit update agents ''
-  mark '{folder of reports}' folder-of-reports 'Reports lie in: ' "$rdc_text_1" ''
-  mark '{task}' task "$rdc_text_2" "$rdc_text_3" ''
+  mark '{folder of reports}' folder-of-reports
+  mark '{task}' task
   may_say GREEN RED TASK_DONE none invalid ambiguous failed
   no_answer failed
   entries -
 unit mend agents ''
-  mark '{folder of reports}' folder-of-reports 'Reports lie in: ' "$rdc_text_1" ''
-  mark '{task}' task "$rdc_text_2" "$rdc_text_3" ''
-  mark '{feedback mend update}' feedback-mend-update "$rdc_text_4" "$rdc_text_3" ''
-  mark '{feedback mend mend}' feedback-mend-mend "$rdc_text_5" "$rdc_text_3" ''
+  mark '{folder of reports}' folder-of-reports
+  mark '{task}' task
+  mark '{feedback mend update}' feedback-mend-update "$rdc_text_1" "$rdc_text_2" ''
+  mark '{feedback mend mend}' feedback-mend-mend "$rdc_text_3" "$rdc_text_2" ''
   may_say GREEN RED TASK_DONE none invalid ambiguous failed
   no_answer failed
   entries -
 unit publish-human gate '' 'publish/human'
 unit publish agents ''
-  mark '{folder of reports}' folder-of-reports 'Reports lie in: ' "$rdc_text_1" ''
-  mark '{task}' task "$rdc_text_2" "$rdc_text_3" ''
-  mark '{feedback publish update}' feedback-publish-update "$rdc_text_4" "$rdc_text_3" ''
-  mark '{feedback publish mend}' feedback-publish-mend "$rdc_text_6" "$rdc_text_3" ''
+  mark '{folder of reports}' folder-of-reports
+  mark '{task}' task
+  mark '{feedback publish update}' feedback-publish-update "$rdc_text_1" "$rdc_text_2" ''
+  mark '{feedback publish mend}' feedback-publish-mend "$rdc_text_4" "$rdc_text_2" ''
   may_say TASK_DONE none invalid ambiguous failed
   no_answer failed
   entries -

@@ -44,8 +44,12 @@ def workflow(about, end, go, agent, gate):
         prompt=r"""
 Workflow: dependency-update
 Step: survey
-{folder of reports}
-{task}List the dependencies that have a newer compatible version, with what has changed in each.
+Reports lie in: {folder of reports}
+
+Task:
+{task}
+
+List the dependencies that have a newer compatible version, with what has changed in each.
 If there are none, answer with TASK_DONE.
 """,
         agent="developer",
@@ -53,10 +57,7 @@ If there are none, answer with TASK_DONE.
         excused=["TASK_DONE"],
         words=["TASK_DONE", "none", "invalid", "ambiguous", "failed"],
         report="survey",
-        placeholders={
-            "{folder of reports}": ["folder of reports", "Reports lie in: ", "\n", ""],
-            "{task}": ["task", "Task:\n", "\n\n", ""],
-        },
+        placeholders={"{folder of reports}": ["folder of reports", "", "", ""], "{task}": ["task", "", "", ""]},
         on={
             "failed": go("survey/failed"),
             "TASK_DONE": go("COMPLETE", "complete"),
@@ -82,8 +83,12 @@ If there are none, answer with TASK_DONE.
         prompt=r"""
 Workflow: dependency-update
 Step: update
-{folder of reports}
-{task}Update the dependencies that survey.md in the folder of reports lists, and run the tests.
+Reports lie in: {folder of reports}
+
+Task:
+{task}
+
+Update the dependencies that survey.md in the folder of reports lists, and run the tests.
 End with GREEN if the tests pass, else with RED and the tests that fail.
 
 A report like this is expected:
@@ -98,10 +103,7 @@ A report like this is expected:
         words=["GREEN", "RED", "TASK_DONE", "none", "invalid", "ambiguous", "failed"],
         report="update",
         timeout=2700,
-        placeholders={
-            "{folder of reports}": ["folder of reports", "Reports lie in: ", "\n", ""],
-            "{task}": ["task", "Task:\n", "\n\n", ""],
-        },
+        placeholders={"{folder of reports}": ["folder of reports", "", "", ""], "{task}": ["task", "", "", ""]},
         on={
             "failed": go("update/failed"),
             "invalid": go("update/invalid"),
@@ -126,8 +128,12 @@ A report like this is expected:
         prompt=r"""
 Workflow: dependency-update
 Step: mend
-{folder of reports}
-{task}{feedback mend update}{feedback mend mend}Mend what the update has broken, or take back the update that broke it. Run the tests.
+Reports lie in: {folder of reports}
+
+Task:
+{task}
+
+{feedback mend update}{feedback mend mend}Mend what the update has broken, or take back the update that broke it. Run the tests.
 End with GREEN if they pass, else with RED.
 
 A report like this is expected:
@@ -142,8 +148,8 @@ A report like this is expected:
         words=["GREEN", "RED", "TASK_DONE", "none", "invalid", "ambiguous", "failed"],
         report="mend",
         placeholders={
-            "{folder of reports}": ["folder of reports", "Reports lie in: ", "\n", ""],
-            "{task}": ["task", "Task:\n", "\n\n", ""],
+            "{folder of reports}": ["folder of reports", "", "", ""],
+            "{task}": ["task", "", "", ""],
             "{feedback mend update}": ["feedback mend update", "What update said:\n\n", "\n\n", ""],
             "{feedback mend mend}": [
                 "feedback mend mend",
@@ -188,8 +194,12 @@ A report like this is expected:
         prompt=r"""
 Workflow: dependency-update
 Step: publish
-{folder of reports}
-{task}{feedback publish update}{feedback publish mend}Write the description of a pull request from the reports.
+Reports lie in: {folder of reports}
+
+Task:
+{task}
+
+{feedback publish update}{feedback publish mend}Write the description of a pull request from the reports.
 """,
         agent="",
         keywords=["TASK_DONE"],
@@ -197,8 +207,8 @@ Step: publish
         words=["TASK_DONE", "none", "invalid", "ambiguous", "failed"],
         report="publish",
         placeholders={
-            "{folder of reports}": ["folder of reports", "Reports lie in: ", "\n", ""],
-            "{task}": ["task", "Task:\n", "\n\n", ""],
+            "{folder of reports}": ["folder of reports", "", "", ""],
+            "{task}": ["task", "", "", ""],
             "{feedback publish update}": ["feedback publish update", "What update said:\n\n", "\n\n", ""],
             "{feedback publish mend}": ["feedback publish mend", "What mend said:\n\n", "\n\n", ""],
         },

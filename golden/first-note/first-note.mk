@@ -19,8 +19,12 @@ RDC_PROGRAM := 617edcb29f8a1c2ff10ab57f1c7ad30f
 define ask_draft
 Workflow: first-note
 Step: draft
-{folder of reports}
-{task}{feedback draft check}Write a note of at most 100 words about what the task names.
+Reports lie in: {folder of reports}
+
+Task:
+{task}
+
+{feedback draft check}Write a note of at most 100 words about what the task names.
 endef
 define call_draft
 {"timeout": 1800, "tokens": {"TASK_DONE": "TASK_DONE"}, "entries": [{"name": "draft", "agent": "", "keywords": ["TASK_DONE"], "excused": ["TASK_DONE"]}], "report": "draft"}
@@ -35,8 +39,12 @@ endef
 define ask_check
 Workflow: first-note
 Step: check
-{folder of reports}
-{task}Read the draft in the folder of reports: draft.md.
+Reports lie in: {folder of reports}
+
+Task:
+{task}
+
+Read the draft in the folder of reports: draft.md.
 Is it clear, and free of mistakes?
 End your answer with GOOD, or say what is wrong and end with AGAIN.
 
@@ -63,8 +71,12 @@ endef
 define ask_finish
 Workflow: first-note
 Step: finish
-{folder of reports}
-{task}{feedback finish check}Repeat the last draft of draft.md without any remark of your own.
+Reports lie in: {folder of reports}
+
+Task:
+{task}
+
+{feedback finish check}Repeat the last draft of draft.md without any remark of your own.
 endef
 define call_finish
 {"timeout": 1800, "tokens": {"TASK_DONE": "TASK_DONE"}, "entries": [{"name": "finish", "agent": "", "keywords": ["TASK_DONE"], "excused": ["TASK_DONE"]}], "report": "finish"}
@@ -77,28 +89,18 @@ endef
 
 # Which units there are, and what else is known of them; the run begins with the first.
 define text_1
-
-
-endef
-
-define text_2
-Task:
-
-endef
-
-define text_3
-
-
-
-endef
-
-define text_4
 What check said, and why this step runs again:
 
 
 endef
 
-define text_5
+define text_2
+
+
+
+endef
+
+define text_3
 What check said:
 
 
@@ -106,22 +108,22 @@ endef
 
 define RDC_UNITS
 unit draft agents ''
-  mark '{folder of reports}' folder-of-reports 'Reports lie in: ' "$rdc_text_1" ''
-  mark '{task}' task "$rdc_text_2" "$rdc_text_3" ''
-  mark '{feedback draft check}' feedback-draft-check "$rdc_text_4" "$rdc_text_3" ''
+  mark '{folder of reports}' folder-of-reports
+  mark '{task}' task
+  mark '{feedback draft check}' feedback-draft-check "$rdc_text_1" "$rdc_text_2" ''
   may_say TASK_DONE none invalid ambiguous failed
   no_answer failed
   entries -
 unit check agents ''
-  mark '{folder of reports}' folder-of-reports 'Reports lie in: ' "$rdc_text_1" ''
-  mark '{task}' task "$rdc_text_2" "$rdc_text_3" ''
+  mark '{folder of reports}' folder-of-reports
+  mark '{task}' task
   may_say GOOD AGAIN TASK_DONE none invalid ambiguous failed
   no_answer failed
   entries -
 unit finish agents ''
-  mark '{folder of reports}' folder-of-reports 'Reports lie in: ' "$rdc_text_1" ''
-  mark '{task}' task "$rdc_text_2" "$rdc_text_3" ''
-  mark '{feedback finish check}' feedback-finish-check "$rdc_text_5" "$rdc_text_3" ''
+  mark '{folder of reports}' folder-of-reports
+  mark '{task}' task
+  mark '{feedback finish check}' feedback-finish-check "$rdc_text_3" "$rdc_text_2" ''
   may_say TASK_DONE none invalid ambiguous failed
   no_answer failed
   entries -

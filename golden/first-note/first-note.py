@@ -36,8 +36,12 @@ def workflow(about, end, go, agent):
         prompt=r"""
 Workflow: first-note
 Step: draft
-{folder of reports}
-{task}{feedback draft check}Write a note of at most 100 words about what the task names.
+Reports lie in: {folder of reports}
+
+Task:
+{task}
+
+{feedback draft check}Write a note of at most 100 words about what the task names.
 """,
         agent="",
         keywords=["TASK_DONE"],
@@ -45,8 +49,8 @@ Step: draft
         words=["TASK_DONE", "none", "invalid", "ambiguous", "failed"],
         report="draft",
         placeholders={
-            "{folder of reports}": ["folder of reports", "Reports lie in: ", "\n", ""],
-            "{task}": ["task", "Task:\n", "\n\n", ""],
+            "{folder of reports}": ["folder of reports", "", "", ""],
+            "{task}": ["task", "", "", ""],
             "{feedback draft check}": [
                 "feedback draft check",
                 "What check said, and why this step runs again:\n\n",
@@ -67,8 +71,12 @@ Step: draft
         prompt=r"""
 Workflow: first-note
 Step: check
-{folder of reports}
-{task}Read the draft in the folder of reports: draft.md.
+Reports lie in: {folder of reports}
+
+Task:
+{task}
+
+Read the draft in the folder of reports: draft.md.
 Is it clear, and free of mistakes?
 End your answer with GOOD, or say what is wrong and end with AGAIN.
 
@@ -84,10 +92,7 @@ A report like this is expected:
         excused=["TASK_DONE"],
         words=["GOOD", "AGAIN", "TASK_DONE", "none", "invalid", "ambiguous", "failed"],
         report="check",
-        placeholders={
-            "{folder of reports}": ["folder of reports", "Reports lie in: ", "\n", ""],
-            "{task}": ["task", "Task:\n", "\n\n", ""],
-        },
+        placeholders={"{folder of reports}": ["folder of reports", "", "", ""], "{task}": ["task", "", "", ""]},
         on={
             "failed": go("check/failed"),
             "invalid": go("check/invalid"),
@@ -112,8 +117,12 @@ A report like this is expected:
         prompt=r"""
 Workflow: first-note
 Step: finish
-{folder of reports}
-{task}{feedback finish check}Repeat the last draft of draft.md without any remark of your own.
+Reports lie in: {folder of reports}
+
+Task:
+{task}
+
+{feedback finish check}Repeat the last draft of draft.md without any remark of your own.
 """,
         agent="",
         keywords=["TASK_DONE"],
@@ -121,8 +130,8 @@ Step: finish
         words=["TASK_DONE", "none", "invalid", "ambiguous", "failed"],
         report="finish",
         placeholders={
-            "{folder of reports}": ["folder of reports", "Reports lie in: ", "\n", ""],
-            "{task}": ["task", "Task:\n", "\n\n", ""],
+            "{folder of reports}": ["folder of reports", "", "", ""],
+            "{task}": ["task", "", "", ""],
             "{feedback finish check}": ["feedback finish check", "What check said:\n\n", "\n\n", ""],
         },
         on={

@@ -19,8 +19,12 @@ RDC_PROGRAM := 85a7972393eded9db57db72f5fa7b400
 define ask_propose
 Workflow: name-a-feature
 Step: propose
-{folder of reports}
-{task}{feedback propose taste}Propose one name for the feature, and say in a sentence why. Do not propose a name that was turned down.
+Reports lie in: {folder of reports}
+
+Task:
+{task}
+
+{feedback propose taste}Propose one name for the feature, and say in a sentence why. Do not propose a name that was turned down.
 endef
 define call_propose
 {"timeout": 1800, "tokens": {"TASK_DONE": "TASK_DONE"}, "entries": [{"name": "propose", "agent": "writer", "keywords": ["TASK_DONE"], "excused": ["TASK_DONE"]}], "report": "propose"}
@@ -35,8 +39,12 @@ endef
 define entry0_taste
 Workflow: name-a-feature
 Step: taste
-{folder of reports}
-{task}Is the name in propose.md of the folder of reports easy to remember? End with YES or NO.
+Reports lie in: {folder of reports}
+
+Task:
+{task}
+
+Is the name in propose.md of the folder of reports easy to remember? End with YES or NO.
 
 A report like this is expected:
 
@@ -45,8 +53,12 @@ endef
 define entry1_taste
 Workflow: name-a-feature
 Step: taste
-{folder of reports}
-{task}Does the name in propose.md of the folder of reports say what the feature does? End with YES or NO.
+Reports lie in: {folder of reports}
+
+Task:
+{task}
+
+Does the name in propose.md of the folder of reports say what the feature does? End with YES or NO.
 
 A report like this is expected:
 
@@ -69,8 +81,12 @@ endef
 define ask_announce
 Workflow: name-a-feature
 Step: announce
-{folder of reports}
-{task}{feedback announce taste}Announce the feature under the last name in propose.md, in three sentences.
+Reports lie in: {folder of reports}
+
+Task:
+{task}
+
+{feedback announce taste}Announce the feature under the last name in propose.md, in three sentences.
 endef
 define call_announce
 {"timeout": 1800, "tokens": {"TASK_DONE": "TASK_DONE"}, "entries": [{"name": "announce", "agent": "writer", "keywords": ["TASK_DONE"], "excused": ["TASK_DONE"]}], "report": "announce"}
@@ -83,28 +99,18 @@ endef
 
 # Which units there are, and what else is known of them; the run begins with the first.
 define text_1
-
-
-endef
-
-define text_2
-Task:
-
-endef
-
-define text_3
-
-
-
-endef
-
-define text_4
 What taste said, and why this step runs again:
 
 
 endef
 
-define text_5
+define text_2
+
+
+
+endef
+
+define text_3
 What taste said:
 
 
@@ -112,22 +118,22 @@ endef
 
 define RDC_UNITS
 unit propose agents ''
-  mark '{folder of reports}' folder-of-reports 'Reports lie in: ' "$rdc_text_1" ''
-  mark '{task}' task "$rdc_text_2" "$rdc_text_3" ''
-  mark '{feedback propose taste}' feedback-propose-taste "$rdc_text_4" "$rdc_text_3" ''
+  mark '{folder of reports}' folder-of-reports
+  mark '{task}' task
+  mark '{feedback propose taste}' feedback-propose-taste "$rdc_text_1" "$rdc_text_2" ''
   may_say TASK_DONE none invalid ambiguous failed
   no_answer failed
   entries -
 unit taste agents ''
-  mark '{folder of reports}' folder-of-reports 'Reports lie in: ' "$rdc_text_1" ''
-  mark '{task}' task "$rdc_text_2" "$rdc_text_3" ''
+  mark '{folder of reports}' folder-of-reports
+  mark '{task}' task
   may_say YES NO TASK_DONE none invalid ambiguous failed
   no_answer failed
   entries _0 _1
 unit announce agents ''
-  mark '{folder of reports}' folder-of-reports 'Reports lie in: ' "$rdc_text_1" ''
-  mark '{task}' task "$rdc_text_2" "$rdc_text_3" ''
-  mark '{feedback announce taste}' feedback-announce-taste "$rdc_text_5" "$rdc_text_3" ''
+  mark '{folder of reports}' folder-of-reports
+  mark '{task}' task
+  mark '{feedback announce taste}' feedback-announce-taste "$rdc_text_3" "$rdc_text_2" ''
   may_say TASK_DONE none invalid ambiguous failed
   no_answer failed
   entries -

@@ -36,8 +36,12 @@ def workflow(about, end, go, agent, parallel):
         prompt=r"""
 Workflow: name-a-feature
 Step: propose
-{folder of reports}
-{task}{feedback propose taste}Propose one name for the feature, and say in a sentence why. Do not propose a name that was turned down.
+Reports lie in: {folder of reports}
+
+Task:
+{task}
+
+{feedback propose taste}Propose one name for the feature, and say in a sentence why. Do not propose a name that was turned down.
 """,
         agent="writer",
         keywords=["TASK_DONE"],
@@ -45,8 +49,8 @@ Step: propose
         words=["TASK_DONE", "none", "invalid", "ambiguous", "failed"],
         report="propose",
         placeholders={
-            "{folder of reports}": ["folder of reports", "Reports lie in: ", "\n", ""],
-            "{task}": ["task", "Task:\n", "\n\n", ""],
+            "{folder of reports}": ["folder of reports", "", "", ""],
+            "{task}": ["task", "", "", ""],
             "{feedback propose taste}": [
                 "feedback propose taste",
                 "What taste said, and why this step runs again:\n\n",
@@ -70,8 +74,12 @@ Step: propose
                 "prompt": (
                     "Workflow: name-a-feature\n"
                     "Step: taste\n"
-                    "{folder of reports}\n"
-                    "{task}Is the name in propose.md of the folder of reports easy to remember? End with YES or NO.\n"
+                    "Reports lie in: {folder of reports}\n"
+                    "\n"
+                    "Task:\n"
+                    "{task}\n"
+                    "\n"
+                    "Is the name in propose.md of the folder of reports easy to remember? End with YES or NO.\n"
                     "\n"
                     "A report like this is expected:\n"
                     "\n"
@@ -86,8 +94,12 @@ Step: propose
                 "prompt": (
                     "Workflow: name-a-feature\n"
                     "Step: taste\n"
-                    "{folder of reports}\n"
-                    "{task}Does the name in propose.md of the folder of reports say what the feature does? End with YES or NO.\n"
+                    "Reports lie in: {folder of reports}\n"
+                    "\n"
+                    "Task:\n"
+                    "{task}\n"
+                    "\n"
+                    "Does the name in propose.md of the folder of reports say what the feature does? End with YES or NO.\n"
                     "\n"
                     "A report like this is expected:\n"
                     "\n"
@@ -103,10 +115,7 @@ Step: propose
         unanimous=["TASK_DONE"],
         words=["YES", "NO", "TASK_DONE", "none", "invalid", "ambiguous", "failed"],
         report="taste",
-        placeholders={
-            "{folder of reports}": ["folder of reports", "Reports lie in: ", "\n", ""],
-            "{task}": ["task", "Task:\n", "\n\n", ""],
-        },
+        placeholders={"{folder of reports}": ["folder of reports", "", "", ""], "{task}": ["task", "", "", ""]},
         on={
             "failed": go("taste/failed"),
             "invalid": go("taste/invalid"),
@@ -132,8 +141,12 @@ Step: propose
         prompt=r"""
 Workflow: name-a-feature
 Step: announce
-{folder of reports}
-{task}{feedback announce taste}Announce the feature under the last name in propose.md, in three sentences.
+Reports lie in: {folder of reports}
+
+Task:
+{task}
+
+{feedback announce taste}Announce the feature under the last name in propose.md, in three sentences.
 """,
         agent="writer",
         keywords=["TASK_DONE"],
@@ -141,8 +154,8 @@ Step: announce
         words=["TASK_DONE", "none", "invalid", "ambiguous", "failed"],
         report="announce",
         placeholders={
-            "{folder of reports}": ["folder of reports", "Reports lie in: ", "\n", ""],
-            "{task}": ["task", "Task:\n", "\n\n", ""],
+            "{folder of reports}": ["folder of reports", "", "", ""],
+            "{task}": ["task", "", "", ""],
             "{feedback announce taste}": ["feedback announce taste", "What taste said:\n\n", "\n\n", ""],
         },
         on={

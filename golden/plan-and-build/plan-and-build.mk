@@ -19,8 +19,12 @@ RDC_PROGRAM := e4624be63b6eb41dfd3cb40f1c6bee38
 define ask_plan
 Workflow: plan-and-build
 Step: plan
-{folder of reports}
-{task}Read the task and the code it is about. Write a plan: what to change, in which files, and how to test it.
+Reports lie in: {folder of reports}
+
+Task:
+{task}
+
+Read the task and the code it is about. Write a plan: what to change, in which files, and how to test it.
 If the code does already what the task asks for, answer with TASK_DONE alone.
 Otherwise end with PLAN_READY.
 
@@ -45,8 +49,12 @@ endef
 define ask_implement
 Workflow: plan-and-build
 Step: implement
-{folder of reports}
-{task}{feedback implement review}Carry out the plan in plan.md of the folder of reports. Run the tests.
+Reports lie in: {folder of reports}
+
+Task:
+{task}
+
+{feedback implement review}Carry out the plan in plan.md of the folder of reports. Run the tests.
 If a review has sent you back, mend what it names, and nothing else.
 
 A report like this is expected:
@@ -67,8 +75,12 @@ endef
 define entry0_review
 Workflow: plan-and-build
 Step: review
-{folder of reports}
-{task}Review the changes that implementation.md in the folder of reports names.
+Reports lie in: {folder of reports}
+
+Task:
+{task}
+
+Review the changes that implementation.md in the folder of reports names.
 Do they fit the design, and the plan?
 End with APPROVED, or with REJECTED and what must change.
 
@@ -80,8 +92,12 @@ endef
 define entry1_review
 Workflow: plan-and-build
 Step: review
-{folder of reports}
-{task}Review the changes that implementation.md in the folder of reports names.
+Reports lie in: {folder of reports}
+
+Task:
+{task}
+
+Review the changes that implementation.md in the folder of reports names.
 Do they open a hole, or leak a secret?
 End with APPROVED, or with REJECTED and what must change.
 
@@ -107,8 +123,12 @@ endef
 define ask_finish
 Workflow: plan-and-build
 Step: finish
-{folder of reports}
-{task}{feedback finish review}Write the message of the commit from the reports plan.md and implementation.md.
+Reports lie in: {folder of reports}
+
+Task:
+{task}
+
+{feedback finish review}Write the message of the commit from the reports plan.md and implementation.md.
 
 A report like this is expected:
 
@@ -125,28 +145,18 @@ endef
 
 # Which units there are, and what else is known of them; the run begins with the first.
 define text_1
-
-
-endef
-
-define text_2
-Task:
-
-endef
-
-define text_3
-
-
-
-endef
-
-define text_4
 What review said, and why this step runs again:
 
 
 endef
 
-define text_5
+define text_2
+
+
+
+endef
+
+define text_3
 What review said:
 
 
@@ -154,28 +164,28 @@ endef
 
 define RDC_UNITS
 unit plan agents ''
-  mark '{folder of reports}' folder-of-reports 'Reports lie in: ' "$rdc_text_1" ''
-  mark '{task}' task "$rdc_text_2" "$rdc_text_3" ''
+  mark '{folder of reports}' folder-of-reports
+  mark '{task}' task
   may_say PLAN_READY TASK_DONE none invalid ambiguous failed
   no_answer failed
   entries -
 unit implement agents ''
-  mark '{folder of reports}' folder-of-reports 'Reports lie in: ' "$rdc_text_1" ''
-  mark '{task}' task "$rdc_text_2" "$rdc_text_3" ''
-  mark '{feedback implement review}' feedback-implement-review "$rdc_text_4" "$rdc_text_3" ''
+  mark '{folder of reports}' folder-of-reports
+  mark '{task}' task
+  mark '{feedback implement review}' feedback-implement-review "$rdc_text_1" "$rdc_text_2" ''
   may_say TASK_DONE none invalid ambiguous failed
   no_answer failed
   entries -
 unit review agents ''
-  mark '{folder of reports}' folder-of-reports 'Reports lie in: ' "$rdc_text_1" ''
-  mark '{task}' task "$rdc_text_2" "$rdc_text_3" ''
+  mark '{folder of reports}' folder-of-reports
+  mark '{task}' task
   may_say APPROVED REJECTED TASK_DONE none invalid ambiguous failed
   no_answer failed
   entries _0 _1
 unit finish agents ''
-  mark '{folder of reports}' folder-of-reports 'Reports lie in: ' "$rdc_text_1" ''
-  mark '{task}' task "$rdc_text_2" "$rdc_text_3" ''
-  mark '{feedback finish review}' feedback-finish-review "$rdc_text_5" "$rdc_text_3" ''
+  mark '{folder of reports}' folder-of-reports
+  mark '{task}' task
+  mark '{feedback finish review}' feedback-finish-review "$rdc_text_3" "$rdc_text_2" ''
   may_say TASK_DONE none invalid ambiguous failed
   no_answer failed
   entries -

@@ -41,8 +41,12 @@ def workflow(about, end, go, agent, parallel):
         prompt=r"""
 Workflow: plan-and-build
 Step: plan
-{folder of reports}
-{task}Read the task and the code it is about. Write a plan: what to change, in which files, and how to test it.
+Reports lie in: {folder of reports}
+
+Task:
+{task}
+
+Read the task and the code it is about. Write a plan: what to change, in which files, and how to test it.
 If the code does already what the task asks for, answer with TASK_DONE alone.
 Otherwise end with PLAN_READY.
 
@@ -58,10 +62,7 @@ A report like this is expected:
         excused=["TASK_DONE"],
         words=["PLAN_READY", "TASK_DONE", "none", "invalid", "ambiguous", "failed"],
         report="plan",
-        placeholders={
-            "{folder of reports}": ["folder of reports", "Reports lie in: ", "\n", ""],
-            "{task}": ["task", "Task:\n", "\n\n", ""],
-        },
+        placeholders={"{folder of reports}": ["folder of reports", "", "", ""], "{task}": ["task", "", "", ""]},
         on={
             "failed": go("plan/failed"),
             "invalid": go("plan/invalid"),
@@ -81,8 +82,12 @@ A report like this is expected:
         prompt=r"""
 Workflow: plan-and-build
 Step: implement
-{folder of reports}
-{task}{feedback implement review}Carry out the plan in plan.md of the folder of reports. Run the tests.
+Reports lie in: {folder of reports}
+
+Task:
+{task}
+
+{feedback implement review}Carry out the plan in plan.md of the folder of reports. Run the tests.
 If a review has sent you back, mend what it names, and nothing else.
 
 A report like this is expected:
@@ -96,8 +101,8 @@ A report like this is expected:
         words=["TASK_DONE", "none", "invalid", "ambiguous", "failed"],
         report="implementation",
         placeholders={
-            "{folder of reports}": ["folder of reports", "Reports lie in: ", "\n", ""],
-            "{task}": ["task", "Task:\n", "\n\n", ""],
+            "{folder of reports}": ["folder of reports", "", "", ""],
+            "{task}": ["task", "", "", ""],
             "{feedback implement review}": [
                 "feedback implement review",
                 "What review said, and why this step runs again:\n\n",
@@ -121,8 +126,12 @@ A report like this is expected:
                 "prompt": (
                     "Workflow: plan-and-build\n"
                     "Step: review\n"
-                    "{folder of reports}\n"
-                    "{task}Review the changes that implementation.md in the folder of reports names.\n"
+                    "Reports lie in: {folder of reports}\n"
+                    "\n"
+                    "Task:\n"
+                    "{task}\n"
+                    "\n"
+                    "Review the changes that implementation.md in the folder of reports names.\n"
                     "Do they fit the design, and the plan?\n"
                     "End with APPROVED, or with REJECTED and what must change.\n"
                     "\n"
@@ -140,8 +149,12 @@ A report like this is expected:
                 "prompt": (
                     "Workflow: plan-and-build\n"
                     "Step: review\n"
-                    "{folder of reports}\n"
-                    "{task}Review the changes that implementation.md in the folder of reports names.\n"
+                    "Reports lie in: {folder of reports}\n"
+                    "\n"
+                    "Task:\n"
+                    "{task}\n"
+                    "\n"
+                    "Review the changes that implementation.md in the folder of reports names.\n"
                     "Do they open a hole, or leak a secret?\n"
                     "End with APPROVED, or with REJECTED and what must change.\n"
                     "\n"
@@ -160,10 +173,7 @@ A report like this is expected:
         unanimous=["TASK_DONE"],
         words=["APPROVED", "REJECTED", "TASK_DONE", "none", "invalid", "ambiguous", "failed"],
         report="review",
-        placeholders={
-            "{folder of reports}": ["folder of reports", "Reports lie in: ", "\n", ""],
-            "{task}": ["task", "Task:\n", "\n\n", ""],
-        },
+        placeholders={"{folder of reports}": ["folder of reports", "", "", ""], "{task}": ["task", "", "", ""]},
         on={
             "failed": go("review/failed"),
             "invalid": go("review/invalid"),
@@ -189,8 +199,12 @@ A report like this is expected:
         prompt=r"""
 Workflow: plan-and-build
 Step: finish
-{folder of reports}
-{task}{feedback finish review}Write the message of the commit from the reports plan.md and implementation.md.
+Reports lie in: {folder of reports}
+
+Task:
+{task}
+
+{feedback finish review}Write the message of the commit from the reports plan.md and implementation.md.
 
 A report like this is expected:
 
@@ -202,8 +216,8 @@ A line of at most 72 characters, an empty line, and why the change was made.
         words=["TASK_DONE", "none", "invalid", "ambiguous", "failed"],
         report="message",
         placeholders={
-            "{folder of reports}": ["folder of reports", "Reports lie in: ", "\n", ""],
-            "{task}": ["task", "Task:\n", "\n\n", ""],
+            "{folder of reports}": ["folder of reports", "", "", ""],
+            "{task}": ["task", "", "", ""],
             "{feedback finish review}": ["feedback finish review", "What review said:\n\n", "\n\n", ""],
         },
         on={

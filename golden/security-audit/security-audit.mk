@@ -19,8 +19,12 @@ RDC_PROGRAM := 03a060f1eb18a520bc350d70212812be
 define entry0_audit
 Workflow: security-audit
 Step: audit
-{folder of reports}
-{task}Look for passwords, tokens and keys in the code and its history. End with PASSED or FAILED.
+Reports lie in: {folder of reports}
+
+Task:
+{task}
+
+Look for passwords, tokens and keys in the code and its history. End with PASSED or FAILED.
 
 A report like this is expected:
 
@@ -31,8 +35,12 @@ endef
 define entry1_audit
 Workflow: security-audit
 Step: audit
-{folder of reports}
-{task}Look for dependencies with known vulnerabilities. End with PASSED or FAILED.
+Reports lie in: {folder of reports}
+
+Task:
+{task}
+
+Look for dependencies with known vulnerabilities. End with PASSED or FAILED.
 
 A report like this is expected:
 
@@ -43,8 +51,12 @@ endef
 define entry2_audit
 Workflow: security-audit
 Step: audit
-{folder of reports}
-{task}Look for input that reaches a shell, a query or a path unchecked. End with PASSED or FAILED.
+Reports lie in: {folder of reports}
+
+Task:
+{task}
+
+Look for input that reaches a shell, a query or a path unchecked. End with PASSED or FAILED.
 
 A report like this is expected:
 
@@ -69,8 +81,12 @@ endef
 define ask_triage
 Workflow: security-audit
 Step: triage
-{folder of reports}
-{task}{feedback triage audit}Order the findings of the audit by severity, and join those that are one.
+Reports lie in: {folder of reports}
+
+Task:
+{task}
+
+{feedback triage audit}Order the findings of the audit by severity, and join those that are one.
 Answer with BLOCKER if one of them must be mended before a release, else with MINOR.
 
 A report like this is expected:
@@ -93,8 +109,12 @@ endef
 define ask_alarm
 Workflow: security-audit
 Step: alarm
-{folder of reports}
-{task}{feedback alarm triage}Write a message to the people who must mend the worst finding today.
+Reports lie in: {folder of reports}
+
+Task:
+{task}
+
+{feedback alarm triage}Write a message to the people who must mend the worst finding today.
 endef
 define call_alarm
 {"timeout": 1800, "tokens": {"TASK_DONE": "TASK_DONE"}, "entries": [{"name": "alarm", "agent": "", "keywords": ["TASK_DONE"], "excused": ["TASK_DONE"]}], "report": "alarm"}
@@ -109,8 +129,12 @@ endef
 define ask_report
 Workflow: security-audit
 Step: report
-{folder of reports}
-{task}{feedback report audit}Summarise the reports of the audit for people who do not program.
+Reports lie in: {folder of reports}
+
+Task:
+{task}
+
+{feedback report audit}Summarise the reports of the audit for people who do not program.
 endef
 define call_report
 {"timeout": 1800, "tokens": {"TASK_DONE": "TASK_DONE"}, "entries": [{"name": "report", "agent": "", "keywords": ["TASK_DONE"], "excused": ["TASK_DONE"]}], "report": "report"}
@@ -123,28 +147,18 @@ endef
 
 # Which units there are, and what else is known of them; the run begins with the first.
 define text_1
-
-
-endef
-
-define text_2
-Task:
-
-endef
-
-define text_3
-
-
-
-endef
-
-define text_4
 What audit said:
 
 
 endef
 
-define text_5
+define text_2
+
+
+
+endef
+
+define text_3
 What triage said:
 
 
@@ -152,29 +166,29 @@ endef
 
 define RDC_UNITS
 unit audit agents ''
-  mark '{folder of reports}' folder-of-reports 'Reports lie in: ' "$rdc_text_1" ''
-  mark '{task}' task "$rdc_text_2" "$rdc_text_3" ''
+  mark '{folder of reports}' folder-of-reports
+  mark '{task}' task
   may_say PASSED FAILED TASK_DONE none invalid ambiguous failed
   no_answer failed
   entries _0 _1 _2
 unit triage agents ''
-  mark '{folder of reports}' folder-of-reports 'Reports lie in: ' "$rdc_text_1" ''
-  mark '{task}' task "$rdc_text_2" "$rdc_text_3" ''
-  mark '{feedback triage audit}' feedback-triage-audit "$rdc_text_4" "$rdc_text_3" ''
+  mark '{folder of reports}' folder-of-reports
+  mark '{task}' task
+  mark '{feedback triage audit}' feedback-triage-audit "$rdc_text_1" "$rdc_text_2" ''
   may_say BLOCKER MINOR TASK_DONE none invalid ambiguous failed
   no_answer failed
   entries -
 unit alarm agents ''
-  mark '{folder of reports}' folder-of-reports 'Reports lie in: ' "$rdc_text_1" ''
-  mark '{task}' task "$rdc_text_2" "$rdc_text_3" ''
-  mark '{feedback alarm triage}' feedback-alarm-triage "$rdc_text_5" "$rdc_text_3" ''
+  mark '{folder of reports}' folder-of-reports
+  mark '{task}' task
+  mark '{feedback alarm triage}' feedback-alarm-triage "$rdc_text_3" "$rdc_text_2" ''
   may_say TASK_DONE none invalid ambiguous failed
   no_answer failed
   entries -
 unit report agents ''
-  mark '{folder of reports}' folder-of-reports 'Reports lie in: ' "$rdc_text_1" ''
-  mark '{task}' task "$rdc_text_2" "$rdc_text_3" ''
-  mark '{feedback report audit}' feedback-report-audit "$rdc_text_4" "$rdc_text_3" ''
+  mark '{folder of reports}' folder-of-reports
+  mark '{task}' task
+  mark '{feedback report audit}' feedback-report-audit "$rdc_text_1" "$rdc_text_2" ''
   may_say TASK_DONE none invalid ambiguous failed
   no_answer failed
   entries -

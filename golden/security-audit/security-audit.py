@@ -45,8 +45,12 @@ def workflow(about, end, go, agent, parallel):
                 "prompt": (
                     "Workflow: security-audit\n"
                     "Step: audit\n"
-                    "{folder of reports}\n"
-                    "{task}Look for passwords, tokens and keys in the code and its history. End with PASSED or FAILED.\n"
+                    "Reports lie in: {folder of reports}\n"
+                    "\n"
+                    "Task:\n"
+                    "{task}\n"
+                    "\n"
+                    "Look for passwords, tokens and keys in the code and its history. End with PASSED or FAILED.\n"
                     "\n"
                     "A report like this is expected:\n"
                     "\n"
@@ -63,8 +67,12 @@ def workflow(about, end, go, agent, parallel):
                 "prompt": (
                     "Workflow: security-audit\n"
                     "Step: audit\n"
-                    "{folder of reports}\n"
-                    "{task}Look for dependencies with known vulnerabilities. End with PASSED or FAILED.\n"
+                    "Reports lie in: {folder of reports}\n"
+                    "\n"
+                    "Task:\n"
+                    "{task}\n"
+                    "\n"
+                    "Look for dependencies with known vulnerabilities. End with PASSED or FAILED.\n"
                     "\n"
                     "A report like this is expected:\n"
                     "\n"
@@ -81,8 +89,12 @@ def workflow(about, end, go, agent, parallel):
                 "prompt": (
                     "Workflow: security-audit\n"
                     "Step: audit\n"
-                    "{folder of reports}\n"
-                    "{task}Look for input that reaches a shell, a query or a path unchecked. End with PASSED or FAILED.\n"
+                    "Reports lie in: {folder of reports}\n"
+                    "\n"
+                    "Task:\n"
+                    "{task}\n"
+                    "\n"
+                    "Look for input that reaches a shell, a query or a path unchecked. End with PASSED or FAILED.\n"
                     "\n"
                     "A report like this is expected:\n"
                     "\n"
@@ -100,10 +112,7 @@ def workflow(about, end, go, agent, parallel):
         unanimous=["TASK_DONE"],
         words=["PASSED", "FAILED", "TASK_DONE", "none", "invalid", "ambiguous", "failed"],
         report="audit",
-        placeholders={
-            "{folder of reports}": ["folder of reports", "Reports lie in: ", "\n", ""],
-            "{task}": ["task", "Task:\n", "\n\n", ""],
-        },
+        placeholders={"{folder of reports}": ["folder of reports", "", "", ""], "{task}": ["task", "", "", ""]},
         on={
             "failed": go("audit/failed"),
             "invalid": go("audit/invalid"),
@@ -129,8 +138,12 @@ def workflow(about, end, go, agent, parallel):
         prompt=r"""
 Workflow: security-audit
 Step: triage
-{folder of reports}
-{task}{feedback triage audit}Order the findings of the audit by severity, and join those that are one.
+Reports lie in: {folder of reports}
+
+Task:
+{task}
+
+{feedback triage audit}Order the findings of the audit by severity, and join those that are one.
 Answer with BLOCKER if one of them must be mended before a release, else with MINOR.
 
 A report like this is expected:
@@ -144,8 +157,8 @@ A report like this is expected:
         words=["BLOCKER", "MINOR", "TASK_DONE", "none", "invalid", "ambiguous", "failed"],
         report="triage",
         placeholders={
-            "{folder of reports}": ["folder of reports", "Reports lie in: ", "\n", ""],
-            "{task}": ["task", "Task:\n", "\n\n", ""],
+            "{folder of reports}": ["folder of reports", "", "", ""],
+            "{task}": ["task", "", "", ""],
             "{feedback triage audit}": ["feedback triage audit", "What audit said:\n\n", "\n\n", ""],
         },
         on={
@@ -168,8 +181,12 @@ A report like this is expected:
         prompt=r"""
 Workflow: security-audit
 Step: alarm
-{folder of reports}
-{task}{feedback alarm triage}Write a message to the people who must mend the worst finding today.
+Reports lie in: {folder of reports}
+
+Task:
+{task}
+
+{feedback alarm triage}Write a message to the people who must mend the worst finding today.
 """,
         agent="",
         keywords=["TASK_DONE"],
@@ -177,8 +194,8 @@ Step: alarm
         words=["TASK_DONE", "none", "invalid", "ambiguous", "failed"],
         report="alarm",
         placeholders={
-            "{folder of reports}": ["folder of reports", "Reports lie in: ", "\n", ""],
-            "{task}": ["task", "Task:\n", "\n\n", ""],
+            "{folder of reports}": ["folder of reports", "", "", ""],
+            "{task}": ["task", "", "", ""],
             "{feedback alarm triage}": ["feedback alarm triage", "What triage said:\n\n", "\n\n", ""],
         },
         on={
@@ -194,8 +211,12 @@ Step: alarm
         prompt=r"""
 Workflow: security-audit
 Step: report
-{folder of reports}
-{task}{feedback report audit}Summarise the reports of the audit for people who do not program.
+Reports lie in: {folder of reports}
+
+Task:
+{task}
+
+{feedback report audit}Summarise the reports of the audit for people who do not program.
 """,
         agent="",
         keywords=["TASK_DONE"],
@@ -203,8 +224,8 @@ Step: report
         words=["TASK_DONE", "none", "invalid", "ambiguous", "failed"],
         report="report",
         placeholders={
-            "{folder of reports}": ["folder of reports", "Reports lie in: ", "\n", ""],
-            "{task}": ["task", "Task:\n", "\n\n", ""],
+            "{folder of reports}": ["folder of reports", "", "", ""],
+            "{task}": ["task", "", "", ""],
             "{feedback report audit}": ["feedback report audit", "What audit said:\n\n", "\n\n", ""],
         },
         on={

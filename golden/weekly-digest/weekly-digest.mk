@@ -19,8 +19,12 @@ RDC_PROGRAM := 67ee215c14888c3c38986c095ff31942
 define ask_collect
 Workflow: weekly-digest
 Step: collect
-{folder of reports}
-{task}List the commits and the closed issues of the last seven days.
+Reports lie in: {folder of reports}
+
+Task:
+{task}
+
+List the commits and the closed issues of the last seven days.
 If there are none, answer with TASK_DONE.
 
 A report like this is expected:
@@ -41,8 +45,12 @@ endef
 define ask_summarise
 Workflow: weekly-digest
 Step: summarise
-{folder of reports}
-{task}Summarise collected.md of the folder of reports in at most ten lines. Begin with what users notice.
+Reports lie in: {folder of reports}
+
+Task:
+{task}
+
+Summarise collected.md of the folder of reports in at most ten lines. Begin with what users notice.
 End with SUMMARY_COMPLETE.
 
 A report like this is expected:
@@ -65,8 +73,12 @@ endef
 define ask_translate
 Workflow: weekly-digest
 Step: translate
-{folder of reports}
-{task}Translate summary.md of the folder of reports into German. Leave names as they are.
+Reports lie in: {folder of reports}
+
+Task:
+{task}
+
+Translate summary.md of the folder of reports into German. Leave names as they are.
 
 A report like this is expected:
 
@@ -82,38 +94,22 @@ failed) stop 'step translate: the agent gave no answer' ;;
 endef
 
 # Which units there are, and what else is known of them; the run begins with the first.
-define text_1
-
-
-endef
-
-define text_2
-Task:
-
-endef
-
-define text_3
-
-
-
-endef
-
 define RDC_UNITS
 unit collect agents ''
-  mark '{folder of reports}' folder-of-reports 'Reports lie in: ' "$rdc_text_1" ''
-  mark '{task}' task "$rdc_text_2" "$rdc_text_3" ''
+  mark '{folder of reports}' folder-of-reports
+  mark '{task}' task
   may_say TASK_DONE none invalid ambiguous failed
   no_answer failed
   entries -
 unit summarise agents ''
-  mark '{folder of reports}' folder-of-reports 'Reports lie in: ' "$rdc_text_1" ''
-  mark '{task}' task "$rdc_text_2" "$rdc_text_3" ''
+  mark '{folder of reports}' folder-of-reports
+  mark '{task}' task
   may_say SUMMARY_COMPLETE TASK_DONE none invalid ambiguous failed
   no_answer failed
   entries -
 unit translate agents ''
-  mark '{folder of reports}' folder-of-reports 'Reports lie in: ' "$rdc_text_1" ''
-  mark '{task}' task "$rdc_text_2" "$rdc_text_3" ''
+  mark '{folder of reports}' folder-of-reports
+  mark '{task}' task
   may_say TASK_DONE none invalid ambiguous failed
   no_answer failed
   entries -

@@ -36,8 +36,12 @@ def workflow(about, end, go, agent):
         prompt=r"""
 Workflow: weekly-digest
 Step: collect
-{folder of reports}
-{task}List the commits and the closed issues of the last seven days.
+Reports lie in: {folder of reports}
+
+Task:
+{task}
+
+List the commits and the closed issues of the last seven days.
 If there are none, answer with TASK_DONE.
 
 A report like this is expected:
@@ -50,10 +54,7 @@ A report like this is expected:
         excused=["TASK_DONE"],
         words=["TASK_DONE", "none", "invalid", "ambiguous", "failed"],
         report="collected",
-        placeholders={
-            "{folder of reports}": ["folder of reports", "Reports lie in: ", "\n", ""],
-            "{task}": ["task", "Task:\n", "\n\n", ""],
-        },
+        placeholders={"{folder of reports}": ["folder of reports", "", "", ""], "{task}": ["task", "", "", ""]},
         on={
             "failed": go("collect/failed"),
             "TASK_DONE": go("COMPLETE", "complete"),
@@ -67,8 +68,12 @@ A report like this is expected:
         prompt=r"""
 Workflow: weekly-digest
 Step: summarise
-{folder of reports}
-{task}Summarise collected.md of the folder of reports in at most ten lines. Begin with what users notice.
+Reports lie in: {folder of reports}
+
+Task:
+{task}
+
+Summarise collected.md of the folder of reports in at most ten lines. Begin with what users notice.
 End with SUMMARY_COMPLETE.
 
 A report like this is expected:
@@ -82,10 +87,7 @@ A report like this is expected:
         excused=["TASK_DONE"],
         words=["SUMMARY_COMPLETE", "TASK_DONE", "none", "invalid", "ambiguous", "failed"],
         report="summary",
-        placeholders={
-            "{folder of reports}": ["folder of reports", "Reports lie in: ", "\n", ""],
-            "{task}": ["task", "Task:\n", "\n\n", ""],
-        },
+        placeholders={"{folder of reports}": ["folder of reports", "", "", ""], "{task}": ["task", "", "", ""]},
         on={
             "failed": go("summarise/failed"),
             "invalid": go("summarise/invalid"),
@@ -106,8 +108,12 @@ A report like this is expected:
         prompt=r"""
 Workflow: weekly-digest
 Step: translate
-{folder of reports}
-{task}Translate summary.md of the folder of reports into German. Leave names as they are.
+Reports lie in: {folder of reports}
+
+Task:
+{task}
+
+Translate summary.md of the folder of reports into German. Leave names as they are.
 
 A report like this is expected:
 
@@ -118,10 +124,7 @@ The same headings, in German.
         excused=["TASK_DONE"],
         words=["TASK_DONE", "none", "invalid", "ambiguous", "failed"],
         report="zusammenfassung",
-        placeholders={
-            "{folder of reports}": ["folder of reports", "Reports lie in: ", "\n", ""],
-            "{task}": ["task", "Task:\n", "\n\n", ""],
-        },
+        placeholders={"{folder of reports}": ["folder of reports", "", "", ""], "{task}": ["task", "", "", ""]},
         on={
             "failed": go("translate/failed"),
             "TASK_DONE": go("COMPLETE", "complete"),

@@ -175,7 +175,7 @@ def test_the_runtime_of_a_runbook_keeps_its_budget(name: str, tmp_path: Path) ->
 PROGRAMS: dict[str, tuple[int, Task]] = {
     "agent": (2055, agent("Hello")),
     "tool": (1930, Tool("c", "t", text("{}"))),
-    "gate": (1185, Gate("", text(""))),
+    "gate": (1190, Gate("", text(""))),
     "parallel": (2180, Parallel((Agent("", text("a")), Agent("", text("b"))), "all")),
 }
 

@@ -37,7 +37,7 @@ MUST_OCCUR = {
     *("an agent below a context", "a context below another", "optional tool", "artifact"),
     *("end COMPLETE", "end STOP", "end by the limit", "a unit twice", "a long walk"),
 }
-NUMBER = 300
+NUMBER = 400
 
 
 def test_the_cases_have_everything_and_end() -> None:

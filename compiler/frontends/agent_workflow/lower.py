@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from compiler.frontends.agent_workflow.places import Places
-from compiler.frontends.agent_workflow.prompts import FOLDER, TASK, Redirect, prompt_of, redirects_to
+from compiler.frontends.agent_workflow.prompts import FOLDER, TASK, Redirect, described, prompt_of, redirects_to
 from compiler.frontends.agent_workflow.syntax import TASK_DONE, Step, Workflow
 from compiler.frontends.agent_workflow.verdicts import Verdicts, verdicts
 from compiler.frontends.naming import safe_name, stem
@@ -80,8 +80,7 @@ def lower(workflow: Workflow, places: Places, asked: Asked) -> Program:
 
 def _task_input(workflow: Workflow) -> Input:
     """The task of a run; the description stands in for it (W15)."""
-    about = (workflow.description or "").strip()
-    return Input(TASK, "text", "What is to be done", default=about or None, required=False)
+    return Input(TASK, "text", "What is to be done", default=described(workflow) or None, required=False)
 
 
 def _limit(workflow: Workflow, max_steps: int | None) -> int | None:

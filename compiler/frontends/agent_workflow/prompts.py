@@ -39,16 +39,28 @@ def redirects_to(workflow: Workflow, target: str) -> Iterator[Redirect]:
 def prompt_of(workflow: Workflow, step: Step, written: str) -> Text:
     """The prompt of a step, or of an entry of a parallel one. What the author wrote has no placeholders."""
     parts: list[Part] = [
-        f"Workflow: {workflow.name}\nStep: {step.name}\n",
-        Reference(FOLDER, before="Reports lie in: ", after="\n"),
-        "\n",
-        Reference(TASK, "{task}", before="Task:\n", after=PARAGRAPH),
+        f"Workflow: {workflow.name}\nStep: {step.name}\nReports lie in: ",
+        Reference(FOLDER),
+        "\n\n",
+        *_task(workflow),
     ]
     parts += _feedback(workflow, step)
     parts.append(_bare(written))
     if step.report and _bare(step.report.format):
         parts.append(f"{PARAGRAPH}A report like this is expected:{PARAGRAPH}{_bare(step.report.format)}")
     return joined(parts)
+
+
+def _task(workflow: Workflow) -> tuple[Part, ...]:
+    """The task under its heading; without a description to stand in, there may be none (W15)."""
+    if described(workflow):
+        return ("Task:\n", Reference(TASK, "{task}"), PARAGRAPH)
+    return (Reference(TASK, "{task}", before="Task:\n", after=PARAGRAPH),)
+
+
+def described(workflow: Workflow) -> str:
+    """What stands in for a task that is not given (W15)."""
+    return (workflow.description or "").strip()
 
 
 def _feedback(workflow: Workflow, step: Step) -> Iterator[Reference]:

@@ -1,5 +1,5 @@
 
-# --- Module: how many units a run may do, where make is told: that holds for the whole run, 0 for any number ------------
+# --- Module: how many units a run may do, where make is told; 0 for any number ----------------------------------------
 define RDC_MODULE_STEPS
 keep_steps() {
   if [ -n "${rdc_given_MAX_STEPS-}" ]; then

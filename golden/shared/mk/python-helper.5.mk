@@ -693,6 +693,7 @@ class Orders:  # What the operator wants to be called, and how often and how lon
 LARGEST_ANSWER = 1 << 20  # bytes
 BLANKS = " \t\n\r\v\f"
 NO_TEXT = re.compile("[\0\ud800-\udfff]")
+COLOURS = re.compile("\x1b\\[[0-?]*[ -/]*[@-~]")  # what tells a terminal how to show the words beside it
 
 def decoded(answer):  # Return the text of an answer: what is not UTF-8, and NUL, is U+FFFD; no blanks around (I11).
     return cleaned(answer.decode("utf-8", errors="replace"))
@@ -705,7 +706,7 @@ def keywords_in(answer, keywords):  # Return the keywords of the line that decid
     alternatives = "|".join(f"({re.escape(keyword)})" for keyword in ordered)
     for flags in (0, re.IGNORECASE):
         pattern = re.compile(rf"(?<!\w)(?:{alternatives})(?!\w)", flags)
-        for line in reversed(answer.split("\n")):
+        for line in reversed(COLOURS.sub("", answer).split("\n")):
             found = {ordered[match.lastindex - 1] for match in pattern.finditer(line) if match.lastindex}
             if found:
                 return found

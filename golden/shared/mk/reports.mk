@@ -1,5 +1,5 @@
 
-# --- Module: reports: what agents have said is added to files, in a folder that texts may name -------------------------
+# --- Module: reports: what agents have said is added to files, in a folder that texts may name ------------------------
 define RDC_MODULE_REPORTS
 rdc_folders="$rdc_folders reports"
 folder() { key "$1"; rdc_folder=$rdc_key; eval "rdc_r_$rdc_key=1"; }

@@ -1,5 +1,5 @@
 
-# --- Module: the task: TASK and TASK_FILE give the input of that name ----------------------------------------------------
+# --- Module: the task: TASK and TASK_FILE give the input of that name -------------------------------------------------
 define RDC_MODULE_TASK
 task() { # the variable that has what make was given for the input
   eval "rdc_value=\${rdc_given_$1+given}"
