@@ -15,7 +15,7 @@ from hypothesis import is_hypothesis_test, settings
 
 from backends.registry import load
 from compiler.ir.program import Program
-from tests import interpreter
+from tests import interpreters
 
 ROOT = Path(__file__).resolve().parents[1]
 CONFORMANCE = ROOT.parent / "shared" / "conformance"
@@ -31,7 +31,7 @@ for _ignored in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
         signal.signal(_ignored, signal.default_int_handler if _ignored is signal.SIGINT else signal.SIG_DFL)
 
 
-interpreter.put_first()
+interpreters.put_first()
 
 # Processes by the thousand begin with the modules of the compiler, each worker with those of the tests: what one has
 # compiled the others read, even where the environment says not to keep it.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -20,3 +21,10 @@ def interpreter(version: str) -> str | None:
         if shown.stdout.strip() == version:
             return candidate
     return None
+
+
+def put_first() -> None:
+    """Put the folder of this interpreter first on PATH: the launcher of a version manager is slower than most calls."""
+    folder = str(Path(sys.executable).resolve().parent)
+    if folder not in os.environ["PATH"].split(os.pathsep)[:1]:
+        os.environ["PATH"] = f"{folder}{os.pathsep}{os.environ['PATH']}"

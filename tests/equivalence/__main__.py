@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tests import interpreter
+from tests import interpreters
 from tests.agent_workflows.soak import KIND as WORKFLOWS
 from tests.playbooks.soak import KIND as PLAYBOOKS
 from tests.programs import soak as programs_soak
@@ -36,7 +36,7 @@ PAUSE = 60.0
 def main() -> int:
     """Run the soak as the command line says: documents, programs, playbooks and workflows in turn."""
     options = _options()
-    interpreter.put_first()
+    interpreters.put_first()
     began = time.monotonic()
     first = random.randrange(10**9) if options.seed is None else options.seed
     ways = tuple(_available(options.ways))
