@@ -24,6 +24,8 @@ from .forked import Said
 from .places import PATIENCE, Place, environment
 from .test_journal_damage import FLOW, PLAIN
 
+pytestmark = pytest.mark.share(3)
+
 TARGETS = pytest.mark.parametrize(
     ("target", "document"), [("python", FLOW), ("make", FLOW), ("make", PLAIN)], ids=["python", "make", "make-plain"]
 )

@@ -15,6 +15,8 @@ from .places import PATIENCE, Place, environment
 from .test_disk import end_of, run_words
 from .test_journal_damage import FLOW, PLAIN
 
+pytestmark = pytest.mark.share(3)
+
 TARGETS = pytest.mark.parametrize(
     ("target", "document"), [("python", FLOW), ("make", FLOW), ("make", PLAIN)], ids=["python", "make", "make-plain"]
 )

@@ -18,6 +18,8 @@ import pytest
 from .forked import Calls, Said
 from .places import Place, archived
 
+pytestmark = pytest.mark.share(3)
+
 FLOW = """\
 # Flow
 

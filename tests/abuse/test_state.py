@@ -20,6 +20,8 @@ from .places import PATIENCE, Place, archived, environment
 from .test_disk import end_of, run_words
 from .test_journal_damage import FLOW, PLAIN
 
+pytestmark = pytest.mark.share(3)
+
 BOTH = pytest.mark.parametrize("target", ["python", "make"])
 TARGETS = pytest.mark.parametrize(
     ("target", "document"), [("python", FLOW), ("make", FLOW), ("make", PLAIN)], ids=["python", "make", "make-plain"]
@@ -121,6 +123,7 @@ OTHERS = {
 }
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize("change", OTHERS)
 @BOTH
 def test_state_of_another_version_is_refused_and_nothing_runs(target: str, change: str, tmp_path: Path) -> None:

@@ -19,11 +19,11 @@ from tests.equivalence.difference import DifferenceError
 from tests.equivalence.drawn import made_smaller
 
 SHARES = {
-    "semantics": 150,
-    "python": 3,
+    "semantics": 80,
+    "python": 2,
     "python-waiting": 1,
     "python-killed": 1,
-    "make": 2,
+    "make": 1,
     "make-waiting": 1,
     "make-killed": 1,
     "github": 1,

@@ -31,6 +31,8 @@ from tests.backends.makefiles import (
 )
 from tests.conftest import ROOT
 
+pytestmark = pytest.mark.share(3)
+
 EXAMPLES = sorted((ROOT / "examples").glob("*.runbook.md"))
 
 # What makes of GNU make after 3.81 know, and since when.

@@ -36,6 +36,8 @@ from tests.backends.programs import (
     words,
 )
 
+pytestmark = pytest.mark.share(3)
+
 READING = Reading(("DONE", "not done", "É"), r"d\w+e|done", ("É",))
 
 

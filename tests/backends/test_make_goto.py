@@ -105,7 +105,7 @@ Last?
 DOCUMENTS = {"nested": (NESTED.format(name="three"), {"other.runbook.md": OTHER}), "pages": (PAGES, {})}
 
 
-@pytest.mark.share(6)
+@pytest.mark.share(9)
 @pytest.mark.parametrize("seed", range(12))
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_a_run_that_is_moved_walks_as_the_semantics_say(name: str, seed: int, tmp_path: Path) -> None:

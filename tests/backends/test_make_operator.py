@@ -21,6 +21,8 @@ from tests.backends.programs import Made, agent, ask, node, program, ref, shell,
 from tests.backends.test_make_terminal import at_terminal
 from tests.conftest import ROOT
 
+pytestmark = pytest.mark.share(3)
+
 EVIL = [
     "$(shell touch canary)",
     "${shell touch canary}$$",
@@ -192,6 +194,7 @@ def valued() -> Program:
 VALUES = ["a&b\\1 'x' \"y\" $(touch canary) `touch canary` é", "", "a=b<<c", "<<X"]
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("value", VALUES)
 def test_values_are_given_for_commands_that_were_not_run(value: str, tmp_path: Path) -> None:
     made = Made(tmp_path, valued())

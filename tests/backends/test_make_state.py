@@ -25,6 +25,8 @@ from tests.backends.makefiles import (
     last_line,
 )
 
+pytestmark = pytest.mark.share(3)
+
 # --- Two runs at once -------------------------------------------------------------------------------------------------
 
 

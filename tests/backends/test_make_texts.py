@@ -15,6 +15,8 @@ from compiler.ir.tasks import Branch, Shell
 from compiler.ir.texts import Text
 from tests.backends.programs import Made, agent, always, ask, gate, node, program, ref, shell, slots, when, words
 
+pytestmark = pytest.mark.share(3)
+
 # What somebody may say to an input, a question, or by a command, and what might be taken for something to obey.
 HOSTILE = [
     "$(touch x)",

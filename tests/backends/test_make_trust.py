@@ -15,6 +15,8 @@ from tests.backends.makefiles import FLOW, PLAIN, Place, environment, last_line
 from tests.backends.programs import Made, always, node, program, shell, when
 from tests.backends.test_make_texts import said
 
+pytestmark = pytest.mark.share(3)
+
 EVIL = [
     "$(touch${IFS}canary)",
     "`touch${IFS}canary`",
@@ -51,7 +53,7 @@ def counting(tmp_path: Path) -> Made:
     return made
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(3)
 @pytest.mark.parametrize("evil", EVIL)
 def test_nothing_of_a_journal_is_evaluated(evil: str, tmp_path: Path) -> None:
     made = counting(tmp_path)

@@ -99,6 +99,7 @@ def test_any_bytes(data: bytes) -> None:
     examine(data)
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("block", range(4))
 def test_random_playbooks_with_mistakes(block: int) -> None:
     for seed in range(block, 100, 4):

@@ -138,7 +138,7 @@ def mutated(text: str, moves: random.Random, fragments: Sequence[str] = FRAGMENT
     return "\n".join(lines)
 
 
-@pytest.mark.share(3)
+@pytest.mark.share(5)
 @pytest.mark.parametrize("document", EXAMPLES, ids=lambda path: path.name.removesuffix(".runbook.md"))
 def test_examples_with_mistakes(document: Path, to_python: ToPython) -> None:
     text = document.read_text(encoding="utf-8")

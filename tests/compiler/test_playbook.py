@@ -395,6 +395,7 @@ def test_time_grows_with_the_length_of_a_line_alone(form: str) -> None:
     assert time.perf_counter() - begun < 5
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("name", LINES)
 @pytest.mark.parametrize("end", ["\n", ""])
 def test_time_grows_with_the_size_alone(name: str, end: str) -> None:

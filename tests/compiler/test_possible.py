@@ -246,6 +246,7 @@ def substeps(count: int) -> str:
     return "## 1. A\n- FAIL: STOP no\n### 1.1 B\n- FAIL: CONTINUE\n" + children
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("jumps", [with_jumps, without_jumps])
 @pytest.mark.parametrize("document", [steps, substeps])
 def test_the_effort_grows_with_the_document(

@@ -93,7 +93,7 @@ def variables(*slots: str) -> list[Json]:
     return [{"name": f"V_{slot}", "register": slot} for slot in slots]
 
 
-@pytest.mark.share(6)
+@pytest.mark.share(9)
 @pytest.mark.parametrize(("way", "name"), RUNS)
 def test_a_text_stays_text(way: str, name: str) -> None:
     case = carrier(TEXTS[name])
@@ -174,6 +174,7 @@ def test_pictures_of_random_programs_show_texts_as_texts(case: Case, mermaid: Me
     dot.assert_same(drawn(dot.emitted(shown)), picture(shown))
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("name", TEXTS)
 def test_listings_say_texts_as_they_are(name: str) -> None:
     shown = evil(TEXTS[name])

@@ -436,7 +436,7 @@ def test_a_document_without_scenarios_is_told(folder: Path) -> None:
     assert (result.code, result.out, result.err) == (0, "no scenarios\n", "plain.runbook.md has no scenarios\n")
 
 
-@pytest.mark.share(4)
+@pytest.mark.share(6)
 @pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.runbook.md")), ids=lambda path: path.name)
 def test_the_scenarios_of_the_examples_come_out_on_every_target(path: Path) -> None:
     result = call("test", "--quiet", str(path.relative_to(ROOT)), "--on", "all", cwd=ROOT)
@@ -444,7 +444,7 @@ def test_the_scenarios_of_the_examples_come_out_on_every_target(path: Path) -> N
     assert not [line for line in result.out.splitlines() if line.startswith("SKIPPED")]
 
 
-@pytest.mark.share(3)
+@pytest.mark.share(6)
 @pytest.mark.parametrize("path", sorted((ROOT / "examples" / "playbooks").glob("*.md")), ids=lambda path: path.name)
 def test_the_scenarios_of_playbooks_come_out_on_every_target(path: Path) -> None:
     result = call("test", "--quiet", str(path.relative_to(ROOT)), "--on", "all", cwd=ROOT)

@@ -67,6 +67,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(path)
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize(
     ("request_", "code", "said"),
     [

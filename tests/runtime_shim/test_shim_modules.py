@@ -115,6 +115,7 @@ def test_module_comes_with_all_that_it_imports(name: str, needs: str) -> None:
                 assert (node.module or "").removeprefix("runtime_shim.") in there, f"{name} for {alternative}"
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("version", ["3.9", "3.10", "3.11", "3.12", "3.13", "3.14"])
 @pytest.mark.parametrize("kind", ["shell", "ask"])
 def test_bundled_file_runs_alone(tmp_path: Path, kind: str, version: str) -> None:

@@ -25,6 +25,8 @@ from tests.runtime_shim.shim_programs import (
 )
 from tests.runtime_shim.shim_programs import program as compiled
 
+pytestmark = pytest.mark.share(3)
+
 # --- Who and why ------------------------------------------------------------------------------------------------------
 
 

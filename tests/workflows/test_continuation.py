@@ -13,6 +13,8 @@ from compiler.driver import compile_file
 from tests.workflows import act
 from tests.workflows.compiling import parsed
 
+pytestmark = pytest.mark.share(3)
+
 DOCUMENT = """\
 # Deploy
 

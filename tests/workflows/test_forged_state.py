@@ -13,6 +13,8 @@ import pytest
 from tests.workflows import act
 from tests.workflows.test_continuation import Run, said
 
+pytestmark = pytest.mark.share(3)
+
 DOCUMENT = """\
 # Deploy
 

@@ -46,6 +46,7 @@ def lines(folder: Path, document: str, first: str, second: str, **options: objec
 SHOW = 'printf "%s\\n" "$A" "${B-none}" >> "$LOG"'
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize(
     "first",
     [

@@ -12,6 +12,8 @@ from tests.workflows import act
 from tests.workflows.api import COMMIT, WORKFLOW, run_of, serving
 from tests.workflows.test_continuation import DOCUMENT, Run, said
 
+pytestmark = pytest.mark.share(3)
+
 FETCH = "Take over the run that waited"
 OTHER = {"full_name": "stranger/repository"}
 

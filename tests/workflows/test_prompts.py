@@ -12,6 +12,8 @@ from tests.workflows import act
 from tests.workflows.compiling import emission, parsed, steps, text_of
 from tests.workflows.reviews import Reviews, begin_with, reviewed, stand_in
 
+pytestmark = pytest.mark.share(3)
+
 DOCUMENT = """\
 # Deploy
 

@@ -15,6 +15,8 @@ from tests.workflows.compiling import text_of
 from tests.workflows.reviews import stand_in
 from tests.workflows.test_continuation import Run, said
 
+pytestmark = pytest.mark.share(3)
+
 DOCUMENT = """\
 ## 1
 
