@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from compiler.ir.program import Artifact, Group
+from compiler.ir.program import Artifact, Context, Group
 from runtime_shim.artifact import write_whole
 from runtime_shim.trying import Trying
 from tests.runtime_shim.shim_process import kill, wait_until
@@ -354,6 +354,24 @@ def test_a_breakpoint_holds_in_steps_that_names_of_units_do_not_say(tmp_path: Pa
         place.run("run", "--agent", "echo x", "--break", "1", "--break", "test").last == "rdc: WAITING test Unit test"
     )
     assert place.run("resume", "--agent", "echo x").last == "rdc: WAITING tests Unit tests"
+    assert place.run("resume", "--agent", "echo x").code == 0
+
+
+def test_a_run_goes_on_below_no_other_texts_than_it_was_begun_with(tmp_path: Path) -> None:
+    def said(first: str) -> Program:
+        above = (Context("a", text(first)), Context("b", text("then"), "a"))
+        below = replace(agent("x"), context="b")
+        return program(node("1", agent("y"), edge("2")), node("2", below), contexts=above)
+
+    place = Compiled(tmp_path, said("Be kind."))
+    place.bundle()
+    assert place.run("run").code == 75
+    place = Compiled(tmp_path, said("Be rude."))
+    place.bundle()
+    refused = place.run("resume", "--agent", "echo x")
+    assert refused.last == "rdc: error: this run belongs to a different version of this program"
+    assert "changed: 2\n" in refused.err
+    Compiled(tmp_path, said("Be kind.")).bundle()
     assert place.run("resume", "--agent", "echo x").code == 0
 
 
