@@ -24,7 +24,7 @@ call_number() {
   }
   call_again; rdc_call=$((rdc_call + 1)); eval "rdc_calls_$rdc_key=\$rdc_call"
 }
-remake() { rm -rf "${rdc_files:?}/$1" 2> /dev/null && mkdir "$rdc_files/$1" 2> /dev/null || unkept; }
+remake() { { rm -rf "${rdc_files:?}/$1" && mkdir "$rdc_files/$1"; } 2> /dev/null || unkept; }
 keep_steps() { :; }
 within_budget() {
   [ -e "$rdc_files/calls/budget" ] || return 0
