@@ -124,7 +124,7 @@ RDC_SHOW = $(info $(RDC_HASH) step-$(unit))$(info $(value do_$(unit))$(value esc
 # What is given as NAME=VALUE is a text, and make expands nothing in it.
 RDC_TEXT = $(eval override $(1) := $$(value $(1)))$(eval export $(1))
 $(foreach RDC_NAME,$(.VARIABLES),$(if $(filter command%,$(origin $(RDC_NAME))),$(call RDC_TEXT,$(RDC_NAME))))
-RDC_TAKES := AGENT:AGENT ANSWERS:ANSWERS ASSUME:ASSUME HUMAN:HUMAN INPUTS:INPUTS RERUN:RERUN RESULT:RESULT TOOLS:TOOLS UNIT:UNIT AGENT_CALLS:AGENT_CALLS AGENT_MODEL:AGENT_MODEL AGENT_RETRIES:AGENT_RETRIES AGENT_TIMEOUT:AGENT_TIMEOUT BREAK:BREAK EXECUTOR:EXECUTOR EXPIRE:EXPIRE FILE:FILE MOCK:MOCK OUT:OUT metric:input_1 days:input_2
+RDC_TAKES := AGENT:AGENT ANSWERS:ANSWERS ASSUME:ASSUME HUMAN:HUMAN INPUTS:INPUTS RERUN:RERUN RESULT:RESULT TOOLS:TOOLS UNIT:UNIT AGENTS:AGENTS AGENT_CALLS:AGENT_CALLS AGENT_MODEL:AGENT_MODEL AGENT_RETRIES:AGENT_RETRIES AGENT_TIMEOUT:AGENT_TIMEOUT BREAK:BREAK EXECUTOR:EXECUTOR EXPIRE:EXPIRE FILE:FILE MOCK:MOCK OUT:OUT metric:input_1 days:input_2
 override RDC_QUOTED = '$(subst ','\'',$(1))'
 override RDC_NAMED = $(firstword $(subst :, ,$(take)))
 override RDC_VARIABLE = rdc_given_$(lastword $(subst :, ,$(take)))
@@ -189,7 +189,7 @@ RDC_TAKES += ALL:ALL AS:AS BY:BY KEEP:KEEP NOTE:NOTE NOTIFY:NOTIFY PROMPTED:PROM
 override RDC_GETS = $(if $(filter command override,$(firstword $(origin $(1)))),$(value $(1)))
 # What has to be given again is in the commands that are printed.
 override RDC_REPEAT = $(if $(call RDC_GETS,$(1)),$(eval RDC_AGAIN += $(1)=$$(call RDC_WORD,$$(value $(1)))))
-$(foreach take,$(filter AGENT:% AGENT_MODEL:% AGENT_RETRIES:% AGENT_TIMEOUT:% AS:% MOCK:% NOTIFY:% OUT:% TOOLS:%,$(RDC_TAKES)),$(call RDC_REPEAT,$(RDC_NAMED)))
+$(foreach take,$(filter AGENT:% AGENTS:% AGENT_MODEL:% AGENT_RETRIES:% AGENT_TIMEOUT:% AS:% MOCK:% NOTIFY:% OUT:% TOOLS:%,$(RDC_TAKES)),$(call RDC_REPEAT,$(RDC_NAMED)))
 RDC_RUNS := $(RDC_PARTS) RDC_MODULE_OPERATOR
 RDC_RUNS += $(if $(call RDC_GETS,NOTIFY),RDC_MODULE_NOTICE)
 RDC_PARTS = $(RDC_RUNS)

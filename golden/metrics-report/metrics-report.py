@@ -10,12 +10,12 @@
 # `run` starts, `resume` goes on with a run that waits or was interrupted, `status` says where it stands, `--help` tells
 # the rest. State is kept in .rdc/metrics-report in the current folder.
 #
-# First the runbook: a call for each unit, the line of the document on which it stands (`at`), what it does, and where the
+# First the playbook: a call for each unit, the line of the document on which it stands (`at`), what it does, and where the
 # run goes from there (`go`, with what the document says). Then the runtime that carries it out.
 # The outputs of earlier steps stand above a prompt as its context says: see `contexts`.
 
 
-def runbook(about, end, go, agent, tool):
+def playbook(about, end, go, agent, tool):
     about("Report on a metric",
         name="metrics-report",
         source="examples/playbooks/metrics-report.playbook.md",
@@ -64,7 +64,7 @@ Name the trend, what is unusual, and what is likely to come next. Give numbers.
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0. Nothing below speaks of this runbook; (R1) and the like are rules of rdc's design.
+# The runtime of rdc 0.1.0. Nothing below speaks of this playbook; (R1) and the like are rules of rdc's design.
 # ---------------------------------------------------------------------------------------------------------------------
 import sys
 if __name__ == "__main__" and not (sys.flags.isolated or getattr(sys.flags, "safe_path", False)):
@@ -77,10 +77,10 @@ from functools import cached_property
 from pathlib import Path
 from urllib.parse import quote
 
-# --- golden/shared/py/the-program-table.py
+# --- golden/shared/py/the-program-table.2.py
 # --- golden/shared/py/the-operator-s-part-of-a-program.py
-# --- golden/shared/py/the-table-of-a-program.11.py
-# --- golden/shared/py/what-goes-for-every-unit-of-a-runbook-with-inputs-and-values.py
+# --- golden/shared/py/the-table-of-a-program.13.py
+# --- golden/shared/py/what-goes-for-every-unit-of-a-playbook-with-inputs-and-values.py
 # --- golden/shared/py/the-meaning-of-a-program.3.py
 # --- golden/shared/py/the-journal.py
 # --- golden/shared/py/commands-that-outlive-a-runner-that-was-killed.py
@@ -133,4 +133,4 @@ from urllib.parse import quote
 # --- golden/shared/py/the-operator-s-jump.py
 # --- golden/shared/py/notices.py
 # --- golden/shared/py/several-runs-of-one-document.2.py
-# --- golden/shared/py/archived-runs.2.py
+# --- golden/shared/py/archived-runs.4.py

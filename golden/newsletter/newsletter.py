@@ -10,12 +10,12 @@
 # `run` starts, `resume` goes on with a run that waits or was interrupted, `status` says where it stands, `--help` tells
 # the rest. State is kept in .rdc/newsletter in the current folder.
 #
-# First the runbook: a call for each unit, the line of the document on which it stands (`at`), what it does, and where the
+# First the playbook: a call for each unit, the line of the document on which it stands (`at`), what it does, and where the
 # run goes from there (`go`, with what the document says). Then the runtime that carries it out.
 # The outputs of earlier steps stand above a prompt as its context says: see `contexts`.
 
 
-def runbook(about, end, branch, go, agent, confirm, input, select):
+def playbook(about, end, branch, go, agent, confirm, input, select):
     about("Newsletter",
         name="newsletter",
         source="examples/playbooks/newsletter.playbook.md",
@@ -91,7 +91,7 @@ def runbook(about, end, branch, go, agent, confirm, input, select):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0. Nothing below speaks of this runbook; (R1) and the like are rules of rdc's design.
+# The runtime of rdc 0.1.0. Nothing below speaks of this playbook; (R1) and the like are rules of rdc's design.
 # ---------------------------------------------------------------------------------------------------------------------
 import sys
 if __name__ == "__main__" and not (sys.flags.isolated or getattr(sys.flags, "safe_path", False)):
@@ -104,10 +104,10 @@ from functools import cached_property
 from pathlib import Path
 from urllib.parse import quote
 
-# --- golden/shared/py/the-program-table.py
+# --- golden/shared/py/the-program-table.2.py
 # --- golden/shared/py/the-operator-s-part-of-a-program.py
-# --- golden/shared/py/the-table-of-a-program.13.py
-# --- golden/shared/py/the-meaning-of-a-program.7.py
+# --- golden/shared/py/the-table-of-a-program.14.py
+# --- golden/shared/py/the-meaning-of-a-program.8.py
 # --- golden/shared/py/the-journal.py
 # --- golden/shared/py/commands-that-outlive-a-runner-that-was-killed.py
 # --- golden/shared/py/the-state-of-a-run.2.py
@@ -157,4 +157,4 @@ from urllib.parse import quote
 # --- golden/shared/py/the-operator-s-jump.py
 # --- golden/shared/py/notices.py
 # --- golden/shared/py/several-runs-of-one-document.2.py
-# --- golden/shared/py/archived-runs.2.py
+# --- golden/shared/py/archived-runs.4.py

@@ -3,18 +3,19 @@
 define RDC_MODULE_CALLS
 entries() { rdc_entries_U=$*; }
 no_answer() { rdc_none_U=$1; }
-rdc_folders="$rdc_folders calls said"
+rdc_folders="$rdc_folders calls said entries"
+help_steps() { :; }; help_task() { :; }
 
 # Has the helper do what the words say, and tells it what make was given.
 informed() {
-  for rdc_word in AGENT AGENT_CALLS AGENT_MODEL AGENT_RETRIES AGENT_TIMEOUT MOCK TOOLS; do
+  for rdc_word in AGENT AGENTS AGENT_CALLS AGENT_MODEL AGENT_RETRIES AGENT_TIMEOUT JOBS MOCK TOOLS; do
     eval "RDC_GIVEN_$rdc_word=\${rdc_given_$rdc_word-}; export RDC_GIVEN_$rdc_word"
   done
   export RDC_GIVEN_SECRETS="${rdc_secrets-}"
   "$@"
   set -- "$?"
   unset RDC_GIVEN_AGENT RDC_GIVEN_AGENT_CALLS RDC_GIVEN_AGENT_MODEL RDC_GIVEN_AGENT_RETRIES RDC_GIVEN_AGENT_TIMEOUT
-  unset RDC_GIVEN_MOCK RDC_GIVEN_TOOLS RDC_GIVEN_SECRETS
+  unset RDC_GIVEN_AGENTS RDC_GIVEN_JOBS RDC_GIVEN_MOCK RDC_GIVEN_TOOLS RDC_GIVEN_SECRETS
   return "$1"
 }
 
@@ -144,11 +145,14 @@ help_calls() {
   help_helper
   [ -n "${rdc_python_wanted-}" ] || return 0
   help_line "$rdc_begin AGENT=NAME" 'the agents: a name such as llm, or a command; else RDC_AGENTS (a file), RDC_AGENT'
+  help_line "$rdc_begin AGENTS=FILE" 'agents by type: lines TYPE=COMMAND'
   help_line "$rdc_begin AGENT_MODEL=MODEL" 'the model of an agent that is called by name'
   help_line "$rdc_begin AGENT_TIMEOUT=TIME" 'how long a call of an agent may take, such as 90s or 10m'
   help_line "$rdc_begin AGENT_RETRIES=NUMBER" 'how often a call that fails is made again'
   help_line "$rdc_begin AGENT_CALLS=NUMBER" 'how many calls of agents the whole run may make'
   help_line "$rdc_begin BREAK=UNIT" 'wait when the run leaves this unit or step; resume goes on'
+  [ "$rdc_python_wanted" = '[]' ] || help_line "$rdc_begin JOBS=NUMBER" 'how many entries are called at the same time'
+  help_steps; help_task
   help_line "$rdc_begin TOOLS=FILE" 'the commands of the tools: lines CONNECTION=COMMAND'
   help_line "$rdc_begin MOCK=FILE" 'a rehearsal: agents and tools answer from this file'
   [ -z "${rdc_artifact-}" ] || help_line "$rdc_begin OUT=FILE" 'where the last output of a complete run is written'

@@ -197,6 +197,8 @@ def in_words(code):  # Say how a process ended.
     return f"killed by {names.get(-code, f'signal {-code}')}"
 
 class Processes:  # Begins processes, telling `began`, and waits for them; one alone has the terminal if it `lends`.
+    last = None
+    said = None
     def __init__(self, signals, lends, began):
         self._signals, self._lends, self._began, self._foreground = signals, lends, began, Foreground()
         self._is_stopping = False
@@ -222,6 +224,8 @@ class Processes:  # Begins processes, telling `began`, and waits for them; one a
                     elif pid and not os.WIFSTOPPED(status):
                         codes[group] = os.waitstatus_to_exitcode(status)
                         self._left.remove(group)
+                        is_cut = self._is_stopping or group in self._late
+                        self.last = None if is_cut else codes[group]
                         ended(groups.index(group))
         finally:
             had_keys = self._foreground.take_back()
@@ -642,7 +646,13 @@ class Orders:  # What the operator wants to be called, and how often and how lon
         text = given("AGENT_TIMEOUT")
         return seconds_of("AGENT_TIMEOUT", text) if text else 0
     @cached_property
+    def jobs(self):  # How many entries of a parallel step are called at the same time, 0 for all.
+        return number_of("JOBS", given("JOBS"), 1) if given("JOBS") else 0
+    @cached_property
     def _agents(self):
+        path = given("AGENTS")
+        if path:
+            return read_commands(path, path)
         path = "" if given("AGENT") else os.environ.get("RDC_AGENTS", "")
         return read_commands(f"RDC_AGENTS {path}", path)
     @cached_property
@@ -672,7 +682,7 @@ class Orders:  # What the operator wants to be called, and how often and how lon
         )
         if model and not any(map(is_recipe, commands)):
             called(next(filter(None, commands), ""), model)
-        _ = self.retries, self.seconds, self.mocks, self._tools
+        _ = self.retries, self.seconds, self.jobs, self.mocks, self._tools
         for kind in kinds:
             if not self.agent(kind):
                 which = f"the agent {kind}" if kind else "the agents"
@@ -865,6 +875,7 @@ def exchange(processes, calls, seconds, ended=lambda _index: None):  # Call comm
 
     def finished(index):
         exchanges[index].finish()
+        processes.said = _answered(exchanges[index], processes.last)
         ended(index)
 
     how = processes.watch(groups, seconds, finished)
@@ -963,6 +974,7 @@ def masked(text):
     return re.sub("|".join(map(re.escape, hidden)), "***", text) if hidden else text
 
 
+ENTRIES = "entries"  # the folder of what the entries of the unit at work have answered
 BY_HAND = "-"  # in place of a word: there is no command, and a person is to answer
 
 # A call: who is called, as what it is counted, its command, what it is given and its own variables.
@@ -980,10 +992,11 @@ class Caller:  # Calls what a unit wants.
         self._unit = os.environ.get("RDC_UNIT", "")
         self._driver, self._left = driver, left
         self._display = Display(sys.stderr)
+        self._entries = None  # where the answers of entries are kept, for a unit that has some
     def converse(self, seconds, calls, retries=0):
         """Return the answers of commands that run at the same time, None for one that gave none (I11)."""
-        found = {}
-        due = list(range(len(calls)))
+        found = self.earlier(calls)
+        due = [index for index in range(len(calls)) if index not in found]
         with running(self._driver, self._left, self._display) as processes:
             before, left = self.account.tried(self._unit)
             if left:
@@ -1001,6 +1014,13 @@ class Caller:  # Calls what a unit wants.
         for index in [index for index in due if found[index].trouble]:
             self._show((f"{calls[index].name}: " if len(calls) > 1 else "") + found[index].trouble)
         return [_answer(found[index]) for index in range(len(calls))]
+    def earlier(self, calls):
+        """Return the answers of entries that had come before the run was interrupted: these are not called again."""
+        paths = [self._entries / str(index) for index in range(len(calls))] if self._entries else []
+        return {index: Answered(path.read_bytes(), "") for index, path in enumerate(paths) if path.exists()}
+    def _settle(self, one, answered):  # Keep the answer of an entry as soon as it is there.
+        if self._entries and _answer(answered):
+            keep(str(self._entries / one.own["RDC_ENTRY"]), masked(decoded(answered.answer)))
     def _count(self, calls):
         made = self.account.made()
         for one in calls:
@@ -1014,9 +1034,12 @@ class Caller:  # Calls what a unit wants.
         if self.orders.mocks is not None:
             answers = list(map(self._mocked, calls))
         else:
-            answers = self._exchange(processes, seconds, calls, tries)
+            most = self.orders.jobs or len(calls) or 1
+            pieces = [calls[place : place + most] for place in range(0, len(calls), most)]
+            answers = [said for piece in pieces for said in self._exchange(processes, seconds, piece, tries)]
         for one, number, answered in zip(calls, numbers, answers):
             self.account.keep(ANSWERS, one.name, decoded(answered.answer), number)
+            self._settle(one, answered)
         return answers
     def _mocked(self, one):
         reply = self.orders.mocked(one.key, self.account.made()[one.key] - 1)
@@ -1034,7 +1057,7 @@ class Caller:  # Calls what a unit wants.
             variables = {os.fsencode(name): os.fsencode(value) for name, value in {**common, **one.own}.items()}
             shown = self._show if len(calls) == 1 else lines.append
             made.append(Call(one.command, variables, one.given.encode("utf-8", "replace"), shown))
-        answers = exchange(processes, made, seconds)
+        answers = exchange(processes, made, seconds, lambda index: self._settle(calls[index], processes.said))
         for one, lines in zip(calls, heard):
             if len(calls) > 1:
                 self._display.line(f"    {one_line(one.name)}:")
@@ -1062,7 +1085,7 @@ class Caller:  # Calls what a unit wants.
         if trouble:
             self._show(trouble)
         return word
-    def agents(self, call, prompts):  # Call the agents of a unit, and return its word and its text.
+    def agents(self, call, prompts, folder):  # Call the agents of a unit, and return its word and its text.
         entries, is_parallel = call["entries"], "check" in call
         calls = []
         for index, entry in enumerate(entries):
@@ -1073,6 +1096,7 @@ class Caller:  # Calls what a unit wants.
                 return BY_HAND, ""
             own["RDC_AGENT_TYPE"] = entry["agent"]
             calls.append(One(name, f"{AGENT}{name}", command, text_in(prompts[index]), own))
+        self._entries = Path(folder, ENTRIES) if is_parallel else None
         found = self.converse(self.orders.seconds or call["timeout"], calls, self.orders.retries)
         words = [self.word(entry, answer) for entry, answer in zip(entries, found)]
         if not is_parallel:
@@ -1127,7 +1151,7 @@ def call_out(driver, left, folder, registers, answer, *prompts):
         if "tool" in call:
             word, text = caller.tool(call, values_of(registers, folder))
         else:
-            word, text = caller.agents(call, prompts)
+            word, text = caller.agents(call, prompts, folder)
     except (OSError, RefusedError) as error:
         caller.account.rest()
         keep(outcome, f"! {one_line(str(error))}\n")

@@ -40,8 +40,6 @@ def history(session):  # List the archived runs, or delete some with all that wa
         for folder in (f"{path}.{kept}" for kept in KEPT):
             if os.path.isdir(folder) and not os.path.islink(folder):
                 shutil.rmtree(folder)
-            if os.path.isfile(folder):
-                os.unlink(folder)
         os.unlink(path)
     return session.display.say([f"{len(gone)} of {len(runs)} archived runs were deleted."])
 
@@ -53,4 +51,4 @@ OPTIONS += [
 '''
 
 if __name__ == "__main__":
-    sys.exit(main(built(runbook)))
+    sys.exit(main(built(program)))

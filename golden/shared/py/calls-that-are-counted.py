@@ -15,13 +15,9 @@ class Trying(Conversing):  # Calls what answers units, as often as it takes.
             failed = [index for index in due if self._failed(found[index])]
             if not failed or self._tries() >= self.retries or not self._may_call(len(failed)):
                 return [found[index] for index in range(len(calls))]
-            for index in {*due} - {*failed} if len(calls) > 1 else ():
-                self.settled(calls[index][0], found[index])
             self._try_again(", ".join(f"{calls[at][0]}: {found[at].trouble or 'an empty answer'}" for at in failed))
     def call(self, unit, calls):  # Call commands once.
         return super().converse(unit, calls)
-    def settled(self, _name, _answered):
-        """Record one of several answers, so that it is not asked for again."""
     def variables(self, name, what):  # Say the number of the attempt, those among them that only failed.
         unit, now = self.session.program["units"][self.session.state.node], self.session.state.registers
         return {**super().variables(name, what), "RDC_ATTEMPT": str(attempt_of(unit, now) + self._tries())}

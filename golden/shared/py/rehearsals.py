@@ -21,7 +21,10 @@ class Mocked(Trying):  # Answers what would be called.
         super().count(calls, due)
     def call(self, _unit, calls):
         """Answer in the order of the calls, and keep what was asked and answered as for any other call."""
-        return [self._answer(name, self.key(name, what), given) for name, what, _, given in calls]
+        answers = [self._answer(name, self.key(name, what), given) for name, what, _, given in calls]
+        for (name, *_), answered in zip(calls, answers):  # Python 3.9 has no `strict`
+            self.settled(name, answered)
+        return answers
     def _reply(self, key, number):
         kind, _, called = key.partition(" ")
         return reply_to(self.mocks, KIND_OF[kind], called, number)

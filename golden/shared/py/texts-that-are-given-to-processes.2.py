@@ -33,6 +33,8 @@ class Conversing(Calling):  # Gives texts to commands, and takes their answers.
         for (name, *_), number, answered in zip(calls, numbers, answers):
             self.keep(ANSWERS, name, decoded(answered.answer), number)
         return answers
+    def settled(self, _name, _answered):
+        """Record one of several answers as soon as it is there, so that it is not asked for again."""
     def _show(self, lines):
         display = self.session.display
         shown = (f"    {line}".rstrip() for line in clean(lines).split("\n"))

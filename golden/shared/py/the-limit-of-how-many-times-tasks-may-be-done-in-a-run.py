@@ -1,4 +1,6 @@
 # --- The limit of how many times tasks may be done in a run (I24).
+LIMITS = []  # what modules know of another limit for a run; 0 is none
+
 def counts(program, name):  # Tell whether doing a unit counts; waiting at a gate does not.
     return bool(program["units"].get(name, {}).get("task") != "gate")
 
@@ -6,9 +8,12 @@ def within_limit(program, move, before, stand):  # End a run by STOP where one t
     if before is None or not counts(program, move.node):
         return stand
     done = [*(record["unit"] for record in before.finished if record["outcome"] != "goto"), before.node]
-    if sum(counts(program, name) for name in done) < program["limit"]:
+    others = [found for found in (look(before) for look in LIMITS) if found is not None]
+    limit = others[-1] if others else program["limit"]
+    if not limit or sum(counts(program, name) for name in done) < limit:
         return stand
-    return {"condition": "stop", "message": f"{move.node}: the limit of {program['limit']} units was reached"}
+    message = f"{move.node}: the limit of {limit} units was reached"
+    return {"condition": "stop", "message": message, "limited": limit}
 
 STANDS.append(within_limit)
 

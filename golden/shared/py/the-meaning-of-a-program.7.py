@@ -35,7 +35,7 @@ def follow(program, edge, before, verbs=VERBS):  # Go along an edge, and on; `be
     return Move(edge["go"], registers, changed, ", ".join(filter(None, says)), tuple(passed))
 
 def is_passed(unit):
-    """Tell whether a run goes on through a unit: a branch, or the end of a nested runbook, which has edges (M8)."""
+    """Tell whether a run goes on through a unit: a branch, or the end of a nested program, which has edges (M8)."""
     return unit["task"] in ("branch", "end") and bool(unit.get("edges"))
 
 def filled(unit, text, registers, escape=str):  # Replace the placeholders in a text, in one pass (I6).

@@ -1,7 +1,8 @@
-# --- The table of a program, put together from the calls of its runbook.
+# --- The table of a program, put together from the calls of its playbook.
 WAYS = {"on_pass": "pass", "on_fail": "fail", "on_yes": "pass", "on_no": "fail", "then": None, "otherwise": None}
+COMPLETES = []  # what adds to a table that all calls have been made for
 
-class Builder:  # The words of a runbook. Ways lead from a unit; of several, the first whose conditions hold is taken.
+class Builder:  # The words of a playbook. Ways lead from a unit; of several, the first whose conditions hold is taken.
     def __init__(self):
         self.table = {"registers": {}, "units": {}}
     def about(self, title, counters=None, texts=None, **facts):  # Say what the program is, and what it holds at first.
@@ -50,9 +51,11 @@ class Builder:  # The words of a runbook. Ways lead from a unit; of several, the
 def unframed(value):  # Take the line ends off a text that stands on lines of its own between its quotes.
     return value[1:-1] if isinstance(value, str) and value.startswith("\n") else value
 
-def built(runbook):  # Return the table of a runbook; a word that is not the builder's is the kind of a task.
-    builder, code = Builder(), runbook.__code__
+def built(playbook):  # Return the table of a playbook; a word that is not the builder's is the kind of a task.
+    builder, code = Builder(), playbook.__code__
     words = code.co_varnames[: code.co_argcount]
-    runbook(*(getattr(builder, word, None) or functools.partial(builder.unit, task=word) for word in words))
+    playbook(*(getattr(builder, word, None) or functools.partial(builder.unit, task=word) for word in words))
+    for complete in COMPLETES:
+        complete(builder.table)
     return builder.table
 

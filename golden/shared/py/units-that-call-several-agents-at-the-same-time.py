@@ -4,6 +4,11 @@ def entry_names(name, unit):  # Return the names of the entries of a unit: `revi
 
 class Parallels(Commanded):  # Calls the agents of all entries and joins what they say.
     noun = "agents"
+    jobs = 0  # how many entries are called at the same time, 0 for all
+    def __init__(self, session):
+        super().__init__(session)
+        given = getattr(session.options, "jobs", None)
+        self.jobs = number_of("--jobs", given, 1) if given else 0
     def perform(self, name, unit):  # Call what has a command, and put the rest to a person.
         said = self._said(name)
         names, commands = entry_names(name, unit), [self.command_of(entry["agent"]) for entry in unit["entries"]]
@@ -18,6 +23,10 @@ class Parallels(Commanded):  # Calls the agents of all entries and joins what th
             if answered.trouble:
                 troubles.append(f"{names[index]}: {answered.trouble}")
         return self._joined(name, said, ", ".join(troubles))
+    def call(self, unit, calls):  # Call agents at the same time, or as many as may be at work.
+        most = self.jobs or len(calls) or 1
+        pieces = [calls[place : place + most] for place in range(0, len(calls), most)]
+        return [answered for piece in pieces for answered in super(Parallels, self).call(unit, piece)]
     def _prompt(self, unit, index):
         entry, now = unit["entries"][index], self.session.state.registers
         return filled(unit, entry["prompt"], now)
@@ -32,10 +41,13 @@ class Parallels(Commanded):  # Calls the agents of all entries and joins what th
                 said[index] = self.answered(entry, answer.reply)
                 self._note(index, said[index], answers=answers.digest, line=answer.line)
         return said
-    def settled(self, name, answered):  # Keep the answer of one entry while others are called again.
+    def settled(self, name, answered):
+        """Record the answer of an entry: who goes on with the run does not call it again."""
         node = self.session.state.node
-        names = entry_names(node, self.session.program["units"][node])
-        self._note(names.index(name), answer_of(answered))
+        index, answer = entry_names(node, self.session.program["units"][node]).index(name), answer_of(answered)
+        if answer:
+            with suppress(RefusedError):  # a full disk is no reason to end the others half-way; the outcome will tell
+                self._note(index, answer)
     def _note(self, index, answer, **more):
         self.session.record({"kind": "entry", "entry": index, "answer": answer, **more})
     def _by_hand(self, name, unit, due):
@@ -77,4 +89,5 @@ class Parallels(Commanded):  # Calls the agents of all entries and joins what th
         return Done(self._first(name), "assumed")
 
 PERFORMERS["parallel"] = Parallels
+OPTIONS.append(("run resume", "--jobs", "NUMBER", "how many entries of a parallel step are called at the same time"))
 

@@ -27,10 +27,13 @@ class Speaking(Asking, Trying):  # Does units that are answered by what they cal
         )
     def option(self, _unit):  # Return the option that names a command for a unit.
         return "--agent COMMAND"
-    def rehearse(self, name, _unit):  # Assume that it passes, or says its first keyword.
+    def rehearse(self, name, _unit):  # Assume that it passes, or says its first keyword that is not special.
         return self.from_file(name) or Done(self._first(name), "assumed")
     def _first(self, name):
-        return self.session.program["units"][name].get("words", ["pass"])[0]
+        unit = self.session.program["units"][name]
+        words = unit.get("words", ["pass"])
+        special = set(unit.get("excused") or unit.get("unanimous") or ())
+        return next(word for word in words if word not in special)
     @staticmethod
     def replies(_unit):  # Return `-`: an answer comes on standard input, or as a word of its own.
         return ["-"]
