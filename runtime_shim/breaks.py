@@ -14,8 +14,11 @@ from runtime_shim.state import ENDED
 from runtime_shim.walk import Move
 
 
-def is_in(name: str, place: str) -> bool:
+def is_in(program: Table, name: str, place: str) -> bool:
     """Tell whether a unit has a name, or stands in the step that has it: `2/elicit` and `2a` stand in `2`."""
+    told = program.get("steps", {})
+    if name in told:
+        return name == place or place in told[name]
     return re.fullmatch(rf"{re.escape(place)}([a-z]?(/.*)?|\.[0-9]+.*)", name) is not None
 
 
@@ -23,7 +26,7 @@ def check_breaks(program: Table, options: types.SimpleNamespace) -> None:
     """Refuse a breakpoint that no run can come to."""
     doing = [name for name, unit in program["units"].items() if unit["task"] in PERFORMERS]
     for place in getattr(options, "break", None) or ():
-        if not any(is_in(name, place) for name in doing):
+        if not any(is_in(program, name, place) for name in doing):
             raise RefusedError(f"--break {one_line(place)!a}: there is no such unit; `steps` lists the units")
 
 
@@ -32,7 +35,8 @@ def stop_behind(session: Session, record: Record) -> Record:
     if record.get("kind") != "done" or record["condition"] in ENDED:
         return record
     places = agreed(session.state).get("breaks", ())
-    is_left = any(is_in(record["unit"], place) and not is_in(record["next"], place) for place in places)
+    whole, left, entered = session.program, record["unit"], record["next"]
+    is_left = any(is_in(whole, left, place) and not is_in(whole, entered, place) for place in places)
     return {**record, "condition": "waiting", "paused": True} if is_left else record
 
 

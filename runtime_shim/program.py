@@ -35,9 +35,22 @@ def digest(value: object) -> str:
 def identified(program: Table) -> Table:
     """Return what tells a program: its name and source, its hash, short digests of its units (R4)."""
     units = {name: {key: unit[key] for key in unit if key != "at"} for name, unit in program["units"].items()}
+    units = with_contexts(program, units)  # for: contexts
     whole = {key: program.get(key, {}) for key in ("entry", "registers", "scopes")}
     hashes = {"program": digest({**whole, "units": units}), "units": {name: digest(units[name])[:12] for name in units}}
     return {"name": program["name"], "source": program["source"], **hashes}
+
+
+def with_contexts(program: Table, units: Table) -> Table:
+    """Add to units a digest of what stands above their prompts (I31)."""
+    known = {"": ""}
+    for name, context in program.get("contexts", {}).items():
+        known[name] = digest([context["parts"], known[context.get("after", "")]])
+    above = {
+        name: [known[one.get("context", "")] for one in (unit, *unit.get("entries", ()))]
+        for name, unit in units.items()
+    }
+    return {name: {**unit, "above": above[name]} if any(above[name]) else unit for name, unit in units.items()}
 
 
 def differences(recorded: dict[str, str], now: dict[str, str]) -> list[str]:

@@ -20,6 +20,7 @@ from backends.make.transitions import Transitions, own_retries
 from backends.marks import NO_MARKS, Marks
 from backends.remarks import named, remarks
 from backends.shell.calls import call_of
+from backends.steps import told_steps
 from compiler.ir.edges import value_names
 from compiler.ir.program import Artifact, Node, Program, texts_of
 from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Tool, agents_of, alphabet, no_answer
@@ -61,6 +62,11 @@ class Units:
     def own(self) -> dict[str, str]:
         """The counter of each unit that counts its own retries alone."""
         return own_retries(self._bare)
+
+    @cached_property
+    def told(self) -> Mapping[str, tuple[str, ...]]:
+        """The steps of units whose names do not say them."""
+        return told_steps(self.program)
 
     @cached_property
     def kept(self) -> Kept:
@@ -234,6 +240,8 @@ class Units:
             yield "entries -"
         if self.program.contexts and (agents := agents_of(node.task)):
             yield f"below {' '.join(self.names.contexts.get(agent.context, '-') for agent in agents)}"
+        if node.id in self.told:
+            yield " ".join(("within", *(self.words.quoted(visible(step)) for step in self.told[node.id])))
         yield from self._gives(node)
         if isinstance(node.task, Shell) and node.settings.timeout:
             yield f"timeout {node.settings.timeout}"

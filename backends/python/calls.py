@@ -91,6 +91,7 @@ class _Writer:
             "jumps": table.get("jumps"),
             "artifact": table.get("artifact"),
             "contexts": table.get("contexts"),
+            "steps": table.get("steps"),
             "folder": table.get("folder"),
         }
         return self._call(

@@ -9,6 +9,7 @@ from backends.marks import Marks, marked
 from backends.python.effects import effect_table
 from backends.python.jumps import jumps
 from backends.python.tasks import given, task_table
+from backends.steps import told_steps
 from compiler.ir.edges import (
     CounterTest,
     Edge,
@@ -48,6 +49,7 @@ def table(program: Program) -> Table:
             artifact=_artifact(program, slots),
             contexts={context.name: _context(context, slots) for context in program.contexts},
             folder=program.folder,
+            steps={name: list(steps) for name, steps in told_steps(program).items()},
             jumps=jumps(program, resets),
             scopes={scope: [register.name for register in members.get(scope, ())] for scope in sorted(resets)},
             groups={name: _group(group, slots) for name, group in groups.items()},

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from compiler.diagnostic import Diagnostic
 from compiler.files import Refusal
+from compiler.frontends.repeated import stand_twice
 from compiler.ir.edges import Keep
 from compiler.ir.program import Program
 from compiler.ir.tasks import Agent, Ask, Gate, Parallel, Task, Tool
@@ -76,7 +77,8 @@ def _beside(told: Told, program: Program) -> Found:
         problem = f"the scenarios are not valid YAML: {error}"
         remedy = "write a mapping of names to scenarios; quote texts that hold `: ` or `#`"
         return Found((), [Diagnostic("RD743", file.path, file.line_span(error.line), problem, remedy)], file)
-    return _read(file, read.as_written, {(): file.line_span(1), **read.spans}, program)._replace(file=file)
+    found = _read(file, read.as_written, {(): file.line_span(1), **read.spans}, program)
+    return Found(found.scenarios, [*stand_twice(file, read.repeated), *found.diagnostics], file)
 
 
 def _read(source: Source, content: object, spans: Spans, program: Program) -> Found:

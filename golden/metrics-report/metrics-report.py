@@ -77,7 +77,7 @@ from functools import cached_property
 from pathlib import Path
 from urllib.parse import quote
 
-# --- golden/shared/py/the-program-table.py
+# --- golden/shared/py/the-program-table.2.py
 # --- golden/shared/py/the-operator-s-part-of-a-program.py
 # --- golden/shared/py/the-table-of-a-program.13.py
 # --- golden/shared/py/what-goes-for-every-unit-of-a-playbook-with-inputs-and-values.py

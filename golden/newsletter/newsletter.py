@@ -104,7 +104,7 @@ from functools import cached_property
 from pathlib import Path
 from urllib.parse import quote
 
-# --- golden/shared/py/the-program-table.py
+# --- golden/shared/py/the-program-table.2.py
 # --- golden/shared/py/the-operator-s-part-of-a-program.py
 # --- golden/shared/py/the-table-of-a-program.14.py
 # --- golden/shared/py/the-meaning-of-a-program.8.py

@@ -401,6 +401,49 @@ def test_a_run_waits_where_it_leaves_a_breakpoint_and_nowhere_twice(tmp_path: Pa
     assert made.end("resume", agent) == "rdc: COMPLETE"
 
 
+def test_a_breakpoint_holds_in_steps_that_names_of_units_do_not_say(tmp_path: Path) -> None:
+    branches = (
+        '```if nothing == ""```\n\n### STEP 1a: First\n\nB\n\n### STEP 1a: Second\n\nC\n\n### STEP 7c: Third\n\nD\n\n'
+    )
+    step = f"## STEP 1: One\n\nA\n\n{branches}```endif```\n\n"
+    made = play(tmp_path, f"# Play\n\n{step}{step}## STEP 3: Three\n\nE\n")
+    assert made.end("BREAK=1 1~2", "AGENT=echo x") == "rdc: WAITING 1~2"
+    assert made.end("resume", "AGENT=echo x") == "rdc: WAITING 3"
+    assert made.end("resume", "AGENT=echo x") == "rdc: COMPLETE"
+
+
+def test_the_list_of_breakpoints_is_written_into_no_other_file(tmp_path: Path) -> None:
+    made = play(tmp_path, STEPS)
+    assert made.end("BREAK=1", "AGENT=echo x") == "rdc: WAITING 2a"
+    other, breaks = tmp_path / "other", made.state / "calls" / "breaks"
+    other.write_text("mine\n")
+    breaks.unlink()
+    breaks.symlink_to(other)
+    assert made.end("resume", "BREAK=2", "AGENT=echo x") == "rdc: WAITING 3"
+    assert other.read_text() == "mine\n"
+
+
+def test_links_in_place_of_kept_folders_lead_to_nothing_that_is_written_or_removed(tmp_path: Path) -> None:
+    made = play(tmp_path, STEPS)
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    (mine / "file").touch()
+    entries = made.state / "entries"
+    assert made.end("BREAK=1", f"AGENT=rm -r '{entries}'; ln -s '{mine}' '{entries}'; echo x") == "rdc: WAITING 2a"
+    assert made.end("resume", "AGENT=echo x").startswith(f"rdc: error: .rdc/{made.state.name}/entries is a link: ")
+    entries.unlink()
+    assert made.end("resume", f"AGENT=rm -rf '{entries}'; ln -s '{mine}' '{entries}'; echo x") == "rdc: COMPLETE"
+    assert [path.name for path in mine.iterdir()] == ["file"]
+
+
+def test_what_is_to_be_given_again_is_said_in_names_alone(tmp_path: Path) -> None:
+    made = play(tmp_path, STEPS)
+    assert made.end("TOOLS=/dev/null") == "rdc: WAITING 1"
+    (made.state / "calls" / "given").write_text("TOOLS\033[31m\nrdc: COMPLETE")
+    answered = made.make("answer", "UNIT=1", "RESULT=x")
+    assert answered.stderr.endswith(b"rdc: to go on:  make resume   (with TOOLS COMPLETE, as before)\n")
+
+
 def test_a_breakpoint_holds_after_a_kill_and_is_passed_by_an_answer(tmp_path: Path) -> None:
     made = play(tmp_path, STEPS)
     assert made.end("BREAK=1") == "rdc: WAITING 1"

@@ -134,8 +134,8 @@ CASES: dict[str, tuple[str, list[str]]] = {
     ),
     "unknown-directives": (f"{ONE}@input(a)\n@Output(a)\n@a.b(c)\n@mail me\nAsk @me(x)\n", ["RD715 4:1", "RD715 5:1"]),
     "output-of-nothing": (
-        "# A\n## STEP 1: B\n@output(a)\n## STEP 2: Two\n{{a}}\n@output(b)\n",
-        ["RD730 3:1"],
+        "# A\n## STEP 1: B\n@output(a)\n## STEP 2: Two\n{{a}}\n@output(b)\n## STEP 3: C\n@prompt(x://y)\n@output(c)\n",
+        ["RD730 3:1", "RD724 8:1", "RD730 9:1"],
     ),
     "directives-twice": (f"{ONE}@output(a)\n@output(b)\n@prompt(a)\n@prompt(b)\n", ["RD719 4:1", "RD719 6:1"]),
     # P11

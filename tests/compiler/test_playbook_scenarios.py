@@ -177,6 +177,15 @@ def test_a_file_that_is_no_yaml_is_an_error(beside: str, tmp_path: Path) -> None
     assert [item.code for item in found.diagnostics] == ["RD743"]
 
 
+def test_keys_that_stand_twice_in_the_file_beside_are_errors(tmp_path: Path) -> None:
+    found = compiled(tmp_path, "", "a:\n  result: STOP\n  result: COMPLETE\na:\n  result: STOP\n")
+    assert found.program is None
+    assert sorted(item.message for item in found.diagnostics if item.code == "RD013") == [
+        "`a` stands twice, and only the last would count",
+        "`result` stands twice in `a`, and only the last would count",
+    ]
+
+
 def test_scenarios_that_lead_elsewhere_are_not_read(tmp_path: Path) -> None:
     (tmp_path / "b.yaml").write_text(GOOD)
     project = tmp_path / "project"

@@ -11,11 +11,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from compiler.ir.program import Artifact
+from compiler.ir.program import Artifact, Context, Group
 from runtime_shim.artifact import write_whole
 from runtime_shim.trying import Trying
 from tests.runtime_shim.shim_process import kill, wait_until
 from tests.runtime_shim.shim_programs import (
+    ORIGIN,
     Ask,
     Compiled,
     Parallel,
@@ -323,10 +324,11 @@ def test_a_run_waits_behind_a_breakpoint_also_after_a_kill(tmp_path: Path) -> No
 
 def test_a_breakpoint_of_a_step_holds_where_the_step_is_left(tmp_path: Path) -> None:
     steps = program(
-        node("2/elicit", agent("a"), edge("2")),
-        node("2", agent("b"), edge("2a")),
-        node("2a", agent("c"), edge("3")),
+        node("2/elicit", agent("a"), edge("2"), group="2"),
+        node("2", agent("b"), edge("2a"), group="2"),
+        node("2a", agent("c"), edge("3"), group="2"),
         node("3", agent("d")),
+        groups=(Group("2", text("Unit 2"), text(""), "step", "", ORIGIN),),
     )
     place = Compiled(tmp_path, steps)
     assert place.run("run", "--agent", "echo x", "--break", "2").code == 75
@@ -336,6 +338,41 @@ def test_a_breakpoint_of_a_step_holds_where_the_step_is_left(tmp_path: Path) -> 
     )
     resumed = place.run("resume", "--agent", "echo x", "--state-dir", "other")
     assert (resumed.code, resumed.last) == (75, "rdc: WAITING 3 Unit 3")
+
+
+def test_a_breakpoint_holds_in_steps_that_names_of_units_do_not_say(tmp_path: Path) -> None:
+    steps = program(
+        node("1", agent("a"), edge("1a~2"), group="1"),
+        node("1a~2", agent("b"), edge("7c"), group="1"),
+        node("7c", agent("c"), edge("test"), group="1"),
+        node("test", agent("d"), edge("tests")),
+        node("tests", agent("e")),
+        groups=(Group("1", text("One"), text(""), "step", "", ORIGIN),),
+    )
+    place = Compiled(tmp_path, steps)
+    assert (
+        place.run("run", "--agent", "echo x", "--break", "1", "--break", "test").last == "rdc: WAITING test Unit test"
+    )
+    assert place.run("resume", "--agent", "echo x").last == "rdc: WAITING tests Unit tests"
+    assert place.run("resume", "--agent", "echo x").code == 0
+
+
+def test_a_run_goes_on_below_no_other_texts_than_it_was_begun_with(tmp_path: Path) -> None:
+    def said(first: str) -> Program:
+        above = (Context("a", text(first)), Context("b", text("then"), "a"))
+        below = replace(agent("x"), context="b")
+        return program(node("1", agent("y"), edge("2")), node("2", below), contexts=above)
+
+    place = Compiled(tmp_path, said("Be kind."))
+    place.bundle()
+    assert place.run("run").code == 75
+    place = Compiled(tmp_path, said("Be rude."))
+    place.bundle()
+    refused = place.run("resume", "--agent", "echo x")
+    assert refused.last == "rdc: error: this run belongs to a different version of this program"
+    assert "changed: 2\n" in refused.err
+    Compiled(tmp_path, said("Be kind.")).bundle()
+    assert place.run("resume", "--agent", "echo x").code == 0
 
 
 def test_a_run_that_waits_too_long_is_over(tmp_path: Path) -> None:

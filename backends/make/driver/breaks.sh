@@ -1,6 +1,14 @@
 # --- Module: breakpoints: a run waits where it leaves a unit, or a step with all that is in it ------------------------
-# `2/elicit` and `2a` stand in `2`.
-is_in() { case $1 in "$2" | "$2"/* | "$2"[a-z] | "$2"[a-z]/* | "$2".[0-9]*) ;; *) return 1 ;; esac; }
+# `2/elicit` and `2a` stand in `2`; of a unit whose name says something else, its steps are told.
+within() { rdc_within_of=$rdc_name_U rdc_within_U=" $* "; }
+is_in() { # whether the unit that was looked at is $1 or stands in it
+  case $rdc_id_U in "$1" | "$1"/*) return 0 ;; esac
+  if [ "${rdc_within_of-}" = "$rdc_name_U" ]; then case $rdc_within_U in *" $1 "*) return 0 ;; *) return 1 ;; esac; fi
+  case $rdc_id_U in "$1"[a-z] | "$1"[a-z]/* | "$1".[0-9]*) ;; *) return 1 ;; esac
+}
+leaves() { # whether the run goes on outside of the place $2, in which the unit $1 stands
+  (look_at "$1" && is_in "$2" && look_at "$rdc_unit" && ! is_in "$2")
+}
 
 check_breaks() {
   [ -z "${rdc_given_EXPIRE-}" ] ||
@@ -10,7 +18,7 @@ check_breaks() {
   for rdc_place in ${rdc_given_BREAK-}; do
     (for rdc_word in $rdc_order; do
       look_at "$rdc_word"
-      [ "$rdc_kind_U" = choice ] || ! is_in "$rdc_id_U" "$rdc_place" || exit 0
+      [ "$rdc_kind_U" = choice ] || ! is_in "$rdc_place" || exit 0
     done; exit 1) || fail "BREAK: there is no unit $(printf '%s' "$rdc_place" | line); make help lists them"
   done
   set +f
@@ -19,7 +27,10 @@ keep_breaks() { # all that were named since the run began
   [ -n "${rdc_given_BREAK-}" ] || return 0
   set -f
   # shellcheck disable=SC2086 # these are several names
-  { mkdir -p "$rdc_files/calls" && printf '%s\n' $rdc_given_BREAK >> "$rdc_files/calls/breaks"; } 2> /dev/null || unkept
+  rdc_value=$(cat "$rdc_files/calls/breaks" 2> /dev/null; printf '%s\n' $rdc_given_BREAK)
+  mkdir -p "$rdc_files/calls" 2> /dev/null || unkept
+  keep "$rdc_value
+" calls/breaks
   set +f
 }
 
@@ -28,10 +39,9 @@ break_here() {
   case $rdc_verb:$rdc_last in run:end\ * | resume:end\ *) ;; *) return 0 ;; esac
   [ -s "$rdc_files/calls/breaks" ] && ! is_passed || return 0
   rdc_word=${rdc_last#end }
-  rdc_name=$(look_at "${rdc_word%% *}" && printf '%s' "$rdc_id_U")
   rdc_found=''
   while IFS= read -r rdc_place; do
-    ! is_in "$rdc_name" "$rdc_place" || is_in "$rdc_id" "$rdc_place" || rdc_found=yes
+    ! leaves "${rdc_word%% *}" "$rdc_place" || rdc_found=yes
   done < "$rdc_files/calls/breaks"
   [ -n "$rdc_found" ] || return 0
   pass_break

@@ -116,7 +116,7 @@ unit '$rdc_id' does"
   now; rdc_start=$rdc_now
   replied ''
   pass_break
-  rdc_says=$(cat "$rdc_files/calls/given" 2> /dev/null)
+  rdc_says=$({ LC_ALL=C tr -cd 'A-Z_, ' < "$rdc_files/calls/given"; } 2> /dev/null)
   say "rdc: to go on:  ${rdc_again}resume${rdc_says:+   (with $rdc_says, as before)}"
 }
 take_reply() {

@@ -7,6 +7,10 @@ copy() { { cp "$rdc_files/$1" "$rdc_files/new" && mv "$rdc_files/new" "$rdc_file
 
 # Removes what is written anew each time: a link that stands in its place would lead out of the folder.
 tidy() {
+  for rdc_word in $rdc_folders; do
+    [ ! -h "$rdc_files/$rdc_word" ] ||
+      fail "$rdc_files/$rdc_word is a link: what it leads to may belong to others; remove the link"
+  done
   for rdc_word in new reply message asks rule field call outcome output helper.py journal.whole delay.new; do
     set -- "$@" "$rdc_files/$rdc_word"
   done

@@ -141,7 +141,7 @@ def _step(source: Source, step: Step) -> Iterator[Diagnostic]:
         yield from _arguments(source, step.tool)
     elif step.elicit:
         yield from _elicit(source, step.elicit)
-    elif step.output and not (step.content or step.prompt):
+    elif step.output and not (step.content or (step.prompt and step.prompt.scheme in SCHEMES)):
         problem = "this step has no text, so no agent is called and its @output keeps nothing"
         yield Diagnostic("RD730", source.path, step.output.span, problem, "write what the agent is to do, or remove it")
     if step.prompt and step.prompt.scheme not in SCHEMES:

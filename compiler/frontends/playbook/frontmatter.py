@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
-from compiler.diagnostic import Diagnostic, Related
+from compiler.diagnostic import Diagnostic
 from compiler.frontends.frontmatter import read_block
 from compiler.frontends.playbook import FORMAT
+from compiler.frontends.repeated import stand_twice
 from compiler.options import Known, Level, Options, Place, read_options
 from compiler.source import Source, Spans, beneath
 
@@ -34,21 +34,10 @@ def read_frontmatter(source: Source) -> tuple[Frontmatter, list[Diagnostic]]:
     if read is None:
         return Frontmatter(Options(), next_line), found
     options, found = _options(source, read)
-    found += _repeated(source, read)
+    found += stand_twice(source, (key for key in read.repeated if key.path[0] in {"rdc", "scenarios"}))
     if "scenarios" not in read.values:
         return Frontmatter(options, next_line), found
     return Frontmatter(options, next_line, read.as_written["scenarios"], beneath(read.spans, "scenarios")), found
-
-
-def _repeated(source: Source, read: Reading) -> Iterator[Diagnostic]:
-    """Keys that rdc reads and that stand twice: YAML forgets what the first one says."""
-    for path, span, first in read.repeated:
-        if path[0] in {"rdc", "scenarios"}:
-            where = f" in `{path[-2]}`" if path[1:] else ""
-            problem = f"`{path[-1]}` stands twice{where}, and only the last would count"
-            related = (Related(source.path, first, "it stands here first"),)
-            remedy = "make one of the two, or give one another name"
-            yield Diagnostic("RD013", source.path, span, problem, remedy, related)
 
 
 def _options(source: Source, read: Reading) -> tuple[Options, list[Diagnostic]]:

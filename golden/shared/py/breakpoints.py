@@ -1,19 +1,23 @@
 # --- Breakpoints: a run waits after a unit, or after a step with all that is in it, until it is resumed.
-def is_in(name, place):
+def is_in(program, name, place):
     """Tell whether a unit has a name, or stands in the step that has it: `2/elicit` and `2a` stand in `2`."""
+    told = program.get("steps", {})
+    if name in told:
+        return name == place or place in told[name]
     return re.fullmatch(rf"{re.escape(place)}([a-z]?(/.*)?|\.[0-9]+.*)", name) is not None
 
 def check_breaks(program, options):  # Refuse a breakpoint that no run can come to.
     doing = [name for name, unit in program["units"].items() if unit["task"] in PERFORMERS]
     for place in getattr(options, "break", None) or ():
-        if not any(is_in(name, place) for name in doing):
+        if not any(is_in(program, name, place) for name in doing):
             raise RefusedError(f"--break {one_line(place)!a}: there is no such unit; `steps` lists the units")
 
 def stop_behind(session, record):  # Have the run wait where it leaves a place with a breakpoint.
     if record.get("kind") != "done" or record["condition"] in ENDED:
         return record
     places = agreed(session.state).get("breaks", ())
-    is_left = any(is_in(record["unit"], place) and not is_in(record["next"], place) for place in places)
+    whole, left, entered = session.program, record["unit"], record["next"]
+    is_left = any(is_in(whole, left, place) and not is_in(whole, entered, place) for place in places)
     return {**record, "condition": "waiting", "paused": True} if is_left else record
 
 def wait(session, _move):  # Wait, once that is recorded.

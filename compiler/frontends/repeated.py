@@ -1,0 +1,21 @@
+"""Keys that stand twice in YAML, of which YAML forgets what the first one says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from compiler.diagnostic import Diagnostic, Related
+from compiler.source import Source
+
+if TYPE_CHECKING:
+    from compiler.yaml_text import Repeated
+
+
+def stand_twice(source: Source, keys: Iterable[Repeated]) -> Iterator[Diagnostic]:
+    """What is wrong with keys that rdc reads and that stand twice."""
+    for path, span, first in keys:
+        where = f" in `{path[-2]}`" if path[1:] else ""
+        problem = f"`{path[-1]}` stands twice{where}, and only the last would count"
+        related = (Related(source.path, first, "it stands here first"),)
+        yield Diagnostic("RD013", source.path, span, problem, "make one of the two, or give one another name", related)
