@@ -47,20 +47,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave to `make soak` what is marked `soak`, and of the cases or examples of `share(n)` all but each n-th."""
     seen: Counter[str] = Counter()
-    left: list[pytest.Item] = []
+    left: dict[pytest.Item, None] = {}
     for item in items:
         mark = item.get_closest_marker("share")
         name = item.nodeid.split("[", 1)[0]
         if item.get_closest_marker("soak") and not config.getoption("whole"):
-            left.append(item)
+            left[item] = None
         if mark and not config.getoption("whole"):
             if seen[name] % mark.args[0]:
-                left.append(item)
+                left[item] = None
             elif name == item.nodeid and isinstance(item, pytest.Function) and is_hypothesis_test(item.obj):
                 take_share(item.obj, mark.args[0])
         seen[name] += 1
-    config.hook.pytest_deselected(items=left)
-    items[:] = [item for item in items if item not in set(left)]
+    config.hook.pytest_deselected(items=list(left))
+    items[:] = [item for item in items if item not in left]
 
 
 def take_share(test: Any, number: int) -> None:

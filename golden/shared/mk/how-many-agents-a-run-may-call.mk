@@ -18,7 +18,7 @@ keep_names() { # of what a later make has to be given again; the values may be s
 call_number() {
   break_here
   # Of a unit that goes on, entries that have answered are not called again; those of another one make room before.
-  case $rdc_last in "begin $rdc_unit "*) ;; *) rm -rf "$rdc_files/entries"/* 2> /dev/null ;; esac
+  case $rdc_last in "begin $rdc_unit "*) ;; *) remake entries ;; esac
   [ "$rdc_kind" != agents ] || within_budget || {
     record "over 1 STOP BUDGET $rdc_unit"
     rdc_says="the budget of $rdc_budget calls of agents is spent; ${rdc_again}resume AGENT_CALLS=NUMBER goes on"
@@ -26,6 +26,7 @@ call_number() {
   }
   call_again; rdc_call=$((rdc_call + 1)); eval "rdc_calls_$rdc_key=\$rdc_call"
 }
+remake() { { rm -rf "${rdc_files:?}/$1" && mkdir "$rdc_files/$1"; } 2> /dev/null || unkept; }
 keep_steps() { :; }
 within_budget() {
   [ -e "$rdc_files/calls/budget" ] || return 0
