@@ -130,6 +130,8 @@ def test_links_in_the_state_lead_nowhere(tmp_path: Path) -> None:
         (made.state / name).symlink_to(victim)
     for name in ("values", "prompts", "answers", "outputs"):
         (made.state / name).symlink_to(folder)
+        assert f"/{name} is a link" in made.end()
+        (made.state / name).unlink()
     assert made.end() == "rdc: WAITING 1"
     for name in ("new", "reply"):
         (made.state / name).unlink(missing_ok=True)

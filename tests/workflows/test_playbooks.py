@@ -185,7 +185,7 @@ def test_a_step_may_take_as_long_as_all_attempts(tmp_path: Path) -> None:
     ("options", "says"),
     [
         ({"publish": "comment"}, "no event of `on` has one"),
-        ({"publish-file": "a.md"}, "is for the last output and `publish: pull-request`"),
+        ({"publish-file": "a.md"}, "is for `publish: pull-request` of a last output"),
     ],
 )
 def test_publications_that_cannot_be_are_refused(tmp_path: Path, options: dict[str, object], says: str) -> None:
