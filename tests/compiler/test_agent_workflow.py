@@ -204,6 +204,24 @@ def test_too_many_values_are_not_read_to_the_end(tmp_path: Path, monkeypatch: py
     assert "more than 1,000 values" in made.diagnostics[0].message
 
 
+@pytest.mark.parametrize("value", ["!vault x", "{? {q: r} : z}", "{<<: [1]}", "&self [*self]"])
+def test_a_value_that_cannot_be_read_is_told_where_it_stands(tmp_path: Path, value: str) -> None:
+    made = compiled(tmp_path, f"name: a\nsteps:\n- name: one\n  end: true\n  prompt: {value}\n")
+    assert findings(made) == ["RD800 5:3"]
+    assert "cannot be read: " in made.diagnostics[0].message
+
+
+def test_a_document_is_read_once_to_recognise_it_and_to_compile_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+    compose = yaml_text._compose
+    monkeypatch.setattr(yaml_text, "_compose", lambda text, lines: read.append(text) or compose(text, lines))
+    (tmp_path / "main.yaml").write_text("name: read once\nsteps: [{name: a, prompt: x, end: true}]\n", encoding="utf-8")
+    assert compile_file(str(tmp_path / "main.yaml")).program
+    assert len(read) == 1
+
+
 @pytest.mark.parametrize(
     ("text", "is_workflow"),
     [
