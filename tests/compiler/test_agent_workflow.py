@@ -222,6 +222,12 @@ def test_a_document_is_read_once_to_recognise_it_and_to_compile_it(
     assert len(read) == 1
 
 
+def test_names_stand_on_one_line_in_messages(tmp_path: Path) -> None:
+    made = steps(tmp_path, GOOD + '\n- {name: "a\\nb", prompt: x}')
+    assert "RD401" in {item.code for item in made.diagnostics}
+    assert not [item.message for item in made.diagnostics if "\n" in item.message]
+
+
 @pytest.mark.parametrize(
     ("text", "is_workflow"),
     [
