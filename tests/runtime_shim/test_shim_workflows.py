@@ -157,6 +157,7 @@ def test_entries_that_had_answered_are_not_called_again(tmp_path: Path) -> None:
     place.wait_for("pid")
     os.kill(process.pid, signal.SIGKILL)
     kill(process)
+    assert "review: its agent still runs" in place.run("resume", "--agent", SLOW).err
     os.killpg(int(place.text("pid")), signal.SIGKILL)
     (tmp_path / "go").touch()
     assert place.run("resume", "--agent", SLOW, "--rerun-interrupted").code == 0
