@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -214,12 +215,11 @@ def test_a_value_that_cannot_be_read_is_told_where_it_stands(tmp_path: Path, val
 def test_a_document_is_read_once_to_recognise_it_and_to_compile_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    read: list[str] = []
-    compose = yaml_text._compose
-    monkeypatch.setattr(yaml_text, "_compose", lambda text, lines: read.append(text) or compose(text, lines))
+    read = Mock(side_effect=yaml_text._compose)
+    monkeypatch.setattr(yaml_text, "_compose", read)
     (tmp_path / "main.yaml").write_text("name: read once\nsteps: [{name: a, prompt: x, end: true}]\n", encoding="utf-8")
     assert compile_file(str(tmp_path / "main.yaml")).program
-    assert len(read) == 1
+    assert read.call_count == 1
 
 
 def test_names_stand_on_one_line_in_messages(tmp_path: Path) -> None:
