@@ -8,7 +8,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from compiler.source import KeyPath, Span
@@ -79,7 +79,7 @@ class _Lines:
 def load_value(text: str) -> object:
     """The plain value of a text; raises `UnreadableError`."""
     loader, node = _compose(text, _Lines(text, 1))
-    return None if node is None else _construct(loader, node, 1)
+    return None if node is None else _construct(loader, node, _Lines(text, 1))
 
 
 def load_mapping(text: str, first_line: int = 1) -> tuple[dict[str, Any], dict[KeyPath, Span]]:
@@ -91,8 +91,12 @@ def load_mapping(text: str, first_line: int = 1) -> tuple[dict[str, Any], dict[K
     return read.values, read.spans
 
 
+@lru_cache(maxsize=1)
 def read_mapping(text: str, first_line: int = 1) -> Reading:
-    """A text that is a mapping, as `load_mapping` reads it; raises `UnreadableError`."""
+    """A text that is a mapping, as `load_mapping` reads it; raises `UnreadableError`.
+
+    The last one is kept: a document is read to recognise its format, and again to compile it. Nobody changes it.
+    """
     import yaml  # noqa: PLC0415 (few documents have YAML, and importing it takes time)
 
     lines = _Lines(text, first_line)
@@ -143,8 +147,7 @@ class Reading:
 def _values(loader: SafeLoader, root: MappingNode, lines: _Lines) -> dict[str, Any]:
     values = {}
     for key, value in root.value:
-        line = lines.number(key.start_mark)
-        values[str(_construct(loader, key, line))] = _construct(loader, value, line)
+        values[str(_construct(loader, key, lines))] = _construct(loader, value, lines)
     return values
 
 
@@ -226,13 +229,16 @@ def _size(node: Node, sizes: dict[int, int]) -> int:
     return sizes[id(node)]
 
 
-def _construct(loader: SafeLoader, node: Node, line: int) -> Any:  # noqa: ANN401 (YAML has values of any type)
+def _construct(loader: SafeLoader, node: Node, lines: _Lines) -> Any:  # noqa: ANN401 (YAML has values of any type)
     import yaml  # noqa: PLC0415 (as above)
 
     try:
         return loader.construct_object(node, deep=True)
+    except yaml.MarkedYAMLError as error:
+        problem = f"this value cannot be read: {error.problem}"
+        raise UnreadableError(problem, lines.number(error.problem_mark or node.start_mark)) from None
     except (yaml.YAMLError, ValueError, LookupError, ArithmeticError, AttributeError, TypeError, RecursionError):
-        raise UnreadableError("this value cannot be read", line) from None
+        raise UnreadableError("this value cannot be read", lines.number(node.start_mark)) from None
 
 
 def _scalars(root: Node) -> Iterator[ScalarNode]:

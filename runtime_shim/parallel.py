@@ -26,7 +26,6 @@ def entry_names(name: str, unit: Table) -> list[str]:
 class Parallels(Commanded):
     """Calls the agents of all entries and joins what they say."""
 
-    noun = "agents"
     jobs = 0  # how many entries are called at the same time, 0 for all
 
     def __init__(self, session: Session) -> None:

@@ -29,7 +29,7 @@ def keywords_in(answer: str, keywords: Iterable[str]) -> set[str]:
     alternatives = "|".join(f"({re.escape(keyword)})" for keyword in ordered)
     for flags in (0, re.IGNORECASE):
         pattern = re.compile(rf"(?<!\w)(?:{alternatives})(?!\w)", flags)
-        for line in reversed(COLOURS.sub("", answer).split("\n")):
+        for line in reversed(answer.split("\n")):
             found = {ordered[match.lastindex - 1] for match in pattern.finditer(line) if match.lastindex}
             if found:
                 return found
@@ -63,6 +63,7 @@ def _decided(
 ) -> str:
     if not answer:
         return "failed"
+    answer = COLOURS.sub("", answer)
     found = keywords_in(answer, keywords)
     is_excused = len(found) == 1 and bool(found & set(excused))
     if validation is not None and not is_excused and not search(validation, answer):

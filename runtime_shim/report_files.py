@@ -4,6 +4,8 @@ import os
 import stat
 import time
 from collections.abc import Mapping
+from contextlib import suppress
+from typing import BinaryIO
 
 Blocks = dict[str, tuple[int, str]]  # of reports by name: where a block stands in the file, and the block
 
@@ -40,11 +42,18 @@ def add_block(folder: str, report: str, place: int, text: str) -> None:
     if before[place : place + len(block)] == block:
         return
     os.makedirs(folder, exist_ok=True)
-    with open(draft, "wb") as file:
+    with open_new(draft) as file:
         file.write(before[:place] + block + before[place:])
         file.flush()
         os.fsync(file.fileno())
     os.replace(draft, path)
+
+
+def open_new(path: str) -> BinaryIO:
+    """Open a new file; what an agent may have put in its place is not followed, nor waited for."""
+    with suppress(FileNotFoundError):
+        os.unlink(path)
+    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), "wb")
 
 
 def read_report(path: str) -> bytes:

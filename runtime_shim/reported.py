@@ -24,7 +24,7 @@ def texts_reported(call: Table, folder: str, answer: str) -> dict[str, str]:
 def planned_blocks(folder: str, token: str, call: Table, answer: str) -> Blocks:
     """Return what is added for an outcome: what was written down when that was first asked for."""
     path = Path(folder, "calls", "reports")
-    with suppress(OSError, ValueError):
+    with suppress(OSError, ValueError, LookupError, TypeError, AttributeError):  # what is damaged is made again
         found: Table = json.loads(path.read_bytes())
         if found["of"] == token:
             return {report: (place, text) for report, (place, text) in found["blocks"].items()}

@@ -132,10 +132,14 @@ def test_as_many_entries_are_at_work_as_may_be(made: Made) -> None:
         made.make("clean")
 
 
-def test_a_report_that_cannot_be_written_is_written_later(made: Made) -> None:
+@pytest.mark.parametrize("plan", [None, b"[]", b'{"of": 3, "blocks": []}', b"{"])
+def test_a_report_that_cannot_be_written_is_written_later(made: Made, plan: bytes | None) -> None:
+    """Also where what was to be added is damaged."""
     made.script("agent", f'[ "$RDC_UNIT" != plan ] || ln -s /etc/passwd {state(made)}/reports/plan.md; echo PLAN_READY')
     assert "the report plan cannot be written" in made.end("AGENT=./agent")
     (state(made) / "reports" / "plan.md").unlink()
+    if plan is not None:
+        (state(made) / "calls" / "reports").write_bytes(plan)
     assert made.end("resume", "AGENT=exit 1") == "rdc: STOP implement: there is no answer"
     assert reports(made) == {"plan.md": b"# PLAN_READY\n"}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -202,6 +203,29 @@ def test_too_many_values_are_not_read_to_the_end(tmp_path: Path, monkeypatch: py
     made = compiled(tmp_path, "name: a\nx:\n" + "- 1\n" * 2000 + "]")
     assert findings(made) == ["RD800 999:1"]  # before the bracket that is wrong
     assert "more than 1,000 values" in made.diagnostics[0].message
+
+
+@pytest.mark.parametrize("value", ["!vault x", "{? {q: r} : z}", "{<<: [1]}", "&self [*self]"])
+def test_a_value_that_cannot_be_read_is_told_where_it_stands(tmp_path: Path, value: str) -> None:
+    made = compiled(tmp_path, f"name: a\nsteps:\n- name: one\n  end: true\n  prompt: {value}\n")
+    assert findings(made) == ["RD800 5:3"]
+    assert "cannot be read: " in made.diagnostics[0].message
+
+
+def test_a_document_is_read_once_to_recognise_it_and_to_compile_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = Mock(side_effect=yaml_text._compose)
+    monkeypatch.setattr(yaml_text, "_compose", read)
+    (tmp_path / "main.yaml").write_text("name: read once\nsteps: [{name: a, prompt: x, end: true}]\n", encoding="utf-8")
+    assert compile_file(str(tmp_path / "main.yaml")).program
+    assert read.call_count == 1
+
+
+def test_names_stand_on_one_line_in_messages(tmp_path: Path) -> None:
+    made = steps(tmp_path, GOOD + '\n- {name: "a\\nb", prompt: x}')
+    assert "RD401" in {item.code for item in made.diagnostics}
+    assert not [item.message for item in made.diagnostics if "\n" in item.message]
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,7 @@ def word_of(answer: str | None, reading: Json) -> str:
         return "fail" if answer is None else "pass"
     if answer is None:
         return "failed"
+    answer = _shown(answer)
     found = _deciding(answer, keywords)
     only = next(iter(found)) if len(found) == 1 else None
     validation = reading.get("validation")
@@ -44,7 +45,7 @@ def word_of(answer: str | None, reading: Json) -> str:
 
 def _deciding(answer: str, keywords: Sequence[str]) -> set[str]:
     """The keywords of the last line that has any, in exact case or, if no line has one so, in any."""
-    lines = _shown(answer).split("\n")[::-1]
+    lines = answer.split("\n")[::-1]
     for same in (str.__eq__, _alike):
         for line in lines:
             if found := set(_within(line, keywords, same)):

@@ -101,6 +101,15 @@ def test_a_report_that_cannot_be_written_is_written_later(tmp_path: Path) -> Non
     assert reports(place) == {"notes.md": "# GOOD\n"}
 
 
+def test_what_an_agent_puts_in_place_of_a_draft_of_its_report_is_not_followed_nor_waited_for(tmp_path: Path) -> None:
+    place = Compiled(tmp_path, ONE)
+    for plant in ("ln -s ../../../victim", "mkfifo"):
+        done = place.run("run", "--agent", f"{plant} .rdc/deploy/reports/.notes.new; echo GOOD")
+        assert done.code == 0
+        assert reports(place) == {"notes.md": "# GOOD\n"}
+        assert not (tmp_path / "victim").exists()
+
+
 def test_secrets_are_not_in_reports_and_a_new_run_archives_them(tmp_path: Path) -> None:
     place = Compiled(tmp_path, replace(ONE, secrets=("TOKEN",)))
     assert place.run("run", TOKEN="hunter2", RDC_AGENT="echo $TOKEN GOOD").code == 0
@@ -148,6 +157,7 @@ def test_entries_that_had_answered_are_not_called_again(tmp_path: Path) -> None:
     place.wait_for("pid")
     os.kill(process.pid, signal.SIGKILL)
     kill(process)
+    assert "review: its agent still runs" in place.run("resume", "--agent", SLOW).err
     os.killpg(int(place.text("pid")), signal.SIGKILL)
     (tmp_path / "go").touch()
     assert place.run("resume", "--agent", SLOW, "--rerun-interrupted").code == 0

@@ -90,8 +90,7 @@ def _names(scene: Scene) -> Iterator[Diagnostic]:
 
 
 def _shown(name: str) -> str:
-    line = "".join(character if character.isprintable() else "�" for character in name)
-    return line if len(line) <= LONGEST_NAME else f"{line[:LONGEST_NAME]}…"
+    return name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}…"
 
 
 def _unique(workflow: Workflow, places: Places) -> Iterator[Diagnostic]:

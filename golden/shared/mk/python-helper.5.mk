@@ -706,7 +706,7 @@ def keywords_in(answer, keywords):  # Return the keywords of the line that decid
     alternatives = "|".join(f"({re.escape(keyword)})" for keyword in ordered)
     for flags in (0, re.IGNORECASE):
         pattern = re.compile(rf"(?<!\w)(?:{alternatives})(?!\w)", flags)
-        for line in reversed(COLOURS.sub("", answer).split("\n")):
+        for line in reversed(answer.split("\n")):
             found = {ordered[match.lastindex - 1] for match in pattern.finditer(line) if match.lastindex}
             if found:
                 return found
@@ -724,6 +724,7 @@ def read_word(answer, keywords, validation=None, excused=(), search=is_found):
 def _decided(answer, keywords, validation, excused, search):
     if not answer:
         return "failed"
+    answer = COLOURS.sub("", answer)
     found = keywords_in(answer, keywords)
     is_excused = len(found) == 1 and bool(found & set(excused))
     if validation is not None and not is_excused and not search(validation, answer):
@@ -1207,11 +1208,16 @@ def add_block(folder, report, place, text):  # Add a block to a report at a plac
     if before[place : place + len(block)] == block:
         return
     os.makedirs(folder, exist_ok=True)
-    with open(draft, "wb") as file:
+    with open_new(draft) as file:
         file.write(before[:place] + block + before[place:])
         file.flush()
         os.fsync(file.fileno())
     os.replace(draft, path)
+
+def open_new(path):  # Open a new file; what an agent may have put in its place is not followed, nor waited for.
+    with suppress(FileNotFoundError):
+        os.unlink(path)
+    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), "wb")
 
 def read_report(path):  # Read a report; what an agent may have put in its place is not followed, nor waited for.
     try:
@@ -1235,7 +1241,7 @@ def texts_reported(call, folder, answer):
 def planned_blocks(folder, token, call, answer):
     """Return what is added for an outcome: what was written down when that was first asked for."""
     path = Path(folder, "calls", "reports")
-    with suppress(OSError, ValueError):
+    with suppress(OSError, ValueError, LookupError, TypeError, AttributeError):  # what is damaged is made again
         found = json.loads(path.read_bytes())
         if found["of"] == token:
             return {report: (place, text) for report, (place, text) in found["blocks"].items()}

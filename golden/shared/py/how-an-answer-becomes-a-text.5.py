@@ -17,7 +17,7 @@ def keywords_in(answer, keywords):  # Return the keywords of the line that decid
     alternatives = "|".join(f"({re.escape(keyword)})" for keyword in ordered)
     for flags in (0, re.IGNORECASE):
         pattern = re.compile(rf"(?<!\w)(?:{alternatives})(?!\w)", flags)
-        for line in reversed(COLOURS.sub("", answer).split("\n")):
+        for line in reversed(answer.split("\n")):
             found = {ordered[match.lastindex - 1] for match in pattern.finditer(line) if match.lastindex}
             if found:
                 return found
@@ -35,6 +35,7 @@ def read_word(answer, keywords, validation=None, excused=(), search=is_found):
 def _decided(answer, keywords, validation, excused, search):
     if not answer:
         return "failed"
+    answer = COLOURS.sub("", answer)
     found = keywords_in(answer, keywords)
     is_excused = len(found) == 1 and bool(found & set(excused))
     if validation is not None and not is_excused and not search(validation, answer):

@@ -24,11 +24,16 @@ def add_block(folder, report, place, text):  # Add a block to a report at a plac
     if before[place : place + len(block)] == block:
         return
     os.makedirs(folder, exist_ok=True)
-    with open(draft, "wb") as file:
+    with open_new(draft) as file:
         file.write(before[:place] + block + before[place:])
         file.flush()
         os.fsync(file.fileno())
     os.replace(draft, path)
+
+def open_new(path):  # Open a new file; what an agent may have put in its place is not followed, nor waited for.
+    with suppress(FileNotFoundError):
+        os.unlink(path)
+    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), "wb")
 
 def read_report(path):  # Read a report; what an agent may have put in its place is not followed, nor waited for.
     try:

@@ -3,7 +3,6 @@ def entry_names(name, unit):  # Return the names of the entries of a unit: `revi
     return [f"{name}_{index}" for index in range(len(unit["entries"]))]
 
 class Parallels(Commanded):  # Calls the agents of all entries and joins what they say.
-    noun = "agents"
     jobs = 0  # how many entries are called at the same time, 0 for all
     def __init__(self, session):
         super().__init__(session)
