@@ -78,6 +78,7 @@ def test_what_the_walks_leave_out_is_taken_by_the_way_that_is_told(case: Case) -
             assert item.transition not in [other.transition for other in again.untaken]
 
 
+@pytest.mark.share(2)
 @_quick
 @given(case=cases())
 def test_what_cannot_be_taken_is_taken_by_no_walk(case: Case) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from .shares import compare_random_cases
 
-SHARES = {"python": 6, "python-waiting": 3, "python-prompted": 2, "rdc-run": 2}
+SHARES = {"python": 4, "python-waiting": 2, "python-prompted": 1, "rdc-run": 1}
 
 
 @pytest.mark.parametrize("way", SHARES)

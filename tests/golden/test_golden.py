@@ -238,6 +238,7 @@ def test_every_python_compiles_and_runs_them(version: str, tmp_path: Path) -> No
     assert (code, last) == (0, "rdc: COMPLETE Approved")
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("name", NAMES)
 def test_they_run_to_their_end(name: str, tmp_path: Path) -> None:
     code, last = run(name, tmp_path, sys.executable)
