@@ -8,7 +8,7 @@ READY  := $(VENV)/.ready
 MINUTES ?= 10
 
 # One more than the cores that the tests are made for: much of their time is waiting for processes.
-WORKERS ?= 3
+WORKERS ?= 4
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test cases lint format bench soak fuzz golden lock clean
