@@ -7,7 +7,7 @@ READY  := $(VENV)/.ready
 # How long `soak` and `fuzz` take.
 MINUTES ?= 10
 
-# One more than the cores that the tests are made for: much of their time is waiting for processes.
+# Twice the cores that the tests are made for: much of their time is waiting for processes.
 WORKERS ?= 4
 
 .DEFAULT_GOAL := help
