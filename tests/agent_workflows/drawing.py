@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Sequence
-from typing import TypeVar
 
 from tests.agent_workflows.model import Flow, Report, Step, Told
 from tests.agent_workflows.oracle import keywords_of
+from tests.equivalence.chance import Chance
 from tests.programs.cases import Json
 from tests.programs.texts import LINES, NASTY
-
-Some = TypeVar("Some")
 
 NAMES = ("plan", "review", "build.it", "a-b_c", "Fix", "COMPLETE", "x1")
 AGENTS = ("", "", "planner", "the coder", "jdi:review")
@@ -21,11 +18,8 @@ SAFE = tuple(line for line in LINES if line == line.strip())
 TITLES = tuple(line for line in SAFE if line.isprintable() and len(line) < 100)
 
 
-class Drawing:
+class Drawing(Chance):
     """One random workflow after its seed."""
-
-    def __init__(self, seed: int) -> None:
-        self._random = random.Random(seed)
 
     def told(self) -> Told:
         """The workflow, task and replies."""
@@ -36,23 +30,6 @@ class Drawing:
         flow = Flow(steps, self._pick(TITLES), description, max_steps)
         task = self._pick((None, "The task", self._pick(NASTY)))
         return Told(flow, task, {unit: replies for step in steps for unit, replies in self._replies(step)})
-
-    # --- Chance -------------------------------------------------------------------------------------------------------
-
-    def _flag(self) -> bool:
-        return self._random.random() < 0.5
-
-    def _rarely(self, share: int) -> bool:
-        return self._random.randrange(share) == 0
-
-    def _number(self, least: int, most: int) -> int:
-        return self._random.randint(least, most)
-
-    def _pick(self, some: Sequence[Some]) -> Some:
-        return self._random.choice(some)
-
-    def _some(self, some: Sequence[Some], least: int, most: int) -> list[Some]:
-        return self._random.sample(some, self._number(least, most))
 
     # --- Parts --------------------------------------------------------------------------------------------------------
 

@@ -13,24 +13,10 @@ from tests.agent_workflows.drawing import random_told
 from tests.agent_workflows.model import Flow, Report, Step, Told
 from tests.agent_workflows.oracle import Taken, walk
 from tests.agent_workflows.smaller import smaller
-from tests.agent_workflows.soak import shown
+from tests.agent_workflows.soak import KIND
 from tests.agent_workflows.ways import NAMES, missing, try_way
 from tests.equivalence.difference import DifferenceError
-from tests.equivalence.drawn import made_smaller
-
-SHARES = {
-    "semantics": 80,
-    "python": 2,
-    "python-waiting": 1,
-    "python-killed": 1,
-    "make": 1,
-    "make-waiting": 1,
-    "make-killed": 1,
-    "github": 1,
-    "engine": 1,
-    "engine-waiting": 1,
-}
-"""How many workflows."""
+from tests.equivalence.drawn import SHARES, made_smaller, try_share
 
 
 def test_every_way_has_a_share() -> None:
@@ -41,13 +27,7 @@ def test_every_way_has_a_share() -> None:
 def test_it_walks_as_the_oracle(way: str) -> None:
     if lacking := missing(way):
         pytest.skip(lacking)
-    seeds, left = count(), SHARES[way]
-    while left:
-        told = random_told(next(seeds))
-        try:
-            left -= try_way(way, told)
-        except Exception as error:
-            raise AssertionError(f"{error}\n{shown(told)}") from error
+    try_share(KIND, way)
 
 
 def test_random_workflows_have_everything() -> None:

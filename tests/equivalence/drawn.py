@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
+from itertools import count
 from typing import Generic, TypeVar
 
 from tests.equivalence.difference import DifferenceError
@@ -20,6 +21,20 @@ BATCH = 20
 
 SHRINKING = 120.0
 """Seconds for making a document smaller."""
+
+SHARES = {
+    "semantics": 80,
+    "python": 2,
+    "python-waiting": 1,
+    "python-killed": 1,
+    "make": 1,
+    "make-waiting": 1,
+    "make-killed": 1,
+    "github": 1,
+    "engine": 1,
+    "engine-waiting": 1,
+}
+"""How many documents of a kind `make test` compares in each way."""
 
 THREADS = ThreadPoolExecutor(2)
 
@@ -116,6 +131,17 @@ class Soak(Generic[Told]):
                 self.finding = replace(self.finding, told=told, error=error)
                 return True
         return False
+
+
+def try_share(kind: Kind[Told], way: str) -> None:
+    """Compare some documents of a kind in a way, always the same ones; raises `AssertionError` where one differs."""
+    seeds, left = count(), SHARES[way]
+    while left:
+        told = kind.draw(next(seeds))
+        try:
+            left -= kind.try_way(way, told)
+        except Exception as error:
+            raise AssertionError(f"{error}\n{kind.shown(told)}") from error
 
 
 def made_smaller(

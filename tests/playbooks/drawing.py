@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TypeVar
 
+from tests.equivalence.chance import Chance
 from tests.playbooks.model import Book, Branch, Elicit, Input, Name, Output, Prompt, Row, Step, Told, Tool
 from tests.playbooks.oracle import places
 from tests.programs.cases import Json
 from tests.programs.texts import LINES, NASTY, OBJECTS
-
-Some = TypeVar("Some")
 
 NAMES = ("topic", "kind", "x_1", "Count", "draft")
 WORDS = ("bug", "yes", "no", "two words", "pass", "$(touch x)", "${{ github.token }}")
@@ -26,11 +23,11 @@ QUOTED = tuple(line for line in LINES if '"' not in line and line == line.strip(
 SAFE = tuple(line for line in LINES if line == line.rstrip() and not line.startswith("[") and "\x1b" not in line)
 
 
-class Drawing:
+class Drawing(Chance):
     """One random playbook after its seed."""
 
     def __init__(self, seed: int) -> None:
-        self._random = random.Random(seed)
+        super().__init__(seed)
         self._files: dict[str, Row] = {}
 
     def told(self) -> Told:
@@ -46,23 +43,6 @@ class Drawing:
         return Told(
             book, given, {unit: reply for place in places(book) for unit, reply in self._replies(place.id, place.step)}
         )
-
-    # --- Chance -------------------------------------------------------------------------------------------------------
-
-    def _flag(self) -> bool:
-        return self._random.random() < 0.5
-
-    def _rarely(self, share: int) -> bool:
-        return self._random.randrange(share) == 0
-
-    def _number(self, least: int, most: int) -> int:
-        return self._random.randint(least, most)
-
-    def _pick(self, some: Sequence[Some]) -> Some:
-        return self._random.choice(some)
-
-    def _some(self, some: Sequence[Some], least: int, most: int) -> list[Some]:
-        return self._random.sample(some, self._number(least, most))
 
     def _one(self, some: tuple[str | Name, ...]) -> str | Name:
         return self._pick(some)

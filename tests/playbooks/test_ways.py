@@ -8,28 +8,14 @@ from itertools import count
 import pytest
 
 from tests.equivalence.difference import DifferenceError
-from tests.equivalence.drawn import made_smaller
+from tests.equivalence.drawn import SHARES, made_smaller, try_share
 from tests.playbooks import ways
 from tests.playbooks.drawing import random_told
 from tests.playbooks.model import Book, Name, Output, Step, Told
 from tests.playbooks.oracle import Taken, walk
 from tests.playbooks.smaller import smaller
-from tests.playbooks.soak import shown
+from tests.playbooks.soak import KIND
 from tests.playbooks.ways import NAMES, missing, try_way
-
-SHARES = {
-    "semantics": 80,
-    "python": 2,
-    "python-waiting": 1,
-    "python-killed": 1,
-    "make": 1,
-    "make-waiting": 1,
-    "make-killed": 1,
-    "github": 1,
-    "engine": 1,
-    "engine-waiting": 1,
-}
-"""How many playbooks."""
 
 
 def test_every_way_has_a_share() -> None:
@@ -40,13 +26,7 @@ def test_every_way_has_a_share() -> None:
 def test_it_walks_as_the_oracle(way: str) -> None:
     if lacking := missing(way):
         pytest.skip(lacking)
-    seeds, left = count(), SHARES[way]
-    while left:
-        told = random_told(next(seeds))
-        try:
-            left -= try_way(way, told)
-        except Exception as error:
-            raise AssertionError(f"{error}\n{shown(told)}") from error
+    try_share(KIND, way)
 
 
 def test_random_playbooks_have_everything() -> None:
