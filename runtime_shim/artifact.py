@@ -14,14 +14,14 @@ from runtime_shim.state import KEPT
 from runtime_shim.suffixes import OTHER, SUFFIXES
 
 
-def write_whole(path: str, data: bytes) -> None:
+def write_whole(path: str, data: bytes, by: str = "") -> None:
     """Write a file that has its name once it is whole; what is no regular file, such as a pipe, is written to."""
     path = os.path.realpath(path)
     if os.path.exists(path) and not stat.S_ISREG(os.stat(path).st_mode):
         with open(path, "wb") as file:
             file.write(data)
         return
-    draft = f"{path}.{os.getpid()}.new"
+    draft = f"{path}{by}.new"
     try:
         with open(draft, "wb") as file:
             file.write(data)
@@ -41,9 +41,11 @@ def leave(session: Session) -> None:
     if state.condition != "complete" or text is None or any(note["kind"] == "left" for note in state.notes):
         return
     suffix = SUFFIXES.get(session.filled(artifact, "type"), OTHER)
-    path = agreed(state).get("out") or os.path.join(session.store.folder, f"{session.program['name']}.{suffix}")
+    out = agreed(state).get("out")
+    path = out or os.path.join(session.store.folder, f"{session.program['name']}.{suffix}")
+    by = f".{os.getpid()}" if out else ""  # a draft in the folder of the run is replaced by who goes on after a kill
     try:
-        write_whole(path, masked(text).encode("utf-8", "replace"))
+        write_whole(path, masked(text).encode("utf-8", "replace"), by)
     except OSError as error:
         raise RefusedError(
             f"to write it: {session.call('resume', '--out', 'FILE')}",

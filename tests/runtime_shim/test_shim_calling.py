@@ -297,6 +297,13 @@ def test_nothing_that_is_kept_is_ever_half_there(tmp_path: Path, monkeypatch: py
     assert texts == {"2%2Felicit.1": "first", "2%2Felicit.2": "second prompt"}
 
 
+def test_a_draft_that_a_kill_left_is_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "program.md"
+    path.with_name("program.md.new").write_bytes(b"half of it, and more than will be written")
+    write_whole(str(path), b"all")
+    assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == {"program.md": b"all"}
+
+
 def test_an_artifact_that_cannot_be_written_leaves_the_old_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

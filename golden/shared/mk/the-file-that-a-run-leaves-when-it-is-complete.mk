@@ -57,7 +57,7 @@ leave_artifact() { # $1 says whether the run was over before: then a file that i
   [ "$1" = new ] || [ ! -e "$rdc_path" ] || return 0
   if [ -e "$rdc_path" ] && [ ! -f "$rdc_path" ]; then cat "$rdc_left" > "$rdc_path" && return 0 # a pipe, say
   else
-    rdc_new=$rdc_path.$$.new
+    rdc_new=$rdc_path${rdc_given_OUT:+.$$}.new # one in the folder of the run is replaced by who goes on after a kill
     cp "$rdc_left" "$rdc_new" && mask "$rdc_new" && mv "$rdc_new" "$rdc_path" && return 0
     rm -f "$rdc_new"
   fi 2> /dev/null

@@ -1,12 +1,12 @@
 # --- The file that a good run leaves (I28): written once, whole or not at all, after the run is known to be complete.
-def write_whole(path, data):
+def write_whole(path, data, by=''):
     """Write a file that has its name once it is whole; what is no regular file, such as a pipe, is written to."""
     path = os.path.realpath(path)
     if os.path.exists(path) and not stat.S_ISREG(os.stat(path).st_mode):
         with open(path, "wb") as file:
             file.write(data)
         return
-    draft = f"{path}.{os.getpid()}.new"
+    draft = f"{path}{by}.new"
     try:
         with open(draft, "wb") as file:
             file.write(data)
@@ -24,9 +24,11 @@ def leave(session):  # Write the file at the end of a run, unless that was done.
     if state.condition != "complete" or text is None or any(note["kind"] == "left" for note in state.notes):
         return
     suffix = SUFFIXES.get(session.filled(artifact, "type"), OTHER)
-    path = agreed(state).get("out") or os.path.join(session.store.folder, f"{session.program['name']}.{suffix}")
+    out = agreed(state).get("out")
+    path = out or os.path.join(session.store.folder, f"{session.program['name']}.{suffix}")
+    by = f".{os.getpid()}" if out else ""  # a draft in the folder of the run is replaced by who goes on after a kill
     try:
-        write_whole(path, masked(text).encode("utf-8", "replace"))
+        write_whole(path, masked(text).encode("utf-8", "replace"), by)
     except OSError as error:
         raise RefusedError(
             f"to write it: {session.call('resume', '--out', 'FILE')}",
