@@ -36,6 +36,7 @@ def identified(program: Table) -> Table:
     """Return what tells a program: its name and source, its hash, short digests of its units (R4)."""
     units = {name: {key: unit[key] for key in unit if key != "at"} for name, unit in program["units"].items()}
     units = with_contexts(program, units)  # for: contexts
+    units = with_contract(program, units)  # for: contract
     whole = {key: program.get(key, {}) for key in ("entry", "registers", "scopes")}
     hashes = {"program": digest({**whole, "units": units}), "units": {name: digest(units[name])[:12] for name in units}}
     return {"name": program["name"], "source": program["source"], **hashes}
@@ -51,6 +52,15 @@ def with_contexts(program: Table, units: Table) -> Table:
         for name, unit in units.items()
     }
     return {name: {**unit, "above": above[name]} if any(above[name]) else unit for name, unit in units.items()}
+
+
+def with_contract(program: Table, units: Table) -> Table:
+    """Add to units what the contract says of their steps, and of all (I32)."""
+    contract: Table = program["contract"]
+    common = {key: value for key, value in contract.items() if key != "steps"}
+    return {
+        name: {**unit, "contract": [common, contract["steps"].get(unit.get("step"))]} for name, unit in units.items()
+    }
 
 
 def differences(recorded: dict[str, str], now: dict[str, str]) -> list[str]:

@@ -20,7 +20,7 @@ from backends.github.units import about, as_file, fits_file, headings, in_loop, 
 from backends.marks import marked
 from compiler.ir.answers import usual_seconds
 from compiler.ir.program import Node
-from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Tool
+from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Stage, Tool
 
 RUNTIME = 'python3 -I "$RUNNER_TEMP/rdc/rdc.py"'
 UNIT_SHELL = 'bash -c "python3 -I \\"$RUNNER_TEMP/rdc/rdc.py\\" unit \\"$GITHUB_ACTION\\" \\"$0\\"" {0}'
@@ -67,7 +67,7 @@ def texts(written: Node) -> dict[str, str]:
             found = {f"PROMPT_{index}": str(entry.prompt) for index, entry in enumerate(entries)}
         case Gate(reason=reason):
             found = {"REASON": str(reason)}
-        case Branch() | End():
+        case Stage() | Branch() | End():
             found = {}
         case _:
             assert_never(node.task)

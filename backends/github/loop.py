@@ -25,7 +25,7 @@ from backends.shell.registers import Registers
 from backends.shell.ways import INDENT, Ways
 from compiler.ir.edges import Edge
 from compiler.ir.program import Node, Register, texts_of
-from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Task, Tool, task_texts
+from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Stage, Task, Tool, task_texts
 
 _PLAIN_QUOTES = str.maketrans("\u2018\u2019\u201c\u201d\u2033\u2036", '\'\'""""')
 """Typographic quotes, which shellcheck takes in a script for mistyped ones."""
@@ -171,7 +171,7 @@ def _done(loop: Loop, node: Node, name: str) -> Iterator[str]:
             yield f"rdc_next='{name}'"
         case Branch():
             yield from _ways(loop).lines(node)
-        case Agent() | Tool() | Parallel() | Gate():
+        case Agent() | Tool() | Parallel() | Gate() | Stage():
             raise ValueError(f"a task of the kind {node.task.kind} cannot be expressed")
         case _:
             assert_never(node.task)

@@ -12,7 +12,7 @@ from backends.github.options import Called, Caller, GithubOptions, UnitSettings
 from backends.github.scalar import Expression
 from compiler.diagnostic import Diagnostic
 from compiler.ir.program import Node, Program
-from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Tool
+from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Stage, Tool
 from compiler.source import KeyPath
 from compiler.suggestions import did_you_mean
 
@@ -139,7 +139,7 @@ class UnitSecrets:
                 return self._of_caller(node, options.tools.get(connection))
             case Ask():
                 return self._of_caller(node, options.agent) if options.prompts == "agent" else ()
-            case Gate() | Branch() | End():
+            case Stage() | Gate() | Branch() | End():
                 return ()
             case _:
                 assert_never(node.task)

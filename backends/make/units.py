@@ -23,7 +23,20 @@ from backends.shell.calls import call_of
 from backends.steps import told_steps
 from compiler.ir.edges import value_names
 from compiler.ir.program import Artifact, Node, Program, texts_of
-from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Tool, agents_of, alphabet, no_answer
+from compiler.ir.tasks import (
+    Agent,
+    Ask,
+    Branch,
+    End,
+    Gate,
+    Parallel,
+    Shell,
+    Stage,
+    Tool,
+    agents_of,
+    alphabet,
+    no_answer,
+)
 from compiler.ir.texts import Reference, Text, joined
 from compiler.ir.variables import INSTANCES
 
@@ -132,7 +145,7 @@ class Units:
                 yield "ask_{}", marks.text(prompt)
             case Parallel(entries):
                 yield from ((f"entry{index}_{{}}", marks.text(entry.prompt)) for index, entry in enumerate(entries))
-            case Tool() | End() | Branch():
+            case Tool() | Stage() | End() | Branch():
                 pass  # the helper fills in the arguments of a tool
             case _:
                 assert_never(node.task)
@@ -306,6 +319,8 @@ def _kind(node: Node) -> str:
             return "agents"
         case Tool():
             return "tool"
+        case Stage():
+            return "stage"
         case Branch() | End():
             return "choice"
         case _:

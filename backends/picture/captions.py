@@ -12,7 +12,7 @@ from backends.picture.naming import LONGEST_SHOWN, Naming, is_named, one_line, p
 from backends.remarks import named
 from compiler.ir.edges import Clear, Keep
 from compiler.ir.program import Input, Node, Program, Settings
-from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Task, Tool
+from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Stage, Task, Tool
 from compiler.times import spoken
 
 WIDTH = 24
@@ -41,7 +41,7 @@ def _heading(node: Node, names: Naming) -> Lines:
             return wrapped(_question(node, names))
         case Ask(prompt=prompt) if not node.title:
             return wrapped(name) + wrapped(shown(prompt).split("\n\n", 1)[0])
-        case Shell() | Ask() | Agent() | Tool() | Parallel() | Gate():
+        case Shell() | Ask() | Agent() | Tool() | Parallel() | Gate() | Stage():
             return wrapped(" ".join(named(name, shown(node.title)))) + wrapped(_who(node.task))
         case _:
             assert_never(node.task)
@@ -69,6 +69,8 @@ def _who(task: Task) -> str:
             return f"tool {connection}.{tool}"
         case Gate(gate):
             return f"gate {gate}"
+        case Stage(stage, subject=subject):
+            return f"{stage} {subject}".rstrip()
         case Shell() | Ask() | Branch() | End():
             return ""
         case _:

@@ -93,6 +93,7 @@ class _Writer:
             "contexts": table.get("contexts"),
             "steps": table.get("steps"),
             "folder": table.get("folder"),
+            "contract": table.get("contract"),
         }
         return self._call(
             "about",

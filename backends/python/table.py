@@ -6,8 +6,10 @@ from collections.abc import Container
 from typing import Any, assert_never
 
 from backends.marks import Marks, marked
+from backends.python.contract import contract_table
 from backends.python.effects import effect_table
 from backends.python.jumps import jumps
+from backends.python.places import around, placeholders
 from backends.python.tasks import given, task_table
 from backends.steps import told_steps
 from compiler.ir.edges import (
@@ -20,8 +22,7 @@ from compiler.ir.edges import (
     words_of,
 )
 from compiler.ir.program import Context, Group, Input, Node, Program, scope_members
-from compiler.ir.tasks import Agent, Branch, End, Parallel, Shell, Tool
-from compiler.ir.texts import Reference
+from compiler.ir.tasks import Agent, Branch, End, Gate, Parallel, Shell, Tool
 
 Table = dict[str, Any]
 
@@ -35,6 +36,7 @@ def table(program: Program) -> Table:
         group.id: group for group in program.groups if group.id in entered and group.kind == "step" and group.prompt
     }
     slots = frozenset(slot.name for slot in program.slots)
+    is_contract = program.contract is not None
     counters: Table = {register.name: register.initial for register in program.registers}
     return {
         "name": program.name,
@@ -49,12 +51,13 @@ def table(program: Program) -> Table:
             artifact=_artifact(program, slots),
             contexts={context.name: _context(context, slots) for context in program.contexts},
             folder=program.folder,
+            contract=contract_table(program, slots),
             steps={name: list(steps) for name, steps in told_steps(program).items()},
             jumps=jumps(program, resets),
             scopes={scope: [register.name for register in members.get(scope, ())] for scope in sorted(resets)},
             groups={name: _group(group, slots) for name, group in groups.items()},
         ),
-        "units": {node.id: _unit(node, groups, slots) for node in program.nodes},
+        "units": {node.id: _unit(node, groups, slots, is_contract=is_contract) for node in program.nodes},
     }
 
 
@@ -64,13 +67,13 @@ def _artifact(program: Program, slots: Container[str]) -> Table:
         return {}
     marks = Marks((program.artifact.type,))
     found = {"slot": program.artifact.slot, "type": marks.text(program.artifact.type)}
-    return found | _placeholders(marks, slots)
+    return found | placeholders(marks, slots)
 
 
 def _context(context: Context, slots: Container[str]) -> Table:
     """What stands above prompts: texts, and what stands for references (I31)."""
     found: Table = {"after": context.after} if context.after else {}
-    return found | {"parts": [part if isinstance(part, str) else _around(part, slots) for part in context.text.parts]}
+    return found | {"parts": [part if isinstance(part, str) else around(part, slots) for part in context.text.parts]}
 
 
 def _input(declared: Input) -> Table:
@@ -85,27 +88,10 @@ def _input(declared: Input) -> Table:
 
 def _group(group: Group, slots: Container[str]) -> Table:
     marks = Marks((group.title, group.prompt))
-    return {"title": marks.text(group.title), "prompt": marks.text(group.prompt)} | _placeholders(marks, slots)
+    return {"title": marks.text(group.title), "prompt": marks.text(group.prompt)} | placeholders(marks, slots)
 
 
-def _placeholders(marks: Marks, slots: Container[str]) -> Table:
-    """What stands for each mark in the texts of a unit or group (M5, I6)."""
-    found = {mark: _place(reference, slots) for mark, reference in marks.references.items()}
-    return {"placeholders": found} if found else {}
-
-
-def _place(reference: Reference, slots: Container[str]) -> str | list[str]:
-    """The counter of a reference; for others also what stands before and behind its value, and what without one."""
-    found = _around(reference, slots)
-    return found if reference.register in slots or any(found[1:]) else reference.register
-
-
-def _around(reference: Reference, slots: Container[str]) -> list[str]:
-    missing = reference.missing if reference.register in slots else ""
-    return [reference.register, reference.before, reference.after, missing]
-
-
-def _unit(node: Node, groups: Container[str], slots: Container[str]) -> Table:
+def _unit(node: Node, groups: Container[str], slots: Container[str], *, is_contract: bool) -> Table:
     """A unit; `groups` are those that have something to say when a run enters them."""
     original = node.task
     node, marks = marked(node)
@@ -114,11 +100,13 @@ def _unit(node: Node, groups: Container[str], slots: Container[str]) -> Table:
         unit["at"] = f"{node.origin.path}:{node.origin.span.line}"
     unit |= {"group": node.group} if node.group in groups and not isinstance(node.task, Branch | End) else {}
     unit |= task_table(node.task, original) | _settings(node)
+    if isinstance(node.task, Gate) and is_contract:
+        unit["step"] = node.group
     if node.retries:
         unit["attempt"] = node.retries
     if node.constants and isinstance(node.task, Shell | Agent | Tool | Parallel):
         unit["env"] = {constant.name: constant.value for constant in node.constants}
-    unit |= _variables(node, slots) | _placeholders(marks, slots)
+    unit |= _variables(node, slots) | placeholders(marks, slots)
     values = sorted(value_names(node.edges))
     if values and isinstance(node.task, Shell):
         unit["values"] = values

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, assert_never
 
-from compiler.ir.tasks import PASS_OR_FAIL, Agent, Ask, Branch, End, Gate, Parallel, Shell, Task, Tool, alphabet
+from compiler.ir.tasks import PASS_OR_FAIL, Agent, Ask, Branch, End, Gate, Parallel, Shell, Stage, Task, Tool, alphabet
 
 
 def task_table(task: Task, original: Task) -> dict[str, Any]:
@@ -37,6 +37,10 @@ def task_table(task: Task, original: Task) -> dict[str, Any]:
             return called | given(words=kept, report=task.report)
         case Gate(gate, reason):
             return {"task": "gate", "gate": gate} | given(reason=str(reason), words=kept)
+        case Stage(stage, step, subject, place, paths, checks):
+            about: dict[str, Any] = {"task": "stage", "stage": stage, "step": step}
+            about |= {"place": place} if stage == "tool" else {}
+            return about | given(subject=subject, paths=list(map(str, paths)), checks=list(checks))
         case End(result, message):
             return {"task": "end", "result": result, "message": str(message)}
         case Branch():

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import assert_never
 
 from compiler.ir.semantics import Outcome
-from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Task, Tool, alphabet
+from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Stage, Task, Tool, alphabet
 from runtime_shim.reading import (
     AGENT_SECONDS,
     BLANKS,
@@ -73,7 +73,7 @@ def of_text(task: Task, said: str, options: Sequence[str] = ()) -> Outcome | Non
             return of_reply(task, said, options)
         case Agent():
             return of_agent(task, said.encode())
-        case Shell() | Tool() | Parallel():
+        case Shell() | Tool() | Parallel() | Stage():
             return Outcome(said) if said in alphabet(task) else None
         case Branch() | End():
             return None
@@ -91,7 +91,7 @@ def usual_seconds(task: Task) -> int:
 def usual(task: Task) -> Outcome:
     """The outcome that a rehearsal assumes where nothing is said: the task does what it is for."""
     match task:
-        case Shell() | Tool():
+        case Shell() | Tool() | Stage():
             return Outcome("pass")
         case Ask(question="confirm"):
             return Outcome("yes", "yes")

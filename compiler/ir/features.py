@@ -21,7 +21,7 @@ from compiler.ir.edges import (
     Test,
 )
 from compiler.ir.program import Node, Program
-from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Reading, Shell, Task, Tool
+from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Reading, Shell, Stage, Task, Tool
 
 
 class Feature(StrEnum):
@@ -48,6 +48,7 @@ class Feature(StrEnum):
     ARTIFACTS = "artifacts"
     CONTEXTS = "contexts"
     REPORTS = "reports"
+    CONTRACTS = "contracts"
 
 
 IN_WORDS = {
@@ -72,6 +73,7 @@ IN_WORDS = {
     Feature.ARTIFACTS: "a file that a run leaves",
     Feature.CONTEXTS: "a text that stands above prompts",
     Feature.REPORTS: "a report that answers are added to",
+    Feature.CONTRACTS: "a stage of a step that has a contract",
 }
 """What a unit has that uses a feature, for messages."""
 
@@ -129,6 +131,8 @@ def _of_task(task: Task) -> Iterator[Feature]:
             yield from _of_report(task.report)
         case Gate():
             yield Feature.GATES
+        case Stage():
+            yield Feature.CONTRACTS
         case Branch() | End():
             return
         case _:

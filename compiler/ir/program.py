@@ -179,6 +179,25 @@ class Artifact:
     __pydantic_config__: ClassVar = STRICT
 
 
+@dataclass(frozen=True, slots=True)
+class ContractStep:
+    """A step of a contract. `spec` is what the document says of it, a JSON object with references as in I13."""
+
+    id: str
+    spec: Text
+    __pydantic_config__: ClassVar = STRICT
+
+
+@dataclass(frozen=True, slots=True)
+class Contract:
+    """What the stages of a program do (I32): `workflow` and `config` are JSON objects, `steps` stand in order."""
+
+    workflow: str
+    steps: tuple[ContractStep, ...]
+    config: str = "{}"
+    __pydantic_config__: ClassVar = STRICT
+
+
 @dataclass(frozen=True)
 class Program:
     """A whole document, with everything it includes, as one graph. The first source is the document itself.
@@ -187,7 +206,7 @@ class Program:
     variables that must be set when a run begins (I26). `artifact` is what a good run leaves as a file (I28). `kind` is
     what the document is, a word that generated files use for themselves. `folder` is the slot that holds the path of
     the folder of reports, "" for none (I30). `contexts` stand above prompts, each declared before those that stand
-    below it (I31).
+    below it (I31). `contract` is what the stages of a step specification do (I32).
     """
 
     name: str
@@ -206,6 +225,7 @@ class Program:
     contexts: tuple[Context, ...] = ()
     kind: Noun = "runbook"
     folder: str = ""
+    contract: Contract | None = None
     __pydantic_config__: ClassVar = STRICT
 
     def index(self) -> dict[str, Node]:

@@ -24,6 +24,7 @@ MAY_BE_MISSING: Mapping[str, Mapping[str, object]] = {
     "Shell": {"interpreter": "bash"},
     "Agent": {"agent": "", "kind": "agent"},
     "Tool": {"arguments": "{}"},
+    "Contract": {"workflow": "{}"},
 }
 """What a program that is written by hand need not say, by class, besides what the model has defaults for.
 
@@ -31,7 +32,7 @@ None stands for what the file and the place in it say.
 """
 
 UNWRITTEN: Mapping[str, frozenset[str]] = {
-    "Program": frozenset({"secrets", "jumps", "artifact", "folder", "contexts"}),
+    "Program": frozenset({"secrets", "jumps", "artifact", "folder", "contexts", "contract"}),
     "Node": frozenset({"constants"}),
     "Task": frozenset({"optional", "report", "context"}),
     "Context": frozenset({"after"}),

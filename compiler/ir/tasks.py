@@ -156,13 +156,39 @@ class End:
     __pydantic_config__: ClassVar = STRICT
 
 
-Task = Shell | Ask | Agent | Tool | Parallel | Gate | Branch | End
+Check = Literal["exists", "parses", "ast", "types", "lint"]
+"""What a validation looks for: files are there, they parse; Python files can be run, have sound types and style."""
+
+StageKind = Literal["inputs", "context", "tool", "execute", "guardrails", "validation", "outputs"]
+"""The stages of an attempt at a step, in their order; a step may have several tools."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """Do one stage of an attempt at a step of the program's contract (I32).
+
+    `paths` are what the stage looks at: inputs and templates, what is validated, outputs. `subject` is the name of a
+    tool, or the level of the evidence that an `outputs` stage records; `place` says which call of the step's `tools` a
+    tool is. `checks` are what a `validation` looks for.
+    """
+
+    stage: StageKind
+    step: str
+    subject: str = ""
+    place: int = 0
+    paths: tuple[Text, ...] = ()
+    checks: tuple[Check, ...] = ()
+    kind: Literal["stage"] = "stage"
+    __pydantic_config__: ClassVar = STRICT
+
+
+Task = Shell | Ask | Agent | Tool | Parallel | Gate | Stage | Branch | End
 
 
 def alphabet(task: Task) -> tuple[str, ...]:
     """The words that the outcome of a task may have, in a stable order; none for a node without a task."""
     match task:
-        case Shell() | Tool():
+        case Shell() | Tool() | Stage():
             return PASS_OR_FAIL
         case Ask(question, options=options):
             return _of_question(question, options)
@@ -212,6 +238,8 @@ def map_task_texts(task: Task, change: Callable[[Text], Text]) -> Task:
             return replace(task, entries=tuple(replace(e, prompt=change(e.prompt)) for e in task.entries))
         case Gate():
             return replace(task, reason=change(task.reason))
+        case Stage():
+            return replace(task, paths=tuple(map(change, task.paths)))
         case End():
             return replace(task, message=change(task.message))
         case Branch():
@@ -249,6 +277,8 @@ def task_texts(task: Task) -> tuple[Text, ...]:
             return tuple(entry.prompt for entry in entries)
         case Gate(reason=reason):
             return (reason,)
+        case Stage(paths=paths):
+            return paths
         case End(message=message):
             return (message,)
         case Branch():

@@ -65,6 +65,9 @@ def _about(program: Program) -> Iterator[str]:
         yield f"secrets {', '.join(program.secrets)}"
     if program.artifact is not None:
         yield f"artifact {_quoted(program.artifact.slot)} type {_text(program.artifact.type)}"
+    if program.contract is not None:
+        yield f"contract {program.contract.workflow} config {program.contract.config}"
+        yield from (f"step {step.id} {_text(step.spec)}" for step in program.contract.steps)
     if program.folder:
         yield f"folder {_quoted(program.folder)}"
 

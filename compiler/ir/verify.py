@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from typing import assert_never
 
+from compiler.ir.contracts import contract_problems
 from compiler.ir.edges import (
     Add,
     AtLeast,
@@ -22,7 +23,7 @@ from compiler.ir.edges import (
 )
 from compiler.ir.program import Node, Program, scope_members, texts_of
 from compiler.ir.reports import report_problems
-from compiler.ir.tasks import Agent, Branch, End, Parallel, Shell, Tool, agents_of, alphabet
+from compiler.ir.tasks import Agent, Branch, End, Parallel, Shell, Stage, Tool, agents_of, alphabet
 from compiler.ir.texts import Text, joined
 from compiler.ir.variables import is_identifier, is_reserved
 from compiler.ir.wellformed import input_problems, task_problems
@@ -43,7 +44,7 @@ def problems(program: Program) -> list[tuple[str, str]]:
     """Every invariant that a program breaks, with the id of the node that breaks it, "" for the whole program."""
     rules = (
         *(_names, _variables, _groups, _references, _texts, _registers, _jumps, _inputs, _artifact, _contexts),
-        *(report_problems, _tasks, _commands, _words, _totality, _idle_cycles),
+        *(report_problems, contract_problems, _tasks, _commands, _words, _totality, _idle_cycles),
     )
     return [problem for rule in rules for problem in rule(program)]
 
@@ -274,7 +275,7 @@ def _tasks(program: Program) -> Problems:
         settings = node.settings
         if settings.delay < 0 or settings.backoff < 1 or (settings.timeout is not None and settings.timeout < 1):
             yield node.id, "a timeout and a backoff are at least 1, a delay at least 0"
-        if settings.timeout is not None and not isinstance(node.task, Shell | Agent | Tool | Parallel):
+        if settings.timeout is not None and not isinstance(node.task, Shell | Agent | Tool | Parallel | Stage):
             yield node.id, f"a node of the kind {node.task.kind} calls no process that a timeout could end"
 
 

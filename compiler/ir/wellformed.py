@@ -8,7 +8,7 @@ from typing import Literal, assert_never
 
 from compiler.ir.patterns import pattern_problem
 from compiler.ir.program import Input
-from compiler.ir.tasks import UNREAD, Agent, Ask, Branch, End, Gate, Parallel, Reading, Shell, Task, Tool
+from compiler.ir.tasks import UNREAD, Agent, Ask, Branch, End, Gate, Parallel, Reading, Shell, Stage, Task, Tool
 from compiler.ir.texts import Text
 from runtime_shim.fitting import unfit
 from runtime_shim.reading import BLANKS
@@ -25,13 +25,27 @@ def task_problems(task: Task) -> Iterator[str]:
         case Agent(reading=reading):
             yield from _reading(reading)
         case Tool(arguments=arguments):
-            yield from _arguments(arguments)
+            yield from object_problems(arguments, "the arguments")
         case Parallel():
             yield from _parallel(task)
+        case Stage():
+            yield from _stage(task)
         case Shell() | Gate() | Branch() | End():
             return
         case _:
             assert_never(task)
+
+
+def _stage(task: Stage) -> Iterator[str]:
+    """Only validations have checks, only tools a place among others, and tools have names (I32)."""
+    if bool(task.checks) != (task.stage == "validation"):
+        yield "a validation has checks, and no other stage has"
+    if task.stage == "tool" and not task.subject:
+        yield "a tool has no name"
+    if task.subject and task.stage not in {"tool", "outputs"}:
+        yield f"a stage of the kind {task.stage} has no subject"
+    if task.place and task.stage != "tool":
+        yield "only tools have a place among the tools of a step"
 
 
 def _options(task: Ask) -> Iterator[str]:
@@ -71,20 +85,20 @@ def _parallel(task: Parallel) -> Iterator[str]:
         yield from _reading(entry.reading)
 
 
-def _arguments(arguments: Text) -> Iterator[str]:
-    """The arguments are a JSON object, and every reference in them stands inside of a string (I13)."""
-    parts = arguments.parts
+def object_problems(written: Text, about: str) -> Iterator[str]:
+    """What is wrong with a text that must be a JSON object with every reference inside of a string (I13)."""
+    parts = written.parts
     references = sum(not isinstance(part, str) for part in parts)
     marked = "".join(part.replace(_INSIDE, " ") if isinstance(part, str) else _INSIDE for part in parts)
     try:
         found = json.loads(marked, parse_constant=_no_constant)
     except (ValueError, RecursionError):
-        yield "the arguments are no JSON"
+        yield f"{about} are no JSON"
         return
     if not isinstance(found, dict):
-        yield "the arguments are no JSON object"
-    if any(item.before or item.after for item in arguments.references) or _marks(found) != references:
-        yield "a reference in the arguments does not stand inside of a string, or has texts around it"
+        yield f"{about} are no JSON object"
+    if any(item.before or item.after for item in written.references) or _marks(found) != references:
+        yield f"a reference in {about} does not stand inside of a string, or has texts around it"
 
 
 def _no_constant(name: str) -> None:

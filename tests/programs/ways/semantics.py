@@ -8,7 +8,7 @@ from compiler.ir.answers import of_agent, of_parallel, of_reply, of_tool
 from compiler.ir.program import Node, Program
 from compiler.ir.semantics import Machine, Outcome, State
 from compiler.ir.serialise import from_json, to_json
-from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Tool, alphabet
+from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Stage, Tool, alphabet
 from compiler.ir.verify import verify
 from compiler.passes import optimise
 from runtime_shim.reading import LARGEST_ANSWER, in_json
@@ -87,7 +87,7 @@ def _calls(machine: Machine, state: State, node: Node, visit: Visit) -> list[Cal
             counters = tuple(machine.text(state, type(command)((item,))) for item in command.references)
             keeps = any(effect.kind == "keep" and effect.of == "value" for e in node.edges for effect in e.effects)
             calls = [Call(node.id, attempt, "", counters, variables, keeps)]
-        case Ask() | Gate() | Branch() | End():
+        case Ask() | Gate() | Stage() | Branch() | End():
             calls = []
         case _:
             assert_never(node.task)
@@ -109,7 +109,7 @@ def _outcome(machine: Machine, state: State, visit: Visit, reply: Json) -> Outco
         case Ask() | Gate():
             assert visit.question
             return of_reply(task, visit.question.reply, visit.question.options)
-        case Shell() | Branch() | End():
+        case Shell() | Stage() | Branch() | End():
             return Outcome(visit.word, visit.text, tuple(visit.values.items()))
         case _:
             assert_never(task)
