@@ -9,7 +9,7 @@ to look for modules.
 from importlib import import_module
 from typing import Any, Optional
 
-CALLS = "shell agent tool parallel"
+CALLS = "shell agent tool parallel contract"
 SPEAKS = "agent tool parallel"
 MORE = f"{SPEAKS} artifact"  # programs that do more than runbooks
 MOCKED = "operator+agent operator+tool operator+parallel"
@@ -53,6 +53,7 @@ MODULES: tuple[tuple[str, str], ...] = (
     ("values", "texts values"),
     ("variables", "texts"),
     ("shell", "shell"),
+    ("contract", "contract"),
     ("outputs", "values"),
     ("ask", f"ask {REPLIES} operator"),
     ("replies", REPLIES),

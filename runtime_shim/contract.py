@@ -69,7 +69,7 @@ class Stages(Calling):
         return seconds
 
     def _begin(self, unit: Table) -> None:
-        """Begin to count the seconds of an attempt; a resume begins anew, since no one knows when the last call ended."""
+        """Begin to count the seconds of an attempt; a call that resumes one begins anew."""
         attempt = (unit["step"], attempt_of(unit, self.session.state.registers))
         if attempt != self._attempt:
             self._attempt, self._ends = attempt, time.monotonic() + self.limit
@@ -79,7 +79,7 @@ class Stages(Calling):
         return math.ceil(min(self._ends - time.monotonic(), most))
 
     def recover(self, name: str) -> Optional[Done]:
-        """Do a stage again that was interrupted; somebody decides about commands, which may have done something (R2)."""
+        """Do a stage again that was interrupted; about a command, somebody decides (R2)."""
         unit = self.session.program["units"][name]
         return super().recover(name) if is_command(self.session, unit) else None
 

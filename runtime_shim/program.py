@@ -56,11 +56,11 @@ def with_contexts(program: Table, units: Table) -> Table:
 
 def with_contract(program: Table, units: Table) -> Table:
     """Add to units what the contract says of their steps, and of all (I32)."""
-    contract: Table = program["contract"]
-    common = {key: value for key, value in contract.items() if key != "steps"}
-    return {
-        name: {**unit, "contract": [common, contract["steps"].get(unit.get("step"))]} for name, unit in units.items()
-    }
+    contract: Table = program.get("contract", {})
+    common, steps = {key: contract[key] for key in contract if key != "steps"}, contract.get("steps", {})
+    if not contract:
+        return units
+    return {name: {**unit, "contract": [common, steps.get(unit.get("step"))]} for name, unit in units.items()}
 
 
 def differences(recorded: dict[str, str], now: dict[str, str]) -> list[str]:

@@ -36,7 +36,7 @@ def describe(session: Session, state: Optional[State], is_busy: bool) -> Table:
     facts = {**about, "state": word, "run": state.begin["run"], "began": state.begin["time"], "unit": state.node}
     facts["unit_title"] = session.filled(unit, "title", {**program["registers"], **state.registers})
     facts.update(message=state.message, same_program=session.is_same(state), pid=None)
-    for left in state.left_behind():  # for: shell agent tool parallel
+    for left in state.left_behind():  # for: shell agent tool parallel contract
         facts["pid"] = left["pid"]
     facts["finished"] = [{key: record[key] for key in KNOWN} for record in state.finished]
     for look in FACTS:
@@ -77,7 +77,7 @@ def status_lines(session: Session, facts: Table) -> list[str]:
         is_ended, done = facts["state"] in ENDED, facts["finished"]
         where = facts["message"] if is_ended else f"at {facts['unit']} {facts['unit_title']}"
         lines += [f"run {facts['run']}", one_line(f"{facts['state'].upper()} {where}")]
-        if facts["pid"] is not None:  # for: shell agent tool parallel
+        if facts["pid"] is not None:  # for: shell agent tool parallel contract
             lines.append(f"Its command still runs (pid {facts['pid']}): wait for its end, or end it and run it again.")
         if not facts["same_program"]:
             whose = "was an earlier" if is_ended else "run belongs to a different"
