@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
 
+from backends.specification import Specification
 from compiler.analyses.values import value_flow
 from compiler.ir.edges import Clear
 from compiler.ir.program import Group, Program, Register, scope_members, texts_of
@@ -53,6 +54,7 @@ class Naming:
         self.slots = frozenset(slot.name for slot in program.slots)
         self.flow = value_flow(program)
         self.carried = frozenset(_carried(program))
+        self.contract = Specification(program)
 
     def short(self, name: str, group: str) -> str:
         """The name of a node, a group or a register as it is shown in a group."""

@@ -1,0 +1,115 @@
+"""What generated files say of a contract: its steps, each with its gates, its stages and its specification (I32)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from backends.marks import Marks
+from compiler.ir.edges import Add, CounterTest
+from compiler.ir.program import Group, Node, Program
+from compiler.ir.tasks import Gate, Stage
+from runtime_shim.contract import STEP_SECONDS
+
+Table = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step: its group, the nodes of its gates and stages in order, and its specification with marks in its texts.
+
+    An attempt at it takes at most `limit` seconds; after one that failed it is made again, up to `retries` times, each
+    time after `delay` seconds.
+    """
+
+    group: Group
+    gates: tuple[Node, ...]
+    stages: tuple[Node, ...]
+    spec: Table
+    limit: int
+    retries: int
+    delay: int
+
+    @property
+    def id(self) -> str:
+        """What the step is called."""
+        return self.group.id
+
+    @property
+    def seconds(self) -> int:
+        """The time that all attempts may take, with the pauses between them."""
+        return self.limit * (self.retries + 1) + self.delay * self.retries
+
+    def stage(self, kind: str) -> Stage | None:
+        """The first stage of a kind, None if the step has none."""
+        return next((task for task in self.tasks if task.stage == kind), None)
+
+    @property
+    def tasks(self) -> Iterator[Stage]:
+        """What the stages do."""
+        return (node.task for node in self.stages if isinstance(node.task, Stage))
+
+    def tool(self, task: Stage) -> Table:
+        """What the specification says of a call of a tool."""
+        tools = self.spec.get("tools", [])
+        found: Table = tools[task.place] if task.place < len(tools) else {}
+        return found
+
+
+@dataclass(frozen=True)
+class Specification:
+    """The contract of a program; one without a contract has no steps."""
+
+    program: Program
+
+    @cached_property
+    def workflow(self) -> Table:
+        """What the document says of the whole."""
+        return self._object(self.program.contract.workflow if self.program.contract else "{}")
+
+    @cached_property
+    def config(self) -> Table:
+        """What the configuration says."""
+        return self._object(self.program.contract.config if self.program.contract else "{}")
+
+    @cached_property
+    def steps(self) -> Mapping[str, Step]:
+        """The steps by their ids, in order."""
+        return {step.id: step for step in self._steps()}
+
+    def _steps(self) -> Iterator[Step]:
+        contract = self.program.contract
+        if contract is None:
+            return
+        marks = Marks(step.spec for step in contract.steps)
+        groups = {group.id: group for group in self.program.groups}
+        counters = {register.name for register in self.program.registers if register.role == "retries"}
+        for step in contract.steps:
+            nodes = [node for node in self.program.nodes if node.group == step.id]
+            stages = tuple(node for node in nodes if isinstance(node.task, Stage))
+            yield Step(
+                groups[step.id],
+                tuple(node for node in nodes if isinstance(node.task, Gate)),
+                stages,
+                self._object(marks.text(step.spec)),
+                self.config.get("step_timeout_seconds", STEP_SECONDS),
+                max((found for node in stages for found in _limits(node, counters)), default=0),
+                max((node.settings.delay for node in stages), default=0),
+            )
+
+    @staticmethod
+    def _object(written: str) -> Table:
+        found: Table = json.loads(written)
+        return found
+
+
+def _limits(node: Node, counters: set[str]) -> Iterator[int]:
+    """How often an edge of a stage leads to another attempt."""
+    for edge in node.edges:
+        added = {effect.register for effect in edge.effects if isinstance(effect, Add)} & counters
+        for test in edge.guard:
+            if isinstance(test, CounterTest) and test.operator == "<" and test.register in added:
+                yield test.value
