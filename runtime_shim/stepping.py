@@ -107,13 +107,11 @@ def reopen(session: Session, event: str, _fields: Record) -> None:
 def _target(program: Table, state: State) -> str:
     """Return where a failed run goes on."""
     units, last, step = program["units"], state.finished[-1], step_at(program, state)
-    if last["outcome"] == "rejected" and last["unit"] in units:
-        gate: str = last["unit"]
-        return gate
-    found = [name for name, unit in units.items() if unit["task"] == "stage" and unit["step"] == step]
-    if not found:
+    stages = (name for name, unit in units.items() if unit["task"] == "stage" and unit["step"] == step)
+    first: str = last["unit"] if last["outcome"] == "rejected" else next(stages, "")
+    if first not in units:
         raise RefusedError(f"this program does not have the step {step} that failed: begin a new run")
-    return found[0]
+    return first
 
 
 def steps_told(program: Table, state: State) -> Table:
