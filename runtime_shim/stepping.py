@@ -124,7 +124,9 @@ def prepare(words: Sequence[str]) -> None:
     like = LIKE.get(words[0]) if words else None
     if like:
         load()
-        OPTIONS.extend((words[0], *option[1:]) for option in list(OPTIONS) if like in option[0].split())
+        own = [option[1] for option in OPTIONS if words[0] in option[0].split()]
+        more = [option for option in OPTIONS if like in option[0].split() and option[1] not in own]
+        OPTIONS.extend((words[0], *option[1:]) for option in more)
 
 
 ASKS.append(prepare)
@@ -132,6 +134,7 @@ STANDS.append(not_begun)
 HALTS.append(halt)
 EVENTS.append(reopen)
 FACTS.append(steps_told)
+COMMANDS.pop("goto", None)  # a completed step is never done again (B16)
 COMMANDS["open"] = ("begin a run, and do nothing of it", open_run)
 COMMANDS["step"] = ("go on with a run through one step", step)
 OPTIONS.append(("step", "STEP", "", "the step that is due"))
