@@ -12,6 +12,8 @@ from backends.marks import Marks
 from compiler.ir.edges import Add, CounterTest
 from compiler.ir.program import Group, Node, Program
 from compiler.ir.tasks import Gate, Stage
+from compiler.ir.texts import Text
+from compiler.times import spoken
 from runtime_shim.contract import STEP_SECONDS
 
 Table = Mapping[str, Any]
@@ -58,6 +60,13 @@ class Step:
         found: Table = tools[task.place] if task.place < len(tools) else {}
         return found
 
+    def retried(self) -> str:
+        """How often it is tried again, in words; "" for never."""
+        if not self.retries:
+            return ""
+        often = "once" if self.retries == 1 else f"{self.retries} times"
+        return f"again, at most {often}{f', after {spoken(self.delay)}' if self.delay else ''}"
+
 
 @dataclass(frozen=True)
 class Specification:
@@ -80,6 +89,41 @@ class Specification:
         """The steps by their ids, in order."""
         return {step.id: step for step in self._steps()}
 
+    def matters(self, step: Step, task: Stage) -> str:
+        """How much a call of a tool may do, and whether its failure is one of the step, in words."""
+        call = step.tool(task)
+        known = self.config.get("tools", {}).get(task.subject, {})
+        risk = call.get("risk") or known.get("risk") or "low"
+        return f"{risk} risk, {'required' if call.get('required') else 'optional'}"
+
+    def executor(self) -> str:
+        """Who does the work of a step: a command, else whoever is named when the run begins, or a person."""
+        command = self.config.get("executor")
+        return f"executor {command}" if command else "executor, or a person"
+
+    def told(self, step: Step) -> Iterator[str]:
+        """What an attempt at a step does, stage by stage, and what happens when one fails."""
+        for task in step.tasks:
+            paths = ", ".join(map(shown, task.paths))
+            match task.stage:
+                case "execute":
+                    yield self.executor()
+                case "tool":
+                    yield f"tool {task.subject} ({self.matters(step, task)})"
+                case "validation":
+                    yield f"validation ({', '.join(task.checks)}): {paths}"
+                case "outputs":
+                    yield f"outputs {paths}" if paths else "outputs"
+                    yield from (f"evidence {level}" for level in (task.subject,) if level)
+                case "inputs":
+                    yield f"inputs {paths}" if paths else "input guardrails"
+                case "guardrails":
+                    yield "output guardrails"
+                case "context":
+                    yield "context"
+        if step.retries:
+            yield step.retried()
+
     def _steps(self) -> Iterator[Step]:
         contract = self.program.contract
         if contract is None:
@@ -96,7 +140,7 @@ class Specification:
                 stages,
                 self._object(marks.text(step.spec)),
                 self.config.get("step_timeout_seconds", STEP_SECONDS),
-                max((found for node in stages for found in _limits(node, counters)), default=0),
+                max((found for node in nodes for found in _limits(node, counters)), default=0),
                 max((node.settings.delay for node in stages), default=0),
             )
 
@@ -106,8 +150,13 @@ class Specification:
         return found
 
 
+def shown(text: Text) -> str:
+    """A text with what its author wrote for references (I6), or their registers where nothing was written."""
+    return "".join(part if isinstance(part, str) else part.written or f"{{{part.register}}}" for part in text.parts)
+
+
 def _limits(node: Node, counters: set[str]) -> Iterator[int]:
-    """How often an edge of a stage leads to another attempt."""
+    """How often the edges of a node lead to another attempt."""
     for edge in node.edges:
         added = {effect.register for effect in edge.effects if isinstance(effect, Add)} & counters
         for test in edge.guard:

@@ -23,7 +23,6 @@ from compiler.ir.edges import (
 )
 from compiler.ir.program import Register
 from compiler.ir.tasks import Verdict
-from compiler.times import spoken
 
 MOST_NAMED = 6
 """Of units in one condition; of more the first and the last are named."""
@@ -68,10 +67,7 @@ def _own_action(edge: Edge, names: Naming, group: str) -> Said:
 
 def _another_attempt(limit: int, step: Step | None) -> str:
     """What an edge does that is taken again and again: with a contract nobody has written RETRY (I32)."""
-    if step is None:
-        return f"RETRY {limit}"
-    often = "once" if limit == 1 else f"{limit} times"
-    return f"again, at most {often}{f', after {spoken(step.delay)}' if step.delay else ''}"
+    return f"RETRY {limit}" if step is None else step.retried()
 
 
 def _counted(effect: Effect, names: Naming) -> Said:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
 
-from backends.specification import Specification
+from backends.specification import Specification, shown
 from compiler.analyses.values import value_flow
 from compiler.ir.edges import Clear
 from compiler.ir.program import Group, Program, Register, scope_members, texts_of
-from compiler.ir.texts import Text
 
 LONGEST_TITLE = 60
 """In characters: a frame has its title on one line."""
@@ -96,11 +95,6 @@ def free(name: str, taken: Container[str]) -> str:
     while name in taken:
         name += "'"
     return name
-
-
-def shown(text: Text) -> str:
-    """A text with what its author wrote for references (I6), or their registers where nothing was written."""
-    return "".join(part if isinstance(part, str) else part.written or f"{{{part.register}}}" for part in text.parts)
 
 
 def is_named(slot: str) -> bool:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from backends.picture.naming import shown
-from backends.specification import Specification, Table
+from backends.specification import Specification, Table, shown
 from compiler.ir.program import Node
 from compiler.ir.tasks import Gate, Stage, Task
 from compiler.ir.texts import Text
@@ -30,10 +29,10 @@ def stage_lines(node: Node, contract: Specification) -> Iterator[str]:
             yield shown(reason)
         case Stage("execute"):
             yield " ".join(filter(None, (step.id, shown(step.group.title))))
-            yield _executor(contract.config)
+            yield contract.executor()
         case Stage("tool", subject=subject) as task:
             yield f"tool {subject}"
-            yield _tool(step.tool(task), contract.config)
+            yield contract.matters(step, task)
         case Stage("validation", checks=checks, paths=paths):
             yield f"validation: {', '.join(checks)}"
             yield from _paths(paths)
@@ -76,18 +75,6 @@ def stage_tooltip(node: Node, contract: Specification) -> Iterator[str]:
             yield from map(shown, paths)
         case Gate(_, reason):
             yield shown(reason)
-
-
-def _executor(config: Table) -> str:
-    """Who does the work: a command, else whoever is named when the run begins, or a person."""
-    command = config.get("executor")
-    return f"executor {command}" if command else "executor, or a person"
-
-
-def _tool(call: Table, config: Table) -> str:
-    """How far a call of a tool matters, and how much it may do."""
-    risk = call.get("risk") or config.get("tools", {}).get(call.get("name"), {}).get("risk") or "low"
-    return f"{risk} risk, {'required' if call.get('required') else 'optional'}"
 
 
 def _paths(paths: tuple[Text, ...]) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from backends.picture.captions import Lines
-from backends.picture.naming import shown
+from backends.specification import shown
 from compiler.ir.program import Group, Node
 from compiler.ir.tasks import Ask, Shell, Task, task_texts
 from compiler.ir.texts import Text
