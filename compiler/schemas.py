@@ -25,4 +25,5 @@ class Schema(NamedTuple):
 SCHEMAS: dict[str, Schema] = {
     "agent-workflow": Schema("agent workflows", "compiler.frontends.agent_workflow.syntax"),
     "program": Schema("programs as JSON", "compiler.ir.serialise"),
+    "step-specs": Schema("step specifications", "compiler.frontends.stepspec.runtime"),
 }

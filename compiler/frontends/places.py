@@ -28,10 +28,10 @@ class Places:
     ) -> Diagnostic:
         """A finding at a place; `other` leads to a second one, and says what is there."""
         related = (Related(self.source.path, self.at(other[0]), other[1]),) if other else ()
-        return Diagnostic(code, self.source.path, self.at(path), _on_one_line(problem), _on_one_line(remedy), related)
+        return Diagnostic(code, self.source.path, self.at(path), on_one_line(problem), on_one_line(remedy), related)
 
 
-def _on_one_line(message: str) -> str:
+def on_one_line(message: str) -> str:
     """A message without the line ends and controls that names of a document may have."""
     return "".join(character if character.isprintable() else "�" for character in message)
 
