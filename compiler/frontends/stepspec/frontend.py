@@ -86,7 +86,8 @@ def _lowered(job: Job, parsed: Parsed, meaning: Meaning, result: Result) -> Resu
     units = UNITS.first(options.values) or NO_UNITS
     secrets = tuple(SECRETS.first(options.values) or {})
     program, mistakes = with_limits(lower(meaning, parsed.places, secrets), units.limits)
-    content = data.values.get("scenarios") if data else None
+    written = data.yaml.as_written if data and data.yaml else data.values if data else {}
+    content = written.get("scenarios")
     spans = beneath(data.spans, "scenarios") if data else {}
     told = Told(job.source, meaning.called.stem, job.project)
     scenarios = find_scenarios(told, content, spans, program)
