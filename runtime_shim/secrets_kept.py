@@ -12,7 +12,17 @@ from runtime_shim.state import State
 from runtime_shim.walk import Registers
 
 MASK = "***"
-MASKED = ("title", "message", "how", "answer", "by", "note", "registers", "changed")  # of a record: what holds texts
+MASKED = (
+    "title",
+    "message",
+    "how",
+    "answer",
+    "by",
+    "note",
+    "registers",
+    "changed",
+    "found",
+)  # of a record: what holds texts
 DOING = ("run", "resume")  # the subcommands that may call something
 
 
@@ -43,6 +53,8 @@ class Secrets:
 def _in(value: Any) -> Any:  # noqa: ANN401 (a text, or texts by their names)
     if isinstance(value, str):
         return masked(value)
+    if isinstance(value, list):
+        return [_in(inner) for inner in value]
     return {name: _in(inner) for name, inner in value.items()} if hasattr(value, "items") else value
 
 
