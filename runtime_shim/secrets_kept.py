@@ -54,7 +54,7 @@ def _in(value: Any) -> Any:  # noqa: ANN401 (a text, or texts by their names)
     if isinstance(value, str):
         return masked(value)
     if isinstance(value, list):
-        return [_in(item) for item in value]
+        return [_in(inner) for inner in value]
     return {name: _in(inner) for name, inner in value.items()} if hasattr(value, "items") else value
 
 

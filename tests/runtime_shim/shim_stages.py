@@ -1,0 +1,64 @@
+"""Programs with a contract for the tests: one step, with the stages that a test asks for (I32)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from compiler.ir.edges import Add, CounterTest, Edge, OutcomeTest
+from compiler.ir.program import Contract, ContractStep, Group, Node, Program, Register, SourceFile
+from compiler.ir.tasks import Check, End, Stage
+from compiler.ir.texts import Text, text
+from compiler.ir.verify import verify
+from tests.runtime_shim.shim_programs import ORIGIN, Compiled, edge, node
+
+STEP = "draft"
+EVERYTHING: Any = ("exists", "parses", "ast", "types", "lint")
+
+
+def contract(*stages: Stage, config: dict[str, Any] | None = None, retries: int = 0, **spec: Any) -> Program:
+    """A program of one step with these stages, in order; it begins again at the first one while there are retries."""
+    names = [name_of(stage) for stage in stages]
+    counter = f"{STEP} retries"
+    nodes = []
+    for stage, name, after in zip(stages, names, (*names[1:], "COMPLETE"), strict=True):
+        again = Edge((OutcomeTest("fail"), CounterTest(counter, "<", retries)), (Add(counter, 1),), names[0], ())
+        nodes.append(node(name, stage, edge(after, "pass"), again, edge("STOP"), group=STEP, retries=counter))
+    whole = {"id": STEP, "name": "draft-prd", "description": "Write the draft", "inputs": {}, "outputs": [], **spec}
+    ends = (
+        Node("COMPLETE", Text(), ORIGIN, End("complete", text("all done")), ()),
+        Node("STOP", Text(), ORIGIN, End("stop", text("step draft failed")), ()),
+    )
+    steps = (ContractStep(STEP, text(json.dumps(whole))),)
+    made = Program(
+        "deploy", "Deploy", (SourceFile("deploy.json", "0"),), names[0], (*nodes, *ends),
+        registers=(Register(counter, STEP),), groups=(Group(STEP, text("draft-prd"), Text(), "step", "", ORIGIN),),
+        contract=Contract('{"module": "bmm", "workflow": "prd"}', steps, json.dumps(config or {})),
+        kind="specification",
+    )  # fmt: skip
+    verify(made)
+    return made
+
+
+def name_of(stage: Stage) -> str:
+    """The name of a stage's node."""
+    return STEP if stage.stage == "execute" else f"{STEP}/{stage.subject if stage.stage == 'tool' else stage.stage}"
+
+
+def stage(kind: Any, *paths: str, subject: str = "", place: int = 0, checks: tuple[Check, ...] = ()) -> Stage:
+    """A stage of the step."""
+    return Stage(kind, STEP, subject, place, tuple(map(text, paths)), checks)
+
+
+EXECUTE = stage("execute")
+
+
+def found(place: Compiled, unit: str) -> list[dict[str, Any]]:
+    """What the records of a unit keep, in order."""
+    return [record.get("found", {}) for record in place.records() if record.get("unit") == unit]
+
+
+def compiled(path: Path, *stages: Stage, **more: Any) -> Compiled:
+    """A place with such a program."""
+    return Compiled(path, contract(*stages, **more))
