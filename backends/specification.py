@@ -96,10 +96,13 @@ class Specification:
         risk = call.get("risk") or known.get("risk") or "low"
         return f"{risk} risk, {'required' if call.get('required') else 'optional'}"
 
-    def executor(self) -> str:
-        """Who does the work of a step: a command, else whoever is named when the run begins, or a person."""
-        command = self.config.get("executor")
-        return f"executor {command}" if command else "executor, or a person"
+    def executor(self, longest: int = 0) -> str:
+        """Who does the work of a step: a command, with its beginning, or whoever is named for a run, or a person."""
+        command = " ".join(str(self.config.get("executor", "")).split())
+        if not command:
+            return "executor, or a person"
+        shown = command if len(command) <= longest else command[: max(longest - 1, 0)] + "…"
+        return f"executor {shown}" if longest else "executor"
 
     def told(self, step: Step) -> Iterator[str]:
         """What an attempt at a step does, stage by stage, and what happens when one fails."""

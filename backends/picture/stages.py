@@ -11,6 +11,9 @@ from compiler.ir.tasks import Gate, Stage, Task
 from compiler.ir.texts import Text
 from compiler.times import spoken
 
+LONGEST_COMMAND = 40
+"""In characters."""
+
 MOST_PATHS = 4
 """Of files in a box; the tooltip has all of them."""
 
@@ -29,7 +32,7 @@ def stage_lines(node: Node, contract: Specification) -> Iterator[str]:
             yield shown(reason)
         case Stage("execute"):
             yield " ".join(filter(None, (step.id, shown(step.group.title))))
-            yield contract.executor()
+            yield contract.executor(LONGEST_COMMAND)
         case Stage("tool", subject=subject) as task:
             yield f"tool {subject}"
             yield contract.matters(step, task)
@@ -60,6 +63,7 @@ def stage_tooltip(node: Node, contract: Specification) -> Iterator[str]:
         case Stage("execute"):
             yield shown(step.group.prompt)
             yield from (f"{name}: {step.spec[name]}" for name in ("phase", "human_gate") if step.spec.get(name))
+            yield from (f"executor: {command}" for command in [contract.config.get("executor")] if command)
             yield f"an attempt takes at most {spoken(step.limit)}"
         case Stage("tool") as task:
             yield from _indented(step.tool(task).get("args", {}))
