@@ -1,4 +1,4 @@
-"""A specification as a Makefile: the line of its steps, each done by the compiled Python file beside the Makefile (B4)."""
+"""A specification as a Makefile: the line of its steps, each done by the compiled Python file beside it (B4)."""
 
 from __future__ import annotations
 
