@@ -69,7 +69,7 @@ def fetched(options: GithubOptions) -> Iterator[Step]:
     yield downloaded("Take over the run that waited", "inputs.resume", another_run)
 
 
-def waitingsaved(
+def waiting_saved(
     secrets: Mapping[str, str],
     events: Iterable[str],
     *,

@@ -30,7 +30,7 @@ from backends.github.scalar import Expression, comment, label
 from backends.github.step import PLAIN_SHELL, Step
 from backends.github.templating import render
 from backends.github.triggers import with_continuation
-from backends.github.workflow import REASON_TO_ASK, Workflow
+from backends.github.workflow import REASON_TO_ASK, Workflow, as_shown
 from backends.python import PythonBackend
 from backends.python.options import PythonOptions
 from backends.specification import Step as ContractStep
@@ -123,10 +123,7 @@ class SpecificationWorkflow(Workflow[Any]):
         options = self.options
         number = self.plan.parts.index(part)
         permissions = self._permissions(first=True, asks=after is not None, waits=number == 0)
-        env = {
-            name: value if isinstance(value, str) else Expression(json.dumps(value))
-            for name, value in options.env.items()
-        }
+        env = {name: as_shown(value) for name, value in options.env.items()}
         return Job(
             id=part.id,
             name=label(f"{self._title}, part {number + 1}" if after or before else self._title),
