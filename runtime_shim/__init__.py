@@ -41,6 +41,7 @@ MODULES: tuple[tuple[str, str], ...] = (
     ("files", "inputs agent tool parallel"),
     ("inputs", "inputs"),
     ("tasked", "inputs+tasked"),
+    ("given_vars", "inputs+contract"),
     ("reading", f"slots contexts agent tool parallel {BY_AGENT}"),
     ("kept", "slots contexts"),
     ("contexts", "contexts agent parallel"),

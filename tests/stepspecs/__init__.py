@@ -1,0 +1,1 @@
+"""Step specifications: their documents, their runs, and what targets make of them."""
