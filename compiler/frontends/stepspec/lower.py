@@ -117,13 +117,17 @@ def _steps(meaning: Meaning) -> Iterator[_Step]:
     """The steps; a gate that is asked before an earlier step is not asked again."""
     asked: set[str] = set()
     for number, spec in enumerate(meaning.document.step_specs):
-        needed = {gate.gate: gate for gate in reversed(list(_gates(spec, meaning)))}
-        gates = tuple(needed[name] for name in reversed(needed) if name not in asked)
-        asked |= set(needed)
+        gates: dict[str, Asked] = {}
+        for gate in _gates(spec, meaning):
+            if gate.gate not in asked:
+                gates.setdefault(gate.gate, gate)
+        asked.update(gates)
         said = spec.retries
         most = said.max if said and said.max is not None else meaning.runtime.max_retries or 0
         delay = (said and said.backoff_seconds) or 0
-        yield _Step(spec, (STEPS, number), gates, tuple(_stages(spec, meaning.runtime, number)), most, delay)
+        yield _Step(
+            spec, (STEPS, number), tuple(gates.values()), tuple(_stages(spec, meaning.runtime, number)), most, delay
+        )
 
 
 def _gates(spec: StepSpec, meaning: Meaning) -> Iterator[Asked]:
