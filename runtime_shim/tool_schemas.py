@@ -76,7 +76,7 @@ def _of_object(schema: Table, value: Table, place: str) -> Iterator[str]:
             yield from _problems(more, inner, f"{place}: {name}")
 
 
-def _several(found: Any) -> list[str]:  # noqa: ANN401
+def _several(found: Any) -> list[Any]:  # noqa: ANN401
     return found if isinstance(found, list) else [found]
 
 
@@ -101,7 +101,7 @@ def unfit_schema(schema: Any) -> str:  # noqa: ANN401 (any value of a configurat
 PARTS: dict[str, Callable[[Any], bool]] = {
     "type": lambda value: all(isinstance(one, str) and one in TYPES for one in _several(value or [0])),
     "properties": TYPES["object"],
-    "required": lambda value: isinstance(value, list) and all(isinstance(one, str) for one in value),
+    "required": lambda value: isinstance(value, list) and all(map(TYPES["string"], value)),
     "additionalProperties": lambda value: isinstance(value, (bool, dict)),
     "enum": lambda value: isinstance(value, list) and bool(value),
     "items": TYPES["object"],

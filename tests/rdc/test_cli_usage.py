@@ -66,7 +66,7 @@ HEAVY = {
         ),
         (
             ["explain", "RD999"],
-            "rdc: no diagnostic code 'RD999'; did you mean RD809 or RD729 or RD719? (see 'rdc explain --list')",
+            "rdc: no diagnostic code 'RD999'; did you mean RD869 or RD859 or RD809? (see 'rdc explain --list')",
         ),
         (
             ["explain", "no-stps"],

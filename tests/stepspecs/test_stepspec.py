@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -127,7 +128,8 @@ CONFIGURED = {
     "{hitl: {policy: {conditional_required: 1}}}": ["RD855 2:26"],
     "{runtime: {step_timeout_seconds: 0}}": ["RD855 2:20"],
     "{tools: {readFile: {command: cat}}}": ["RD871 2:18"],
-    "{tools: {x: {}}}": ["RD854 2:18"],
+    "{tools: {x: {}}}": ["RD854 2:18", "RD855 2:18"],
+    "{tools: {x: {command: c, arguments: {type: text}}}}": ["RD855 2:34"],
     "{tools: {x: {command: cat, argumnts: {}}}}": ["RD853 2:36"],
     "{runtime: {guardrails: {input: {patterns: ['(']}}}}": ["RD870 2:52"],
     "{guardrails: {output: {patterns: ['(a+)+']}}}": ["RD870 2:43"],
@@ -301,6 +303,12 @@ def test_findings_in_a_file_stand_there(tmp_path: Path) -> None:
     assert [item.code for item in broken.diagnostics] == ["RD850"]
 
 
+def test_keys_of_other_programs_in_a_file_are_passed_over(tmp_path: Path) -> None:
+    text = "server: {port: 1}\nruntime: {logs: x, max_retris: 1}\nhitl: {color: x}\n"
+    made = compiled(tmp_path, ONE, {"config/runtime.yaml": text})
+    assert findings(made) == ["RD853 2:20", "RD853 3:8"]
+
+
 def test_a_document_is_checked_without_its_configuration(tmp_path: Path) -> None:
     text = "config: none.yaml\nstep_specs: [{id: a, human_gate: conditional, tools: [{name: own}]}]"
     assert findings(compiled(tmp_path, text, link=False)) == []
@@ -312,7 +320,7 @@ def _link(folder: Path) -> None:
     (folder / "config" / "runtime.yaml").symlink_to(outside)
 
 
-UNUSABLE = {
+UNUSABLE: dict[str, Callable[[Path], object]] = {
     "a link that leads out": _link,
     "a link that leads nowhere": lambda folder: (folder / "config" / "runtime.yaml").symlink_to("none"),
     "a pipe": lambda folder: os.mkfifo(folder / "config" / "runtime.yaml"),

@@ -60,7 +60,7 @@ def test_a_step_becomes_its_stages(tmp_path: Path) -> None:
     ]
     assert [(group.id, str(group.title), str(group.prompt)) for group in program.groups] == [
         ("s", "write it", "Into {output_folder}"),
-        ("t", "t", ""),
+        ("t", "", ""),
     ]
 
 
@@ -78,13 +78,13 @@ def test_the_text_form(tmp_path: Path) -> None:
 
 
 FORM_OF_A_STEP = """\
-node m:w:a:hitl gate "a"  # main.stepspec.yaml:4
+node m:w:a:hitl gate ""  # main.stepspec.yaml:4
   gate "m:w:a:hitl"
   reason "Step a needs an approval: human_gate: required."
   approved -> a
   rejected -> a/rejected
 
-node a stage "a"  # main.stepspec.yaml:4
+node a stage ""  # main.stepspec.yaml:4
   stage "execute"
   step "a"
   attempt "a retries" + 1

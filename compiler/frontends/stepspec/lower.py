@@ -103,7 +103,7 @@ def _origin(places: Places, at: Path) -> Origin:
 
 def _group(step: _Step, places: Places) -> Group:
     about = with_references(step.spec.description or "")
-    return Group(step.spec.id, text(step.spec.title), about, "step", "", _origin(places, step.at))
+    return Group(step.spec.id, text(step.spec.name or ""), about, "step", "", _origin(places, step.at))
 
 
 def _input(name: str, runtime: Runtime) -> Input:
@@ -150,7 +150,7 @@ def _stages(spec: StepSpec, runtime: Runtime, number: int) -> Iterator[_Unit]:
     for place, (unit, call) in enumerate(zip(tool_units(spec), spec.tools or (), strict=True)):
         task = Stage("tool", spec.id, subject=call.name, place=place)
         yield _Unit(unit, text(call.name), task, (*at, "tools", place), "again" if call.required else "on")
-    yield _Unit(spec.id, text(spec.title), Stage("execute", spec.id), at)
+    yield _Unit(spec.id, text(spec.name or ""), Stage("execute", spec.id), at)
     if guarded and guarded.output:
         yield _stage(spec, "guardrails", Stage("guardrails", spec.id), (*at, "outputs"))
     if checked or spec.validation:
@@ -183,7 +183,7 @@ def _nodes(step: _Step, following: str, places: Places) -> Iterator[Node]:
             Edge((OutcomeTest("rejected"),), (), part(spec.id, "rejected")),
         )
         origin = _origin(places, (*step.at, "human_gate"))
-        yield Node(gate.gate, text(spec.title), origin, task, edges, spec.id)
+        yield Node(gate.gate, text(spec.name or ""), origin, task, edges, spec.id)
     for place, unit in enumerate(step.stages):
         is_last = place == len(step.stages) - 1
         settings = Settings(delay=step.delay) if place == 0 and step.counter else Settings()
