@@ -1,1 +1,1 @@
-"""Tests of step specifications."""
+"""Step specifications: their programs, targets and runs."""

@@ -80,7 +80,7 @@ def test_the_text_form(tmp_path: Path) -> None:
 FORM_OF_A_STEP = """\
 node m:w:a:hitl gate ""  # main.stepspec.yaml:4
   gate "m:w:a:hitl"
-  reason "Step a needs an approval: human_gate: required."
+  reason "human_gate: required"
   approved -> a
   rejected -> a/rejected
 

@@ -177,7 +177,7 @@ def _nodes(step: _Step, following: str, places: Places) -> Iterator[Node]:
     spec = step.spec
     after = [gate.gate for gate in step.gates[1:]] + [step.stages[0].id]
     for gate, then in zip(step.gates, after, strict=False):
-        task = Gate(gate.gate, text(f"Step {spec.id} needs an approval: {gate.reason}."))
+        task = Gate(gate.gate, text(gate.reason))
         edges = (
             Edge((OutcomeTest("approved"),), (), then),
             Edge((OutcomeTest("rejected"),), (), part(spec.id, "rejected")),
