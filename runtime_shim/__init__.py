@@ -55,6 +55,7 @@ MODULES: tuple[tuple[str, str], ...] = (
     ("variables", "texts"),
     ("shell", "shell"),
     ("contract", "contract"),
+    ("tool_schemas", "stage-tool"),
     ("outputs", "values"),
     ("ask", f"ask {REPLIES} operator"),
     ("replies", REPLIES),
@@ -175,6 +176,7 @@ def features(program: dict[str, Any]) -> set[str]:
     more += ["answered"] if tasks.intersection((*ASKED, *SPEAKS.split())) else []
     more += ["talks"] if tasks.intersection(SPEAKS.split()) else []
     more += ["tasked"] if any(declared["name"] == "task" for declared in program.get("inputs", ())) else []
+    more += sorted({f"stage-{unit['stage']}" for unit in units if unit["task"] == "stage"})
     more += ["timed"] if "timeout" in named or "talks" in more else []
     more += [] if program.get("contract") else ["free"]
     about = (key for key, value in program.items() if value)

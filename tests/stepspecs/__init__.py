@@ -1,1 +1,1 @@
-"""Step specifications: their documents, their runs, and what targets make of them."""
+"""Step specifications: their programs, targets and runs."""
