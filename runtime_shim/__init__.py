@@ -40,7 +40,7 @@ MODULES: tuple[tuple[str, str], ...] = (
     ("waiting", f"ask {REPLIES} operator"),
     ("groups", "group"),
     ("nested", "nested"),
-    ("fitting", "inputs"),
+    ("fitting", "inputs contract"),
     ("files", "inputs agent tool parallel contract"),
     ("inputs", "inputs"),
     ("tasked", "inputs+tasked"),

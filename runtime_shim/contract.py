@@ -2,18 +2,20 @@
 
 import math
 import os
+import tempfile
 import time
-from pathlib import Path
+import types
 from typing import Any, Callable, NamedTuple, Optional, Union
 
 from runtime_shim.ask import Asking, verdict_of
+from runtime_shim.cli import CHECKS
 from runtime_shim.conversing import PROMPTS, Conversing
 from runtime_shim.dialog import BINARY
 from runtime_shim.display import duration
 from runtime_shim.exchange import SH, Answered
 from runtime_shim.journal import Record
 from runtime_shim.process import Code
-from runtime_shim.program import Table
+from runtime_shim.program import RefusedError, Table
 from runtime_shim.session import PERFORMERS, Done, Session
 from runtime_shim.state import State
 from runtime_shim.walk import Registers, attempt_of, filled
@@ -152,12 +154,14 @@ class Stages(Asking, Conversing):
     def execute(self, name: str, unit: Table, command: str, request: str, folder: str) -> Code:
         """Run an executor, whose output is shown; it gets a file, since it may read it whenever it likes."""
         self.keep(PROMPTS, name, request)
-        Path(folder, "request").write_bytes(request.encode("utf-8", "replace"))
-        files = [(os.POSIX_SPAWN_OPEN, 0, os.path.join(folder, "request"), os.O_RDONLY, 0)]
         handed = {variable: os.path.join(folder, key) for key, variable in HANDED.items()}
+        words = [b"sh", b"-c", os.fsencode(command)]
         try:
-            words = [b"sh", b"-c", os.fsencode(command)]
-            group = self.processes.spawn(SH, words, self.environment(unit, **handed), files)
+            with tempfile.TemporaryFile(buffering=0) as file:  # it has no name: nothing of it is ever left
+                file.write(request.encode("utf-8", "replace"))
+                file.seek(0)
+                given = [(os.POSIX_SPAWN_DUP2, file.fileno(), 0)]
+                group = self.processes.spawn(SH, words, self.environment(unit, **handed), given)
         except OSError as error:
             raise self.not_begun(name, error) from None
         (code,) = self.processes.watch([group], self.seconds_left())
@@ -180,8 +184,8 @@ class Stages(Asking, Conversing):
 
     def recover(self, name: str) -> Optional[Done]:
         """Do a stage again that was interrupted; about a command, somebody decides (R2)."""
-        unit = self.session.program["units"][name]
-        return super().recover(name) if is_command(self.session, unit) else None
+        is_decided = self.session.options.assume or is_command(self.session, self.session.program["units"][name])
+        return super().recover(name) if is_decided else None
 
     def rehearse(self, name: str, unit: Table) -> Done:
         """Say what a stage would do; a file of answers may say what comes of it."""
@@ -200,4 +204,11 @@ def is_command(session: Session, unit: Table) -> bool:
     return any(look(session, unit) for look in COMMANDED)
 
 
+def refuse_prompted(_program: Table, options: types.SimpleNamespace) -> None:
+    """Refuse to ask for what each stage would do: a step has results that nobody could type."""
+    if getattr(options, "prompted", False):
+        raise RefusedError("--prompted is for runbooks; rehearse a specification with --mock FILE or --dry-run")
+
+
+CHECKS.append(refuse_prompted)
 PERFORMERS["stage"] = Stages

@@ -11,7 +11,13 @@ from runtime_shim.reading import decoded
 from runtime_shim.safe_paths import inside
 from runtime_shim.validating import listened
 
-HARMLESS = ("core.fsmonitor=false", "core.hooksPath=/dev/null", "diff.external=", "submodule.recurse=false")
+HARMLESS: tuple[str, ...] = (
+    "core.fsmonitor=false",
+    "core.hooksPath=/dev/null",
+    "diff.external=",
+    "submodule.recurse=false",
+)
+HARMLESS += ("safe.bareRepository=explicit",)
 GIT_VARIABLES = ("GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_ALLOW_PROTOCOL=none", "GIT_NO_LAZY_FETCH=1")
 FILTERS = ("config", "--null", "--name-only", "--get-regexp", r"^filter\..*\.(clean|smudge|process|required)$")
 STATUS = ("status", "--porcelain=v1", "--branch", "--ignore-submodules=all")
