@@ -48,7 +48,7 @@ def repository_says(stages: Stages, words: tuple[str, ...], arguments: Table, se
 def _git(stages: Stages, more: list[str], words: tuple[str, ...], seconds: int, good: tuple[str, ...] = ("",)) -> str:
     settings = [word for setting in (*HARMLESS, *more) for word in ("-c", setting)]
     variables = [*GIT_VARIABLES, f"GIT_WORK_TREE={work_tree(stages.root)}"]
-    answered = listened(stages, ["env", *variables, "git", "--no-pager", *settings, *words], seconds)
+    answered = listened(stages, ["env", *variables, "git", "-C", stages.root, "--no-pager", *settings, *words], seconds)
     if answered.trouble not in good:
         raise ToolError(f"git {words[0]}: {answered.trouble}")
     return answered.answer.decode("utf-8", "replace") if words is FILTERS else decoded(answered.answer)

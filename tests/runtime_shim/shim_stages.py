@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import json
+import math
+import os
+import signal
+import time
+import types
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from compiler.ir.edges import Add, CounterTest, Edge, OutcomeTest
 from compiler.ir.program import Contract, ContractStep, Group, Node, Program, Register, SourceFile
 from compiler.ir.tasks import Check, End, Stage
 from compiler.ir.texts import Text, text
 from compiler.ir.verify import verify
+from runtime_shim.contract import Stages
+from runtime_shim.process import Code, Processes
 from tests.runtime_shim.shim_programs import ORIGIN, Compiled, edge, node
 
 STEP = "draft"
@@ -62,3 +70,41 @@ def found(place: Compiled, unit: str) -> list[dict[str, Any]]:
 def compiled(path: Path, *stages: Stage, **more: Any) -> Compiled:
     """A place with such a program."""
     return Compiled(path, contract(*stages, **more))
+
+
+class Polled(Processes):
+    """Processes that are waited for without signals, which other threads of the tests would take."""
+
+    def __init__(self) -> None:
+        """Need nothing of a run."""
+
+    def spawn(
+        self, path: str, words: list[bytes], environment: Mapping[bytes, bytes], files: Sequence[Any] = ()
+    ) -> int:
+        return os.posix_spawnp(path, words, environment, file_actions=files, setpgroup=0)
+
+    def watch(
+        self, groups: Sequence[int], seconds: int = 0, ended: Callable[[int], None] = lambda _index: None
+    ) -> list[Code]:
+        (group,), deadline = groups, time.monotonic() + seconds
+        pid, status = 0, 0
+        while not pid and time.monotonic() < deadline:
+            time.sleep(0.002)
+            pid, status = os.waitpid(group, os.WNOHANG)
+        if not pid:
+            os.killpg(group, signal.SIGKILL)
+            os.waitpid(group, 0)
+        ended(0)
+        return [os.waitstatus_to_exitcode(status) if pid else None]
+
+
+def direct(root: Path, seconds: float = 60, **program: Any) -> Stages:
+    """What the functions of stages need of the performer, without a run: to call them directly."""
+    ends = time.monotonic() + seconds
+    about = types.SimpleNamespace(
+        root=str(root),
+        processes=Polled(),
+        session=types.SimpleNamespace(program=program),
+        seconds_left=lambda most=math.inf: max(math.ceil(min(ends - time.monotonic(), most)), 0),
+    )
+    return cast("Stages", about)

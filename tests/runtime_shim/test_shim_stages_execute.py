@@ -22,7 +22,7 @@ CONFIG = {
     "context": "cat > context.json; echo '{\"known\": [1]}'",
     "guardrails": {"input": {"blocklist": ["secret"]}, "output": {"patterns": ["TODO"]}},
     "tools": {"count": {"command": "cat"}},
-    "executor": "cat > request.json; mkdir out; echo '{}' > out/prd.json; env | grep ^RDC_ | sort | sed 's|=.*||' > env",
+    "executor": "cat > request.json; mkdir out; echo {} > out/prd.json; env | grep ^RDC_ | sort | sed s/=.*// > env",
 }
 TOOLS = [{"name": "getCurrentTime", "args": {"timezone": "UTC"}}, {"name": "count", "args": {"of": "words"}}]
 
