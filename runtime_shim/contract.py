@@ -108,6 +108,8 @@ class Stages(Asking, Conversing):
             found = Found(self.late, {})
         if isinstance(found, Done):
             return found
+        if not found.error and unit["stage"] != "outputs" and self.seconds_left() <= 0:
+            found = found._replace(error=self.late)
         note = {"found": found.kept} if found.kept else None
         return Done("fail" if found.error else "pass", found.error or found.remark, note)
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Collection, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, timezone
 from typing import Any, Callable, Optional
 
 from runtime_shim.program import Table
@@ -33,9 +33,10 @@ def _moment(text: str) -> Optional[datetime]:
     if not MOMENT.fullmatch(text):  # versions of Python differ in what else they take
         return None
     try:
-        return datetime.fromisoformat(text[:-1] + "+00:00" if text.endswith("Z") else text)
+        moment = datetime.fromisoformat(text[:-1] + "+00:00" if text.endswith("Z") else text)
     except ValueError:
         return None
+    return moment if moment.tzinfo else moment.replace(tzinfo=timezone.utc)
 
 
 FIELDS: dict[str, tuple[Callable[[Any], bool], str]] = {

@@ -85,12 +85,9 @@ def small(result: Any) -> Any:  # noqa: ANN401
 
 
 def calls_command(session: Session, unit: Table) -> bool:
-    """Tell whether a tool is a command of somebody; what a run has begun tells of options that are gone."""
-    if unit["stage"] != "tool":
-        return False
-    is_begun = any(note["kind"] == "process" for note in session.state.notes)
-    is_own = unit["subject"] in BUILT_IN
-    return command_of_tool(session, unit["subject"]) is not None or (is_begun and not is_own)
+    """Tell whether a tool is a command of somebody, or may have been one in the call before."""
+    is_own = unit["stage"] == "tool" and unit["subject"] in BUILT_IN
+    return unit["stage"] == "tool" and (not is_own or command_of_tool(session, unit["subject"]) is not None)
 
 
 def tool_rehearsed(session: Session, unit: Table) -> str:

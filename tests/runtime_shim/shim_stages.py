@@ -13,19 +13,22 @@ from pathlib import Path
 from typing import Any, cast
 
 from compiler.ir.edges import Add, CounterTest, Edge, OutcomeTest
-from compiler.ir.program import Contract, ContractStep, Group, Node, Program, Register, SourceFile
+from compiler.ir.program import Contract, ContractStep, Group, Node, Program, Register, Slot, SourceFile
 from compiler.ir.tasks import Check, End, Stage
 from compiler.ir.texts import Text, text
 from compiler.ir.verify import verify
 from runtime_shim.contract import Stages
 from runtime_shim.process import Code, Processes
-from tests.runtime_shim.shim_programs import ORIGIN, Compiled, edge, node
+from tests.runtime_shim.shim_programs import ORIGIN, Compiled, Reference, edge, node, of
 
 STEP = "draft"
 EVERYTHING: Any = ("exists", "parses", "ast", "types", "lint")
 
 
-def contract(*stages: Stage, config: dict[str, Any] | None = None, retries: int = 0, **spec: Any) -> Program:
+def contract(
+    *stages: Stage, config: dict[str, Any] | None = None, retries: int = 0, slots: dict[str, str] | None = None,
+    secrets: tuple[str, ...] = (), **spec: Any,
+) -> Program:  # fmt: skip
     """A program of one step with these stages, in order; it begins again at the first one while there are retries."""
     names = [name_of(stage) for stage in stages]
     counter = f"{STEP} retries"
@@ -38,15 +41,21 @@ def contract(*stages: Stage, config: dict[str, Any] | None = None, retries: int 
         Node("COMPLETE", Text(), ORIGIN, End("complete", text("all done")), ()),
         Node("STOP", Text(), ORIGIN, End("stop", text("step draft failed")), ()),
     )
-    steps = (ContractStep(STEP, text(json.dumps(whole))),)
+    steps = (ContractStep(STEP, with_references(json.dumps(whole))),)
     made = Program(
         "deploy", "Deploy", (SourceFile("deploy.json", "0"),), names[0], (*nodes, *ends),
         registers=(Register(counter, STEP),), groups=(Group(STEP, text("draft-prd"), Text(), "step", "", ORIGIN),),
         contract=Contract('{"module": "bmm", "workflow": "prd"}', steps, json.dumps(config or {})),
-        kind="specification",
+        kind="specification", slots=tuple(Slot(name, value) for name, value in (slots or {}).items()), secrets=secrets,
     )  # fmt: skip
     verify(made)
     return made
+
+
+def with_references(written: str) -> Text:
+    """A text with a reference for each `{folder}`."""
+    *parts, last = written.split("{folder}")
+    return of(*(piece for part in parts for piece in (part, Reference("folder", "{folder}"))), last)
 
 
 def name_of(stage: Stage) -> str:
@@ -56,7 +65,7 @@ def name_of(stage: Stage) -> str:
 
 def stage(kind: Any, *paths: str, subject: str = "", place: int = 0, checks: tuple[Check, ...] = ()) -> Stage:
     """A stage of the step."""
-    return Stage(kind, STEP, subject, place, tuple(map(text, paths)), checks)
+    return Stage(kind, STEP, subject, place, tuple(map(with_references, paths)), checks)
 
 
 EXECUTE = stage("execute")
