@@ -11,18 +11,33 @@ from typing import Any, NamedTuple
 
 
 class Schema(NamedTuple):
-    """A schema that is published: a line about what it describes, and the module whose function `schema` makes it."""
+    """A schema that is published: a line about what it describes, and the module whose function `schema` makes it.
+
+    A module that makes several takes what it is about.
+    """
 
     summary: str
     module: str
+    about: tuple[str, ...] = ()
 
     def text(self) -> str:
         """The schema as it is published."""
-        made: dict[str, Any] = import_module(self.module).schema()
+        made: dict[str, Any] = import_module(self.module).schema(*self.about)
         return json.dumps(made, indent=2, sort_keys=True) + "\n"
 
+
+_RECORDS = "compiler.records"
 
 SCHEMAS: dict[str, Schema] = {
     "agent-workflow": Schema("agent workflows", "compiler.frontends.agent_workflow.syntax"),
     "program": Schema("programs as JSON", "compiler.ir.serialise"),
+    "run-approvals": Schema("a run's approvals.json", _RECORDS, ("approvals",)),
+    "run-artifacts": Schema("a run's artifacts.json", _RECORDS, ("artifacts",)),
+    "run-drrs": Schema("a run's drrs.json", _RECORDS, ("drrs",)),
+    "run-events": Schema("a run's events.json", _RECORDS, ("events",)),
+    "run-evidence": Schema("a run's evidence.json", _RECORDS, ("evidence",)),
+    "run-gates": Schema("a run's gates.json", _RECORDS, ("gates",)),
+    "run-manifest": Schema("a run's manifest.json", _RECORDS, ("manifest",)),
+    "run-timeline": Schema("a run's timeline.json", _RECORDS, ("timeline",)),
+    "run-tool-results": Schema("a run's tool_results.json", _RECORDS, ("tool_results",)),
 }

@@ -95,7 +95,7 @@ MODULES: tuple[tuple[str, str], ...] = (
     ("stage_guardrails", "stage-guardrails"),
     ("stage_validation", "stage-validation"),
     ("newer", "parallel report"),
-    ("report_files", "report folder"),
+    ("report_files", "report folder contract"),
     ("reports", "report folder"),
     ("most_steps", "limit+agent limit+tool limit+parallel"),
     ("produced", MORE),
@@ -107,14 +107,21 @@ MODULES: tuple[tuple[str, str], ...] = (
     ("mocks", MOCKS),
     ("mocked", MOCKED),
     ("stage_mocks", "operator+contract"),
-    ("prompting", "operator"),
-    ("signing", "operator"),
-    ("moving", "operator"),
+    ("prompting", "operator+free"),
+    ("signing", "operator contract"),
+    ("moving", "operator+free"),
     ("given_values", "operator+values"),
     ("logs", "operator+shell"),
     ("noticing", "operator"),
     ("several", "operator"),
     ("history", "operator"),
+    ("run_steps", "contract"),
+    ("run_timeline", "contract"),
+    ("run_records", "contract"),
+    ("run_files", "contract"),
+    ("stepping", "contract"),
+    ("run_reports", "contract"),
+    ("run_signing", "contract"),
 )
 OPERATOR = frozenset({"operator"})
 """What a program has that can do all that operators ask for."""
@@ -188,6 +195,7 @@ def features(program: dict[str, Any]) -> set[str]:
     more += ["tasked"] if any(declared["name"] == "task" for declared in program.get("inputs", ())) else []
     more += (f"stage-{unit['stage']}" for unit in units if unit["task"] == "stage")
     more += ["timed"] if "timeout" in named or "talks" in more else []
+    more += [] if program.get("contract") else ["free"]
     about = (key for key, value in program.items() if value)
     if program.get("jumps", {}).get("scopes"):
         more.append("scopes")

@@ -104,7 +104,9 @@ def read_words(prog: str, command: str, words: list[str]) -> types.SimpleNamespa
     """Read the options and words that follow a subcommand, in any order."""
     known = {option: takes for owners, option, takes, _ in OPTIONS if command in owners.split()}
     found: dict[str, Any] = {option: None if takes else False for _, option, takes, _ in OPTIONS}
-    listed = {option for _, option, takes, _ in OPTIONS if "..." in takes}  # for: inputs agent tool parallel values contract
+    listed = {
+        option for _, option, takes, _ in OPTIONS if "..." in takes
+    }  # for: inputs agent tool parallel values contract
     found.update({option: [] for option in listed})  # for: inputs agent tool parallel values contract
     due = [option for option in known if option[0] != "-"]  # for: answered operator
     rest, see = iter(words), f"(see: {prog} {command} --help)"

@@ -4,18 +4,16 @@ import math
 import os
 import tempfile
 import time
-import types
 from typing import Any, Callable, NamedTuple, Optional, Union
 
 from runtime_shim.ask import Asking, verdict_of
-from runtime_shim.cli import CHECKS
 from runtime_shim.conversing import PROMPTS, Conversing
 from runtime_shim.dialog import BINARY
 from runtime_shim.display import duration
 from runtime_shim.exchange import SH, Answered
 from runtime_shim.journal import Record
 from runtime_shim.process import Code
-from runtime_shim.program import RefusedError, Table
+from runtime_shim.program import Table
 from runtime_shim.session import PERFORMERS, Done, Session
 from runtime_shim.state import State
 from runtime_shim.walk import Registers, attempt_of, filled
@@ -206,11 +204,4 @@ def is_command(session: Session, unit: Table) -> bool:
     return any(look(session, unit) for look in COMMANDED)
 
 
-def refuse_prompted(_program: Table, options: types.SimpleNamespace) -> None:
-    """Refuse to ask for what each stage would do: a step has results that nobody could type."""
-    if getattr(options, "prompted", False):
-        raise RefusedError("--prompted is for runbooks; rehearse a specification with --mock FILE or --dry-run")
-
-
-CHECKS.append(refuse_prompted)
 PERFORMERS["stage"] = Stages

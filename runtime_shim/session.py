@@ -90,6 +90,8 @@ PASSES: list[Callable[["Session", Move], None]] = []  # what they show of the wa
 TAKES: list[Callable[["Session", Optional[State]], None]] = []  # what they do before a run is taken up
 RECORDS: list[Callable[["Session", Record], Record]] = []  # what they make of what is written down
 EVENTS: list[Callable[["Session", str, Record], None]] = []  # what they do where something happens
+WRITTEN: list[Callable[["Session", Record], None]] = []  # what they do once a record is on disk
+HALTS: list[Callable[["Session"], str]] = []  # whether they end a call here, and what they say then
 REPEATS: list[Callable[[types.SimpleNamespace, str], tuple[str, ...]]] = []  # the words that go on with a run
 MASKS: list[Callable[[str], str]] = []  # what they take out of a text that is kept or sent
 ENDS: list[Callable[["Session"], None]] = []  # what they do where a run has ended
@@ -241,6 +243,8 @@ class Session:
             record = look(self, record)
         self.store.append(record, sync)
         self.state.apply(record)
+        for follow_up in WRITTEN:
+            follow_up(self, record)
 
     def emit(self, event: str, is_between: bool = False, **fields: object) -> None:
         """Append an event for machines."""
@@ -266,6 +270,10 @@ class Session:
             if resumed and state.condition == "running":
                 self._take_up(state.node)
             while state.condition not in ENDED:
+                for halts in HALTS:
+                    if said := halts(self):
+                        self.display.rule(said)
+                        return EXIT_COMPLETE
                 self._do_next(state.node)
         except Waiting as reason:
             return self._leave("waiting", EXIT_WAITING, *reason.args)

@@ -13,6 +13,7 @@ from runtime_shim.program import RefusedError, naming
 
 ENDED = ("complete", "stop")
 OURS, FORMATS = ".rdc", [1, 2]  # the folder of states; the formats of journals that are read
+RUN_FILES: list[str] = []  # the folder of the records of the run whose state was read last
 KEPT: list[str] = []  # folders beside the journal that are archived with it
 
 
@@ -184,6 +185,9 @@ class Store:
         for kept in KEPT:
             with suppress(FileNotFoundError):
                 os.rename(os.path.join(self.directory, kept), f"{target}.{kept}")
+        for folder in RUN_FILES:  # for: contract
+            with suppress(FileNotFoundError):
+                os.rename(os.path.join(self.directory, folder), f"{target}.files")
         os.rename(self.path, target)
         sync_directory(history)
         sync_directory(self.directory)
