@@ -123,6 +123,7 @@ MODULES: tuple[tuple[str, str], ...] = (
     ("stepping", "contract"),
     ("run_reports", "contract"),
     ("run_signing", "contract"),
+    ("made", "contract"),
 )
 OPERATOR = frozenset({"operator"})
 """What a program has that can do all that operators ask for."""

@@ -18,6 +18,7 @@ from runtime_shim.stepping import ONLY
 
 Table = dict[str, Any]
 TOUCHES = ("write", "fsync", "fdatasync", "replace", "rename", "unlink", "makedirs", "mkdir")
+OPEN = Path("/proc/self/fd")
 KINDS = ("inputs", "context", "tool", "execute", "guardrails", "validation", "outputs")
 Script = Callable[[str, Table], Found]
 
@@ -53,13 +54,13 @@ class Disk:
 @contextmanager
 def closing_files() -> Iterator[None]:
     """Close what a killed run has left open: its lock above all."""
-    before = set(os.listdir("/proc/self/fd"))
+    before = set(OPEN.iterdir())
     try:
         yield
     finally:
-        for name in set(os.listdir("/proc/self/fd")) - before:
+        for path in set(OPEN.iterdir()) - before:
             try:
-                os.close(int(name))
+                os.close(int(path.name))
             except OSError:
                 continue
 
@@ -72,13 +73,13 @@ def call(program: Table, folder: Path, words: list[str], script: Script, kill_at
 
     for name in runtime_shim.modules(program):
         import_module(f"runtime_shim.{name}")
-    disk, here = Disk(kill_at), os.getcwd()
+    disk, here = Disk(kill_at), Path.cwd()
     RUNS.clear()
     ONLY.clear()
     touched = {name: disk.touching(getattr(os, name)) for name in TOUCHES}
     with (
         closing_files(),
-        open(folder / "log", "a", encoding="utf-8") as log,
+        (folder / "log").open("a", encoding="utf-8") as log,
         patch.dict(STAGES, dict.fromkeys(KINDS, scripted)),
         patch.object(sys, "stderr", log),
         patch.object(sys, "stdout", log),
