@@ -40,10 +40,11 @@ MODULES: tuple[tuple[str, str], ...] = (
     ("waiting", f"ask {REPLIES} operator"),
     ("groups", "group"),
     ("nested", "nested"),
-    ("fitting", "inputs"),
+    ("fitting", "inputs contract"),
     ("files", "inputs agent tool parallel contract"),
     ("inputs", "inputs"),
     ("tasked", "inputs+tasked"),
+    ("given_vars", "inputs+contract"),
     ("reading", f"slots contexts agent tool parallel contract {BY_AGENT}"),
     ("kept", "slots contexts"),
     ("contexts", "contexts agent parallel"),
@@ -194,7 +195,7 @@ def features(program: dict[str, Any]) -> set[str]:
     more += ["answered"] if tasks.intersection((*ASKED, "stage", *SPEAKS.split())) else []
     more += ["talks"] if tasks.intersection(("stage", *SPEAKS.split())) else []
     more += ["tasked"] if any(declared["name"] == "task" for declared in program.get("inputs", ())) else []
-    more += (f"stage-{unit['stage']}" for unit in units if unit["task"] == "stage")
+    more += sorted({f"stage-{unit['stage']}" for unit in units if unit["task"] == "stage"})
     more += ["timed"] if "timeout" in named or "talks" in more else []
     more += [] if program.get("contract") else ["free"]
     about = (key for key, value in program.items() if value)

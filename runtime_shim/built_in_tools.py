@@ -61,7 +61,7 @@ def validate_file(stages: Stages, arguments: Table, _seconds: int) -> Table:
     """Return whether a file parses."""
     found = checked(stages, "parses", arguments["path"])
     if found["status"] == "failed":
-        raise ToolError(f"{arguments['path']}: {found['message']}")
+        raise ToolError(found["message"])
     return found
 
 

@@ -2,8 +2,8 @@
 
 import math
 import os
+import tempfile
 import time
-from pathlib import Path
 from typing import Any, Callable, NamedTuple, Optional, Union
 
 from runtime_shim.ask import Asking, verdict_of
@@ -106,6 +106,8 @@ class Stages(Asking, Conversing):
             found = Found(self.late, {})
         if isinstance(found, Done):
             return found
+        if not found.error and unit["stage"] != "outputs" and self.seconds_left() <= 0:
+            found = found._replace(error=self.late)
         note = {"found": found.kept} if found.kept else None
         return Done("fail" if found.error else "pass", found.error or found.remark, note)
 
@@ -152,12 +154,14 @@ class Stages(Asking, Conversing):
     def execute(self, name: str, unit: Table, command: str, request: str, folder: str) -> Code:
         """Run an executor, whose output is shown; it gets a file, since it may read it whenever it likes."""
         self.keep(PROMPTS, name, request)
-        Path(folder, "request").write_bytes(request.encode("utf-8", "replace"))
-        files = [(os.POSIX_SPAWN_OPEN, 0, os.path.join(folder, "request"), os.O_RDONLY, 0)]
         handed = {variable: os.path.join(folder, key) for key, variable in HANDED.items()}
+        words = [b"sh", b"-c", os.fsencode(command)]
         try:
-            words = [b"sh", b"-c", os.fsencode(command)]
-            group = self.processes.spawn(SH, words, self.environment(unit, **handed), files)
+            with tempfile.TemporaryFile(buffering=0) as file:  # it has no name: nothing of it is ever left
+                file.write(request.encode("utf-8", "replace"))
+                file.seek(0)
+                given = [(os.POSIX_SPAWN_DUP2, file.fileno(), 0)]
+                group = self.processes.spawn(SH, words, self.environment(unit, **handed), given)
         except OSError as error:
             raise self.not_begun(name, error) from None
         (code,) = self.processes.watch([group], self.seconds_left())
@@ -180,8 +184,8 @@ class Stages(Asking, Conversing):
 
     def recover(self, name: str) -> Optional[Done]:
         """Do a stage again that was interrupted; about a command, somebody decides (R2)."""
-        unit = self.session.program["units"][name]
-        return super().recover(name) if is_command(self.session, unit) else None
+        is_decided = self.session.options.assume or is_command(self.session, self.session.program["units"][name])
+        return super().recover(name) if is_decided else None
 
     def rehearse(self, name: str, unit: Table) -> Done:
         """Say what a stage would do; a file of answers may say what comes of it."""

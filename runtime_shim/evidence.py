@@ -1,7 +1,8 @@
 """Evidence of steps: what an executor hands over, and what is filled in or derived (B13). Pure."""
 
+import re
 from collections.abc import Collection, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, timezone
 from typing import Any, Callable, Optional
 
 from runtime_shim.program import Table
@@ -10,6 +11,7 @@ FACTORS = {"CL1": 0.5, "CL2": 0.8, "CL3": 1.0}  # of congruence
 LEVELS = ("L0", "L1", "L2")
 VALID_DAYS = 90
 MOST_RECORDS = 1000
+MOMENT = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d(\.\d{3}(\d{3})?)?(Z|[+-]\d\d:\d\d)?)?", re.ASCII)
 
 
 def is_fraction(value: Any) -> bool:  # noqa: ANN401 (any JSON value)
@@ -28,10 +30,13 @@ def is_time(value: Any) -> bool:  # noqa: ANN401
 
 
 def _moment(text: str) -> Optional[datetime]:
+    if not MOMENT.fullmatch(text):  # versions of Python differ in what else they take
+        return None
     try:
-        return datetime.fromisoformat(text[:-1] + "+00:00" if text.endswith("Z") else text)
+        moment = datetime.fromisoformat(text[:-1] + "+00:00" if text.endswith("Z") else text)
     except ValueError:
         return None
+    return moment if moment.tzinfo else moment.replace(tzinfo=timezone.utc)
 
 
 FIELDS: dict[str, tuple[Callable[[Any], bool], str]] = {

@@ -11,7 +11,13 @@ from runtime_shim.reading import decoded
 from runtime_shim.safe_paths import inside
 from runtime_shim.validating import listened
 
-HARMLESS = ("core.fsmonitor=false", "core.hooksPath=/dev/null", "diff.external=", "submodule.recurse=false")
+HARMLESS: tuple[str, ...] = (
+    "core.fsmonitor=false",
+    "core.hooksPath=/dev/null",
+    "diff.external=",
+    "submodule.recurse=false",
+)
+HARMLESS += ("safe.bareRepository=explicit",)
 GIT_VARIABLES = ("GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_ALLOW_PROTOCOL=none", "GIT_NO_LAZY_FETCH=1")
 FILTERS = ("config", "--null", "--name-only", "--get-regexp", r"^filter\..*\.(clean|smudge|process|required)$")
 STATUS = ("status", "--porcelain=v1", "--branch", "--ignore-submodules=all")
@@ -42,7 +48,7 @@ def repository_says(stages: Stages, words: tuple[str, ...], arguments: Table, se
 def _git(stages: Stages, more: list[str], words: tuple[str, ...], seconds: int, good: tuple[str, ...] = ("",)) -> str:
     settings = [word for setting in (*HARMLESS, *more) for word in ("-c", setting)]
     variables = [*GIT_VARIABLES, f"GIT_WORK_TREE={work_tree(stages.root)}"]
-    answered = listened(stages, ["env", *variables, "git", "--no-pager", *settings, *words], seconds)
+    answered = listened(stages, ["env", *variables, "git", "-C", stages.root, "--no-pager", *settings, *words], seconds)
     if answered.trouble not in good:
         raise ToolError(f"git {words[0]}: {answered.trouble}")
     return answered.answer.decode("utf-8", "replace") if words is FILTERS else decoded(answered.answer)

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 
 from runtime_shim.display import one_line
+from runtime_shim.reading import NO_TEXT
 from runtime_shim.state import OURS
 
 LARGEST_FILE = 16 * 1024 * 1024  # bytes that are read of a file to look at its content
@@ -140,4 +141,5 @@ def _replace(folder: int, name: str, content: bytes) -> None:
 def list_inside(root: str, path: str) -> list[str]:
     """Return the names in a folder, sorted; those of folders end with a slash."""
     with safely(path), folder_inside(root, inside(root, path)) as folder, os.scandir(folder) as entries:
-        return sorted(entry.name + ("/" if entry.is_dir(follow_symlinks=False) else "") for entry in entries)
+        names = (entry.name + ("/" if entry.is_dir(follow_symlinks=False) else "") for entry in entries)
+        return sorted(NO_TEXT.sub("\ufffd", name) for name in names)

@@ -111,10 +111,5 @@ def execution_rehearsed(session: Session, _unit: Table) -> str:
 
 STAGES["execute"] = execute_step
 REHEARSED["execute"] = execution_rehearsed
-COMMANDED.append(
-    lambda session, unit: (
-        unit["stage"] == "execute"
-        and (executor_of(session) is not None or any(note["kind"] == "process" for note in session.state.notes))
-    )
-)
+COMMANDED.append(lambda _session, unit: unit["stage"] == "execute")  # where a person is asked, the run waits
 OPTIONS.append(("run resume", "--executor", "COMMAND", "does the work of steps: the step as JSON on standard input"))

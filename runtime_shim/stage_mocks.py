@@ -10,6 +10,7 @@ from runtime_shim.conversing import PROMPTS, Calls
 from runtime_shim.display import one_line
 from runtime_shim.exchange import Answered
 from runtime_shim.files import read_text
+from runtime_shim.fitting import NUMBER
 from runtime_shim.mocks import READ_AS, Mocks, mocks_in, reply_to
 from runtime_shim.program import RefusedError, Table
 from runtime_shim.safe_paths import UnsafeError, write_inside
@@ -38,8 +39,18 @@ def play_in(place: str, found: Any) -> Play:  # noqa: ANN401 (any value of a fil
         raise RefusedError(f"{place}: exit: expected a number from 0 to 255")
     if not isinstance(files, dict) or not all(isinstance(text, str) for text in files.values()):
         raise RefusedError(f"{place}: write: expected a text for each path")
-    handed = {key: found[name] for key, name in (("evidence", "evidence"), ("drrs", "drr")) if name in found}
+    handed = {key: _numbered(found[name]) for key, name in (("evidence", "evidence"), ("drrs", "drr")) if name in found}
     return Play(int(code), files, handed)
+
+
+def _numbered(found: Any) -> Any:  # noqa: ANN401
+    """Return what is handed over with its numbers: in files of mocks that are YAML every value is a text."""
+    if isinstance(found, list):
+        return [_numbered(one) for one in found]
+    if not isinstance(found, dict):
+        return found
+    is_number = {key: NUMBER.fullmatch(str(found.get(key))) for key in ("reliability", "wlnk")}
+    return {key: float(value) if is_number.get(key) else value for key, value in found.items()}
 
 
 class RehearsedStages(Stages):

@@ -1,10 +1,11 @@
 """The stages in which tools are called (B9): every call is recorded, those that fail and are skipped too."""
 
 import json
+import types
 from typing import Any, Optional
 
 from runtime_shim.built_in_tools import built_in_result
-from runtime_shim.cli import OPTIONS
+from runtime_shim.cli import CHECKS, OPTIONS
 from runtime_shim.contract import COMMANDED, REHEARSED, STAGES, Found, LateError, Stages, config_of, spec_of
 from runtime_shim.conversing import answer_of
 from runtime_shim.display import duration
@@ -18,6 +19,11 @@ from runtime_shim.strict_json import json_or_text
 from runtime_shim.tool_schemas import BUILT_IN, unfit_arguments
 
 USUAL: Table = {"args": {}, "required": False, "risk": "low"}
+
+
+def check_tools(_program: Table, options: types.SimpleNamespace) -> None:
+    """Refuse what is no name with a command before anything runs."""
+    pairs("--tool", getattr(options, "tool", None) or [])
 
 
 def command_of_tool(session: Session, tool: str) -> Optional[str]:
@@ -79,12 +85,9 @@ def small(result: Any) -> Any:  # noqa: ANN401
 
 
 def calls_command(session: Session, unit: Table) -> bool:
-    """Tell whether a tool is a command of somebody; what a run has begun tells of options that are gone."""
-    if unit["stage"] != "tool":
-        return False
-    is_begun = any(note["kind"] == "process" for note in session.state.notes)
-    is_own = unit["subject"] in BUILT_IN
-    return command_of_tool(session, unit["subject"]) is not None or (is_begun and not is_own)
+    """Tell whether a tool is a command of somebody, or may have been one in the call before."""
+    is_own = unit["stage"] == "tool" and unit["subject"] in BUILT_IN
+    return unit["stage"] == "tool" and (not is_own or command_of_tool(session, unit["subject"]) is not None)
 
 
 def tool_rehearsed(session: Session, unit: Table) -> str:
@@ -94,6 +97,7 @@ def tool_rehearsed(session: Session, unit: Table) -> str:
     return f"call the tool {unit['subject']}: {command or how}"
 
 
+CHECKS.append(check_tools)
 STAGES["tool"] = call_tool
 REHEARSED["tool"] = tool_rehearsed
 COMMANDED.append(calls_command)

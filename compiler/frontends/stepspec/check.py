@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from compiler.diagnostic import Diagnostic
+from compiler.diagnostic import Diagnostic, Severity
 from compiler.frontends.places import Path, Places
 from compiler.frontends.stepspec import paths
 from compiler.frontends.stepspec.configuration import Configured
@@ -33,11 +33,22 @@ class Scene(NamedTuple):
         return self.places.diagnostic(code, (*self.path, *inner), problem, remedy)
 
 
+_OF_EMPTY = frozenset({"RD856", "RD859", "RD860"})
+"""What is said of empty texts, which stand for what the models did not take too."""
+
+
 def check(parsed: Parsed, configured: Configured, called: Called, *, is_linked: bool) -> Iterator[Diagnostic]:
     """Everything that the rules say of a specification; of parts that the models did not take, nothing."""
+    told = {item.span for item in parsed.diagnostics if item.severity is Severity.ERROR}
     document = parsed.document
-    if document is None:
-        return
+    if document is not None:
+        found = _findings(document, parsed, configured, called, is_linked=is_linked)
+        yield from (item for item in found if item.code not in _OF_EMPTY or item.span not in told)
+
+
+def _findings(
+    document: Document, parsed: Parsed, configured: Configured, called: Called, *, is_linked: bool
+) -> Iterator[Diagnostic]:
     yield from name_findings(document, called, parsed.places)
     for number, step in enumerate(document.step_specs):
         scene = Scene(parsed.places, (STEPS, number), step, configured)

@@ -9,12 +9,13 @@ from compiler.diagnostic import Diagnostic, Severity
 from compiler.files import Refusal
 from compiler.frontends.base import Job
 from compiler.frontends.data_text import BrokenDataError, Data, read_data
-from compiler.frontends.modelled import validated
+from compiler.frontends.modelled import Flaw, validated
 from compiler.frontends.places import Path, Places
 from compiler.frontends.stepspec.messages import broken, flaw_findings, repeated
 from compiler.frontends.stepspec.runtime import NO_RUNTIME, Configuration, Runtime
 from compiler.project import Located
 from compiler.source import Source, beneath
+from compiler.suggestions import did_you_mean
 
 NAME = "config/runtime.yaml"
 NOUN = "configuration"
@@ -72,7 +73,8 @@ def _in_file(located: Located | Refusal, nothing: Configured, *, is_named: bool)
 
 def _read(data: Data, places: Places, file: Source | None) -> Configured:
     configuration, flaws = validated(Configuration, data.values, {})
-    found = list(flaw_findings(places, data.values, flaws, Configuration))
+    told = [flaw for flaw in flaws if file is None or not _is_of_others(flaw)]
+    found = list(flaw_findings(places, data.values, told, Configuration))
     if configuration is None:
         return Configured(NO_RUNTIME, file, places, (), found)
     runtime = configuration.runtime or NO_RUNTIME
@@ -80,6 +82,13 @@ def _read(data: Data, places: Places, file: Source | None) -> Configured:
     own = configuration.model_dump(exclude={"runtime"}, exclude_none=True)
     both = {**own, **runtime.model_dump(exclude_none=True)}
     return Configured(Runtime.model_validate(both), file, places, (), found)
+
+
+def _is_of_others(flaw: Flaw) -> bool:
+    """Whether a key of a file is probably for another program that is configured there."""
+    *above, key = flaw.path
+    is_outer = above in ([], ["runtime"])
+    return flaw.kind == "extra_forbidden" and is_outer and not did_you_mean(str(key), Configuration.model_fields)
 
 
 def _conflicts(configuration: Configuration, runtime: Runtime, places: Places) -> Iterator[Diagnostic]:

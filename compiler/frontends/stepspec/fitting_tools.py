@@ -13,7 +13,7 @@ from compiler.frontends.stepspec.syntax import StepSpec
 from compiler.frontends.stepspec.tools import known_tools
 from compiler.ir.patterns import pattern_problem
 from compiler.suggestions import did_you_mean
-from runtime_shim.tool_schemas import BUILT_IN, unfit_arguments
+from runtime_shim.tool_schemas import BUILT_IN, unfit_arguments, unfit_schema
 
 
 def tool_findings(
@@ -32,7 +32,8 @@ def tool_findings(
             continue
         arguments = call.args or {}
         schema = _schema(call.name, runtime)
-        if schema and not any(names_in(arguments)) and (problem := unfit_arguments(schema, arguments)):
+        is_known = schema and not unfit_schema(schema) and not any(names_in(arguments))
+        if is_known and (problem := unfit_arguments(schema, arguments)):
             remedy = f"correct `args`; the arguments of {call.name} are {', '.join(schema.get('properties', {}))}"
             said = f"the call of {call.name} does not fit: {problem}"
             yield places.diagnostic("RD864", (*at, "args"), said, remedy)
@@ -47,11 +48,17 @@ def _schema(name: str, runtime: Runtime) -> dict[str, Any]:
 def configured_findings(runtime: Runtime, places: Places) -> Iterator[Diagnostic]:
     """What is wrong with the tools and guardrails of the configuration."""
     above: Path = ("runtime",) if ("runtime",) in places.spans else ()
-    for name in runtime.tools or {}:
+    for name, tool in (runtime.tools or {}).items():
         at = _at(places, above, ("tools", name))
         if name in BUILT_IN:
             problem = f"`{name}` is the name of a built-in tool"
             yield places.diagnostic("RD871", at, problem, "give the command another name")
+        if not tool.command.strip():
+            problem = f"the command of the tool `{name}` is empty"
+            yield places.diagnostic("RD855", (*at, "command"), problem, "write a command")
+        if problem := unfit_schema(tool.arguments or {}):
+            problem = f"the arguments of the tool `{name}` are not a schema that rdc checks: {problem}"
+            yield places.diagnostic("RD855", (*at, "arguments"), problem, "use `type`, `properties` and `required`")
     guardrails = runtime.guardrails
     for side, said in (("input", guardrails and guardrails.input), ("output", guardrails and guardrails.output)):
         for number, pattern in enumerate((said and said.patterns) or ()):

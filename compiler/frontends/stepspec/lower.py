@@ -103,7 +103,7 @@ def _origin(places: Places, at: Path) -> Origin:
 
 def _group(step: _Step, places: Places) -> Group:
     about = with_references(step.spec.description or "")
-    return Group(step.spec.id, text(step.spec.title), about, "step", "", _origin(places, step.at))
+    return Group(step.spec.id, text(step.spec.name or ""), about, "step", "", _origin(places, step.at))
 
 
 def _input(name: str, runtime: Runtime) -> Input:
@@ -117,13 +117,17 @@ def _steps(meaning: Meaning) -> Iterator[_Step]:
     """The steps; a gate that is asked before an earlier step is not asked again."""
     asked: set[str] = set()
     for number, spec in enumerate(meaning.document.step_specs):
-        needed = {gate.gate: gate for gate in reversed(list(_gates(spec, meaning)))}
-        gates = tuple(needed[name] for name in reversed(needed) if name not in asked)
-        asked |= set(needed)
+        gates: dict[str, Asked] = {}
+        for gate in _gates(spec, meaning):
+            if gate.gate not in asked:
+                gates.setdefault(gate.gate, gate)
+        asked.update(gates)
         said = spec.retries
         most = said.max if said and said.max is not None else meaning.runtime.max_retries or 0
         delay = (said and said.backoff_seconds) or 0
-        yield _Step(spec, (STEPS, number), gates, tuple(_stages(spec, meaning.runtime, number)), most, delay)
+        yield _Step(
+            spec, (STEPS, number), tuple(gates.values()), tuple(_stages(spec, meaning.runtime, number)), most, delay
+        )
 
 
 def _gates(spec: StepSpec, meaning: Meaning) -> Iterator[Asked]:
@@ -146,7 +150,7 @@ def _stages(spec: StepSpec, runtime: Runtime, number: int) -> Iterator[_Unit]:
     for place, (unit, call) in enumerate(zip(tool_units(spec), spec.tools or (), strict=True)):
         task = Stage("tool", spec.id, subject=call.name, place=place)
         yield _Unit(unit, text(call.name), task, (*at, "tools", place), "again" if call.required else "on")
-    yield _Unit(spec.id, text(spec.title), Stage("execute", spec.id), at)
+    yield _Unit(spec.id, text(spec.name or ""), Stage("execute", spec.id), at)
     if guarded and guarded.output:
         yield _stage(spec, "guardrails", Stage("guardrails", spec.id), (*at, "outputs"))
     if checked or spec.validation:
@@ -173,13 +177,13 @@ def _nodes(step: _Step, following: str, places: Places) -> Iterator[Node]:
     spec = step.spec
     after = [gate.gate for gate in step.gates[1:]] + [step.stages[0].id]
     for gate, then in zip(step.gates, after, strict=False):
-        task = Gate(gate.gate, text(f"Step {spec.id} needs an approval: {gate.reason}."))
+        task = Gate(gate.gate, text(gate.reason))
         edges = (
             Edge((OutcomeTest("approved"),), (), then),
             Edge((OutcomeTest("rejected"),), (), part(spec.id, "rejected")),
         )
         origin = _origin(places, (*step.at, "human_gate"))
-        yield Node(gate.gate, text(spec.title), origin, task, edges, spec.id)
+        yield Node(gate.gate, text(spec.name or ""), origin, task, edges, spec.id)
     for place, unit in enumerate(step.stages):
         is_last = place == len(step.stages) - 1
         settings = Settings(delay=step.delay) if place == 0 and step.counter else Settings()

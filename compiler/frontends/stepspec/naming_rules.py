@@ -73,10 +73,11 @@ def _gates(document: Document, called: Called, places: Places) -> Iterator[Diagn
     taken = {unit.casefold(): unit for step in document.step_specs for unit in units(step)}
     made: dict[str, tuple[str, str]] = {}
     spelled: dict[str, str] = {}
-    for gate in _written_gates(document, called):
+    gates = sorted(_written_gates(document, called), key=lambda gate: gate.origin is None)
+    for gate in gates:
         folded = gate.name.casefold()
         other = taken.get(folded) or spelled.setdefault(folded, gate.name)
-        if folded in taken or other != gate.name:
+        if folded in taken or (other != gate.name and gate.origin is None):
             problem = f"the gate `{gate.name}` would be one with `{other}`"
             yield places.diagnostic("RD858", gate.at, problem, "give one of them another name")
         elif gate.origin and made.setdefault(gate.name, gate.origin) != gate.origin:
