@@ -51,8 +51,16 @@ class Place:
 
     def make(self, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
         """Run make to its end."""
-        given = {"cwd": self.folder, "env": environment(variables), "stdin": subprocess.DEVNULL}
-        return subprocess.run(["make", *words], capture_output=True, text=True, timeout=PATIENCE, check=False, **given)
+        return subprocess.run(
+            ["make", *words],
+            cwd=self.folder,
+            env=environment(variables),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+            check=False,
+        )
 
     def last(self, *words: str, **variables: str) -> str:
         """Run make; the last line on standard output."""
@@ -139,8 +147,10 @@ def test_a_failing_step_stops_the_line_and_a_resume_goes_on(tmp_path: Path) -> N
 def test_a_run_that_was_killed_goes_on(tmp_path: Path) -> None:
     place = Place(tmp_path)
     (tmp_path / "slow").touch()
-    given = {"cwd": tmp_path, "env": environment({}), "stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL}
-    with subprocess.Popen(["make", "output_folder=out"], start_new_session=True, **given) as process:
+    words, quiet = ["make", "output_folder=out"], subprocess.DEVNULL
+    with subprocess.Popen(
+        words, cwd=tmp_path, env=environment({}), stdin=quiet, stdout=quiet, start_new_session=True
+    ) as process:
         until = time.monotonic() + PATIENCE
         while not (tmp_path / "log").exists() and time.monotonic() < until:
             time.sleep(0.02)
