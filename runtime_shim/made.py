@@ -4,7 +4,7 @@ import os
 import shlex
 from typing import Optional
 
-from runtime_shim.session import CALLED_BY, Session
+from runtime_shim.session import INSTEAD, Session
 from runtime_shim.state import READS, State
 
 # Neither is for what the program calls.
@@ -38,5 +38,5 @@ def moved(state: Optional[State]) -> None:
         state.begin = {**state.begin, "cwd": WORKSPACE}
 
 
-CALLED_BY.append(by_make)
+INSTEAD.append(by_make)
 READS.append(moved)
