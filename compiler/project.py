@@ -86,6 +86,18 @@ class Project(NamedTuple):
         own = file.relative_to(self.root).as_posix()
         return Located(file, _shown(source, own), own)
 
+    def find_above(self, source: Source, name: str) -> Located | Refusal | None:
+        """The file of this name, a path with `/`, in the folder of a document, else in the nearest folder above it.
+
+        It lies in the project, whatever links there are; None if there is none.
+        """
+        folder = PurePosixPath(source.name).parent
+        for above in (folder, *folder.parents):
+            path = (above / name).as_posix()
+            if os.path.lexists(self.root / path):
+                return self.find(source, os.path.relpath(path, folder), "file")
+        return None
+
     def _find(self, source: Source, reference: str, beside: str, noun: str) -> Located | Refusal:
         for name in dict.fromkeys((beside, os.path.normpath(reference))):
             file = (self.root / name).resolve()

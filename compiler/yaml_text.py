@@ -92,9 +92,10 @@ def load_mapping(text: str, first_line: int = 1) -> tuple[dict[str, Any], dict[K
 
 
 @lru_cache(maxsize=1)
-def read_mapping(text: str, first_line: int = 1) -> Reading:
+def read_mapping(text: str, first_line: int = 1, list_key: str = "") -> Reading:
     """A text that is a mapping, as `load_mapping` reads it; raises `UnreadableError`.
 
+    With a `list_key` a text that is a list stands for a mapping with this key alone.
     The last one is kept: a document is read to recognise its format, and again to compile it. Nobody changes it.
     """
     import yaml  # noqa: PLC0415 (few documents have YAML, and importing it takes time)
@@ -103,6 +104,9 @@ def read_mapping(text: str, first_line: int = 1) -> Reading:
     loader, root = _compose(text, lines)
     if root is None:
         return Reading({}, {}, (), lines, None)
+    if list_key and isinstance(root, yaml.SequenceNode):
+        key = yaml.ScalarNode(_TEXT, list_key, root.start_mark, root.start_mark)
+        root = yaml.MappingNode("tag:yaml.org,2002:map", [(key, root)], root.start_mark, root.end_mark)
     if not isinstance(root, yaml.MappingNode):
         raise UnreadableError("it is not a mapping of names to values", first_line)
     repeated = tuple(_repeated(root, lines))  # before merge keys are resolved, which adds keys to mappings
@@ -133,7 +137,15 @@ class Reading:
     @cached_property
     def as_written(self) -> dict[str, Any]:
         """The values, where a number, a date or a truth value is what its author wrote: `1.10` and `yes` stay."""
-        return _values(_loader(as_written=True)(""), self._root, self._lines) if self._root else {}
+        return self._with_texts(_INTEGER, _FLOAT, _TRUTH, _DATE)
+
+    @cached_property
+    def with_dates_as_texts(self) -> dict[str, Any]:
+        """The values, where a date is the text that its author wrote, as in JSON."""
+        return self._with_texts(_DATE)
+
+    def _with_texts(self, *tags: str) -> dict[str, Any]:
+        return _values(_loader(tags)(""), self._root, self._lines) if self._root else {}
 
     @cached_property
     def lines_in_texts(self) -> frozenset[int]:
@@ -166,7 +178,8 @@ class _Bounded:
 
 
 @cache
-def _loader(*, as_written: bool) -> type[SafeLoader]:
+def _loader(texts: tuple[str, ...]) -> type[SafeLoader]:
+    """The safe loader for which values of these tags are texts."""
     import yaml  # noqa: PLC0415 (as above)
 
     class Loader(_Bounded, yaml.SafeLoader):
@@ -191,7 +204,7 @@ def _loader(*, as_written: bool) -> type[SafeLoader]:
 
     for tag in (_INTEGER, _FLOAT):
         Loader.add_constructor(tag, Loader.construct_number)
-    for tag in (_INTEGER, _FLOAT, _TRUTH, _DATE) if as_written else ():
+    for tag in texts:
         Loader.add_constructor(tag, Loader.construct_text)
     return Loader
 
@@ -200,7 +213,7 @@ def _compose(text: str, lines: _Lines) -> tuple[SafeLoader, Node | None]:
     import yaml  # noqa: PLC0415 (as above)
 
     try:
-        loader = _loader(as_written=False)(text)
+        loader = _loader(())(text)
         root = loader.get_single_node()
         if root and _size(root, {}) > LARGEST_VALUE:
             raise UnreadableError(

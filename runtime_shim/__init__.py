@@ -44,6 +44,7 @@ MODULES: tuple[tuple[str, str], ...] = (
     ("files", "inputs agent tool parallel contract"),
     ("inputs", "inputs"),
     ("tasked", "inputs+tasked"),
+    ("given_vars", "inputs+contract"),
     ("reading", f"slots contexts agent tool parallel contract {BY_AGENT}"),
     ("kept", "slots contexts"),
     ("contexts", "contexts agent parallel"),
@@ -122,6 +123,7 @@ MODULES: tuple[tuple[str, str], ...] = (
     ("stepping", "contract"),
     ("run_reports", "contract"),
     ("run_signing", "contract"),
+    ("made", "contract"),
 )
 OPERATOR = frozenset({"operator"})
 """What a program has that can do all that operators ask for."""
@@ -193,7 +195,7 @@ def features(program: dict[str, Any]) -> set[str]:
     more += ["answered"] if tasks.intersection((*ASKED, "stage", *SPEAKS.split())) else []
     more += ["talks"] if tasks.intersection(("stage", *SPEAKS.split())) else []
     more += ["tasked"] if any(declared["name"] == "task" for declared in program.get("inputs", ())) else []
-    more += (f"stage-{unit['stage']}" for unit in units if unit["task"] == "stage")
+    more += sorted({f"stage-{unit['stage']}" for unit in units if unit["task"] == "stage"})
     more += ["timed"] if "timeout" in named or "talks" in more else []
     more += [] if program.get("contract") else ["free"]
     about = (key for key, value in program.items() if value)

@@ -35,8 +35,9 @@ MAY_IMPORT = {
     "grammars": set[str](),
 }
 
-PURE = {"runtime_shim.reading", "runtime_shim.fitting"}
-"""Modules of the runtime that the compiler asks too, so that an answer and an input have one meaning (I8, I12)."""
+PURE = {"runtime_shim.reading", "runtime_shim.fitting", "runtime_shim.tool_schemas"}
+"""Modules of the runtime that the compiler asks too, so that an answer, an input and the arguments of a tool have one
+meaning (I8, I12, B9)."""
 
 TABLES = {"runtime_shim.recipes"}
 """Modules of the runtime that are tables, for targets that write what stands in them into their output."""

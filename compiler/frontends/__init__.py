@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from compiler.frontends import agent_workflow, json, playbook, rundown
+from compiler.frontends import agent_workflow, json, playbook, rundown, stepspec
 from compiler.frontends.format import Format
 from compiler.options import Option
 from compiler.source import Source
 
 FRONT_ENDS: dict[str, Format] = {
-    form.name: form for form in (rundown.FORMAT, playbook.FORMAT, agent_workflow.FORMAT, json.FORMAT)
+    form.name: form for form in (rundown.FORMAT, playbook.FORMAT, agent_workflow.FORMAT, json.FORMAT, stepspec.FORMAT)
 }
 
 

@@ -1,5 +1,7 @@
 """Scenarios of documents that call agents and tools: inputs, what these and people say, what must come of it (S1).
 
+Stages of a step end as people say here, too: `pass`, where nothing is said.
+
 They stand in the document, or in a file `NAME.scenarios.yaml` beside it.
 """
 
@@ -14,7 +16,7 @@ from compiler.files import Refusal
 from compiler.frontends.repeated import stand_twice
 from compiler.ir.edges import Keep
 from compiler.ir.program import Program
-from compiler.ir.tasks import Agent, Ask, Gate, Parallel, Task, Tool
+from compiler.ir.tasks import Agent, Ask, Gate, Parallel, Stage, Task, Tool
 from compiler.options import Place
 from compiler.project import Project
 from compiler.scenarios import Event, Flaw, Keys, Locate, Reply, Said, Scenario, Script, Unclear, read_scenarios
@@ -190,7 +192,7 @@ def _unfit_inputs(program: Program, given: list[_Item], locate: Locate) -> Itera
         elif problem := unfit(str(item.value), known.type, known.options, known.pattern):
             yield Unclear(f"the input `{item.name}` does not fit: {problem}", locate(item.path), "give another value")
     names = {item.name for item in given}
-    for missing in (item for item in program.inputs if item.required and item.name not in names):
+    for missing in (one for one in program.inputs if one.required and one.default is None and one.name not in names):
         remedy = f"give it under `inputs`: `{missing.name}: …`"
         yield Unclear(f"the input `{missing.name}` is required", locate(("inputs",)), remedy)
 
@@ -211,7 +213,7 @@ def _unknown(
     asking = _asking(program)
     for item in replies:
         if item.name and item.name not in asking:
-            yield Unclear(f"no unit `{item.name}` asks", locate(item.path), _listed("units that do", asking))
+            yield Unclear(f"no unit `{item.name}` takes an answer", locate(item.path), _listed("units that do", asking))
     known = list(output_names(program))
     for item in outputs:
         if item.name not in known:
@@ -226,8 +228,8 @@ def _agents(unit: str, task: Task) -> list[str]:
 
 
 def _asking(program: Program) -> list[str]:
-    """The units that a person answers."""
-    return [node.id for node in program.nodes if isinstance(node.task, Ask | Gate)]
+    """The units that a person answers, and those whose end a scenario says."""
+    return [node.id for node in program.nodes if isinstance(node.task, Ask | Gate | Stage)]
 
 
 def output_names(program: Program) -> Iterator[str]:

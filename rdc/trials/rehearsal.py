@@ -11,7 +11,7 @@ from compiler.ir.answers import of_agent, of_parallel, of_text, of_tool
 from compiler.ir.edges import value_names
 from compiler.ir.program import Node, Program, jumps_of
 from compiler.ir.semantics import Machine, Outcome, State
-from compiler.ir.tasks import Agent, Ask, Gate, Parallel, Shell, Task, Tool, alphabet
+from compiler.ir.tasks import Agent, Ask, Gate, Parallel, Shell, Stage, Task, Tool, Verdict, alphabet
 from compiler.ir.walks import Visit, Walk, visit
 from compiler.scenarios import Event, Goto, Reply, Said, Scenario, Unclear
 
@@ -153,17 +153,20 @@ def _of_calls(node: Node, said: Sequence[Said]) -> tuple[Outcome | None, str]:
 def _next(left: Sequence[Event], node: Node) -> list[Event]:
     """The first of what is left that is not for another unit; of a parallel unit the first for each of its entries.
 
-    Where nothing is said of a tool that is optional, there is no command for it: the call fails (I13).
+    Where nothing is said of a tool that is optional, there is no command for it: the call fails (I13). A stage of which
+    nothing is said passes (I32).
     """
     if isinstance(node.task, Parallel):
         return _of_entries(left, node, node.task)
-    is_call = isinstance(node.task, Agent | Tool)
+    is_call = isinstance(node.task, Agent | Tool | Stage)
     for event in left:
         if isinstance(event, Said) and event.unit != node.id:
             continue
         if isinstance(event, Reply) and (event.unit not in (None, node.id) or (is_call and event.unit is None)):
             continue
         return [event]
+    if isinstance(node.task, Stage):
+        return [Reply(node.id, Verdict.PASS.value)]
     is_optional = isinstance(node.task, Tool) and node.task.optional
     return [Said(node.id, None)] if is_optional else []
 

@@ -65,6 +65,8 @@ def _on_target(base: Result, rehearsal: Rehearsal, compilation: Compilation, tim
         and any(made.outcome.values for made in rehearsal.walk.visits)
     ):
         return replace(base, problem="values that are given cannot be tried together with jumps, but by the semantics")
+    if base.program.contract:
+        return replace(base, problem="the stages of steps are tried by the semantics alone")
     if base.on not in OPENING and (gate := _gate(base.program)):
         return replace(base, problem=f"{gate} is a gate, which cannot be opened on this machine")
     began = time.monotonic()

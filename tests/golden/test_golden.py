@@ -40,10 +40,11 @@ atexit.register(FOLDERS.close)
 EXAMPLES = sorted((ROOT / "examples").glob("*.runbook.md"))
 NAMES = [path.name.removesuffix(".runbook.md") for path in EXAMPLES]
 
-# Programs as JSON, playbooks and agent workflows: each becomes a file of the targets that carry all that it uses.
+# Programs as JSON, playbooks, agent workflows and step specifications: each becomes a file of the targets that carry
+# all that it uses.
 CALLING = {
     path.name.removesuffix(suffix): path.relative_to(ROOT).as_posix()
-    for suffix in (".program.json", ".playbook.md", ".workflow.yaml")
+    for suffix in (".program.json", ".playbook.md", ".workflow.yaml", ".stepspec.yaml", ".stepspec.json")
     for path in sorted(ROOT.glob(f"examples/*/*{suffix}"))
 }
 PROGRAMS = list(CALLING)

@@ -157,7 +157,7 @@ def test_check_reads_standard_input(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert (result.code, result.err) == (0, "no problems in 1 file\n")
     result = with_input(b"# Only a title\n", monkeypatch, "check", "-", cwd=tmp_path)
     assert result.err.startswith("<stdin>: error[RD005]")
-    assert "  = help: choose the format with --from rundown|playbook|agent-workflow|json\n" in result.err
+    assert "  = help: choose the format with --from rundown|playbook|agent-workflow|json|stepspec\n" in result.err
     result = with_input(b"# Only a title\n", monkeypatch, "check", "--from", "rundown", "-", cwd=tmp_path)
     assert result.err.startswith("<stdin>:1:1: error[RD101]")
     result = with_input(b"\xff", monkeypatch, "check", "-", cwd=tmp_path)
@@ -208,6 +208,9 @@ def test_what_git_ignores_is_skipped(tmp_path: Path) -> None:
 def test_a_folder_without_documents_is_wrong_use(command: str, tmp_path: Path) -> None:
     result = call(command, ".", cwd=tmp_path)
     assert result.code == 2
-    endings = "*.runbook.md or *.playbook.md or PLAYBOOK.md or *.workflow.yaml or *.workflow.yml or *.program.json"
+    endings = (
+        "*.runbook.md or *.playbook.md or PLAYBOOK.md or *.workflow.yaml or *.workflow.yml or *.program.json "
+        "or *.stepspec.yaml or *.stepspec.yml or *.stepspec.json"
+    )
     problem = f"the folder . has no documents ({endings}) in it"
     assert result.err == f"rdc: {problem} (see 'rdc {command} --help')\n"

@@ -66,7 +66,7 @@ HEAVY = {
         ),
         (
             ["explain", "RD999"],
-            "rdc: no diagnostic code 'RD999'; did you mean RD809 or RD729 or RD719? (see 'rdc explain --list')",
+            "rdc: no diagnostic code 'RD999'; did you mean RD869 or RD859 or RD809? (see 'rdc explain --list')",
         ),
         (
             ["explain", "no-stps"],
@@ -74,7 +74,7 @@ HEAVY = {
         ),
         (
             ["check", "a", "--from", "yaml"],
-            "rdc: no source format 'yaml': rdc reads rundown, playbook, agent-workflow, json (see 'rdc check --help')",
+            "rdc: no source format 'yaml': rdc reads rundown, playbook, agent-workflow, json, stepspec (see 'rdc check --help')",  # noqa: E501
         ),
         (["explain"], "rdc: missing argument 'CODE' (see 'rdc explain --help')"),
         (["chec\x1bk"], "rdc: no such command 'chec␛k'; did you mean check? (see 'rdc --help')"),

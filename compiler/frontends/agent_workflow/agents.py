@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from compiler.diagnostic import Diagnostic
-from compiler.frontends.agent_workflow.places import Path, Places
 from compiler.frontends.agent_workflow.syntax import Workflow
+from compiler.frontends.places import Path, Places
 from compiler.options import Table
 from compiler.suggestions import did_you_mean
 

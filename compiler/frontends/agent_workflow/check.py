@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 from compiler.diagnostic import Diagnostic
 from compiler.frontends.agent_workflow.alternatives import LONGEST_PATTERN
-from compiler.frontends.agent_workflow.places import Path, Places
 from compiler.frontends.agent_workflow.reached import keyword_findings, route_findings
 from compiler.frontends.agent_workflow.syntax import FILE_NAME, Step, Workflow
+from compiler.frontends.places import Path, Places
 from compiler.ir.patterns import pattern_problem
 
 LONGEST_NAME = 100

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from compiler.frontends.agent_workflow.places import Places
 from compiler.frontends.agent_workflow.prompts import FOLDER, TASK, Redirect, described, prompt_of, redirects_to
 from compiler.frontends.agent_workflow.syntax import TASK_DONE, Step, Workflow
 from compiler.frontends.agent_workflow.verdicts import Verdicts, verdicts
 from compiler.frontends.naming import safe_name, stem
+from compiler.frontends.places import Places
 from compiler.ir.edges import Clear, Edge, Effect, Keep, Origin, OutcomeTest, Written
 from compiler.ir.program import Input, Jump, Node, Program, Slot, SourceFile
 from compiler.ir.tasks import Agent, End, Gate, Parallel, Reading, Task

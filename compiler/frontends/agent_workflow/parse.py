@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
 from compiler.diagnostic import Diagnostic, Related
-from compiler.frontends.agent_workflow.places import Places, Where
+from compiler.frontends.agent_workflow.places import called
 from compiler.frontends.agent_workflow.syntax import Condition, Entry, Report, Step, Workflow
+from compiler.frontends.modelled import MOST_SHOWN, SHAPES, Flaw, texts_in, validated
+from compiler.frontends.places import Places, Where
 from compiler.source import Source
 from compiler.suggestions import did_you_mean
 from compiler.yaml_text import Reading, Repeated, UnreadableError, read_mapping
@@ -21,19 +22,8 @@ LARGEST_WORKFLOW = 1_000_000
 MOST_STEPS = 500
 """Steps and entries of parallel steps together."""
 
-MOST_SHOWN = 100
-"""Of findings about the form of one file."""
-
-_DEEPEST = 6
-"""Parts in parts: what is mended in one part is looked into once more."""
-
 _MODELS: Mapping[str, type[BaseModel]] = {"steps": Step, "parallel": Entry, "conditions": Condition, "report": Report}
-_SHAPES = {
-    "list_type": "a list",
-    "model_type": "a mapping of keys to values",
-    "dict_type": "a mapping of keys to values",
-}
-_VALUES = {**_SHAPES, "string_type": "a text", "bool_type": "true or false", "literal_error": "`all` or `any`"}
+_VALUES = {**SHAPES, "string_type": "a text", "bool_type": "true or false", "literal_error": "`all` or `any`"}
 
 
 class Parsed(NamedTuple):
@@ -43,13 +33,6 @@ class Parsed(NamedTuple):
     reading: Reading | None
     places: Places
     diagnostics: list[Diagnostic]
-
-
-class Flaw(NamedTuple):
-    """A part that the models do not take: what leads to it, and pydantic's name for what is wrong."""
-
-    path: tuple[str | int, ...]
-    kind: str
 
 
 def parse(source: Source) -> Parsed:
@@ -66,7 +49,7 @@ def parse(source: Source) -> Parsed:
     plain = reading.as_written
     if too_many := _too_many(source, plain):
         return Parsed(None, reading, places, [*repeated, too_many])
-    workflow, flaws = _validated(plain)
+    workflow, flaws = validated(Workflow, plain, {"steps": []})
     found = [_finding(Where(places, plain, flaw.path), flaw) for flaw in flaws[:MOST_SHOWN]]
     return Parsed(workflow, reading, places, [*repeated, *dict.fromkeys(found)])
 
@@ -102,7 +85,7 @@ def _too_many(source: Source, plain: Mapping[str, Any]) -> Diagnostic | None:
     listed = steps if isinstance(steps, list) else []
     entries = (step["parallel"] for step in listed if isinstance(step, dict) and isinstance(step.get("parallel"), list))
     count = len(listed) + sum(map(len, entries))
-    size = sum(len(text) for text in _texts(listed)) if count <= MOST_STEPS else 0
+    size = sum(len(text) for text in texts_in(listed)) if count <= MOST_STEPS else 0
     if count > MOST_STEPS:
         problem = f"the workflow has {count:,} steps and entries; the limit is {MOST_STEPS}"
         return Diagnostic("RD801", source.path, None, problem, "divide it into several workflows")
@@ -114,68 +97,21 @@ def _too_many(source: Source, plain: Mapping[str, Any]) -> Diagnostic | None:
     return None
 
 
-def _texts(value: object) -> Iterator[str]:
-    """All texts in a plain value, which YAML has bounded."""
-    pending = [value]
-    while pending:
-        one = pending.pop()
-        if isinstance(one, str):
-            yield one
-        elif isinstance(one, list):
-            pending += one
-        elif isinstance(one, dict):
-            pending += one.values()
-
-
-# --- Models ----------------------------------------------------------------------------------------------------------
-
-
-def _validated(plain: Mapping[str, Any]) -> tuple[Workflow | None, list[Flaw]]:
-    """The workflow of a plain value, without what the models do not take, and all of that."""
-    value = copy.deepcopy(dict(plain))
-    flaws: list[Flaw] = []
-    for _ in range(_DEEPEST):
-        try:
-            return Workflow.model_validate(value), flaws
-        except ValidationError as error:
-            found = [Flaw(item["loc"], item["type"]) for item in error.errors(include_url=False, include_context=False)]
-        known = {flaw.path for flaw in flaws}
-        flaws += (flaw for flaw in found if not any(flaw.path[:end] in known for end in range(1, len(flaw.path) + 1)))
-        for flaw in found:
-            _mend(value, flaw)
-    return None, flaws
-
-
-def _mend(value: Any, flaw: Flaw) -> None:  # noqa: ANN401 (a plain value)
-    """Takes a part away that the models do not take, or puts an empty one where one is missing."""
-    *above, last = flaw.path
-    for key in above:
-        value = value[key]
-    if flaw.kind == "missing":
-        value[last] = [] if last == "steps" else ""
-    elif flaw.kind == "too_short":
-        value[last] = [{}]
-    elif isinstance(last, int):
-        value[last] = {}
-    else:
-        value.pop(last, None)
-
-
 def _finding(where: Where, flaw: Flaw) -> Diagnostic:
     key, inside = str(flaw.path[-1]), where.around
     if flaw.kind == "extra_forbidden":
         return _unknown_key(where, key)
     if flaw.kind == "missing":
-        problem = f"{inside.called} has no `{key}`"
+        problem = f"{called(inside)} has no `{key}`"
         return inside.diagnostic("RD804", problem, f"add `{key}: …`")
     if flaw.kind == "too_short":
         return where.diagnostic("RD804", "the workflow has no steps", "add a step with `name` and `prompt`")
     wanted = _VALUES.get(flaw.kind, "what can stand there")
     if isinstance(flaw.path[-1], int):
-        return where.diagnostic("RD805", f"{where.called} is not {wanted}", f"write {wanted}")
+        return where.diagnostic("RD805", f"{called(where)} is not {wanted}", f"write {wanted}")
     if where.value is None:
-        return where.diagnostic("RD805", f"`{key}` of {inside.called} has no value", f"write {wanted} behind it")
-    return where.diagnostic("RD805", f"`{key}` of {inside.called} is not {wanted}", f"write {wanted}")
+        return where.diagnostic("RD805", f"`{key}` of {called(inside)} has no value", f"write {wanted} behind it")
+    return where.diagnostic("RD805", f"`{key}` of {called(inside)} is not {wanted}", f"write {wanted}")
 
 
 def _unknown_key(where: Where, key: str) -> Diagnostic:
@@ -188,5 +124,5 @@ def _unknown_key(where: Where, key: str) -> Diagnostic:
         remedy = "let `goto` name a last step with `end: true`"
         return where.diagnostic("RD812", "a condition cannot end the workflow: `end` stands at a step", remedy)
     known = tuple(_MODELS.get(around.kind, Workflow).model_fields)
-    problem = f"{around.called} has no key `{key}`, and it is ignored{did_you_mean(key, known)}"
+    problem = f"{called(around)} has no key `{key}`, and it is ignored{did_you_mean(key, known)}"
     return where.diagnostic("RD803", problem, f"remove it, or use one of {', '.join(known)}")

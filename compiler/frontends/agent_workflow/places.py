@@ -1,85 +1,23 @@
-"""Where the parts of a workflow stand, and what messages call them."""
+"""What messages call the parts of a workflow."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
-
-from compiler.diagnostic import Diagnostic, Related
-from compiler.source import KeyPath, Source, Span, Spans, nearest
-
-Path = tuple[str | int, ...]
+from compiler.frontends.places import Where
 
 
-@dataclass(frozen=True)
-class Places:
-    """The places in a source by what leads to them."""
-
-    source: Source
-    spans: Spans
-
-    def at(self, path: Path | KeyPath) -> Span:
-        """Where a key or an item stands, else what is around it."""
-        return nearest(self.spans, tuple(map(str, path))) or self.source.line_span(1)
-
-    def diagnostic(
-        self, code: str, path: Path, problem: str, remedy: str, other: tuple[Path, str] | None = None
-    ) -> Diagnostic:
-        """A finding at a place; `other` leads to a second one, and says what is there."""
-        related = (Related(self.source.path, self.at(other[0]), other[1]),) if other else ()
-        return Diagnostic(code, self.source.path, self.at(path), _on_one_line(problem), _on_one_line(remedy), related)
-
-
-def _on_one_line(message: str) -> str:
-    """A message without the line ends and controls that names of a document may have."""
-    return "".join(character if character.isprintable() else "�" for character in message)
-
-
-@dataclass(frozen=True)
-class Where:
-    """A part of a plain value."""
-
-    places: Places
-    plain: Mapping[str, Any]
-    path: Path
-
-    @property
-    def around(self) -> Where:
-        """The part that it stands in."""
-        return Where(self.places, self.plain, self.path[:-1])
-
-    @property
-    def kind(self) -> str:
-        """The key that it stands under, whose values are of one kind; "" for the workflow itself."""
-        return next((key for key in reversed(self.path) if isinstance(key, str)), "")
-
-    @property
-    def value(self) -> Any:  # noqa: ANN401 (a plain value)
-        """What stands there, None for nothing."""
-        value: Any = self.plain
-        for key in self.path:
-            value = value.get(key) if isinstance(value, dict) else value[int(key)]
-        return value
-
-    @property
-    def called(self) -> str:
-        """What messages call it."""
-        match self.path:
-            case ():
-                return "the workflow"
-            case ("steps", int() as number):
-                name = self.value.get("name") if isinstance(self.value, dict) else None
-                return f"step `{name}`" if isinstance(name, str) and name else f"step {number + 1}"
-            case (*_, "parallel", int() as number):
-                return f"entry {number} of {self.around.around.called}"
-            case (*_, "conditions", int() as number):
-                return f"condition {number + 1} of {self.around.around.called}"
-            case (*_, "report"):
-                return f"the report of {self.around.called}"
-            case _:
-                return f"`{self.path[-1]}`"
-
-    def diagnostic(self, code: str, problem: str, remedy: str) -> Diagnostic:
-        """A finding here."""
-        return self.places.diagnostic(code, self.path, problem, remedy)
+def called(where: Where) -> str:
+    """What messages call a part."""
+    match where.path:
+        case ():
+            return "the workflow"
+        case ("steps", int() as number):
+            name = where.value.get("name") if isinstance(where.value, dict) else None
+            return f"step `{name}`" if isinstance(name, str) and name else f"step {number + 1}"
+        case (*_, "parallel", int() as number):
+            return f"entry {number} of {called(where.around.around)}"
+        case (*_, "conditions", int() as number):
+            return f"condition {number + 1} of {called(where.around.around)}"
+        case (*_, "report"):
+            return f"the report of {called(where.around)}"
+        case _:
+            return f"`{where.path[-1]}`"

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from compiler.diagnostic import Diagnostic
 from compiler.frontends.agent_workflow.alternatives import LONGEST_PATTERN
-from compiler.frontends.agent_workflow.places import Path, Places
 from compiler.frontends.agent_workflow.syntax import TASK_DONE, Condition, Step, Workflow
 from compiler.frontends.agent_workflow.verdicts import can_be_valid, reserved_words
+from compiler.frontends.places import Path, Places
 from compiler.ir.patterns import pattern_problem
 from compiler.suggestions import did_you_mean
 

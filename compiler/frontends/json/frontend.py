@@ -14,11 +14,12 @@ from compiler.frontends.json import FORMAT
 from compiler.frontends.json.check import check
 from compiler.frontends.json.lower import Reader
 from compiler.frontends.json.parse import parse
-from compiler.frontends.json.syntax import Layout, Places, Stretch
+from compiler.frontends.json.syntax import Places
 from compiler.frontends.json.wording import WORDING
 from compiler.frontends.naming import safe_name
 from compiler.ir.edges import Edge, Origin
 from compiler.ir.program import Node, Program, SourceFile
+from compiler.json_text import Layout, Stretch
 from compiler.options import Options
 from compiler.source import KeyPath, Source
 

@@ -1,0 +1,130 @@
+"""A document that is JSON or YAML, read as a value that JSON can hold, and where in the text its parts stand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import isfinite
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from compiler.json_text import BrokenJsonError, Everything, Lines, Stretch, lay_out, load_json
+from compiler.source import KeyPath, Source, Span
+from compiler.yaml_text import LARGEST_VALUE, Repeated, UnreadableError, read_mapping
+
+if TYPE_CHECKING:
+    from compiler.yaml_text import Reading
+
+DEEPEST = 32
+"""Collections in collections: what walks through values recurses, and nobody nests as deep."""
+
+
+class Data(NamedTuple):
+    """A mapping that was read: its values, where each stands, and the keys that stand twice; `yaml`: None for JSON."""
+
+    values: dict[str, Any]
+    spans: Mapping[KeyPath, Span]
+    repeated: tuple[Repeated, ...] = ()
+    yaml: Reading | None = None
+
+
+class BrokenDataError(ValueError):
+    """The text cannot be read: what is wrong, what to do, and where, None for the whole file."""
+
+    def __init__(self, problem: str, remedy: str, span: Span | None) -> None:
+        super().__init__(problem)
+        self.remedy = remedy
+        self.span = span
+
+
+def read_data(source: Source, list_key: str = "") -> Data:
+    """The value of a document; raises `BrokenDataError`.
+
+    With a `list_key` a document that is a list stands for a mapping with this key alone.
+    """
+    data = _read(source, list_key)
+    _refuse_others(data, source)
+    return data
+
+
+def _read(source: Source, list_key: str) -> Data:
+    is_json = source.path.endswith(".json")
+    if is_json or source.text.lstrip()[:1] in ("{", "["):
+        try:
+            return _read_json(source, list_key)
+        except BrokenJsonError as error:
+            if is_json:
+                span = None if error.position is None else Lines(source.text).span(_character(error.position))
+                raise BrokenDataError(f"it is not valid JSON: {error}", error.remedy, span) from None
+    return _read_yaml(source, list_key)
+
+
+def _character(position: int) -> Stretch:
+    return Stretch(position, position + 1)
+
+
+def _read_json(source: Source, list_key: str) -> Data:
+    value = load_json(source.text)
+    layout = lay_out(source.text, Everything())
+    if layout.depth > DEEPEST:
+        raise BrokenDataError(f"it is nested more than {DEEPEST} deep", "look for lost brackets", None)
+    if layout.count > LARGEST_VALUE:
+        raise BrokenDataError(f"it has more than {LARGEST_VALUE:,} values", "divide it into several files", None)
+    above: KeyPath = ()
+    if list_key and isinstance(value, list):
+        value, above = {list_key: value}, (list_key,)
+    if not isinstance(value, dict):
+        raise BrokenDataError("it is not a mapping of names to values", "write an object", source.line_span(1))
+    lines = Lines(source.text)
+    spans = {(*above, *path): lines.span(place) for path, place in (layout.values | layout.keys).items()}
+    repeated = tuple(
+        Repeated((*above, *item.path), lines.span(item.again), lines.span(item.first)) for item in layout.repeated
+    )
+    return Data(value, spans, repeated)
+
+
+def _read_yaml(source: Source, list_key: str) -> Data:
+    try:
+        reading = read_mapping("\n".join(source.lines), 1, list_key)
+        return Data(reading.with_dates_as_texts, reading.spans, reading.repeated, reading)
+    except UnreadableError as error:
+        line = min(error.line, len(source.lines))
+        is_tab = "\\t" in str(error) or "\t" in source.lines[line - 1][:1]
+        remedy = (
+            "indent with blanks: YAML allows no tabs there"
+            if is_tab
+            else "correct it; quote texts that hold `: ` or ` #`"
+        )
+        raise BrokenDataError(f"it is not valid YAML: {error}", remedy, source.line_span(line)) from None
+
+
+def _refuse_others(data: Data, source: Source) -> None:
+    """Refuses what JSON, or a file in UTF-8, cannot hold, such as bytes, infinite numbers and halves of characters."""
+    pending: list[tuple[KeyPath, object]] = [((), data.values)]
+    while pending:
+        path, value = pending.pop()
+        if problem := _problem(value) or (len(path) > DEEPEST and f"it is nested more than {DEEPEST} deep"):
+            places = (data.spans.get(path[:length]) for length in range(len(path), 0, -1))
+            span = next((place for place in places if place), source.line_span(1))
+            raise BrokenDataError(problem, "write a text, a number, true, false, a list or a mapping", span)
+        if isinstance(value, dict):
+            pending += (((*path, key), inner) for key, inner in value.items())
+        elif isinstance(value, list):
+            pending += (((*path, str(number)), inner) for number, inner in enumerate(value))
+
+
+def _problem(value: object) -> str:
+    """Why a value cannot be kept, "" if it can; what stands in it is not looked at."""
+    if isinstance(value, dict):
+        return next(filter(None, map(_text_problem, value)), "")
+    if isinstance(value, float):
+        return "" if isfinite(value) else "a number is infinite, or not a number at all"
+    if isinstance(value, str):
+        return _text_problem(value)
+    return "" if value is None or isinstance(value, (list, int)) else "this value is of a kind that JSON does not have"
+
+
+def _text_problem(text: object) -> str:
+    if not isinstance(text, str):
+        return "a key is not a text"
+    if "\0" in text:
+        return "a text holds a NUL character"
+    return "a text holds half of a character" if any("\ud800" <= one <= "\udfff" for one in text) else ""

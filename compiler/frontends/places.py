@@ -1,0 +1,67 @@
+"""Where the parts of a document that is YAML or JSON stand, for messages about them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from compiler.diagnostic import Diagnostic, Related
+from compiler.source import KeyPath, Source, Span, Spans, nearest
+
+Path = tuple[str | int, ...]
+
+
+@dataclass(frozen=True)
+class Places:
+    """The places in a source by what leads to them."""
+
+    source: Source
+    spans: Spans
+
+    def at(self, path: Path | KeyPath) -> Span:
+        """Where a key or an item stands, else what is around it."""
+        return nearest(self.spans, tuple(map(str, path))) or self.source.line_span(1)
+
+    def diagnostic(
+        self, code: str, path: Path, problem: str, remedy: str, other: tuple[Path, str] | None = None
+    ) -> Diagnostic:
+        """A finding at a place; `other` leads to a second one, and says what is there."""
+        related = (Related(self.source.path, self.at(other[0]), other[1]),) if other else ()
+        return Diagnostic(code, self.source.path, self.at(path), on_one_line(problem), on_one_line(remedy), related)
+
+
+def on_one_line(message: str) -> str:
+    """A message without the line ends and controls that names of a document may have."""
+    return "".join(character if character.isprintable() else "�" for character in message)
+
+
+@dataclass(frozen=True)
+class Where:
+    """A part of a plain value."""
+
+    places: Places
+    plain: Mapping[str, Any]
+    path: Path
+
+    @property
+    def around(self) -> Where:
+        """The part that it stands in."""
+        return Where(self.places, self.plain, self.path[:-1])
+
+    @property
+    def kind(self) -> str:
+        """The key that it stands under, whose values are of one kind; "" for the document itself."""
+        return next((key for key in reversed(self.path) if isinstance(key, str)), "")
+
+    @property
+    def value(self) -> Any:  # noqa: ANN401 (a plain value)
+        """What stands there, None for nothing."""
+        value: Any = self.plain
+        for key in self.path:
+            value = value.get(key) if isinstance(value, dict) else value[int(key)]
+        return value
+
+    def diagnostic(self, code: str, problem: str, remedy: str) -> Diagnostic:
+        """A finding here."""
+        return self.places.diagnostic(code, self.path, problem, remedy)

@@ -1,0 +1,13 @@
+"""Step specifications: docs/formats/stepspec.md. This says what the format is; `frontend.py` is what reads it."""
+
+from compiler.frontends.format import Format
+from compiler.frontends.stepspec.options import OPTIONS
+
+FORMAT = Format(
+    name="stepspec",
+    noun="specification",
+    summary="step specifications (YAML or JSON with steps that have a contract)",
+    suffixes=(".stepspec.yaml", ".stepspec.yml", ".stepspec.json"),
+    module="compiler.frontends.stepspec.frontend",
+    options=OPTIONS,
+)

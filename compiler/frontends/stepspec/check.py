@@ -1,0 +1,136 @@
+"""The rules over a specification: what stops it, and what was probably meant otherwise (B2, B3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from compiler.diagnostic import Diagnostic, Severity
+from compiler.frontends.places import Path, Places
+from compiler.frontends.stepspec import paths
+from compiler.frontends.stepspec.configuration import Configured
+from compiler.frontends.stepspec.context_keys import context_findings
+from compiler.frontends.stepspec.fitting_tools import configured_findings, tool_findings
+from compiler.frontends.stepspec.names import Called
+from compiler.frontends.stepspec.naming_rules import name_findings
+from compiler.frontends.stepspec.parse import Parsed
+from compiler.frontends.stepspec.placeholders import FOLDERS, PLACEHOLDER, known_path, placeholders
+from compiler.frontends.stepspec.syntax import STEPS, Document, StepSpec
+from compiler.frontends.stepspec.validation import checks_of
+from compiler.suggestions import did_you_mean
+
+
+class Scene(NamedTuple):
+    """A step, and where it stands."""
+
+    places: Places
+    path: Path
+    step: StepSpec
+    configured: Configured
+
+    def finding(self, code: str, inner: Path, problem: str, remedy: str) -> Diagnostic:
+        """A finding in the step."""
+        return self.places.diagnostic(code, (*self.path, *inner), problem, remedy)
+
+
+_OF_EMPTY = frozenset({"RD856", "RD859", "RD860"})
+"""What is said of empty texts, which stand for what the models did not take too."""
+
+
+def check(parsed: Parsed, configured: Configured, called: Called, *, is_linked: bool) -> Iterator[Diagnostic]:
+    """Everything that the rules say of a specification; of parts that the models did not take, nothing."""
+    told = {item.span for item in parsed.diagnostics if item.severity is Severity.ERROR}
+    document = parsed.document
+    if document is not None:
+        found = _findings(document, parsed, configured, called, is_linked=is_linked)
+        yield from (item for item in found if item.code not in _OF_EMPTY or item.span not in told)
+
+
+def _findings(
+    document: Document, parsed: Parsed, configured: Configured, called: Called, *, is_linked: bool
+) -> Iterator[Diagnostic]:
+    yield from name_findings(document, called, parsed.places)
+    for number, step in enumerate(document.step_specs):
+        scene = Scene(parsed.places, (STEPS, number), step, configured)
+        yield from _evidence(scene)
+        yield from _outputs(scene)
+        yield from _paths(scene)
+        yield from _validation(scene)
+        yield from _gate(scene, is_linked=is_linked)
+        yield from context_findings(step, parsed.places, scene.path)
+        yield from tool_findings(step, configured.runtime, parsed.places, scene.path, is_linked=is_linked)
+    yield from configured_findings(configured.runtime, configured.places)
+    yield from _variables(document, configured)
+
+
+def _evidence(scene: Scene) -> Iterator[Diagnostic]:
+    step = scene.step
+    if step.level is None:
+        remedy = "write none, L0, L1 or L2"
+        yield scene.finding("RD855", ("evidence",), f"`{step.evidence}` is not a level of evidence", remedy)
+    elif "/" in (step.evidence or ""):
+        problem = f"`{step.evidence}` names several levels of evidence, and the lower one holds: {step.level}"
+        yield scene.finding("RD863", ("evidence",), problem, f"write `evidence: {step.level}`")
+
+
+def _outputs(scene: Scene) -> Iterator[Diagnostic]:
+    for number, output in enumerate(scene.step.outputs or ()):
+        if not set(FOLDERS).intersection(PLACEHOLDER.findall(output)):
+            problem = f"the output `{output}` is in no output folder"
+            remedy = f"begin it with {{{FOLDERS[0]}}}/ or {{{FOLDERS[1]}}}/"
+            yield scene.finding("RD859", ("outputs", number), problem, remedy)
+
+
+def _paths(scene: Scene) -> Iterator[Diagnostic]:
+    """Paths stay inside of the project, as far as that is known (B3)."""
+    values = scene.configured.runtime.values
+    for inner, written in paths.all_paths(scene.step):
+        path = known_path(written, values)
+        if problem := _path_problem(path):
+            shown = f"`{written}`" if path == written else f"`{written}`, which is `{path}`,"
+            remedy = "write a path from the root of the project, with `/` and without `..`"
+            yield scene.finding("RD860", inner, f"the path {shown} {problem}", remedy)
+    said = (scene.step.inputs or {}).get(paths.TARGETS)
+    if said is not None and (not isinstance(said, list) or any(not isinstance(one, str) for one in said)):
+        problem = f"`{paths.TARGETS}` is not a list of paths"
+        yield scene.finding("RD855", ("inputs", paths.TARGETS), problem, "write a list of paths")
+
+
+def _path_problem(path: str) -> str:
+    if not path.strip() or not path.isprintable():
+        return "is empty, or has line breaks or other characters that cannot be seen"
+    if path.startswith("/") or "\\" in path:
+        return "is not a relative path with `/`"
+    return "leaves the project by `..`" if ".." in path.split("/") else ""
+
+
+def _validation(scene: Scene) -> Iterator[Diagnostic]:
+    policy = scene.step.validation
+    if policy and checks_of(policy) == ("exists",):
+        problem = f"the validation policy `{policy}` names no check, so only the existence of the files is checked"
+        remedy = "use the words format, template, schema, AST, type or lint"
+        yield scene.finding("RD867", ("validation",), problem, remedy)
+
+
+def _gate(scene: Scene, *, is_linked: bool) -> Iterator[Diagnostic]:
+    """A gate that depends on a policy which never asks for it (B8)."""
+    policy, gate = scene.configured.runtime.policy, scene.step.human_gate
+    has_rules = policy.conditional_phases or policy.conditional_keywords
+    if is_linked and gate == "conditional" and not (policy.conditional_required and has_rules):
+        problem = "the policy has no conditional rules that hold, so `human_gate: conditional` never asks anybody"
+        remedy = "set conditional_required, and conditional_phases or conditional_keywords, in the policy"
+        yield scene.finding("RD872", ("human_gate",), problem, remedy)
+
+
+def _variables(document: Document, configured: Configured) -> Iterator[Diagnostic]:
+    """Variables that no placeholder names, and values that no input takes."""
+    names = placeholders(document.step_specs)
+    for name, value in configured.runtime.values.items():
+        at: Path = ("variables", name)
+        at = at if configured.places.spans.get(("variables", name)) else ("runtime", *at)
+        if name not in names:
+            problem = f"no step has the placeholder {{{name}}}{did_you_mean(name, names)}"
+            yield configured.places.diagnostic("RD866", at, problem, "remove the variable, or use it")
+        elif not value.isprintable():
+            problem = f"the value of the variable {name} does not stand on one line"
+            yield configured.places.diagnostic("RD855", at, problem, "write a value on one line")

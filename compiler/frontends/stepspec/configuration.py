@@ -1,0 +1,106 @@
+"""The configuration of a specification: in it, in a file that it names, or in the nearest `config/runtime.yaml`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from compiler.diagnostic import Diagnostic, Severity
+from compiler.files import Refusal
+from compiler.frontends.base import Job
+from compiler.frontends.data_text import BrokenDataError, Data, read_data
+from compiler.frontends.modelled import Flaw, validated
+from compiler.frontends.places import Path, Places
+from compiler.frontends.stepspec.messages import broken, flaw_findings, repeated
+from compiler.frontends.stepspec.runtime import NO_RUNTIME, Configuration, Runtime
+from compiler.project import Located
+from compiler.source import Source, beneath
+from compiler.suggestions import did_you_mean
+
+NAME = "config/runtime.yaml"
+NOUN = "configuration"
+
+
+class Configured(NamedTuple):
+    """How steps are run, the file that says it, None for the document itself, and what is wrong with it.
+
+    `places` has where its parts stand, `above` what leads to them there.
+    """
+
+    runtime: Runtime
+    file: Source | None
+    places: Places
+    above: Path
+    diagnostics: list[Diagnostic]
+
+
+def configuration_of(job: Job, data: Data, places: Places) -> Configured:
+    """The configuration of a document."""
+    content = data.values.get("config")
+    nothing = Configured(NO_RUNTIME, None, places, ("config",), [])
+    if isinstance(content, dict):
+        inner = Data(content, beneath(data.spans, "config"))
+        return _read(inner, Places(job.source, inner.spans), None)
+    if content is not None and not isinstance(content, str):
+        problem = "`config` is neither a mapping nor the path of a file"
+        found = places.diagnostic(
+            "RD855", ("config",), problem, "write a mapping, or a path such as config/runtime.yaml"
+        )
+        return nothing._replace(diagnostics=[found])
+    if not job.link:
+        return nothing
+    located = (
+        job.project.find_above(job.source, NAME) if content is None else job.project.find(job.source, content, NOUN)
+    )
+    if located is None:
+        return nothing
+    return _in_file(located, nothing, is_named=content is not None)
+
+
+def _in_file(located: Located | Refusal, nothing: Configured, *, is_named: bool) -> Configured:
+    file = located if isinstance(located, Refusal) else located.read()
+    if isinstance(file, Refusal):
+        at: Path = ("config",) if is_named else ()
+        problem = f"the configuration cannot be used: {file.problem}"
+        return nothing._replace(diagnostics=[nothing.places.diagnostic("RD868", at, problem, file.remedy)])
+    try:
+        data = read_data(file)
+    except BrokenDataError as error:
+        return nothing._replace(file=file, diagnostics=[broken(file, error, NOUN)])
+    found = _read(data, Places(file, data.spans), file)
+    return found._replace(diagnostics=[*repeated(file, data), *found.diagnostics])
+
+
+def _read(data: Data, places: Places, file: Source | None) -> Configured:
+    configuration, flaws = validated(Configuration, data.values, {})
+    told = [flaw for flaw in flaws if file is None or not _is_of_others(flaw)]
+    found = list(flaw_findings(places, data.values, told, Configuration))
+    if configuration is None:
+        return Configured(NO_RUNTIME, file, places, (), found)
+    runtime = configuration.runtime or NO_RUNTIME
+    found += _conflicts(configuration, runtime, places)
+    own = configuration.model_dump(exclude={"runtime"}, exclude_none=True)
+    both = {**own, **runtime.model_dump(exclude_none=True)}
+    return Configured(Runtime.model_validate(both), file, places, (), found)
+
+
+def _is_of_others(flaw: Flaw) -> bool:
+    """Whether a key of a file is probably for another program that is configured there."""
+    *above, key = flaw.path
+    is_outer = above in ([], ["runtime"])
+    return flaw.kind == "extra_forbidden" and is_outer and not did_you_mean(str(key), Configuration.model_fields)
+
+
+def _conflicts(configuration: Configuration, runtime: Runtime, places: Places) -> Iterator[Diagnostic]:
+    """What is said twice, and not the same."""
+    for name in Runtime.model_fields:
+        outer, inner = getattr(configuration, name), getattr(runtime, name)
+        if outer is not None and inner is not None and outer != inner:
+            problem = f"`{name}` stands at the top and under `runtime`, and the two differ"
+            other: tuple[Path, str] = (("runtime", name), "the other one")
+            yield places.diagnostic("RD869", (name,), problem, "remove one of the two", other)
+
+
+def has_error(found: list[Diagnostic]) -> bool:
+    """Whether something stops the compilation."""
+    return any(item.severity is Severity.ERROR for item in found)

@@ -1,0 +1,86 @@
+"""The contract of a program: the steps with all their fields, and what runs need of the configuration (I32)."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from compiler.frontends.stepspec.names import Called
+from compiler.frontends.stepspec.placeholders import json_text, with_json_references
+from compiler.frontends.stepspec.runtime import Guardrail, Runtime
+from compiler.frontends.stepspec.syntax import Document, StepSpec
+from compiler.frontends.stepspec.tools import risk_of
+from compiler.ir.program import Contract, ContractStep
+
+Table = dict[str, Any]
+
+
+def contract_of(document: Document, called: Called, runtime: Runtime) -> Contract:
+    """The contract of a specification without errors."""
+    about = document.workflow.model_dump(exclude_none=True) if document.workflow else {}
+    workflow = {**about, "module": called.module, "workflow": called.workflow}
+    steps = tuple(
+        ContractStep(spec.id, json_text(_spec(spec, phase_of(spec, document), runtime))) for spec in document.step_specs
+    )
+    return Contract(_dumped(workflow), steps, _dumped(_config(runtime)))
+
+
+def phase_of(spec: StepSpec, document: Document) -> str:
+    """The phase of a step, or else that of the workflow."""
+    return spec.phase or (document.workflow and document.workflow.phase) or ""
+
+
+def _dumped(value: Table) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _spec(spec: StepSpec, phase: str, runtime: Runtime) -> Table:
+    """A step with all its fields."""
+    said = spec.retries
+    most = said.max if said and said.max is not None else runtime.max_retries
+    filled = with_json_references
+    return {
+        "id": spec.id,
+        "name": spec.title,
+        "description": filled(spec.description or ""),
+        "phase": phase,
+        "inputs": filled(spec.inputs or {}),
+        "outputs": filled(spec.outputs or []),
+        "templates": filled(spec.templates or []),
+        "tools": [
+            {
+                "name": call.name,
+                "args": filled(call.args or {}),
+                "required": bool(call.required),
+                "risk": risk_of(call, runtime),
+                **({"gate": call.gate} if call.gate else {}),
+            }
+            for call in spec.tools or ()
+        ],
+        "validation": spec.validation or "",
+        "evidence": spec.level or "none",
+        "human_gate": spec.human_gate or "optional",
+        "retries": {"max": most or 0, "backoff_seconds": (said and said.backoff_seconds) or 0},
+    }
+
+
+def _config(runtime: Runtime) -> Table:
+    """What runs need of the configuration; what is not set is left out."""
+    found: Table = {
+        "step_timeout_seconds": runtime.step_timeout_seconds,
+        "executor": runtime.executor,
+        "context": runtime.context,
+        "guardrails": _guardrails(runtime),
+        "tools": {name: tool.model_dump(exclude_none=True) for name, tool in (runtime.tools or {}).items()},
+    }
+    return {key: value for key, value in found.items() if value}
+
+
+def _guardrails(runtime: Runtime) -> Table:
+    both = runtime.guardrails
+    sides = {"input": both.input, "output": both.output} if both else {}
+    return {side: _guardrail(said) for side, said in sides.items() if said}
+
+
+def _guardrail(said: Guardrail) -> Table:
+    return {"blocklist": said.blocklist or [], "patterns": said.patterns or []}

@@ -1,0 +1,73 @@
+"""The rules over tools: whether there are such tools, and whether their arguments fit (B9, B10)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from compiler.diagnostic import Diagnostic
+from compiler.frontends.places import Path, Places
+from compiler.frontends.stepspec.placeholders import names_in
+from compiler.frontends.stepspec.runtime import Runtime
+from compiler.frontends.stepspec.syntax import StepSpec
+from compiler.frontends.stepspec.tools import known_tools
+from compiler.ir.patterns import pattern_problem
+from compiler.suggestions import did_you_mean
+from runtime_shim.tool_schemas import BUILT_IN, unfit_arguments, unfit_schema
+
+
+def tool_findings(
+    step: StepSpec, runtime: Runtime, places: Places, path: Path, *, is_linked: bool
+) -> Iterator[Diagnostic]:
+    """What is wrong with the calls of a step."""
+    known = known_tools(runtime)
+    for number, call in enumerate(step.tools or ()):
+        at: Path = (*path, "tools", number)
+        if call.name and call.name not in known:
+            if is_linked:
+                then = "the attempt fails" if call.required else "the call is skipped"
+                problem = f"there is no tool `{call.name}`, so {then}{did_you_mean(call.name, known)}"
+                remedy = "name a built-in tool, or one of `tools` in the configuration"
+                yield places.diagnostic("RD865", (*at, "name"), problem, remedy)
+            continue
+        arguments = call.args or {}
+        schema = _schema(call.name, runtime)
+        is_known = schema and not unfit_schema(schema) and not any(names_in(arguments))
+        if is_known and (problem := unfit_arguments(schema, arguments)):
+            remedy = f"correct `args`; the arguments of {call.name} are {', '.join(schema.get('properties', {}))}"
+            said = f"the call of {call.name} does not fit: {problem}"
+            yield places.diagnostic("RD864", (*at, "args"), said, remedy)
+
+
+def _schema(name: str, runtime: Runtime) -> dict[str, Any]:
+    own = (runtime.tools or {}).get(name)
+    found: dict[str, Any] = (own.arguments if own else BUILT_IN.get(name, {}).get("arguments")) or {}
+    return found
+
+
+def configured_findings(runtime: Runtime, places: Places) -> Iterator[Diagnostic]:
+    """What is wrong with the tools and guardrails of the configuration."""
+    above: Path = ("runtime",) if ("runtime",) in places.spans else ()
+    for name, tool in (runtime.tools or {}).items():
+        at = _at(places, above, ("tools", name))
+        if name in BUILT_IN:
+            problem = f"`{name}` is the name of a built-in tool"
+            yield places.diagnostic("RD871", at, problem, "give the command another name")
+        if not tool.command.strip():
+            problem = f"the command of the tool `{name}` is empty"
+            yield places.diagnostic("RD855", (*at, "command"), problem, "write a command")
+        if problem := unfit_schema(tool.arguments or {}):
+            problem = f"the arguments of the tool `{name}` are not a schema that rdc checks: {problem}"
+            yield places.diagnostic("RD855", (*at, "arguments"), problem, "use `type`, `properties` and `required`")
+    guardrails = runtime.guardrails
+    for side, said in (("input", guardrails and guardrails.input), ("output", guardrails and guardrails.output)):
+        for number, pattern in enumerate((said and said.patterns) or ()):
+            if problem := pattern_problem(pattern) or ("" if pattern else "is empty"):
+                at = _at(places, above, ("guardrails", side, "patterns", number))
+                remedy = "correct it; a repetition without end, such as `(a+)+`, must not hold another one"
+                yield places.diagnostic("RD870", at, f"the pattern {problem}", remedy)
+
+
+def _at(places: Places, above: Path, path: Path) -> Path:
+    """Where something stands: at the top, else under `runtime`."""
+    return path if tuple(map(str, path)) in places.spans else (*above, *path)

@@ -1,0 +1,110 @@
+"""The front end for step specifications, as `compiler/frontends/base.py` has it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from compiler.diagnostic import Diagnostic, sort_key
+from compiler.frontends.base import Job, Result
+from compiler.frontends.call_limits import with_limits
+from compiler.frontends.call_scenarios import Told, find_scenarios
+from compiler.frontends.call_units import NO_UNITS, UNITS, with_units
+from compiler.frontends.data_text import BrokenDataError, read_data
+from compiler.frontends.name_lists import SECRETS
+from compiler.frontends.naming import stem
+from compiler.frontends.stepspec.check import check
+from compiler.frontends.stepspec.configuration import configuration_of, has_error
+from compiler.frontends.stepspec.formatting import format_document
+from compiler.frontends.stepspec.lower import Meaning, lower
+from compiler.frontends.stepspec.names import called
+from compiler.frontends.stepspec.options import OPTIONS
+from compiler.frontends.stepspec.parse import LARGEST_SPECIFICATION, Parsed, parse
+from compiler.frontends.stepspec.syntax import STEPS, StepSpec
+from compiler.options import Known, Level, Options, Place, read_options
+from compiler.source import Source, beneath
+
+__all__ = ["compile_document", "format_document", "recognises"]
+
+ENDINGS = (".yaml", ".yml", ".json", ".stepspec")
+_FIRST = re.compile(r"""\A\s*[\[{]|^["']?step_specs["']?[ \t]*:|^-[ \t]+["']?id["']?[ \t]*:""", re.MULTILINE)
+_KEYS = frozenset(StepSpec.model_fields) - {"id", "name", "description", "inputs", "outputs", "tools"}
+"""Keys of steps that no other format has."""
+
+
+def recognises(source: Source) -> bool:
+    """Whether it is a mapping with `step_specs`, or a list of mappings that have ids and keys of steps (B1).
+
+    A document with a mistake is recognised by its lines.
+    """
+    text = source.text
+    if not _FIRST.search("\n".join(source.lines)) or len(text) > LARGEST_SPECIFICATION:
+        return False
+    try:
+        return _is_specification(read_data(source, STEPS).values, is_list=not _names_steps(source))
+    except BrokenDataError:
+        return _names_steps(source)
+
+
+def _names_steps(source: Source) -> bool:
+    return re.search(r"""^[ \t{]*["']?step_specs["']?[ \t]*:""", "\n".join(source.lines), re.MULTILINE) is not None
+
+
+def _is_specification(values: Mapping[str, Any], *, is_list: bool) -> bool:
+    steps = values.get(STEPS)
+    if not isinstance(steps, list):
+        return False
+    found = [step for step in steps if isinstance(step, dict) and "id" in step]
+    return bool(found) and (not is_list or any(_KEYS & set(step) for step in found))
+
+
+def compile_document(job: Job) -> Result:
+    """Parses, checks and lowers a specification, and reads its configuration and scenarios."""
+    parsed = parse(job.source)
+    options, found = _options(job.source, parsed)
+    found += parsed.diagnostics
+    sources = {job.source.name: job.source}
+    if parsed.document is None or parsed.data is None:
+        return Result(None, tuple(found), sources, options)
+    configured = configuration_of(job, parsed.data, parsed.places)
+    if configured.file:
+        sources[configured.file.name] = configured.file
+    name = called(parsed.document, stem(job.source.name, *ENDINGS))
+    found += [*configured.diagnostics, *check(parsed, configured, name, is_linked=job.link)]
+    found = sorted(dict.fromkeys(found), key=sort_key)
+    result = Result(None, tuple(found), sources, options)
+    if has_error(found):
+        return result
+    meaning = Meaning(parsed.document, name, configured.runtime, tuple(sources.values()))
+    return _lowered(job, parsed, meaning, result)
+
+
+def _lowered(job: Job, parsed: Parsed, meaning: Meaning, result: Result) -> Result:
+    """The result for a specification that is right in itself."""
+    options, data = result.options, parsed.data
+    units = UNITS.first(options.values) or NO_UNITS
+    secrets = tuple(SECRETS.first(options.values) or {})
+    program, mistakes = with_limits(lower(meaning, parsed.places, secrets), units.limits)
+    written = data.yaml.as_written if data and data.yaml else data.values if data else {}
+    content = written.get("scenarios")
+    spans = beneath(data.spans, "scenarios") if data else {}
+    told = Told(job.source, meaning.called.stem, job.project)
+    scenarios = find_scenarios(told, content, spans, program)
+    found: list[Diagnostic] = [*mistakes, *scenarios.diagnostics]
+    return result._replace(
+        program=None if has_error(found) else program,
+        diagnostics=(*result.diagnostics, *found),
+        sources={**result.sources, **({scenarios.file.name: scenarios.file} if scenarios.file else {})},
+        options=with_units(options, units),
+        scenarios=scenarios.scenarios,
+    )
+
+
+def _options(source: Source, parsed: Parsed) -> tuple[Options, list[Diagnostic]]:
+    """What stands under `rdc`."""
+    data = parsed.data
+    if data is None or not isinstance(data.values.get("rdc"), dict):
+        return Options(), []
+    place = Place("RD013", source.path, data.spans["rdc",])
+    return read_options(data.values["rdc"], place, beneath(data.spans, "rdc"), Known(OPTIONS, Level.DOCUMENT))

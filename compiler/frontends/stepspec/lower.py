@@ -1,0 +1,215 @@
+"""Lowering: a specification becomes a control-flow graph (I32, docs/formats/stepspec.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Literal, NamedTuple
+
+from compiler.frontends.naming import safe_name
+from compiler.frontends.places import Path, Places
+from compiler.frontends.stepspec import paths
+from compiler.frontends.stepspec.contract import contract_of, phase_of
+from compiler.frontends.stepspec.names import Called, part, tool_units
+from compiler.frontends.stepspec.placeholders import placeholders, with_references
+from compiler.frontends.stepspec.policy import Subject, reason_to_block
+from compiler.frontends.stepspec.runtime import Runtime
+from compiler.frontends.stepspec.syntax import STEPS, Document, StepSpec
+from compiler.frontends.stepspec.tools import Asked, tool_gates
+from compiler.frontends.stepspec.validation import checks_of
+from compiler.ir.edges import Add, CounterTest, Edge, Effect, Origin, OutcomeTest, Reset
+from compiler.ir.program import Group, Input, Jump, Node, Program, Register, Settings, Slot, SourceFile
+from compiler.ir.tasks import End, Gate, Stage, Task
+from compiler.ir.texts import Text, text
+from compiler.source import Source
+
+COMPLETE = "COMPLETE"
+
+
+class Meaning(NamedTuple):
+    """What a specification without errors says: its steps, what it is called, and how steps are run.
+
+    `sources` are the files that this was read from, the document first.
+    """
+
+    document: Document
+    called: Called
+    runtime: Runtime
+    sources: tuple[Source, ...]
+
+
+class _Unit(NamedTuple):
+    """A stage of a step, and what its failure leads to."""
+
+    id: str
+    title: Text
+    task: Stage
+    at: Path
+    failed: Literal["again", "stop", "on"] = "again"
+
+
+class _Step(NamedTuple):
+    """A step with its gates and stages; one that can be tried again has a counter."""
+
+    spec: StepSpec
+    at: Path
+    gates: tuple[Asked, ...]
+    stages: tuple[_Unit, ...]
+    retries: int
+    delay: int
+
+    @property
+    def entry(self) -> str:
+        """The node that it begins with."""
+        return self.gates[0].gate if self.gates else self.stages[0].id
+
+    @property
+    def counter(self) -> str | None:
+        """The counter of further attempts."""
+        return f"{self.spec.id} retries" if self.retries else None
+
+
+def lower(meaning: Meaning, places: Places, secrets: tuple[str, ...]) -> Program:
+    """The program of a specification without errors."""
+    steps = list(_steps(meaning))
+    ids = {step.spec.id.casefold() for step in steps}
+    complete = f"{COMPLETE}/end" if COMPLETE.casefold() in ids else COMPLETE
+    following = [*(step.entry for step in steps[1:]), complete]
+    nodes = [node for step, then in zip(steps, following, strict=True) for node in _nodes(step, then, places)]
+    end = Node(complete, Text(), _origin(places, steps[-1].at), End("complete"), ())
+    names = placeholders([step.spec for step in steps])
+    called = meaning.called
+    return Program(
+        name=safe_name(called.stem, "specification"),
+        title=f"{called.module}/{called.workflow}" if meaning.document.workflow else called.stem,
+        sources=tuple(SourceFile(source.name, source.sha256) for source in meaning.sources),
+        entry=steps[0].entry,
+        nodes=(*nodes, end),
+        groups=tuple(_group(step, places) for step in steps),
+        registers=tuple(
+            Register(step.counter, step.spec.id, role="retries", unit=step.spec.id) for step in steps if step.counter
+        ),
+        slots=tuple(map(Slot, names)),
+        inputs=tuple(_input(name, meaning.runtime) for name in names),
+        secrets=secrets,
+        jumps=tuple(Jump(step.spec.id, step.entry) for step in steps if step.entry != step.spec.id),
+        kind="specification",
+        contract=contract_of(meaning.document, meaning.called, meaning.runtime),
+    )
+
+
+def _origin(places: Places, at: Path) -> Origin:
+    return Origin(places.source.name, places.at(at))
+
+
+def _group(step: _Step, places: Places) -> Group:
+    about = with_references(step.spec.description or "")
+    return Group(step.spec.id, text(step.spec.name or ""), about, "step", "", _origin(places, step.at))
+
+
+def _input(name: str, runtime: Runtime) -> Input:
+    return Input(name, description=f"Placeholder {{{name}}}", default=runtime.values.get(name))
+
+
+# --- Steps -----------------------------------------------------------------------------------------------------------
+
+
+def _steps(meaning: Meaning) -> Iterator[_Step]:
+    """The steps; a gate that is asked before an earlier step is not asked again."""
+    asked: set[str] = set()
+    for number, spec in enumerate(meaning.document.step_specs):
+        gates: dict[str, Asked] = {}
+        for gate in _gates(spec, meaning):
+            if gate.gate not in asked:
+                gates.setdefault(gate.gate, gate)
+        asked.update(gates)
+        said = spec.retries
+        most = said.max if said and said.max is not None else meaning.runtime.max_retries or 0
+        delay = (said and said.backoff_seconds) or 0
+        yield _Step(
+            spec, (STEPS, number), tuple(gates.values()), tuple(_stages(spec, meaning.runtime, number)), most, delay
+        )
+
+
+def _gates(spec: StepSpec, meaning: Meaning) -> Iterator[Asked]:
+    """The gates of a step, in order; one may be there several times."""
+    about = Subject(phase_of(spec, meaning.document), meaning.called.workflow)
+    if reason := reason_to_block(spec, about, meaning.runtime.policy):
+        yield Asked(meaning.called.gate(spec.id), reason)
+    yield from tool_gates(spec, meaning.runtime)
+
+
+def _stages(spec: StepSpec, runtime: Runtime, number: int) -> Iterator[_Unit]:
+    """The stages of an attempt, in their order: those that have something to do."""
+    at: Path = (STEPS, number)
+    guarded = runtime.guardrails
+    needed, checked = paths.needed(spec), paths.validated(spec)
+    if needed or (guarded and guarded.input):
+        yield _stage(spec, "inputs", Stage("inputs", spec.id, paths=_texts(needed)), (*at, "inputs"), "stop")
+    if runtime.context:
+        yield _stage(spec, "context", Stage("context", spec.id), (*at, "inputs"))
+    for place, (unit, call) in enumerate(zip(tool_units(spec), spec.tools or (), strict=True)):
+        task = Stage("tool", spec.id, subject=call.name, place=place)
+        yield _Unit(unit, text(call.name), task, (*at, "tools", place), "again" if call.required else "on")
+    yield _Unit(spec.id, text(spec.name or ""), Stage("execute", spec.id), at)
+    if guarded and guarded.output:
+        yield _stage(spec, "guardrails", Stage("guardrails", spec.id), (*at, "outputs"))
+    if checked or spec.validation:
+        task = Stage("validation", spec.id, paths=_texts(checked), checks=checks_of(spec.validation or ""))
+        yield _stage(spec, "validation", task, (*at, "validation"))
+    level = spec.level if spec.level and spec.level != "none" else ""
+    if spec.outputs or level:
+        task = Stage("outputs", spec.id, subject=level, paths=_texts(list(dict.fromkeys(spec.outputs or ()))))
+        yield _stage(spec, "outputs", task, (*at, "outputs"))
+
+
+def _stage(spec: StepSpec, name: str, task: Stage, at: Path, failed: Literal["again", "stop"] = "again") -> _Unit:
+    return _Unit(part(spec.id, name), text(name), task, at, failed)
+
+
+def _texts(written: Sequence[str]) -> tuple[Text, ...]:
+    return tuple(map(with_references, written))
+
+
+# --- Nodes and edges -------------------------------------------------------------------------------------------------
+
+
+def _nodes(step: _Step, following: str, places: Places) -> Iterator[Node]:
+    spec = step.spec
+    after = [gate.gate for gate in step.gates[1:]] + [step.stages[0].id]
+    for gate, then in zip(step.gates, after, strict=False):
+        task = Gate(gate.gate, text(gate.reason))
+        edges = (
+            Edge((OutcomeTest("approved"),), (), then),
+            Edge((OutcomeTest("rejected"),), (), part(spec.id, "rejected")),
+        )
+        origin = _origin(places, (*step.at, "human_gate"))
+        yield Node(gate.gate, text(spec.name or ""), origin, task, edges, spec.id)
+    for place, unit in enumerate(step.stages):
+        is_last = place == len(step.stages) - 1
+        settings = Settings(delay=step.delay) if place == 0 and step.counter else Settings()
+        ways = tuple(_edges(step, unit, following if is_last else step.stages[place + 1].id, leaves=is_last))
+        origin = _origin(places, unit.at)
+        yield Node(unit.id, unit.title, origin, unit.task, ways, spec.id, (), step.counter, settings)
+    yield from _ends(step, places)
+
+
+def _ends(step: _Step, places: Places) -> Iterator[Node]:
+    """How the run may end badly at a step."""
+    words = ("rejected", "failed") if step.gates else ("failed",)
+    for word in words:
+        said = {"rejected": "was rejected", "failed": "failed"}[word]
+        task: Task = End("stop", text(f"step {step.spec.id} {said}"))
+        yield Node(part(step.spec.id, word), Text(), _origin(places, step.at), task, ())
+
+
+def _edges(step: _Step, unit: _Unit, then: str, *, leaves: bool) -> Iterator[Edge]:
+    """On, where the stage passes or need not; else again from the first stage, or to the end of the run."""
+    if unit.failed == "on":
+        yield Edge((), (), then)
+        return
+    fresh: tuple[Effect, ...] = (Reset(step.spec.id),) if step.counter else ()
+    yield Edge((OutcomeTest("pass"),), fresh if leaves else (), then)
+    if unit.failed == "again" and step.counter:
+        left = CounterTest(step.counter, "<", step.retries)
+        yield Edge((OutcomeTest("fail"), left), (Add(step.counter, 1),), step.stages[0].id)
+    yield Edge((OutcomeTest("fail"),), fresh, part(step.spec.id, "failed"))

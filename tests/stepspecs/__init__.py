@@ -1,0 +1,1 @@
+"""Step specifications: their programs, targets and runs."""
