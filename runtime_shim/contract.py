@@ -143,9 +143,16 @@ class Stages(Asking, Conversing):
         """Return how many seconds the attempt still has, `most` if it has more; 0 for none."""
         return max(math.ceil(min(self._ends - time.monotonic(), most)), 0)
 
+    def time_limit(self, most: float = math.inf) -> int:
+        """Return the same for what is to be called now, for which 0 would be no limit; raises LateError."""
+        seconds = self.seconds_left(most)
+        if seconds <= 0:
+            raise LateError
+        return seconds
+
     def said(self, name: str, unit: Table, command: str, given: str, most: float = math.inf) -> Answered:
         """Give a text to a command, and return its answer; raises LateError."""
-        seconds = self.seconds_left(most)
+        seconds = self.time_limit(most)
         (answered,) = self.converse({**unit, "timeout": seconds}, [(name, unit, command, given)])
         if answered.trouble and self.seconds_left() <= 0:
             raise LateError
@@ -155,7 +162,7 @@ class Stages(Asking, Conversing):
         """Run an executor, whose output is shown; it gets a file, since it may read it whenever it likes."""
         self.keep(PROMPTS, name, request)
         handed = {variable: os.path.join(folder, key) for key, variable in HANDED.items()}
-        words = [b"sh", b"-c", os.fsencode(command)]
+        words, limit = [b"sh", b"-c", os.fsencode(command)], self.time_limit()
         try:
             with tempfile.TemporaryFile(buffering=0) as file:  # it has no name: nothing of it is ever left
                 file.write(request.encode("utf-8", "replace"))
@@ -164,7 +171,7 @@ class Stages(Asking, Conversing):
                 group = self.processes.spawn(SH, words, self.environment(unit, **handed), given)
         except OSError as error:
             raise self.not_begun(name, error) from None
-        (code,) = self.processes.watch([group], self.seconds_left())
+        (code,) = self.processes.watch([group], limit)
         if code is None:
             raise LateError
         return code

@@ -83,7 +83,7 @@ def guarded(stages: Stages, stage: str, gather: Callable[[], Texts]) -> Found:
 def violations(stages: Stages, rules: Sequence[tuple[str, str]], texts: Texts) -> list[Table]:
     """Search, no longer than the attempt lasts."""
     try:
-        said = child_says(stages.processes, FIND, [rules, texts], stages.seconds_left(), "-S")
+        said = child_says(stages.processes, FIND, [rules, texts], stages.time_limit(), "-S")
     except SearchError as error:
         if stages.seconds_left() <= 0:
             raise LateError from None
