@@ -11,10 +11,13 @@ from typing import Any, Optional
 
 CALLS = "shell agent tool parallel contract"
 SPEAKS = "agent tool parallel"
+GUARDS = "stage-inputs stage-guardrails"
+CHECKS_FILES = "stage-validation stage-tool"
 MORE = f"{SPEAKS} artifact"  # programs that do more than runbooks
 MOCKED = "operator+agent operator+tool operator+parallel"
+MOCKS = f"{MOCKED} operator+contract"
 ASKED = ("ask", "confirm", "input", "select", "gate")
-REPLIES = "confirm input select gate agent tool parallel"
+REPLIES = "confirm input select gate agent tool parallel contract"
 BY_AGENT = "operator+ask"  # prompts that an agent may answer
 MODULES: tuple[tuple[str, str], ...] = (
     ("program", ""),
@@ -37,11 +40,12 @@ MODULES: tuple[tuple[str, str], ...] = (
     ("waiting", f"ask {REPLIES} operator"),
     ("groups", "group"),
     ("nested", "nested"),
-    ("fitting", "inputs"),
-    ("files", "inputs agent tool parallel"),
+    ("fitting", "inputs contract"),
+    ("files", "inputs agent tool parallel contract"),
     ("inputs", "inputs"),
     ("tasked", "inputs+tasked"),
-    ("reading", f"slots contexts agent tool parallel {BY_AGENT}"),
+    ("given_vars", "inputs+contract"),
+    ("reading", f"slots contexts agent tool parallel contract {BY_AGENT}"),
     ("kept", "slots contexts"),
     ("contexts", "contexts agent parallel"),
     ("slots", "slots"),
@@ -50,33 +54,47 @@ MODULES: tuple[tuple[str, str], ...] = (
     ("process", f"{CALLS} {BY_AGENT}"),
     ("interrupted", f"{CALLS} {BY_AGENT}"),
     ("constants", "env"),
-    ("values", "texts values"),
+    ("values", "texts values contract"),
     ("variables", "texts"),
     ("shell", "shell"),
-    ("contract", "contract"),
-    ("tool_schemas", "stage-tool"),
     ("outputs", "values"),
     ("ask", f"ask {REPLIES} operator"),
     ("replies", REPLIES),
     ("questions", "confirm input select"),
     ("gate", "gate"),
     ("human", "gate"),
-    ("exchange", f"{SPEAKS} {BY_AGENT}"),
-    ("search", "agent parallel"),
-    ("conversing", f"{SPEAKS} {BY_AGENT}"),
+    ("exchange", f"{SPEAKS} contract {BY_AGENT}"),
+    ("search", f"agent parallel {GUARDS} {CHECKS_FILES}"),
+    ("conversing", f"{SPEAKS} contract {BY_AGENT}"),
     ("durations", MORE),
     ("agreed", MORE),
     ("repeating", SPEAKS),
     ("tally", SPEAKS),
     ("trying", SPEAKS),
     ("speaking", SPEAKS),
-    ("pairs", SPEAKS),
+    ("pairs", f"{SPEAKS} stage-tool"),
     ("recipes", "agent parallel"),
     ("agents", "agent parallel"),
     ("agent", "agent"),
     ("prompted", f"agent+ask parallel+ask {BY_AGENT}"),
     ("tool", "tool"),
     ("parallel", "parallel"),
+    ("contract", "contract"),
+    ("strict_json", "contract"),
+    ("safe_paths", "contract"),
+    ("guarding", GUARDS),
+    ("stage_inputs", "stage-inputs"),
+    ("stage_context", "stage-context"),
+    ("validating", CHECKS_FILES),
+    ("git_calls", "stage-tool"),
+    ("tool_schemas", "stage-tool"),
+    ("built_in_tools", "stage-tool"),
+    ("stage_tool", "stage-tool"),
+    ("evidence", "stage-execute stage-outputs"),
+    ("stage_outputs", "stage-execute stage-outputs"),
+    ("stage_execute", "stage-execute"),
+    ("stage_guardrails", "stage-guardrails"),
+    ("stage_validation", "stage-validation"),
     ("newer", "parallel report"),
     ("report_files", "report folder contract"),
     ("reports", "report folder"),
@@ -86,9 +104,10 @@ MODULES: tuple[tuple[str, str], ...] = (
     ("artifact", "artifact"),
     ("breaks", MORE),
     ("expiring", MORE),
-    ("plain_yaml", MOCKED),
-    ("mocks", MOCKED),
+    ("plain_yaml", MOCKS),
+    ("mocks", MOCKS),
     ("mocked", MOCKED),
+    ("stage_mocks", "operator+contract"),
     ("prompting", "operator+free"),
     ("signing", "operator contract"),
     ("moving", "operator+free"),
@@ -104,6 +123,7 @@ MODULES: tuple[tuple[str, str], ...] = (
     ("stepping", "contract"),
     ("run_reports", "contract"),
     ("run_signing", "contract"),
+    ("made", "contract"),
 )
 OPERATOR = frozenset({"operator"})
 """What a program has that can do all that operators ask for."""
@@ -172,8 +192,8 @@ def features(program: dict[str, Any]) -> set[str]:
     tasks, named = {unit["task"] for unit in units}, set(keys)
     more = [*(["slots"] if is_slotted else []), *(["nested"] if is_nested else [])]
     more += ["asked"] if tasks.intersection(ASKED) else []
-    more += ["answered"] if tasks.intersection((*ASKED, *SPEAKS.split())) else []
-    more += ["talks"] if tasks.intersection(SPEAKS.split()) else []
+    more += ["answered"] if tasks.intersection((*ASKED, "stage", *SPEAKS.split())) else []
+    more += ["talks"] if tasks.intersection(("stage", *SPEAKS.split())) else []
     more += ["tasked"] if any(declared["name"] == "task" for declared in program.get("inputs", ())) else []
     more += sorted({f"stage-{unit['stage']}" for unit in units if unit["task"] == "stage"})
     more += ["timed"] if "timeout" in named or "talks" in more else []

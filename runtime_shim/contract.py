@@ -1,23 +1,39 @@
 """Contracts: the stages of steps, done one by one (I32), all of an attempt within one time limit (B7)."""
 
 import math
+import os
+import tempfile
 import time
-from typing import Any, Callable, NamedTuple, Optional
+from typing import Any, Callable, NamedTuple, Optional, Union
 
+from runtime_shim.ask import Asking, verdict_of
+from runtime_shim.conversing import PROMPTS, Conversing
+from runtime_shim.dialog import BINARY
 from runtime_shim.display import duration
-from runtime_shim.interrupted import Calling
+from runtime_shim.exchange import SH, Answered
+from runtime_shim.journal import Record
+from runtime_shim.process import Code
 from runtime_shim.program import Table
 from runtime_shim.session import PERFORMERS, Done, Session
+from runtime_shim.state import State
 from runtime_shim.walk import Registers, attempt_of, filled
 
 STEP_SECONDS = 1800  # the time limit of an attempt where the configuration says none (B7)
+LONGEST_ATTEMPT = 10**8  # seconds: no timer of the system takes much more
+HANDED = {"evidence": "RDC_EVIDENCE_FILE", "drrs": "RDC_DRR_FILE"}  # what an executor may hand over, and where
+KINDS_OF_STAGES = ("inputs", "context", "tool", "execute", "guardrails", "validation", "outputs")  # in order
 
 
 class Found(NamedTuple):
-    """What came of a stage: what is wrong, "" if nothing is, and what is kept of it in the journal (B18)."""
+    """What came of a stage: what is wrong, "" if nothing is, what is kept of it in the journal (B18), a remark."""
 
     error: str
     kept: Table
+    remark: str = ""
+
+
+class LateError(Exception):
+    """The time of an attempt is over."""
 
 
 def filled_values(contract: Table, value: Any, registers: Registers) -> Any:  # noqa: ANN401 (any JSON value)
@@ -44,11 +60,39 @@ def config_of(session: Session) -> Table:
     return config
 
 
-class Stages(Calling):
+def paths_of(session: Session, unit: Table) -> list[str]:
+    """Return the paths of a stage with their placeholders filled in."""
+    return [filled(unit, path, session.state.registers) for path in unit.get("paths", ())]
+
+
+def _place(unit: Table) -> tuple[int, int]:
+    return KINDS_OF_STAGES.index(unit["stage"]), unit.get("place", 0)
+
+
+def attempt_so_far(units: Table, state: State) -> list[Record]:
+    """Return the records of the stages that the attempt under way has done: their places rise (I32)."""
+    unit = units[state.node]
+    found: list[Record] = []
+    for record in reversed(state.finished):
+        earlier = units.get(record["unit"], {})
+        if earlier.get("step") != unit["step"] or "stage" not in earlier or _place(earlier) >= _place(unit):
+            break
+        found.insert(0, record)
+        unit = earlier
+    return found
+
+
+def found_so_far(session: Session, key: str) -> list[Any]:
+    """Return what the stages of the attempt under way have found under a key."""
+    records = attempt_so_far(session.program["units"], session.state)
+    return [record["found"][key] for record in records if key in record.get("found", {})]
+
+
+class Stages(Asking, Conversing):
     """Does the stages of steps; STAGES has a function for each kind."""
 
-    keys = ("paths",)
-    noun = "executor"
+    keys = ()
+    recovers = True
     _attempt: tuple[str, int] = ("", 0)
     _ends = 0.0
 
@@ -56,36 +100,102 @@ class Stages(Calling):
         """Do a stage, as far as the time limit of its attempt lets it."""
         self._begin(unit)
         self.session.heed()
-        if self.seconds_left() <= 0:
-            return Done("fail", f"the attempt took longer than {duration(self.limit)}")
-        found = STAGES[unit["stage"]](self, name, unit)
+        try:
+            found = STAGES[unit["stage"]](self, name, unit) if self.seconds_left() > 0 else Found(self.late, {})
+        except LateError:
+            found = Found(self.late, {})
+        if isinstance(found, Done):
+            return found
+        if not found.error and unit["stage"] != "outputs" and self.seconds_left() <= 0:
+            found = found._replace(error=self.late)
         note = {"found": found.kept} if found.kept else None
-        return Done("fail" if found.error else "pass", found.error, note)
+        return Done("fail" if found.error else "pass", found.error or found.remark, note)
+
+    @property
+    def root(self) -> str:
+        """The folder that the paths of a specification are in."""
+        root: str = self.session.state.begin["cwd"]
+        return root
 
     @property
     def limit(self) -> int:
         """How many seconds an attempt may take."""
         seconds: int = config_of(self.session).get("step_timeout_seconds", STEP_SECONDS)
-        return seconds
+        return min(seconds, LONGEST_ATTEMPT)
+
+    @property
+    def late(self) -> str:
+        """What is said of an attempt whose time is over."""
+        return f"the attempt took longer than {duration(self.limit)}"
 
     def _begin(self, unit: Table) -> None:
         """Begin to count the seconds of an attempt; a call that resumes one begins anew."""
         attempt = (unit["step"], attempt_of(unit, self.session.state.registers))
         if attempt != self._attempt:
-            self._attempt, self._ends = attempt, time.monotonic() + self.limit
+            self.begin_again(unit)
+
+    def begin_again(self, unit: Table) -> None:
+        """Count the seconds of an attempt from here on."""
+        attempt = (unit["step"], attempt_of(unit, self.session.state.registers))
+        self._attempt, self._ends = attempt, time.monotonic() + self.limit
 
     def seconds_left(self, most: float = math.inf) -> int:
         """Return how many seconds the attempt still has, `most` if it has more; 0 for none."""
-        return math.ceil(min(self._ends - time.monotonic(), most))
+        return max(math.ceil(min(self._ends - time.monotonic(), most)), 0)
+
+    def said(self, name: str, unit: Table, command: str, given: str, most: float = math.inf) -> Answered:
+        """Give a text to a command, and return its answer; raises LateError."""
+        seconds = self.seconds_left(most)
+        (answered,) = self.converse({**unit, "timeout": seconds}, [(name, unit, command, given)])
+        if answered.trouble and self.seconds_left() <= 0:
+            raise LateError
+        return answered
+
+    def execute(self, name: str, unit: Table, command: str, request: str, folder: str) -> Code:
+        """Run an executor, whose output is shown; it gets a file, since it may read it whenever it likes."""
+        self.keep(PROMPTS, name, request)
+        handed = {variable: os.path.join(folder, key) for key, variable in HANDED.items()}
+        words = [b"sh", b"-c", os.fsencode(command)]
+        try:
+            with tempfile.TemporaryFile(buffering=0) as file:  # it has no name: nothing of it is ever left
+                file.write(request.encode("utf-8", "replace"))
+                file.seek(0)
+                given = [(os.POSIX_SPAWN_DUP2, file.fileno(), 0)]
+                group = self.processes.spawn(SH, words, self.environment(unit, **handed), given)
+        except OSError as error:
+            raise self.not_begun(name, error) from None
+        (code,) = self.processes.watch([group], self.seconds_left())
+        if code is None:
+            raise LateError
+        return code
+
+    def is_mocked(self, _kind: str, _name: str) -> bool:
+        """Tell whether a file answers in place of what would be called."""
+        return False
+
+    def given(self, _name: str, reply: str, how: str) -> Done:
+        """Take the word of a person for what an executor would do."""
+        return verdict_of(reply, how)
+
+    @staticmethod
+    def replies(_unit: Table) -> list[str]:
+        """Return the words of a stage."""
+        return list(BINARY)
 
     def recover(self, name: str) -> Optional[Done]:
         """Do a stage again that was interrupted; about a command, somebody decides (R2)."""
-        unit = self.session.program["units"][name]
-        return super().recover(name) if is_command(self.session, unit) else None
+        is_decided = self.session.options.assume or is_command(self.session, self.session.program["units"][name])
+        return super().recover(name) if is_decided else None
+
+    def rehearse(self, name: str, unit: Table) -> Done:
+        """Say what a stage would do; a file of answers may say what comes of it."""
+        done = self.from_file(name) if unit["stage"] == "execute" else None
+        return done or Done("pass", f"would {REHEARSED[unit['stage']](self.session, unit)}")
 
 
-Stage = Callable[[Stages, str, Table], Found]
+Stage = Callable[[Stages, str, Table], Union[Found, Done]]
 STAGES: dict[str, Stage] = {}
+REHEARSED: dict[str, Callable[[Session, Table], str]] = {}  # what each kind would do, in words
 COMMANDED: list[Callable[[Session, Table], bool]] = []  # what modules know of stages that run a command of somebody
 
 

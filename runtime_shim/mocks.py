@@ -1,7 +1,7 @@
-"""Files of mocks: what agents and tools answer in a rehearsal, by unit and by tool, in order."""
+"""Files of mocks: what agents, tools and executors do in a rehearsal, by unit and by tool, in order."""
 
 import json
-from typing import Any, NamedTuple, Optional
+from typing import Any, Callable, NamedTuple, Optional
 
 from runtime_shim.plain_yaml import PlainError, read_plain
 from runtime_shim.program import RefusedError
@@ -17,7 +17,8 @@ class Reply(NamedTuple):
     trouble: str = ""
 
 
-Mocks = dict[str, dict[str, list[Reply]]]
+Mocks = dict[str, dict[str, list[Any]]]
+READ_AS: dict[str, Callable[[str, Any], Any]] = {}  # how other modules read the items of a kind
 
 
 def mocks_in(path: str, text: str) -> Mocks:
@@ -34,12 +35,12 @@ def mocks_in(path: str, text: str) -> Mocks:
     return {kind: _by_name(path, kind, found.get(kind) or {}) for kind in KINDS}
 
 
-def _by_name(path: str, kind: str, found: Any) -> dict[str, list[Reply]]:  # noqa: ANN401 (any value of a file)
+def _by_name(path: str, kind: str, found: Any) -> dict[str, list[Any]]:  # noqa: ANN401 (any value of a file)
     if not isinstance(found, dict):
         raise RefusedError(f"{path}: `{kind}` has a list of answers for each name")
+    read: Callable[[str, Any], Any] = READ_AS.get(kind, _reply)
     return {
-        name: [_reply(f"{path}: {kind}: {name}", reply) for reply in _listed(replies)]
-        for name, replies in found.items()
+        name: [read(f"{path}: {kind}: {name}", reply) for reply in _listed(replies)] for name, replies in found.items()
     }
 
 
@@ -57,7 +58,7 @@ def _reply(place: str, found: Any) -> Reply:  # noqa: ANN401
     raise RefusedError(f"{place}: expected a text, or {{fail: why}}")
 
 
-def reply_to(mocks: Mocks, kind: str, name: str, number: int) -> Optional[Reply]:
+def reply_to(mocks: Mocks, kind: str, name: str, number: int) -> Optional[Any]:  # noqa: ANN401
     """Return the answer to a call, by its number from 0; None where there is none."""
     replies = mocks[kind].get(name, [])
     return replies[number] if number < len(replies) else None

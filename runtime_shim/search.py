@@ -34,10 +34,14 @@ def searched_word(processes: Processes, what: Table, answer: Optional[str]) -> t
 
 
 def _is_found(processes: Processes, pattern: str, answer: str) -> bool:
-    words = [sys.executable, "-I", "-S", "-W", "ignore", "-c", SEARCH, str(LONGEST_SEARCH)]
-    given = json.dumps([pattern, answer]).encode()
-    call = Call(f"exec {shlex.join(words)}", os.environb, given, lambda _lines: None)
-    (answered,) = exchange(processes, [call], LONGEST_SEARCH)
+    return child_says(processes, SEARCH, [pattern, answer], LONGEST_SEARCH, "-S") == b"True\n"
+
+
+def child_says(processes: Processes, code: str, given: object, seconds: int, *flags: str) -> bytes:
+    """Return what a small program of Python says of a JSON value, in a process of its own."""
+    words = [sys.executable, "-I", *flags, "-W", "ignore", "-c", code, str(seconds)]
+    call = Call(f"exec {shlex.join(words)}", os.environb, json.dumps(given).encode(), lambda _lines: None)
+    (answered,) = exchange(processes, [call], seconds)
     if answered.trouble:
         raise SearchError(answered.trouble)
-    return answered.answer == b"True\n"
+    return answered.answer

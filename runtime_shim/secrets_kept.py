@@ -47,15 +47,17 @@ class Secrets:
 
     def masked(self, _session: Session, record: Record) -> Record:
         """Return a record or an event without them."""
-        return {key: _in(value) if key in MASKED else value for key, value in record.items()}
+        return {key: _in(value, key == "found") if key in MASKED else value for key, value in record.items()}
 
 
-def _in(value: Any) -> Any:  # noqa: ANN401 (a text, or texts by their names)
+def _in(value: Any, has_names: bool = False) -> Any:  # noqa: ANN401 (texts, by name or in lists)
     if isinstance(value, str):
         return masked(value)
     if isinstance(value, list):
-        return [_in(item) for item in value]
-    return {name: _in(inner) for name, inner in value.items()} if hasattr(value, "items") else value
+        return [_in(inner, has_names) for inner in value]
+    if not hasattr(value, "items"):
+        return value
+    return {masked(name) if has_names else name: _in(inner, has_names) for name, inner in value.items()}
 
 
 def refuse_missing(program: Table, options: types.SimpleNamespace) -> Registers:

@@ -13,6 +13,7 @@ from runtime_shim.state import ENDED, OURS, State, Store, replay
 
 REPEATED: tuple[str, ...] = ("--agent", "--agent-for", "--tool", "--logs", "--log-limit", "--notify")
 REPEATED += ("--agent-model", "--agent-timeout", "--agent-retries", "--mock")  # for: agent tool parallel
+REPEATED += ("--executor", "--mock")  # for: contract
 
 
 def choose_place(program: Table, options: types.SimpleNamespace) -> None:

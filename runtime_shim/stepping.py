@@ -8,7 +8,7 @@ from runtime_shim.display import one_line
 from runtime_shim.journal import Record
 from runtime_shim.late import load
 from runtime_shim.program import EXIT_COMPLETE, RefusedError, Table, differences
-from runtime_shim.report import FACTS
+from runtime_shim.report import FACTS, TAILS
 from runtime_shim.run_records import RESUMED
 from runtime_shim.session import EVENTS, HALTS, STANDS, Session
 from runtime_shim.state import State
@@ -129,7 +129,15 @@ def prepare(words: Sequence[str]) -> None:
         OPTIONS.extend((words[0], *option[1:]) for option in more)
 
 
+def status_of_steps(_session: Session, facts: Table, record: Optional[Table]) -> list[str]:
+    """Return the steps as lines that stand above the units."""
+    told = facts["steps"] if record is None else ()
+    lines = [one_line(f"{one['status']:9}  {one['step_id']}") for one in told]
+    return [*(f"  {line}" for line in lines), *([""] if lines else [])]
+
+
 ASKS.append(prepare)
+TAILS.append(status_of_steps)
 STANDS.append(not_begun)
 HALTS.append(halt)
 EVENTS.append(reopen)

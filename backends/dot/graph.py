@@ -13,6 +13,7 @@ from backends.picture.captions import Lines, entries_of
 from backends.picture.links import source_link
 from backends.picture.naming import free, one_line
 from backends.picture.picture import Box, Frame, Picture, outline
+from backends.picture.stages import look_of
 from backends.picture.streams import Stream
 from backends.picture.tooltips import tooltip
 from compiler.ir.program import Group, Node
@@ -90,8 +91,8 @@ class Graph:
         return {"label": '""', "shape": "circle", "width": "0.2", "class": "start", **_coloured(colours)}
 
     def _box(self, box: Box) -> dict[str, str]:
-        found = {"label": _caption(box), "class": class_of(box), **SHAPES[box.node.task.kind], **_border(box)}
-        reference = self._reference(box.node, is_there=box.mark != "removed")
+        found = {"label": _caption(box), "class": class_of(box), **SHAPES[look_of(box.node.task)], **_border(box)}
+        reference = self._reference(box.node, box.more, is_there=box.mark != "removed")
         return {**found, **_coloured(PALETTES[self.theme].of_box(box)), **reference}
 
     def _frame(self, frame: Frame) -> dict[str, str]:
@@ -102,10 +103,10 @@ class Graph:
         found |= {"penwidth": width, **_coloured(PALETTES[self.theme].of_frame(frame))}
         return found | (self._reference(frame.group) if frame.group else {"tooltip": label([frame.title]), "URL": '""'})
 
-    def _reference(self, shown: Node | Group, *, is_there: bool = True) -> dict[str, str]:
+    def _reference(self, shown: Node | Group, more: Lines = (), *, is_there: bool = True) -> dict[str, str]:
         """Where something was written; there is no link to what is not there any more."""
         link = {"URL": label([source_link(self.link_base, shown.origin)]), "target": '"_blank"'}
-        return {"tooltip": label(tooltip(shown)), **(link if self.link_base and is_there else {})}
+        return {"tooltip": label(tooltip(shown, more)), **(link if self.link_base and is_there else {})}
 
     def _arrow(self, arrow: Arrow) -> dict[str, str]:
         colour = f'"{PALETTES[self.theme].of_arrow(arrow)}"'

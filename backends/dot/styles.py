@@ -11,6 +11,7 @@ from typing import Literal, NamedTuple
 
 from backends.picture.arrows import Arrow
 from backends.picture.picture import Box, Frame
+from backends.picture.stages import look_of
 from compiler.ir.tasks import End, Verdict
 
 Theme = Literal["light", "dark"]
@@ -54,6 +55,23 @@ class Palette(NamedTuple):
 _PURPLE = Colours("#8250df", "#fbefff", "#3e1f79")
 _LILAC = Colours("#a371f7", "#271052", "#e2c5ff")
 
+_STAGES = {
+    "inputs": Colours("#57606a", "#ffffff", "#1f2328"),
+    "context": Colours("#57606a", "#ffffff", "#1f2328"),
+    "execute": Colours("#0969da", "#ddf4ff", "#0a3069"),
+    "guardrails": Colours("#9a6700", "#fff8c5", "#3b2300"),
+    "validation": Colours("#9a6700", "#fff8c5", "#3b2300"),
+    "outputs": Colours("#57606a", "#ffffff", "#1f2328"),
+}
+_DARK_STAGES = {
+    "inputs": Colours("#8b949e", "#21262d", "#e6edf3"),
+    "context": Colours("#8b949e", "#21262d", "#e6edf3"),
+    "execute": Colours("#58a6ff", "#0c2d6b", "#cae8ff"),
+    "guardrails": Colours("#d29922", "#3d2e00", "#f8e3a1"),
+    "validation": Colours("#d29922", "#3d2e00", "#f8e3a1"),
+    "outputs": Colours("#8b949e", "#21262d", "#e6edf3"),
+}
+
 PALETTES: Mapping[Theme, Palette] = {
     "light": Palette(
         Colours("#57606a", "#ffffff", "#1f2328"),
@@ -66,6 +84,7 @@ PALETTES: Mapping[Theme, Palette] = {
             "tool": _PURPLE,
             "parallel": _PURPLE,
             "gate": _PURPLE,
+            **_STAGES,
             "complete": Colours("#1a7f37", "#dafbe1", "#0f3d1c"),
             "stop": Colours("#cf222e", "#ffebe9", "#5c1116"),
             "unreachable": Colours("#8c959f", "#d8dee4", "#424a53"),
@@ -89,6 +108,7 @@ PALETTES: Mapping[Theme, Palette] = {
             "tool": _LILAC,
             "parallel": _LILAC,
             "gate": _LILAC,
+            **_DARK_STAGES,
             "complete": Colours("#3fb950", "#0f3d1c", "#aff5b4"),
             "stop": Colours("#f85149", "#4c1014", "#ffdcd7"),
             "unreachable": Colours("#6e7681", "#30363d", "#b1bac4"),
@@ -115,8 +135,14 @@ SHAPES: Mapping[str, Mapping[str, str]] = {
     "tool": {"shape": "component"},
     "parallel": {"shape": "record"},
     "gate": {"shape": "trapezium", **_SLANTED},
+    "inputs": {"shape": "parallelogram", **_SLANTED},
+    "context": {"shape": "cylinder"},
+    "execute": {"shape": "octagon", **_SLANTED},
+    "guardrails": {"shape": "invhouse", **_SLANTED},
+    "validation": {"shape": "hexagon", **_SLANTED},
+    "outputs": {"shape": "note"},
 }
-"""The outline of each kind of task; ends are rounded."""
+"""The outline of each kind of task and stage; ends are rounded."""
 
 ARROWS: Mapping[Verdict | None, str] = {Verdict.PASS: "pass", Verdict.FAIL: "fail", None: "both"}
 
@@ -129,7 +155,7 @@ def class_of(item: Box | Frame | Arrow) -> str:
         case Box(is_reached=False):
             return "unreachable"
         case Box(node=node):
-            return node.task.result if isinstance(node.task, End) else node.task.kind
+            return node.task.result if isinstance(node.task, End) else look_of(node.task)
         case Frame(is_loop=is_loop):
             return "cycle" if is_loop else "frame"
         case Arrow(verdict=verdict):

@@ -14,24 +14,28 @@ from backends.github.limits import (
     exceeded,
     inexpressible,
     taken,
+    unexecuted,
     unroutable,
     warnings,
 )
+from backends.github.line import Line
 from backends.github.native import is_native, is_told_late
 from backends.github.options import GithubOptions, rehearsed
 from backends.github.places import simplified
 from backends.github.plan import make_plan
-from backends.github.prompts import Prompts, prompts_of
+from backends.github.prompts import Answers, Prompts, prompts_of
 from backends.github.publishing import unfit_publications
 from backends.github.routed import RoutedWorkflow
 from backends.github.routes import make_routes
 from backends.github.runbook import Runbook
 from backends.github.settings import unfit_secrets, unfit_units
+from backends.github.specification import SpecificationWorkflow
+from backends.github.triggers import OF_CONTINUATION
 from backends.github.workflow import Workflow
 from backends.mermaid.chart import chart, is_too_big
 from compiler.diagnostic import Diagnostic
 from compiler.ir.features import Feature
-from compiler.ir.program import Program
+from compiler.ir.program import Program, without_jumps
 from compiler.ir.tasks import Ask
 
 
@@ -54,6 +58,8 @@ class GithubBackend(Backend[GithubOptions]):
         if wrong:
             return Emission(None, wrong)
         bound = _limited(with_fixed(program, options), options)
+        if program.contract is not None:
+            return _specified(bound, options)
         return _native(bound, options) if is_native(bound, options) else _routed(bound, options)
 
 
@@ -70,7 +76,7 @@ def _native(program: Program, options: GithubOptions) -> Emission:
     if is_told_late(plan):
         return _routed(program, options)
     refused = (
-        *taken(program, options, prompts),
+        *taken(program, options, prompts.inputs),
         *unfit_units(program, options),
         *inexpressible(plan, options, prompts),
     )
@@ -87,7 +93,7 @@ def _routed(program: Program, options: GithubOptions) -> Emission:
     routes = make_routes(plain)
     prompts = prompts_of(options) if any(map(routes.may_ask, plain.nodes)) else Prompts()
     refused = (
-        *taken(program, options, prompts),
+        *taken(program, options, prompts.inputs),
         *unfit_units(program, options),
         *unroutable(routes, options),
     )
@@ -95,6 +101,19 @@ def _routed(program: Program, options: GithubOptions) -> Emission:
         return Emission(None, refused)
     flow = _chart(program, routes.ids.nodes) if options.summary else ""
     return _checked(RoutedWorkflow(program, routes, options, prompts, flow), plain, entries_apart(routes, options))
+
+
+def _specified(program: Program, options: GithubOptions) -> Emission:
+    options = rehearsed(options)
+    line = Line(without_jumps(program))
+    refused = (
+        *taken(program, options, OF_CONTINUATION),
+        *unfit_units(program, options),
+        *unexecuted(line, options),
+    )
+    if refused:
+        return Emission(None, refused)
+    return _checked(SpecificationWorkflow(program, line, options, Answers(), ""), program)
 
 
 def _checked(workflow: Workflow[Any], plain: Program, found: Iterable[Diagnostic] = ()) -> Emission:

@@ -27,7 +27,8 @@ _ENTRY = Expression("${{ runner.temp }}/rdc-entry")
 _LEFT = Expression("${{ runner.temp }}/rdc-artifact")
 """Where the file lies that a run leaves."""
 
-_ARTIFACT = "rdc-state"
+STATE = "rdc-state"
+"""The artifact in which a run is kept."""
 
 CALLS_KEPT = ("calls", "prompts", "answers")
 """What lies beside the state of a run that calls agents or tools."""
@@ -63,9 +64,9 @@ def prepared(plan: Plan, options: GithubOptions, *, valued: bool) -> Iterator[St
 
 def fetched(options: GithubOptions) -> Iterator[Step]:
     """Fetches what the run that waited has kept, if this one is its continuation."""
-    yield _checked(options)
+    yield checked_run(options)
     another_run = {"run-id": Expression("${{ inputs.resume }}"), "github-token": Expression("${{ github.token }}")}
-    yield _download("Take over the run that waited", "inputs.resume", another_run)
+    yield downloaded("Take over the run that waited", "inputs.resume", another_run)
 
 
 def waiting_saved(
@@ -86,8 +87,8 @@ def waiting_saved(
         beside: What lies beside the state and is kept too: prompts and answers of agents and tools, and reports.
     """
     when = "failure() && steps.result.outputs.waiting"
-    yield _saved(when, secrets, SAVED, waits=True, summary=summary, routed=routed, beside=beside)
-    upload = _upload("Keep the run for its continuation", f"failure() && steps.{SAVED}.outcome == 'success'")
+    yield saved(when, secrets, SAVED, waits=True, summary=summary, routed=routed, beside=beside)
+    upload = uploaded("Keep the run for its continuation", f"failure() && steps.{SAVED}.outcome == 'success'")
     yield replace(upload, id=KEPT)
     yield _way_on(frozenset(events), routed=routed)
 
@@ -105,8 +106,8 @@ def handed_over(
 
     `step` is the id of the step that saves it, `when` its condition; `routed` says whether the runtime keeps the state.
     """
-    yield _saved(when, secrets, step, waits=False, summary=False, routed=routed, beside=beside)
-    yield _upload("Hand the run on", f"steps.{step}.outcome == 'success'", f"{_ARTIFACT}-{part}")
+    yield saved(when, secrets, step, waits=False, summary=False, routed=routed, beside=beside)
+    yield uploaded("Hand the run on", f"steps.{step}.outcome == 'success'", f"{STATE}-{part}")
 
 
 def taken_over(earlier: Sequence[str], rejections: Sequence[tuple[Decision, str]], *, summary: bool) -> Iterator[Step]:
@@ -132,9 +133,9 @@ def taken_over(earlier: Sequence[str], rejections: Sequence[tuple[Decision, str]
 def of_earlier(earlier: Sequence[str]) -> Step:
     """Fetches what the last of the earlier parts has handed on."""
     first, *later = earlier
-    ran = "".join(f"needs.{part}.result == 'success' && '{_ARTIFACT}-{part}' || " for part in reversed(later))
-    name = Expression(f"${{{{ {ran}'{_ARTIFACT}-{first}' }}}}") if later else f"{_ARTIFACT}-{first}"
-    return _download("Take over the run", "", {}, name)
+    ran = "".join(f"needs.{part}.result == 'success' && '{STATE}-{part}' || " for part in reversed(later))
+    name = Expression(f"${{{{ {ran}'{STATE}-{first}' }}}}") if later else f"{STATE}-{first}"
+    return downloaded("Take over the run", "", {}, name)
 
 
 def entry_kept(job: str, step: str) -> Step:
@@ -143,7 +144,7 @@ def entry_kept(job: str, step: str) -> Step:
     To replace an artifact is to delete it first, so one that was kept before is left alone: it must not be lost.
     """
     says = ("The answer is all that is kept: what the agent has changed in the workspace is dropped.",)
-    upload = _upload("Keep what this entry says", f"steps.{step}.outputs.kept", _entry(job), _ENTRY)
+    upload = uploaded("Keep what this entry says", f"steps.{step}.outputs.kept", _entry(job), _ENTRY)
     return replace(upload, comments=says)
 
 
@@ -154,7 +155,7 @@ def entry_again(job: str) -> Step:
     """
     inputs = {"pattern": _entry(job), "path": _ENTRY, "merge-multiple": Expression("true")}
     says = ("In a re-run; where the pattern finds nothing, the agent is called.",)
-    step = _download("Take over what this entry has said before", "github.run_attempt != '1'", {})
+    step = downloaded("Take over what this entry has said before", "github.run_attempt != '1'", {})
     return replace(step, inputs=inputs, comments=says)
 
 
@@ -163,7 +164,7 @@ def entries_taken(job: str, place: str, count: int) -> Iterator[Step]:
     condition = f"needs.{job}.result != 'skipped'"
     for index in range(count):
         folder = Expression(f"${{{{ runner.temp }}}}/rdc-entries/{place}-{index}")
-        step = _download(f"Take over what {place} {index} says", condition, {}, _entry(job, index), folder)
+        step = downloaded(f"Take over what {place} {index} says", condition, {}, _entry(job, index), folder)
         yield replace(step, tolerated=True)
 
 
@@ -178,13 +179,23 @@ def identity(program: Program, options: GithubOptions) -> str:
     unused |= set() if options.bind else {"bind"}
     unused |= {"parallel"} if options.parallel == "step" else set()
     unused |= {"max_steps"} if options.max_steps is None else set()
-    later = ("agent_model", "agent_timeout", "agent_retries", "agent_calls", "mock", "publish", "publish_file")
+    later = (
+        "executor",
+        "program",
+        "agent_model",
+        "agent_timeout",
+        "agent_retries",
+        "agent_calls",
+        "mock",
+        "publish",
+        "publish_file",
+    )
     unused |= {name for name in later if not getattr(options, name)}
     parts = [__version__, *(source.sha256 for source in program.sources), options.model_dump_json(exclude=unused)]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
-def _checked(options: GithubOptions) -> Step:
+def checked_run(options: GithubOptions) -> Step:
     """Asks GitHub whether the run to go on with is one of this workflow, before anything of it is fetched."""
     events = {*options.triggers(), "workflow_dispatch"} - {"workflow_call"}
     return Step(
@@ -219,16 +230,17 @@ def _way_on(events: AbstractSet[str], *, routed: bool) -> Step:
     )
 
 
-def _saved(
+def saved(
     condition: str,
     secrets: Mapping[str, str],
     step: str,
     *,
-    waits: bool,
-    summary: bool,
-    routed: bool,
-    beside: Sequence[str],
+    waits: bool = False,
+    summary: bool = False,
+    routed: bool = False,
+    beside: Sequence[str] = (),
 ) -> Step:
+    """The step that packs the workspace, and what goes on with it; `secrets` are not to be in it."""
     names = {"RDC_SECRETS": " ".join(secrets)} if secrets else {}
     script = render("save.sh.jinja", waits=waits, secrets=secrets, summary=summary, routed=routed, beside=beside)
     return Step(
@@ -242,9 +254,10 @@ def _saved(
     )
 
 
-def _download(
-    name: str, condition: str, inputs: Mapping[str, str], artifact: str = _ARTIFACT, folder: str = _FOLDER
+def downloaded(
+    name: str, condition: str, inputs: Mapping[str, str], artifact: str = STATE, folder: str = _FOLDER
 ) -> Step:
+    """The step that fetches an artifact, without more `inputs` one of this run."""
     pin = pins()["download-artifact"]
     where = {"name": artifact, "path": folder}
     return Step(name, condition=condition, uses=pin.reference, version=pin.version, inputs={**where, **inputs})
@@ -252,13 +265,13 @@ def _download(
 
 def taken_artifact(name: str, called: str = "Take over the last output") -> Step:
     """The step that fetches the file which a run has left; `name` is an expression for what the artifact is called."""
-    return _download(called, "", {}, Expression(f"${{{{ {name} }}}}"), _LEFT)
+    return downloaded(called, "", {}, Expression(f"${{{{ {name} }}}}"), _LEFT)
 
 
 def calls_kept() -> Step:
     """The step that uploads what agents and tools were given and said, once a run has ended."""
     folder = Expression("${{ runner.temp }}/rdc-run")
-    upload = _upload(
+    upload = uploaded(
         "Keep prompts and answers", f"${{{{ !cancelled() && steps.{RESULT}.outputs.kept }}}}", folder=folder
     )
     return replace(upload, comments=("In full, but for the values of secrets.",))
@@ -270,11 +283,12 @@ _NAMED = "Its name is that of the document, and ends as its type says."
 def left_behind(called: str = "Keep the last output", says: str = _NAMED) -> Step:
     """The step that uploads the file which a run leaves, under the name that it has by its type (I28)."""
     name = f"${{{{ steps.{ARTIFACT}.outputs.name }}}}"
-    upload = _upload(called, f"steps.{ARTIFACT}.outputs.name", Expression(name), _LEFT)
+    upload = uploaded(called, f"steps.{ARTIFACT}.outputs.name", Expression(name), _LEFT)
     return replace(upload, comments=(says,))
 
 
-def _upload(name: str, condition: str, artifact: str = _ARTIFACT, folder: str = _FOLDER) -> Step:
+def uploaded(name: str, condition: str, artifact: str = STATE, folder: str = _FOLDER) -> Step:
+    """The step that keeps a folder as an artifact."""
     pin = pins()["upload-artifact"]
     what = {
         "name": artifact,

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeGuard
 
 from backends.base import OptionFinding
+from backends.github.line import Line
 from backends.github.options import GithubOptions, command_of
 from backends.github.places import Place, retry_of
 from backends.github.plan import Plan
@@ -21,7 +22,7 @@ from backends.github.workflow import Workflow
 from compiler.diagnostic import Diagnostic
 from compiler.ir.edges import CounterTest, Test
 from compiler.ir.program import Node, Program
-from compiler.ir.tasks import Ask, End, Gate, Parallel, Tool
+from compiler.ir.tasks import Ask, End, Gate, Parallel, Stage, Tool
 from compiler.source import KeyPath
 from compiler.times import spoken
 
@@ -54,16 +55,49 @@ _SHORTEN = "put the text into a file of the repository, and name that file here"
 _MEET = "let fewer units lead to it: those of a step can meet in the step's own transition"
 
 
-def taken(program: Program, options: GithubOptions, prompts: Prompts) -> Iterator[Diagnostic]:
-    """Inputs of the option `on` under the names of those that prompts need."""
-    if not prompts.waits:
-        return
-    for event, names in (("workflow_dispatch", INPUTS), ("workflow_call", ("answers",))):
+def taken(program: Program, options: GithubOptions, names: Sequence[str]) -> Iterator[Diagnostic]:
+    """Inputs of the option `on` under the names of those that the workflow needs itself."""
+    own = {"workflow_dispatch": names, "workflow_call": [name for name in names if name == "answers"]}
+    for event, needed in own.items():
         given = (options.triggers().get(event) or {}).get("inputs") or {}
-        for name in (name for name in names if name in given):
-            problem = f"the workflow has an input `{name}` for its prompts, and `{event}` has another of this name"
-            remedy = "take another name, or another way to answer prompts (`prompts`)"
+        for name in (name for name in needed if name in given):
+            what = "for its prompts" if "answers" in names else "to go on with a run"
+            problem = f"the workflow has an input `{name}` {what}, and `{event}` has another of this name"
+            remedy = "take another name" + (
+                ", or another way to answer prompts (`prompts`)" if "answers" in names else ""
+            )
             yield _about_option(program, ("on", event, "inputs", name), "RD013", problem, remedy)
+
+
+def unexecuted(line: Line, options: GithubOptions) -> Iterator[Diagnostic]:
+    """Steps of a specification that a person would do, inputs under names of the workflow's own, and environments."""
+    contract = line.contract
+    if not options.checkout:
+        problem = "the steps of a specification call a program of the repository, and `checkout` is false"
+        yield _about_option(line.program, ("checkout",), "RD013", problem, "leave the option out")
+    if not (contract.config.get("executor") or command_of(options.executor) or options.mock):
+        node = next(node for step in contract.steps.values() for node in step.stages if _executes(node))
+        problem = (
+            f"step {node.id} has no executor, so that a person would have to do it, which no workflow can wait for"
+        )
+        remedy = "give the option `executor`, a command that gets the step as JSON on standard input"
+        yield _at(node, "RD532", problem, f"{remedy}, or name one in the configuration")
+    for node_id in environments_of(line.program, options):
+        problem = f"`units` names an environment for {node_id}, and the steps of a specification share theirs"
+        at = ("units", node_id if node_id in options.units else "*")
+        yield _about_option(line.program, at, "RD520", problem, "take the option `environment`")
+    longest = options.timeout_minutes * 60
+    for step in contract.steps.values():
+        if step.seconds > longest:
+            problem = (
+                f"step {step.id} may take {spoken(step.seconds)} with all its attempts, and the job {spoken(longest)}"
+            )
+            remedy = "shorten `step_timeout_seconds` or the retries, or raise the option `timeout-minutes`"
+            yield _at(step.stages[0], "RD537", problem, remedy)
+
+
+def _executes(node: Node) -> bool:
+    return isinstance(node.task, Stage) and node.task.stage == "execute"
 
 
 def inexpressible(plan: Plan, options: GithubOptions, prompts: Prompts) -> Iterator[Diagnostic]:

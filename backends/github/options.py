@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, model_validator
 
-from backends.companions import check_path
+from backends.companions import CompanionPath, check_path
 from backends.github.events import PREFIX, problem_with
 from backends.github.scalar import OPEN, Expression
 from backends.github.triggers import checked_events
@@ -119,6 +119,14 @@ def _folder(path: str) -> str:
     if not re.fullmatch(r"[A-Za-z0-9_./-]+", path):
         raise ValueError("a folder has letters, digits, `_`, `-` and `.` in its parts")
     return check_path(f"{path}/x.sh").removesuffix("/x.sh")
+
+
+def _program(path: str) -> str:
+    if not re.fullmatch(r"(\.\./)?[A-Za-z0-9_./-]+\.py", path) or path.startswith("../../"):
+        raise ValueError(
+            "a program of the repository is named by letters, digits, `_`, `-`, `.` and `/`: `../rdc/x.py`"
+        )
+    return path
 
 
 def _repository_path(path: str) -> str:
@@ -255,7 +263,11 @@ def command_of(caller: Caller | None, model: str | None = None) -> str:
 
 def rehearsed(options: GithubOptions) -> GithubOptions:
     """The options of a rehearsal, in which nothing is called, so that nothing is installed or has a secret."""
-    return options.model_copy(update={"agent": None, "agents": {}, "tools": {}}) if options.mock else options
+    return (
+        options.model_copy(update={"agent": None, "agents": {}, "tools": {}, "executor": None})
+        if options.mock
+        else options
+    )
 
 
 def named_command(caller: Caller | None) -> str:
@@ -353,6 +365,16 @@ class GithubOptions(_Model):
         alias="max-steps",
         description="How many units a run does at most, in place of what the document says; 0 for any number.",
     )
+    executor: Caller | None = Field(
+        default=None,
+        description="For specifications: the command that does the work of a step, which it gets as JSON on standard "
+        "input; it comes before the one of the configuration.",
+    )
+    program: Annotated[CompanionPath, AfterValidator(_program)] | None = Field(
+        default=None,
+        description="For specifications: the compiled Python file that the steps call, by the way from "
+        "`.github/workflows`; without it `../rdc/NAME.py`.",
+    )
     mock: Annotated[Text, AfterValidator(_repository_path)] | None = Field(
         default=None,
         description="A file of mocks in the repository, which answers in place of agents and tools: a rehearsal.",
@@ -398,6 +420,8 @@ class GithubOptions(_Model):
         if self.agent_model and not any(is_recipe(named_command(caller)) for _, caller in self.callers()):
             names = ", ".join(recipe.name for recipe in RECIPES)
             raise ValueError(f"`agent-model` needs an agent that is called by name: {names}")
+        if self.program and not self.checkout:
+            raise ValueError("`program` is a file of the repository, so it needs `checkout`")
         if self.mock and not self.checkout:
             raise ValueError("`mock` takes its file from the repository, so it needs `checkout`")
         for name in self.all_secrets().keys() & self.env.keys():
@@ -413,6 +437,8 @@ class GithubOptions(_Model):
         """The commands of agents and tools, each with the way to its option."""
         if self.agent is not None:
             yield ("agent",), self.agent
+        if self.executor is not None:
+            yield ("executor",), self.executor
         yield from ((("agents", name), caller) for name, caller in self.agents.items())
         yield from ((("tools", name), caller) for name, caller in self.tools.items())
 

@@ -11,6 +11,7 @@ from backends.github.question import question, verdict_words
 from backends.github.scalar import Expression, comment
 from backends.github.step import PLAIN_SHELL, Step, escaped, noting
 from backends.github.templating import render
+from backends.github.triggers import INPUTS
 from compiler.ir.program import Node
 from compiler.ir.tasks import Ask
 
@@ -34,6 +35,11 @@ class Prompts:
     answerer: ClassVar[str] = "a person"
 
     summary: bool = False
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The inputs that a workflow has for them."""
+        return INPUTS if self.waits else ()
 
     @property
     def shell_says(self) -> str:

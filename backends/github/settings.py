@@ -139,6 +139,12 @@ class UnitSecrets:
                 return self._of_caller(node, options.tools.get(connection))
             case Ask():
                 return self._of_caller(node, options.agent) if options.prompts == "agent" else ()
+            case Stage("execute"):
+                return self._of_caller(node, options.executor)
+            case Stage("tool", subject=tool):
+                return self._of_caller(node, options.tools[tool]) if tool in options.tools else ()
+            case Stage("context"):
+                return self._of_caller(node, None)
             case Stage() | Gate() | Branch() | End():
                 return ()
             case _:

@@ -12,6 +12,9 @@ from compiler.suggestions import did_you_mean
 INPUTS = ("answers", "resume")
 """The names of the inputs that a workflow with prompts needs."""
 
+OF_CONTINUATION = ("resume", "rerun")
+"""The names of the inputs by which a specification goes on."""
+
 OF_PULL_REQUESTS = frozenset(["pull_request", "pull_request_review", "pull_request_review_comment", "workflow_call"])
 """The events that may be of a pull request: a workflow that is called runs on those of its caller."""
 
@@ -87,6 +90,15 @@ def with_inputs(events: Mapping[str, Any], example: str) -> dict[str, Any]:
     manual = dict(events.get("workflow_dispatch") or {})
     manual["inputs"] = {**(manual.get("inputs") or {}), "answers": answers, "resume": resume}
     return {**_callable(events, answers), "workflow_dispatch": manual}
+
+
+def with_continuation(events: Mapping[str, Any]) -> dict[str, Any]:
+    """Events with the inputs by which a workflow goes on with a run that was blocked, failed or cut off."""
+    resume = {"description": "The number of a run that was blocked or failed, to go on with it", "type": "string"}
+    rerun = {"description": "Do a command again that was interrupted", "type": "boolean", "default": False}
+    manual = dict(events.get("workflow_dispatch") or {})
+    manual["inputs"] = {**(manual.get("inputs") or {}), "resume": resume, "rerun": rerun}
+    return {**events, "workflow_dispatch": manual}
 
 
 def with_secrets(events: Mapping[str, Any], stored: Mapping[str, str]) -> Mapping[str, Any]:

@@ -17,6 +17,7 @@ from backends.github.identifiers import REVIEWS
 from backends.github.inputs import with_declared
 from backends.github.job import Job
 from backends.github.jobs import Jobs, Part, all_of
+from backends.github.line import Line
 from backends.github.options import Bound, Concurrency, GithubOptions, SetupStep, command_of
 from backends.github.pins import pins
 from backends.github.plan import Plan
@@ -45,7 +46,7 @@ class Workflow(ABC, Generic[JobsType]):
     """What a workflow is made of; `flow` is the graph as Mermaid, empty for none."""
 
     program: Program
-    plan: Plan | Routes
+    plan: Plan | Routes | Line
     options: GithubOptions
     prompts: Prompts
     flow: str
@@ -249,7 +250,7 @@ class Workflow(ABC, Generic[JobsType]):
     def _environment(self, part: Part) -> dict[str, str]:
         options = self.options
         env = self._own_variables(part)
-        env |= {name: _shown(value) for name, value in options.env.items()}
+        env |= {name: as_shown(value) for name, value in options.env.items()}
         if isinstance(self.prompts, Agents):
             env["RDC_AGENT"] = command_of(options.agent, options.agent_model)
         return env
@@ -288,13 +289,13 @@ def set_up(step: SetupStep) -> Step:
     return Step(
         name=step.name or step.uses or "Set up",
         uses=step.uses or "",
-        inputs={name: _shown(value) for name, value in step.inputs.items()},
+        inputs={name: as_shown(value) for name, value in step.inputs.items()},
         shell=step.shell or ("bash" if step.run else ""),  # as GitHub has it, and not that of the units
-        env={name: _shown(value) for name, value in step.env.items()},
+        env={name: as_shown(value) for name, value in step.env.items()},
         run=step.run or "",
     )
 
 
-def _shown(value: object) -> str:
+def as_shown(value: object) -> str:
     """A value of an option; numbers and truth values stand without quotes."""
     return value if isinstance(value, str) else Expression(json.dumps(value))

@@ -8,6 +8,7 @@ from backends.base import Backend, Emission
 from backends.make.makefile import makefile
 from backends.make.options import MakeOptions
 from backends.make.refusals import refusals
+from backends.make.specification import specification
 from compiler.ir.features import Feature
 from compiler.ir.program import Program
 from compiler.passes import optimise
@@ -27,4 +28,6 @@ class MakeBackend(Backend[MakeOptions]):
         refused = tuple(refusals(program))
         if refused:
             return Emission(None, refused)
+        if program.contract is not None:
+            return specification(program, options)
         return Emission(makefile(optimise(program, jumps=options.operator == "full"), options))

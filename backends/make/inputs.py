@@ -25,6 +25,12 @@ OF_CALLS = (
 OF_OPERATOR = ("ALL", "AS", "BY", "KEEP", "NOTE", "NOTIFY", "PROMPTED", "VALUE")
 """What the operator's part of the driver is told."""
 
+OF_CONTRACT = (
+    *("ADOPT", "ANSWERS", "ASSUME", "BY", "EXECUTOR", "GATE", "HUMAN", "INPUTS", "MOCK", "NOTE", "RERUN", "RESULT"),
+    *("TOOLS", "UNIT"),
+)
+"""What a program with a contract is told, besides its inputs."""
+
 TASK = "task"
 """The input that is what a run is to do."""
 
@@ -48,6 +54,8 @@ def calls(program: Program) -> bool:
 
 def controls(program: Program) -> tuple[str, ...]:
     """What the driver of a program is told as NAME=VALUE, inputs aside."""
+    if program.contract is not None:
+        return OF_CONTRACT
     found = [*CONTROLS, *(OF_CALLS if calls(program) else ()), *(["OUT"] if program.artifact else [])]
     found += ["JOBS"] if any(isinstance(node.task, Parallel) for node in program.nodes) else []
     found += ["MAX_STEPS"] if has_steps(program) else []

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Literal
+import re
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from backends.companions import check_path
+
+
+def _program(path: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9_./-]+\.py", path):
+        raise ValueError("a program is named by letters, digits, `_`, `-`, `.` and `/`, and ends with `.py`")
+    return check_path(path)
 
 
 class MakeOptions(BaseModel):
@@ -27,4 +36,9 @@ class MakeOptions(BaseModel):
     operator: Literal["full", "basic"] = Field(
         default="full",
         description="Whether the Makefile has what an operator drives a run with: `goto`, `PROMPTED`, `AS` and more.",
+    )
+    program: Annotated[str, AfterValidator(_program)] | None = Field(
+        default=None,
+        description="For specifications: the compiled Python file that the Makefile calls, from the folder of the "
+        "Makefile; without it a file beside the Makefile with the name of the document, such as `prd.py`.",
     )

@@ -12,6 +12,7 @@ from backends.picture.arrows import Arrow
 from backends.picture.captions import Lines
 from backends.picture.links import source_link
 from backends.picture.picture import Box, Frame, Picture, outline, picture
+from backends.picture.stages import look_of
 from backends.picture.streams import Stream
 from compiler.ir.edges import Origin
 from compiler.ir.program import Program
@@ -29,8 +30,14 @@ SHAPES = {
     "tool": ("[[", "]]"),
     "parallel": ("[/", "/]"),
     "gate": ("[/", "\\]"),
+    "inputs": ("[/", "/]"),
+    "context": ("[(", ")]"),
+    "execute": ("(", ")"),
+    "guardrails": (">", "]"),
+    "validation": ("{{", "}}"),
+    "outputs": ("[\\", "\\]"),
 }
-"""What stands around the label of each kind of task."""
+"""What stands around the label of each kind of task and stage."""
 
 DEEPEST_INDENT = 12
 """Frames can be nested without bound, but a file need not be as wide."""
@@ -96,7 +103,7 @@ class Chart:
             if isinstance(item, Box):
                 if source_lines:
                     yield f"{indent}%% {'was ' if item.mark == 'removed' else ''}{self._place(item.node.origin)}"
-                before, after = SHAPES[item.node.task.kind]
+                before, after = SHAPES[look_of(item.node.task)]
                 yield f"{indent}{self.boxes[item.node.id]}{before}{label(item.lines)}{after}"
             elif isinstance(item, Frame):
                 yield f"{indent}subgraph {self.frames[item.id]}[{label([item.title])}]"

@@ -8,8 +8,10 @@ from textwrap import wrap
 from typing import assert_never
 
 from backends.picture.conditions import past_of_marks, retry_limit
-from backends.picture.naming import LONGEST_SHOWN, Naming, is_named, one_line, printable, shown
+from backends.picture.naming import LONGEST_SHOWN, Naming, is_named, one_line, printable
+from backends.picture.stages import stage_lines
 from backends.remarks import named
+from backends.specification import shown
 from compiler.ir.edges import Clear, Keep
 from compiler.ir.program import Input, Node, Program, Settings
 from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Stage, Task, Tool
@@ -17,6 +19,9 @@ from compiler.times import spoken
 
 WIDTH = 24
 """In characters: what a box shows side by side."""
+
+WIDEST = 34
+"""The same for stages, which show paths."""
 
 LINES = LONGEST_SHOWN // (2 * WIDTH)
 """What a caption may have; the rest becomes `…`."""
@@ -29,6 +34,8 @@ Lines = tuple[str, ...]
 
 def caption(node: Node, names: Naming) -> Lines:
     """What stands in a node's box."""
+    if node.group in names.contract.steps and isinstance(node.task, Stage | Gate):
+        return tuple(line for said in stage_lines(node, names.contract) for line in wrapped(said, WIDEST))
     return (*_heading(node, names), *_settings(node.settings), *kept_texts(node, names))
 
 
@@ -136,6 +143,6 @@ def _input(declared: Input) -> str:
     return one_line(f"input {declared.name}: {declared.type}{options}{'' if declared.required else ', optional'}")
 
 
-def wrapped(text: str) -> Lines:
+def wrapped(text: str, width: int = WIDTH) -> Lines:
     """A text in lines, without what does not print; a long one is cut."""
-    return tuple(wrap(printable(text), WIDTH, max_lines=LINES, placeholder="…"))
+    return tuple(wrap(printable(text), width, max_lines=LINES, placeholder="…"))

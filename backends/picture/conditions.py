@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import assert_never
 
 from backends.picture.naming import Naming, Said, between, one_line
+from backends.specification import Step
 from compiler.ir.edges import (
     Add,
     AtLeast,
@@ -51,7 +52,7 @@ def action(edge: Edge, names: Naming, group: str) -> Said:
 def _own_action(edge: Edge, names: Naming, group: str) -> Said:
     limit = retry_limit(edge, names)
     if limit is not None:
-        return (f"RETRY {limit}",)
+        return (_another_attempt(limit, names.contract.steps.get(group)),)
     added = [names.counter(e.register) for e in edge.effects if isinstance(e, Add) and isinstance(e.amount, int)]
     advanced = [counter for counter in added if counter.role == "instance"]
     said = edge.written[-1].action if advanced and edge.written else ""  # what was written last is what leads there
@@ -62,6 +63,11 @@ def _own_action(edge: Edge, names: Naming, group: str) -> Said:
         if unit.shown and said.endswith(f" {unit}"):
             return (said.removesuffix(unit.shown), unit)
     return (said,) if said else ()
+
+
+def _another_attempt(limit: int, step: Step | None) -> str:
+    """What an edge does that is taken again and again: with a contract nobody has written RETRY (I32)."""
+    return f"RETRY {limit}" if step is None else step.retried()
 
 
 def _counted(effect: Effect, names: Naming) -> Said:

@@ -78,10 +78,12 @@ def difference(old: Picture, new: Picture) -> Difference:
 
 def _pairs(old: Picture, new: Picture, matching: Matching) -> Iterator[Change]:
     """The units that are in both versions."""
-    before, after = ({box.node.id: box.texts for box in drawn.boxes} for drawn in (old, new))
+    before, after = ({box.node.id: box for box in drawn.boxes} for drawn in (old, new))
     for unit, twin in matching.units:
-        texts = ("texts",) if before[unit.id] != after[twin.id] else ()
-        yield Change(unit, twin, (*node_parts(unit, twin), *texts))
+        first, second = before[unit.id], after[twin.id]
+        texts = ("texts",) if first.texts != second.texts else ()
+        specified = ("specification",) if first.more != second.more else ()
+        yield Change(unit, twin, (*node_parts(unit, twin), *texts, *specified))
 
 
 def _one_sided(old: Lines, new: Lines) -> tuple[Lines, Lines]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
 
+from backends.specification import Specification, shown
 from compiler.analyses.values import value_flow
 from compiler.ir.edges import Clear
 from compiler.ir.program import Group, Program, Register, scope_members, texts_of
-from compiler.ir.texts import Text
 
 LONGEST_TITLE = 60
 """In characters: a frame has its title on one line."""
@@ -53,6 +53,7 @@ class Naming:
         self.slots = frozenset(slot.name for slot in program.slots)
         self.flow = value_flow(program)
         self.carried = frozenset(_carried(program))
+        self.contract = Specification(program)
 
     def short(self, name: str, group: str) -> str:
         """The name of a node, a group or a register as it is shown in a group."""
@@ -94,11 +95,6 @@ def free(name: str, taken: Container[str]) -> str:
     while name in taken:
         name += "'"
     return name
-
-
-def shown(text: Text) -> str:
-    """A text with what its author wrote for references (I6), or their registers where nothing was written."""
-    return "".join(part if isinstance(part, str) else part.written or f"{{{part.register}}}" for part in text.parts)
 
 
 def is_named(slot: str) -> bool:

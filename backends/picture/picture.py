@@ -11,10 +11,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from backends.picture.arrows import Arrow, Mark, arrows
+from backends.picture.attempts import joined_attempts
 from backends.picture.breakdowns import joined_breakdowns
 from backends.picture.captions import Lines, caption, kept_texts, notes
 from backends.picture.loops import Placement, place
 from backends.picture.naming import Naming
+from backends.picture.stages import stage_tooltip
 from backends.picture.streams import Stream, streams
 from compiler.ir.edges import value_names
 from compiler.ir.program import Group, Node, Program, without_jumps
@@ -30,8 +32,8 @@ UNREACHABLE = "unreachable"
 class Box:
     """A node with its caption, in a frame ("" for none).
 
-    `texts` are those lines of the caption that say which slots it reads, writes and clears; `is_in_loop` is for loops
-    that have no frame.
+    `more` is what a tooltip says of it besides what its task does. `texts` are the lines of the caption that say which
+    slots it reads, writes and clears; `is_in_loop` is for loops that have no frame.
     """
 
     node: Node
@@ -41,6 +43,7 @@ class Box:
     is_in_loop: bool
     texts: Lines = ()
     mark: Mark = ""
+    more: Lines = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +77,7 @@ class Picture:
 
 def picture(program: Program) -> Picture:
     """The picture of a program."""
+    program = joined_attempts(program)
     names = Naming(program)
     program = _drawn(program)
     reached = _led_to(program, [program.entry])
@@ -145,7 +149,8 @@ def _box(node: Node, names: Naming, placement: Placement, is_reached: bool) -> B
     lines += (LOOP,) if node.id in placement.heads else ()
     lines += () if is_reached else (UNREACHABLE,)
     is_in_loop = node.id in placement.boxes
-    return Box(node, lines, placement.nodes[node.id], is_reached, is_in_loop, tuple(kept_texts(node, names)))
+    texts, more = tuple(kept_texts(node, names)), tuple(stage_tooltip(node, names.contract))
+    return Box(node, lines, placement.nodes[node.id], is_reached, is_in_loop, texts, more=more)
 
 
 def _frames(program: Program, names: Naming, placement: Placement) -> Iterator[Frame]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from backends.picture.captions import Lines
-from backends.picture.naming import shown
+from backends.specification import shown
 from compiler.ir.program import Group, Node
 from compiler.ir.tasks import Ask, Shell, Task, task_texts
 from compiler.ir.texts import Text
@@ -13,10 +13,11 @@ WIDTH = 100
 """In characters; what is longer is cut."""
 
 
-def tooltip(place: Node | Group) -> Lines:
-    """The tooltip of a node or a group."""
+def tooltip(place: Node | Group, more: Lines = ()) -> Lines:
+    """The tooltip of a node or a group; `more` stands there in place of what the node does."""
     texts = [place.prompt] if isinstance(place, Group) else filter(None, _texts(place.task))
-    return (_cut(f"{place.origin.path}:{place.origin.span.line}"), *_excerpt("\n".join(map(shown, texts))))
+    said = more or map(shown, texts)
+    return (_cut(f"{place.origin.path}:{place.origin.span.line}"), *_excerpt("\n".join(said)))
 
 
 def _texts(task: Task) -> tuple[Text, ...]:

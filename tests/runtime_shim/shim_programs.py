@@ -85,7 +85,8 @@ class Compiled(Place):
 
     def __init__(self, path: Path, made: Program) -> None:
         self.made = made
-        super().__init__(path, table(optimise(made)))
+        self.table = table(optimise(made))
+        super().__init__(path, self.table)
 
     def bundle(self) -> None:
         """Put the Python file that the program becomes in its place."""

@@ -101,6 +101,7 @@ def test_core_does_not_need_the_modules_of_tasks(order: tuple[tuple[str, str], .
 
 
 IMPLIED = {"values": {"shell", "slots"}, "texts": {"shell", "slots"}, "env": {"shell"}}
+IMPLIED |= {need: {"contract"} for _, needs in MODULES for need in needs.split(" ") if need.startswith("stage-")}
 """What a program has that has this."""
 
 

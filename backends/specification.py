@@ -1,0 +1,167 @@
+"""What generated files say of a contract: its steps, each with its gates, its stages and its specification (I32)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from backends.marks import Marks
+from compiler.ir.edges import Add, CounterTest
+from compiler.ir.program import Group, Node, Program
+from compiler.ir.tasks import Gate, Stage
+from compiler.ir.texts import Text
+from compiler.times import spoken
+from runtime_shim.contract import STEP_SECONDS
+
+Table = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step: its group, the nodes of its gates and stages in order, and its specification with marks in its texts.
+
+    An attempt at it takes at most `limit` seconds; after one that failed it is made again, up to `retries` times, each
+    time after `delay` seconds.
+    """
+
+    group: Group
+    gates: tuple[Node, ...]
+    stages: tuple[Node, ...]
+    spec: Table
+    limit: int
+    retries: int
+    delay: int
+
+    @property
+    def id(self) -> str:
+        """What the step is called."""
+        return self.group.id
+
+    @property
+    def seconds(self) -> int:
+        """The time that all attempts may take, with the pauses between them."""
+        return self.limit * (self.retries + 1) + self.delay * self.retries
+
+    def stage(self, kind: str) -> Stage | None:
+        """The first stage of a kind, None if the step has none."""
+        return next((task for task in self.tasks if task.stage == kind), None)
+
+    @property
+    def tasks(self) -> Iterator[Stage]:
+        """What the stages do."""
+        return (node.task for node in self.stages if isinstance(node.task, Stage))
+
+    def tool(self, task: Stage) -> Table:
+        """What the specification says of a call of a tool."""
+        tools = self.spec.get("tools", [])
+        found: Table = tools[task.place] if task.place < len(tools) else {}
+        return found
+
+    def retried(self) -> str:
+        """How often it is tried again, in words; "" for never."""
+        if not self.retries:
+            return ""
+        often = "once" if self.retries == 1 else f"{self.retries} times"
+        return f"again, at most {often}{f', after {spoken(self.delay)}' if self.delay else ''}"
+
+
+@dataclass(frozen=True)
+class Specification:
+    """The contract of a program; one without a contract has no steps."""
+
+    program: Program
+
+    @cached_property
+    def workflow(self) -> Table:
+        """What the document says of the whole."""
+        return self._object(self.program.contract.workflow if self.program.contract else "{}")
+
+    @cached_property
+    def config(self) -> Table:
+        """What the configuration says."""
+        return self._object(self.program.contract.config if self.program.contract else "{}")
+
+    @cached_property
+    def steps(self) -> Mapping[str, Step]:
+        """The steps by their ids, in order."""
+        return {step.id: step for step in self._steps()}
+
+    def matters(self, step: Step, task: Stage) -> str:
+        """How much a call of a tool may do, and whether its failure is one of the step, in words."""
+        call = step.tool(task)
+        known = self.config.get("tools", {}).get(task.subject, {})
+        risk = call.get("risk") or known.get("risk") or "low"
+        return f"{risk} risk, {'required' if call.get('required') else 'optional'}"
+
+    def executor(self, longest: int = 0) -> str:
+        """Who does the work of a step: a command, with its beginning, or whoever is named for a run, or a person."""
+        command = " ".join(str(self.config.get("executor", "")).split())
+        if not command:
+            return "executor, or a person"
+        shown = command if len(command) <= longest else command[: max(longest - 1, 0)] + "…"
+        return f"executor {shown}" if longest else "executor"
+
+    def told(self, step: Step) -> Iterator[str]:
+        """What an attempt at a step does, stage by stage, and what happens when one fails."""
+        for task in step.tasks:
+            paths = ", ".join(map(shown, task.paths))
+            match task.stage:
+                case "execute":
+                    yield self.executor()
+                case "tool":
+                    yield f"tool {task.subject} ({self.matters(step, task)})"
+                case "validation":
+                    yield f"validation ({', '.join(task.checks)}): {paths}"
+                case "outputs":
+                    yield f"outputs {paths}" if paths else "outputs"
+                    yield from (f"evidence {level}" for level in (task.subject,) if level)
+                case "inputs":
+                    yield f"inputs {paths}" if paths else "input guardrails"
+                case "guardrails":
+                    yield "output guardrails"
+                case "context":
+                    yield "context"
+        if step.retries:
+            yield step.retried()
+
+    def _steps(self) -> Iterator[Step]:
+        contract = self.program.contract
+        if contract is None:
+            return
+        marks = Marks(step.spec for step in contract.steps)
+        groups = {group.id: group for group in self.program.groups}
+        counters = {register.name for register in self.program.registers if register.role == "retries"}
+        for step in contract.steps:
+            nodes = [node for node in self.program.nodes if node.group == step.id]
+            stages = tuple(node for node in nodes if isinstance(node.task, Stage))
+            yield Step(
+                groups[step.id],
+                tuple(node for node in nodes if isinstance(node.task, Gate)),
+                stages,
+                self._object(marks.text(step.spec)),
+                self.config.get("step_timeout_seconds", STEP_SECONDS),
+                max((found for node in nodes for found in _limits(node, counters)), default=0),
+                max((node.settings.delay for node in stages), default=0),
+            )
+
+    @staticmethod
+    def _object(written: str) -> Table:
+        found: Table = json.loads(written)
+        return found
+
+
+def shown(text: Text) -> str:
+    """A text with what its author wrote for references (I6), or their registers where nothing was written."""
+    return "".join(part if isinstance(part, str) else part.written or f"{{{part.register}}}" for part in text.parts)
+
+
+def _limits(node: Node, counters: set[str]) -> Iterator[int]:
+    """How often the edges of a node lead to another attempt."""
+    for edge in node.edges:
+        added = {effect.register for effect in edge.effects if isinstance(effect, Add)} & counters
+        for test in edge.guard:
+            if isinstance(test, CounterTest) and test.operator == "<" and test.register in added:
+                yield test.value

@@ -1,0 +1,26 @@
+"""Specifications for tests, compiled as a user's are."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from backends.python.table import table
+from compiler.ir.program import Program
+from compiler.passes import optimise
+from tests.compiler.documents import compiled
+
+
+def program_of(document: object, folder: Path) -> Program:
+    """The program of a document, which is written as JSON."""
+    path = folder / "specs.stepspec.json"
+    path.write_text(json.dumps(document), encoding="utf-8")
+    found = compiled(folder, path.read_text(encoding="utf-8"))
+    assert found.program is not None, found.diagnostics
+    return found.program
+
+
+def table_of(document: object, folder: Path) -> dict[str, Any]:
+    """The table that the runtime reads."""
+    return table(optimise(program_of(document, folder)))

@@ -1,0 +1,81 @@
+"""Pictures of step specifications: what each stage is, without colour, and where a run goes when one fails."""
+
+from __future__ import annotations
+
+from backends.dot.styles import SHAPES as DOT_SHAPES
+from backends.mermaid.chart import SHAPES as MERMAID_SHAPES
+from backends.picture.difference import difference
+from backends.picture.picture import Picture, picture
+from backends.registry import load
+from tests.dot.real import drawn
+from tests.stepspecs.programs import BRIEF, CHECK, CONFIG, DRAFT, GUARDED, Table, specification
+
+STAGES = ("inputs", "context", "tool", "execute", "guardrails", "validation", "outputs")
+
+
+def captions(*specs: Table, config: Table) -> dict[str, tuple[str, ...]]:
+    return {box.node.id: box.lines for box in picture(specification(*specs, config=config)).boxes}
+
+
+def arrows(found: Picture) -> set[str]:
+    return {f"{one.source} -{one.says}-> {one.target}" for one in found.arrows}
+
+
+def test_each_stage_says_what_it_is_and_what_it_looks_at() -> None:
+    found = captions(BRIEF, DRAFT, CHECK, config=GUARDED)
+    assert found["bmm:prd:step-02:hitl"] == ("gate bmm:prd:step-02:hitl", "human_gate: required")
+    assert found["step-02/inputs"] == ("inputs", "{output_folder}/product-brief.md", "templates/prd.template.md")
+    assert found["step-02/context"] == ("context", "from ./context.sh")
+    assert found["step-02/getCurrentTime"] == ("tool getCurrentTime", "low risk, optional")
+    assert found["step-02/publish"] == ("tool publish", "high risk, required")
+    assert found["step-02"] == ("step-02 draft-prd", "executor, or a person")
+    assert found["step-02/guardrails"] == ("output guardrails: 1 word",)
+    assert found["step-02/validation"] == ("validation: exists, parses", "{output_folder}/prd.md")
+    assert found["step-02/outputs"] == ("outputs", "{output_folder}/prd.md", "evidence L1")
+    assert captions(BRIEF, config={"executor": "./do.sh"})["step-01"] == ("step-01 product-brief", "executor ./do.sh")
+
+
+def test_a_step_with_many_files_says_how_many_more_there_are() -> None:
+    many = BRIEF | {"outputs": [f"{{output_folder}}/{number}.md" for number in range(6)]}
+    found = captions(many, config={})["step-01/outputs"]
+    assert found == ("outputs", *(f"{{output_folder}}/{number}.md" for number in range(4)), "and 2 more")
+
+
+def test_failures_of_a_step_meet_where_it_is_tried_again() -> None:
+    found = arrows(picture(specification(DRAFT, config=CONFIG)))
+    for stage in ("publish", "validation", "outputs"):
+        assert f"step-02/{stage} -FAIL-> step-02/again" in found
+    assert "step-02 -FAIL-> step-02/again" in found
+    assert "step-02/again -again, at most once, after 2 s-> step-02/inputs" in found
+    assert "step-02/again -otherwise-> step-02/failed" in found
+    assert "step-02/inputs -FAIL-> step-02/failed" in found
+    assert "bmm:prd:step-02:hitl -REJECTED-> step-02/failed" in found
+    several = DRAFT | {"retries": {"max": 3, "backoff_seconds": 0}}
+    assert "step-02/again -again, at most 3 times-> step-02/inputs" in arrows(picture(specification(several)))
+    assert "step-01 -FAIL-> step-01/failed" in arrows(picture(specification(BRIEF)))
+
+
+def test_stages_are_told_apart_without_colour() -> None:
+    for shapes in (DOT_SHAPES, MERMAID_SHAPES):
+        assert len({str(shapes[stage]) for stage in (*STAGES, "gate", "branch")}) == len(STAGES) + 2
+
+
+def test_graphviz_draws_steps_as_frames_with_tooltips() -> None:
+    text = load("dot").emit(specification(BRIEF, DRAFT, config=GUARDED), {}).text
+    assert text
+    found = drawn(text)
+    assert {"step-01 product-brief", "step-02 draft-prd"} <= {frame.label for frame in found.frames}
+    boxes = {box.name: box for box in found.boxes}
+    assert '"timezone": "UTC"' in boxes["step-02/getCurrentTime"].tooltip
+    assert "Generate the PRD" in boxes["step-02"].tooltip
+    assert "TODO" in boxes["step-02/guardrails"].tooltip
+    assert boxes["step-02"].classes == ["execute"]
+
+
+def test_a_comparison_sees_what_only_the_specification_says() -> None:
+    args = [DRAFT["tools"][0] | {"args": {"timezone": "Europe/Berlin"}}, DRAFT["tools"][1]]
+    old, new = (picture(specification(spec)) for spec in (DRAFT, DRAFT | {"tools": args}))
+    assert [(change.new.id, change.parts) for change in difference(old, new).changed] == [
+        ("step-02/getCurrentTime", ("specification",))
+    ]
+    assert not difference(old, old)
