@@ -41,6 +41,12 @@ class Step:
         return self.group.id
 
     @property
+    def title(self) -> str:
+        """The step as people call it."""
+        title = shown(self.group.title)
+        return self.id if title in ("", self.id) else f"{self.id} {title}"
+
+    @property
     def seconds(self) -> int:
         """The time that all attempts may take, with the pauses between them."""
         return self.limit * (self.retries + 1) + self.delay * self.retries

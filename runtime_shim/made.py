@@ -1,11 +1,15 @@
-"""Programs that a Makefile calls: what they print for an operator to call is make, not the program."""
+"""Programs that a Makefile or a workflow calls: what operators are told to call, and where the run is now."""
 
 import os
 import shlex
+from typing import Optional
 
-from runtime_shim.session import CALLED, Session
+from runtime_shim.session import CALLED_BY, Session
+from runtime_shim.state import READS, State
 
-MAKE = os.environ.pop("RDC_MAKE", "")  # what its commands begin with; it is not for what the program calls
+# Neither is for what the program calls.
+MAKE = os.environ.pop("RDC_MAKE", "")  # what the commands of an operator begin with
+WORKSPACE = os.environ.pop("RDC_WORKSPACE", "")  # the folder of a run that goes on elsewhere than where it began
 WORDS = {"--assume": "ASSUME", "--gate": "GATE"}
 FLAGS = {"--rerun-interrupted": "RERUN=1", "--adopt": "ADOPT=1"}
 VERBS = ("run", "resume", "status", "answer", "approve", "reset")
@@ -18,9 +22,8 @@ def by_make(session: Session, words: tuple[str, ...]) -> str:
         return ""
     if verb == "answer" and len(rest) == 2:
         is_gate = session.program["units"].get(rest[0], {}).get("task") == "gate" and rest[1] == "approved"
-        found = [f"approve GATE={shlex.quote(rest[0])}"] if is_gate else []
-        found = found or [f"answer UNIT={shlex.quote(rest[0])} RESULT={shlex.quote(rest[1])}"]
-        return MAKE + found[0]
+        unit, reply = map(shlex.quote, rest)
+        return f"{MAKE}approve GATE={unit}" if is_gate else f"{MAKE}answer UNIT={unit} RESULT={reply}"
     given, more = [verb], iter(rest)
     for word in more:
         if word not in FLAGS and word not in WORDS:
@@ -29,4 +32,11 @@ def by_make(session: Session, words: tuple[str, ...]) -> str:
     return MAKE + " ".join(given)
 
 
-CALLED.append(by_make)
+def moved(state: Optional[State]) -> None:
+    """Let a run go on in the workspace of another job, where all its files were put."""
+    if state is not None and WORKSPACE:
+        state.begin = {**state.begin, "cwd": WORKSPACE}
+
+
+CALLED_BY.append(by_make)
+READS.append(moved)

@@ -13,6 +13,7 @@ from backends.github.limits import (
     entries_apart,
     exceeded,
     inexpressible,
+    steps_longer_than_job,
     taken,
     unexecuted,
     unroutable,
@@ -113,7 +114,8 @@ def _specified(program: Program, options: GithubOptions) -> Emission:
     )
     if refused:
         return Emission(None, refused)
-    return _checked(SpecificationWorkflow(program, line, options, Answers(), ""), program)
+    workflow = SpecificationWorkflow(program, line, options, Answers(), "")
+    return _checked(workflow, program, steps_longer_than_job(line, options))
 
 
 def _checked(workflow: Workflow[Any], plain: Program, found: Iterable[Diagnostic] = ()) -> Emission:

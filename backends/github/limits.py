@@ -86,12 +86,14 @@ def unexecuted(line: Line, options: GithubOptions) -> Iterator[Diagnostic]:
         problem = f"`units` names an environment for {node_id}, and the steps of a specification share theirs"
         at = ("units", node_id if node_id in options.units else "*")
         yield _about_option(line.program, at, "RD520", problem, "take the option `environment`")
+
+
+def steps_longer_than_job(line: Line, options: GithubOptions) -> Iterator[Diagnostic]:
+    """Steps whose attempts may take longer than a job: GitHub ends it before they are used up."""
     longest = options.timeout_minutes * 60
-    for step in contract.steps.values():
+    for step in line.contract.steps.values():
         if step.seconds > longest:
-            problem = (
-                f"step {step.id} may take {spoken(step.seconds)} with all its attempts, and the job {spoken(longest)}"
-            )
+            problem = f"step {step.id} may take {spoken(step.seconds)}, with its attempts, its job {spoken(longest)}"
             remedy = "shorten `step_timeout_seconds` or the retries, or raise the option `timeout-minutes`"
             yield _at(step.stages[0], "RD537", problem, remedy)
 

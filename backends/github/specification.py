@@ -210,7 +210,7 @@ class SpecificationWorkflow(Workflow[Any]):
         what = "; ".join(self.plan.contract.told(step))
         env = {**names, **({} if _PLAIN_ID.fullmatch(step.id) else {"STEP": step.id})}
         return Step(
-            name=self._titled(step),
+            name=label(step.title),
             id=ids[step.id],
             comments=(comment(f"{at.path}:{at.span.line}"), *(comment(line) for line in wrap(what, WIDTH))),
             timeout=minutes(step),
@@ -218,10 +218,6 @@ class SpecificationWorkflow(Workflow[Any]):
             env=env,
             run=" ".join([RUN, "step", _word(step), *words, _AGAIN]) + "\n",
         )
-
-    @staticmethod
-    def _titled(step: ContractStep) -> str:
-        return label(" ".join(filter(None, (step.id, shown(step.group.title)))))
 
     def _called(self, step: ContractStep) -> tuple[dict[str, str], list[str]]:
         """The variables of a step, and the options that name some of them."""
@@ -246,7 +242,7 @@ class SpecificationWorkflow(Workflow[Any]):
         env = {"GATES": gates, "STEP": step.id, "TOKEN": TOKEN, "ENVIRONMENT": self.options.approval_environment}
         says = (comment(f"{gate.id}: {shown(gate.task.reason)}") for gate in after.gates if isinstance(gate.task, Gate))
         return Step(
-            name=label(f"Ask: {self._titled(step)}"),
+            name=label(f"Ask: {step.title}"),
             id="blocked",
             comments=tuple(says),
             shell=PLAIN_SHELL,

@@ -79,9 +79,8 @@ def _renamed(contract: Specification, targets: list[Target]) -> Mapping[str, str
 def _remarks(contract: Specification, step: Step) -> Iterator[str]:
     """What a step is, where it is written, what it does, and what has to be approved first."""
     at = step.group.origin
-    title = " ".join(filter(None, (step.id, shown(step.group.title))))
     about_it = shown(step.group.prompt)
-    yield comment(visible(f"{title} ({at.path}:{at.span.line}){f': {about_it}' if about_it else ''}"))
+    yield comment(visible(f"{step.title} ({at.path}:{at.span.line}){f': {about_it}' if about_it else ''}"))
     for node in step.gates:
         if isinstance(node.task, Gate):
             yield comment(visible(f"  gate {node.id}: {shown(node.task.reason)}").rstrip(": "))

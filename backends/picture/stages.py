@@ -31,7 +31,7 @@ def stage_lines(node: Node, contract: Specification) -> Iterator[str]:
             yield f"gate {node.id}"
             yield shown(reason)
         case Stage("execute"):
-            yield " ".join(filter(None, (step.id, shown(step.group.title))))
+            yield step.title
             yield contract.executor(LONGEST_COMMAND)
         case Stage("tool", subject=subject) as task:
             yield f"tool {subject}"

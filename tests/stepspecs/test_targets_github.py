@@ -1,0 +1,248 @@
+"""Workflows of specifications: checked by the tools of the trade, and run by act with a stand-in for GitHub's API."""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from backends.base import Emission
+from backends.registry import load
+from compiler.driver import compile_file
+from compiler.ir.program import Program
+from tests.conftest import ROOT
+from tests.workflows import act
+from tests.workflows.act import ActRun
+from tests.workflows.api import Api
+from tests.workflows.lint import findings
+from tests.workflows.reviews import Reviews, reviewed, stand_in
+from tests.workflows.stand_in import answering
+
+EXAMPLES = sorted((ROOT / "examples" / "specifications").rglob("*.stepspec.*"))
+PUBLISH = """
+workflow: {module: notes, workflow: publish, phase: Release}
+config:
+  variables: {output_folder: public}
+  executor: |
+    mkdir -p public && echo "$RDC_UNIT" >> public/log && echo "$RDC_UNIT" > "public/$RDC_UNIT.md"
+    [ ! -e fail-$RDC_UNIT ] && [ "$RDC_UNIT" != broken ]
+  tools:
+    announce: {command: "cat > /dev/null; echo announced", risk: high}
+step_specs:
+  - id: write
+    description: Write the notes
+    outputs: ["{output_folder}/write.md"]
+  - id: announce
+    description: Tell everybody
+    inputs: {artifacts: ["{output_folder}/log"]}
+    outputs: ["{output_folder}/announce.md"]
+    tools: [{name: announce, required: true}]
+    human_gate: required
+  - id: end
+    description: Clean up
+"""
+
+
+def compiled(folder: Path, document: str = PUBLISH, name: str = "notes.stepspec.yaml") -> Program:
+    (folder / "rdc.toml").touch()
+    (folder / name).write_text(document, encoding="utf-8")
+    found = compile_file(str(folder / name))
+    assert found.program, found.diagnostics
+    return found.program
+
+
+def emitted(program: Program, **options: Any) -> Emission:
+    found = load("github").emit(program, options)
+    assert found.text, found.diagnostics
+    return found
+
+
+def written(folder: Path, document: str = PUBLISH, **options: Any) -> Path:
+    """The workflow of a document, with its companions, in a folder that is the repository."""
+    found = emitted(compiled(folder, document), **options)
+    workflow = folder / ".github" / "workflows" / "runbook.yml"
+    workflow.parent.mkdir(parents=True, exist_ok=True)
+    workflow.write_text(found.text or "", encoding="utf-8")
+    for companion in found.companions:
+        path = workflow.parent / companion.path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(companion.text, encoding="utf-8")
+    return workflow
+
+
+@pytest.mark.share(2)
+def test_the_tools_of_the_trade_find_nothing_in_workflows(tmp_path: Path) -> None:
+    options: list[dict[str, Any]] = [
+        {},
+        {"executor": {"run": "./do.sh", "secrets": ["KEY"]}, "secrets": ["KEY"], "tools": {"announce": "./tool.sh"}},
+        {"on": ["workflow_dispatch", "workflow_call"], "helpers": "action", "mock": "mocks.yaml"},
+        {"executor": "./do.sh", "environment": "production", "approval-environment": "board"},
+    ]
+    paths = []
+    for number, path in enumerate(EXAMPLES):
+        program = compile_file(str(path)).program
+        assert program
+        for place, given in enumerate(options):
+            executor = {} if place else {"executor": "./do.sh"}
+            paths.append(tmp_path / f"{number}-{place}.yml")
+            paths[-1].write_text(emitted(program, **given, **executor).text or "", encoding="utf-8")
+    assert len(paths) >= 4 * 4
+    assert findings(paths) == []
+
+
+def test_no_expression_stands_in_a_script_and_secrets_stand_in_steps_that_need_them(tmp_path: Path) -> None:
+    found = emitted(compiled(tmp_path), executor={"run": "./do.sh", "secrets": ["KEY"]}, secrets=["KEY", "OTHER"])
+    workflow = yaml.safe_load(found.text or "")
+    steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
+    assert not any("${{" in step.get("run", "") for step in steps)
+    having = {step["name"] for step in steps if "secrets." in str(step.get("env", ""))}
+    assert having == {"write", "announce", "end", "Save the run"}
+    assert "OTHER" not in str([job["steps"] for job in workflow["jobs"].values()])
+    assert all("secrets." not in str(job.get("env", "")) for job in workflow["jobs"].values())
+    assert workflow["permissions"] == {}
+
+
+def test_each_step_is_a_native_one_with_its_comment_and_its_time(tmp_path: Path) -> None:
+    text = emitted(
+        compiled(tmp_path, PUBLISH.replace("human_gate: required", "retries: {max: 2, backoff_seconds: 30}"))
+    ).text
+    assert text
+    assert 'python3 "$RDC" step announce ${RDC_RERUN:+--rerun-interrupted}\n' in text
+    assert "timeout-minutes: 92" in text  # three attempts of half an hour, two pauses of 30 s, and a minute
+    assert re.search(
+        r"# notes.stepspec.yaml:\d+\n      # inputs .*; tool announce \(high risk, required\); executor", text
+    )
+
+
+def test_a_step_that_a_person_would_do_is_refused(tmp_path: Path) -> None:
+    program = compiled(tmp_path, "[{id: a, description: b}]")
+    found = load("github").emit(program, {})
+    assert [one.code for one in found.diagnostics] == ["RD532"]
+    assert load("github").emit(program, {"executor": "./do.sh"}).text
+    assert load("github").emit(program, {"mock": "mocks.yaml"}).text
+
+
+def test_a_step_that_may_take_longer_than_its_job_is_warned_of(tmp_path: Path) -> None:
+    found = emitted(compiled(tmp_path), **{"timeout-minutes": 20})
+    assert {one.code for one in found.diagnostics} == {"RD537"}
+
+
+class Place:
+    """A repository with the workflow of a document, and its runs, whose artifacts are kept."""
+
+    def __init__(self, folder: Path, document: str = PUBLISH, **options: Any) -> None:
+        self.folder = folder / "repository"
+        self.folder.mkdir()
+        self.artifacts = folder / "artifacts"
+        self.workflow = written(self.folder, document, **options)
+
+    def run(self, decision: str = "", number: int = 1, **inputs: str) -> ActRun:
+        """Run it; `decision` is what people decide at each gate."""
+        text = self.workflow.read_text(encoding="utf-8")
+        with stand_in() as reviews:
+            api = partial(_answer, reviews)
+            text = reviewed(text, f"echo {decision}") if decision else text
+            with answering(api) as url:
+                env = {"ARTIFACTS": str(self.artifacts)}
+                return act.run(self.folder, text, api_url=url, env=env, run_id=number, inputs=inputs)
+
+    def records(self, name: str, number: int = 1) -> Any:
+        """What a file of the run's records holds."""
+        (path,) = (self.artifacts / str(number) / "rdc-run").glob(f"run-*/{name}.json")
+        return json.loads(path.read_text(encoding="utf-8"))
+
+
+def _answer(reviews: Reviews, method: str, path: str, authorization: str) -> tuple[int, object]:
+    """What GitHub says: of reviews of this run, and of other runs."""
+    if path.endswith("/approvals") or method == "POST":
+        return reviews(method, path, authorization)
+    return Api()(method, path, authorization)
+
+
+@pytest.mark.share(3)
+def test_a_run_goes_through_its_gates_with_who_approved_them(tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    done = place.run("approved", output_folder="public")
+    assert done.exit_code == 0, done.log
+    assert done.outcomes["announce"] == "success"
+    approvals = place.records("approvals")
+    assert [(one["gate_id"], one["approved_by"], one["note"]) for one in approvals] == [
+        ("notes:publish:announce:hitl", "o", "::x"),
+        ("tool:announce:announce", "o", "::x"),
+    ]
+    manifest = place.records("manifest")
+    assert [(step["step_id"], step["status"], step["attempts"]) for step in manifest["steps"]] == [
+        ("write", "completed", 1),
+        ("announce", "completed", 1),
+        ("end", "completed", 1),
+    ]
+    assert done.summary.count("WorkflowCompleted") == 1
+    outputs = place.artifacts / "1" / "outputs" / "public"
+    assert sorted(path.name for path in outputs.iterdir()) == ["announce.md", "write.md"]
+
+
+@pytest.mark.share(3)
+def test_a_gate_that_is_rejected_ends_the_run_before_its_step(tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    done = place.run("rejected")
+    assert done.exit_code != 0
+    assert done.jobs["part_2"] == "skipped"
+    assert place.records("gates")[0]["status"] == "pending"
+    assert place.records("approvals") == []
+
+
+@pytest.mark.share(3)
+def test_without_a_review_no_gate_opens(tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    done = place.run()
+    assert done.exit_code != 0
+    assert "Nobody was asked" in done.log
+    assert done.jobs["part_2"] == "skipped"
+
+
+FAILS = """
+config:
+  executor: |
+    echo "$RDC_UNIT" >> log; mkdir -p out && cp log out/log.md; [ "$RDC_UNIT" != second ] || [ "$GITHUB_RUN_ID" = 2 ]
+step_specs:
+  - {id: first, outputs: ["{output_folder}/log.md"]}
+  - {id: second, validation: Format validation, inputs: {validation_targets: [log]}}
+"""
+
+
+@pytest.mark.share(3)
+def test_a_run_that_failed_goes_on_in_another_one(tmp_path: Path) -> None:
+    place = Place(tmp_path, FAILS)
+    done = place.run(output_folder="out")
+    assert (done.exit_code, done.outcomes["first"], done.outcomes["second"]) == (1, "success", "failure")
+    assert place.records("manifest")["status"] == "failed"
+    again = place.run(number=2, resume="1")
+    assert again.exit_code == 0, again.log
+    steps = {step["step_id"]: step for step in place.records("manifest", 2)["steps"]}
+    assert (steps["first"]["attempts"], steps["second"]["attempts"]) == (1, 2)
+    assert "WorkflowResumed" in again.summary
+    assert "Not all outputs were kept" in again.log  # the second step has changed what the first one put out
+
+
+def test_another_program_than_that_of_the_workflow_is_not_run(tmp_path: Path) -> None:
+    place = Place(tmp_path, FAILS)
+    program = place.folder / ".github" / "rdc" / "notes.py"
+    program.write_text(program.read_text(encoding="utf-8") + "\n", encoding="utf-8")
+    done = place.run(output_folder="out")
+    assert done.exit_code != 0
+    assert "is not the file that this workflow was compiled with" in done.log
+    assert done.outcomes["first"] == "skipped"
+
+
+def test_what_an_input_says_stays_a_text(tmp_path: Path) -> None:
+    place = Place(tmp_path, FAILS)
+    done = place.run(output_folder="@/etc/$(touch hacked)'\"`${{ github.token }}")
+    assert done.exit_code != 0
+    assert not list(tmp_path.rglob("hacked"))
+    spec = place.records("manifest")["step_specs"][0]
+    assert spec["outputs"] == ["@/etc/$(touch hacked)'\"`${{ github.token }}/log.md"]
