@@ -114,11 +114,11 @@ def direct(root: Path, seconds: float = 60, **program: Any) -> Stages:
     def left(most: float = math.inf) -> int:
         return max(math.ceil(min(ends - time.monotonic(), most)), 0)
 
-    about = types.SimpleNamespace(
+    about: Any = types.SimpleNamespace(
         root=str(root),
         processes=Polled(),
         session=types.SimpleNamespace(program=program),
         seconds_left=left,
-        time_limit=lambda most=math.inf: Stages.time_limit(cast("Stages", about), most),
+        time_limit=lambda most=math.inf: Stages.time_limit(about, most),
     )
     return cast("Stages", about)
