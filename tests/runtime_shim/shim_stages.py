@@ -95,7 +95,7 @@ class Polled(Processes):
     def watch(
         self, groups: Sequence[int], seconds: int = 0, ended: Callable[[int], None] = lambda _index: None
     ) -> list[Code]:
-        (group,), deadline = groups, time.monotonic() + seconds
+        (group,), deadline = groups, time.monotonic() + (seconds or math.inf)
         pid, status = 0, 0
         while not pid and time.monotonic() < deadline:
             time.sleep(0.002)
