@@ -6,7 +6,7 @@ import tempfile
 import time
 from typing import Any, Callable, NamedTuple, Optional, Union
 
-from runtime_shim.ask import Asking, verdict_of
+from runtime_shim.ask import Prompts
 from runtime_shim.conversing import PROMPTS, Conversing
 from runtime_shim.dialog import BINARY
 from runtime_shim.display import duration
@@ -88,7 +88,7 @@ def found_so_far(session: Session, key: str) -> list[Any]:
     return [record["found"][key] for record in records if key in record.get("found", {})]
 
 
-class Stages(Asking, Conversing):
+class Stages(Prompts, Conversing):
     """Does the stages of steps; STAGES has a function for each kind."""
 
     keys = ()
@@ -179,10 +179,6 @@ class Stages(Asking, Conversing):
     def is_mocked(self, _kind: str, _name: str) -> bool:
         """Tell whether a file answers in place of what would be called."""
         return False
-
-    def given(self, _name: str, reply: str, how: str) -> Done:
-        """Take the word of a person for what an executor would do."""
-        return verdict_of(reply, how)
 
     @staticmethod
     def replies(_unit: Table) -> list[str]:

@@ -17,7 +17,7 @@ from compiler.ir.program import Contract, ContractStep, Group, Node, Program, Re
 from compiler.ir.tasks import Check, End, Stage
 from compiler.ir.texts import Text, text
 from compiler.ir.verify import verify
-from runtime_shim.contract import LateError, Stages
+from runtime_shim.contract import Stages
 from runtime_shim.process import Code, Processes
 from tests.runtime_shim.shim_programs import ORIGIN, Compiled, Reference, edge, node, of
 
@@ -95,7 +95,7 @@ class Polled(Processes):
     def watch(
         self, groups: Sequence[int], seconds: int = 0, ended: Callable[[int], None] = lambda _index: None
     ) -> list[Code]:
-        (group,), deadline = groups, time.monotonic() + seconds
+        (group,), deadline = groups, time.monotonic() + (seconds or math.inf)
         pid, status = 0, 0
         while not pid and time.monotonic() < deadline:
             time.sleep(0.002)
@@ -114,16 +114,11 @@ def direct(root: Path, seconds: float = 60, **program: Any) -> Stages:
     def left(most: float = math.inf) -> int:
         return max(math.ceil(min(ends - time.monotonic(), most)), 0)
 
-    def limit(most: float = math.inf) -> int:
-        if left(most) <= 0:
-            raise LateError
-        return left(most)
-
-    about = types.SimpleNamespace(
+    about: Any = types.SimpleNamespace(
         root=str(root),
         processes=Polled(),
         session=types.SimpleNamespace(program=program),
         seconds_left=left,
-        time_limit=limit,
+        time_limit=lambda most=math.inf: Stages.time_limit(about, most),
     )
     return cast("Stages", about)
