@@ -37,7 +37,7 @@ def document(chance: Random) -> Document:
 
 
 def _step(chance: Random, name: str) -> Document:
-    called = [
+    called: list[Document] = [
         {"name": "getCurrentTime", "args": {}, "required": chance.random() < 0.5, "risk": risk}
         for risk in chance.choices(("low", "high"), (3, 1), k=chance.randint(0, 2))
     ]
