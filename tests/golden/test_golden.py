@@ -70,7 +70,9 @@ CALLS: Mapping[str, object] = {
 
 def given(name: str, target: str) -> Mapping[str, object]:
     """The options that an example is compiled with."""
-    return CALLS if name in PROGRAMS and target == "github" else NO_OPTIONS
+    if target != "github" or name not in PROGRAMS:
+        return NO_OPTIONS
+    return {**CALLS, "program": f"{name}.py"} if ".stepspec." in CALLING[name] else CALLS
 
 
 # Workflows with other than the default options.
