@@ -35,7 +35,7 @@ MODULES: tuple[tuple[str, str], ...] = (
     ("report", ""),
     ("cli", ""),
     ("asked", "operator"),
-    ("secrets_kept", "secrets"),
+    ("secrets_kept", "secrets contract"),
     ("answers", f"ask {REPLIES} operator"),
     ("waiting", f"ask {REPLIES} operator"),
     ("groups", "group"),

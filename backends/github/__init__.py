@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from backends.base import Backend, Emission
 from backends.github.binding import unfit_bindings, with_fixed
@@ -32,7 +32,7 @@ from backends.github.runbook import Runbook
 from backends.github.settings import unfit_secrets, unfit_units
 from backends.github.specification import SpecificationWorkflow
 from backends.github.triggers import OF_CONTINUATION
-from backends.github.workflow import Workflow
+from backends.github.workflow import Written
 from backends.mermaid.chart import chart, is_too_big
 from compiler.diagnostic import Diagnostic
 from compiler.ir.features import Feature
@@ -118,7 +118,7 @@ def _specified(program: Program, options: GithubOptions) -> Emission:
     return _checked(workflow, program, steps_longer_than_job(line, options))
 
 
-def _checked(workflow: Workflow[Any], plain: Program, found: Iterable[Diagnostic] = ()) -> Emission:
+def _checked(workflow: Written, plain: Program, found: Iterable[Diagnostic] = ()) -> Emission:
     """The workflow, if GitHub takes it, with what was found about it."""
     text = workflow.text()
     refused = tuple(exceeded(workflow, text))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, TypeGuard
+from typing import TypeGuard
 
 from backends.base import OptionFinding
 from backends.github.line import Line
@@ -18,7 +18,7 @@ from backends.github.scalar import OPEN, Expression
 from backends.github.settings import agent_types, environments_of
 from backends.github.step import Step
 from backends.github.triggers import INPUTS
-from backends.github.workflow import Workflow
+from backends.github.workflow import Written
 from compiler.diagnostic import Diagnostic
 from compiler.ir.edges import CounterTest, Test
 from compiler.ir.program import Node, Program
@@ -250,7 +250,7 @@ def _counts(test: Test, node: Node) -> TypeGuard[CounterTest]:
     return isinstance(test, CounterTest) and test.register == node.retries and test.operator == "<"
 
 
-def exceeded(workflow: Workflow[Any], text: str) -> Iterator[Diagnostic]:
+def exceeded(workflow: Written, text: str) -> Iterator[Diagnostic]:
     """The limits that a workflow is beyond."""
     size = len(text.encode())
     if size > LARGEST_FILE:
@@ -272,7 +272,7 @@ def exceeded(workflow: Workflow[Any], text: str) -> Iterator[Diagnostic]:
                 yield _at(node, "RD521", said, remedy) if node else _too_large(workflow, said)
 
 
-def _inputs(workflow: Workflow[Any]) -> Iterator[Diagnostic]:
+def _inputs(workflow: Written) -> Iterator[Diagnostic]:
     """Inputs of `workflow_dispatch` that are too many or too long, those for prompts included."""
     inputs = (workflow.events.get("workflow_dispatch") or {}).get("inputs") or {}
     at = ("on", "workflow_dispatch", "inputs")
@@ -293,7 +293,7 @@ def _about_option(program: Program, option: KeyPath, code: str, problem: str, re
     return OptionFinding(code, program.sources[0].path, None, problem, remedy, option=option)
 
 
-def _too_large(workflow: Workflow[Any], problem: str) -> Diagnostic:
+def _too_large(workflow: Written, problem: str) -> Diagnostic:
     """A limit that the document as a whole is beyond; half of its steps are within, or can be split again."""
     headers = [node.group or node.id for node in workflow.program.nodes if not isinstance(node.task, End)]
     middle = headers[len(headers) // 2].split("/")[0]

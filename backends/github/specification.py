@@ -30,7 +30,7 @@ from backends.github.scalar import Expression, comment, label
 from backends.github.step import PLAIN_SHELL, Step
 from backends.github.templating import render
 from backends.github.triggers import with_continuation
-from backends.github.workflow import REASON_TO_ASK, Workflow, as_shown
+from backends.github.workflow import REASON_TO_ASK, Written, as_shown
 from backends.python import PythonBackend
 from backends.python.options import PythonOptions
 from backends.specification import Step as ContractStep
@@ -50,7 +50,7 @@ _AGAIN = "${RDC_RERUN:+--rerun-interrupted}"
 
 
 @dataclass(frozen=True)
-class SpecificationWorkflow(Workflow[Any]):
+class SpecificationWorkflow(Written):
     """The workflow; its program is the Python target of the same document."""
 
     plan: Line
@@ -96,17 +96,6 @@ class SpecificationWorkflow(Workflow[Any]):
 
     def _checkout(self) -> Step:
         return replace(super()._checkout(), condition="")
-
-    def _shell(self, part: Any) -> str:  # noqa: ANN401, ARG002
-        return PLAIN_SHELL
-
-    def _cut(self) -> Any:  # noqa: ANN401
-        return self.plan.parts
-
-    def _begun(self, parts: Any, part: Any) -> Iterator[Step]:  # noqa: ANN401, ARG002
-        return iter(())
-
-    _walked = _kept = _begun
 
     # --- The jobs -----------------------------------------------------------------------------------------------------
 

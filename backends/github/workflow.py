@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Generic, TypeVar
@@ -42,14 +42,19 @@ JobsType = TypeVar("JobsType", bound=Jobs)
 
 
 @dataclass(frozen=True)
-class Workflow(ABC, Generic[JobsType]):
-    """What a workflow is made of; `flow` is the graph as Mermaid, empty for none."""
+class Written(ABC):
+    """What every workflow is made of; `flow` is the graph as Mermaid, empty for none."""
 
     program: Program
     plan: Plan | Routes | Line
     options: GithubOptions
     prompts: Prompts
     flow: str
+
+    @property
+    @abstractmethod
+    def jobs(self) -> Sequence[Job]:
+        """The jobs in order."""
 
     def text(self) -> str:
         """The whole file."""
@@ -92,6 +97,75 @@ class Workflow(ABC, Generic[JobsType]):
         events = self.options.triggers()
         return with_inputs(events, example(self.program)) if self.prompts.waits else events
 
+    @property
+    def _guide(self) -> str:
+        """What whoever opens the file is told of its order, if that needs a word."""
+        return ""
+
+    @property
+    def _shell_says(self) -> str:
+        return ""
+
+    @property
+    def _title(self) -> str:
+        return label(self.program.title or self.program.name)
+
+    @property
+    def _concurrency(self) -> Concurrency:
+        """One run at a time for each workflow and branch, and for each run that waited.
+
+        When a run comes to a group, GitHub cancels the one that waits there to begin. A continuation has a group of its
+        own, so that no new run does that to it. A workflow that is called does not know its own name.
+        """
+        called = "workflow_call" in self.events
+        workflow = _plain(self.program.sources[0].path) if called else "${{ github.workflow }}"
+        resume = "-${{ inputs.resume || 'new' }}" if self.prompts.waits else ""
+        return Concurrency.model_construct(group=Expression(f"{workflow}-${{{{ github.ref }}}}{resume}"))
+
+    def _set_up(self) -> Iterator[Step]:
+        """The steps of the option `setup`, which each job begins with."""
+        yield from map(set_up, self.options.setup)
+
+    @cached_property
+    def _secrets(self) -> UnitSecrets:
+        """The secrets that units get, and what surrounds them does not."""
+        return UnitSecrets(self.plan.program, self.options)
+
+    def _check_secrets(self, environment: str, names: Collection[str]) -> Iterator[Step]:
+        found = {name: self._secrets.stored[name] for name in self.program.secrets if name in names}
+        if found:
+            yield secrets_step(found.values(), environment, self.events)
+
+    def _permissions(self, first: bool, *, asks: bool = False, waits: bool = False) -> Iterator[tuple[str, str, str]]:
+        """What the token of a job may do. One that `asks` looks at the reviews of the run."""
+        granted = dict(self.options.permissions)
+        if not first and granted == {"contents": "read"}:
+            granted = {}
+        if (waits or asks) and granted.get("actions") != "write":
+            granted["actions"] = "read"
+        reasons = {**_REASONS, "actions": REASON_TO_ASK} if asks else _REASONS
+        for scope, access in granted.items():
+            yield scope, access, reasons.get(scope, "asked for by the option `permissions`")
+
+    def _checkout(self) -> Step:
+        compares = any(isinstance(value, Bound) for value in self.options.bind.values())  # as `git diff` does
+        pin = pins()["checkout"]
+        return Step(
+            name="Check out",
+            condition="${{ !inputs.resume }}" if self.prompts.waits else "",
+            uses=pin.reference,
+            version=pin.version,
+            inputs={"persist-credentials": Expression("false")}
+            | ({"fetch-depth": Expression("0")} if compares else {}),
+        )
+
+
+@dataclass(frozen=True)
+class Workflow(Written, Generic[JobsType]):
+    """A workflow whose places are cut into parts, between which others decide."""
+
+    plan: Plan | Routes
+
     @cached_property
     def jobs(self) -> tuple[Job, ...]:
         """The jobs in order; what each hands on is known only when all others are written."""
@@ -130,34 +204,9 @@ class Workflow(ABC, Generic[JobsType]):
         """What a part is there for, as comments on its job."""
         return iter(())
 
-    @property
-    def _guide(self) -> str:
-        """What whoever opens the file is told of its order, if that needs a word."""
-        return ""
-
-    @property
-    def _shell_says(self) -> str:
-        return ""
-
     @abstractmethod
     def _shell(self, part: Part) -> str:
         """The shell of the steps of a job that name none."""
-
-    @property
-    def _title(self) -> str:
-        return label(self.program.title or self.program.name)
-
-    @property
-    def _concurrency(self) -> Concurrency:
-        """One run at a time for each workflow and branch, and for each run that waited.
-
-        When a run comes to a group, GitHub cancels the one that waits there to begin. A continuation has a group of its
-        own, so that no new run does that to it. A workflow that is called does not know its own name.
-        """
-        called = "workflow_call" in self.events
-        workflow = _plain(self.program.sources[0].path) if called else "${{ github.workflow }}"
-        resume = "-${{ inputs.resume || 'new' }}" if self.prompts.waits else ""
-        return Concurrency.model_construct(group=Expression(f"{workflow}-${{{{ github.ref }}}}{resume}"))
 
     def _part(self, parts: JobsType, part: Part) -> Job:
         earlier = parts.before(part)[0]
@@ -188,10 +237,6 @@ class Workflow(ABC, Generic[JobsType]):
         yield from self._walked(parts, part)
         yield from self._kept(parts, part)
 
-    def _set_up(self) -> Iterator[Step]:
-        """The steps of the option `setup`, which each job begins with."""
-        yield from map(set_up, self.options.setup)
-
     def _installed(self, nodes: Iterable[Node]) -> Iterator[Step]:  # noqa: ARG002 (native steps call nothing)
         """The steps that install what some units call."""
         return iter(())
@@ -206,11 +251,6 @@ class Workflow(ABC, Generic[JobsType]):
             run=render("before.sh.jinja"),
             helper="reviews",
         )
-
-    @cached_property
-    def _secrets(self) -> UnitSecrets:
-        """The secrets that units get, and what surrounds them does not."""
-        return UnitSecrets(self.plan.program, self.options)
 
     def _secrets_in(self, part: Part) -> Mapping[str, str]:
         """What the units of a job get, and so what it may not keep: the other secrets do not come to its runner."""
@@ -235,11 +275,6 @@ class Workflow(ABC, Generic[JobsType]):
         """The environments of jobs, and the secrets that their units get."""
         return ((self._environment_of(part), self._secrets_in(part)) for part in parts.parts)
 
-    def _check_secrets(self, environment: str, names: Collection[str]) -> Iterator[Step]:
-        found = {name: self._secrets.stored[name] for name in self.program.secrets if name in names}
-        if found:
-            yield secrets_step(found.values(), environment, self.events)
-
     def _environment_of(self, part: Part) -> str:
         return part.environment or self.options.environment or ""
 
@@ -254,29 +289,6 @@ class Workflow(ABC, Generic[JobsType]):
         if isinstance(self.prompts, Agents):
             env["RDC_AGENT"] = command_of(options.agent, options.agent_model)
         return env
-
-    def _permissions(self, first: bool, *, asks: bool = False, waits: bool = False) -> Iterator[tuple[str, str, str]]:
-        """What the token of a job may do. One that `asks` looks at the reviews of the run."""
-        granted = dict(self.options.permissions)
-        if not first and granted == {"contents": "read"}:
-            granted = {}
-        if (waits or asks) and granted.get("actions") != "write":
-            granted["actions"] = "read"
-        reasons = {**_REASONS, "actions": REASON_TO_ASK} if asks else _REASONS
-        for scope, access in granted.items():
-            yield scope, access, reasons.get(scope, "asked for by the option `permissions`")
-
-    def _checkout(self) -> Step:
-        compares = any(isinstance(value, Bound) for value in self.options.bind.values())  # as `git diff` does
-        pin = pins()["checkout"]
-        return Step(
-            name="Check out",
-            condition="${{ !inputs.resume }}" if self.prompts.waits else "",
-            uses=pin.reference,
-            version=pin.version,
-            inputs={"persist-credentials": Expression("false")}
-            | ({"fetch-depth": Expression("0")} if compares else {}),
-        )
 
 
 def _plain(path: str) -> str:

@@ -25,60 +25,61 @@ def look_of(task: Task) -> str:
 
 def stage_lines(node: Node, contract: Specification) -> Iterator[str]:
     """What stands in the box of a stage or of a gate of a contract, sentence by sentence."""
-    step = contract.steps[node.group]
-    match node.task:
-        case Gate(_, reason):
-            yield f"gate {node.id}"
-            yield shown(reason)
-        case Stage("execute"):
+    step, task = contract.steps[node.group], node.task
+    if isinstance(task, Gate):
+        yield f"gate {node.id}"
+        yield shown(task.reason)
+    if not isinstance(task, Stage):
+        return
+    match task.stage:
+        case "execute":
             yield step.title
             yield contract.executor(LONGEST_COMMAND)
-        case Stage("tool", subject=subject) as task:
-            yield f"tool {subject}"
+        case "tool":
+            yield f"tool {task.subject}"
             yield contract.matters(step, task)
-        case Stage("validation", checks=checks, paths=paths):
-            yield f"validation: {', '.join(checks)}"
-            yield from _paths(paths)
-        case Stage("outputs", subject=level, paths=paths):
+        case "validation":
+            yield f"validation: {', '.join(task.checks)}"
+            yield from _paths(task.paths)
+        case "outputs":
             yield "outputs"
-            yield from _paths(paths)
-            yield from (f"evidence {word}" for word in (level,) if word)
-        case Stage("inputs", paths=paths):
+            yield from _paths(task.paths)
+            yield from (f"evidence {level}" for level in (task.subject,) if level)
+        case "inputs":
             yield "inputs"
-            yield from _paths(paths)
+            yield from _paths(task.paths)
             yield from _rules("input", contract.config)
-        case Stage("guardrails"):
+        case "guardrails":
             yield from _rules("output", contract.config)
-        case Stage("context"):
+        case "context":
             yield "context"
             yield f"from {contract.config.get('context', 'a command')}"
 
 
 def stage_tooltip(node: Node, contract: Specification) -> Iterator[str]:
     """What is to be read where somebody points at the box of a stage: all of what it is given."""
-    step = contract.steps.get(node.group)
-    if step is None:
+    step, task = contract.steps.get(node.group), node.task
+    if step is None or not isinstance(task, Stage):
         return
-    match node.task:
-        case Stage("execute"):
+    guardrails = contract.config.get("guardrails", {})
+    match task.stage:
+        case "execute":
             yield shown(step.group.prompt)
             yield from (f"{name}: {step.spec[name]}" for name in ("phase", "human_gate") if step.spec.get(name))
             yield from (f"executor: {command}" for command in [contract.config.get("executor")] if command)
             yield f"an attempt takes at most {spoken(step.limit)}"
-        case Stage("tool") as task:
+        case "tool":
             yield from _indented(step.tool(task).get("args", {}))
-        case Stage("guardrails"):
-            yield from _indented(contract.config.get("guardrails", {}).get("output", {}))
-        case Stage("inputs", paths=paths):
-            yield from map(shown, paths)
-            yield from _indented(contract.config.get("guardrails", {}).get("input", {}))
-        case Stage("validation") as task:
-            yield from (f"validation: {step.spec['validation']}" for _ in "1" if step.spec.get("validation"))
+        case "guardrails":
+            yield from _indented(guardrails.get("output", {}))
+        case "inputs":
             yield from map(shown, task.paths)
-        case Stage(paths=paths):
-            yield from map(shown, paths)
-        case Gate(_, reason):
-            yield shown(reason)
+            yield from _indented(guardrails.get("input", {}))
+        case "validation":
+            yield from (f"validation: {policy}" for policy in [step.spec.get("validation")] if policy)
+            yield from map(shown, task.paths)
+        case "outputs" | "context":
+            yield from map(shown, task.paths)
 
 
 def _paths(paths: tuple[Text, ...]) -> Iterator[str]:

@@ -16,6 +16,7 @@ from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Reading, 
 from compiler.ir.texts import text
 from compiler.ir.verify import verify
 from tests.mermaid.programs import node, program, to
+from tests.stepspecs.programs import BRIEF, specification
 
 REVIEWER = Agent("reviewer", text("Look"), Reading(("GOOD",)))
 
@@ -55,6 +56,7 @@ def examples() -> dict[Feature, Program]:
     found[Feature.SECRETS] = replace(with_unit(ready), secrets=("TOKEN",))
     found[Feature.CONTEXTS] = replace(with_unit(ready), contexts=(Context("c", text("above")),))
     found[Feature.ARTIFACTS] = replace(with_slot(ready), artifact=Artifact("x", text("markdown")))
+    found[Feature.CONTRACTS] = specification(BRIEF)
     return found
 
 

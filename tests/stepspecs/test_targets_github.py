@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import subprocess
+import sys
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -246,3 +249,18 @@ def test_what_an_input_says_stays_a_text(tmp_path: Path) -> None:
     assert not list(tmp_path.rglob("hacked"))
     spec = place.records("manifest")["step_specs"][0]
     assert spec["outputs"] == ["@/etc/$(touch hacked)'\"`${{ github.token }}/log.md"]
+
+
+def test_values_of_secrets_come_into_no_record(tmp_path: Path) -> None:
+    document = FAILS.replace("step_specs:", '  tools: {tell: {command: \'echo "\\"$KEY\\""\'}}\nstep_specs:')
+    document = document.replace("{id: first,", "{id: first, tools: [{name: tell, required: true}],")
+    options = {"secrets": ["KEY"]}
+    place = Place(tmp_path, document, **options)
+    program = place.folder / ".github" / "rdc" / "notes.py"
+    env = {"PATH": os.environ["PATH"], "KEY": "a-very-secret-value", "RDC_SECRETS": "KEY", "GITHUB_RUN_ID": "2"}
+    words = [sys.executable, str(program), "run", "--input", "output_folder=out"]
+    done = subprocess.run(words, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    (found,) = tmp_path.rglob("tool_results.json")
+    assert json.loads(found.read_text(encoding="utf-8"))[0]["result"] == "***"
+    assert not [path for path in (tmp_path / ".rdc").rglob("*") if path.is_file() and b"a-very" in path.read_bytes()]

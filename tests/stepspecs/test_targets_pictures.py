@@ -7,6 +7,8 @@ from backends.mermaid.chart import SHAPES as MERMAID_SHAPES
 from backends.picture.difference import difference
 from backends.picture.picture import Picture, picture
 from backends.registry import load
+from backends.specification import STEP_SECONDS
+from runtime_shim import contract
 from tests.dot.real import drawn
 from tests.stepspecs.programs import BRIEF, CHECK, CONFIG, DRAFT, GUARDED, Table, specification
 
@@ -79,3 +81,7 @@ def test_a_comparison_sees_what_only_the_specification_says() -> None:
         ("step-02/getCurrentTime", ("specification",))
     ]
     assert not difference(old, old)
+
+
+def test_the_time_limit_that_is_shown_is_that_of_the_runtime() -> None:
+    assert STEP_SECONDS == contract.STEP_SECONDS

@@ -1,0 +1,217 @@
+"""Makefiles of specifications, run by GNU make: the line of steps, gates, hostile values, kills and resumes."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from backends.base import Emission
+from backends.registry import load
+from compiler.driver import compile_file
+from tests.backends.makefiles import PATIENCE, environment
+from tests.workflows.lint import program as tool
+
+DOCUMENT = """
+workflow: {module: notes, workflow: publish}
+config:
+  executor: echo "$RDC_UNIT" >> log; mkdir -p out; echo done > "out/$RDC_UNIT.md"; [ ! -e slow ] || sleep 30
+step_specs:
+  - id: step-01
+    name: write
+    description: Write the notes
+    outputs: ["{output_folder}/step-01.md"]
+  - id: tell it
+    description: "Tell everybody: $(touch told) `touch told`"
+    outputs: ["{output_folder}/tell it.md"]
+    human_gate: required
+"""
+GATE = "notes:publish:tell it:hitl"
+HOSTILE = ("$(shell touch x)", "'; touch x; '", "`touch x`", '"$(touch x)"', "@/etc/passwd", "--help", "a # b", "\\")
+
+
+class Place:
+    """A folder with the Makefile of a document, and the program beside it."""
+
+    def __init__(self, folder: Path, document: str = DOCUMENT, **options: str) -> None:
+        self.folder = folder
+        (folder / "rdc.toml").touch()
+        (folder / "notes.stepspec.yaml").write_text(document, encoding="utf-8")
+        self.found = emitted(folder / "notes.stepspec.yaml", **options)
+        (folder / "Makefile").write_text(self.found.text or "", encoding="utf-8")
+        for companion in self.found.companions:
+            (folder / companion.path).write_text(companion.text, encoding="utf-8")
+
+    def make(self, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
+        """Run make to its end."""
+        return subprocess.run(
+            ["make", *words],
+            cwd=self.folder,
+            env=environment(variables),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+            check=False,
+        )
+
+    def last(self, *words: str, **variables: str) -> str:
+        """Run make; the last line on standard output."""
+        return (self.make(*words, **variables).stdout.splitlines() or [""])[-1]
+
+    def records(self, name: str) -> Any:
+        """What a file of the run's records holds."""
+        (path,) = self.folder.glob(f".rdc/notes.make/run-*/{name}.json")
+        return json.loads(path.read_text(encoding="utf-8"))
+
+
+def emitted(path: Path, **options: str) -> Emission:
+    program = compile_file(str(path)).program
+    assert program
+    found = load("make").emit(program, options)
+    assert found.text, found.diagnostics
+    return found
+
+
+@pytest.mark.share(2)
+def test_make_does_the_line_of_steps_and_stops_at_a_gate(tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    first = place.make("output_folder=out")
+    assert (first.returncode, first.stdout.splitlines()[-1].partition(GATE)[0]) == (2, "rdc: WAITING ")
+    assert "Error 75" in first.stderr
+    assert f"to answer: make approve GATE='{GATE}'" in first.stdout
+    assert (tmp_path / "log").read_text() == "step-01\n"
+    assert "WAITING" in place.make("status").stdout
+    place.make("approve", f"GATE={GATE}", "BY=ana", "NOTE=fine $(shell touch x) 'really'")
+    assert place.last("resume") == "rdc: COMPLETE"
+    (approval,) = place.records("approvals")
+    assert (approval["approved_by"], approval["note"]) == ("ana", "fine $(shell touch x) 'really'")
+    assert (tmp_path / "log").read_text() == "step-01\ntell it\n"
+    assert place.last("step-01") == "rdc: step step-01 is completed"
+    assert "WorkflowCompleted" in place.make("timeline").stdout
+    assert not list(tmp_path.glob("[xt]")) + list(tmp_path.glob("told"))
+
+
+@pytest.mark.share(2)
+def test_values_of_the_command_line_are_texts(tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    for value in HOSTILE:
+        place.make("reset")
+        place.make(f"output_folder={value}", f"NOTE={value}", "EXECUTOR=false $(shell touch x)", f"whatever={value}")
+        spec = place.records("manifest")["step_specs"][0]
+        assert spec["outputs"] == [f"{value}/step-01.md"]
+        assert not (tmp_path / "x").exists()
+
+
+def test_nobody_else_is_given_what_make_was_given(tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    place.make("output_folder=out", "EXECUTOR=env > seen; mkdir -p out; touch out/step-01.md")
+    seen = (tmp_path / "seen").read_text(encoding="utf-8")
+    assert "RDC_UNIT=step-01" in seen
+    assert not re.search(r"^(output_folder|EXECUTOR|RDC_GIVEN|RDC|RDC_MAKE|MAKEOVERRIDES)=", seen, re.MULTILINE)
+    assert "EXECUTOR" not in seen.partition("MAKEFLAGS=")[2].partition("\n")[0]
+
+
+@pytest.mark.share(2)
+def test_files_of_inputs_tools_mocks_and_answers(tmp_path: Path) -> None:
+    tools = "    tools: [{name: count, required: true}]\n"
+    document = DOCUMENT.replace("    human_gate: required\n", f"    human_gate: required\n{tools}")
+    document = document.replace("step_specs:", "  tools: {count: {command: 'false'}}\nstep_specs:")
+    place = Place(tmp_path, document)
+    (tmp_path / "inputs").write_text("output_folder: out\n", encoding="utf-8")
+    (tmp_path / "tools").write_text(
+        "# who counts\n\ncount=cat > /dev/null; echo '\"3\"' | tee counted\n", encoding="utf-8"
+    )
+    (tmp_path / "answers").write_text(f"{GATE} approved\n", encoding="utf-8")
+    assert place.last("INPUTS=inputs", "TOOLS=tools", "ANSWERS=answers") == "rdc: COMPLETE"
+    assert (tmp_path / "counted").exists()
+    (tmp_path / "mocks").write_text("executors: {step-01: [fail]}\n", encoding="utf-8")
+    assert "STOP" in place.last("INPUTS=inputs", "MOCK=mocks", "ANSWERS=answers")
+
+
+def test_a_failing_step_stops_the_line_and_a_resume_goes_on(tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    done = place.make("output_folder=out", "EXECUTOR=false")
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (2, "rdc: STOP step step-01 failed")
+    assert "Error 1" in done.stderr
+    assert place.last("resume", "HUMAN=1") == "rdc: COMPLETE"
+
+
+def test_a_run_that_was_killed_goes_on(tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    (tmp_path / "slow").touch()
+    words, quiet = ["make", "output_folder=out"], subprocess.DEVNULL
+    with subprocess.Popen(
+        words, cwd=tmp_path, env=environment({}), stdin=quiet, stdout=quiet, start_new_session=True
+    ) as process:
+        until = time.monotonic() + PATIENCE
+        while not (tmp_path / "log").exists() and time.monotonic() < until:
+            time.sleep(0.02)
+        os.killpg(process.pid, signal.SIGKILL)
+    (tmp_path / "slow").unlink()
+    status = place.make("status").stdout
+    assert "make resume RERUN=1" in status
+    assert "WAITING" in place.last("resume", "RERUN=1")
+    assert (tmp_path / "log").read_text() == "step-01\nstep-01\n"
+
+
+def test_another_program_is_not_called(tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    with (tmp_path / "notes.py").open("a", encoding="utf-8") as file:
+        file.write("print('changed')\n")
+    done = place.make("output_folder=out")
+    assert done.returncode == 2
+    assert "is not the one that this Makefile was compiled with" in done.stdout
+    assert not (tmp_path / ".rdc").exists()
+    (tmp_path / "notes.py").unlink()
+    assert "cannot be read" in place.make("status").stdout
+
+
+def test_what_is_missing_is_said(tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    assert place.last("approve") == "rdc: error: GATE=ID is missing: make help says what it is for"
+    assert place.last("answer", "UNIT=a") == "rdc: error: RESULT=WORD is missing: make help says what it is for"
+    assert "output_folder" in place.last()
+    assert "make approve GATE=ID" in place.make("help").stdout
+    assert place.make("-n").stdout.splitlines()[:2] == ["python3 ./notes.py open", "python3 ./notes.py step step-01"]
+
+
+def test_another_makefile_includes_one_with_a_prefix(tmp_path: Path) -> None:
+    place = Place(tmp_path, prefix="notes-", **{"state-dir": "state"})
+    (tmp_path / "Makefile").rename(tmp_path / "notes.mk")
+    (tmp_path / "Makefile").write_text("all: ; @echo mine $(output_folder)\ninclude notes.mk\n", encoding="utf-8")
+    assert place.last() == "mine"
+    done = place.make("notes-run", "output_folder=out")
+    assert "to answer: make notes-approve GATE=" in done.stdout
+    assert (tmp_path / "state" / "notes.make" / "journal").exists()
+    assert place.make("output_folder=$(patsubst %,%,x)").stdout == "mine x\n"
+
+
+def test_shellcheck_finds_nothing_in_the_driver(tmp_path: Path) -> None:
+    text = Place(tmp_path).found.text or ""
+    driver = text.partition("define RDC_DRIVER\n")[2].partition("\nendef")[0]
+    given = " ".join(f"{name}=''" for name in ("program", "sha256", "state", "again", "inputs"))
+    controls = re.findall(r"given_[A-Z]+", driver)
+    script = tmp_path / "driver.sh"
+    script.write_text(
+        "#!/bin/sh\n" + given + "\n" + "".join(f"{name}=''\n" for name in sorted(set(controls))) + driver + "\n"
+    )
+    done = subprocess.run([tool("shellcheck"), str(script)], capture_output=True, text=True, check=False)
+    assert done.stdout == ""
+
+
+@pytest.mark.parametrize("name", ["EXECUTOR", "GATE", "MAKEFLAGS", "RDC_STATE", "PATH"])
+def test_an_input_with_a_name_of_make_is_refused(tmp_path: Path, name: str) -> None:
+    (tmp_path / "rdc.toml").touch()
+    path = tmp_path / "a.stepspec.yaml"
+    path.write_text(f'[{{id: a, outputs: ["{{output_folder}}/{{{name}}}"]}}]', encoding="utf-8")
+    program = compile_file(str(path)).program
+    assert program
+    assert "RD530" in {one.code for one in load("make").emit(program, {}).diagnostics}
