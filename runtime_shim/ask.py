@@ -8,14 +8,6 @@ from runtime_shim.program import RefusedError, Table
 from runtime_shim.session import PERFORMERS, Done, Performer, Waiting, told
 
 
-def verdict_of(reply: str, how: str) -> Done:
-    """Read pass, fail, yes or no."""
-    outcome = MEANINGS.get(reply.lower())
-    if outcome is None:
-        raise RefusedError(f"{one_line(reply)}: expected pass, fail, yes or no")
-    return Done(outcome, how)
-
-
 class Asking(Performer):
     """Does units that somebody answers."""
 
@@ -75,7 +67,10 @@ class Prompts(Asking):
 
     def given(self, _name: str, reply: str, how: str) -> Done:
         """Read pass, fail, yes or no."""
-        return told(verdict_of(reply, how), reply)
+        outcome = MEANINGS.get(reply.lower())
+        if outcome is None:
+            raise RefusedError(f"{one_line(reply)}: expected pass, fail, yes or no")
+        return told(Done(outcome, how), reply)
 
     @staticmethod
     def replies(unit: Table) -> list[str]:

@@ -6,7 +6,7 @@ import tempfile
 import time
 from typing import Any, Callable, NamedTuple, Optional, Union
 
-from runtime_shim.ask import Asking, verdict_of
+from runtime_shim.ask import Prompts
 from runtime_shim.conversing import PROMPTS, Conversing
 from runtime_shim.dialog import BINARY
 from runtime_shim.display import duration
@@ -88,7 +88,7 @@ def found_so_far(session: Session, key: str) -> list[Any]:
     return [record["found"][key] for record in records if key in record.get("found", {})]
 
 
-class Stages(Asking, Conversing):
+class Stages(Prompts, Conversing):
     """Does the stages of steps; STAGES has a function for each kind."""
 
     keys = ()
@@ -143,9 +143,16 @@ class Stages(Asking, Conversing):
         """Return how many seconds the attempt still has, `most` if it has more; 0 for none."""
         return max(math.ceil(min(self._ends - time.monotonic(), most)), 0)
 
+    def time_limit(self, most: float = math.inf) -> int:
+        """Return the same for what is to be called now, for which 0 would be no limit; raises LateError."""
+        seconds = self.seconds_left(most)
+        if seconds <= 0:
+            raise LateError
+        return seconds
+
     def said(self, name: str, unit: Table, command: str, given: str, most: float = math.inf) -> Answered:
         """Give a text to a command, and return its answer; raises LateError."""
-        seconds = self.seconds_left(most)
+        seconds = self.time_limit(most)
         (answered,) = self.converse({**unit, "timeout": seconds}, [(name, unit, command, given)])
         if answered.trouble and self.seconds_left() <= 0:
             raise LateError
@@ -155,7 +162,7 @@ class Stages(Asking, Conversing):
         """Run an executor, whose output is shown; it gets a file, since it may read it whenever it likes."""
         self.keep(PROMPTS, name, request)
         handed = {variable: os.path.join(folder, key) for key, variable in HANDED.items()}
-        words = [b"sh", b"-c", os.fsencode(command)]
+        words, limit = [b"sh", b"-c", os.fsencode(command)], self.time_limit()
         try:
             with tempfile.TemporaryFile(buffering=0) as file:  # it has no name: nothing of it is ever left
                 file.write(request.encode("utf-8", "replace"))
@@ -164,7 +171,7 @@ class Stages(Asking, Conversing):
                 group = self.processes.spawn(SH, words, self.environment(unit, **handed), given)
         except OSError as error:
             raise self.not_begun(name, error) from None
-        (code,) = self.processes.watch([group], self.seconds_left())
+        (code,) = self.processes.watch([group], limit)
         if code is None:
             raise LateError
         return code
@@ -172,10 +179,6 @@ class Stages(Asking, Conversing):
     def is_mocked(self, _kind: str, _name: str) -> bool:
         """Tell whether a file answers in place of what would be called."""
         return False
-
-    def given(self, _name: str, reply: str, how: str) -> Done:
-        """Take the word of a person for what an executor would do."""
-        return verdict_of(reply, how)
 
     @staticmethod
     def replies(_unit: Table) -> list[str]:

@@ -76,21 +76,22 @@ def checked_evidence(value: Any, taken: Collection[str]) -> list[Table]:  # noqa
     return found
 
 
-def later(date: str, days: int = VALID_DAYS) -> str:
-    """Return the same time some days later."""
+def in_utc(date: str, days: int = 0) -> str:
+    """Return a date and time in UTC, some days later."""
     moment = _moment(date)
     try:
-        text = (moment + timedelta(days=days)).isoformat() if moment else date
-    except OverflowError:
-        return date
-    return text.replace("+00:00", "Z")
+        found = (moment + timedelta(days=days)).astimezone(timezone.utc) if moment else None
+    except OverflowError:  # at the end of the calendar nothing is later
+        return in_utc(date) if days else date
+    return found.isoformat().replace("+00:00", "Z") if found else date
 
 
 def whole_evidence(given: Sequence[Table], spec: Table, level: str, now: str, taken: Collection[str]) -> list[Table]:
     """Return the records of a step: those that were given with all their fields, else the one that is derived."""
     found, ids = [], {*taken, *(one["id"] for one in given if "id" in one)}
     for one in given or ([{}] if level else []):
-        record = {**_derived(spec, level, one.get("date", now)), **one}
+        times: dict[str, str] = {key: in_utc(one[key]) for key in ("date", "valid_until") if key in one}
+        record = {**_derived(spec, level, times.get("date", now)), **one, **times}
         number = 1
         while "id" not in record:
             name = f"ev-{spec['id']}-{number}"
@@ -107,7 +108,7 @@ def _derived(spec: Table, level: str, date: str) -> Table:
     outputs = spec.get("outputs") or [None]
     claim = next(filter(None, (spec.get(key) for key in ("description", "name", "id"))), "")
     about = {"claim": claim, "level": level or LEVELS[0], "source": spec["id"], "carrier_ref": outputs[0]}
-    return {**about, "date": date, "valid_until": later(date), "congruence": "CL1", "reliability": 0}
+    return {**about, "date": date, "valid_until": in_utc(date, VALID_DAYS), "congruence": "CL1", "reliability": 0}
 
 
 def evidence_of(path: str, given: Sequence[Table], whole: Sequence[Table], paths: Collection[str]) -> list[str]:

@@ -11,7 +11,7 @@ from runtime_shim.safe_paths import UnsafeError, read_inside
 from runtime_shim.search import SearchError, child_says
 from runtime_shim.state import utc_now
 
-FLAGS = re.compile(r"\(\?([aiLmsux]+)\)")  # what may stand at the beginning of a pattern only
+LEADING_FLAGS = re.compile(r"\(\?([aiLmsux]+)\)")  # what may stand at the beginning of a pattern only
 TOLD_VIOLATIONS = 3  # in a message; the report has all
 FIND = """
 import json, re, signal, sys
@@ -31,7 +31,7 @@ Texts = list[tuple[str, str]]  # where each stands, and the text
 
 def whole_words(pattern: str) -> str:
     """Return the pattern that matches only whole words."""
-    flags = FLAGS.match(pattern)
+    flags = LEADING_FLAGS.match(pattern)
     rest = pattern[flags.end() :] if flags else pattern
     end = "\n" if flags and "x" in flags[1] else ""  # a comment at the end of the pattern ends there
     return f"{flags.group() if flags else ''}(?<!\\w)(?:{rest}{end})(?!\\w)"
@@ -83,7 +83,7 @@ def guarded(stages: Stages, stage: str, gather: Callable[[], Texts]) -> Found:
 def violations(stages: Stages, rules: Sequence[tuple[str, str]], texts: Texts) -> list[Table]:
     """Search, no longer than the attempt lasts."""
     try:
-        said = child_says(stages.processes, FIND, [rules, texts], stages.seconds_left(), "-S")
+        said = child_says(stages.processes, FIND, [rules, texts], stages.time_limit(), "-S")
     except SearchError as error:
         if stages.seconds_left() <= 0:
             raise LateError from None

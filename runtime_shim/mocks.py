@@ -18,7 +18,8 @@ class Reply(NamedTuple):
 
 
 Mocks = dict[str, dict[str, list[Any]]]
-READ_AS: dict[str, Callable[[str, Any], Any]] = {}  # how other modules read the items of a kind
+READ_AS: dict[str, Callable[[str, Any], Any]] = {"executors": lambda _place, found: found}
+"""How the items of a kind are read: those of executors by who plays them."""
 
 
 def mocks_in(path: str, text: str) -> Mocks:

@@ -5,7 +5,7 @@ import os
 import shutil
 import tempfile
 from pathlib import Path
-from typing import Optional, Union
+from typing import Any, Optional, Union
 
 from runtime_shim.cli import OPTIONS
 from runtime_shim.contract import (
@@ -23,6 +23,7 @@ from runtime_shim.dialog import BINARY
 from runtime_shim.evidence import checked_evidence, records_in
 from runtime_shim.process import in_words
 from runtime_shim.program import Table
+from runtime_shim.reading import LARGEST_ANSWER
 from runtime_shim.session import Done, Session, Waiting
 from runtime_shim.stage_outputs import evidence_ids
 from runtime_shim.strict_json import read_json
@@ -43,7 +44,10 @@ def execute_step(stages: Stages, name: str, unit: Table) -> Union[Found, Done]:
     command = executor_of(stages.session)
     if command is None and not stages.is_mocked("executors", name):
         return by_person(stages, name, unit)
-    folder, kept = tempfile.mkdtemp(prefix="rdc-"), Table()
+    try:
+        folder, kept = tempfile.mkdtemp(prefix="rdc-"), Table()
+    except OSError as error:
+        raise stages.not_begun(name, error) from None
     try:
         code = stages.execute(name, unit, command or "", request, folder)
         kept["exit_code"] = code
@@ -74,8 +78,7 @@ def handed_over(session: Session, folder: str) -> Table:
     found: Table = {}
     for key, variable in HANDED.items():
         try:
-            content = read_regular(Path(folder, key))
-            value = read_json(content.decode("utf-8-sig")) if content.strip() else None
+            value = value_in(Path(folder, key))
         except (ValueError, OSError) as error:
             reason = error.strerror if isinstance(error, OSError) else error
             raise ValueError(f"the file of {variable} is refused: {reason}") from None
@@ -83,6 +86,14 @@ def handed_over(session: Session, folder: str) -> Table:
             is_evidence = key == "evidence"
             found[key] = checked_evidence(value, evidence_ids(session.state)) if is_evidence else records_in(value, key)
     return found
+
+
+def value_in(path: Path) -> Any:  # noqa: ANN401 (any JSON value)
+    """Return what a file says that an executor may have written; None for nothing. Raises ValueError and OSError."""
+    content = read_regular(path)
+    if len(content) > LARGEST_ANSWER:
+        raise ValueError(f"it is larger than {LARGEST_ANSWER:,} bytes")
+    return read_json(content.decode("utf-8-sig")) if content.strip() else None
 
 
 def by_person(stages: Stages, name: str, unit: Table) -> Done:

@@ -41,7 +41,8 @@ def sha256_of(root: str, path: str) -> str:
 
 def evidence_ids(state: State) -> set[str]:
     """Return the ids of all evidence that a run has recorded."""
-    indexed: list[Any] = [record["found"] for record in state.finished if "artifacts" in record.get("found", {})]
+    passed = (record.get("found", {}) for record in state.finished if record["outcome"] == "pass")
+    indexed: list[Any] = [found for found in passed if "artifacts" in found]
     return {one["id"] for found in indexed for one in found["evidence"]}
 
 

@@ -63,7 +63,7 @@ def check_parses(stages: Stages, path: str) -> Checked:
         return Checked("skipped", "neither JSON, YAML nor Python")
     try:
         text = read_inside(stages.root, path).decode("utf-8-sig")
-        said = child_says(stages.processes, PARSE, [kind, text], stages.seconds_left())
+        said = child_says(stages.processes, PARSE, [kind, text], stages.time_limit())
     except UnicodeDecodeError:
         return Checked("failed", "not UTF-8")
     except SearchError as error:
@@ -102,7 +102,7 @@ def _by_tool(stages: Stages, tool: str, options: tuple[str, ...], path: str) -> 
 
 def listened(stages: Stages, words: list[str], seconds: int = 0) -> Answered:
     """Run a program of somebody else in the project, and return what it says; raises LateError."""
-    limit = stages.seconds_left(seconds or float("inf"))
+    limit = stages.time_limit(seconds or float("inf"))
     command = "exec " + " ".join(map(shlex.quote, words))
     (answered,) = exchange(stages.processes, [Call(command, os.environb, b"", lambda _lines: None)], limit)
     if answered.trouble and stages.seconds_left() <= 0:

@@ -72,7 +72,7 @@ def given(name: str, target: str) -> Mapping[str, object]:
     """The options that an example is compiled with."""
     if target != "github" or name not in PROGRAMS:
         return NO_OPTIONS
-    return {"executor": ".github/agent/executor.sh", "program": f"{name}.py"} if program(name).contract else CALLS
+    return {**CALLS, "program": f"{name}.py"} if ".stepspec." in CALLING[name] else CALLS
 
 
 # Workflows with other than the default options.

@@ -95,7 +95,7 @@ class Polled(Processes):
     def watch(
         self, groups: Sequence[int], seconds: int = 0, ended: Callable[[int], None] = lambda _index: None
     ) -> list[Code]:
-        (group,), deadline = groups, time.monotonic() + seconds
+        (group,), deadline = groups, time.monotonic() + (seconds or math.inf)
         pid, status = 0, 0
         while not pid and time.monotonic() < deadline:
             time.sleep(0.002)
@@ -110,10 +110,15 @@ class Polled(Processes):
 def direct(root: Path, seconds: float = 60, **program: Any) -> Stages:
     """What the functions of stages need of the performer, without a run: to call them directly."""
     ends = time.monotonic() + seconds
-    about = types.SimpleNamespace(
+
+    def left(most: float = math.inf) -> int:
+        return max(math.ceil(min(ends - time.monotonic(), most)), 0)
+
+    about: Any = types.SimpleNamespace(
         root=str(root),
         processes=Polled(),
         session=types.SimpleNamespace(program=program),
-        seconds_left=lambda most=math.inf: max(math.ceil(min(ends - time.monotonic(), most)), 0),
+        seconds_left=left,
+        time_limit=lambda most=math.inf: Stages.time_limit(about, most),
     )
     return cast("Stages", about)

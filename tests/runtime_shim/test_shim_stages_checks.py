@@ -14,7 +14,7 @@ import pytest
 
 from runtime_shim import validating
 from runtime_shim.contract import LateError, attempt_so_far
-from runtime_shim.evidence import checked_evidence, later, records_in, whole_evidence
+from runtime_shim.evidence import checked_evidence, in_utc, records_in, whole_evidence
 from runtime_shim.guarding import contents, guarded, rules_of, strings_in, whole_words
 from runtime_shim.safe_paths import UnsafeError
 from runtime_shim.state import State
@@ -253,7 +253,8 @@ def test_what_an_executor_gives_is_completed() -> None:
     first, second, third = whole_evidence(given, SPEC, "L1", NOW, ())
     assert (first["id"], first["wlnk"], first["level"]) == ("ev-draft-2", 0.4, "L1")
     assert (second["id"], second["wlnk"], second["more"]) == ("ev-draft-1", 0.3, "x")
-    assert (third["id"], third["wlnk"], third["valid_until"]) == ("ev-draft-3", 1, "2026-04-01T00:00:00Z")
+    assert (third["id"], third["wlnk"], third["date"]) == ("ev-draft-3", 1, "2026-01-01T00:00:00Z")
+    assert third["valid_until"] == "2026-04-01T00:00:00Z"
 
 
 @pytest.mark.parametrize(
@@ -283,7 +284,8 @@ def test_wrong_evidence_is_refused(given: Any, problem: str) -> None:
 
 def test_lists_and_single_objects_are_read_alike() -> None:
     assert records_in({"a": 1}, "drrs") == records_in([{"a": 1}], "drrs") == [{"a": 1}]
-    assert later("9999-12-31T00:00:00Z") == "9999-12-31T00:00:00Z"
+    assert in_utc("9999-12-31T00:00:00Z", 90) == "9999-12-31T00:00:00Z"
+    assert in_utc("2026-01-01T00:00:00.500+02:00") == "2025-12-31T22:00:00.500000Z"
 
 
 def test_outputs_are_linked_to_their_evidence(tmp_path: Path) -> None:

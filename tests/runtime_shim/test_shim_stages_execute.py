@@ -13,9 +13,12 @@ from typing import Any
 
 import pytest
 
-from tests.runtime_shim.shim_process import Screen, is_gone, kill, wait_until
+from runtime_shim.contract import LateError
+from runtime_shim.git_calls import STATUS, repository_says
+from runtime_shim.validating import checked
+from tests.runtime_shim.shim_process import ROOT, Screen, is_gone, kill, wait_until
 from tests.runtime_shim.shim_programs import Compiled
-from tests.runtime_shim.shim_stages import EXECUTE, compiled, found, stage
+from tests.runtime_shim.shim_stages import EXECUTE, compiled, direct, found, stage
 
 ALL = (
     stage("inputs", "in.md"),
@@ -170,6 +173,10 @@ def test_exit_code_and_what_is_handed_over_are_kept(tmp_path: Path) -> None:
         ('mkfifo "$RDC_DRR_FILE"', "the file of RDC_DRR_FILE is refused: it is not a regular file"),
         ('ln -s /etc/passwd "$RDC_DRR_FILE"', "the file of RDC_DRR_FILE is refused: Too many levels"),
         ("head -c 99999999 /dev/zero > $RDC_DRR_FILE", "the file of RDC_DRR_FILE is refused: it is larger than"),
+        (
+            "head -c 1048577 /dev/zero > $RDC_DRR_FILE",
+            "the file of RDC_DRR_FILE is refused: it is larger than 1,048,576",
+        ),
         ("printf '\\377' > $RDC_DRR_FILE", "the file of RDC_DRR_FILE is refused: 'utf-8' codec"),
         ("kill -9 $$", "executor: killed by SIGKILL"),
     ],
@@ -256,6 +263,26 @@ def test_tool_has_no_longer_than_the_attempt(tmp_path: Path) -> None:
     assert found(place, "draft/dig")[0]["tool"]["error"] == "the time of the attempt was over"
 
 
+def test_time_that_is_over_is_no_time_without_limit(tmp_path: Path) -> None:
+    """0 means no limit to those who wait for processes: what is due then is not called at all."""
+    (tmp_path / "a.py").touch()
+    for check in ("parses", "types", "lint"):
+        with pytest.raises(LateError):
+            checked(direct(tmp_path, 0), check, "a.py")
+    with pytest.raises(LateError):
+        repository_says(direct(ROOT, 0), STATUS, {}, 30)
+
+
+def test_executor_whose_files_find_no_room_is_not_begun(tmp_path: Path) -> None:
+    place = compiled(tmp_path, EXECUTE, config={"executor": "touch ran"})
+    script = place.script.read_text().replace("PROGRAM =", "import tempfile\ndef full(**_):\n"
+        "    raise OSError(28, 'No space left on device')\ntempfile.mkdtemp = full\nPROGRAM =")  # fmt: skip
+    place.script.write_text(script)
+    result = place.run("run")
+    assert (result.code, "was not begun" in result.err, (tmp_path / "ran").exists()) == (2, True, False)
+    assert place.records()[-1]["condition"] == "ready"
+
+
 def test_context_that_fails_fails_the_attempt(tmp_path: Path) -> None:
     place = compiled(tmp_path, stage("context"), EXECUTE, config={"context": "exit 4", "executor": "touch ran"})
     result = place.run("run")
@@ -270,6 +297,7 @@ def test_interrupted_executor_is_decided_by_somebody(tmp_path: Path, by_flag: bo
     place = compiled(tmp_path, EXECUTE)
     process = place.start("run", "--executor", command)
     pid = int(place.wait_for("pid"))
+    wait_until(lambda: any(record["kind"] == "process" for record in place.records()))
     kill(process)
     result = place.run("resume", *(("--executor", command) if by_flag else ()))
     assert (result.code, f"its command still runs (pid {pid})" in result.err) == (75, True)
@@ -283,6 +311,7 @@ def test_interrupted_executor_may_be_assumed(tmp_path: Path) -> None:
     place = compiled(tmp_path, EXECUTE)
     process = place.start("run", "--executor", "echo $$ > pid; exec sleep 60")
     pid = int(place.wait_for("pid"))
+    wait_until(lambda: any(record["kind"] == "process" for record in place.records()))
     kill(process)
     os.kill(pid, signal.SIGKILL)
     wait_until(lambda: is_gone(pid))

@@ -1,105 +1,76 @@
-"""Runs of a specification in this process, which can be killed at any instant at which they touch the disk."""
+"""Calls of a program that can be killed at any instant at which they touch the disk."""
 
 from __future__ import annotations
 
 import os
-import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+import traceback
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
 import runtime_shim
-from runtime_shim.contract import COMMANDED, STAGES, Found, Stages
-from runtime_shim.run_files import RUNS
-from runtime_shim.stepping import ONLY
+from runtime_shim.contract import STAGES, Found, Stages
 
 Table = dict[str, Any]
-TOUCHES = ("write", "fsync", "fdatasync", "replace", "rename", "unlink", "makedirs", "mkdir")
-OPEN = Path("/proc/self/fd")
-KINDS = ("inputs", "context", "tool", "execute", "guardrails", "validation", "outputs")
 Script = Callable[[str, Table], Found]
-
-
-class KilledError(BaseException):
-    """What a kill is in this process: nothing that the run does afterwards reaches the disk."""
+TOUCHES = ("write", "fsync", "fdatasync", "replace", "rename", "unlink", "makedirs", "mkdir")
+KINDS = ("inputs", "context", "tool", "execute", "guardrails", "validation", "outputs")
+KILLED, BROKEN = 137, 99  # exit codes: of a call that was killed, and of one that raised
 
 
 class Disk:
-    """The calls that touch the disk, counted; the one of the number `kill_at` is not done, or only half done."""
+    """The calls that touch the disk, counted; at the one with the number `kill_at` the process ends, as by SIGKILL."""
 
     def __init__(self, kill_at: int | None) -> None:
-        self.count, self._kill_at = 0, kill_at
-
-    @property
-    def is_dead(self) -> bool:
-        return self._kill_at is not None and self.count > self._kill_at
+        self._count, self._kill_at = 0, kill_at
 
     def touching(self, real: Callable[..., Any]) -> Callable[..., Any]:
+        """A call that may be the last one; of a text that is written then, half may be on disk."""
+
         def touch(*args: Any, **more: Any) -> Any:
             if real.__name__ == "write" and args[0] <= 2:
                 return real(*args, **more)
-            self.count += 1
-            if not self.is_dead:
-                return None if "sync" in real.__name__ else real(*args, **more)  # a kill is no loss of power
-            if real.__name__ == "write" and self.count == (self._kill_at or 0) + 1:
-                real(args[0], args[1][: len(args[1]) // 2])  # a torn write
-            raise KilledError
+            if self._count == self._kill_at:
+                if real.__name__ == "write":
+                    real(args[0], args[1][: len(args[1]) // 2])
+                os._exit(KILLED)
+            self._count += 1
+            return None if "sync" in real.__name__ else real(*args, **more)  # a kill is no loss of power
 
         return touch
 
 
-@contextmanager
-def closing_files() -> Iterator[None]:
-    """Close what a killed run has left open: its lock above all."""
-    before = set(OPEN.iterdir())
+def load(program: Table) -> None:
+    """Load what the program would carry."""
+    for name in runtime_shim.modules(program):
+        import_module(f"runtime_shim.{name}")
+
+
+def call(program: Table, folder: Path, words: list[str], script: Script, kill_at: int | None = None) -> int:
+    """Call a program, in a process of its own, with stages that a script does; returns the exit code."""
+    child = os.fork()
+    if child:
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     try:
-        yield
-    finally:
-        for path in set(OPEN.iterdir()) - before:
-            try:
-                os.close(int(path.name))
-            except OSError:
-                continue
+        os._exit(_called(program, folder, words, script, kill_at))
+    except BaseException:  # noqa: BLE001 (nothing of this process may go on in the tests)
+        with (folder / "log").open("a", encoding="utf-8") as log:
+            log.write(traceback.format_exc())
+    os._exit(BROKEN)
 
 
-def call(program: Table, folder: Path, words: list[str], script: Script, kill_at: int | None = None) -> int | None:
-    """Call a program with stages that a script does; the exit code, None for a call that was killed."""
-
+def _called(program: Table, folder: Path, words: list[str], script: Script, kill_at: int | None) -> int:
     def scripted(_stages: Stages, name: str, unit: Table) -> Found:
         return script(name, unit)
 
-    for name in runtime_shim.modules(program):
-        import_module(f"runtime_shim.{name}")
-    disk, here = Disk(kill_at), Path.cwd()
-    RUNS.clear()
-    ONLY.clear()
-    touched = {name: disk.touching(getattr(os, name)) for name in TOUCHES}
-    with (
-        closing_files(),
-        (folder / "log").open("a", encoding="utf-8") as log,
-        patch.dict(STAGES, dict.fromkeys(KINDS, scripted)),
-        patch.object(sys, "stderr", log),
-        patch.object(sys, "stdout", log),
-        patch.multiple(os, **touched),
-    ):
-        os.chdir(folder)
-        try:
-            return runtime_shim.main(program, words, "program")
-        except KilledError:
-            return None
-        finally:
-            os.chdir(here)
-
-
-@contextmanager
-def deciding(kinds: Mapping[str, bool]) -> Iterator[None]:
-    """Have somebody decide about stages of these kinds that a kill has cut off (R2)."""
-    before = list(COMMANDED)
-    COMMANDED[:] = [lambda _session, unit: kinds.get(unit["stage"], False)]
-    try:
-        yield
-    finally:
-        COMMANDED[:] = before
+    log = os.open(folder / "log", os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+    for number in (1, 2):
+        os.dup2(log, number)
+    load(program)
+    os.chdir(folder)
+    disk = Disk(kill_at)
+    touched: Table = {name: disk.touching(getattr(os, name)) for name in TOUCHES}
+    with patch.dict(STAGES, dict.fromkeys(KINDS, scripted)), patch.multiple(os, **touched):
+        return runtime_shim.main(program, words, "program")

@@ -7,16 +7,17 @@ from pathlib import Path
 from typing import Any
 
 from backends.python.table import table
+from compiler.driver import Settings, compile_file
 from compiler.ir.program import Program
 from compiler.passes import optimise
-from tests.compiler.documents import compiled
 
 
 def program_of(document: object, folder: Path) -> Program:
     """The program of a document, which is written as JSON."""
     path = folder / "specs.stepspec.json"
     path.write_text(json.dumps(document), encoding="utf-8")
-    found = compiled(folder, path.read_text(encoding="utf-8"))
+    (folder / "rdc.toml").touch()
+    found = compile_file(str(path), Settings())
     assert found.program is not None, found.diagnostics
     return found.program
 

@@ -195,6 +195,11 @@ def test_of_a_bare_list_the_file_names_the_workflow(tmp_path: Path) -> None:
         assert json.loads(program.contract.workflow) == {"module": "plan", "workflow": "plan"}
 
 
+def test_a_file_with_a_strange_name_names_the_workflow_on_one_line(tmp_path: Path) -> None:
+    program = program_of(compiled(tmp_path, "- {id: a, human_gate: required}", name="a\nb.stepspec.yaml"))
+    assert program.entry == "a-b:a-b:a:hitl"
+
+
 def test_further_keys_of_the_workflow_are_kept(tmp_path: Path) -> None:
     made = compiled(tmp_path, "workflow: {module: m, workflow: w, owner: {name: core}}\nstep_specs: [{id: a}]")
     contract = program_of(made).contract
@@ -237,7 +242,7 @@ LAUGHS = "".join(f"x{n}: &x{n} [{', '.join([f'*x{n - 1}'] * 9)}]\n" for n in ran
         ("step_specs: {}\n", "RD855"),
         (f"x0: &x0 [lol]\n{LAUGHS}step_specs: []\n", "RD850"),
         ("step_specs: " + "[" * 5000, "RD850"),
-        ("step_specs: [{id: a, inputs: " + "{a: " * 40 + "}" * 42 + "]", "RD850"),
+        ("step_specs: [{id: a, inputs: " + "{a: " * 40 + "x" + "}" * 41 + "]", "RD850"),
         ("step_specs: &a [*a]\n", "RD850"),
         ("step_specs: [{id: a, inputs: {x: .nan}}]\n", "RD850"),
         ("step_specs: [{id: a, inputs: {x: !!binary eA==}}]\n", "RD850"),

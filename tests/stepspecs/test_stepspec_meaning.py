@@ -71,6 +71,45 @@ def test_only_what_has_something_to_do_is_there(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("policy", "checks"),
+    [
+        ("Template/schema validation", ["parses"]),
+        ("FORMAT", ["parses"]),
+        ("AST + type + lint (as applicable)", ["ast", "types", "lint"]),
+        ("types and linting", ["types", "lint"]),
+        ("TypeScript by a prototype, fast", []),
+        ("", []),
+    ],
+)
+def test_words_of_the_policy_name_checks(tmp_path: Path, policy: str, checks: list[str]) -> None:
+    program = program_of(steps(tmp_path, f"- {{id: a, validation: '{policy}', outputs: ['{{output_folder}}/x']}}"))
+    task = program.index()["a/validation"].task
+    assert isinstance(task, Stage)
+    assert list(task.checks) == ["exists", *checks]
+
+
+def test_what_must_exist_when_a_step_starts(tmp_path: Path) -> None:
+    text = """
+        - id: a
+          inputs:
+            artifacts: [one.md, {file: two.md, note: none.md}]
+            report_path: three.md
+            quote: "{output_folder}/four.md"
+            telis_document_path: five.py
+            telis_query: "{output_folder}/none.py"
+            validation_targets: ["{output_folder}/none.py"]
+            question: is {output_folder}/none.md there?
+          templates: [six.md, "template:seven.md", "template:{template_folder}/deep/eight.md", "one.md"]
+    """
+    task = program_of(steps(tmp_path, text)).index()["a/inputs"].task
+    assert isinstance(task, Stage)
+    assert [str(path) for path in task.paths] == [
+        *("one.md", "two.md", "three.md", "{output_folder}/four.md", "five.py", "six.md"),
+        *("{template_folder}/seven.md", "{template_folder}/deep/eight.md"),
+    ]
+
+
 def test_the_text_form(tmp_path: Path) -> None:
     text = "- {id: a, human_gate: required, outputs: ['{output_folder}/x'], retries: {max: 2, backoff_seconds: 5}}"
     program = program_of(steps(tmp_path, text))

@@ -25,6 +25,7 @@ ROWS = [
     ("high_risk_keywords: [none, plo]", "Plan", "required", "the workflow big-deploy has the word plo"),
     ("high_risk_keywords: [Deploy]", "Plan", "optional", ""),
     ("high_risk_keywords: ['']", "Plan", "optional", ""),
+    ("high_risk_keywords: ['', deploy]", "Plan", "optional", "the workflow big-deploy has the word deploy"),
     # Then what the step says.
     ("", "Plan", "required", "human_gate: required"),
     ("conditional_required: false, recommended_required: false", "Plan", "required", "human_gate: required"),

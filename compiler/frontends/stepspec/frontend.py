@@ -13,7 +13,8 @@ from compiler.frontends.call_scenarios import Told, find_scenarios
 from compiler.frontends.call_units import NO_UNITS, UNITS, with_units
 from compiler.frontends.data_text import BrokenDataError, read_data
 from compiler.frontends.name_lists import SECRETS
-from compiler.frontends.naming import stem
+from compiler.frontends.naming import safe_name, stem
+from compiler.frontends.stepspec import FORMAT
 from compiler.frontends.stepspec.check import check
 from compiler.frontends.stepspec.configuration import configuration_of, has_error
 from compiler.frontends.stepspec.formatting import format_document
@@ -70,7 +71,8 @@ def compile_document(job: Job) -> Result:
     configured = configuration_of(job, parsed.data, parsed.places)
     if configured.file:
         sources[configured.file.name] = configured.file
-    name = called(parsed.document, stem(job.source.name, *ENDINGS))
+    file = stem(job.source.name, *ENDINGS)
+    name = called(parsed.document, file if file.isprintable() else safe_name(file, FORMAT.noun))
     found += [*configured.diagnostics, *check(parsed, configured, name, is_linked=job.link)]
     found = sorted(dict.fromkeys(found), key=sort_key)
     result = Result(None, tuple(found), sources, options)
@@ -89,7 +91,7 @@ def _lowered(job: Job, parsed: Parsed, meaning: Meaning, result: Result) -> Resu
     written = data.yaml.as_written if data and data.yaml else data.values if data else {}
     content = written.get("scenarios")
     spans = beneath(data.spans, "scenarios") if data else {}
-    told = Told(job.source, meaning.called.stem, job.project)
+    told = Told(job.source, stem(job.source.name, *ENDINGS), job.project)
     scenarios = find_scenarios(told, content, spans, program)
     found: list[Diagnostic] = [*mistakes, *scenarios.diagnostics]
     return result._replace(

@@ -581,6 +581,8 @@ KIND_OF = {"agent": "agents", "tool": "tools"}  # by how the key of a call begin
 
 # What is answered, or why that fails, "" if it does not.
 Reply = collections.namedtuple("Reply", "text trouble", defaults=('',))
+READ_AS = {"executors": lambda _place, found: found}
+"""How the items of a kind are read: those of executors by who plays them."""
 
 def mocks_in(path, text):  # Read the text of a file of mocks, in YAML or JSON; `path` is what the file is called.
     try:
@@ -597,9 +599,9 @@ def mocks_in(path, text):  # Read the text of a file of mocks, in YAML or JSON; 
 def _by_name(path, kind, found):
     if not isinstance(found, dict):
         raise RefusedError(f"{path}: `{kind}` has a list of answers for each name")
+    read = READ_AS.get(kind, _reply)
     return {
-        name: [_reply(f"{path}: {kind}: {name}", reply) for reply in _listed(replies)]
-        for name, replies in found.items()
+        name: [read(f"{path}: {kind}: {name}", reply) for reply in _listed(replies)] for name, replies in found.items()
     }
 
 def _listed(replies):
@@ -931,13 +933,16 @@ def searched_word(processes, what, answer):  # Return the word of an agent's ans
         return read_word(None, *settings), f"looking for its validation pattern: {error}"
 
 def _is_found(processes, pattern, answer):
-    words = [sys.executable, "-I", "-S", "-W", "ignore", "-c", SEARCH, str(LONGEST_SEARCH)]
-    given = json.dumps([pattern, answer]).encode()
-    call = Call(f"exec {shlex.join(words)}", os.environb, given, lambda _lines: None)
-    (answered,) = exchange(processes, [call], LONGEST_SEARCH)
+    return child_says(processes, SEARCH, [pattern, answer], LONGEST_SEARCH, "-S") == b"True\n"
+
+def child_says(processes, code, given, seconds, *flags):
+    """Return what a small program of Python says of a JSON value, in a process of its own."""
+    words = [sys.executable, "-I", *flags, "-W", "ignore", "-c", code, str(seconds)]
+    call = Call(f"exec {shlex.join(words)}", os.environb, json.dumps(given).encode(), lambda _lines: None)
+    (answered,) = exchange(processes, [call], seconds)
     if answered.trouble:
         raise SearchError(answered.trouble)
-    return answered.answer == b"True\n"
+    return answered.answer
 
 
 PROMPTS, ANSWERS = "prompts", "answers"

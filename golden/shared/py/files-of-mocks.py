@@ -1,9 +1,11 @@
-# --- Files of mocks: what agents and tools answer in a rehearsal, by unit and by tool, in order.
+# --- Files of mocks: what agents, tools and executors do in a rehearsal, by unit and by tool, in order.
 KINDS = ("agents", "tools", "executors")
 KIND_OF = {"agent": "agents", "tool": "tools"}  # by how the key of a call begins
 
 # What is answered, or why that fails, "" if it does not.
 Reply = collections.namedtuple("Reply", "text trouble", defaults=('',))
+READ_AS = {"executors": lambda _place, found: found}
+"""How the items of a kind are read: those of executors by who plays them."""
 
 def mocks_in(path, text):  # Read the text of a file of mocks, in YAML or JSON; `path` is what the file is called.
     try:
@@ -20,9 +22,9 @@ def mocks_in(path, text):  # Read the text of a file of mocks, in YAML or JSON; 
 def _by_name(path, kind, found):
     if not isinstance(found, dict):
         raise RefusedError(f"{path}: `{kind}` has a list of answers for each name")
+    read = READ_AS.get(kind, _reply)
     return {
-        name: [_reply(f"{path}: {kind}: {name}", reply) for reply in _listed(replies)]
-        for name, replies in found.items()
+        name: [read(f"{path}: {kind}: {name}", reply) for reply in _listed(replies)] for name, replies in found.items()
     }
 
 def _listed(replies):

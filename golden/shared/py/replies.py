@@ -1,6 +1,8 @@
 # --- Replies: texts that a person types, or that a file of answers has.
 LARGEST_REPLY = 1 << 20  # bytes
-WORDS = {"ask": ("pass", "fail", "yes", "no"), "confirm": ("yes", "no"), "gate": ("approved", "rejected")}
+PASSED = ("pass", "fail", "yes", "no")
+WORDS = {"ask": PASSED, "stage": PASSED, "confirm": ("yes", "no"), "gate": ("approved", "rejected")}
+ANSWERED = (*WORDS, "input", "select", "agent", "tool", "parallel")
 OBJECT = re.compile(r'\s*\{\s*["}]')  # how JSON begins; the name of a unit may begin with a brace too
 AROUND = " \t\n\r\v\f"  # what does not count at the ends of a reply that is any text (I10)
 FREE = ("input", "select")  # what asks for a text: then no line is a comment
@@ -45,7 +47,7 @@ class Script:  # Reads a file of answers: lines, texts of several lines, or JSON
         self._units = units
         self._owners = {}
         for name, unit in units.items():
-            if unit["task"] in ("ask", "confirm", "input", "select", "gate", "agent", "tool", "parallel"):
+            if unit["task"] in ANSWERED and unit.get("stage", "execute") == "execute":
                 self._owners.update(dict.fromkeys(PERFORMERS[unit["task"]].names(name, unit), unit))
         self._names = sorted(self._owners, key=len, reverse=True)
         self._is_free = any(unit["task"] in FREE for unit in units.values())

@@ -1,6 +1,16 @@
 # --- Secrets: environment variables that must be set, and whose values are kept and sent nowhere (I26).
 MASK = "***"
-MASKED = ("title", "message", "how", "answer", "by", "note", "registers", "changed")  # of a record: what holds texts
+MASKED = (
+    "title",
+    "message",
+    "how",
+    "answer",
+    "by",
+    "note",
+    "registers",
+    "changed",
+    "found",
+)  # of a record: what holds texts
 DOING = ("run", "resume")  # the subcommands that may call something
 
 class Secrets:  # The values of the secrets that are set, once they are known.
@@ -16,12 +26,16 @@ class Secrets:  # The values of the secrets that are set, once they are known.
     def mask(self, text):  # Return a text without them.
         return self._pattern.sub(MASK, text) if self._pattern else text
     def masked(self, _session, record):  # Return a record or an event without them.
-        return {key: _in(value) if key in MASKED else value for key, value in record.items()}
+        return {key: _in(value, key == "found") if key in MASKED else value for key, value in record.items()}
 
-def _in(value):
+def _in(value, has_names=False):
     if isinstance(value, str):
         return masked(value)
-    return {name: _in(inner) for name, inner in value.items()} if hasattr(value, "items") else value
+    if isinstance(value, list):
+        return [_in(inner, has_names) for inner in value]
+    if not hasattr(value, "items"):
+        return value
+    return {masked(name) if has_names else name: _in(inner, has_names) for name, inner in value.items()}
 
 def refuse_missing(program, options):  # Refuse to call anything where secrets are missing, with all their names.
     missing = [name for name in program["secrets"] if not os.environ.get(name)]

@@ -18,11 +18,14 @@ def searched_word(processes, what, answer):  # Return the word of an agent's ans
         return read_word(None, *settings), f"looking for its validation pattern: {error}"
 
 def _is_found(processes, pattern, answer):
-    words = [sys.executable, "-I", "-S", "-W", "ignore", "-c", SEARCH, str(LONGEST_SEARCH)]
-    given = json.dumps([pattern, answer]).encode()
-    call = Call(f"exec {shlex.join(words)}", os.environb, given, lambda _lines: None)
-    (answered,) = exchange(processes, [call], LONGEST_SEARCH)
+    return child_says(processes, SEARCH, [pattern, answer], LONGEST_SEARCH, "-S") == b"True\n"
+
+def child_says(processes, code, given, seconds, *flags):
+    """Return what a small program of Python says of a JSON value, in a process of its own."""
+    words = [sys.executable, "-I", *flags, "-W", "ignore", "-c", code, str(seconds)]
+    call = Call(f"exec {shlex.join(words)}", os.environb, json.dumps(given).encode(), lambda _lines: None)
+    (answered,) = exchange(processes, [call], seconds)
     if answered.trouble:
         raise SearchError(answered.trouble)
-    return answered.answer == b"True\n"
+    return answered.answer
 

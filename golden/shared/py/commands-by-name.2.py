@@ -1,0 +1,10 @@
+# --- Commands by name, as options and files of the operator give them.
+def pairs(place, words):  # Read `KEY=COMMAND` words.
+    found = {}
+    for word in words:
+        key, equals, command = word.partition("=")
+        if not equals or not command.strip() or "\0" in command:
+            raise RefusedError(f"{place}: {one_line(word)}: expected NAME=COMMAND")
+        found[key.strip()] = command
+    return found
+

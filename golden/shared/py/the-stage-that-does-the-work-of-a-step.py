@@ -1,0 +1,83 @@
+# --- The stage that does the work of a step: a command, the executor, or a person where there is none (B7).
+def executor_of(session):
+    """Return the command of the executor: that of the operator, the environment, the configuration; None for none."""
+    given = getattr(session.options, "executor", None) or os.environ.get("RDC_EXECUTOR")
+    return given or config_of(session).get("executor")
+
+def execute_step(stages, name, unit):  # Call the executor and take what it hands over, or put the step to a person.
+    request = json.dumps(request_of(stages.session, unit), sort_keys=True) + "\n"
+    command = executor_of(stages.session)
+    if command is None and not stages.is_mocked("executors", name):
+        return by_person(stages, name, unit)
+    try:
+        folder, kept = tempfile.mkdtemp(prefix="rdc-"), Table()
+    except OSError as error:
+        raise stages.not_begun(name, error) from None
+    try:
+        code = stages.execute(name, unit, command or "", request, folder)
+        kept["exit_code"] = code
+        if code != 0:
+            return Found(f"executor: {in_words(code)}", kept)
+        return Found("", {**kept, **handed_over(stages.session, folder)})
+    except ValueError as error:
+        return Found(str(error), kept)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+def request_of(session, unit):  # Return what an executor gets: the step, and what the attempt has found so far.
+    context = found_so_far(session, "telis_context")
+    return {
+        "run_id": session.state.begin["run"],
+        "workflow": session.program["contract"]["workflow"],
+        "step": spec_of(session, unit["step"]),
+        "tools": found_so_far(session, "tool"),
+        "telis_context": context[-1] if context else None,
+        "attempt": attempt_of(unit, session.state.registers),
+    }
+
+def handed_over(session, folder):
+    """Return what the executor has written into its files; raises ValueError with what is wrong."""
+    found = {}
+    for key, variable in HANDED.items():
+        try:
+            value = value_in(Path(folder, key))
+        except (ValueError, OSError) as error:
+            reason = error.strerror if isinstance(error, OSError) else error
+            raise ValueError(f"the file of {variable} is refused: {reason}") from None
+        if value is not None:
+            is_evidence = key == "evidence"
+            found[key] = checked_evidence(value, evidence_ids(session.state)) if is_evidence else records_in(value, key)
+    return found
+
+def value_in(path):
+    """Return what a file says that an executor may have written; None for nothing. Raises ValueError and OSError."""
+    content = read_regular(path)
+    if len(content) > LARGEST_ANSWER:
+        raise ValueError(f"it is larger than {LARGEST_ANSWER:,} bytes")
+    return read_json(content.decode("utf-8-sig")) if content.strip() else None
+
+def by_person(stages, name, unit):  # Put a step to a person; the time that this takes does not count.
+    done, session = stages.from_file(name), stages.session
+    if done is not None:
+        return done
+    session.record({"kind": "wait", "condition": "waiting"})
+    spec = spec_of(session, unit["step"])
+    for line in session.texts({"description": spec.get("description") or ""}, "description"):
+        session.display.line(line)
+    choice = session.ask(f"Did {session.label(name)} pass?", "pass/fail") if session.is_interactive else None
+    if choice is None:
+        again = session.call("resume")
+        ways = [session.call("answer", name, word) for word in BINARY]
+        raise Waiting(f"to answer: {ways[0]}   (or {ways[1]})", f"to go on:  {again}   (or {again} --executor COMMAND)")
+    stages.begin_again(unit)
+    return stages.given(name, choice, "answered here")
+
+def execution_rehearsed(session, _unit):  # Say who would do the work.
+    command = executor_of(session)
+    return f"call the executor: {command}" if command else "put the step to a person: no executor is configured"
+
+STAGES["execute"] = execute_step
+REHEARSED["execute"] = execution_rehearsed
+COMMANDED.append(lambda _session, unit: unit["stage"] == "execute")  # where a person is asked, the run waits
+OPTIONS.append(("run resume", "--executor", "COMMAND", "does the work of steps: the step as JSON on standard input"))
+

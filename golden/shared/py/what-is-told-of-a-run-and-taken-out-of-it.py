@@ -1,0 +1,55 @@
+# --- What is told of a run and taken out of it: its timeline, and the outputs of its steps.
+def told(session):  # Return the files of the run as its journal has them now, without writing any.
+    state = session.read()
+    if state is None:
+        raise RefusedError(f"no run has begun here ({session.store.directory})")
+    session.state = state
+    return RunFiles(session, records_of(session))
+
+def show_timeline(session):  # Print the timeline.
+    entries = in_masked(told(session).records.files()["timeline"]["entries"])
+    return session.display.say(timeline_lines(entries, bool(session.options.markdown)))
+
+def outputs(session):  # Copy the outputs of completed steps to a folder, or bring back those that are not there.
+    options = session.options
+    if bool(options.to) == bool(getattr(options, "from")):
+        raise RefusedError("outputs needs --to DIR or --from DIR")
+    found, root = told(session), session.state.begin["cwd"]
+    folder = os.path.abspath(options.to or getattr(options, "from"))
+    for artifact in found.records.files()["artifacts"]:
+        pair = [os.path.join(root, artifact["path"]), os.path.join(folder, artifact["path"])]
+        source, target = pair if options.to else reversed(pair)
+        if options.to or digest_of(target) is None:
+            copy(source, target, artifact)
+    return EXIT_COMPLETE
+
+def digest_of(path):  # Return the SHA-256 of a regular file; None if there is none.
+    with suppress(OSError):
+        if os.path.isfile(path) and not os.path.islink(path):
+            with open(path, "rb") as file:
+                return hashlib.sha256(file.read()).hexdigest()
+    return None
+
+def copy(source, target, artifact):  # Copy an output that is as it was indexed, whole or not at all.
+    found = digest_of(source)
+    if found != artifact["sha256"]:
+        how = "is not there" if found is None else "was changed since it was indexed"
+        raise RefusedError(f"{source} {how}: the output of step {artifact['step_id']} cannot be copied")
+    os.makedirs(os.path.dirname(target), exist_ok=True)
+    draft = f"{target}.{os.getpid()}.new"
+    try:
+        shutil.copyfile(source, draft)
+        os.replace(draft, target)
+    finally:
+        with suppress(FileNotFoundError):
+            os.unlink(draft)
+
+COMMANDS["timeline"] = ("tell what happened, and when", show_timeline)
+COMMANDS["outputs"] = ("copy the outputs of completed steps", outputs)
+OPTIONS += [
+    ("timeline outputs", "--state-dir", "DIR", "where the state is kept"),
+    ("timeline", "--markdown", "", "as a table in Markdown"),
+    ("outputs", "--to", "DIR", "the folder to copy to"),
+    ("outputs", "--from", "DIR", "the folder to bring back from what is not there"),
+]
+

@@ -1,0 +1,163 @@
+"""Random runs of random specifications, killed at any instant and resumed: what must hold of every one (B5 to B18).
+
+`python -m tests.stepspecs.random_runs FIRST COUNT` drives the runs of these seeds, in a process that runs nothing else.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+import traceback
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from runtime_shim.contract import Found
+from runtime_shim.journal import read_journal
+from runtime_shim.run_records import RunRecords
+from tests.stepspecs.instants import BROKEN, KILLED, call, load
+from tests.stepspecs.invariants import check_records, read_records
+from tests.stepspecs.specifications import table_of
+
+MOST_CALLS = 80
+WAITING, REFUSED = 75, 2
+NOW = "2026-01-01T00:00:00Z"
+Document = dict[str, Any]
+
+
+def document(chance: Random) -> Document:
+    """A document of a few steps, some with gates, tools, guardrails, retries and evidence."""
+    steps = [_step(chance, f"s{number}") for number in range(chance.randint(1, 4))]
+    steps[0]["outputs"] = ["{output_folder}/first.md"]
+    config: Document = {"variables": {"output_folder": "out"}}
+    if chance.random() < 0.5:
+        config["guardrails"] = {"input": {"blocklist": ["no"]}, "output": {"blocklist": ["no"]}}
+    return {"workflow": {"module": "m", "workflow": "w"}, "step_specs": steps, "config": config}
+
+
+def _step(chance: Random, name: str) -> Document:
+    called: list[Document] = [
+        {"name": "getCurrentTime", "args": {}, "required": chance.random() < 0.5, "risk": risk}
+        for risk in chance.choices(("low", "high"), (3, 1), k=chance.randint(0, 2))
+    ]
+    return {
+        "id": name,
+        "human_gate": chance.choice(("required", "optional")),
+        "outputs": [f"{{output_folder}}/{name}.md"] if chance.random() < 0.5 else [],
+        "tools": called,
+        "retries": {"max": chance.randint(0, 2), "backoff_seconds": 0},
+        "evidence": chance.choice(("none", "L1")),
+    }
+
+
+class Run:
+    """A run of a document that somebody drives to its end, through failures, gates and kills."""
+
+    def __init__(self, told: Document, folder: Path, chance: Random) -> None:
+        self.program, self.folder, self.chance = table_of(told, folder), folder, chance
+        load(self.program)
+        gates = [(unit["step"], name) for name, unit in self.program["units"].items() if unit["task"] == "gate"]
+        self.most = {step["id"]: step["retries"]["max"] + 1 for step in told["step_specs"]}
+        self.gated = {step: [gate for owner, gate in gates if owner == step] for step in self.most}
+
+    @property
+    def records(self) -> Path | None:
+        """The folder of the records, once it is there."""
+        return next(self.folder.glob(".rdc/*/run-*"), None)
+
+    def record(self, name: str) -> Any:
+        """What stands in a file of the records."""
+        assert self.records is not None
+        return json.loads((self.records / f"{name}.json").read_text(encoding="utf-8"))
+
+    def stage(self, name: str, unit: Document) -> Found:
+        """What comes of a stage. Nothing is done before its attempt is told, nor for a step that is completed."""
+        events = self.record("events")
+        steps = {
+            kind: {event["step_id"] for event in events if event["event_type"] == f"WorkflowStep{kind}"}
+            for kind in ("Started", "Completed")
+        }
+        assert unit["step"] in steps["Started"] - steps["Completed"], f"{name} is done out of turn"
+        approved = {approval["gate_id"] for approval in self.record("approvals")}
+        assert approved.issuperset(self.gated[unit["step"]]), f"{name} is done without an approval"
+        if self.chance.random() < 0.15:
+            return Found(f"{name} failed", {})
+        return Found("", kept_of(unit))
+
+    def call(self, *words: str) -> int:
+        """Make a call, maybe kill it, and check what is on disk then."""
+        self.chance.seed(self.chance.random())  # the call draws in a process of its own
+        kill_at = self.chance.randint(0, 150) if self.chance.random() < 0.6 else None
+        code = call(self.program, self.folder, list(words), self.stage, kill_at)
+        log = self.folder / "log"
+        assert code != BROKEN, log.read_text(encoding="utf-8")
+        assert "Traceback" not in log.read_text(encoding="utf-8"), log.read_text(encoding="utf-8")
+        if self.records is not None:
+            found = read_records(self.records)
+            check_records(found, self.gated, self.most)
+            if code not in (KILLED, REFUSED):
+                self._check_projection(found)
+        return code
+
+    def _check_projection(self, found: Document) -> None:
+        """The files say what the journal says, no more and no less (B18)."""
+        begin, *others = read_journal(next(self.folder.glob(".rdc/*/journal")))[0]
+        records = RunRecords(self.program, begin)
+        for record in others:
+            records.apply(record)
+        assert found == json.loads(json.dumps(records.files()))
+
+    def drive(self) -> bool:
+        """Drive the run to its end; tells whether it came there."""
+        code = self.call("run")
+        for _ in range(MOST_CALLS):
+            if code == 0:
+                return bool(self.record("manifest")["status"] == "completed")
+            if not list(self.folder.glob(".rdc/*/journal")):
+                code = self.call("run")
+                continue
+            if code == WAITING and self.chance.random() < 0.8:
+                self._decide()
+            code = self.call("resume", "--rerun-interrupted")
+        return False
+
+    def _decide(self) -> None:
+        pending = [gate["gate_id"] for gate in self.record("gates") if gate["status"] == "pending"]
+        if pending and self.chance.random() < 0.9:
+            self.call("approve", "--gate", pending[0], "--by", "alice")
+        elif pending:
+            self.call("answer", pending[0], "rejected")
+
+
+def kept_of(unit: Document) -> Document:
+    """What a stage that passes leaves."""
+    if unit["stage"] == "tool":
+        called = {"name": unit["subject"], "args": {}, "status": "completed", "required": False, "risk": "low"}
+        return {"tool": {**called, "started_at": NOW, "ended_at": NOW}}
+    if unit["stage"] != "outputs":
+        return {}
+    return {"artifacts": [{"path": path, "sha256": "0" * 64, "evidence_ids": []} for path in unit.get("paths", ())]}
+
+
+def drive_all(first: int, count: int) -> int:
+    """Drive the runs of these seeds; returns how many came to their end. Raises for the first that breaks a rule."""
+    completed = 0
+    for seed in range(first, first + count):
+        chance = Random(seed)
+        told = document(chance)
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                completed += Run(told, Path(folder), chance).drive()
+            except BaseException:
+                print(f"seed {seed}: {json.dumps(told)}", file=sys.stderr)
+                raise
+    return completed
+
+
+if __name__ == "__main__":
+    try:
+        print(drive_all(int(sys.argv[1]), int(sys.argv[2])))
+    except AssertionError:
+        traceback.print_exc()
+        sys.exit(1)
