@@ -78,6 +78,35 @@ def written(folder: Path, document: str = PUBLISH, **options: Any) -> Path:
     return workflow
 
 
+HOSTILE = r"""
+workflow: {module: "m ${{ x }}", workflow: "w'; $(touch x) `x`"}
+config: {executor: "echo '${{ github.token }}' $(x)"}
+step_specs:
+  - id: "a'b ${{ github.token }} $(touch x)"
+    name: "name: # ${{ y }}"
+    description: "::warning::x\n##[error]y ${{ z }}"
+    human_gate: required
+    tools: [{name: "run: |", gate: "it's ${{ x }} || true"}, {name: other, gate: "]]> `x` $(x)", required: true}]
+    outputs: ["{output_folder}/${{ x }}"]
+  - {id: "--help", human_gate: required, validation: "AST ${{ x }}"}
+  - {id: "-n", human_gate: required}
+"""
+
+
+@pytest.mark.share(2)
+def test_what_a_document_says_stays_a_text_in_workflows(tmp_path: Path) -> None:
+    text = emitted(compiled(tmp_path, HOSTILE)).text or ""
+    path = tmp_path / "hostile.yml"
+    path.write_text(text, encoding="utf-8")
+    assert findings([path]) == []
+    workflow = yaml.safe_load(text)
+    steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
+    assert not any("${{" in step.get("run", "") for step in steps)
+    wanted = r"\$\{\{ ('\$\{\{'|(!?inputs|needs|steps|github\.(token|workflow|ref)|runner\.temp|!cancelled\(\))[^}]*) \}\}"
+    assert "${{" not in re.sub(wanted, "", text)
+    assert workflow["jobs"]["part_1"]["steps"][-1]["name"] == "Keep its records"
+
+
 @pytest.mark.share(2)
 def test_the_tools_of_the_trade_find_nothing_in_workflows(tmp_path: Path) -> None:
     options: list[dict[str, Any]] = [
@@ -230,6 +259,20 @@ def test_a_run_that_failed_goes_on_in_another_one(tmp_path: Path) -> None:
     assert (steps["first"]["attempts"], steps["second"]["attempts"]) == (1, 2)
     assert "WorkflowResumed" in again.summary
     assert "Not all outputs were kept" in again.log  # the second step has changed what the first one put out
+
+
+@pytest.mark.share(3)
+def test_a_gate_that_was_approved_is_not_asked_about_again(tmp_path: Path) -> None:
+    fails = '[ ! -e fail-$RDC_UNIT ] && { [ "$RDC_UNIT" != announce ] || [ "$GITHUB_RUN_ID" = 2 ]; }'
+    place = Place(tmp_path, PUBLISH.replace('[ ! -e fail-$RDC_UNIT ] && [ "$RDC_UNIT" != broken ]', fails))
+    assert place.run("approved").outcomes["announce"] == "failure"
+    again = place.run(number=2, resume="1")
+    assert again.exit_code == 0, again.log
+    assert {name: result for name, result in again.jobs.items() if name.startswith("approve")} == {
+        "approve_notes_publish_announce_hitl": "skipped",
+        "approve_tool_announce_announce": "skipped",
+    }
+    assert len(place.records("approvals", 2)) == 2
 
 
 def test_another_program_than_that_of_the_workflow_is_not_run(tmp_path: Path) -> None:

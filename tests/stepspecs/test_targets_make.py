@@ -110,6 +110,16 @@ def test_values_of_the_command_line_are_texts(tmp_path: Path) -> None:
         assert not (tmp_path / "x").exists()
 
 
+def test_what_a_document_says_stays_a_text(tmp_path: Path) -> None:
+    hostile = "$(touch x)'\"`touch x`$(shell touch x)$x#\\\\"
+    ids = [f"{hostile} {number}" for number in range(3)]
+    specs = [{"id": one, "name": one, "description": one} for one in ids]
+    place = Place(tmp_path, json.dumps({"config": {"executor": "true"}, "step_specs": specs}))
+    assert place.last() == "rdc: COMPLETE"
+    assert [step["step_id"] for step in place.records("manifest")["steps"]] == ids
+    assert not (tmp_path / "x").exists()
+
+
 def test_nobody_else_is_given_what_make_was_given(tmp_path: Path) -> None:
     place = Place(tmp_path)
     place.make("output_folder=out", "EXECUTOR=env > seen; mkdir -p out; touch out/step-01.md")
