@@ -18,8 +18,8 @@ from typing import Any
 from backends.companions import Companion
 from backends.github.continuation import checked_run, downloaded, saved, uploaded
 from backends.github.helpers import WORKFLOWS
-from backends.github.identifiers import SAVED
-from backends.github.inputs import given, measured, said
+from backends.github.identifiers import KEPT, SAVED
+from backends.github.inputs import given, measured, said, variable_names
 from backends.github.job import Job
 from backends.github.jobs import all_of
 from backends.github.line import Line, LinePart
@@ -181,13 +181,15 @@ class SpecificationWorkflow(Written):
         yield from measured(inputs, self._events, options, waits=True)
         yield from said(inputs, self._events, options, waits=True)
         variables = {declared.name: declared.name for declared in inputs}
+        bound = {name: variable for name, variable in variable_names(inputs).items() if name in options.bind}
         yield Step(
             "Open the run",
             "open",
             condition="${{ !inputs.resume }}",
             shell=PLAIN_SHELL,
-            env=given(inputs, self._events, options, variables),
-            run=render("open.sh.jinja", run=RUN, inputs=bool(inputs)),
+            env=given(inputs, self._events, options, variables)
+            | {f"RDC_BOUND_{variable}": name for name, variable in bound.items()},
+            run=render("open.sh.jinja", run=RUN, inputs=bool(inputs), bound=bool(bound)),
         )
 
     # --- The steps of the document ------------------------------------------------------------------------------------
@@ -307,9 +309,19 @@ class SpecificationWorkflow(Written):
         secrets = self._secrets.of(*(node for step in part.steps for node in step.stages))
         yield saved(has_run, secrets, SAVED)
         is_saved = all_of("!cancelled()", f"steps.{SAVED}.outcome == 'success'")
-        yield uploaded("Keep the run", is_saved)
+        yield replace(uploaded("Keep the run", is_saved), id=KEPT)
+        records = uploaded("Keep its records", is_saved, "rdc-run", self._state)
         yield replace(
-            uploaded("Keep its records", is_saved, "rdc-run", self._state), comments=("Manifest, events, timeline.",)
+            records,
+            comments=("What happened, to read: manifest, events, timeline and more.",),
+            inputs={**records.inputs, "if-no-files-found": "ignore"},
+        )
+        yield Step(
+            "Say how to go on",
+            condition=f"failure() && steps.{KEPT}.outcome == 'success'",
+            shell=PLAIN_SHELL,
+            run=render("go-on-again.sh.jinja"),
+            helper="go-on-again",
         )
         if is_last:
             run = render("collect.sh.jinja", run=RUN)

@@ -102,9 +102,11 @@ def test_what_a_document_says_stays_a_text_in_workflows(tmp_path: Path) -> None:
     workflow = yaml.safe_load(text)
     steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
     assert not any("${{" in step.get("run", "") for step in steps)
-    wanted = r"\$\{\{ ('\$\{\{'|(!?inputs|needs|steps|github\.(token|workflow|ref)|runner\.temp|!cancelled\(\))[^}]*) \}\}"
+    wanted = (
+        r"\$\{\{ ('\$\{\{'|(!?inputs|needs|steps|github\.(token|workflow|ref)|runner\.temp|!cancelled\(\))[^}]*) \}\}"
+    )
     assert "${{" not in re.sub(wanted, "", text)
-    assert workflow["jobs"]["part_1"]["steps"][-1]["name"] == "Keep its records"
+    assert workflow["jobs"]["part_1"]["steps"][-1]["name"] == "Say how to go on"
 
 
 @pytest.mark.share(2)
@@ -253,6 +255,7 @@ def test_a_run_that_failed_goes_on_in_another_one(tmp_path: Path) -> None:
     done = place.run(output_folder="out")
     assert (done.exit_code, done.outcomes["first"], done.outcomes["second"]) == (1, "success", "failure")
     assert place.records("manifest")["status"] == "failed"
+    assert "gh workflow run runbook.yml --ref main -f resume=1" in done.summary
     again = place.run(number=2, resume="1")
     assert again.exit_code == 0, again.log
     steps = {step["step_id"]: step for step in place.records("manifest", 2)["steps"]}
@@ -283,6 +286,13 @@ def test_another_program_than_that_of_the_workflow_is_not_run(tmp_path: Path) ->
     assert done.exit_code != 0
     assert "is not the file that this workflow was compiled with" in done.log
     assert done.outcomes["first"] == "skipped"
+
+
+def test_an_input_is_bound_to_what_a_command_says(tmp_path: Path) -> None:
+    place = Place(tmp_path, FAILS, bind={"output_folder": {"run": "echo out"}})
+    done = place.run(number=2)
+    assert done.exit_code == 0, done.log
+    assert place.records("artifacts", 2)[0]["path"] == "out/log.md"
 
 
 def test_what_an_input_says_stays_a_text(tmp_path: Path) -> None:
