@@ -4,7 +4,7 @@ import os
 import shlex
 from typing import Optional
 
-from runtime_shim.session import CALLERS, Session
+from runtime_shim.session import INSTEAD, Session
 from runtime_shim.state import READS, State
 
 # Neither is for what the program calls.
@@ -38,5 +38,5 @@ def in_workspace(state: Optional[State]) -> None:
         state.begin = {**state.begin, "cwd": WORKSPACE}
 
 
-CALLERS.append(by_make)
+INSTEAD.append(by_make)
 READS.append(in_workspace)

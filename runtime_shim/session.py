@@ -92,7 +92,7 @@ RECORDS: list[Callable[["Session", Record], Record]] = []  # what they make of w
 EVENTS: list[Callable[["Session", str, Record], None]] = []  # what they do where something happens
 WRITTEN: list[Callable[["Session", Record], None]] = []  # what they do once a record is on disk
 HALTS: list[Callable[["Session"], str]] = []  # whether they end a call here, and what they say then
-CALLERS: list[Callable[["Session", tuple[str, ...]], str]] = []  # how else an operator calls the program
+INSTEAD: list[Callable[["Session", tuple[str, ...]], str]] = []  # how else an operator calls the program
 REPEATS: list[Callable[[types.SimpleNamespace, str], tuple[str, ...]]] = []  # the words that go on with a run
 MASKS: list[Callable[[str], str]] = []  # what they take out of a text that is kept or sent
 ENDS: list[Callable[["Session"], None]] = []  # what they do where a run has ended
@@ -130,7 +130,7 @@ class Session:
 
     def call(self, *words: str) -> str:
         """Return the command with which the operator calls a subcommand."""
-        for called in CALLERS:
+        for called in INSTEAD:
             if instead := called(self, words):
                 return instead
         place: tuple[str, ...] = ("--state-dir", self.options.state_dir) if self.options.state_dir else ()
