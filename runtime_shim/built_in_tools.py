@@ -1,6 +1,5 @@
 """The tools that every run has: the time, files inside the project, validation (B9)."""
 
-import time
 from datetime import datetime, timezone, tzinfo
 from typing import Any, Callable
 
@@ -9,6 +8,7 @@ from runtime_shim.git_calls import STATUS, ToolError, repository_differs, reposi
 from runtime_shim.program import Table
 from runtime_shim.reading import LARGEST_ANSWER
 from runtime_shim.safe_paths import UnsafeError, list_inside, read_inside, write_inside
+from runtime_shim.state import utc_now
 from runtime_shim.validating import checked
 
 USUAL_ZONE = "America/Toronto"
@@ -17,7 +17,8 @@ USUAL_ZONE = "America/Toronto"
 def current_time(_stages: Stages, arguments: Table, _seconds: int) -> str:
     """Return the time of the system's clock in a time zone, as ISO 8601 with its offset."""
     name = arguments.get("timezone", USUAL_ZONE)
-    return datetime.fromtimestamp(time.time(), zone(name)).isoformat(timespec="seconds")
+    now = datetime.fromisoformat(utc_now()[:-1]).replace(tzinfo=timezone.utc)
+    return now.astimezone(zone(name)).isoformat(timespec="seconds")
 
 
 def zone(name: str) -> tzinfo:

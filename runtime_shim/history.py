@@ -11,9 +11,7 @@ from runtime_shim.session import Session
 from runtime_shim.several import place_of
 from runtime_shim.state import KEPT
 
-ARCHIVED = re.compile(
-    r"([0-9]{8}T[0-9]{6}Z-[0-9a-f]{8}|run-[0-9]{14}-[0-9a-f]{8}|damaged-[0-9]{8}T[0-9]{6}Z|empty)(-2)*"
-)  # names of archives
+ARCHIVED = re.compile(r"((run-)?[0-9T]{14,15}Z?-[0-9a-f]{8}|damaged-[0-9]{8}T[0-9]{6}Z|empty)(-2)*")  # a run's name
 HOURS = {"h": 1, "d": 24, "w": 7 * 24}
 
 

@@ -13,7 +13,7 @@ from runtime_shim.run_records import RunRecords
 from runtime_shim.session import EVENTS, OPENS, RECORDS, WRITTEN, Session, masked
 from runtime_shim.state import KEPT, READS, RUN_FILES, State, utc_now
 
-NAMES = ("events", "gates", "approvals", "tool_results", "artifacts", "evidence", "drrs", "timeline", "manifest")
+RECORD_NAMES = ("events", "gates", "approvals", "tool_results", "artifacts", "evidence", "drrs", "timeline", "manifest")
 RUNS: list["RunFiles"] = []  # the files of the run that this call is about
 
 
@@ -65,7 +65,7 @@ class RunFiles:
         if os.path.exists(place):
             raise RefusedError(f"{place} is there already: name another folder with --run-dir")
         os.makedirs(place)
-        for name in NAMES:
+        for name in RECORD_NAMES:
             with suppress(FileNotFoundError):
                 os.rename(os.path.join(self.folder, f"{name}.json"), os.path.join(place, f"{name}.json"))
 

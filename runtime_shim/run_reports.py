@@ -12,7 +12,7 @@ from runtime_shim.run_files import RunFiles, in_masked, records_of
 from runtime_shim.run_timeline import timeline_lines
 
 
-def told(session: Subcommands) -> RunFiles:
+def records_told(session: Subcommands) -> RunFiles:
     """Return the files of the run as its journal has them now, without writing any."""
     state = session.read()
     if state is None:
@@ -23,7 +23,7 @@ def told(session: Subcommands) -> RunFiles:
 
 def show_timeline(session: Subcommands) -> int:
     """Print the timeline."""
-    entries: list[Table] = in_masked(told(session).records.files()["timeline"]["entries"])
+    entries: list[Table] = in_masked(records_told(session).records.files()["timeline"]["entries"])
     return session.display.say(timeline_lines(entries, bool(session.options.markdown)))
 
 
@@ -32,7 +32,7 @@ def outputs(session: Subcommands) -> int:
     options = session.options
     if bool(options.to) == bool(getattr(options, "from")):
         raise RefusedError("outputs needs --to DIR or --from DIR")
-    found, root = told(session), session.state.begin["cwd"]
+    found, root = records_told(session), session.state.begin["cwd"]
     folder = os.path.abspath(options.to or getattr(options, "from"))
     for artifact in found.records.files()["artifacts"]:
         pair = [os.path.join(root, artifact["path"]), os.path.join(folder, artifact["path"])]

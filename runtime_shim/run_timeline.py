@@ -13,7 +13,7 @@ WHEN = {
     "drrs": ("drr", "recorded_at"),
 }
 """Of each kind of record what its entries are called, and the field that says when it was made."""
-TOLD = ("reason", "approved_by", "attempt", "attempts", "error", "path", "evidence_id", "name", "status", "note")
+DETAILS = ("reason", "approved_by", "attempt", "attempts", "error", "path", "evidence_id", "name", "status", "note")
 MARKUP = frozenset("&<>|\\`*_[]#~!@")
 HEADINGS = ("Time", "Event", "Step", "Details")
 
@@ -53,7 +53,7 @@ def timeline_lines(entries: Sequence[Table], is_markdown: bool) -> list[str]:
 def _row(entry: Table) -> tuple[str, ...]:
     details = entry["details"]
     called = details.get("event_type", "Tool")
-    told = [f"{key} {_shown(details[key])}" for key in TOLD if details.get(key) not in (None, "", [])]
+    told = [f"{key} {_shown(details[key])}" for key in DETAILS if details.get(key) not in (None, "", [])]
     when = entry["timestamp"][:19].replace("T", " ")
     return when, called, one_line(entry["step_id"] or ""), ", ".join(told)
 

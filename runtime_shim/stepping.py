@@ -119,7 +119,7 @@ def steps_told(program: Table, state: State) -> Table:
     return {"steps": [{"step_id": name, "status": status} for name, status in statuses(program, state).items()]}
 
 
-def prepare(words: Sequence[str]) -> None:
+def prepare_steps(words: Sequence[str]) -> None:
     """Let `open` and `step` have what `run` and `resume` have."""
     like = LIKE.get(words[0]) if words else None
     if like:
@@ -136,7 +136,7 @@ def status_of_steps(_session: Session, facts: Table, record: Optional[Table]) ->
     return [*(f"  {line}" for line in lines), *([""] if lines else [])]
 
 
-ASKS.append(prepare)
+ASKS.append(prepare_steps)
 TAILS.append(status_of_steps)
 STANDS.append(not_begun)
 HALTS.append(halt)

@@ -25,7 +25,7 @@ def answer(path: str, given: bytes, environment: Mapping[str, str]) -> Reply:
     if not name:
         raise RefusedError(f'RDC_UNIT names no unit to answer for: let a run call this, with --agent "rdc mock {path}"')
     number = _counted(Path(f"{path}.calls"), environment.get("RDC_RUN_ID", ""), f"{kind} {name}")
-    reply = reply_to(mocks, kind, name, number)
+    reply: Reply | None = reply_to(mocks, kind, name, number)
     if reply is None:
         unit = environment.get("RDC_UNIT", name)
         raise RefusedError(f"{unit}: {path} has no answer number {number + 1} under {kind}: {name}")

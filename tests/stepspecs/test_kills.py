@@ -73,6 +73,7 @@ def test_a_run_survives_kills(compiled: Path, tmp_path: Path, seed: int) -> None
     chance = Random(seed)
     (tmp_path / "out").mkdir()
     code = called(compiled, tmp_path, chance.uniform(0.05, 0.5), "run")
+    records = None
     for number in range(MOST_CALLS):
         records = next(tmp_path.glob(".rdc/*/run-*"), None)
         if records is not None:
