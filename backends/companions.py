@@ -42,13 +42,15 @@ class Companion:
     """A file that belongs to the main one.
 
     `path` leads to it from the folder of the main file, and `option` is the option of the target that says so: its
-    type is `CompanionPath`.
+    type is `CompanionPath`. Where the main file is not in the folder `home`, from which the path leads through a
+    repository, the companion stands beside it.
     """
 
     path: str
     text: str
     option: str
     executable: bool = False
+    home: str = ""
 
     def __post_init__(self) -> None:
         """Refuse what its option should have refused."""

@@ -14,6 +14,7 @@ from compiler.project import project_around
 from rdc.generation import Product
 from rdc.outputs import Output, collisions
 
+_OF_GITHUB = (".github", "workflows")
 _OF_GIT = ".git"
 """What lies there is run by git, which a document must not choose."""
 
@@ -110,14 +111,21 @@ def beside(main: str, path: str) -> str:
 
 
 def _laid(main: Output, companion: Companion) -> Laid:
-    output = Output(main.source, beside(main.path, companion.path), companion.option)
+    is_away = companion.home and not main.place.parent.as_posix().endswith(f"/{companion.home}")
+    path = PurePosixPath(companion.path).name if is_away else companion.path
+    output = Output(main.source, beside(main.path, path), companion.option)
     return Laid(output, companion.text.encode(), companion.executable)
+
+
+def _root_around(folder: Path) -> Path:
+    """The root of the project of a folder; workflows of GitHub lie two folders below it, whatever marks it."""
+    root = project_around(folder).root
+    return folder.parents[1] if root == folder and folder.parts[-2:] == _OF_GITHUB else root
 
 
 def _trespass(main: Output, companion: Output) -> Diagnostic | None:
     """What is wrong with the place of a companion: a document may name it, so it stays within the project."""
-    root = project_around(main.place.parent).root
-    place = companion.place
+    root, place = _root_around(main.place.parent), companion.place
     if not place.is_relative_to(root):
         problem = f"is outside of the project of {main.path}"
     elif _OF_GIT in (part.casefold() for part in place.relative_to(root).parts):

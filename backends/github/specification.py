@@ -60,7 +60,9 @@ class SpecificationWorkflow(Written):
     @property
     def companions(self) -> tuple[Companion, ...]:
         """The program, and the helpers where these are files."""
-        return (Companion(self._program_path, self._python, "program", executable=True), *super().companions)
+        home = "" if self.options.program else WORKFLOWS
+        program = Companion(self._program_path, self._python, "program", executable=True, home=home)
+        return (program, *super().companions)
 
     @cached_property
     def _name(self) -> str:
