@@ -29,7 +29,10 @@ from compiler.source import Source, beneath
 __all__ = ["compile_document", "format_document", "recognises"]
 
 ENDINGS = (".yaml", ".yml", ".json", ".stepspec")
-_FIRST = re.compile(r"""\A\s*[\[{]|^["']?step_specs["']?[ \t]*:|^-[ \t]+["']?id["']?[ \t]*:""", re.MULTILINE)
+_NAMED = re.compile(r"""step_specs["']?[ \t]*:""")
+_OF_THE_DOCUMENT = re.compile(r"""^[ \t{]*["']?step_specs["']?[ \t]*:""", re.MULTILINE)
+_LIST = re.compile(r"\A\s*\[|^-[ \t]", re.MULTILINE)
+_ID = re.compile(r"""\bid["']?[ \t]*:""")
 _KEYS = frozenset(StepSpec.model_fields) - {"id", "name", "description", "inputs", "outputs", "tools"}
 """Keys of steps that no other format has."""
 
@@ -39,17 +42,14 @@ def recognises(source: Source) -> bool:
 
     A document with a mistake is recognised by its lines.
     """
-    text = source.text
-    if not _FIRST.search("\n".join(source.lines)) or len(text) > LARGEST_SPECIFICATION:
+    text = "\n".join(source.lines)
+    is_named = _NAMED.search(text) is not None
+    if len(text) > LARGEST_SPECIFICATION or not (is_named or (_LIST.search(text) and _ID.search(text))):
         return False
     try:
-        return _is_specification(read_data(source, STEPS).values, is_list=not _names_steps(source))
+        return _is_specification(read_data(source, STEPS).values, is_list=not is_named)
     except BrokenDataError:
-        return _names_steps(source)
-
-
-def _names_steps(source: Source) -> bool:
-    return re.search(r"""^[ \t{]*["']?step_specs["']?[ \t]*:""", "\n".join(source.lines), re.MULTILINE) is not None
+        return _OF_THE_DOCUMENT.search(text) is not None
 
 
 def _is_specification(values: Mapping[str, Any], *, is_list: bool) -> bool:
