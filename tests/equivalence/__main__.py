@@ -19,6 +19,7 @@ from tests.programs import soak as programs_soak
 from tests.programs.soak import PREFIX
 from tests.programs.ways import NAMES as PROGRAMS
 from tests.programs.ways import missing
+from tests.stepspecs.soak import KIND as SPECIFICATIONS
 
 from . import drawn
 from .regressions import write
@@ -26,7 +27,7 @@ from .scenario import scenario
 from .soak import Finding, Soak, run
 from .ways import WAYS
 
-DRAWN: tuple[drawn.Kind[Any], ...] = (PLAYBOOKS, WORKFLOWS)
+DRAWN: tuple[drawn.Kind[Any], ...] = (PLAYBOOKS, WORKFLOWS, SPECIFICATIONS)
 """Kinds of documents that are drawn by seeds."""
 
 PAUSE = 60.0
@@ -34,7 +35,7 @@ PAUSE = 60.0
 
 
 def main() -> int:
-    """Run the soak as the command line says: documents, programs, playbooks and workflows in turn."""
+    """Run the soak as the command line says: documents and programs of all kinds in turn."""
     options = _options()
     interpreters.put_first()
     began = time.monotonic()
@@ -77,9 +78,10 @@ def _of(prefix: str, ways: Iterable[str]) -> tuple[str, ...]:
 
 def _ways() -> dict[str, Callable[[], str]]:
     """Every way to run anything, each with what says what this machine lacks for it."""
-    kinds = (PREFIX, *(kind.prefix for kind in DRAWN))
+    kinds = (PREFIX, *(kind.prefix for kind in DRAWN if not kind.ways))
     programs = {f"{kind}{name}": partial(missing, name) for kind in kinds for name in PROGRAMS}
-    return {**{name: way.missing for name, way in WAYS.items()}, **programs}
+    own = {f"{kind.prefix}{name}": lambda: "" for kind in DRAWN for name in kind.ways}
+    return {**{name: way.missing for name, way in WAYS.items()}, **programs, **own}
 
 
 def _available(names: Iterable[str]) -> Iterator[str]:

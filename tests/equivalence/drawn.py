@@ -43,7 +43,8 @@ THREADS = ThreadPoolExecutor(2)
 class Kind(Generic[Told]):
     """A kind of documents: how one is drawn, run in a way, made smaller in steps, and shown.
 
-    `prefix` stands before the names of ways, where those of others stand beside them.
+    `prefix` stands before the names of ways, where those of others stand beside them. `ways` are those of the kind,
+    where they are not those of programs.
     """
 
     noun: str
@@ -51,6 +52,7 @@ class Kind(Generic[Told]):
     try_way: Callable[[str, Told], bool]
     smaller: Callable[[Told], Iterator[Told]]
     shown: Callable[[Told], str]
+    ways: tuple[str, ...] = ()
 
     @property
     def prefix(self) -> str:

@@ -1,6 +1,7 @@
 """Random runs of random specifications, killed at any instant and resumed: what must hold of every one (B5 to B18).
 
-`python -m tests.stepspecs.random_runs FIRST COUNT` drives the runs of these seeds, in a process that runs nothing else.
+`python -m tests.stepspecs.random_runs SEED...` drives the runs of these seeds, in a process that runs nothing else;
+with `-` it drives the run of the case on standard input.
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ import json
 import sys
 import tempfile
 import traceback
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -49,6 +52,19 @@ def _step(chance: Random, name: str) -> Document:
         "retries": {"max": chance.randint(0, 2), "backoff_seconds": 0},
         "evidence": chance.choice(("none", "L1")),
     }
+
+
+@dataclass(frozen=True)
+class Case:
+    """A document as JSON, and the seed for what comes of its run."""
+
+    document: str
+    seed: int
+
+
+def drawn_case(seed: int) -> Case:
+    """The case of a seed."""
+    return Case(json.dumps(document(Random(seed))), seed)
 
 
 class Run:
@@ -140,24 +156,32 @@ def kept_of(unit: Document) -> Document:
     return {"artifacts": [{"path": path, "sha256": "0" * 64, "evidence_ids": []} for path in unit.get("paths", ())]}
 
 
-def drive_all(first: int, count: int) -> int:
-    """Drive the runs of these seeds; returns how many came to their end. Raises for the first that breaks a rule."""
+def drive(case: Case) -> bool:
+    """Drive the run of a case; tells whether it came to its end. Raises where it breaks a rule."""
+    with tempfile.TemporaryDirectory() as folder:
+        return Run(json.loads(case.document), Path(folder), Random(case.seed)).drive()
+
+
+def _cases(words: list[str]) -> Iterator[Case]:
+    if words == ["-"]:
+        yield Case(**json.load(sys.stdin))
+    else:
+        yield from map(drawn_case, map(int, words))
+
+
+def main(words: list[str]) -> int:
+    """Drive runs, and print how many came to their end."""
     completed = 0
-    for seed in range(first, first + count):
-        chance = Random(seed)
-        told = document(chance)
-        with tempfile.TemporaryDirectory() as folder:
-            try:
-                completed += Run(told, Path(folder), chance).drive()
-            except BaseException:
-                print(f"seed {seed}: {json.dumps(told)}", file=sys.stderr)
-                raise
-    return completed
+    for case in _cases(words):
+        try:
+            completed += drive(case)
+        except AssertionError:
+            traceback.print_exc()
+            print(f"in {case}", file=sys.stderr)
+            return 1
+    print(completed)
+    return 0
 
 
 if __name__ == "__main__":
-    try:
-        print(drive_all(int(sys.argv[1]), int(sys.argv[2])))
-    except AssertionError:
-        traceback.print_exc()
-        sys.exit(1)
+    sys.exit(main(sys.argv[1:]))
