@@ -9,7 +9,7 @@
 # `make help` tells the rest. State is kept in .rdc/checked-code.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))checked-code.py
-RDC_SHA256 := 33f6b9b6b4f693704b33efee80a9fec86eba1d0afbf20ef90973d1fba56fefb6
+RDC_SHA256 := 3bcd6324a6e53825ded0d116b0f4a06a51f5d699adbdd35a3e27727a2a75c6e7
 RDC_STATE := .rdc/checked-code.make
 
 SHELL = /bin/sh
@@ -139,7 +139,8 @@ case $verb in
       eval "value=\$given_$name"
       case $value in
         @*) # the program would read a file of this name
-          mkdir -p "$state.given" && printf '%s\n' "$value" > "$state.given/$name" || fail "$state.given cannot be written"
+          mkdir -p "$state.given" || fail "$state.given cannot be written"
+          printf '%s\n' "$value" > "$state.given/$name" || fail "$state.given cannot be written"
           value=@$state.given/$name
           ;;
       esac

@@ -9,7 +9,7 @@
 # `make help` tells the rest. State is kept in .rdc/draft-prd.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))draft-prd.py
-RDC_SHA256 := b3580ae28adfb5962b417d89d483ddbdd8f49bcde47efd63bac0134831128773
+RDC_SHA256 := 4373bdd7619badae2828fc80827c895b1898373cfc8573225d24cdbe0928bfa0
 RDC_STATE := .rdc/draft-prd.make
 
 SHELL = /bin/sh
@@ -137,7 +137,8 @@ case $verb in
       eval "value=\$given_$name"
       case $value in
         @*) # the program would read a file of this name
-          mkdir -p "$state.given" && printf '%s\n' "$value" > "$state.given/$name" || fail "$state.given cannot be written"
+          mkdir -p "$state.given" || fail "$state.given cannot be written"
+          printf '%s\n' "$value" > "$state.given/$name" || fail "$state.given cannot be written"
           value=@$state.given/$name
           ;;
       esac

@@ -249,6 +249,7 @@ from urllib.parse import quote
 # --- golden/shared/py/what-status.py
 # --- golden/shared/py/the-command-line-of-a-program.2.py
 # --- golden/shared/py/what-operators-can-ask-for-besides.py
+# --- golden/shared/py/secrets.2.py
 # --- golden/shared/py/a-file-of-answers-to-prompts.py
 # --- golden/shared/py/runs-that-wait-for-an-answer.3.py
 # --- golden/shared/py/what-a-step-with-substeps-says-when-a-run-comes-into-it.py

@@ -11,7 +11,7 @@
 # `make help` tells the rest. State is kept in .rdc/hello-steps.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))hello-steps.py
-RDC_SHA256 := da374f19fb85df026113e331b426efbab8e5d1bdf1429f5d8cca6cc07b26acae
+RDC_SHA256 := 9a47018542aaf3652060d408edf2c6980b889bc667ca7156a86d55668d16dbf0
 RDC_STATE := .rdc/hello-steps.make
 
 SHELL = /bin/sh
@@ -139,7 +139,8 @@ case $verb in
       eval "value=\$given_$name"
       case $value in
         @*) # the program would read a file of this name
-          mkdir -p "$state.given" && printf '%s\n' "$value" > "$state.given/$name" || fail "$state.given cannot be written"
+          mkdir -p "$state.given" || fail "$state.given cannot be written"
+          printf '%s\n' "$value" > "$state.given/$name" || fail "$state.given cannot be written"
           value=@$state.given/$name
           ;;
       esac

@@ -11,7 +11,7 @@
 # `make help` tells the rest. State is kept in .rdc/plan-product.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))plan-product.py
-RDC_SHA256 := ef37adfb6a3a759e0eccbee89483c4233773b42e4b9b1ef793ab86fd30386c7a
+RDC_SHA256 := 3eccdc09873c8b291809be910bf4e2ecd55237ff9b775eed7f6276e87a7b7f0b
 RDC_STATE := .rdc/plan-product.make
 
 SHELL = /bin/sh
@@ -157,7 +157,8 @@ case $verb in
       eval "value=\$given_$name"
       case $value in
         @*) # the program would read a file of this name
-          mkdir -p "$state.given" && printf '%s\n' "$value" > "$state.given/$name" || fail "$state.given cannot be written"
+          mkdir -p "$state.given" || fail "$state.given cannot be written"
+          printf '%s\n' "$value" > "$state.given/$name" || fail "$state.given cannot be written"
           value=@$state.given/$name
           ;;
       esac

@@ -9,7 +9,7 @@
 # `make help` tells the rest. State is kept in .rdc/publish-notes.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))publish-notes.py
-RDC_SHA256 := d995ebc2220e0422b32298a07c70e685fa85ea49baa4a185dc303b2a24f2b65f
+RDC_SHA256 := c2ce6ceedd3a017d0e108f94276764858b0880584eb958519bb8504166ac822e
 RDC_STATE := .rdc/publish-notes.make
 
 SHELL = /bin/sh
@@ -148,7 +148,8 @@ case $verb in
       eval "value=\$given_$name"
       case $value in
         @*) # the program would read a file of this name
-          mkdir -p "$state.given" && printf '%s\n' "$value" > "$state.given/$name" || fail "$state.given cannot be written"
+          mkdir -p "$state.given" || fail "$state.given cannot be written"
+          printf '%s\n' "$value" > "$state.given/$name" || fail "$state.given cannot be written"
           value=@$state.given/$name
           ;;
       esac

@@ -27,7 +27,6 @@ PASSES = []  # what they show of the way from a unit to the next
 TAKES = []  # what they do before a run is taken up
 RECORDS = []  # what they make of what is written down
 EVENTS = []  # what they do where something happens
-CALLED_BY = []  # how else an operator calls the program
 REPEATS = []  # the words that go on with a run
 TELLS = []  # what they make of an outcome that has a text
 
@@ -49,9 +48,6 @@ class Session:  # One call of a program: what the operator wants, the state that
         self._places = {name: f"{place}/{len(doing)}" for place, name in enumerate(doing, start=1)}
         self._began, self._done, self.identity = time.monotonic(), 0, functools.cache(lambda: identified(program))
     def call(self, *words):  # Return the command with which the operator calls a subcommand.
-        for called in CALLED_BY:
-            if instead := called(self, words):
-                return instead
         place = ("--state-dir", self.options.state_dir) if self.options.state_dir else ()
         for repeat in REPEATS:
             place = repeat(self.options, words[0])

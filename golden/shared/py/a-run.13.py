@@ -30,8 +30,9 @@ RECORDS = []  # what they make of what is written down
 EVENTS = []  # what they do where something happens
 WRITTEN = []  # what they do once a record is on disk
 HALTS = []  # whether they end a call here, and what they say then
-CALLED_BY = []  # how else an operator calls the program
+INSTEAD = []  # how else an operator calls the program
 REPEATS = []  # the words that go on with a run
+MASKS = []  # what they take out of a text that is kept or sent
 TELLS = []  # what they make of an outcome that has a text
 
 def told(done, text):  # Return an outcome to which a text belongs.
@@ -40,6 +41,8 @@ def told(done, text):  # Return an outcome to which a text belongs.
     return done
 
 def masked(text):  # Return a text without what must not be kept.
+    for look in MASKS:
+        text = look(text)
     return text
 
 class Session:  # One call of a program: what the operator wants, the state that is kept, and the run that it is about.
@@ -52,7 +55,7 @@ class Session:  # One call of a program: what the operator wants, the state that
         self._places = {name: f"{place}/{len(doing)}" for place, name in enumerate(doing, start=1)}
         self._began, self._done, self.identity = time.monotonic(), 0, functools.cache(lambda: identified(program))
     def call(self, *words):  # Return the command with which the operator calls a subcommand.
-        for called in CALLED_BY:
+        for called in INSTEAD:
             if instead := called(self, words):
                 return instead
         place = ("--state-dir", self.options.state_dir) if self.options.state_dir else ()

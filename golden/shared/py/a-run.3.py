@@ -24,7 +24,6 @@ OPENS = []  # what modules read when a run is taken up
 TAKES = []  # what they do before a run is taken up
 RECORDS = []  # what they make of what is written down
 EVENTS = []  # what they do where something happens
-CALLED_BY = []  # how else an operator calls the program
 REPEATS = []  # the words that go on with a run
 
 def told(done, text):  # Return an outcome to which a text belongs.
@@ -43,9 +42,6 @@ class Session:  # One call of a program: what the operator wants, the state that
         self._places = {name: f"{place}/{len(doing)}" for place, name in enumerate(doing, start=1)}
         self._began, self._done, self.identity = time.monotonic(), 0, functools.cache(lambda: identified(program))
     def call(self, *words):  # Return the command with which the operator calls a subcommand.
-        for called in CALLED_BY:
-            if instead := called(self, words):
-                return instead
         place = ("--state-dir", self.options.state_dir) if self.options.state_dir else ()
         for repeat in REPEATS:
             place = repeat(self.options, words[0])

@@ -1,7 +1,5 @@
 # --- Archived runs: listed, and pruned where the operator says so (E12).
-ARCHIVED = re.compile(
-    r"([0-9]{8}T[0-9]{6}Z-[0-9a-f]{8}|run-[0-9]{14}-[0-9a-f]{8}|damaged-[0-9]{8}T[0-9]{6}Z|empty)(-2)*"
-)  # names of archives
+ARCHIVED = re.compile(r"((run-)?[0-9T]{14,15}Z?-[0-9a-f]{8}|damaged-[0-9]{8}T[0-9]{6}Z|empty)(-2)*")  # a run's name
 HOURS = {"h": 1, "d": 24, "w": 7 * 24}
 
 def archived(session):

@@ -49,7 +49,7 @@ def found_so_far(session, key):  # Return what the stages of the attempt under w
     records = attempt_so_far(session.program["units"], session.state)
     return [record["found"][key] for record in records if key in record.get("found", {})]
 
-class Stages(Asking, Conversing):  # Does the stages of steps; STAGES has a function for each kind.
+class Stages(Prompts, Conversing):  # Does the stages of steps; STAGES has a function for each kind.
     keys = ()
     recovers = True
     _attempt = ("", 0)
@@ -119,8 +119,6 @@ class Stages(Asking, Conversing):  # Does the stages of steps; STAGES has a func
         return code
     def is_mocked(self, _kind, _name):  # Tell whether a file answers in place of what would be called.
         return False
-    def given(self, _name, reply, how):  # Take the word of a person for what an executor would do.
-        return verdict_of(reply, how)
     @staticmethod
     def replies(_unit):  # Return the words of a stage.
         return list(BINARY)

@@ -1,5 +1,5 @@
 # --- Guardrails: words and patterns that inputs and outputs must not have (B10), looked for in a process of its own.
-FLAGS = re.compile(r"\(\?([aiLmsux]+)\)")  # what may stand at the beginning of a pattern only
+LEADING_FLAGS = re.compile(r"\(\?([aiLmsux]+)\)")  # what may stand at the beginning of a pattern only
 TOLD_VIOLATIONS = 3  # in a message; the report has all
 FIND = """
 import json, re, signal, sys
@@ -16,7 +16,7 @@ print(json.dumps(found[:200]))
 """
 
 def whole_words(pattern):  # Return the pattern that matches only whole words.
-    flags = FLAGS.match(pattern)
+    flags = LEADING_FLAGS.match(pattern)
     rest = pattern[flags.end() :] if flags else pattern
     end = "\n" if flags and "x" in flags[1] else ""  # a comment at the end of the pattern ends there
     return f"{flags.group() if flags else ''}(?<!\\w)(?:{rest}{end})(?!\\w)"

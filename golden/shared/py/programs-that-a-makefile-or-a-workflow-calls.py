@@ -2,14 +2,14 @@
 # Neither is for what the program calls.
 MAKE = os.environ.pop("RDC_MAKE", "")  # what the commands of an operator begin with
 WORKSPACE = os.environ.pop("RDC_WORKSPACE", "")  # the folder of a run that goes on elsewhere than where it began
-WORDS = {"--assume": "ASSUME", "--gate": "GATE"}
-FLAGS = {"--rerun-interrupted": "RERUN=1", "--adopt": "ADOPT=1"}
-VERBS = ("run", "resume", "status", "answer", "approve", "reset")
+MAKE_WORDS = {"--assume": "ASSUME", "--gate": "GATE"}
+MAKE_FLAGS = {"--rerun-interrupted": "RERUN=1", "--adopt": "ADOPT=1"}
+MAKE_VERBS = ("run", "resume", "status", "answer", "approve", "reset")
 
 def by_make(session, words):
     """Return the call of a subcommand by make; "" where that is not how this program was called, or make cannot."""
     verb, *rest = words
-    if not MAKE or verb not in VERBS:
+    if not MAKE or verb not in MAKE_VERBS:
         return ""
     if verb == "answer" and len(rest) == 2:
         is_gate = session.program["units"].get(rest[0], {}).get("task") == "gate" and rest[1] == "approved"
@@ -17,15 +17,15 @@ def by_make(session, words):
         return f"{MAKE}approve GATE={unit}" if is_gate else f"{MAKE}answer UNIT={unit} RESULT={reply}"
     given, more = [verb], iter(rest)
     for word in more:
-        if word not in FLAGS and word not in WORDS:
+        if word not in MAKE_FLAGS and word not in MAKE_WORDS:
             return ""
-        given.append(FLAGS.get(word) or f"{WORDS[word]}={shlex.quote(next(more, ''))}")
+        given.append(MAKE_FLAGS.get(word) or f"{MAKE_WORDS[word]}={shlex.quote(next(more, ''))}")
     return MAKE + " ".join(given)
 
-def moved(state):  # Let a run go on in the workspace of another job, where all its files were put.
+def in_workspace(state):  # Let a run go on in the workspace of another job, where all its files were put.
     if state is not None and WORKSPACE:
         state.begin = {**state.begin, "cwd": WORKSPACE}
 
-CALLED_BY.append(by_make)
-READS.append(moved)
+INSTEAD.append(by_make)
+READS.append(in_workspace)
 

@@ -1,10 +1,4 @@
 # --- Prompts: answered by a file of answers, by the person at the terminal, or later (M3).
-def verdict_of(reply, how):  # Read pass, fail, yes or no.
-    outcome = MEANINGS.get(reply.lower())
-    if outcome is None:
-        raise RefusedError(f"{one_line(reply)}: expected pass, fail, yes or no")
-    return Done(outcome, how)
-
 class Asking(Performer):  # Does units that somebody answers.
     keys = ("prompt", "block")
     recovers = False
@@ -50,7 +44,10 @@ class Prompts(Asking):  # Gets the answers of units that ask.
     def rehearse(self, name, unit):  # Take the answer of the file, or else the good one.
         return self.from_file(name) or super().rehearse(name, unit)
     def given(self, _name, reply, how):  # Read pass, fail, yes or no.
-        return told(verdict_of(reply, how), reply)
+        outcome = MEANINGS.get(reply.lower())
+        if outcome is None:
+            raise RefusedError(f"{one_line(reply)}: expected pass, fail, yes or no")
+        return told(Done(outcome, how), reply)
     @staticmethod
     def replies(unit):  # Return the two words of its question.
         return unit["question"].split("/")

@@ -18,7 +18,8 @@ class Secrets:  # The values of the secrets that are set, once they are known.
         self._pattern = None
     def learn(self, session, _state):  # Take the values, and each line of one that has several, longest first.
         found = set()
-        for name in session.program["secrets"]:
+        names = list(session.program.get("secrets", ()))
+        for name in names:
             value = os.environ.get(name, "")
             found |= {value, *(line.rstrip("\r") for line in value.split("\n"))}
         parts = map(re.escape, sorted(filter(str.strip, found), key=len, reverse=True))
@@ -38,7 +39,7 @@ def _in(value, has_names=False):
     return {masked(name) if has_names else name: _in(inner, has_names) for name, inner in value.items()}
 
 def refuse_missing(program, options):  # Refuse to call anything where secrets are missing, with all their names.
-    missing = [name for name in program["secrets"] if not os.environ.get(name)]
+    missing = [name for name in program.get("secrets", ()) if not os.environ.get(name)]
     if missing and options.command in DOING and not options.dry_run:
         names = ", ".join(missing)
         raise RefusedError(f"secrets are missing: {names}; set these environment variables and begin again")

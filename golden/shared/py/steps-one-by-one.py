@@ -84,7 +84,7 @@ def _target(program, state):  # Return where a failed run goes on.
 def steps_told(program, state):  # Return the steps for the status.
     return {"steps": [{"step_id": name, "status": status} for name, status in statuses(program, state).items()]}
 
-def prepare(words):  # Let `open` and `step` have what `run` and `resume` have.
+def prepare_steps(words):  # Let `open` and `step` have what `run` and `resume` have.
     like = LIKE.get(words[0]) if words else None
     if like:
         load()
@@ -97,7 +97,7 @@ def status_of_steps(_session, facts, record):  # Return the steps as lines that 
     lines = [one_line(f"{one['status']:9}  {one['step_id']}") for one in told]
     return [*(f"  {line}" for line in lines), *([""] if lines else [])]
 
-ASKS.append(prepare)
+ASKS.append(prepare_steps)
 TAILS.append(status_of_steps)
 STANDS.append(not_begun)
 HALTS.append(halt)

@@ -63,10 +63,8 @@ def help_of(program, prog, command):  # Return what the program, or one of its c
 def read_words(prog, command, words):  # Read the options and words that follow a subcommand, in any order.
     known = {option: takes for owners, option, takes, _ in OPTIONS if command in owners.split()}
     found = {option: None if takes else False for _, option, takes, _ in OPTIONS}
-    listed = {
-        option for _, option, takes, _ in OPTIONS if "..." in takes
-    }
-    found.update({option: [] for option in listed})
+    many = {name for _, name, takes, _ in OPTIONS if "..." in takes}
+    found.update({option: [] for option in many})
     due = [option for option in known if option[0] != "-"]
     rest, see = iter(words), f"(see: {prog} {command} --help)"
     for word in rest:
@@ -80,7 +78,7 @@ def read_words(prog, command, words):  # Read the options and words that follow 
             value = next(rest, "--")
             if value.startswith("--"):
                 raise RefusedError(f"argument {option}: expected {known[option]} {see}")
-        if option in listed:
+        if option in many:
             found[option].append(value)
             continue
         found[option] = value if known[option] else True

@@ -63,9 +63,6 @@ def help_of(program, prog, command):  # Return what the program, or one of its c
 def read_words(prog, command, words):  # Read the options and words that follow a subcommand, in any order.
     known = {option: takes for owners, option, takes, _ in OPTIONS if command in owners.split()}
     found = {option: None if takes else False for _, option, takes, _ in OPTIONS}
-    listed = {
-        option for _, option, takes, _ in OPTIONS if "..." in takes
-    }
     due = [option for option in known if option[0] != "-"]
     rest, see = iter(words), f"(see: {prog} {command} --help)"
     for word in rest:

@@ -1,4 +1,5 @@
 # --- The files of a run (B14): made anew from the journal whenever it has grown, each whole or not at all (B18).
+RECORD_NAMES = ("events", "gates", "approvals", "tool_results", "artifacts", "evidence", "drrs", "timeline", "manifest")
 RUNS = []  # the files of the run that this call is about
 
 class RunFiles:  # The files of a run in their folder; those whose content is as it was are left alone.
@@ -42,6 +43,9 @@ class RunFiles:  # The files of a run in their folder; those whose content is as
         if os.path.exists(place):
             raise RefusedError(f"{place} is there already: name another folder with --run-dir")
         os.makedirs(place)
+        for name in RECORD_NAMES:
+            with suppress(FileNotFoundError):
+                os.rename(os.path.join(self.folder, f"{name}.json"), os.path.join(place, f"{name}.json"))
 
 def in_masked(value):  # Return a JSON value without what must not be kept.
     if isinstance(value, str):

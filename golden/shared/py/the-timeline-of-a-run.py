@@ -6,7 +6,7 @@ WHEN = {
     "drrs": ("drr", "recorded_at"),
 }
 """Of each kind of record what its entries are called, and the field that says when it was made."""
-TOLD = ("reason", "approved_by", "attempt", "attempts", "error", "path", "evidence_id", "name", "status", "note")
+DETAILS = ("reason", "approved_by", "attempt", "attempts", "error", "path", "evidence_id", "name", "status", "note")
 MARKUP = frozenset("&<>|\\`*_[]#~!@")
 HEADINGS = ("Time", "Event", "Step", "Details")
 
@@ -38,7 +38,7 @@ def timeline_lines(entries, is_markdown):
 def _row(entry):
     details = entry["details"]
     called = details.get("event_type", "Tool")
-    told = [f"{key} {_shown(details[key])}" for key in TOLD if details.get(key) not in (None, "", [])]
+    told = [f"{key} {_shown(details[key])}" for key in DETAILS if details.get(key) not in (None, "", [])]
     when = entry["timestamp"][:19].replace("T", " ")
     return when, called, one_line(entry["step_id"] or ""), ", ".join(told)
 

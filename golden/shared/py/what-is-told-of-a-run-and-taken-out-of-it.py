@@ -1,5 +1,5 @@
 # --- What is told of a run and taken out of it: its timeline, and the outputs of its steps.
-def told(session):  # Return the files of the run as its journal has them now, without writing any.
+def records_told(session):  # Return the files of the run as its journal has them now, without writing any.
     state = session.read()
     if state is None:
         raise RefusedError(f"no run has begun here ({session.store.directory})")
@@ -7,14 +7,14 @@ def told(session):  # Return the files of the run as its journal has them now, w
     return RunFiles(session, records_of(session))
 
 def show_timeline(session):  # Print the timeline.
-    entries = in_masked(told(session).records.files()["timeline"]["entries"])
+    entries = in_masked(records_told(session).records.files()["timeline"]["entries"])
     return session.display.say(timeline_lines(entries, bool(session.options.markdown)))
 
 def outputs(session):  # Copy the outputs of completed steps to a folder, or bring back those that are not there.
     options = session.options
     if bool(options.to) == bool(getattr(options, "from")):
         raise RefusedError("outputs needs --to DIR or --from DIR")
-    found, root = told(session), session.state.begin["cwd"]
+    found, root = records_told(session), session.state.begin["cwd"]
     folder = os.path.abspath(options.to or getattr(options, "from"))
     for artifact in found.records.files()["artifacts"]:
         pair = [os.path.join(root, artifact["path"]), os.path.join(folder, artifact["path"])]
