@@ -27,7 +27,7 @@ class Settings(NamedTuple):
     """
 
     front_end: str | None = None
-    options: Mapping[str, str] = MappingProxyType({})
+    options: Mapping[str, str | tuple[str, ...]] = MappingProxyType({})
     link: bool = True
 
 
@@ -140,7 +140,7 @@ def _begin(opened: Opened, settings: Settings) -> _Begun:
     return _Begun(job, form, found, sources, configured)
 
 
-def _given(form: Format, words: Mapping[str, str]) -> dict[str, object]:
+def _given(form: Format, words: Mapping[str, str | tuple[str, ...]]) -> dict[str, object]:
     """The options of the command line that a format has."""
     here = [option for option in form.options if option.name in words and Level.COMMAND_LINE in option.levels]
     given = {option.name: option.read(words[option.name], {}) for option in here}

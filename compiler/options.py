@@ -87,8 +87,9 @@ class Mistakes(tuple[Wrong, ...]):
 class Option(Generic[Value]):
     """An option of a format: its name, what it is for, how a plain value of it is read, and where it can be set.
 
-    `choices` are the words that it can be, if these are all. On the command line a value is a word. With `as_written`
-    its numbers, dates and truth values are read as the texts that their author wrote.
+    `choices` are the words that it can be, if these are all. On the command line a value is a word, or with
+    `is_repeated` all the words that are given, each of the form `metavar`. With `as_written` its numbers, dates and truth values are read as the
+    texts that their author wrote.
     """
 
     name: str
@@ -97,6 +98,8 @@ class Option(Generic[Value]):
     choices: tuple[str, ...] = ()
     levels: tuple[Level, ...] = tuple(Level)
     as_written: bool = False
+    is_repeated: bool = False
+    metavar: str = ""
 
     def first(self, *levels: Mapping[str, object]) -> Value | None:
         """The value in the first of these levels that has one; what stands there is what `read` gave."""

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 Decorator = Callable[[Command], Command]
+Words = str | tuple[str, ...] | None
 
 
 def language_options(command: Command) -> Command:
@@ -27,7 +28,7 @@ def language_options(command: Command) -> Command:
         from compiler.driver import Settings  # noqa: PLC0415 (the compiler is slow to import)
 
         given = {option.name: rest.pop(name) for name, option in flags.items()}
-        words = {name: word for name, word in given.items() if word is not None}
+        words = {name: word for name, word in given.items() if word}
         return command(settings=Settings(front_end, words), **rest)
 
     flagged: Command = wrapped
@@ -48,16 +49,17 @@ def _has_flag(option: Option[Any]) -> bool:
 
 
 def _flag(name: str, option: Option[Any]) -> Decorator:
-    """The flag of an option; it is a word, which the front end reads again."""
+    """The flag of an option; it is a word, or several, which the front end reads again."""
 
-    def readable(context: click.Context, _: click.Parameter, word: str | None) -> str | None:
-        read = None if word is None else option.read(word, {})
+    def readable(context: click.Context, _: click.Parameter, word: Words) -> Words:
+        read = option.read(word, {}) if word else None
         if isinstance(read, Wrong):
             raise click.UsageError(f"--{option.name}: {read.problem}", context)
         return word
 
     kind = click.Choice(option.choices) if option.choices else None
-    return click.option(f"--{option.name}", name, type=kind, callback=readable, help=option.help)
+    given = {"type": kind, "callback": readable, "help": option.help, "multiple": option.is_repeated}
+    return click.option(f"--{option.name}", name, metavar=option.metavar or None, **given)
 
 
 def _known(context: click.Context, _: click.Parameter, name: str | None) -> str | None:

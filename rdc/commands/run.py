@@ -65,8 +65,9 @@ def _agents_by_name(program: Program) -> Iterator[None]:
 
 def _called(file: str, settings: Settings) -> str:
     """The words that run this program: it says how to go on with them, and people paste that."""
-    given = {"--from": settings.front_end, **{f"--{name}": word for name, word in settings.options.items()}}
-    options = [word for option, value in given.items() if value for word in (option, value)]
+    given = [("--from", settings.front_end), *((f"--{name}", words) for name, words in settings.options.items())]
+    pairs = [(option, word) for option, words in given for word in ((words,) if isinstance(words, str) else words or ())]
+    options = [word for pair in pairs for word in pair]
     return shlex.join(["rdc", "run", *options, file])
 
 

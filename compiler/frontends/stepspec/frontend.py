@@ -20,7 +20,8 @@ from compiler.frontends.stepspec.configuration import configuration_of, has_erro
 from compiler.frontends.stepspec.formatting import format_document
 from compiler.frontends.stepspec.lower import Meaning, lower
 from compiler.frontends.stepspec.names import called
-from compiler.frontends.stepspec.options import OPTIONS
+from compiler.frontends.stepspec.options import OPTIONS, VARIABLES
+from compiler.frontends.stepspec.runtime import with_values
 from compiler.frontends.stepspec.parse import LARGEST_SPECIFICATION, Parsed, parse
 from compiler.frontends.stepspec.syntax import STEPS, StepSpec
 from compiler.options import Known, Level, Options, Place, read_options
@@ -78,7 +79,8 @@ def compile_document(job: Job) -> Result:
     result = Result(None, tuple(found), sources, options)
     if has_error(found):
         return result
-    meaning = Meaning(parsed.document, name, configured.runtime, tuple(sources.values()))
+    runtime = with_values(configured.runtime, VARIABLES.first(job.given) or {})
+    meaning = Meaning(parsed.document, name, runtime, tuple(sources.values()))
     return _lowered(job, parsed, meaning, result)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -103,3 +104,8 @@ def schema() -> dict[str, Any]:
     steps = {"type": "array", "items": {"$ref": "#/$defs/StepSpec"}, "minItems": 1}
     definitions["Document"] = found
     return {"$schema": _VERSION, "$defs": definitions, "anyOf": [{"$ref": "#/$defs/Document"}, steps]}
+
+
+def with_values(runtime: Runtime, given: Mapping[str, str]) -> Runtime:
+    """A configuration with values of placeholders that outweigh its own (B3)."""
+    return runtime.model_copy(update={"variables": {**runtime.values, **given}})
