@@ -88,8 +88,8 @@ class Option(Generic[Value]):
     """An option of a format: its name, what it is for, how a plain value of it is read, and where it can be set.
 
     `choices` are the words that it can be, if these are all. On the command line a value is a word, or with
-    `is_repeated` all the words that are given, each of the form `metavar`. With `as_written` its numbers, dates and truth values are read as the
-    texts that their author wrote.
+    `is_repeated` all the words that are given, each of the form `metavar`. With `as_written` its numbers, dates and
+    truth values are read as the texts that their author wrote.
     """
 
     name: str

@@ -58,8 +58,15 @@ def _flag(name: str, option: Option[Any]) -> Decorator:
         return word
 
     kind = click.Choice(option.choices) if option.choices else None
-    given = {"type": kind, "callback": readable, "help": option.help, "multiple": option.is_repeated}
-    return click.option(f"--{option.name}", name, metavar=option.metavar or None, **given)
+    return click.option(
+        f"--{option.name}",
+        name,
+        type=kind,
+        metavar=option.metavar or None,
+        multiple=option.is_repeated,
+        callback=readable,
+        help=option.help,
+    )
 
 
 def _known(context: click.Context, _: click.Parameter, name: str | None) -> str | None:

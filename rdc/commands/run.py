@@ -66,8 +66,8 @@ def _agents_by_name(program: Program) -> Iterator[None]:
 def _called(file: str, settings: Settings) -> str:
     """The words that run this program: it says how to go on with them, and people paste that."""
     given = [("--from", settings.front_end), *((f"--{name}", words) for name, words in settings.options.items())]
-    pairs = [(option, word) for option, words in given for word in ((words,) if isinstance(words, str) else words or ())]
-    options = [word for pair in pairs for word in pair]
+    listed = [(option, [words] if isinstance(words, str) else words or ()) for option, words in given]
+    options = [each for option, words in listed for word in words for each in (option, word)]
     return shlex.join(["rdc", "run", *options, file])
 
 

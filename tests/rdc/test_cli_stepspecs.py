@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.rdc.cli_support import ROOT, call
+from tests.rdc.cli_support import ROOT, call, spawn
 
 PLAN = """step_specs:
   - id: write
@@ -110,3 +110,16 @@ def test_the_examples_are_right(path: Path) -> None:
     assert (checked.code, "warning" in checked.err) == (0, False), checked.err
     tried = call("test", shown, cwd=ROOT)
     assert (tried.code, "passed" in tried.out + tried.err) == (0, True), tried.out + tried.err
+
+
+def test_placeholders_are_given_when_compiling(folder: Path) -> None:
+    told = call("compile", NAME, "--to", "dot", "-o", "-", "--var", "output_folder=site=1", cwd=folder)
+    assert "usually site=1" in told.out
+    assert "NAME=VALUE" in call("check", NAME, "--var", "output_folder", cwd=folder).err
+
+
+def test_a_run_says_how_to_go_on_with_the_values_it_was_given(folder: Path) -> None:
+    words = ("--var", "output_folder=out", NAME, "--executor", "mkdir -p out; touch out/notes.md")
+    said = spawn("run", *words, cwd=folder)
+    assert said.code == 75
+    assert f"rdc run --var output_folder=out {NAME} resume" in said.err

@@ -21,8 +21,8 @@ from compiler.frontends.stepspec.formatting import format_document
 from compiler.frontends.stepspec.lower import Meaning, lower
 from compiler.frontends.stepspec.names import called
 from compiler.frontends.stepspec.options import OPTIONS, VARIABLES
-from compiler.frontends.stepspec.runtime import with_values
 from compiler.frontends.stepspec.parse import LARGEST_SPECIFICATION, Parsed, parse
+from compiler.frontends.stepspec.runtime import with_values
 from compiler.frontends.stepspec.syntax import STEPS, StepSpec
 from compiler.options import Known, Level, Options, Place, read_options
 from compiler.source import Source, beneath

@@ -1,0 +1,166 @@
+"""The commands of a compiled specification: steps one by one, records elsewhere, outputs, a run that has failed."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from backends.registry import load
+from tests.stepspecs.invariants import read_records
+from tests.stepspecs.specifications import program_of
+
+GATE = "m:w:b:hitl"
+DOCUMENT = {
+    "workflow": {"module": "m", "workflow": "w"},
+    "config": {
+        "variables": {"output_folder": "out"},
+        "executor": "test -e allowed || exit 3; echo made >> out/$RDC_UNIT.md",
+    },
+    "step_specs": [
+        {"id": "a", "outputs": ["{output_folder}/a.md"], "retries": {"max": 1, "backoff_seconds": 0}},
+        {"id": "b", "outputs": ["{output_folder}/b.md"], "human_gate": "required"},
+    ],
+}
+
+
+class Said(NamedTuple):
+    """The exit code of a call, and what it said."""
+
+    code: int
+    out: str
+    err: str
+
+
+class Place:
+    """A folder with a compiled program."""
+
+    def __init__(self, folder: Path, program: Path) -> None:
+        self.folder, self._program = folder, program
+
+    def __call__(self, *words: str) -> Said:
+        command = [sys.executable, str(self._program), *words]
+        done = subprocess.run(
+            command, cwd=self.folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+        )
+        assert "Traceback" not in done.stderr
+        return Said(done.returncode, done.stdout, done.stderr)
+
+    def record(self, name: str) -> Any:
+        (path,) = self.folder.glob(f".rdc/*/run-*/{name}.json")
+        return json.loads(path.read_text(encoding="utf-8"))
+
+    def statuses(self) -> list[str]:
+        return [step["status"] for step in self.record("manifest")["steps"]]
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("program")
+    path = folder / "program.py"
+    path.write_text(load("python").emit(program_of(DOCUMENT, folder), {}).text or "", encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def place(tmp_path: Path, program: Path) -> Place:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "allowed").touch()
+    return Place(tmp_path, program)
+
+
+def test_steps_are_done_one_by_one(place: Place) -> None:
+    assert place("open").code == 0
+    assert place.statuses() == ["pending", "pending"]
+    assert "not due" in place("step", "b").err
+    assert place("step", "a").code == 0
+    assert place.statuses() == ["completed", "blocked"]
+    assert place("step", "a").code == 0
+    assert place("step", "b").code == 75
+    assert place("approve", "--gate", GATE, "--by", "alice", "--note", "fine").code == 0
+    assert place("step", "b").code == 0
+    assert (place.folder / "out/a.md").read_text() == "made\n"
+    assert place.record("manifest")["status"] == "completed"
+    (approval,) = place.record("approvals")
+    assert (approval["gate_id"], approval["approved_by"], approval["note"]) == (GATE, "alice", "fine")
+
+
+def test_a_failed_run_goes_on_at_the_step_that_failed(place: Place) -> None:
+    (place.folder / "allowed").unlink()
+    assert place("run").code == 1
+    assert place.record("manifest")["steps"][0]["error"] == "executor: exit code 3"
+    assert place.statuses() == ["failed", "pending"]
+    (place.folder / "allowed").touch()
+    assert place("resume").code == 75
+    step = place.record("manifest")["steps"][0]
+    assert (step["status"], step["attempts"], step["error"]) == ("completed", 3, None)
+    kinds = [event["event_type"] for event in place.record("events")]
+    assert kinds.count("WorkflowStepFailed") == 1
+    assert kinds.count("WorkflowResumed") == 1
+
+
+def test_a_rejected_gate_fails_the_step_and_is_asked_again(place: Place) -> None:
+    place("run")
+    place("answer", GATE, "rejected", "--by", "bob")
+    assert place.statuses() == ["completed", "failed"]
+    assert "STOP" in place("status").out
+    assert place.record("gates")[0]["status"] == "rejected"
+    assert place("resume").code == 75
+    assert place.statuses() == ["completed", "blocked"]
+
+
+def test_there_is_no_way_back(place: Place) -> None:
+    place("run")
+    assert "no command" in place("goto", "a").err
+
+
+def test_records_lie_where_the_operator_says(place: Place) -> None:
+    folder = place.folder / "records"
+    assert place("run", "--run-dir", "records").code == 75
+    first = read_records(folder)["manifest"]["run_id"]
+    place("approve", "--gate", GATE, "--by", "alice")
+    assert place("resume").code == 0
+    assert read_records(folder)["manifest"]["status"] == "completed"
+    assert place("run", "--run-dir", "records").code == 75
+    assert read_records(folder)["manifest"]["run_id"] != first
+    assert read_records(folder / "history" / first)["manifest"]["status"] == "completed"
+
+
+def test_records_of_others_are_not_written_over(place: Place) -> None:
+    (place.folder / "manifest.json").write_text("[]", encoding="utf-8")
+    said = place("run", "--run-dir", ".")
+    assert said.code == 2
+    assert "--run-dir" in said.err
+    assert (place.folder / "manifest.json").read_text() == "[]"
+
+
+def test_outputs_are_copied_as_they_were_indexed(place: Place) -> None:
+    place("run")
+    assert place("outputs", "--to", "kept").code == 0
+    assert (place.folder / "kept/out/a.md").read_text() == "made\n"
+    (place.folder / "out/a.md").unlink()
+    assert place("outputs", "--from", "kept").code == 0
+    assert (place.folder / "out/a.md").read_text() == "made\n"
+    (place.folder / "out/a.md").write_text("altered")
+    assert "was changed" in place("outputs", "--to", "again").err
+
+
+def test_the_timeline_is_a_table(place: Place) -> None:
+    place("run")
+    lines = place("timeline", "--markdown").out.splitlines()
+    assert lines[:2] == ["| Time | Event | Step | Details |", "| --- | --- | --- | --- |"]
+    assert any("HumanGateRequired" in line for line in lines)
+    assert "WorkflowBlocked" in place("timeline").out
+
+
+def test_a_new_run_archives_the_records_of_the_last_one(place: Place) -> None:
+    place("run")
+    run = place.record("manifest")["run_id"]
+    place("reset")
+    assert place("run").code == 75
+    (kept,) = place.folder.glob(".rdc/*/history/*.files")
+    assert read_records(kept)["manifest"]["run_id"] == run
