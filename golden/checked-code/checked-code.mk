@@ -9,7 +9,7 @@
 # `make help` tells the rest. State is kept in .rdc/checked-code.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))checked-code.py
-RDC_SHA256 := 3bcd6324a6e53825ded0d116b0f4a06a51f5d699adbdd35a3e27727a2a75c6e7
+RDC_SHA256 := 81e9be8ce3887c4078c8a8b4a822e56203f24a1939faf872f6474cd1d7b3d4d7
 RDC_STATE := .rdc/checked-code.make
 
 SHELL = /bin/sh

@@ -9,7 +9,7 @@
 # `make help` tells the rest. State is kept in .rdc/draft-prd.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))draft-prd.py
-RDC_SHA256 := 4373bdd7619badae2828fc80827c895b1898373cfc8573225d24cdbe0928bfa0
+RDC_SHA256 := 9e7b48ecedc97a7cffaaf113e8580fbf187bd90141c787f9bee2894015ee1e28
 RDC_STATE := .rdc/draft-prd.make
 
 SHELL = /bin/sh

@@ -11,7 +11,7 @@
 # `make help` tells the rest. State is kept in .rdc/plan-product.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))plan-product.py
-RDC_SHA256 := 3eccdc09873c8b291809be910bf4e2ecd55237ff9b775eed7f6276e87a7b7f0b
+RDC_SHA256 := ff2bc5d2a92ccc46b73562283847fdd2bb893614197f8f2de21740a410b16128
 RDC_STATE := .rdc/plan-product.make
 
 SHELL = /bin/sh

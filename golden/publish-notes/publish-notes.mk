@@ -9,7 +9,7 @@
 # `make help` tells the rest. State is kept in .rdc/publish-notes.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))publish-notes.py
-RDC_SHA256 := c2ce6ceedd3a017d0e108f94276764858b0880584eb958519bb8504166ac822e
+RDC_SHA256 := 8a63f81ac77dc3884c5f7bf94352eb4c21a44ce9bec664e4003b9860fd1de8eb
 RDC_STATE := .rdc/publish-notes.make
 
 SHELL = /bin/sh

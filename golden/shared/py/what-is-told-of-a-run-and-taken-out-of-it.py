@@ -16,11 +16,14 @@ def outputs(session):  # Copy the outputs of completed steps to a folder, or bri
         raise RefusedError("outputs needs --to DIR or --from DIR")
     found, root = records_told(session), session.state.begin["cwd"]
     folder = os.path.abspath(options.to or getattr(options, "from"))
-    for artifact in found.records.files()["artifacts"]:
+    troubles = []
+    for artifact in {one["path"]: one for one in found.records.files()["artifacts"]}.values():  # the last one counts
         pair = [os.path.join(root, artifact["path"]), os.path.join(folder, artifact["path"])]
         source, target = pair if options.to else reversed(pair)
         if options.to or digest_of(target) is None:
-            copy(source, target, artifact)
+            troubles += copy(source, target, artifact)
+    if troubles:
+        raise RefusedError(*troubles, f"{len(troubles)} of the outputs could not be copied")
     return EXIT_COMPLETE
 
 def digest_of(path):  # Return the SHA-256 of a regular file; None if there is none.
@@ -30,11 +33,12 @@ def digest_of(path):  # Return the SHA-256 of a regular file; None if there is n
                 return hashlib.sha256(file.read()).hexdigest()
     return None
 
-def copy(source, target, artifact):  # Copy an output that is as it was indexed, whole or not at all.
+def copy(source, target, artifact):
+    """Copy an output that is as it was indexed, whole or not at all; returns what is wrong."""
     found = digest_of(source)
     if found != artifact["sha256"]:
         how = "is not there" if found is None else "was changed since it was indexed"
-        raise RefusedError(f"{source} {how}: the output of step {artifact['step_id']} cannot be copied")
+        return [f"{source} {how}: the output of step {artifact['step_id']}"]
     os.makedirs(os.path.dirname(target), exist_ok=True)
     draft = f"{target}.{os.getpid()}.new"
     try:
@@ -43,6 +47,7 @@ def copy(source, target, artifact):  # Copy an output that is as it was indexed,
     finally:
         with suppress(FileNotFoundError):
             os.unlink(draft)
+    return []
 
 COMMANDS["timeline"] = ("tell what happened, and when", show_timeline)
 COMMANDS["outputs"] = ("copy the outputs of completed steps", outputs)
