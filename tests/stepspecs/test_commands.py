@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import pytest
 
-from backends.registry import load
 from tests.stepspecs.invariants import read_records
-from tests.stepspecs.specifications import program_of
+from tests.stepspecs.stepped import Place, compiled_to
 
 GATE = "m:w:b:hitl"
 DOCUMENT = {
@@ -28,42 +23,9 @@ DOCUMENT = {
 }
 
 
-class Said(NamedTuple):
-    """The exit code of a call, and what it said."""
-
-    code: int
-    out: str
-    err: str
-
-
-class Place:
-    """A folder with a compiled program."""
-
-    def __init__(self, folder: Path, program: Path) -> None:
-        self.folder, self._program = folder, program
-
-    def __call__(self, *words: str) -> Said:
-        command = [sys.executable, str(self._program), *words]
-        done = subprocess.run(
-            command, cwd=self.folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
-        )
-        assert "Traceback" not in done.stderr
-        return Said(done.returncode, done.stdout, done.stderr)
-
-    def record(self, name: str) -> Any:
-        (path,) = self.folder.glob(f".rdc/*/run-*/{name}.json")
-        return json.loads(path.read_text(encoding="utf-8"))
-
-    def statuses(self) -> list[str]:
-        return [step["status"] for step in self.record("manifest")["steps"]]
-
-
 @pytest.fixture(scope="module")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("program")
-    path = folder / "program.py"
-    path.write_text(load("python").emit(program_of(DOCUMENT, folder), {}).text or "", encoding="utf-8")
-    return path
+    return compiled_to(tmp_path_factory.mktemp("program"), DOCUMENT)
 
 
 @pytest.fixture

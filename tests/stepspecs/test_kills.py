@@ -11,9 +11,8 @@ from random import Random
 
 import pytest
 
-from backends.registry import load
 from tests.stepspecs.invariants import check_records, read_records
-from tests.stepspecs.specifications import program_of
+from tests.stepspecs.stepped import compiled_to
 
 STEPS = ("s0", "s1", "s2")
 GATE = "m:w:s1:hitl"
@@ -45,12 +44,7 @@ DOCUMENT = {
 @pytest.fixture(scope="module")
 def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The compiled program."""
-    folder = tmp_path_factory.mktemp("compiled")
-    text = load("python").emit(program_of(DOCUMENT, folder), {}).text
-    assert text is not None
-    path = folder / "program.py"
-    path.write_text(text, encoding="utf-8")
-    return path
+    return compiled_to(tmp_path_factory.mktemp("compiled"), DOCUMENT)
 
 
 def called(program: Path, folder: Path, seconds: float | None, *words: str) -> int:
