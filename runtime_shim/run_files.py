@@ -102,8 +102,8 @@ def begin_files(_session: Session, event: str, _fields: Record) -> None:
 
 def follow_journal(_session: Session, record: Record) -> None:
     """Bring the files up to what the journal says now."""
-    RUNS[0].records.apply(record)
-    RUNS[0].write()
+    if RUNS[0].records.apply(record):
+        RUNS[0].write()
 
 
 def timed(session: Session, record: Record) -> Record:

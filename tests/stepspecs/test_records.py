@@ -60,7 +60,7 @@ GATES = ("m:w:a:hitl", "tool:getCurrentTime:a")
 MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
 
 
-@pytest.mark.parametrize(("before", "after"), itertools.product(STATUSES, STATUSES))
+@pytest.mark.parametrize(("before", "after"), [*itertools.product(STATUSES, STATUSES)])
 def test_only_legal_changes_of_a_status_are_made(before: str, after: str) -> None:
     step = {**run_step({"id": "a"}), "status": before}
     if (before, after) in LEGAL:
