@@ -119,6 +119,7 @@ MODULES: tuple[tuple[str, str], ...] = (
     ("run_steps", "contract"),
     ("run_timeline", "contract"),
     ("run_records", "contract"),
+    ("run_texts", "contract"),
     ("run_files", "contract"),
     ("stepping", "contract"),
     ("run_reports", "contract"),
