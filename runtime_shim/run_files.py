@@ -10,7 +10,7 @@ from runtime_shim.journal import Record, at_once, read_journal, sync_directory
 from runtime_shim.program import RefusedError, naming
 from runtime_shim.report_files import open_new
 from runtime_shim.run_records import RunRecords
-from runtime_shim.run_texts import Texts
+from runtime_shim.run_texts import RecordTexts
 from runtime_shim.session import EVENTS, OPENS, RECORDS, WRITTEN, Session
 from runtime_shim.state import KEPT, READS, RUN_FILES, State, utc_now
 
@@ -30,7 +30,7 @@ class RunFiles:
         given = session.options.run_dir or begin.get("run_dir")
         self.folder = os.path.join(begin["cwd"], given) if given else os.path.join(session.store.folder, begin["run"])
         self._is_own = not given  # it lies beside the journal
-        self._texts, self._run = Texts(), begin["run"]
+        self._texts, self._run = RecordTexts(), begin["run"]
         self._written: dict[str, tuple[str, Marks]] = {}
 
     def write(self) -> None:

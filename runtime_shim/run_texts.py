@@ -7,7 +7,7 @@ from typing import Any
 from runtime_shim.session import masked
 
 
-class Texts:
+class RecordTexts:
     """Writes the values of a run; records grow, and each text is made anew after every change."""
 
     def __init__(self) -> None:

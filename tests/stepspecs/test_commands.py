@@ -207,3 +207,18 @@ def test_a_folder_that_cannot_hold_the_records_begins_no_run(place: Place) -> No
     (place.folder / "manifest.json").write_text("[]", encoding="utf-8")
     assert place("run", "--run-dir", ".").code == 2
     assert "No run has begun here." in place("status").out
+
+
+@pytest.mark.parametrize("folder", ["..", "/tmp", "", "a/../../b"])
+def test_a_placeholder_that_leads_out_of_the_project_begins_no_run(place: Place, folder: str) -> None:
+    said = place("run", "--var", f"output_folder={folder}")
+    assert said.code == 2
+    assert "a.md of step a is not inside the project" in said.err
+    assert "No run has begun here." in place("status").out
+
+
+def test_an_executor_is_not_called_where_an_output_lies_behind_a_link_out_of_the_project(place: Place) -> None:
+    (place.folder / "link").symlink_to("/tmp")
+    said = place("run", "--var", "output_folder=link", "--executor", "touch called")
+    assert "output link/a.md leads out of the project" in said.err
+    assert not (place.folder / "called").exists()
