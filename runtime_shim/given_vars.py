@@ -1,9 +1,13 @@
-"""Placeholders of a specification (B3): `--var` gives a value as `--input` does."""
+"""Placeholders of a specification (B3): `--var` gives a value as `--input` does; paths stay inside the project."""
 
+import os
 import types
 
 from runtime_shim.cli import CHECKS, OPTIONS
-from runtime_shim.program import Table
+from runtime_shim.contract import paths_of
+from runtime_shim.display import one_line
+from runtime_shim.program import RefusedError, Table
+from runtime_shim.session import OPENS, Session
 
 
 def as_inputs(_program: Table, options: types.SimpleNamespace) -> None:
@@ -11,5 +15,16 @@ def as_inputs(_program: Table, options: types.SimpleNamespace) -> None:
     options.input = [*options.input, *options.var]
 
 
+def refuse_outside(session: Session) -> None:
+    """Refuse to begin a run whose placeholders make a path that leads out of the project (B3)."""
+    units = session.program["units"].values() if session.options.command == "run" else ()
+    for unit in units:
+        for path in paths_of(session, unit):
+            if os.path.isabs(path) or os.pardir in path.split(os.sep):
+                where = f"{one_line(path)} of step {unit['step']}"
+                raise RefusedError(f"the path {where} is not inside the project: give its placeholders other values")
+
+
 CHECKS.append(as_inputs)
+OPENS.append(refuse_outside)
 OPTIONS.append(("run", "--var", "NAME=VALUE...", "the same as --input"))

@@ -3,17 +3,19 @@
 import json
 import os
 from contextlib import suppress
-from typing import Any, Optional
+from typing import Optional
 
 from runtime_shim.cli import OPTIONS
 from runtime_shim.journal import Record, at_once, read_journal, sync_directory
 from runtime_shim.program import RefusedError, naming
 from runtime_shim.report_files import open_new
 from runtime_shim.run_records import RunRecords
-from runtime_shim.session import EVENTS, OPENS, RECORDS, WRITTEN, Session, masked
+from runtime_shim.run_texts import RecordTexts
+from runtime_shim.session import EVENTS, OPENS, RECORDS, WRITTEN, Session
 from runtime_shim.state import KEPT, READS, RUN_FILES, State, utc_now
 
 RECORD_NAMES = ("events", "gates", "approvals", "tool_results", "artifacts", "evidence", "drrs", "timeline", "manifest")
+Marks = tuple[int, ...]
 RUNS: list["RunFiles"] = []  # the files of the run that this call is about
 
 
@@ -27,18 +29,28 @@ class RunFiles:
             self.records.apply(record)
         given = session.options.run_dir or begin.get("run_dir")
         self.folder = os.path.join(begin["cwd"], given) if given else os.path.join(session.store.folder, begin["run"])
-        self._written: dict[str, str] = {}
-        self._run = begin["run"]
+        self._is_own = not given  # it lies beside the journal
+        self._texts, self._run = RecordTexts(), begin["run"]
+        self._written: dict[str, tuple[str, Marks]] = {}
 
     def write(self) -> None:
-        """Write what has changed: events first, the manifest last (B14)."""
-        with naming(self.folder):
-            os.makedirs(self.folder, exist_ok=True)
-            for name, value in self.records.files().items():
-                text = json.dumps(in_masked(value), indent=2, sort_keys=True) + "\n"
-                if self._written.get(name) != text:
+        """Write what has changed, in the records or by somebody on disk: events first, the manifest last (B14)."""
+        self.make_folder()
+        for name, text in self._texts.of(self.records.files()).items():
+            path = os.path.join(self.folder, f"{name}.json")
+            if self._written.get(name) != (text, marks_of(path)):
+                try:
                     self._write(f"{name}.json", text)
-                    self._written[name] = text
+                except OSError as error:
+                    raise OSError(error.errno, error.strerror, path) from None
+                self._written[name] = (text, marks_of(path))
+
+    def make_folder(self) -> None:
+        """Make the folder; what a command may have put in the place of that beside the journal is not followed."""
+        with naming(self.folder):
+            if self._is_own and os.path.islink(self.folder):
+                os.unlink(self.folder)
+            os.makedirs(self.folder, exist_ok=True)
 
     def _write(self, name: str, text: str) -> None:
         draft = os.path.join(self.folder, f".{name}.new")
@@ -49,34 +61,40 @@ class RunFiles:
         os.replace(draft, os.path.join(self.folder, name))
         sync_directory(self.folder)
 
-    def set_aside(self) -> None:
-        """Move the files of another run that lie here to `history`: nothing is ever written over."""
+    def place_of_other(self) -> Optional[str]:
+        """Return where the files of another run that lie here belong; None for none. Refuses what is in the way."""
         manifest = os.path.join(self.folder, "manifest.json")
         try:
             with open(manifest, opener=at_once) as file:
                 other = json.load(file)["run_id"]
         except FileNotFoundError:
-            return
+            return None
         except (OSError, ValueError, KeyError, TypeError):
             raise RefusedError(f"{manifest} is no manifest of a run: name another folder with --run-dir") from None
         if other == self._run:
-            return
+            return None
         place = os.path.join(self.folder, "history", os.path.basename(str(other)) or "run")
         if os.path.exists(place):
             raise RefusedError(f"{place} is there already: name another folder with --run-dir")
+        return place
+
+    def set_aside(self) -> None:
+        """Move the files of another run that lie here to `history`: nothing is ever written over."""
+        place = self.place_of_other()
+        if place is None:
+            return
         os.makedirs(place)
         for name in RECORD_NAMES:
             with suppress(FileNotFoundError):
                 os.rename(os.path.join(self.folder, f"{name}.json"), os.path.join(place, f"{name}.json"))
 
 
-def in_masked(value: Any) -> Any:  # noqa: ANN401 (any JSON value)
-    """Return a JSON value without what must not be kept."""
-    if isinstance(value, str):
-        return masked(value)
-    if isinstance(value, list):
-        return [in_masked(item) for item in value]
-    return {key: in_masked(item) for key, item in value.items()} if isinstance(value, dict) else value
+def marks_of(path: str) -> Marks:
+    """Return by what a file is known to be the one that was written; () for none."""
+    with suppress(FileNotFoundError):
+        about = os.lstat(path)
+        return about.st_dev, about.st_ino, about.st_size, about.st_mtime_ns, about.st_ctime_ns
+    return ()
 
 
 def records_of(session: Session) -> list[Record]:
@@ -89,8 +107,13 @@ def records_of(session: Session) -> list[Record]:
 def find_run(session: Session) -> None:
     """Take up the files of a run; what a kill has left behind is written anew."""
     RUNS[:] = [RunFiles(session, records_of(session))]
-    if session.options.command != "run" and not session.options.dry_run:
+    if session.options.dry_run:
+        return
+    if session.options.command != "run":
         RUNS[0].write()
+    elif "run_dir" in session.state.begin:  # what cannot be written to is refused before anything is recorded
+        RUNS[0].make_folder()
+        RUNS[0].place_of_other()
 
 
 def begin_files(_session: Session, event: str, _fields: Record) -> None:
@@ -100,10 +123,18 @@ def begin_files(_session: Session, event: str, _fields: Record) -> None:
         RUNS[0].write()
 
 
-def follow_journal(_session: Session, record: Record) -> None:
+def follow_journal(session: Session, record: Record) -> None:
     """Bring the files up to what the journal says now."""
-    if RUNS[0].records.apply(record):
+    if not RUNS[0].records.apply(record):
+        return
+    try:
         RUNS[0].write()
+    except OSError:
+        if record["kind"] == "done" and session.state.condition == "running":  # what follows has not begun
+            rest: Record = {"kind": "rest", "condition": "ready"}
+            session.store.append(rest)
+            session.state.apply(rest)
+        raise
 
 
 def timed(session: Session, record: Record) -> Record:

@@ -8,7 +8,8 @@ from typing import Optional
 
 from runtime_shim.cli import COMMANDS, OPTIONS, Subcommands
 from runtime_shim.program import EXIT_COMPLETE, RefusedError, Table
-from runtime_shim.run_files import RunFiles, in_masked, records_of
+from runtime_shim.run_files import RunFiles, records_of
+from runtime_shim.run_texts import in_masked
 from runtime_shim.run_timeline import timeline_lines
 
 

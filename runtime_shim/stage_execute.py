@@ -24,6 +24,7 @@ from runtime_shim.evidence import checked_evidence, records_in
 from runtime_shim.process import in_words
 from runtime_shim.program import Table
 from runtime_shim.reading import LARGEST_ANSWER
+from runtime_shim.safe_paths import UnsafeError, inside
 from runtime_shim.session import Done, Session, Waiting
 from runtime_shim.stage_outputs import evidence_ids
 from runtime_shim.strict_json import read_json
@@ -44,6 +45,11 @@ def execute_step(stages: Stages, name: str, unit: Table) -> Union[Found, Done]:
     command = executor_of(stages.session)
     if command is None and not stages.is_mocked("executors", name):
         return by_person(stages, name, unit)
+    try:
+        for path in spec_of(stages.session, unit["step"]).get("outputs") or ():
+            inside(stages.root, path)  # a link may lead out of the project: nothing is written there (B3)
+    except UnsafeError as error:
+        return Found(f"output {error}", {})
     try:
         folder, kept = tempfile.mkdtemp(prefix="rdc-"), Table()
     except OSError as error:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.stepspecs.invariants import read_records
-from tests.stepspecs.stepped import Place, compiled_to
+from tests.stepspecs.stepped import Place, Said, compiled_to
 
 GATE = "m:w:b:hitl"
 DOCUMENT = {
@@ -126,3 +126,61 @@ def test_a_new_run_archives_the_records_of_the_last_one(place: Place) -> None:
     assert place("run").code == 75
     (kept,) = place.folder.glob(".rdc/*/history/*.files")
     assert read_records(kept)["manifest"]["run_id"] == run
+
+
+def begun_with(place: Place, executor: str) -> Said:
+    """Begin a run whose first step's executor does something to the records."""
+    lines = "mkdir -p out; echo x > out/$RDC_UNIT.md; cd .rdc/*/run-*"
+    return place("run", "--human", "--executor", f'{lines}; [ "$RDC_UNIT" = b ] || {{ {executor}; }}')
+
+
+def test_what_an_executor_does_to_the_records_is_undone(place: Place) -> None:
+    assert begun_with(place, 'echo "[]" > artifacts.json; rm drrs.json; echo "{" | tee tool_results.json').code == 0
+    (folder,) = place.folder.glob(".rdc/*/run-*")
+    found = read_records(folder)
+    assert [one["path"] for one in found["artifacts"]] == ["out/a.md", "out/b.md"]
+    assert (found["drrs"], found["tool_results"]) == ([], [])
+
+
+def test_a_link_in_place_of_the_records_is_not_followed(place: Place) -> None:
+    (place.folder / "elsewhere").mkdir()
+    assert begun_with(place, 'd=$PWD; cd ..; rm -r "$d"; ln -s ../../elsewhere "$d"').code == 0
+    assert list((place.folder / "elsewhere").iterdir()) == []
+    (folder,) = place.folder.glob(".rdc/*/run-*")
+    assert read_records(folder)["manifest"]["status"] == "completed"
+
+
+def test_what_is_in_the_way_of_the_records_is_named_and_nothing_is_left_undecided(place: Place) -> None:
+    said = begun_with(place, "rm artifacts.json; mkdir -p artifacts.json/x")
+    assert said.code == 2
+    assert "artifacts.json: " in said.err
+    assert "READY" in place("status").out
+    (way,) = place.folder.glob(".rdc/*/run-*/artifacts.json")
+    (way / "x").rmdir()
+    way.rmdir()
+    assert place("resume").code == 75  # the gate waits: no unit was interrupted
+    assert place.statuses() == ["completed", "blocked"]
+
+
+def test_a_folder_that_cannot_hold_the_records_begins_no_run(place: Place) -> None:
+    for folder in ("allowed", "allowed/x"):
+        assert place("run", "--run-dir", folder).code == 2
+        assert "No run has begun here." in place("status").out
+    (place.folder / "manifest.json").write_text("[]", encoding="utf-8")
+    assert place("run", "--run-dir", ".").code == 2
+    assert "No run has begun here." in place("status").out
+
+
+@pytest.mark.parametrize("folder", ["..", "/tmp", "", "a/../../b"])
+def test_a_placeholder_that_leads_out_of_the_project_begins_no_run(place: Place, folder: str) -> None:
+    said = place("run", "--var", f"output_folder={folder}")
+    assert said.code == 2
+    assert "a.md of step a is not inside the project" in said.err
+    assert "No run has begun here." in place("status").out
+
+
+def test_an_executor_is_not_called_where_an_output_lies_behind_a_link_out_of_the_project(place: Place) -> None:
+    (place.folder / "link").symlink_to("/tmp")
+    said = place("run", "--var", "output_folder=link", "--executor", "touch called")
+    assert "output link/a.md leads out of the project" in said.err
+    assert not (place.folder / "called").exists()
