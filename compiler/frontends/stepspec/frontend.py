@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Any
 
 from compiler.diagnostic import Diagnostic, sort_key
 from compiler.frontends.base import Job, Result
@@ -44,21 +42,22 @@ def recognises(source: Source) -> bool:
     A document with a mistake is recognised by its lines.
     """
     text = "\n".join(source.lines)
-    is_named = _NAMED.search(text) is not None
-    if len(text) > LARGEST_SPECIFICATION or not (is_named or (_LIST.search(text) and _ID.search(text))):
+    is_named, is_list = _NAMED.search(text), _LIST.search(text) and _ID.search(text)
+    if len(text) > LARGEST_SPECIFICATION or not (is_named or is_list):
         return False
+    has_line = _OF_THE_DOCUMENT.search(text) is not None
     try:
-        return _is_specification(read_data(source, STEPS).values, is_list=not is_named)
+        values = read_data(source, STEPS).values
     except BrokenDataError:
-        return _OF_THE_DOCUMENT.search(text) is not None
-
-
-def _is_specification(values: Mapping[str, Any], *, is_list: bool) -> bool:
+        return has_line
+    if has_line or text.lstrip().startswith("{"):
+        return STEPS in values
     steps = values.get(STEPS)
-    if not isinstance(steps, list):
-        return False
-    found = [step for step in steps if isinstance(step, dict) and "id" in step]
-    return bool(found) and (not is_list or any(_KEYS & set(step) for step in found))
+    return isinstance(steps, list) and any(map(_is_step, steps))
+
+
+def _is_step(item: object) -> bool:
+    return isinstance(item, dict) and "id" in item and not _KEYS.isdisjoint(item)
 
 
 def compile_document(job: Job) -> Result:
@@ -70,6 +69,7 @@ def compile_document(job: Job) -> Result:
     if parsed.document is None or parsed.data is None:
         return Result(None, tuple(found), sources, options)
     configured = configuration_of(job, parsed.data, parsed.places)
+    configured = configured._replace(runtime=with_values(configured.runtime, VARIABLES.first(job.given) or {}))
     if configured.file:
         sources[configured.file.name] = configured.file
     file = stem(job.source.name, *ENDINGS)
@@ -79,8 +79,7 @@ def compile_document(job: Job) -> Result:
     result = Result(None, tuple(found), sources, options)
     if has_error(found):
         return result
-    runtime = with_values(configured.runtime, VARIABLES.first(job.given) or {})
-    meaning = Meaning(parsed.document, name, runtime, tuple(sources.values()))
+    meaning = Meaning(parsed.document, name, configured.runtime, tuple(sources.values()))
     return _lowered(job, parsed, meaning, result)
 
 
