@@ -228,7 +228,7 @@ def test_shellcheck_finds_nothing_in_the_driver(tmp_path: Path) -> None:
     assert done.stdout == ""
 
 
-@pytest.mark.parametrize("name", ["EXECUTOR", "GATE", "MAKEFLAGS", "RDC_STATE", "PATH"])
+@pytest.mark.parametrize("name", ["EXECUTOR", "GATE", "MAKEFLAGS", "RDC", "RDC_STATE", "PATH"])
 def test_an_input_with_a_name_of_make_is_refused(tmp_path: Path, name: str) -> None:
     (tmp_path / "rdc.toml").touch()
     path = tmp_path / "a.stepspec.yaml"
