@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import re
 
-from compiler.diagnostic import Diagnostic, sort_key
+from compiler.diagnostic import Diagnostic, has_error, sort_key
 from compiler.frontends.base import Job, Result
-from compiler.frontends.call_limits import with_limits
-from compiler.frontends.call_scenarios import Told, find_scenarios
-from compiler.frontends.call_units import NO_UNITS, UNITS, with_units
+from compiler.frontends.call_result import completed
 from compiler.frontends.data_text import BrokenDataError, read_data
 from compiler.frontends.name_lists import SECRETS
 from compiler.frontends.naming import safe_name, stem
 from compiler.frontends.stepspec import FORMAT
 from compiler.frontends.stepspec.check import check
-from compiler.frontends.stepspec.configuration import configuration_of, has_error
+from compiler.frontends.stepspec.configuration import configuration_of
 from compiler.frontends.stepspec.formatting import format_document
 from compiler.frontends.stepspec.lower import Meaning, lower
 from compiler.frontends.stepspec.names import called
@@ -85,23 +83,11 @@ def compile_document(job: Job) -> Result:
 
 def _lowered(job: Job, parsed: Parsed, meaning: Meaning, result: Result) -> Result:
     """The result for a specification that is right in itself."""
-    options, data = result.options, parsed.data
-    units = UNITS.first(options.values) or NO_UNITS
-    secrets = tuple(SECRETS.first(options.values) or {})
-    program, mistakes = with_limits(lower(meaning, parsed.places, secrets), units.limits)
+    data = parsed.data
+    program = lower(meaning, parsed.places, tuple(SECRETS.first(result.options.values) or {}))
     written = data.yaml.as_written if data and data.yaml else data.values if data else {}
-    content = written.get("scenarios")
     spans = beneath(data.spans, "scenarios") if data else {}
-    told = Told(job.source, stem(job.source.name, *ENDINGS), job.project)
-    scenarios = find_scenarios(told, content, spans, program)
-    found: list[Diagnostic] = [*mistakes, *scenarios.diagnostics]
-    return result._replace(
-        program=None if has_error(found) else program,
-        diagnostics=(*result.diagnostics, *found),
-        sources={**result.sources, **({scenarios.file.name: scenarios.file} if scenarios.file else {})},
-        options=with_units(options, units),
-        scenarios=scenarios.scenarios,
-    )
+    return completed(job, result, program, stem(job.source.name, *ENDINGS), written.get("scenarios"), spans)
 
 
 def _options(source: Source, parsed: Parsed) -> tuple[Options, list[Diagnostic]]:

@@ -8,10 +8,11 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from compiler.diagnostic import Diagnostic, Related
+from compiler.diagnostic import Diagnostic
 from compiler.frontends.data_text import BrokenDataError, Data
 from compiler.frontends.modelled import MOST_SHOWN, SHAPES, Flaw
-from compiler.frontends.places import Places, Where, on_one_line
+from compiler.frontends.places import Places, Where
+from compiler.frontends.repeated import stand_again
 from compiler.frontends.stepspec import runtime
 from compiler.frontends.stepspec.syntax import LARGEST_NUMBER, STEPS, Document, Retries, StepSpec, ToolCall
 from compiler.source import Source
@@ -47,17 +48,7 @@ def broken(source: Source, error: BrokenDataError, noun: str) -> Diagnostic:
 
 def repeated(source: Source, data: Data) -> list[Diagnostic]:
     """Keys that stand twice."""
-    return [
-        Diagnostic(
-            "RD852",
-            source.path,
-            again.span,
-            on_one_line(f"the key `{again.path[-1]}` stands here a second time"),
-            "remove one of the two",
-            (Related(source.path, again.first, "it stands here first"),),
-        )
-        for again in data.repeated[:MOST_SHOWN]
-    ]
+    return list(stand_again("RD852", source, data.repeated[:MOST_SHOWN]))
 
 
 def flaw_findings(
