@@ -36,7 +36,7 @@ def test_each_stage_says_what_it_is_and_what_it_looks_at() -> None:
     assert found["step-02/validation"] == ("validation: exists, parses", "{output_folder}/prd.md")
     assert found["step-02/outputs"] == ("outputs", "{output_folder}/prd.md", "evidence L1")
     assert captions(BRIEF, config={"executor": "./do.sh"})["step-01"] == ("step-01 product-brief", "executor ./do.sh")
-    long = captions(DRAFT, config={"context": "look up\n" * 20})["step-02/context"][1]
+    long = " ".join(captions(DRAFT, config={"context": "look up\n" * 20})["step-02/context"][1:])
     assert (long[:20], long[-1], len(long)) == ("from look up look up", "…", len("from ") + LONGEST_COMMAND)
 
 
