@@ -165,6 +165,8 @@ def test_a_step_that_may_take_longer_than_its_job_is_warned_of(tmp_path: Path) -
     found = emitted(compiled(tmp_path, document), **{"timeout-minutes": 20})
     assert [one.code for one in found.diagnostics] == ["RD537"] * 3
     assert all("step_timeout_seconds" in one.help for one in found.diagnostics)
+    steps = [step for job in yaml.safe_load(found.text or "")["jobs"].values() for step in job["steps"]]
+    assert {step["timeout-minutes"] for step in steps if "timeout-minutes" in step} == {20}
 
 
 class Place:
