@@ -107,6 +107,7 @@ MODULES: tuple[tuple[str, str], ...] = (
     ("plain_yaml", MOCKS),
     ("mocks", MOCKS),
     ("mocked", MOCKED),
+    ("plays", "operator+contract"),
     ("stage_mocks", "operator+contract"),
     ("prompting", "operator+free"),
     ("signing", "operator contract"),

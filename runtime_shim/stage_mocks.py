@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import Any, NamedTuple, Optional
+from typing import Any, Optional
 
 from runtime_shim.cli import OPTIONS
 from runtime_shim.contract import HANDED, Stages
@@ -10,47 +10,11 @@ from runtime_shim.conversing import PROMPTS, Calls
 from runtime_shim.display import one_line
 from runtime_shim.exchange import Answered
 from runtime_shim.files import read_text
-from runtime_shim.fitting import NUMBER
-from runtime_shim.mocks import READ_AS, Mocks, mocks_in, reply_to
+from runtime_shim.mocks import Mocks, mocks_in, reply_to
 from runtime_shim.program import RefusedError, Table
 from runtime_shim.safe_paths import UnsafeError, write_inside
 from runtime_shim.session import PERFORMERS, TAKES, Session
 from runtime_shim.state import State
-
-PLAYED = {"exit", "write", "evidence", "drr"}
-
-
-class Play(NamedTuple):
-    """What an executor does in a rehearsal: its exit code, the files that it writes, what it hands over."""
-
-    code: int
-    files: dict[str, str]
-    handed: Table
-
-
-def play_in(place: str, found: Any) -> Play:  # noqa: ANN401 (any value of a file)
-    """Read what an executor does."""
-    if found in ("pass", "fail"):
-        return Play(int(found == "fail"), {}, {})
-    if not isinstance(found, dict) or not set(found) <= PLAYED:
-        raise RefusedError(f"{place}: expected pass, fail, or some of {', '.join(sorted(PLAYED))}")
-    code, files = str(found.get("exit", 0)), found.get("write") or {}
-    if not code.isdecimal() or int(code) > 255:
-        raise RefusedError(f"{place}: exit: expected a number from 0 to 255")
-    if not isinstance(files, dict) or not all(isinstance(text, str) for text in files.values()):
-        raise RefusedError(f"{place}: write: expected a text for each path")
-    handed = {key: _numbered(found[name]) for key, name in (("evidence", "evidence"), ("drrs", "drr")) if name in found}
-    return Play(int(code), files, handed)
-
-
-def _numbered(found: Any) -> Any:  # noqa: ANN401
-    """Return what is handed over with its numbers: in files of mocks that are YAML every value is a text."""
-    if isinstance(found, list):
-        return [_numbered(one) for one in found]
-    if not isinstance(found, dict):
-        return found
-    is_number = {key: NUMBER.fullmatch(str(found.get(key))) for key in ("reliability", "wlnk")}
-    return {key: float(value) if is_number.get(key) else value for key, value in found.items()}
 
 
 class RehearsedStages(Stages):
@@ -107,6 +71,5 @@ def rehearse_stages(session: Session, _state: Optional[State]) -> None:
         PERFORMERS["stage"] = type("RehearsedStages", (RehearsedStages, PERFORMERS["stage"]), {"mocks": mocks})
 
 
-READ_AS["executors"] = play_in
 TAKES.append(rehearse_stages)
 OPTIONS.append(("run resume", "--mock", "FILE", "a rehearsal: executors and tools answer from this file"))

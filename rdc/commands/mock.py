@@ -1,4 +1,4 @@
-"""`rdc mock`: an agent, or a tool, that answers from a file, so that any target can rehearse."""
+"""`rdc mock`: an agent, a tool or an executor that answers from a file, so that any target can rehearse."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from rdc.terminal import put, tell
 @click.command(name="mock")
 @click.argument("file", type=click.Path())
 def command(file: str) -> int:
-    """Answer as an agent or a tool would, from a FILE of mocks.
+    """Answer as an agent, a tool or an executor would, from a FILE of mocks.
 
-    Give it to a run as the command of its agents, --agent "rdc mock FILE", and of its tools, --tool CONNECTION="rdc
-    mock FILE". The unit that is answered is the one that RDC_UNIT names; a tool is known by its name. What was answered
-    in a run (RDC_RUN_ID) is counted in FILE.calls.
+    Give it to a run as the command of its agents, --agent "rdc mock FILE", of its tools, --tool CONNECTION="rdc mock
+    FILE", and as its executor, --executor "rdc mock FILE". The unit that is answered is the one that RDC_UNIT names; a
+    tool is known by its name. What was answered in a run (RDC_RUN_ID) is counted in FILE.calls.
 
     Exit codes: 0 an answer, 1 an answer that fails, or none, 2 wrong use.
     """
@@ -35,5 +35,6 @@ def command(file: str) -> int:
     if reply.trouble:
         tell(reply.trouble)
         return 1
-    put(f"{reply.text}\n".encode("utf-8", "replace"))  # whatever the locale
+    if reply.text:
+        put(f"{reply.text}\n".encode("utf-8", "replace"))  # whatever the locale
     return 0

@@ -10,9 +10,12 @@ from contextlib import suppress
 from pathlib import Path
 
 from rdc.tools.request import read_request
+from runtime_shim.contract import HANDED
 from runtime_shim.files import read_text
 from runtime_shim.mocks import Mocks, Reply, mocks_in, reply_to
+from runtime_shim.plays import Play
 from runtime_shim.program import RefusedError
+from runtime_shim.safe_paths import UnsafeError, write_inside
 
 MOST_RUNS = 20
 """Of which the file of counts remembers what was answered."""
@@ -25,11 +28,24 @@ def answer(path: str, given: bytes, environment: Mapping[str, str]) -> Reply:
     if not name:
         raise RefusedError(f'RDC_UNIT names no unit to answer for: let a run call this, with --agent "rdc mock {path}"')
     number = _counted(Path(f"{path}.calls"), environment.get("RDC_RUN_ID", ""), f"{kind} {name}")
-    reply: Reply | None = reply_to(mocks, kind, name, number)
+    reply: Reply | Play | None = reply_to(mocks, kind, name, number)
     if reply is None:
         unit = environment.get("RDC_UNIT", name)
         raise RefusedError(f"{unit}: {path} has no answer number {number + 1} under {kind}: {name}")
-    return reply
+    return _played(reply, environment) if isinstance(reply, Play) else reply
+
+
+def _played(play: Play, environment: Mapping[str, str]) -> Reply:
+    """Do what an executor would: write its files, and what it hands over."""
+    for path, text in play.files.items():
+        try:
+            write_inside(str(Path.cwd()), path, text.encode("utf-8", "replace"))
+        except UnsafeError as error:
+            raise RefusedError(str(error)) from None
+    for key in play.handed.keys() & HANDED.keys():
+        if file := environment.get(HANDED[key]):
+            Path(file).write_text(json.dumps(play.handed[key]), encoding="utf-8")
+    return Reply("", f"exit code {play.code}" if play.code else "")
 
 
 def _called(mocks: Mocks, given: bytes, environment: Mapping[str, str]) -> tuple[str, str]:

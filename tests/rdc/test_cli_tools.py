@@ -131,11 +131,12 @@ agents:
 tools:
   web/get: {fail: not found}
 executors:
-  build: ['{"ok": true}']
+  build: [{write: {made/it.md: fine}}, fail]
 """
 
 
-def test_answers_are_counted_for_each_run(tmp_path: Path) -> None:
+def test_answers_are_counted_for_each_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     path = tmp_path / "mocks.yaml"
     path.write_text(MOCKS, encoding="utf-8")
     words = ("mock", str(path))
@@ -148,7 +149,9 @@ def test_answers_are_counted_for_each_run(tmp_path: Path) -> None:
     assert called(words, request, RDC_RUN_ID="b", RDC_UNIT="2") == (1, "", "not found\n")
     by_hand = f'RDC_UNIT names no unit to answer for: let a run call this, with --agent "rdc mock {path}"\n'
     assert called(words, "x", RDC_UNIT="") == (1, "", by_hand)
-    assert called(words, {"some": "json"}, RDC_RUN_ID="b", RDC_UNIT="build")[1] == '{"ok": true}\n'
+    assert called(words, {"some": "json"}, RDC_RUN_ID="b", RDC_UNIT="build") == (0, "", "")
+    assert Path("made/it.md").read_text(encoding="utf-8") == "fine"
+    assert called(words, {"some": "json"}, RDC_RUN_ID="b", RDC_UNIT="build") == (1, "", "exit code 1\n")
 
 
 def test_a_run_rehearses_with_it_as_its_agent_and_its_tool(tmp_path: Path) -> None:

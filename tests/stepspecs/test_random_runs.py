@@ -9,7 +9,7 @@ import pytest
 
 from tests.runtime_shim.shim_process import ROOT
 
-SEEDS = 15
+SEEDS = 8
 
 
 @pytest.mark.parametrize("first", range(0, 8 * SEEDS, SEEDS))
