@@ -106,11 +106,10 @@ class Specification:
 
     def executor(self, longest: int = 0) -> str:
         """Who does the work of a step: a command, with its beginning, or whoever is named for a run, or a person."""
-        command = " ".join(str(self.config.get("executor", "")).split())
+        command = shortened(self.config.get("executor", ""), longest)
         if not command:
             return "executor, or a person"
-        shown = command if len(command) <= longest else command[: max(longest - 1, 0)] + "…"
-        return f"executor {shown}" if longest else "executor"
+        return f"executor {command}" if longest else "executor"
 
     def told(self, step: Step) -> Iterator[str]:
         """What an attempt at a step does, stage by stage, and what happens when one fails."""
@@ -159,6 +158,12 @@ class Specification:
     def _object(written: str) -> Table:
         found: Table = json.loads(written)
         return found
+
+
+def shortened(command: str, longest: int) -> str:
+    """The beginning of a command, on one line."""
+    line = " ".join(command.split())
+    return line if len(line) <= longest else line[: max(longest - 1, 0)] + "…"
 
 
 def shown(text: Text) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
@@ -48,6 +49,11 @@ class Code(NamedTuple):
     name: str
     severity: Severity
     rule: str
+
+
+def has_error(found: Iterable[Diagnostic]) -> bool:
+    """Whether something stops the compilation."""
+    return any(item.severity is Severity.ERROR for item in found)
 
 
 def sort_key(diagnostic: Diagnostic) -> tuple[str, Span, str, str]:

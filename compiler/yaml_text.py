@@ -223,7 +223,8 @@ def _compose(text: str, lines: _Lines) -> tuple[SafeLoader, Node | None]:
         raise UnreadableError(f"it has more than {LARGEST_VALUE:,} values", lines.first + error.args[0]) from None
     except yaml.MarkedYAMLError as error:
         line = lines.number(error.problem_mark or error.context_mark)
-        raise UnreadableError(error.problem or "it cannot be read", line) from None
+        problem = error.problem or "it cannot be read"
+        raise UnreadableError(f"{error.context}, {problem}" if problem.startswith("but ") else problem, line) from None
     except yaml.reader.ReaderError as error:
         problem = f"the character U+{ord(text[error.position]):04X} is not allowed"
         raise UnreadableError(problem, lines.at(error.position)) from None

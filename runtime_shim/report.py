@@ -56,6 +56,8 @@ def _next(session: Session, unit: Table, facts: Table) -> list[str]:
     word, adopt = facts["state"], [] if facts["same_program"] else ["--adopt"]
     if word == "running":
         return []
+    if word == "stop" and "steps" in facts:  # for: contract
+        return [session.call("resume", *adopt), session.call("run")]
     if word in ENDED or (adopt and unit["task"] not in PERFORMERS):
         return [session.call("run" if word in ENDED else "reset")]
     ways: list[list[str]] = [[]]
@@ -83,10 +85,10 @@ def status_lines(session: Session, facts: Table) -> list[str]:
             whose = "was an earlier" if is_ended else "run belongs to a different"
             lines.append(f"This {whose} version of the program.")
         lines += [""][: len(done)]
-        if len(done) > RECENT:
-            lines.append(f"  ... {len(done) - RECENT} units before these")
         for look in TAILS:
             lines += look(session, facts, None)
+        if len(done) > RECENT:
+            lines.append(f"  ... {len(done) - RECENT} units before these")
         for record in done[-RECENT:]:
             attempt = f", attempt {record['attempt']}" if record["attempt"] > 1 else ""
             unit = one_line(f"{record['unit']} {record['title']}")

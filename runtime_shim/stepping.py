@@ -132,7 +132,7 @@ def prepare_steps(words: Sequence[str]) -> None:
 def status_of_steps(_session: Session, facts: Table, record: Optional[Table]) -> list[str]:
     """Return the steps as lines that stand above the units."""
     told = facts["steps"] if record is None else ()
-    lines = [one_line(f"{one['status']:9}  {one['step_id']}") for one in told]
+    lines = [f"{one['status']:9}  {one_line(one['step_id'])}" for one in told]
     return [*(f"  {line}" for line in lines), *([""] if lines else [])]
 
 

@@ -228,7 +228,7 @@ def _longer_than_job(program: Program, options: GithubOptions) -> Iterator[Diagn
     """Units whose time limits and delays are longer than a job: GitHub ends it before they are used up."""
     longest = options.timeout_minutes * 60
     for node in program.nodes:
-        if _longest(node, longest) > longest:
+        if not isinstance(node.task, Stage) and _longest(node, longest) > longest:
             problem = f"unit {node.id} may take longer, with its attempts and delays, than the job: {spoken(longest)}"
             remedy = "shorten `timeout`, `retry-delay` or the RETRY, or raise the option `timeout-minutes`"
             yield _at(node, "RD537", problem, remedy)

@@ -199,14 +199,14 @@ class SpecificationWorkflow(Written):
     def _step(self, step: ContractStep) -> Step:
         at = step.group.origin
         names, words = self._called(step)
-        ids = self.plan.ids.nodes
+        ids, options = self.plan.ids.nodes, self.options
         what = "; ".join(self.plan.contract.told(step))
         env = {**names, **({} if _PLAIN_ID.fullmatch(step.id) else {"STEP": step.id})}
         return Step(
             name=label(step.title),
             id=ids[step.id],
             comments=(comment(f"{at.path}:{at.span.line}"), *(comment(line) for line in wrap(what, WIDTH))),
-            timeout=minutes(step),
+            timeout=min(minutes(step), options.timeout_minutes),
             shell=PLAIN_SHELL,
             env=env,
             run=" ".join([RUN, "step", _word(step), *words, _AGAIN]) + "\n",

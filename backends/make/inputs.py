@@ -38,7 +38,7 @@ _RESERVED = frozenset(
     {
         *CONTROLS,
         *OF_OPERATOR,
-        *("EXECUTOR", "MOCK", "OUT", "TASK"),
+        *("EXECUTOR", "MOCK", "OUT", "RDC", "TASK"),
         *("SHELL", "CURDIR", "SUFFIXES", "VPATH", "GPATH", "MFLAGS", "GNUMAKEFLAGS"),
         *("PATH", "HOME", "IFS", "ENV", "PWD", "OLDPWD", "CDPATH", "TMPDIR", "LANG", "BASH_ENV", "OPTIND", "PPID"),
         *("PS1", "PS2", "PS4", "USER", "LOGNAME", "TERM", "PYTHONPATH", "PYTHONHOME"),

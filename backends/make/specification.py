@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from textwrap import wrap
 
@@ -27,12 +28,18 @@ VERBS = ("run", "resume", "approve", "answer", "status", "timeline", "steps", "r
 WIDTH = 118
 """Of comments, in characters."""
 
+_PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A step as it stands in the Makefile: its target, and what stands above it."""
+    """A step as it stands in the Makefile: its target, the word that its recipe has for it, and what stands above it.
+
+    The word is its id; where that is no plain word, it is the name of the target.
+    """
 
     name: str
+    word: str
     remarks: tuple[str, ...]
 
 
@@ -65,15 +72,26 @@ def specification(program: Program, options: MakeOptions) -> Emission:
 
 
 def _targets(contract: Specification) -> list[Target]:
-    wished = {step: step if step.startswith("step-") else f"step-{step}" for step in contract.steps}
+    wished = {step: _wished(step, contract.steps) for step in contract.steps}
     names = names_for(wished.values())
-    return [Target(names[wished[step.id]], tuple(_remarks(contract, step))) for step in contract.steps.values()]
+    found = {step: names[name] for step, name in wished.items()}
+    others = {name for step, name in found.items() if step != name}
+    words = {step: step if _PLAIN.fullmatch(step) and step not in others else name for step, name in found.items()}
+    return [Target(found[step.id], words[step.id], tuple(_remarks(contract, step))) for step in contract.steps.values()]
+
+
+def _wished(step: str, taken: Collection[str]) -> str:
+    """The target of a step, if make can carry it: its id behind `step-`, which no other id may be."""
+    name = step if step.startswith("step-") else f"step-{step}"
+    while name != step and name in taken:
+        name = f"step-{name}"
+    return name
 
 
 def _renamed(contract: Specification, targets: list[Target]) -> Mapping[str, str]:
-    """The ids of steps, as words of the shell, by the names of their targets where these are others."""
+    """The ids of steps, as words of the shell, by the words that recipes have for them where these are others."""
     pairs = zip(targets, contract.steps, strict=True)
-    return {target.name: quoted(visible(step)) for target, step in pairs if target.name != step}
+    return {target.word: quoted(visible(step)) for target, step in pairs if target.word != step}
 
 
 def _remarks(contract: Specification, step: Step) -> Iterator[str]:

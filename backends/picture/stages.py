@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from backends.specification import Specification, Table, shown
+from backends.specification import Specification, Table, shortened, shown
 from compiler.ir.program import Node
 from compiler.ir.tasks import Gate, Stage, Task
 from compiler.ir.texts import Text
@@ -53,7 +53,7 @@ def stage_lines(node: Node, contract: Specification) -> Iterator[str]:
             yield from _rules("output", contract.config)
         case "context":
             yield "context"
-            yield f"from {contract.config.get('context', 'a command')}"
+            yield f"from {shortened(contract.config.get('context', 'a command'), LONGEST_COMMAND)}"
 
 
 def stage_tooltip(node: Node, contract: Specification) -> Iterator[str]:
@@ -78,8 +78,10 @@ def stage_tooltip(node: Node, contract: Specification) -> Iterator[str]:
         case "validation":
             yield from (f"validation: {policy}" for policy in [step.spec.get("validation")] if policy)
             yield from map(shown, task.paths)
-        case "outputs" | "context":
+        case "outputs":
             yield from map(shown, task.paths)
+        case "context":
+            yield from (f"context: {command}" for command in [contract.config.get("context")] if command)
 
 
 def _paths(paths: tuple[Text, ...]) -> Iterator[str]:

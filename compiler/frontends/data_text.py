@@ -86,14 +86,17 @@ def _read_yaml(source: Source, list_key: str) -> Data:
         reading = read_mapping("\n".join(source.lines), 1, list_key)
         return Data(reading.with_dates_as_texts, reading.spans, reading.repeated, reading)
     except UnreadableError as error:
-        line = min(error.line, len(source.lines))
-        is_tab = "\\t" in str(error) or "\t" in source.lines[line - 1][:1]
-        remedy = (
-            "indent with blanks: YAML allows no tabs there"
-            if is_tab
-            else "correct it; quote texts that hold `: ` or ` #`"
-        )
-        raise BrokenDataError(f"it is not valid YAML: {error}", remedy, source.line_span(line)) from None
+        raise unreadable(source, error) from None
+
+
+def unreadable(source: Source, error: UnreadableError) -> BrokenDataError:
+    """What is wrong with a text that is no YAML."""
+    line = min(error.line, len(source.lines))
+    is_tab = "\\t" in str(error) or "\t" in source.lines[line - 1][:1]
+    remedy = (
+        "indent with blanks: YAML allows no tabs there" if is_tab else "correct it; quote texts that hold `: ` or ` #`"
+    )
+    return BrokenDataError(f"it is not valid YAML: {error}", remedy, source.line_span(line))
 
 
 def _refuse_others(data: Data, source: Source) -> None:

@@ -1,4 +1,4 @@
-"""Keys that stand twice in YAML, of which YAML forgets what the first one says."""
+"""Keys that stand twice in YAML or JSON, which forget what the first one says."""
 
 from __future__ import annotations
 
@@ -6,10 +6,19 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from compiler.diagnostic import Diagnostic, Related
+from compiler.frontends.places import on_one_line
 from compiler.source import Source
 
 if TYPE_CHECKING:
     from compiler.yaml_text import Repeated
+
+
+def stand_again(code: str, source: Source, keys: Iterable[Repeated]) -> Iterator[Diagnostic]:
+    """What is wrong with keys of a document that is YAML or JSON."""
+    for path, span, first in keys:
+        problem = on_one_line(f"the key `{path[-1]}` stands here a second time")
+        related = (Related(source.path, first, "it stands here first"),)
+        yield Diagnostic(code, source.path, span, problem, "remove one of the two", related)
 
 
 def stand_twice(source: Source, keys: Iterable[Repeated]) -> Iterator[Diagnostic]:

@@ -56,6 +56,8 @@ def test_a_failed_run_goes_on_at_the_step_that_failed(place: Place) -> None:
     assert place("run").code == 1
     assert place.record("manifest")["steps"][0]["error"] == "executor: exit code 3"
     assert place.statuses() == ["failed", "pending"]
+    next_calls = [line.split()[-1] for line in place("status").out.partition("What to do next:\n")[2].splitlines()]
+    assert next_calls == ["resume", "run"]
     (place.folder / "allowed").touch()
     assert place("resume").code == 75
     step = place.record("manifest")["steps"][0]
@@ -63,6 +65,17 @@ def test_a_failed_run_goes_on_at_the_step_that_failed(place: Place) -> None:
     kinds = [event["event_type"] for event in place.record("events")]
     assert kinds.count("WorkflowStepFailed") == 1
     assert kinds.count("WorkflowResumed") == 1
+
+
+def test_the_status_names_the_steps_above_the_last_units(place: Place) -> None:
+    (place.folder / "allowed").unlink()
+    assert place("run").code == 1
+    for _ in range(5):
+        assert place("resume").code == 1
+    lines = [line.strip() for line in place("status").out.splitlines()]
+    steps = lines.index("failed     a")
+    assert lines[steps + 1] == "pending    b"
+    assert "units before these" in lines[steps + 3]
 
 
 def test_a_rejected_gate_fails_the_step_and_is_asked_again(place: Place) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from compiler.diagnostic import CODES, Severity
-from compiler.driver import compile_file
+from compiler.driver import Settings, compile_file
 from tests.stepspecs.documents import compiled, findings, program_of, steps
 
 FULL = """
@@ -67,6 +67,8 @@ CASES = {
     "- {id: ' a'}": ["RD856 4:4"],
     "- {id: a/b}": ["RD856 4:4"],
     "- {id: ..}": ["RD856 4:4"],
+    "- {id: --help}": ["RD856 4:4"],
+    "- {id: a, tools: [{name: -x, gate: -n}]}": ["RD865 4:20", "RD856 4:30"],
     '- {id: "a\\nb"}': ["RD856 4:4"],
     '- {id: "a\\u202eb"}': ["RD856 4:4"],
     f"- {{id: {'a' * 101}}}": ["RD856 4:4"],
@@ -128,7 +130,10 @@ CONFIGURED = {
     "{hitl: {policy: {conditional_required: 1}}}": ["RD855 2:26"],
     "{runtime: {step_timeout_seconds: 0}}": ["RD855 2:20"],
     "{tools: {readFile: {command: cat}}}": ["RD871 2:18"],
-    "{tools: {x: {}}}": ["RD854 2:18", "RD855 2:18"],
+    "{tools: {x: {}}}": ["RD854 2:18"],
+    "{tools: {x: {command: ''}}}": ["RD854 2:22"],
+    "{guardrails: {input: {patterns: [5]}}}": ["RD855 2:42"],
+    "{runtime: {variables: {outputs_folder: out}}}": ["RD866 2:32"],
     "{tools: {x: {command: c, arguments: {type: text}}}}": ["RD855 2:34"],
     "{tools: {x: {command: cat, argumnts: {}}}}": ["RD853 2:36"],
     "{runtime: {guardrails: {input: {patterns: ['(']}}}}": ["RD870 2:52"],
@@ -216,6 +221,10 @@ def test_further_keys_of_the_workflow_are_kept(tmp_path: Path) -> None:
         ('[{"id": "a", "retries": {"max": 1}}]', True),
         ("step_specs:\n  - id: a\n  broken: [\n", True),
         ('{"workflow": {}, "step_specs": [{"id": "a"}]}', True),
+        ("step_specs:\n  - name: without an id\n", True),
+        ("workflow: {}\nstep_specs: []\n", True),
+        ('{"step_specs": {"id": "a"}}', True),
+        ('[{"text": "step_specs: none"}]', False),
         ("- name: x\n  id: a\n  evidence: L1\n", True),
         ("# Broken: [\n\nWrite {step_specs: now.\n", False),
         ("- id: a\n  price: 5\n", False),
@@ -271,6 +280,33 @@ def test_hostile_json_gets_a_diagnostic(tmp_path: Path, text: str) -> None:
     made = compiled(tmp_path, text.encode(), name="main.stepspec.json")
     assert made.program is None
     assert made.diagnostics
+
+
+def test_what_is_told_of_a_configuration_speaks_of_it(tmp_path: Path) -> None:
+    made = steps(tmp_path, "- {id: a}", "{max_retris: 1, tools: {input: {comand: x, command: y}}}")
+    said = [f"{item.message} {item.help}" for item in made.diagnostics]
+    assert [one.partition(" has no key")[0] for one in said] == ["the configuration", "the tool `input`"]
+    assert "command, arguments, risk" in said[1]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("step_specs: [{id: a, inputs: {x: .nan}}]", "a number is infinite, or not a number at all"),
+        ("step_specs: [", "the specification is not valid YAML: "),
+        ("a: 1\n--- b\n", "expected a single document in the stream, but found another document"),
+    ],
+)
+def test_what_cannot_be_read_is_told_in_whole_sentences(tmp_path: Path, text: str, said: str) -> None:
+    message = compiled(tmp_path, text).diagnostics[0].message
+    assert message.startswith(said) or message.endswith(f": {said}")
+
+
+def test_values_that_are_given_are_checked_as_those_of_the_configuration(tmp_path: Path) -> None:
+    path = tmp_path / "main.stepspec.yaml"
+    path.write_text("step_specs: [{id: a, outputs: ['{output_folder}/x']}]", encoding="utf-8")
+    made = compile_file(str(path), Settings(options={"var": ("output_folder=../x", "output_folde=y")}))
+    assert {(item.code, item.span is None) for item in made.diagnostics} == {("RD866", True), ("RD860", False)}
 
 
 def test_names_stand_on_one_line_in_messages(tmp_path: Path) -> None:

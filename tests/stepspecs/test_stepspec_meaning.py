@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from compiler.ir.semantics import Machine, Outcome
-from compiler.ir.tasks import Gate, Stage
+from compiler.ir.tasks import End, Gate, Stage
 from compiler.ir.text_form import to_text_form
 from compiler.ir.verify import problems
 from compiler.passes import optimise
@@ -222,6 +222,19 @@ def test_a_gate_that_is_rejected_ends_the_run(tmp_path: Path) -> None:
 
 def test_steps_may_have_the_names_of_ends(tmp_path: Path) -> None:
     assert walk(tmp_path, "- {id: complete}\n- {id: failed}\n- {id: rejected}")[1] == "complete"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "- {id: a, tools: [{name: gitStatus, gate: COMPLETE}, {name: gitStatus, gate: complete/end}]}",
+        "- {id: COMPLETE, tools: [{name: end}]}",
+    ],
+)
+def test_gates_and_tools_may_have_the_names_of_ends(tmp_path: Path, text: str) -> None:
+    nodes = program_of(steps(tmp_path, text)).nodes
+    assert len({node.id for node in nodes}) == len(nodes)
+    assert nodes[-1].task == End("complete")
 
 
 # --- The contract -----------------------------------------------------------------------------------------------------

@@ -88,8 +88,8 @@ step_specs:
     human_gate: required
     tools: [{name: "run: |", gate: "it's ${{ x }} || true"}, {name: other, gate: "]]> `x` $(x)", required: true}]
     outputs: ["{output_folder}/${{ x }}"]
-  - {id: "--help", human_gate: required, validation: "AST ${{ x }}"}
-  - {id: "-n", human_gate: required}
+  - {id: "x --help", human_gate: required, validation: "AST ${{ x }}"}
+  - {id: "n;-n", human_gate: required}
 """
 
 
@@ -161,8 +161,12 @@ def test_a_step_that_a_person_would_do_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_step_that_may_take_longer_than_its_job_is_warned_of(tmp_path: Path) -> None:
-    found = emitted(compiled(tmp_path), **{"timeout-minutes": 20})
-    assert {one.code for one in found.diagnostics} == {"RD537"}
+    document = PUBLISH.replace("description: Clean up", "retries: {max: 20, backoff_seconds: 100}")
+    found = emitted(compiled(tmp_path, document), **{"timeout-minutes": 20})
+    assert [one.code for one in found.diagnostics] == ["RD537"] * 3
+    assert all("step_timeout_seconds" in one.help for one in found.diagnostics)
+    steps = [step for job in yaml.safe_load(found.text or "")["jobs"].values() for step in job["steps"]]
+    assert {step["timeout-minutes"] for step in steps if "timeout-minutes" in step} == {20}
 
 
 class Place:

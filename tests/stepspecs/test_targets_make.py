@@ -86,7 +86,7 @@ def test_make_does_the_line_of_steps_and_stops_at_a_gate(tmp_path: Path) -> None
     first = place.make("output_folder=out")
     assert (first.returncode, first.stdout.splitlines()[-1].partition(GATE)[0]) == (2, "rdc: WAITING ")
     assert "Error 75" in first.stderr
-    assert f"to answer: make approve GATE='{GATE}'" in first.stdout
+    assert f"to answer: make approve GATE='{GATE}'   (or make answer UNIT='{GATE}' RESULT=rejected)" in first.stdout
     assert (tmp_path / "log").read_text() == "step-01\n"
     assert "WAITING" in place.make("status").stdout
     place.make("approve", f"GATE={GATE}", "BY=ana", "NOTE=fine $(shell touch x) 'really'")
@@ -192,6 +192,18 @@ def test_what_is_missing_is_said(tmp_path: Path) -> None:
     assert place.make("-n").stdout.splitlines()[:2] == ["python3 ./notes.py open", "python3 ./notes.py step step-01"]
 
 
+def test_each_step_has_a_target_of_its_own(tmp_path: Path) -> None:
+    ids = ["run", "step-run", "step-step-run", "a b", "step-a-b", "step-c", "c"]
+    document = {"config": {"executor": 'echo "$RDC_UNIT" >> log'}, "step_specs": [{"id": one} for one in ids]}
+    place = Place(tmp_path, json.dumps(document))
+    targets = re.findall(r"^(step-[^ ]*): ;", place.found.text or "", re.MULTILINE)
+    assert len(set(targets)) == len(ids)
+    shown = place.make("-n").stdout.splitlines()
+    assert [line.rpartition(" ")[2] for line in shown[1:4]] == ids[:3]
+    assert place.last() == "rdc: COMPLETE"
+    assert (tmp_path / "log").read_text().splitlines() == ids
+
+
 def test_another_makefile_includes_one_with_a_prefix(tmp_path: Path) -> None:
     place = Place(tmp_path, prefix="notes-", **{"state-dir": "state"})
     (tmp_path / "Makefile").rename(tmp_path / "notes.mk")
@@ -216,7 +228,7 @@ def test_shellcheck_finds_nothing_in_the_driver(tmp_path: Path) -> None:
     assert done.stdout == ""
 
 
-@pytest.mark.parametrize("name", ["EXECUTOR", "GATE", "MAKEFLAGS", "RDC_STATE", "PATH"])
+@pytest.mark.parametrize("name", ["EXECUTOR", "GATE", "MAKEFLAGS", "RDC", "RDC_STATE", "PATH"])
 def test_an_input_with_a_name_of_make_is_refused(tmp_path: Path, name: str) -> None:
     (tmp_path / "rdc.toml").touch()
     path = tmp_path / "a.stepspec.yaml"

@@ -6,6 +6,7 @@ from backends.dot.styles import SHAPES as DOT_SHAPES
 from backends.mermaid.chart import SHAPES as MERMAID_SHAPES
 from backends.picture.difference import difference
 from backends.picture.picture import Picture, picture
+from backends.picture.stages import LONGEST_COMMAND
 from backends.registry import load
 from backends.specification import STEP_SECONDS
 from runtime_shim import contract
@@ -35,6 +36,8 @@ def test_each_stage_says_what_it_is_and_what_it_looks_at() -> None:
     assert found["step-02/validation"] == ("validation: exists, parses", "{output_folder}/prd.md")
     assert found["step-02/outputs"] == ("outputs", "{output_folder}/prd.md", "evidence L1")
     assert captions(BRIEF, config={"executor": "./do.sh"})["step-01"] == ("step-01 product-brief", "executor ./do.sh")
+    long = " ".join(captions(DRAFT, config={"context": "look up\n" * 20})["step-02/context"][1:])
+    assert (long[:20], long[-1], len(long)) == ("from look up look up", "…", len("from ") + LONGEST_COMMAND)
 
 
 def test_a_step_with_many_files_says_how_many_more_there_are() -> None:

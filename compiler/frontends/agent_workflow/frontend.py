@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from compiler.diagnostic import Diagnostic, Severity, sort_key
+from compiler.diagnostic import Diagnostic, has_error, sort_key
 from compiler.frontends.agent_workflow.agents import unlisted_agents
 from compiler.frontends.agent_workflow.check import check
 from compiler.frontends.agent_workflow.formatting import format_document
@@ -14,9 +14,7 @@ from compiler.frontends.agent_workflow.lower import ENDINGS, Asked, lower
 from compiler.frontends.agent_workflow.options import MAX_STEPS, OPTIONS
 from compiler.frontends.agent_workflow.parse import LARGEST_WORKFLOW, Parsed, parse
 from compiler.frontends.base import Job, Result
-from compiler.frontends.call_limits import with_limits
-from compiler.frontends.call_scenarios import Told, find_scenarios
-from compiler.frontends.call_units import NO_UNITS, UNITS, with_units
+from compiler.frontends.call_result import completed
 from compiler.frontends.name_lists import SECRETS
 from compiler.frontends.naming import stem
 from compiler.ir.program import Program
@@ -65,7 +63,7 @@ def compile_document(job: Job) -> Result:
     found += unlisted_agents(parsed.workflow, parsed.places, merge(options.targets, job.tables))
     found = sorted(dict.fromkeys(found), key=sort_key)
     result = Result(None, tuple(found), sources, options)
-    if _has_error(found):
+    if has_error(found):
         return result
     asked = Asked(tuple(SECRETS.first(options.values) or {}), MAX_STEPS.first(options.values, job.configured))
     return _lowered(job, parsed, lower(parsed.workflow, parsed.places, asked), result)
@@ -73,25 +71,10 @@ def compile_document(job: Job) -> Result:
 
 def _lowered(job: Job, parsed: Parsed, program: Program, result: Result) -> Result:
     """The result for a workflow that is right in itself."""
-    reading, options = parsed.reading, result.options
-    units = UNITS.first(options.values) or NO_UNITS
-    program, mistakes = with_limits(program, units.limits)
+    reading = parsed.reading
     content = reading.as_written.get("scenarios") if reading else None
     spans = beneath(reading.spans, "scenarios") if reading else {}
-    told = Told(job.source, stem(job.source.name, *ENDINGS), job.project)
-    scenarios = find_scenarios(told, content, spans, program)
-    found = [*mistakes, *scenarios.diagnostics]
-    return result._replace(
-        program=None if _has_error(found) else program,
-        diagnostics=(*result.diagnostics, *found),
-        sources={**result.sources, **({scenarios.file.name: scenarios.file} if scenarios.file else {})},
-        options=with_units(options, units),
-        scenarios=scenarios.scenarios,
-    )
-
-
-def _has_error(found: list[Diagnostic]) -> bool:
-    return any(item.severity is Severity.ERROR for item in found)
+    return completed(job, result, program, stem(job.source.name, *ENDINGS), content, spans)
 
 
 def _options(source: Source, parsed: Parsed) -> tuple[Options, list[Diagnostic]]:

@@ -7,14 +7,16 @@ from typing import Any, NamedTuple
 
 from pydantic import BaseModel
 
-from compiler.diagnostic import Diagnostic, Related
+from compiler.diagnostic import Diagnostic
 from compiler.frontends.agent_workflow.places import called
 from compiler.frontends.agent_workflow.syntax import Condition, Entry, Report, Step, Workflow
+from compiler.frontends.data_text import unreadable
 from compiler.frontends.modelled import MOST_SHOWN, SHAPES, Flaw, texts_in, validated
 from compiler.frontends.places import Places, Where
+from compiler.frontends.repeated import stand_again
 from compiler.source import Source
 from compiler.suggestions import did_you_mean
-from compiler.yaml_text import Reading, Repeated, UnreadableError, read_mapping
+from compiler.yaml_text import Reading, UnreadableError, read_mapping
 
 LARGEST_WORKFLOW = 1_000_000
 """In bytes: more takes longer to read than anybody waits."""
@@ -45,7 +47,7 @@ def parse(source: Source) -> Parsed:
     except UnreadableError as error:
         return Parsed(None, None, places, [_broken(source, error)])
     places = Places(source, reading.spans)
-    repeated = [_repeated(source, again) for again in reading.repeated[:MOST_SHOWN]]
+    repeated = list(stand_again("RD802", source, reading.repeated[:MOST_SHOWN]))
     plain = reading.as_written
     if too_many := _too_many(source, plain):
         return Parsed(None, reading, places, [*repeated, too_many])
@@ -65,19 +67,9 @@ def _refused(source: Source) -> Diagnostic | None:
 
 
 def _broken(source: Source, error: UnreadableError) -> Diagnostic:
-    line = min(error.line, len(source.lines))
-    is_tab = "\\t" in str(error) or "\t" in source.lines[line - 1][:1]
-    remedy = (
-        "indent with blanks: YAML allows no tabs there" if is_tab else "correct it; quote texts that hold `: ` or ` #`"
-    )
-    problem = f"the workflow is not valid YAML: {error}"
-    return Diagnostic("RD800", source.path, source.line_span(line), problem, remedy)
-
-
-def _repeated(source: Source, again: Repeated) -> Diagnostic:
-    problem = f"the key `{again.path[-1]}` stands here a second time"
-    first = Related(source.path, again.first, "it stands here first")
-    return Diagnostic("RD802", source.path, again.span, problem, "remove one of the two", (first,))
+    told = unreadable(source, error)
+    problem = f"the workflow {str(told).removeprefix('it ')}"
+    return Diagnostic("RD800", source.path, told.span, problem, told.remedy)
 
 
 def _too_many(source: Source, plain: Mapping[str, Any]) -> Diagnostic | None:

@@ -5,11 +5,9 @@ from __future__ import annotations
 from functools import partial
 
 from compiler.analyses.flow import flow_warnings
-from compiler.diagnostic import Severity
+from compiler.diagnostic import has_error
 from compiler.frontends.base import Job, Result
-from compiler.frontends.call_limits import with_limits
-from compiler.frontends.call_scenarios import Told, find_scenarios
-from compiler.frontends.call_units import NO_UNITS, UNITS, with_units
+from compiler.frontends.call_result import completed
 from compiler.frontends.name_lists import SECRETS
 from compiler.frontends.naming import stem
 from compiler.frontends.playbook.check import check_count
@@ -49,24 +47,11 @@ def _compiled(job: Job, made: Read, playbook: Playbook, result: Result) -> Resul
     linked = link(source, playbook, job.project, must_exist=job.link)
     found = [*result.diagnostics, *linked.diagnostics]
     sources = {source.name: source, **{file.name: file for file in linked.files.values()}}
-    if any(item.severity is Severity.ERROR for item in linked.diagnostics):
+    if has_error(linked.diagnostics):
         return result._replace(diagnostics=tuple(found), sources=sources)
     lowered = lower(source, playbook, linked.files, tuple(SECRETS.first(front.options.values) or {}))
-    units = UNITS.first(front.options.values) or NO_UNITS
-    program, mistakes = with_limits(lowered.program, units.limits)
-    warnings = flow_warnings(program, lowered.written, sources, WORDING)
+    warnings = flow_warnings(lowered.program, lowered.written, sources, WORDING)
     found += (item for item in warnings if item.code != "RD401")  # that its branch never runs is said already
-    scenarios = find_scenarios(
-        Told(source, stem(source.name, ".md", ".playbook"), job.project), front.scenarios, front.spans, program
-    )
-    found += (*mistakes, *scenarios.diagnostics)
-    if scenarios.file:
-        sources[scenarios.file.name] = scenarios.file
-    is_wrong = any(item.severity is Severity.ERROR for item in (*mistakes, *scenarios.diagnostics))
-    return result._replace(
-        program=None if is_wrong else program,
-        diagnostics=tuple(found),
-        sources=sources,
-        options=with_units(front.options, units),
-        scenarios=scenarios.scenarios,
-    )
+    result = result._replace(diagnostics=tuple(found), sources=sources)
+    name = stem(source.name, ".md", ".playbook")
+    return completed(job, result, lowered.program, name, front.scenarios, front.spans)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 
 from compiler.analyses.flow import flow_warnings
-from compiler.diagnostic import Diagnostic, Severity
+from compiler.diagnostic import Diagnostic, has_error
 from compiler.frontends.base import Job, Result
 from compiler.frontends.rundown import FORMAT
 from compiler.frontends.rundown.beyond.applied import held_against, with_settings
@@ -48,7 +48,7 @@ def compile_document(job: Job) -> Result:
     found = [*linked.diagnostics, *check_names(linked.documents)]
     told = {(item.path, item.span) for item in found}
     found += [item for item in misplaced if (item.path, item.span) not in told]
-    if main is None or any(item.severity is Severity.ERROR for item in found):
+    if main is None or has_error(found):
         return Result(None, tuple(found), linked.sources, linked.options)
     lowered = lower(main, linked.documents)
     if isinstance(lowered, Diagnostic):

@@ -11,7 +11,7 @@ from typing import NamedTuple, cast
 from lark import Lark, Token
 from lark.exceptions import UnexpectedToken
 
-from compiler.diagnostic import Diagnostic, Severity
+from compiler.diagnostic import Diagnostic, Severity, has_error
 from compiler.frontends.rundown.blocks import Block
 from compiler.frontends.rundown.build import TreeBuilder
 from compiler.frontends.rundown.fences import swallowed_lines
@@ -68,8 +68,7 @@ def parse_scanned(scanned: Scanned, layout: Layout) -> Parsed:
     tree, mistakes = _tree(source, scanned.outline, layout)
     found = [*scanned.diagnostics, *mistakes, *_hints(scanned)]
     if tree is None:
-        has_error = any(item.severity is Severity.ERROR for item in found)
-        return Parsed(None, found if has_error else [*found, _no_steps(source)], own)
+        return Parsed(None, found if has_error(found) else [*found, _no_steps(source)], own)
     builder = TreeBuilder(source, layout)
     runbook = replace(builder.runbook(tree, scanned.frontmatter), prose=sections_of(scanned.blocks))
     found += builder.diagnostics

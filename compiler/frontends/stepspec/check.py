@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from compiler.diagnostic import Diagnostic, Severity
-from compiler.frontends.places import Path, Places
+from compiler.frontends.places import Path, Places, on_one_line
 from compiler.frontends.stepspec import paths
 from compiler.frontends.stepspec.configuration import Configured
 from compiler.frontends.stepspec.context_keys import context_findings
@@ -33,17 +33,18 @@ class Scene(NamedTuple):
         return self.places.diagnostic(code, (*self.path, *inner), problem, remedy)
 
 
-_OF_EMPTY = frozenset({"RD856", "RD859", "RD860"})
+_OF_EMPTY = frozenset({"RD854", "RD856", "RD859", "RD860", "RD870"})
 """What is said of empty texts, which stand for what the models did not take too."""
 
 
 def check(parsed: Parsed, configured: Configured, called: Called, *, is_linked: bool) -> Iterator[Diagnostic]:
     """Everything that the rules say of a specification; of parts that the models did not take, nothing."""
-    told = {item.span for item in parsed.diagnostics if item.severity is Severity.ERROR}
+    wrong = (item for item in (*parsed.diagnostics, *configured.diagnostics) if item.severity is Severity.ERROR)
+    told = {(item.path, item.span) for item in wrong}
     document = parsed.document
     if document is not None:
         found = _findings(document, parsed, configured, called, is_linked=is_linked)
-        yield from (item for item in found if item.code not in _OF_EMPTY or item.span not in told)
+        yield from (item for item in found if item.code not in _OF_EMPTY or (item.path, item.span) not in told)
 
 
 def _findings(
@@ -124,13 +125,13 @@ def _gate(scene: Scene, *, is_linked: bool) -> Iterator[Diagnostic]:
 
 def _variables(document: Document, configured: Configured) -> Iterator[Diagnostic]:
     """Variables that no placeholder names, and values that no input takes."""
-    names = placeholders(document.step_specs)
+    names, places = placeholders(document.step_specs), configured.places
     for name, value in configured.runtime.values.items():
-        at: Path = ("variables", name)
-        at = at if configured.places.spans.get(("variables", name)) else ("runtime", *at)
+        ways = (("variables", name), ("runtime", "variables", name))
+        span = next((places.spans[way] for way in ways if way in places.spans), None)
         if name not in names:
             problem = f"no step has the placeholder {{{name}}}{did_you_mean(name, names)}"
-            yield configured.places.diagnostic("RD866", at, problem, "remove the variable, or use it")
+            yield Diagnostic("RD866", places.source.path, span, on_one_line(problem), "remove the variable, or use it")
         elif not value.isprintable():
             problem = f"the value of the variable {name} does not stand on one line"
-            yield configured.places.diagnostic("RD855", at, problem, "write a value on one line")
+            yield Diagnostic("RD855", places.source.path, span, problem, "write a value on one line")

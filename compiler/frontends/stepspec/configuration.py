@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from compiler.diagnostic import Diagnostic, Severity
+from compiler.diagnostic import Diagnostic
 from compiler.files import Refusal
 from compiler.frontends.base import Job
 from compiler.frontends.data_text import BrokenDataError, Data, read_data
@@ -99,8 +99,3 @@ def _conflicts(configuration: Configuration, runtime: Runtime, places: Places) -
             problem = f"`{name}` stands at the top and under `runtime`, and the two differ"
             other: tuple[Path, str] = (("runtime", name), "the other one")
             yield places.diagnostic("RD869", (name,), problem, "remove one of the two", other)
-
-
-def has_error(found: list[Diagnostic]) -> bool:
-    """Whether something stops the compilation."""
-    return any(item.severity is Severity.ERROR for item in found)

@@ -55,7 +55,7 @@ def configured_findings(runtime: Runtime, places: Places) -> Iterator[Diagnostic
             yield places.diagnostic("RD871", at, problem, "give the command another name")
         if not tool.command.strip():
             problem = f"the command of the tool `{name}` is empty"
-            yield places.diagnostic("RD855", (*at, "command"), problem, "write a command")
+            yield places.diagnostic("RD854", (*at, "command"), problem, "write a command")
         if problem := unfit_schema(tool.arguments or {}):
             problem = f"the arguments of the tool `{name}` are not a schema that rdc checks: {problem}"
             yield places.diagnostic("RD855", (*at, "arguments"), problem, "use `type`, `properties` and `required`")

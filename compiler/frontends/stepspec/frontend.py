@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Any
 
-from compiler.diagnostic import Diagnostic, sort_key
+from compiler.diagnostic import Diagnostic, has_error, sort_key
 from compiler.frontends.base import Job, Result
-from compiler.frontends.call_limits import with_limits
-from compiler.frontends.call_scenarios import Told, find_scenarios
-from compiler.frontends.call_units import NO_UNITS, UNITS, with_units
+from compiler.frontends.call_result import completed
 from compiler.frontends.data_text import BrokenDataError, read_data
 from compiler.frontends.name_lists import SECRETS
 from compiler.frontends.naming import safe_name, stem
 from compiler.frontends.stepspec import FORMAT
 from compiler.frontends.stepspec.check import check
-from compiler.frontends.stepspec.configuration import configuration_of, has_error
+from compiler.frontends.stepspec.configuration import configuration_of
 from compiler.frontends.stepspec.formatting import format_document
 from compiler.frontends.stepspec.lower import Meaning, lower
 from compiler.frontends.stepspec.names import called
@@ -44,21 +40,22 @@ def recognises(source: Source) -> bool:
     A document with a mistake is recognised by its lines.
     """
     text = "\n".join(source.lines)
-    is_named = _NAMED.search(text) is not None
-    if len(text) > LARGEST_SPECIFICATION or not (is_named or (_LIST.search(text) and _ID.search(text))):
+    is_named, is_list = _NAMED.search(text), _LIST.search(text) and _ID.search(text)
+    if len(text) > LARGEST_SPECIFICATION or not (is_named or is_list):
         return False
+    has_line = _OF_THE_DOCUMENT.search(text) is not None
     try:
-        return _is_specification(read_data(source, STEPS).values, is_list=not is_named)
+        values = read_data(source, STEPS).values
     except BrokenDataError:
-        return _OF_THE_DOCUMENT.search(text) is not None
-
-
-def _is_specification(values: Mapping[str, Any], *, is_list: bool) -> bool:
+        return has_line
+    if has_line or text.lstrip().startswith("{"):
+        return STEPS in values
     steps = values.get(STEPS)
-    if not isinstance(steps, list):
-        return False
-    found = [step for step in steps if isinstance(step, dict) and "id" in step]
-    return bool(found) and (not is_list or any(_KEYS & set(step) for step in found))
+    return isinstance(steps, list) and any(map(_is_step, steps))
+
+
+def _is_step(item: object) -> bool:
+    return isinstance(item, dict) and "id" in item and not _KEYS.isdisjoint(item)
 
 
 def compile_document(job: Job) -> Result:
@@ -70,6 +67,7 @@ def compile_document(job: Job) -> Result:
     if parsed.document is None or parsed.data is None:
         return Result(None, tuple(found), sources, options)
     configured = configuration_of(job, parsed.data, parsed.places)
+    configured = configured._replace(runtime=with_values(configured.runtime, VARIABLES.first(job.given) or {}))
     if configured.file:
         sources[configured.file.name] = configured.file
     file = stem(job.source.name, *ENDINGS)
@@ -79,30 +77,17 @@ def compile_document(job: Job) -> Result:
     result = Result(None, tuple(found), sources, options)
     if has_error(found):
         return result
-    runtime = with_values(configured.runtime, VARIABLES.first(job.given) or {})
-    meaning = Meaning(parsed.document, name, runtime, tuple(sources.values()))
+    meaning = Meaning(parsed.document, name, configured.runtime, tuple(sources.values()))
     return _lowered(job, parsed, meaning, result)
 
 
 def _lowered(job: Job, parsed: Parsed, meaning: Meaning, result: Result) -> Result:
     """The result for a specification that is right in itself."""
-    options, data = result.options, parsed.data
-    units = UNITS.first(options.values) or NO_UNITS
-    secrets = tuple(SECRETS.first(options.values) or {})
-    program, mistakes = with_limits(lower(meaning, parsed.places, secrets), units.limits)
+    data = parsed.data
+    program = lower(meaning, parsed.places, tuple(SECRETS.first(result.options.values) or {}))
     written = data.yaml.as_written if data and data.yaml else data.values if data else {}
-    content = written.get("scenarios")
     spans = beneath(data.spans, "scenarios") if data else {}
-    told = Told(job.source, stem(job.source.name, *ENDINGS), job.project)
-    scenarios = find_scenarios(told, content, spans, program)
-    found: list[Diagnostic] = [*mistakes, *scenarios.diagnostics]
-    return result._replace(
-        program=None if has_error(found) else program,
-        diagnostics=(*result.diagnostics, *found),
-        sources={**result.sources, **({scenarios.file.name: scenarios.file} if scenarios.file else {})},
-        options=with_units(options, units),
-        scenarios=scenarios.scenarios,
-    )
+    return completed(job, result, program, stem(job.source.name, *ENDINGS), written.get("scenarios"), spans)
 
 
 def _options(source: Source, parsed: Parsed) -> tuple[Options, list[Diagnostic]]:

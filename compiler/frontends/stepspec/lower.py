@@ -71,8 +71,7 @@ class _Step(NamedTuple):
 def lower(meaning: Meaning, places: Places, secrets: tuple[str, ...]) -> Program:
     """The program of a specification without errors."""
     steps = list(_steps(meaning))
-    ids = {step.spec.id.casefold() for step in steps}
-    complete = f"{COMPLETE}/end" if COMPLETE.casefold() in ids else COMPLETE
+    complete = _free(COMPLETE, steps)
     following = [*(step.entry for step in steps[1:]), complete]
     nodes = [node for step, then in zip(steps, following, strict=True) for node in _nodes(step, then, places)]
     end = Node(complete, Text(), _origin(places, steps[-1].at), End("complete"), ())
@@ -95,6 +94,15 @@ def lower(meaning: Meaning, places: Places, secrets: tuple[str, ...]) -> Program
         kind="specification",
         contract=contract_of(meaning.document, meaning.called, meaning.runtime),
     )
+
+
+def _free(name: str, steps: Sequence[_Step]) -> str:
+    """A name that no step, stage or gate has."""
+    taken = {unit.id.casefold() for step in steps for unit in step.stages}
+    taken |= {gate.gate.casefold() for step in steps for gate in step.gates}
+    while name.casefold() in taken:
+        name += "/end"
+    return name
 
 
 def _origin(places: Places, at: Path) -> Origin:

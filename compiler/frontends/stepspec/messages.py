@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pydantic import BaseModel
 
-from compiler.diagnostic import Diagnostic, Related
+from compiler.diagnostic import Diagnostic
 from compiler.frontends.data_text import BrokenDataError, Data
 from compiler.frontends.modelled import MOST_SHOWN, SHAPES, Flaw
-from compiler.frontends.places import Places, Where, on_one_line
+from compiler.frontends.places import Places, Where
+from compiler.frontends.repeated import stand_again
 from compiler.frontends.stepspec import runtime
 from compiler.frontends.stepspec.syntax import LARGEST_NUMBER, STEPS, Document, Retries, StepSpec, ToolCall
 from compiler.source import Source
@@ -40,23 +42,13 @@ _MODELS: Mapping[str, type[BaseModel]] = {
 
 def broken(source: Source, error: BrokenDataError, noun: str) -> Diagnostic:
     """A file that cannot be read as YAML or JSON."""
-    problem = str(error).removeprefix("it ")
-    return Diagnostic("RD850", source.path, error.span, f"the {noun} {problem}", error.remedy)
+    problem = re.sub("^it ", f"the {noun} ", str(error))
+    return Diagnostic("RD850", source.path, error.span, problem, error.remedy)
 
 
 def repeated(source: Source, data: Data) -> list[Diagnostic]:
     """Keys that stand twice."""
-    return [
-        Diagnostic(
-            "RD852",
-            source.path,
-            again.span,
-            on_one_line(f"the key `{again.path[-1]}` stands here a second time"),
-            "remove one of the two",
-            (Related(source.path, again.first, "it stands here first"),),
-        )
-        for again in data.repeated[:MOST_SHOWN]
-    ]
+    return list(stand_again("RD852", source, data.repeated[:MOST_SHOWN]))
 
 
 def flaw_findings(
@@ -66,20 +58,22 @@ def flaw_findings(
     yield from dict.fromkeys(_finding(Where(places, values, flaw.path), flaw, model) for flaw in flaws[:MOST_SHOWN])
 
 
-def called(where: Where) -> str:
-    """What messages call a part."""
+def _called(where: Where, model: type[BaseModel]) -> str:
+    """What messages call a part of a document or a configuration."""
     match where.path:
         case ():
-            return "the document"
+            return "the document" if model is Document else "the configuration"
         case ("step_specs", int() as number):
             name = where.value.get("id") if isinstance(where.value, dict) else None
             return f"step `{name}`" if isinstance(name, str) and name else f"step {number + 1}"
         case ("step_specs", int(), "tools", int() as number):
-            return f"tool {number + 1} of {called(where.around.around)}"
+            return f"tool {number + 1} of {_called(where.around.around, model)}"
         case (*_, int() as number):
-            return f"item {number + 1} of {called(where.around)}"
+            return f"item {number + 1} of {_called(where.around, model)}"
         case ("step_specs", int(), str() as key):
-            return f"`{key}` of {called(where.around)}"
+            return f"`{key}` of {_called(where.around, model)}"
+        case (*_, "tools", str() as key):
+            return f"the tool `{key}`"
         case _:
             return f"`{where.path[-1]}`"
 
@@ -88,19 +82,20 @@ def _finding(where: Where, flaw: Flaw, model: type[BaseModel]) -> Diagnostic:
     key, inside = str(flaw.path[-1]), where.around
     if flaw.kind == "extra_forbidden":
         known = tuple(_model(inside, model).model_fields)
-        problem = f"{called(inside)} has no key `{key}`, and it is ignored{did_you_mean(key, known)}"
+        problem = f"{_called(inside, model)} has no key `{key}`, and it is ignored{did_you_mean(key, known)}"
         return where.diagnostic("RD853", problem, f"remove it, or use one of {', '.join(known)}")
     if flaw.kind == "missing":
-        return inside.diagnostic("RD854", f"{called(inside)} has no `{key}`", f"add `{key}: …`")
+        return inside.diagnostic("RD854", f"{_called(inside, model)} has no `{key}`", f"add `{key}: …`")
     if flaw.kind == "too_short":
         return where.diagnostic("RD854", "the specification has no steps", "add a step with an `id`")
     wanted = flaw.expected.replace("'", "") if flaw.kind == "literal_error" else _WANTED.get(flaw.kind, "what fits")
     if where.value is None:
-        return where.diagnostic("RD855", f"{called(where)} has no value", f"write {wanted} behind it")
-    return where.diagnostic("RD855", f"{called(where)} is not {wanted}", f"write {wanted}")
+        return where.diagnostic("RD855", f"{_called(where, model)} has no value", f"write {wanted} behind it")
+    return where.diagnostic("RD855", f"{_called(where, model)} is not {wanted}", f"write {wanted}")
 
 
 def _model(inside: Where, model: type[BaseModel]) -> type[BaseModel]:
-    if inside.kind == "tools" and model is not Document:
+    """The model of a part."""
+    if model is not Document and inside.path[-2:-1] == ("tools",):
         return runtime.ToolCommand
     return _MODELS.get(inside.kind, model)

@@ -14,12 +14,19 @@ from compiler.frontends.stepspec.tools import tool_gate
 LONGEST_NAME = 100
 """In characters: names become parts of the names of files."""
 
+_LIMITS = {
+    "the id of a step": ", without `/`, that does not begin with `-`",
+    "the name of a gate": " that does not begin with `-`",
+    "the module of a workflow": " that does not begin with `-`",
+}
+"""Of names that are given to commands, where a word with `-` at its beginning is an option."""
+
 
 def name_findings(document: Document, called: Called, places: Places) -> Iterator[Diagnostic]:
     """What is wrong with the names in a specification."""
     for at, name, what in _names(document):
         if problem := _unfit(name, what):
-            remedy = f"use a short name on one line{', without `/`' if what == 'the id of a step' else ''}"
+            remedy = f"use a short name on one line{_LIMITS.get(what, '')}"
             yield places.diagnostic("RD856", at, f"{problem} cannot be {what}", remedy)
     yield from _unique(document, places)
     yield from _gates(document, called, places)
@@ -46,6 +53,8 @@ def _names(document: Document) -> Iterator[tuple[Path, str, str]]:
 def _unfit(name: str, what: str) -> str:
     """What messages call a name that is not fit, "" for one that is."""
     is_fit = name and name == name.strip() and name.isprintable() and len(name) <= LONGEST_NAME
+    if what in _LIMITS:
+        is_fit = is_fit and not name.startswith("-")
     if what == "the id of a step":
         is_fit = is_fit and "/" not in name and name not in (".", "..")
     shown = name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}…"
