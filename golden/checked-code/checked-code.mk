@@ -9,7 +9,7 @@
 # `make help` tells the rest. State is kept in .rdc/checked-code.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))checked-code.py
-RDC_SHA256 := 81e9be8ce3887c4078c8a8b4a822e56203f24a1939faf872f6474cd1d7b3d4d7
+RDC_SHA256 := d542e383c5f0c9e6d540e1a20b368400355a897610309622526fb290cdb51f6a
 RDC_STATE := .rdc/checked-code.make
 
 SHELL = /bin/sh
@@ -20,18 +20,18 @@ SHELL = /bin/sh
 # A step that is completed is not done again; one that is blocked, or waits for somebody, ends make with exit code 75.
 run:
 	$(call RDC_CALL,open)
-	$(call RDC_CALL,step,step-generate)
-	$(call RDC_CALL,step,step-verify)
+	$(call RDC_CALL,step,generate)
+	$(call RDC_CALL,step,verify)
 
 # generate generate the module (examples/specifications/checked-code.stepspec.yaml:13): Write the module and its manifest
 # executor; validation (exists, parses, ast, types, lint): {output_folder}/double.py, {output_folder}/manifest.json;
 # outputs {output_folder}/double.py, {output_folder}/manifest.json; evidence L2; again, at most 3 times, after 1 s
-step-generate: ; $(call RDC_CALL,step,step-generate)
+step-generate: ; $(call RDC_CALL,step,generate)
 
 # verify (examples/specifications/checked-code.stepspec.yaml:27): Let the tools look at both files once more
 # tool validateFile (low risk, required); tool validateFile (low risk, required); executor; validation (exists, ast):
 # {output_folder}/double.py; again, at most 2 times
-step-verify: ; $(call RDC_CALL,step,step-verify)
+step-verify: ; $(call RDC_CALL,step,verify)
 
 # --- The run as a whole --------------------------------------------------------------------------------------------------
 
@@ -105,10 +105,6 @@ needs() { [ -n "$2" ] || fail "$1 is missing: ${again}help says what it is for";
 
 verb=$1 step=${2-}
 [ "$verb" != help ] || { printf '%s\n' "$RDC_TOLD"; exit 0; }
-case $step in
-  step-generate) step='generate' ;;
-  step-verify) step='verify' ;;
-esac
 
 # The program has to be the one that this Makefile was compiled with.
 command -v python3 > /dev/null || fail 'python3 is not there, and this Makefile needs it'

@@ -11,7 +11,7 @@
 # `make help` tells the rest. State is kept in .rdc/hello-steps.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))hello-steps.py
-RDC_SHA256 := 30a33b209c1e9cb3c995f1ad502fc1edc318d96b7a2915cba068b0e622b407d3
+RDC_SHA256 := 60d3096eb525873a10b7d0519f1fdea94aa9fa61b7d6c03d6e15f9d1124cd0cf
 RDC_STATE := .rdc/hello-steps.make
 
 SHELL = /bin/sh
@@ -22,16 +22,16 @@ SHELL = /bin/sh
 # A step that is completed is not done again; one that is blocked, or waits for somebody, ends make with exit code 75.
 run:
 	$(call RDC_CALL,open)
-	$(call RDC_CALL,step,step-note)
-	$(call RDC_CALL,step,step-read)
+	$(call RDC_CALL,step,note)
+	$(call RDC_CALL,step,read)
 
 # note write a note (examples/specifications/hello-steps.stepspec.json:2): Keep a note in {output_folder}
 # tool writeFile (low risk, required); executor
-step-note: ; $(call RDC_CALL,step,step-note)
+step-note: ; $(call RDC_CALL,step,note)
 
 # read read the note (examples/specifications/hello-steps.stepspec.json:10)
 # inputs {output_folder}/note.txt; tool readFile (low risk, required); executor
-step-read: ; $(call RDC_CALL,step,step-read)
+step-read: ; $(call RDC_CALL,step,read)
 
 # --- The run as a whole --------------------------------------------------------------------------------------------------
 
@@ -105,10 +105,6 @@ needs() { [ -n "$2" ] || fail "$1 is missing: ${again}help says what it is for";
 
 verb=$1 step=${2-}
 [ "$verb" != help ] || { printf '%s\n' "$RDC_TOLD"; exit 0; }
-case $step in
-  step-note) step='note' ;;
-  step-read) step='read' ;;
-esac
 
 # The program has to be the one that this Makefile was compiled with.
 command -v python3 > /dev/null || fail 'python3 is not there, and this Makefile needs it'

@@ -166,7 +166,7 @@ from urllib.parse import quote
 # --- golden/shared/py/what-the-operator-sees.py
 # --- golden/shared/py/a-question-to-the-person-at-the-terminal.py
 # --- golden/shared/py/a-run.14.py
-# --- golden/shared/py/what-status.py
+# --- golden/shared/py/what-status.4.py
 # --- golden/shared/py/the-command-line-of-a-program.2.py
 # --- golden/shared/py/what-operators-can-ask-for-besides.py
 # --- golden/shared/py/secrets.2.py
@@ -215,6 +215,7 @@ from urllib.parse import quote
 # --- golden/shared/py/the-operator-s-part.4.py
 # --- golden/shared/py/the-part-of-yaml-that-files-of-mocks-are-written-in.py
 # --- golden/shared/py/files-of-mocks.2.py
+# --- golden/shared/py/what-executors-do-in-a-rehearsal.py
 # --- golden/shared/py/rehearsals-of-specifications.py
 # --- golden/shared/py/notices.py
 # --- golden/shared/py/several-runs-of-one-document.3.py

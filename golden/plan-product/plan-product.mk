@@ -11,7 +11,7 @@
 # `make help` tells the rest. State is kept in .rdc/plan-product.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))plan-product.py
-RDC_SHA256 := ff2bc5d2a92ccc46b73562283847fdd2bb893614197f8f2de21740a410b16128
+RDC_SHA256 := ca3b7dd150b7dff909ead68961590ea07f992872798cd4a2cd0b55389f9e053f
 RDC_STATE := .rdc/plan-product.make
 
 SHELL = /bin/sh
@@ -22,32 +22,32 @@ SHELL = /bin/sh
 # A step that is completed is not done again; one that is blocked, or waits for somebody, ends make with exit code 75.
 run:
 	$(call RDC_CALL,open)
-	$(call RDC_CALL,step,step-brief)
-	$(call RDC_CALL,step,step-requirements)
-	$(call RDC_CALL,step,step-architecture)
-	$(call RDC_CALL,step,step-hand-over)
+	$(call RDC_CALL,step,brief)
+	$(call RDC_CALL,step,requirements)
+	$(call RDC_CALL,step,architecture)
+	$(call RDC_CALL,step,hand-over)
 
 # brief product brief (examples/specifications/plan-product.stepspec.yaml:10): Say for whom the product is, and why
 # executor; validation (exists, parses): {output_folder}/brief.md; outputs {output_folder}/brief.md; evidence L0; again,
 # at most once
-step-brief: ; $(call RDC_CALL,step,step-brief)
+step-brief: ; $(call RDC_CALL,step,brief)
 
 # requirements (examples/specifications/plan-product.stepspec.yaml:18): Write down what the product must do
 # gate bmm:plan-product:requirements:hitl: human_gate: conditional, and the phase Phase 2 Planning is among conditional_phases
 # inputs {output_folder}/brief.md; executor; validation (exists, parses): {output_folder}/requirements.md; outputs
 # {output_folder}/requirements.md; evidence L1; again, at most once
-step-requirements: ; $(call RDC_CALL,step,step-requirements)
+step-requirements: ; $(call RDC_CALL,step,requirements)
 
 # architecture (examples/specifications/plan-product.stepspec.yaml:28): Decide how it is built
 # inputs {output_folder}/requirements.md; executor; validation (exists): {output_folder}/architecture.md; outputs
 # {output_folder}/architecture.md; evidence L1; again, at most 2 times, after 1 s
-step-architecture: ; $(call RDC_CALL,step,step-architecture)
+step-architecture: ; $(call RDC_CALL,step,architecture)
 
 # hand-over hand over (examples/specifications/plan-product.stepspec.yaml:38): Put all of it into one file
 # gate bmm:plan-product:hand-over:hitl: the phase Phase 4 Implementation is among required_phases
 # inputs {output_folder}/brief.md, {output_folder}/requirements.md, {output_folder}/architecture.md; executor;
 # validation (exists, parses): {output_folder}/product.md; outputs {output_folder}/product.md; again, at most once
-step-hand-over: ; $(call RDC_CALL,step,step-hand-over)
+step-hand-over: ; $(call RDC_CALL,step,hand-over)
 
 # --- The run as a whole --------------------------------------------------------------------------------------------------
 
@@ -121,12 +121,6 @@ needs() { [ -n "$2" ] || fail "$1 is missing: ${again}help says what it is for";
 
 verb=$1 step=${2-}
 [ "$verb" != help ] || { printf '%s\n' "$RDC_TOLD"; exit 0; }
-case $step in
-  step-brief) step='brief' ;;
-  step-requirements) step='requirements' ;;
-  step-architecture) step='architecture' ;;
-  step-hand-over) step='hand-over' ;;
-esac
 
 # The program has to be the one that this Makefile was compiled with.
 command -v python3 > /dev/null || fail 'python3 is not there, and this Makefile needs it'

@@ -9,7 +9,7 @@
 # `make help` tells the rest. State is kept in .rdc/publish-notes.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))publish-notes.py
-RDC_SHA256 := 8a63f81ac77dc3884c5f7bf94352eb4c21a44ce9bec664e4003b9860fd1de8eb
+RDC_SHA256 := 03e4e37e790010068faf0eb47175aec739cd693cdbf7795017ec4e7fa6db93d7
 RDC_STATE := .rdc/publish-notes.make
 
 SHELL = /bin/sh
@@ -20,26 +20,26 @@ SHELL = /bin/sh
 # A step that is completed is not done again; one that is blocked, or waits for somebody, ends make with exit code 75.
 run:
 	$(call RDC_CALL,open)
-	$(call RDC_CALL,step,step-write)
-	$(call RDC_CALL,step,step-count)
-	$(call RDC_CALL,step,step-announce)
+	$(call RDC_CALL,step,write)
+	$(call RDC_CALL,step,count)
+	$(call RDC_CALL,step,announce)
 
 # write (examples/specifications/publish-notes.stepspec.yaml:25): Write the notes of the release
 # input guardrails; executor; output guardrails; validation (exists, parses): {output_folder}/notes.md; outputs
 # {output_folder}/notes.md
-step-write: ; $(call RDC_CALL,step,step-write)
+step-write: ; $(call RDC_CALL,step,write)
 
 # count (examples/specifications/publish-notes.stepspec.yaml:31): Look whether the notes are short enough
 # inputs {output_folder}/notes.md; tool countLines (low risk, required); tool gitStatus (low risk, optional); executor;
 # output guardrails
-step-count: ; $(call RDC_CALL,step,step-count)
+step-count: ; $(call RDC_CALL,step,count)
 
 # announce (examples/specifications/publish-notes.stepspec.yaml:38): Tell everybody
 # gate tool:announce:announce: the tool announce has high risk
 # gate notes-are-final: the tool writeFile names this gate
 # inputs {output_folder}/notes.md; tool announce (high risk, required); tool writeFile (medium risk, optional);
 # executor; output guardrails
-step-announce: ; $(call RDC_CALL,step,step-announce)
+step-announce: ; $(call RDC_CALL,step,announce)
 
 # --- The run as a whole --------------------------------------------------------------------------------------------------
 
@@ -113,11 +113,6 @@ needs() { [ -n "$2" ] || fail "$1 is missing: ${again}help says what it is for";
 
 verb=$1 step=${2-}
 [ "$verb" != help ] || { printf '%s\n' "$RDC_TOLD"; exit 0; }
-case $step in
-  step-write) step='write' ;;
-  step-count) step='count' ;;
-  step-announce) step='announce' ;;
-esac
 
 # The program has to be the one that this Makefile was compiled with.
 command -v python3 > /dev/null || fail 'python3 is not there, and this Makefile needs it'

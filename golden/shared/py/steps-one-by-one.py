@@ -94,7 +94,7 @@ def prepare_steps(words):  # Let `open` and `step` have what `run` and `resume` 
 
 def status_of_steps(_session, facts, record):  # Return the steps as lines that stand above the units.
     told = facts["steps"] if record is None else ()
-    lines = [one_line(f"{one['status']:9}  {one['step_id']}") for one in told]
+    lines = [f"{one['status']:9}  {one_line(one['step_id'])}" for one in told]
     return [*(f"  {line}" for line in lines), *([""] if lines else [])]
 
 ASKS.append(prepare_steps)

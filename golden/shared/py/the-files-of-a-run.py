@@ -71,8 +71,8 @@ def begin_files(_session, event, _fields):  # Write the files of a run that begi
         RUNS[0].write()
 
 def follow_journal(_session, record):  # Bring the files up to what the journal says now.
-    RUNS[0].records.apply(record)
-    RUNS[0].write()
+    if RUNS[0].records.apply(record):
+        RUNS[0].write()
 
 def timed(session, record):
     """Return a record with its time, which is never before that of the one before it; a run is called as B14 says."""

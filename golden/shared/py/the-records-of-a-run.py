@@ -42,13 +42,18 @@ class RunRecords:  # What the records of a run say after each record of its jour
             "timeline": timeline(self._run, self._now, self.events, gates, self.found),
             "manifest": {**self.manifest, "updated_at": self._now},
         }
-    def apply(self, record):  # Go on by one record of the journal.
+    def apply(self, record):
+        """Go on by one record of the journal; tells whether that says anything of the run as others see it."""
+        is_done, goes_on = record["kind"] == "done", record.get("condition") == "running"
+        if not (is_done or goes_on):
+            return False
         self._now = record.get("time", self._now)
-        if record["kind"] == "done":
+        if is_done:
             self._leave(record)
             self._come(record["next"], record["condition"], self._units.get(record["unit"], {}).get("step"))
-        elif record.get("condition") == "running" and self._step_of(self._node):
+        else:
             self._go_on(self._node)
+        return True
     def _step_of(self, name):
         step = self._units.get(name, {}).get("step")
         return step if step in self.steps else None

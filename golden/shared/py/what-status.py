@@ -61,10 +61,10 @@ def status_lines(session, facts):  # Return the state of a program as one screen
             whose = "was an earlier" if is_ended else "run belongs to a different"
             lines.append(f"This {whose} version of the program.")
         lines += [""][: len(done)]
-        if len(done) > RECENT:
-            lines.append(f"  ... {len(done) - RECENT} units before these")
         for look in TAILS:
             lines += look(session, facts, None)
+        if len(done) > RECENT:
+            lines.append(f"  ... {len(done) - RECENT} units before these")
         for record in done[-RECENT:]:
             attempt = f", attempt {record['attempt']}" if record["attempt"] > 1 else ""
             unit = one_line(f"{record['unit']} {record['title']}")
