@@ -10,11 +10,16 @@ LONGEST_COMPARED = 100
 """In characters: to compare takes time, and nobody misspells longer names."""
 
 
-def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """`; did you mean …?` with the nearest of the names that there are, "" if none is near."""
+def nearest_name(name: str, known: Iterable[str]) -> str:
+    """The nearest of the names that there are, "" if none is near."""
     from difflib import get_close_matches  # noqa: PLC0415 (only for a mistake)
 
     if len(name) > LONGEST_COMPARED:
         return ""
-    close = get_close_matches(name, list(islice(known, MOST_COMPARED)), 1)
-    return f"; did you mean `{close[0]}`?" if close else ""
+    return next(iter(get_close_matches(name, list(islice(known, MOST_COMPARED)), 1)), "")
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """`; did you mean …?` with the nearest of the names that there are, "" if none is near."""
+    nearest = nearest_name(name, known)
+    return f"; did you mean `{nearest}`?" if nearest else ""

@@ -45,6 +45,7 @@ CASES = {
     "- x": ["RD855 4:3"],
     "- {id: 5}": ["RD855 4:4"],
     "- {id: a, naem: x}": ["RD853 4:11"],
+    "- {id: a, human_gat: required}": ["RD873 4:11"],
     "- {id: a, id: b}": ["RD852 4:11"],
     "- {id: a, outputs: x}": ["RD855 4:11"],
     "- {id: a, outputs: [5]}": ["RD855 4:21"],
@@ -125,7 +126,9 @@ CONFIGURED = {
     "{runtime: {max_retries: 2}, max_retries: 2}": [],
     "{runtime: {max_retries: 2}, max_retries: 3}": ["RD869 2:37"],
     "{hitl: {policy: {required_phases: [x]}}, runtime: {hitl: {policy: {}}}}": ["RD869 2:10"],
-    "{hitl: {polcy: {}}}": ["RD853 2:17"],
+    "{hitl: {polcy: {}}}": ["RD873 2:17"],
+    "{hitl: {policy: {required_phase: [x]}}}": ["RD873 2:26"],
+    "{hitl: {policy: {colour: x}}}": ["RD853 2:26"],
     "{hitl: {policy: {required_phases: x}}}": ["RD855 2:26"],
     "{hitl: {policy: {conditional_required: 1}}}": ["RD855 2:26"],
     "{runtime: {step_timeout_seconds: 0}}": ["RD855 2:20"],
@@ -159,7 +162,7 @@ def test_findings_in_the_configuration_have_their_places(tmp_path: Path, config:
 def test_everything_is_told_at_once_and_near_misses_are_named(tmp_path: Path) -> None:
     made = steps(tmp_path, "- {id: a, human_gat: x, tools: [{name: readfile}]}\n- {naem: b}\n- {id: a}")
     said = " ".join(item.message for item in made.diagnostics)
-    assert findings(made) == ["RD853 4:11", "RD865 4:34", "RD854 5:3", "RD853 5:4", "RD857 6:4"]
+    assert findings(made) == ["RD873 4:11", "RD865 4:34", "RD854 5:3", "RD853 5:4", "RD857 6:4"]
     assert "`human_gate`?" in said
     assert "`readFile`?" in said
     assert "`name`?" in said

@@ -16,7 +16,7 @@ from compiler.frontends.repeated import stand_again
 from compiler.frontends.stepspec import runtime
 from compiler.frontends.stepspec.syntax import LARGEST_NUMBER, STEPS, Document, Retries, StepSpec, ToolCall
 from compiler.source import Source
-from compiler.suggestions import did_you_mean
+from compiler.suggestions import did_you_mean, nearest_name
 
 _NUMBER = f"a whole number from 0 to {LARGEST_NUMBER:,}"
 _WANTED = {
@@ -27,6 +27,16 @@ _WANTED = {
     "greater_than_equal": _NUMBER,
     "less_than_equal": _NUMBER,
 }
+SAFEGUARDS = frozenset(
+    {
+        *("human_gate", "gate", "risk", "required", "hitl", "policy", "guardrails"),
+        *runtime.Policy.model_fields,
+        *runtime.Guardrails.model_fields,
+        *runtime.Guardrail.model_fields,
+    }
+)
+"""Keys without which something is let through that a person, a rule or a failure should stop: a slip is no warning."""
+
 _MODELS: Mapping[str, type[BaseModel]] = {
     STEPS: StepSpec,
     "tools": ToolCall,
@@ -82,6 +92,10 @@ def _finding(where: Where, flaw: Flaw, model: type[BaseModel]) -> Diagnostic:
     key, inside = str(flaw.path[-1]), where.around
     if flaw.kind == "extra_forbidden":
         known = tuple(_model(inside, model).model_fields)
+        meant = nearest_name(key, known)
+        if meant in SAFEGUARDS:
+            problem = f"{_called(inside, model)} has no key `{key}`; did you mean `{meant}`?"
+            return where.diagnostic("RD873", problem, f"write `{meant}`, or remove the key")
         problem = f"{_called(inside, model)} has no key `{key}`, and it is ignored{did_you_mean(key, known)}"
         return where.diagnostic("RD853", problem, f"remove it, or use one of {', '.join(known)}")
     if flaw.kind == "missing":
