@@ -4,7 +4,7 @@ from runtime_shim.contract import REHEARSED, STAGES, Found, Stages, paths_of, sp
 from runtime_shim.guarding import contents, guarded, strings_in
 from runtime_shim.program import Table
 from runtime_shim.safe_paths import UnsafeError, check_there
-from runtime_shim.session import OPENS, Session
+from runtime_shim.session import Session
 
 
 def look_at_inputs(stages: Stages, _name: str, unit: Table) -> Found:

@@ -10,7 +10,8 @@ from runtime_shim.late import load
 from runtime_shim.program import EXIT_COMPLETE, RefusedError, Table, differences
 from runtime_shim.report import FACTS, TAILS
 from runtime_shim.run_records import RESUMED
-from runtime_shim.session import EVENTS, HALTS, STANDS, Session
+from runtime_shim.run_steps import BLOCKED, FAILED, PENDING, RUNNING
+from runtime_shim.session import ENDS, EVENTS, HALTS, STANDS, Session
 from runtime_shim.state import State
 from runtime_shim.walk import Move, follow
 
@@ -39,10 +40,25 @@ def statuses(program: Table, state: State) -> dict[str, str]:
     """Return the status of each step (B6)."""
     steps, at = steps_of(program), step_at(program, state)
     place = steps.index(at) if at in steps else len(steps)
-    task = program["units"].get(state.node, {}).get("task")
-    here = "failed" if state.condition == "stop" else "blocked" if task == "gate" else "running"
+    here = status_at(program, state)
     found = {step: "completed" if number < place else "pending" for number, step in enumerate(steps)}
     return {**found, **({at: here} if at in steps else {})}
+
+
+def status_at(program: Table, state: State) -> str:
+    """Return the status of the step at which a run stands."""
+    last = state.finished[-1] if state.finished else {**state.begin, "unit": "", "outcome": ""}
+    task = program["units"].get(state.node, {}).get("task")
+    if state.condition == "stop" or (state.condition == "ready" and last["outcome"] == RESUMED):
+        return FAILED
+    if task == "gate":
+        return BLOCKED
+    if state.condition != "ready" or last["condition"] != "ready":
+        return RUNNING
+    before = program["units"].get(last["unit"], {})
+    if before.get("step") != program["units"][state.node].get("step"):
+        return PENDING
+    return BLOCKED if before["task"] == "gate" else RUNNING
 
 
 def open_run(session: Subcommands) -> int:
@@ -132,10 +148,17 @@ def prepare_steps(words: Sequence[str]) -> None:
 def status_of_steps(_session: Session, facts: Table, record: Optional[Table]) -> list[str]:
     """Return the steps as lines that stand above the units."""
     told = facts["steps"] if record is None else ()
-    lines = [one_line(f"{one['status']:9}  {one['step_id']}") for one in told]
+    lines = [f"{one['status']:9}  {one_line(one['step_id'])}" for one in told]
     return [*(f"  {line}" for line in lines), *([""] if lines else [])]
 
 
+def tell_way(session: Session) -> None:
+    """Say how a run goes on that has failed."""
+    if session.state.condition == "stop":
+        session.display.rule(f"to try again: {session.call('resume')}")
+
+
+ENDS.append(tell_way)
 ASKS.append(prepare_steps)
 TAILS.append(status_of_steps)
 STANDS.append(not_begun)

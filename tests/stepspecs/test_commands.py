@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -103,6 +104,31 @@ def test_a_failed_run_goes_on_at_the_step_that_failed(place: Place) -> None:
     assert kinds.count("WorkflowResumed") == 1
 
 
+def test_a_run_that_has_failed_says_how_it_goes_on(place: Place) -> None:
+    (place.folder / "allowed").unlink()
+    *_, hint, _, last = place("run").err.splitlines()
+    assert hint.startswith("rdc: to try again: ")
+    assert last == "rdc: STOP step a failed"
+    assert [call.split()[-1] for call in json.loads(place("status", "--json").out)["next"]] == ["resume", "run"]
+
+
+def told_statuses(place: Place) -> list[str]:
+    return [step["status"] for step in json.loads(place("status", "--json").out)["steps"]]
+
+
+def test_the_status_tells_what_the_records_tell(place: Place) -> None:
+    for words in (["open"], ["step", "a"], ["approve", "--gate", GATE], ["resume"]):
+        place(*words)
+        assert told_statuses(place) == place.statuses()
+    assert "  completed  a" in place("status").out
+
+
+def test_the_help_names_each_command_and_its_own_options(place: Place) -> None:
+    assert "  timeline tell what happened" in place("--help").out
+    assert "--events" in place("run", "--help").out
+    assert "--json" not in place("step", "--help").out
+
+
 def test_a_rejected_gate_fails_the_step_and_is_asked_again(place: Place) -> None:
     place("run")
     place("answer", GATE, "rejected", "--by", "bob")
@@ -111,6 +137,12 @@ def test_a_rejected_gate_fails_the_step_and_is_asked_again(place: Place) -> None
     assert place.record("gates")[0]["status"] == "rejected"
     assert place("resume").code == 75
     assert place.statuses() == ["completed", "blocked"]
+    (gate,) = place.record("gates")
+    assert gate["status"] == "pending"
+    assert [(one["status"], one["rejected_by"]) for one in gate["earlier"]] == [("rejected", "bob")]
+    place("answer", GATE, "rejected", "--by", "eve")
+    place("resume")
+    assert [one["rejected_by"] for one in place.record("gates")[0]["earlier"]] == ["bob", "eve"]
 
 
 def test_there_is_no_way_back(place: Place) -> None:
@@ -222,3 +254,18 @@ def test_an_executor_is_not_called_where_an_output_lies_behind_a_link_out_of_the
     said = place("run", "--var", "output_folder=link", "--executor", "touch called")
     assert "output link/a.md leads out of the project" in said.err
     assert not (place.folder / "called").exists()
+
+
+@pytest.mark.skipif(not hasattr(resource, "RLIMIT_FSIZE"), reason="no limit of the size of files here")
+def test_a_run_whose_records_cannot_be_written_goes_on_as_soon_as_they_can(place: Place) -> None:
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1500, before[1]))
+    try:
+        said = place("run")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert said.code == 2
+    assert "File too large; when it can be written: " in said.err
+    assert "READY" in place("status").out
+    assert place("resume").code == 75
+    assert place.statuses() == ["completed", "blocked"]
