@@ -112,7 +112,10 @@ def find_run(session: Session) -> None:
     if session.options.dry_run:
         return
     if session.options.command != "run":
-        RUNS[0].write()
+        if session.options.run_dir not in (None, session.state.begin.get("run_dir")):
+            RUNS[0].set_aside()
+        if session.is_same(session.state):  # another version may yet be refused
+            RUNS[0].write()
     elif "run_dir" in session.state.begin:  # what cannot be written to is refused before anything is recorded
         RUNS[0].make_folder()
         RUNS[0].place_of_other()
@@ -120,9 +123,9 @@ def find_run(session: Session) -> None:
 
 def begin_files(session: Session, event: str, fields: Record) -> None:
     """Write the files of a run that begins."""
-    if event == "run_started":
+    if event == "run_started" and not fields["resumed"]:
         RUNS[0].set_aside()
-        write_or_rest(session, is_new=not fields["resumed"])
+        write_or_rest(session, is_new=True)
 
 
 def write_or_rest(session: Session, is_new: bool) -> None:

@@ -12,11 +12,12 @@ from typing import Any, NamedTuple
 import pytest
 
 from backends.registry import load
+from runtime_shim.run_timeline import timeline
 from tests.stepspecs.invariants import read_records
 from tests.stepspecs.specifications import program_of
 
 GATE = "m:w:b:hitl"
-DOCUMENT = {
+DOCUMENT: dict[str, Any] = {
     "workflow": {"module": "m", "workflow": "w"},
     "config": {
         "variables": {"output_folder": "out"},
@@ -269,3 +270,61 @@ def test_a_run_whose_records_cannot_be_written_goes_on_as_soon_as_they_can(place
     assert "READY" in place("status").out
     assert place("resume").code == 75
     assert place.statuses() == ["completed", "blocked"]
+
+
+def another(place: Place, **changes: Any) -> Place:
+    """The same folder with another version of the program, whose steps differ."""
+    steps = [{**step, **changes.get(step["id"], {})} for step in DOCUMENT["step_specs"]]
+    first = [{"id": "new"}] if "new" in changes else []
+    path = place.folder / "program.py"
+    program = program_of({**DOCUMENT, "step_specs": first + steps}, place.folder)
+    path.write_text(load("python").emit(program, {}).text or "", encoding="utf-8")
+    return Place(place.folder, path)
+
+
+def test_another_version_without_the_step_that_failed_is_refused(place: Place) -> None:
+    place("run", "--human", "--executor", "[ $RDC_UNIT = a ] && echo x > out/a.md")
+    said = another(place, b={"id": "c"})("resume", "--adopt")
+    assert said.code == 2
+    assert "does not have b, which failed" in said.err
+    assert place.statuses() == ["completed", "failed"]
+
+
+def test_another_version_skips_no_step_and_no_gate(place: Place) -> None:
+    place("run", "--human", "--executor", "[ $RDC_UNIT = a ] && echo x > out/a.md")
+    for version in (another(place, new={}), another(place, a={"human_gate": "required"})):
+        said = version("resume", "--adopt")
+        assert said.code == 2
+        assert "and the run was not there: begin anew" in said.err
+    assert another(place, b={"tools": [{"name": "listFiles", "gate": "look"}]})("resume", "--adopt").code == 75
+    assert [gate["status"] for gate in place.record("gates")] == ["approved", "pending"]
+
+
+def test_outputs_behind_links_within_the_project_are_copied_and_none_behind_others(place: Place) -> None:
+    made = "echo x > real.md; ln -sf ../real.md out/$RDC_UNIT.md"
+    place("run", "--executor", made)
+    assert place("outputs", "--to", "kept").code == 0
+    assert (place.folder / "kept/out/a.md").read_text() == "x\n"
+    (place.folder / "out/a.md").unlink()
+    (place.folder / "out").rmdir()
+    (place.folder / "out").symlink_to("/tmp")
+    assert "output out/a.md leads out of the project" in place("outputs", "--from", "kept").err
+
+
+def test_the_timeline_is_in_the_order_of_time_to_the_fraction_of_a_second() -> None:
+    times = [
+        "2026-01-01T12:00:00Z",
+        "2026-01-01T12:00:00.000001Z",
+        "2026-01-01T12:00:00.500000Z",
+        "2026-01-01T12:00:01Z",
+    ]
+    evidence = [{"date": time, "step_id": "a"} for time in reversed(times)]
+    found: dict[str, list[dict[str, Any]]] = {"tool_results": [], "artifacts": [], "evidence": evidence, "drrs": []}
+    assert [entry["timestamp"] for entry in timeline("run", times[-1], [], [], found)["entries"]] == times
+
+
+def test_records_of_others_are_not_written_over_by_a_resume(place: Place) -> None:
+    place("run")
+    (place.folder / "manifest.json").write_text("[]", encoding="utf-8")
+    assert place("resume", "--run-dir", ".").code == 2
+    assert (place.folder / "manifest.json").read_text() == "[]"
