@@ -9,7 +9,7 @@
 # `make help` tells the rest. State is kept in .rdc/checked-code.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))checked-code.py
-RDC_SHA256 := 81e9be8ce3887c4078c8a8b4a822e56203f24a1939faf872f6474cd1d7b3d4d7
+RDC_SHA256 := aea82970089f07dc0e214719f9885de8caa788e55f97da5fd7dfe8e19a5ec0cb
 RDC_STATE := .rdc/checked-code.make
 
 SHELL = /bin/sh

@@ -9,7 +9,7 @@
 # `make help` tells the rest. State is kept in .rdc/draft-prd.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))draft-prd.py
-RDC_SHA256 := 9e7b48ecedc97a7cffaaf113e8580fbf187bd90141c787f9bee2894015ee1e28
+RDC_SHA256 := 5542284351c8106ccd719d81c1dd84d1a46ff8e88fe9920ce34f780152e8404d
 RDC_STATE := .rdc/draft-prd.make
 
 SHELL = /bin/sh

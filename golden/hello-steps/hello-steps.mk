@@ -11,7 +11,7 @@
 # `make help` tells the rest. State is kept in .rdc/hello-steps.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))hello-steps.py
-RDC_SHA256 := 30a33b209c1e9cb3c995f1ad502fc1edc318d96b7a2915cba068b0e622b407d3
+RDC_SHA256 := 4bbe19e262238398010258ba599f34ce8c45f9cb5c147efc04ea4f304fb6a3c4
 RDC_STATE := .rdc/hello-steps.make
 
 SHELL = /bin/sh

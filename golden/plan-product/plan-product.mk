@@ -11,7 +11,7 @@
 # `make help` tells the rest. State is kept in .rdc/plan-product.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))plan-product.py
-RDC_SHA256 := ff2bc5d2a92ccc46b73562283847fdd2bb893614197f8f2de21740a410b16128
+RDC_SHA256 := b90c73cbc39ba77db8594b7f548e3df8a93553736b13d760ba87e5c67c2c0d48
 RDC_STATE := .rdc/plan-product.make
 
 SHELL = /bin/sh

@@ -9,7 +9,7 @@
 # `make help` tells the rest. State is kept in .rdc/publish-notes.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))publish-notes.py
-RDC_SHA256 := 8a63f81ac77dc3884c5f7bf94352eb4c21a44ce9bec664e4003b9860fd1de8eb
+RDC_SHA256 := d55d95dc038e6be6c07c5f12476b240a19be86c5b24c532326cb025b504d6840
 RDC_STATE := .rdc/publish-notes.make
 
 SHELL = /bin/sh
