@@ -140,6 +140,9 @@ class Gate(_Part):
     approved_by: str | None = None
     approved_at: Time | None = None
     note: str | None = None
+    earlier: list[dict[str, Any]] = Field(
+        default=[], description="Where it was rejected and asked for again: each time."
+    )
 
 
 class Approval(_Part):

@@ -94,9 +94,9 @@ CHECKS: list[Callable[[Table, types.SimpleNamespace], None]] = []  # what they m
 
 def help_of(program: Table, prog: str, command: str) -> list[str]:
     """Return what the program, or one of its commands, tells of itself."""
-    lines = [f"  {name:8}{text}" for name, (text, _) in COMMANDS.items()]
+    lines = [f"  {name:7} {text}" for name, (text, _) in COMMANDS.items()]
     if command in COMMANDS:
-        lines = [f"  {name + ' ' + takes:32}{text}" for owners, name, takes, text in OPTIONS if command in owners]
+        lines = [f"  {name + ' ' + takes:32}{text}" for own, name, takes, text in OPTIONS if command in own.split()]
     return [f"usage: {prog} {command} [OPTION]...", "", program["title"], "", *lines]
 
 

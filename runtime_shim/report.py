@@ -54,6 +54,8 @@ def _next(session: Session, unit: Table, facts: Table) -> list[str]:
     if facts.get("expired"):  # for: agent tool parallel artifact
         return [session.call("run")]
     word, adopt = facts["state"], [] if facts["same_program"] else ["--adopt"]
+    if word == "stop" and "steps" in facts:  # for: contract
+        return [session.call("resume", *adopt), session.call("run")]
     if word == "running":
         return []
     if word == "stop" and "steps" in facts:  # for: contract

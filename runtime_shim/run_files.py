@@ -30,6 +30,7 @@ class RunFiles:
         given = session.options.run_dir or begin.get("run_dir")
         self.folder = os.path.join(begin["cwd"], given) if given else os.path.join(session.store.folder, begin["run"])
         self._is_own = not given  # it lies beside the journal
+        self._again = session.call("resume")
         self._texts, self._run = RecordTexts(), begin["run"]
         self._written: dict[str, tuple[str, Marks]] = {}
 
@@ -42,7 +43,8 @@ class RunFiles:
                 try:
                     self._write(f"{name}.json", text)
                 except OSError as error:
-                    raise OSError(error.errno, error.strerror, path) from None
+                    reason = f"{error.strerror}; when it can be written: {self._again}"
+                    raise OSError(error.errno, reason, path) from None
                 self._written[name] = (text, marks_of(path))
 
     def make_folder(self) -> None:
@@ -110,31 +112,38 @@ def find_run(session: Session) -> None:
     if session.options.dry_run:
         return
     if session.options.command != "run":
-        RUNS[0].write()
+        if session.options.run_dir not in (None, session.state.begin.get("run_dir")):
+            RUNS[0].set_aside()
+        if session.is_same(session.state):  # another version may yet be refused
+            RUNS[0].write()
     elif "run_dir" in session.state.begin:  # what cannot be written to is refused before anything is recorded
         RUNS[0].make_folder()
         RUNS[0].place_of_other()
 
 
-def begin_files(_session: Session, event: str, _fields: Record) -> None:
+def begin_files(session: Session, event: str, fields: Record) -> None:
     """Write the files of a run that begins."""
-    if event == "run_started":
+    if event == "run_started" and not fields["resumed"]:
         RUNS[0].set_aside()
-        RUNS[0].write()
+        write_or_rest(session, is_new=True)
 
 
-def follow_journal(session: Session, record: Record) -> None:
-    """Bring the files up to what the journal says now."""
-    if not RUNS[0].records.apply(record):
-        return
+def write_or_rest(session: Session, is_new: bool) -> None:
+    """Write the files; where they cannot be written, a unit that the run has just come to has not begun."""
     try:
         RUNS[0].write()
     except OSError:
-        if record["kind"] == "done" and session.state.condition == "running":  # what follows has not begun
+        if is_new and session.state.condition == "running":
             rest: Record = {"kind": "rest", "condition": "ready"}
             session.store.append(rest)
             session.state.apply(rest)
         raise
+
+
+def follow_journal(session: Session, record: Record) -> None:
+    """Bring the files up to what the journal says now."""
+    if RUNS[0].records.apply(record):
+        write_or_rest(session, is_new=record["kind"] == "done")
 
 
 def timed(session: Session, record: Record) -> Record:

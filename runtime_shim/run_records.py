@@ -124,6 +124,8 @@ class RunRecords:
         change(about, BLOCKED)
         self.manifest.update(status=BLOCKED, current_step=step)
         reason = filled_values(self._units[name], self._units[name].get("reason", ""), self._registers)
+        rejected = self.gates.get(gate)  # what was decided before stays on record
+        earlier = [*rejected.pop("earlier", []), rejected] if rejected else []
         self.gates[gate] = {
             "gate_id": gate,
             "step_id": step,
@@ -132,6 +134,7 @@ class RunRecords:
             "status": "pending",
             "reason": reason,
             "requested_at": self._now,
+            **({"earlier": earlier} if earlier else {}),
         }
         self._tell("HumanGateRequired", step, gate_id=gate, reason=reason)
         self._tell("WorkflowBlocked", step, gate_id=gate)

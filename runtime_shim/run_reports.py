@@ -11,6 +11,7 @@ from runtime_shim.program import EXIT_COMPLETE, RefusedError, Table
 from runtime_shim.run_files import RunFiles, records_of
 from runtime_shim.run_texts import in_masked
 from runtime_shim.run_timeline import timeline_lines
+from runtime_shim.safe_paths import UnsafeError, inside
 
 
 def records_told(session: Subcommands) -> RunFiles:
@@ -37,13 +38,21 @@ def outputs(session: Subcommands) -> int:
     folder = os.path.abspath(options.to or getattr(options, "from"))
     troubles = []
     for artifact in {one["path"]: one for one in found.records.files()["artifacts"]}.values():  # the last one counts
-        pair = [os.path.join(root, artifact["path"]), os.path.join(folder, artifact["path"])]
+        pair = [place_of_output(root, artifact["path"]), os.path.join(folder, os.path.normpath(artifact["path"]))]
         source, target = pair if options.to else reversed(pair)
         if options.to or digest_of(target) is None:
             troubles += copy(source, target, artifact)
     if troubles:
         raise RefusedError(*troubles, f"{len(troubles)} of the outputs could not be copied")
     return EXIT_COMPLETE
+
+
+def place_of_output(root: str, path: str) -> str:
+    """Return where an output lies: links within the project are followed, those that lead out of it are not."""
+    try:
+        return os.path.join(os.path.realpath(root), *inside(root, path))
+    except UnsafeError as error:
+        raise RefusedError(f"output {error}") from None
 
 
 def digest_of(path: str) -> Optional[str]:

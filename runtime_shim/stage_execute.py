@@ -86,12 +86,21 @@ def handed_over(session: Session, folder: str) -> Table:
         try:
             value = value_in(Path(folder, key))
         except (ValueError, OSError) as error:
-            reason = error.strerror if isinstance(error, OSError) else error
+            reason = why_refused(error)
             raise ValueError(f"the file of {variable} is refused: {reason}") from None
         if value is not None:
             is_evidence = key == "evidence"
             found[key] = checked_evidence(value, evidence_ids(session.state)) if is_evidence else records_in(value, key)
     return found
+
+
+def why_refused(error: Exception) -> object:
+    """Return in plain words why a file was not read."""
+    if isinstance(error, UnicodeDecodeError):
+        return "it is not UTF-8"
+    if isinstance(error, json.JSONDecodeError):
+        return f"it is not JSON: {error}"
+    return "it is not a regular file" if isinstance(error, OSError) else error
 
 
 def value_in(path: Path) -> Any:  # noqa: ANN401 (any JSON value)

@@ -240,7 +240,6 @@ from urllib.parse import quote
 # --- golden/shared/py/whether-the-value-of-an-input-fits-what-was-declared.py
 # --- golden/shared/py/text-files-that-the-operator-names.py
 # --- golden/shared/py/inputs.py
-# --- golden/shared/py/placeholders-of-a-specification.py
 # --- golden/shared/py/how-an-answer-becomes-a-text.2.py
 # --- golden/shared/py/texts-that-a-run-keeps.py
 # --- golden/shared/py/what-a-journal-and-a-status-know-of-the-texts-that-a-run-keeps.py
@@ -257,6 +256,7 @@ from urllib.parse import quote
 # --- golden/shared/py/contracts.py
 # --- golden/shared/py/json-that-others-have-written.py
 # --- golden/shared/py/files-of-the-project.py
+# --- golden/shared/py/placeholders-of-a-specification.py
 # --- golden/shared/py/whether-files-parse.py
 # --- golden/shared/py/what-git-says-of-the-project.py
 # --- golden/shared/py/what-tools-take.py
@@ -271,6 +271,7 @@ from urllib.parse import quote
 # --- golden/shared/py/the-steps-of-a-run-as-its-records-have-them.py
 # --- golden/shared/py/the-timeline-of-a-run.py
 # --- golden/shared/py/the-records-of-a-run.py
+# --- golden/shared/py/the-records-of-a-run-as-texts.py
 # --- golden/shared/py/the-files-of-a-run.py
 # --- golden/shared/py/steps-one-by-one.py
 # --- golden/shared/py/what-is-told-of-a-run-and-taken-out-of-it.py

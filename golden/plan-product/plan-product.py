@@ -408,7 +408,6 @@ from urllib.parse import quote
 # --- golden/shared/py/whether-the-value-of-an-input-fits-what-was-declared.py
 # --- golden/shared/py/text-files-that-the-operator-names.py
 # --- golden/shared/py/inputs.py
-# --- golden/shared/py/placeholders-of-a-specification.py
 # --- golden/shared/py/how-an-answer-becomes-a-text.9.py
 # --- golden/shared/py/texts-that-a-run-keeps.py
 # --- golden/shared/py/what-a-journal-and-a-status-know-of-the-texts-that-a-run-keeps.py
@@ -426,6 +425,7 @@ from urllib.parse import quote
 # --- golden/shared/py/contracts.2.py
 # --- golden/shared/py/json-that-others-have-written.2.py
 # --- golden/shared/py/files-of-the-project.2.py
+# --- golden/shared/py/placeholders-of-a-specification.py
 # --- golden/shared/py/guardrails.py
 # --- golden/shared/py/the-stage-in-which-the-inputs-of-a-step-must-exist-and-pass-their-guardrails.py
 # --- golden/shared/py/whether-files-parse.py
@@ -438,6 +438,7 @@ from urllib.parse import quote
 # --- golden/shared/py/the-steps-of-a-run-as-its-records-have-them.py
 # --- golden/shared/py/the-timeline-of-a-run.py
 # --- golden/shared/py/the-records-of-a-run.py
+# --- golden/shared/py/the-records-of-a-run-as-texts.py
 # --- golden/shared/py/the-files-of-a-run.py
 # --- golden/shared/py/steps-one-by-one.py
 # --- golden/shared/py/what-is-told-of-a-run-and-taken-out-of-it.py

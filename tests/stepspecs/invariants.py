@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import datetime
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -40,7 +41,7 @@ def check_records(found: dict[str, Any], gated: dict[str, list[str]], most: dict
     check_order(events, gated, most)
     entries = found.get("timeline", {}).get("entries", [])
     times = [entry["timestamp"] for entry in entries]
-    assert times == sorted(times)
+    assert times == sorted(times, key=datetime.fromisoformat)
     if "manifest" in found:
         check_manifest(found["manifest"], events)
 

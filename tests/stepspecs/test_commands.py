@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
+import resource
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from runtime_shim.run_timeline import timeline
 from tests.stepspecs.invariants import read_records
 from tests.stepspecs.stepped import Place, Said, compiled_to
 
 GATE = "m:w:b:hitl"
-DOCUMENT = {
+DOCUMENT: dict[str, Any] = {
     "workflow": {"module": "m", "workflow": "w"},
     "config": {
         "variables": {"output_folder": "out"},
@@ -78,6 +82,31 @@ def test_the_status_names_the_steps_above_the_last_units(place: Place) -> None:
     assert "units before these" in lines[steps + 3]
 
 
+def test_a_run_that_has_failed_says_how_it_goes_on(place: Place) -> None:
+    (place.folder / "allowed").unlink()
+    *_, hint, _, last = place("run").err.splitlines()
+    assert hint.startswith("rdc: to try again: ")
+    assert last == "rdc: STOP step a failed"
+    assert [call.split()[-1] for call in json.loads(place("status", "--json").out)["next"]] == ["resume", "run"]
+
+
+def told_statuses(place: Place) -> list[str]:
+    return [step["status"] for step in json.loads(place("status", "--json").out)["steps"]]
+
+
+def test_the_status_tells_what_the_records_tell(place: Place) -> None:
+    for words in (["open"], ["step", "a"], ["approve", "--gate", GATE], ["resume"]):
+        place(*words)
+        assert told_statuses(place) == place.statuses()
+    assert "  completed  a" in place("status").out
+
+
+def test_the_help_names_each_command_and_its_own_options(place: Place) -> None:
+    assert "  timeline tell what happened" in place("--help").out
+    assert "--events" in place("run", "--help").out
+    assert "--json" not in place("step", "--help").out
+
+
 def test_a_rejected_gate_fails_the_step_and_is_asked_again(place: Place) -> None:
     place("run")
     place("answer", GATE, "rejected", "--by", "bob")
@@ -86,6 +115,12 @@ def test_a_rejected_gate_fails_the_step_and_is_asked_again(place: Place) -> None
     assert place.record("gates")[0]["status"] == "rejected"
     assert place("resume").code == 75
     assert place.statuses() == ["completed", "blocked"]
+    (gate,) = place.record("gates")
+    assert gate["status"] == "pending"
+    assert [(one["status"], one["rejected_by"]) for one in gate["earlier"]] == [("rejected", "bob")]
+    place("answer", GATE, "rejected", "--by", "eve")
+    place("resume")
+    assert [one["rejected_by"] for one in place.record("gates")[0]["earlier"]] == ["bob", "eve"]
 
 
 def test_there_is_no_way_back(place: Place) -> None:
@@ -197,3 +232,73 @@ def test_an_executor_is_not_called_where_an_output_lies_behind_a_link_out_of_the
     said = place("run", "--var", "output_folder=link", "--executor", "touch called")
     assert "output link/a.md leads out of the project" in said.err
     assert not (place.folder / "called").exists()
+
+
+@pytest.mark.skipif(not hasattr(resource, "RLIMIT_FSIZE"), reason="no limit of the size of files here")
+def test_a_run_whose_records_cannot_be_written_goes_on_as_soon_as_they_can(place: Place) -> None:
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1500, before[1]))
+    try:
+        said = place("run")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert said.code == 2
+    assert "File too large; when it can be written: " in said.err
+    assert "READY" in place("status").out
+    assert place("resume").code == 75
+    assert place.statuses() == ["completed", "blocked"]
+
+
+def another(place: Place, **changes: Any) -> Place:
+    """The same folder with another version of the program, whose steps differ."""
+    steps = [{**step, **changes.get(step["id"], {})} for step in DOCUMENT["step_specs"]]
+    first = [{"id": "new"}] if "new" in changes else []
+    return Place(place.folder, compiled_to(place.folder, {**DOCUMENT, "step_specs": first + steps}))
+
+
+def test_another_version_without_the_step_that_failed_is_refused(place: Place) -> None:
+    place("run", "--human", "--executor", "[ $RDC_UNIT = a ] && echo x > out/a.md")
+    said = another(place, b={"id": "c"})("resume", "--adopt")
+    assert said.code == 2
+    assert "does not have b, which failed" in said.err
+    assert place.statuses() == ["completed", "failed"]
+
+
+def test_another_version_skips_no_step_and_no_gate(place: Place) -> None:
+    place("run", "--human", "--executor", "[ $RDC_UNIT = a ] && echo x > out/a.md")
+    for version in (another(place, new={}), another(place, a={"human_gate": "required"})):
+        said = version("resume", "--adopt")
+        assert said.code == 2
+        assert "and the run was not there: begin anew" in said.err
+    assert another(place, b={"tools": [{"name": "listFiles", "gate": "look"}]})("resume", "--adopt").code == 75
+    assert [gate["status"] for gate in place.record("gates")] == ["approved", "pending"]
+
+
+def test_outputs_behind_links_within_the_project_are_copied_and_none_behind_others(place: Place) -> None:
+    made = "echo x > real.md; ln -sf ../real.md out/$RDC_UNIT.md"
+    place("run", "--executor", made)
+    assert place("outputs", "--to", "kept").code == 0
+    assert (place.folder / "kept/out/a.md").read_text() == "x\n"
+    (place.folder / "out/a.md").unlink()
+    (place.folder / "out").rmdir()
+    (place.folder / "out").symlink_to("/tmp")
+    assert "output out/a.md leads out of the project" in place("outputs", "--from", "kept").err
+
+
+def test_the_timeline_is_in_the_order_of_time_to_the_fraction_of_a_second() -> None:
+    times = [
+        "2026-01-01T12:00:00Z",
+        "2026-01-01T12:00:00.000001Z",
+        "2026-01-01T12:00:00.500000Z",
+        "2026-01-01T12:00:01Z",
+    ]
+    evidence = [{"date": time, "step_id": "a"} for time in reversed(times)]
+    found: dict[str, list[dict[str, Any]]] = {"tool_results": [], "artifacts": [], "evidence": evidence, "drrs": []}
+    assert [entry["timestamp"] for entry in timeline("run", times[-1], [], [], found)["entries"]] == times
+
+
+def test_records_of_others_are_not_written_over_by_a_resume(place: Place) -> None:
+    place("run")
+    (place.folder / "manifest.json").write_text("[]", encoding="utf-8")
+    assert place("resume", "--run-dir", ".").code == 2
+    assert (place.folder / "manifest.json").read_text() == "[]"

@@ -33,6 +33,7 @@ HALTS = []  # whether they end a call here, and what they say then
 INSTEAD = []  # how else an operator calls the program
 REPEATS = []  # the words that go on with a run
 MASKS = []  # what they take out of a text that is kept or sent
+ENDS = []  # what they do where a run has ended
 TELLS = []  # what they make of an outcome that has a text
 
 def told(done, text):  # Return an outcome to which a text belongs.
@@ -183,6 +184,8 @@ class Session:  # One call of a program: what the operator wants, the state that
             return self._leave("waiting", EXIT_WAITING, *reason.args)
         except Interrupted:
             return self._leave("interrupted", EXIT_INTERRUPTED, f"to go on: {self.call('resume')}")
+        for look in ENDS:
+            look(self)
         self.emit("run_finished", result=state.condition, message=state.message)
         if done := self._done:
             self.display.line(f"{done} unit{'s' * (done > 1)} run in {duration(time.monotonic() - self._began)}")

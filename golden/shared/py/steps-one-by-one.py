@@ -5,11 +5,12 @@ LIKE = {"open": "run", "step": "resume"}  # the subcommand whose options another
 def steps_of(program):  # Return the steps in order.
     return list(program["contract"]["steps"])
 
-def step_at(program, state):  # Return the step at which a run stands or has failed; None if it is complete.
+def step_at(program, state):
+    """Return the step at which a run stands or has failed; None if it is complete, or this program has no such step."""
     if state.condition == "complete":
         return None
-    before = [record["unit"] for record in state.finished] if state.condition == "stop" else []
-    for name in (state.node, *reversed(before)):
+    last = [record["unit"] for record in state.finished[-1:]] if state.condition == "stop" else []
+    for name in (state.node, *last):
         step = program["units"].get(name, {}).get("step")
         if step is not None:
             return step
@@ -17,11 +18,24 @@ def step_at(program, state):  # Return the step at which a run stands or has fai
 
 def statuses(program, state):  # Return the status of each step (B6).
     steps, at = steps_of(program), step_at(program, state)
-    place = steps.index(at) if at in steps else len(steps)
-    task = program["units"].get(state.node, {}).get("task")
-    here = "failed" if state.condition == "stop" else "blocked" if task == "gate" else "running"
-    found = {step: "completed" if number < place else "pending" for number, step in enumerate(steps)}
+    here = status_at(program, state)
+    before = steps if state.condition == "complete" else steps[: steps.index(at)] if at in steps else ()
+    found = {step: COMPLETED if step in before else PENDING for step in steps}
     return {**found, **({at: here} if at in steps else {})}
+
+def status_at(program, state):  # Return the status of the step at which a run stands.
+    last = state.finished[-1] if state.finished else {**state.begin, "unit": "", "outcome": ""}
+    task = program["units"].get(state.node, {}).get("task")
+    if state.condition == "stop" or (state.condition == "ready" and last["outcome"] == RESUMED):
+        return FAILED
+    if task == "gate":
+        return BLOCKED
+    if state.condition != "ready" or last["condition"] != "ready":
+        return RUNNING
+    before = program["units"].get(last["unit"], {})
+    if before.get("step") != program["units"][state.node].get("step"):
+        return PENDING
+    return BLOCKED if before["task"] == "gate" else RUNNING
 
 def open_run(session):  # Begin a run, and do nothing of it.
     ONLY[:], session.options.command = [""], LIKE["open"]
@@ -75,11 +89,35 @@ def reopen(session, event, _fields):
 
 def _target(program, state):  # Return where a failed run goes on.
     units, last, step = program["units"], state.finished[-1], step_at(program, state)
-    stages = (name for name, unit in units.items() if unit["task"] == "stage" and unit["step"] == step)
-    first = last["unit"] if last["outcome"] == "rejected" else next(stages, "")
+    due = (*undecided(program, state, step), *(name for name in units if is_stage_of(units[name], step)))
+    first = last["unit"] if last["outcome"] == "rejected" else next(iter(due), "")
     if first not in units:
-        raise RefusedError(f"this program does not have the step {step} that failed: begin a new run")
+        raise RefusedError(f"this program does not have {one_line(last['unit'])}, which failed: begin a new run")
     return first
+
+def is_stage_of(unit, step):  # Tell whether a unit is a stage of a step.
+    return bool(unit["task"] == "stage" and unit["step"] == step)
+
+def undecided(program, state, step):  # Return the gates of a step that the run was not let through.
+    approved = {record["unit"] for record in state.finished if record["outcome"] == "approved"}
+    units = program["units"].items()
+    return [name for name, unit in units if unit["task"] == "gate" and unit["step"] == step and name not in approved]
+
+def refuse_skipped(session):
+    """Refuse to go on with a version that has steps or gates before the place of the run which it never came to."""
+    state, program = session.state, session.program
+    if session.options.command != "resume" or not session.options.adopt or session.is_same(state):
+        return
+    done, at = {record["unit"] for record in state.finished}, step_at(program, state)
+    steps = steps_of(program)
+    before = steps[: steps.index(at)] if at in steps else []
+    skipped = [name for step in before for name in (*undecided(program, state, step), *([step][step in done :]))]
+    if state.condition != "stop" and is_stage_of(program["units"].get(state.node, {"task": ""}), at):
+        skipped += undecided(program, state, at)
+    if skipped:
+        raise RefusedError(
+            f"this version has {one_line(skipped[0])} before {at}, and the run was not there: begin anew"
+        )
 
 def steps_told(program, state):  # Return the steps for the status.
     return {"steps": [{"step_id": name, "status": status} for name, status in statuses(program, state).items()]}
@@ -97,10 +135,16 @@ def status_of_steps(_session, facts, record):  # Return the steps as lines that 
     lines = [f"{one['status']:9}  {one_line(one['step_id'])}" for one in told]
     return [*(f"  {line}" for line in lines), *([""] if lines else [])]
 
+def tell_way(session):  # Say how a run goes on that has failed.
+    if session.state.condition == "stop":
+        session.display.rule(f"to try again: {session.call('resume')}")
+
+ENDS.append(tell_way)
 ASKS.append(prepare_steps)
 TAILS.append(status_of_steps)
 STANDS.append(not_begun)
 HALTS.append(halt)
+OPENS.append(refuse_skipped)
 EVENTS.append(reopen)
 FACTS.append(steps_told)
 COMMANDS.pop("goto", None)  # a completed step is never done again (B16)

@@ -55,9 +55,9 @@ ASKS = []  # what modules do before the words of a call are read
 CHECKS = []  # what they make of the options
 
 def help_of(program, prog, command):  # Return what the program, or one of its commands, tells of itself.
-    lines = [f"  {name:8}{text}" for name, (text, _) in COMMANDS.items()]
+    lines = [f"  {name:7} {text}" for name, (text, _) in COMMANDS.items()]
     if command in COMMANDS:
-        lines = [f"  {name + ' ' + takes:32}{text}" for owners, name, takes, text in OPTIONS if command in owners]
+        lines = [f"  {name + ' ' + takes:32}{text}" for own, name, takes, text in OPTIONS if command in own.split()]
     return [f"usage: {prog} {command} [OPTION]...", "", program["title"], "", *lines]
 
 def read_words(prog, command, words):  # Read the options and words that follow a subcommand, in any order.

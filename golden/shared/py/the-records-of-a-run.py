@@ -100,6 +100,8 @@ class RunRecords:  # What the records of a run say after each record of its jour
         change(about, BLOCKED)
         self.manifest.update(status=BLOCKED, current_step=step)
         reason = filled_values(self._units[name], self._units[name].get("reason", ""), self._registers)
+        rejected = self.gates.get(gate)  # what was decided before stays on record
+        earlier = [*rejected.pop("earlier", []), rejected] if rejected else []
         self.gates[gate] = {
             "gate_id": gate,
             "step_id": step,
@@ -108,6 +110,7 @@ class RunRecords:  # What the records of a run say after each record of its jour
             "status": "pending",
             "reason": reason,
             "requested_at": self._now,
+            **({"earlier": earlier} if earlier else {}),
         }
         self._tell("HumanGateRequired", step, gate_id=gate, reason=reason)
         self._tell("WorkflowBlocked", step, gate_id=gate)

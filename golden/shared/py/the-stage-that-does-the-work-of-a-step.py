@@ -10,6 +10,11 @@ def execute_step(stages, name, unit):  # Call the executor and take what it hand
     if command is None and not stages.is_mocked("executors", name):
         return by_person(stages, name, unit)
     try:
+        for path in spec_of(stages.session, unit["step"]).get("outputs") or ():
+            inside(stages.root, path)  # a link may lead out of the project: nothing is written there (B3)
+    except UnsafeError as error:
+        return Found(f"output {error}", {})
+    try:
         folder, kept = tempfile.mkdtemp(prefix="rdc-"), Table()
     except OSError as error:
         raise stages.not_begun(name, error) from None
@@ -42,12 +47,19 @@ def handed_over(session, folder):
         try:
             value = value_in(Path(folder, key))
         except (ValueError, OSError) as error:
-            reason = error.strerror if isinstance(error, OSError) else error
+            reason = why_refused(error)
             raise ValueError(f"the file of {variable} is refused: {reason}") from None
         if value is not None:
             is_evidence = key == "evidence"
             found[key] = checked_evidence(value, evidence_ids(session.state)) if is_evidence else records_in(value, key)
     return found
+
+def why_refused(error):  # Return in plain words why a file was not read.
+    if isinstance(error, UnicodeDecodeError):
+        return "it is not UTF-8"
+    if isinstance(error, json.JSONDecodeError):
+        return f"it is not JSON: {error}"
+    return "it is not a regular file" if isinstance(error, OSError) else error
 
 def value_in(path):
     """Return what a file says that an executor may have written; None for nothing. Raises ValueError and OSError."""

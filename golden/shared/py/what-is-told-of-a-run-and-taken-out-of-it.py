@@ -18,13 +18,20 @@ def outputs(session):  # Copy the outputs of completed steps to a folder, or bri
     folder = os.path.abspath(options.to or getattr(options, "from"))
     troubles = []
     for artifact in {one["path"]: one for one in found.records.files()["artifacts"]}.values():  # the last one counts
-        pair = [os.path.join(root, artifact["path"]), os.path.join(folder, artifact["path"])]
+        pair = [place_of_output(root, artifact["path"]), os.path.join(folder, os.path.normpath(artifact["path"]))]
         source, target = pair if options.to else reversed(pair)
         if options.to or digest_of(target) is None:
             troubles += copy(source, target, artifact)
     if troubles:
         raise RefusedError(*troubles, f"{len(troubles)} of the outputs could not be copied")
     return EXIT_COMPLETE
+
+def place_of_output(root, path):
+    """Return where an output lies: links within the project are followed, those that lead out of it are not."""
+    try:
+        return os.path.join(os.path.realpath(root), *inside(root, path))
+    except UnsafeError as error:
+        raise RefusedError(f"output {error}") from None
 
 def digest_of(path):  # Return the SHA-256 of a regular file; None if there is none.
     with suppress(OSError):
