@@ -9,7 +9,7 @@
 # `make help` tells the rest. State is kept in .rdc/checked-code.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))checked-code.py
-RDC_SHA256 := d542e383c5f0c9e6d540e1a20b368400355a897610309622526fb290cdb51f6a
+RDC_SHA256 := a7dd4f3a2f4fdea7e5899a2498c9851e901cf615058730b378e4c5ae12e51761
 RDC_STATE := .rdc/checked-code.make
 
 SHELL = /bin/sh

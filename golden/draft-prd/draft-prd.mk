@@ -9,7 +9,7 @@
 # `make help` tells the rest. State is kept in .rdc/draft-prd.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))draft-prd.py
-RDC_SHA256 := ad9d47be74e55ccf065aaf512efb331102a02ea74d44dd0609b01b1bea9f3e4d
+RDC_SHA256 := 055b0b0f949a20cd5a8f42ec770b9f30fbf5b9be9d1a8eda22e771af3ecb5faa
 RDC_STATE := .rdc/draft-prd.make
 
 SHELL = /bin/sh

@@ -11,7 +11,7 @@
 # `make help` tells the rest. State is kept in .rdc/hello-steps.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))hello-steps.py
-RDC_SHA256 := 60d3096eb525873a10b7d0519f1fdea94aa9fa61b7d6c03d6e15f9d1124cd0cf
+RDC_SHA256 := 9c85eb8797309d516f479b2ce9575eb85bcdd332e318bebbd16d424540219abe
 RDC_STATE := .rdc/hello-steps.make
 
 SHELL = /bin/sh

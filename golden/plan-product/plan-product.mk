@@ -11,7 +11,7 @@
 # `make help` tells the rest. State is kept in .rdc/plan-product.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))plan-product.py
-RDC_SHA256 := ca3b7dd150b7dff909ead68961590ea07f992872798cd4a2cd0b55389f9e053f
+RDC_SHA256 := 167bc2b28c0bfa3c24730b371c23945d3e9190847fa0ac8926f0f06cac0bb6dc
 RDC_STATE := .rdc/plan-product.make
 
 SHELL = /bin/sh

@@ -34,6 +34,8 @@ def _is_plain(record):  # Tell whether nothing but its line is to be told of a u
 
 def _next(session, unit, facts):  # Return the commands that make sense now.
     word, adopt = facts["state"], [] if facts["same_program"] else ["--adopt"]
+    if word == "stop" and "steps" in facts:
+        return [session.call("resume", *adopt), session.call("run")]
     if word == "running":
         return []
     if word == "stop" and "steps" in facts:
