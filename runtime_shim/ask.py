@@ -34,11 +34,8 @@ class Asking(Performer):
         """Leave a unit to be answered later."""
         session = self.session
         first, *others = self.replies(unit)
-        own = session.call("answer", name, first)
-        # A call that does not end with its reply does not say where another one would stand.
-        ways = others if own.endswith(first) else [session.call("answer", name, other) for other in others]
         return Waiting(
-            f"to answer: {own}" + "".join(f"   (or {way})" for way in ways),
+            f"to answer: {session.call('answer', name, first)}" + "".join(f"   (or {other})" for other in others),
             f"to go on:  {session.call('resume')}",
         )
 

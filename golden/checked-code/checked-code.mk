@@ -9,7 +9,7 @@
 # `make help` tells the rest. State is kept in .rdc/checked-code.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))checked-code.py
-RDC_SHA256 := a7dd4f3a2f4fdea7e5899a2498c9851e901cf615058730b378e4c5ae12e51761
+RDC_SHA256 := 3e3092892367ab77028c9ba038debbcb79a70ba077cb3c8f1ad1775aba3b3893
 RDC_STATE := .rdc/checked-code.make
 
 SHELL = /bin/sh

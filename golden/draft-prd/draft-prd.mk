@@ -9,7 +9,7 @@
 # `make help` tells the rest. State is kept in .rdc/draft-prd.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))draft-prd.py
-RDC_SHA256 := 055b0b0f949a20cd5a8f42ec770b9f30fbf5b9be9d1a8eda22e771af3ecb5faa
+RDC_SHA256 := b5511a6a4ed8c5a72c2c3711eada8629d42a47e4860adf9e278cc7e7dcaceada
 RDC_STATE := .rdc/draft-prd.make
 
 SHELL = /bin/sh

@@ -11,7 +11,7 @@
 # `make help` tells the rest. State is kept in .rdc/hello-steps.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))hello-steps.py
-RDC_SHA256 := 9c85eb8797309d516f479b2ce9575eb85bcdd332e318bebbd16d424540219abe
+RDC_SHA256 := 3197341dea5542e5aedd6bd96a78e698c123d3929e5d796c64c2afd1f8baac31
 RDC_STATE := .rdc/hello-steps.make
 
 SHELL = /bin/sh

@@ -11,7 +11,7 @@
 # `make help` tells the rest. State is kept in .rdc/plan-product.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))plan-product.py
-RDC_SHA256 := 167bc2b28c0bfa3c24730b371c23945d3e9190847fa0ac8926f0f06cac0bb6dc
+RDC_SHA256 := 04c82c2bc4df02c59b2a1e8402eb38ccb8e3ca03d46006362dc7b85d4280752d
 RDC_STATE := .rdc/plan-product.make
 
 SHELL = /bin/sh

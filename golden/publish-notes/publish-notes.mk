@@ -9,7 +9,7 @@
 # `make help` tells the rest. State is kept in .rdc/publish-notes.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))publish-notes.py
-RDC_SHA256 := b05f11e39a1b87e27fe8842cbcf2d4e5d6f3144c2abcd88f953f2875ab45eae6
+RDC_SHA256 := 6de782b48b8f0139cacfef6c668e34dfc14e186d2f882f4aea3d8dd7287e8f7f
 RDC_STATE := .rdc/publish-notes.make
 
 SHELL = /bin/sh

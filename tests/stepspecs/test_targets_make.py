@@ -86,7 +86,7 @@ def test_make_does_the_line_of_steps_and_stops_at_a_gate(tmp_path: Path) -> None
     first = place.make("output_folder=out")
     assert (first.returncode, first.stdout.splitlines()[-1].partition(GATE)[0]) == (2, "rdc: WAITING ")
     assert "Error 75" in first.stderr
-    assert f"to answer: make approve GATE='{GATE}'   (or make answer UNIT='{GATE}' RESULT=rejected)" in first.stdout
+    assert f"to answer: make answer UNIT='{GATE}' RESULT=approved   (or rejected)" in first.stdout
     assert (tmp_path / "log").read_text() == "step-01\n"
     assert "WAITING" in place.make("status").stdout
     place.make("approve", f"GATE={GATE}", "BY=ana", "NOTE=fine $(shell touch x) 'really'")
@@ -210,7 +210,7 @@ def test_another_makefile_includes_one_with_a_prefix(tmp_path: Path) -> None:
     (tmp_path / "Makefile").write_text("all: ; @echo mine $(output_folder)\ninclude notes.mk\n", encoding="utf-8")
     assert place.last() == "mine"
     done = place.make("notes-run", "output_folder=out")
-    assert "to answer: make notes-approve GATE=" in done.stdout
+    assert "to answer: make notes-answer UNIT=" in done.stdout
     assert (tmp_path / "state" / "notes.make" / "journal").exists()
     assert place.make("output_folder=$(patsubst %,%,x)").stdout == "mine x\n"
 

@@ -6,15 +6,14 @@ MAKE_WORDS = {"--assume": "ASSUME", "--gate": "GATE"}
 MAKE_FLAGS = {"--rerun-interrupted": "RERUN=1", "--adopt": "ADOPT=1"}
 MAKE_VERBS = ("run", "resume", "status", "answer", "approve", "reset")
 
-def by_make(session, words):
+def by_make(_session, words):
     """Return the call of a subcommand by make; "" where that is not how this program was called, or make cannot."""
     verb, *rest = words
     if not MAKE or verb not in MAKE_VERBS:
         return ""
     if verb == "answer" and len(rest) == 2:
-        is_gate = session.program["units"].get(rest[0], {}).get("task") == "gate" and rest[1] == "approved"
         unit, reply = map(shlex.quote, rest)
-        return f"{MAKE}approve GATE={unit}" if is_gate else f"{MAKE}answer UNIT={unit} RESULT={reply}"
+        return f"{MAKE}answer UNIT={unit} RESULT={reply}"
     given, more = [verb], iter(rest)
     for word in more:
         if word not in MAKE_FLAGS and word not in MAKE_WORDS:
