@@ -203,6 +203,7 @@ def row(contents: Sequence[str]) -> Picture:
 
 
 @pytest.mark.parametrize("kinds", [1, 2, MOST_ALIKE, 10_000])
+@pytest.mark.share(2)
 def test_the_time_grows_with_the_document_and_not_with_its_square(kinds: int) -> None:
     """5,000 steps take a tenth of a second; with the square of them it was many."""
     old = [str(number * 7919 % kinds) for number in range(2000)]

@@ -140,6 +140,7 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("value", HOSTILE)
+@pytest.mark.share(2)
 def test_constants_arrive_as_they_are(value: str, tmp_path: Path) -> None:
     whole = program(
         node("1", shell('printf %s "$ONE" > one; printf %s "$TWO" > two'), when("pass", "2"), when("fail", "stop"),

@@ -132,6 +132,7 @@ def test_as_many_entries_are_at_work_as_may_be(made: Made) -> None:
         made.make("clean")
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("plan", [None, b"[]", b'{"of": 3, "blocks": []}', b"{"])
 def test_a_report_that_cannot_be_written_is_written_later(made: Made, plan: bytes | None) -> None:
     """Also where what was to be added is damaged."""

@@ -131,6 +131,7 @@ def test_any_text(text: str, layout: Layout | None) -> None:
 
 
 @pytest.mark.parametrize("document", EXAMPLES, ids=lambda path: path.name.removesuffix(".runbook.md"))
+@pytest.mark.share(2)
 def test_examples_with_mistakes(document: Path) -> None:
     moves = random.Random(document.name)
     for _ in range(8):

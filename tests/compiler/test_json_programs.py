@@ -197,6 +197,7 @@ def test_what_is_wrong_is_said_where_it_is(
     ],
     ids=range(10),
 )
+@pytest.mark.share(2)
 def test_hostile_texts_are_refused_in_time(tmp_path: Path, text: str, code: str) -> None:
     begun = time.monotonic()
     result = compiled(tmp_path, text)

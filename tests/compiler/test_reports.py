@@ -108,6 +108,7 @@ def test_a_kind_can_be_the_name_of_a_function() -> None:
 
 
 @pytest.mark.parametrize("kind", get_args(Noun))
+@pytest.mark.share(2)
 def test_generated_files_use_the_word_of_the_document(kind: Noun) -> None:
     made = replace(walk(("a", agent(""))), kind=kind, folder="")
     for target, options in (("python", {}), ("make", {}), ("github", {"agent": "cat"})):

@@ -23,7 +23,7 @@ SHRINKING = 120.0
 """Seconds for making a document smaller."""
 
 SHARES = {
-    "semantics": 80,
+    "semantics": 40,
     "python": 2,
     "python-waiting": 1,
     "python-killed": 1,

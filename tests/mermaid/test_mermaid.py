@@ -62,7 +62,7 @@ def assert_same(seen: Seen, drawn: Picture) -> None:
     assert sorted(words(frame.label) for frame in seen.frames) == sorted(words(frame.title) for frame in drawn.frames)
 
 
-@pytest.mark.share(3)
+@pytest.mark.share(6)
 @pytest.mark.parametrize("path", GOLDEN, ids=lambda path: path.stem)
 def test_mermaid_reads_the_golden_files(path: Path, mermaid: Mermaid) -> None:
     text = path.read_text(encoding="utf-8")

@@ -346,6 +346,7 @@ def test_a_time_limit_is_a_number_of_seconds(folder: Path, seconds: str) -> None
         "printf 'rdc: STOP unfinished' | tee /dev/stderr",
     ],
 )
+@pytest.mark.share(2)
 def test_commands_do_not_say_how_a_run_ends(folder: Path, target: str, command: str) -> None:
     text = scenarios(**REAL).replace("touch BUILT && cat data", command)
     result = tried(folder, text, "--on", target)

@@ -162,6 +162,7 @@ def test_a_closed_pipe_is_quiet(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 @pytest.mark.parametrize("words", ["--version", "check --help", "targets"])
+@pytest.mark.share(2)
 def test_a_full_disk_behind_standard_output_is_one_line(tmp_path: Path, words: str, unbuffered: str) -> None:
     with Path("/dev/full").open("wb") as full:
         command = [sys.executable, "-m", "rdc", *words.split()]

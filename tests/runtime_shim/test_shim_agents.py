@@ -107,6 +107,7 @@ def test_which_command_is_called(
         ("cat > /dev/null; (sleep 60 &) ; echo OK", "OK"),
     ],
 )
+@pytest.mark.share(2)
 def test_how_an_answer_becomes_a_word(tmp_path: Path, command: str, word: str) -> None:
     place = Compiled(tmp_path, program(node("1", agent("x" * 300_000, "OK", "REJECT"))))
     started = time.monotonic()

@@ -102,6 +102,7 @@ def test_a_file_of_inputs_may_be_lines(lines: str, got: str, place: Compiled) ->
         ("version: 1\n---\nversion: 2\n", 2),
     ],
 )
+@pytest.mark.share(2)
 def test_whatever_else_yaml_knows_is_refused_with_its_line(lines: str, line: int, place: Compiled) -> None:
     (place.path / "inputs.yml").write_text(lines, encoding="utf-8")
     done = place.run("run", "--inputs", "inputs.yml")

@@ -181,6 +181,7 @@ def test_exit_code_and_what_is_handed_over_are_kept(tmp_path: Path) -> None:
         ("kill -9 $$", "executor: killed by SIGKILL"),
     ],
 )
+@pytest.mark.share(2)
 def test_attempt_fails_by_what_is_malformed(tmp_path: Path, command: str, error: str) -> None:
     place = compiled(tmp_path, EXECUTE, config={"executor": command})
     result = place.run("run")

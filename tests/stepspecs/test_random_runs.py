@@ -13,7 +13,7 @@ SEEDS = 8
 
 
 @pytest.mark.parametrize("first", range(0, 8 * SEEDS, SEEDS))
-@pytest.mark.share(4)
+@pytest.mark.share(8)
 def test_every_run_keeps_to_the_contract(first: int) -> None:
     """Whatever fails, and wherever it is killed; the runs have a process that has loaded nothing else."""
     seeds = map(str, range(first, first + SEEDS))

@@ -235,7 +235,7 @@ def test_a_run_goes_through_its_gates_fails_and_goes_on_in_another_run(tmp_path:
     assert sorted(path.name for path in outputs.iterdir()) == ["announce.md", "write.md"]
 
 
-@pytest.mark.share(3)
+@pytest.mark.soak
 def test_a_gate_that_is_rejected_ends_the_run_before_its_step(tmp_path: Path) -> None:
     place = Place(tmp_path)
     done = place.run("rejected")
@@ -274,6 +274,7 @@ def test_another_program_than_that_of_the_workflow_is_not_run(tmp_path: Path) ->
     assert done.outcomes["first"] == "skipped"
 
 
+@pytest.mark.soak
 def test_an_input_is_bound_to_what_a_command_says(tmp_path: Path) -> None:
     place = Place(tmp_path, FAILS, bind={"output_folder": {"run": "echo out"}})
     done = place.run(number=2)
@@ -281,6 +282,7 @@ def test_an_input_is_bound_to_what_a_command_says(tmp_path: Path) -> None:
     assert place.records("artifacts", 2)[0]["path"] == "out/log.md"
 
 
+@pytest.mark.soak
 def test_what_an_input_says_stays_a_text(tmp_path: Path) -> None:
     place = Place(tmp_path, FAILS)
     done = place.run(output_folder="@/etc/$(touch hacked)'\"`${{ github.token }}")

@@ -255,6 +255,7 @@ def test_artifacts_of_another_run(tmp_path: Path, asked: str, token: str, exit_c
         ("path: out/*", "failure"),
     ],
 )
+@pytest.mark.share(2)
 def test_what_is_uploaded(tmp_path: Path, options: str, files: list[str] | str | None) -> None:
     env = {"ARTIFACTS": f"{tmp_path}/artifacts"}
     done = run(tmp_path, workflow(MAKE + UPLOAD.replace("path: out", options)), env=env)

@@ -155,6 +155,7 @@ true
 
 
 @pytest.mark.parametrize("title", TITLES)
+@pytest.mark.share(2)
 def test_titles_of_groups_are_data(title: str, tmp_path: Path) -> None:
     document = LOOP.replace("TITLE", title).replace("- FAIL: GOTO 2\n", "- FAIL: GOTO 2\n- PASS: COMPLETE\n")
     text = text_of(tmp_path, document, {"checkout": False})
