@@ -59,7 +59,8 @@ def execute_step(stages: Stages, name: str, unit: Table) -> Union[Found, Done]:
         kept["exit_code"] = code
         if code != 0:
             return Found(f"executor: {in_words(code)}", kept)
-        return Found("", {**kept, **handed_over(stages.session, folder)})
+        kept.update(handed_over(stages.session, folder))
+        return Found("", kept, unrecorded(stages.session, unit, kept))
     except ValueError as error:
         return Found(str(error), kept)
     finally:
@@ -101,6 +102,13 @@ def why_refused(error: Exception) -> object:
     if isinstance(error, json.JSONDecodeError):
         return f"it is not JSON: {error}"
     return "it is not a regular file" if isinstance(error, OSError) else error
+
+
+def unrecorded(session: Session, unit: Table, kept: Table) -> str:
+    """Say that evidence which was handed over is not recorded: that of a step without outputs and level (B13)."""
+    units = session.program["units"].values()
+    is_recorded = any(each.get("stage") == "outputs" and each["step"] == unit["step"] for each in units)
+    return "" if is_recorded or not kept.get("evidence") else "its evidence is not recorded: the step has no level"
 
 
 def value_in(path: Path) -> Any:  # noqa: ANN401 (any JSON value)

@@ -9,7 +9,7 @@
 # `make help` tells the rest. State is kept in .rdc/checked-code.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))checked-code.py
-RDC_SHA256 := 3e3092892367ab77028c9ba038debbcb79a70ba077cb3c8f1ad1775aba3b3893
+RDC_SHA256 := e5186c9b44edbbe5015e0ac0afc4d0b6903ec6f1c84763456304d06bbf70cd23
 RDC_STATE := .rdc/checked-code.make
 
 SHELL = /bin/sh

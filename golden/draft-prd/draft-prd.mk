@@ -9,7 +9,7 @@
 # `make help` tells the rest. State is kept in .rdc/draft-prd.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))draft-prd.py
-RDC_SHA256 := b5511a6a4ed8c5a72c2c3711eada8629d42a47e4860adf9e278cc7e7dcaceada
+RDC_SHA256 := 8af87ddb167140b6f4abc078ef4cdc4394223768140111857784e4d271c165eb
 RDC_STATE := .rdc/draft-prd.make
 
 SHELL = /bin/sh

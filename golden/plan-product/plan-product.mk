@@ -11,7 +11,7 @@
 # `make help` tells the rest. State is kept in .rdc/plan-product.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))plan-product.py
-RDC_SHA256 := 04c82c2bc4df02c59b2a1e8402eb38ccb8e3ca03d46006362dc7b85d4280752d
+RDC_SHA256 := bd3d3a119f423eeb8a792bf489c5e3dfbdaf8c4a329fc1a5856824798e4895d4
 RDC_STATE := .rdc/plan-product.make
 
 SHELL = /bin/sh

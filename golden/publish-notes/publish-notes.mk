@@ -9,7 +9,7 @@
 # `make help` tells the rest. State is kept in .rdc/publish-notes.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))publish-notes.py
-RDC_SHA256 := 6de782b48b8f0139cacfef6c668e34dfc14e186d2f882f4aea3d8dd7287e8f7f
+RDC_SHA256 := ef69cb7f250eea91dd8a9eaa56bf9940c169b411c8985d94b4fee67719df0971
 RDC_STATE := .rdc/publish-notes.make
 
 SHELL = /bin/sh

@@ -302,3 +302,10 @@ def test_records_of_others_are_not_written_over_by_a_resume(place: Place) -> Non
     (place.folder / "manifest.json").write_text("[]", encoding="utf-8")
     assert place("resume", "--run-dir", ".").code == 2
     assert (place.folder / "manifest.json").read_text() == "[]"
+
+
+def test_evidence_that_a_step_does_not_record_is_told(tmp_path: Path) -> None:
+    document = {"config": {"executor": "echo {} > $RDC_EVIDENCE_FILE"}, "step_specs": [{"id": "a"}]}
+    said = Place(tmp_path, compiled_to(tmp_path, document))("run")
+    assert said.code == 0
+    assert "its evidence is not recorded" in said.err
