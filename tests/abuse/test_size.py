@@ -42,7 +42,7 @@ CHOSEN = [
 ]
 
 
-@pytest.mark.share(8)
+@pytest.mark.share(16)
 @pytest.mark.parametrize(("case", "command", "code"), CHOSEN, ids=str)
 def test_it_ends_soon_and_in_bounded_memory(case: str, command: str, code: int, tmp_path: Path) -> None:
     write(case, tmp_path)

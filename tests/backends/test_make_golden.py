@@ -12,7 +12,7 @@ from tests.conftest import ROOT
 from tests.golden.test_golden import INPUTS, NAMES, SECRETS, STOPS, emitted
 
 
-@pytest.mark.share(3)
+@pytest.mark.share(6)
 @pytest.mark.parametrize("name", NAMES)
 def test_they_run_to_their_end(name: str, tmp_path: Path) -> None:
     answers = ROOT / "examples" / "answers" / f"{name}.txt"

@@ -53,7 +53,7 @@ def counting(tmp_path: Path) -> Made:
     return made
 
 
-@pytest.mark.share(3)
+@pytest.mark.share(6)
 @pytest.mark.parametrize("evil", EVIL)
 def test_nothing_of_a_journal_is_evaluated(evil: str, tmp_path: Path) -> None:
     made = counting(tmp_path)

@@ -51,6 +51,7 @@ def test_reading_a_playbook_stays_near_its_limit() -> None:
     agreeable(lambda: reading(rounds=1, limit=GENEROSITY * 4.0))
 
 
+@pytest.mark.soak
 def test_compiling_is_linear() -> None:
     agreeable(lambda: growing(sizes=(300, 1_200), rounds=1, limit=GENEROSITY * 1.5))
 

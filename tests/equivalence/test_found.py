@@ -16,7 +16,7 @@ def test_some_were_found() -> None:
     assert len(FOUND) >= 5
 
 
-@pytest.mark.share(19)
+@pytest.mark.share(38)
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("folder", FOUND, ids=lambda folder: folder.name)
 def test_it_walks_as_written(folder: Path, way: str) -> None:

@@ -231,6 +231,7 @@ for path in sys.argv[1:]:
 
 
 @pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.share(2)
 def test_every_python_compiles_and_runs_them(version: str, tmp_path: Path) -> None:
     python = interpreter(version)
     if python is None:

@@ -445,7 +445,7 @@ def test_the_scenarios_of_the_examples_come_out_on_every_target(path: Path) -> N
     assert not [line for line in result.out.splitlines() if line.startswith("SKIPPED")]
 
 
-@pytest.mark.share(6)
+@pytest.mark.share(12)
 @pytest.mark.parametrize("path", sorted((ROOT / "examples" / "playbooks").glob("*.md")), ids=lambda path: path.name)
 def test_the_scenarios_of_playbooks_come_out_on_every_target(path: Path) -> None:
     result = call("test", "--quiet", str(path.relative_to(ROOT)), "--on", "all", cwd=ROOT)

@@ -25,6 +25,7 @@ def refusals(folder: Path, document: str, options: Mapping[str, object] | None =
     return [f"{finding.message}; {finding.help}" for finding in made.diagnostics]
 
 
+@pytest.mark.soak
 def test_500_steps_are_within_the_limits(tmp_path: Path) -> None:
     text = text_of(tmp_path, straight(500))
     assert len(text) < limits.LARGEST_FILE // 4
