@@ -2,7 +2,6 @@
 
 import math
 import os
-import tempfile
 import time
 from typing import Any, Callable, NamedTuple, Optional, Union
 
@@ -160,6 +159,8 @@ class Stages(Prompts, Conversing):
 
     def execute(self, name: str, unit: Table, command: str, request: str, folder: str) -> Code:
         """Run an executor, whose output is shown; it gets a file, since it may read it whenever it likes."""
+        import tempfile  # slow to import, as is what it needs, and most calls of a program execute nothing
+
         self.keep(PROMPTS, name, request)
         handed = {variable: os.path.join(folder, key) for key, variable in HANDED.items()}
         words, limit = [b"sh", b"-c", os.fsencode(command)], self.time_limit()

@@ -1,8 +1,6 @@
 """What is told of a run and taken out of it: its timeline, and the outputs of its steps."""
 
-import hashlib
 import os
-import shutil
 from contextlib import suppress
 from typing import Optional
 
@@ -57,6 +55,8 @@ def place_of_output(root: str, path: str) -> str:
 
 def digest_of(path: str) -> Optional[str]:
     """Return the SHA-256 of a regular file; None if there is none."""
+    import hashlib
+
     with suppress(OSError):
         if os.path.isfile(path) and not os.path.islink(path):
             with open(path, "rb") as file:
@@ -66,6 +66,8 @@ def digest_of(path: str) -> Optional[str]:
 
 def copy(source: str, target: str, artifact: Table) -> list[str]:
     """Copy an output that is as it was indexed, whole or not at all; returns what is wrong."""
+    import shutil
+
     found = digest_of(source)
     if found != artifact["sha256"]:
         how = "is not there" if found is None else "was changed since it was indexed"

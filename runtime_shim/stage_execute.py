@@ -2,8 +2,6 @@
 
 import json
 import os
-import shutil
-import tempfile
 from pathlib import Path
 from typing import Any, Optional, Union
 
@@ -41,6 +39,9 @@ def executor_of(session: Session) -> Optional[str]:
 
 def execute_step(stages: Stages, name: str, unit: Table) -> Union[Found, Done]:
     """Call the executor and take what it hands over, or put the step to a person."""
+    import shutil
+    import tempfile
+
     request = json.dumps(request_of(stages.session, unit), sort_keys=True) + "\n"
     command = executor_of(stages.session)
     if command is None and not stages.is_mocked("executors", name):

@@ -73,7 +73,7 @@ def step(session: Subcommands) -> int:
     state = session.read()
     if name not in steps_of(program):
         raise RefusedError(f"there is no step {one_line(name)!a}; there are {', '.join(steps_of(program))}")
-    if state is not None and statuses(program, state)[name] == "completed":
+    if state is not None and statuses(program, state)[name] == COMPLETED:
         session.display.rule(f"step {name} is completed")
         return EXIT_COMPLETE
     due = step_at(program, state) if state is not None else None

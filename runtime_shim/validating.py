@@ -3,7 +3,6 @@
 import json
 import os
 import shlex
-import shutil
 import sys
 from typing import Callable, NamedTuple
 
@@ -91,6 +90,8 @@ def check_lint(stages: Stages, path: str) -> Checked:
 def _by_tool(stages: Stages, tool: str, options: tuple[str, ...], path: str) -> Checked:
     if kind_of_file(path) != "Python":
         return Checked("skipped", "not a Python file")
+    import shutil
+
     command = shutil.which(tool) or shutil.which(tool, path=os.path.dirname(sys.executable))
     if command is None:
         return Checked("skipped", f"{tool} is not installed")

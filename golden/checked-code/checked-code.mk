@@ -9,7 +9,7 @@
 # `make help` tells the rest. State is kept in .rdc/checked-code.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))checked-code.py
-RDC_SHA256 := e5186c9b44edbbe5015e0ac0afc4d0b6903ec6f1c84763456304d06bbf70cd23
+RDC_SHA256 := 1782fa1da64749ea8737c9cece3d068b055205d9161a2728bc3e350321230417
 RDC_STATE := .rdc/checked-code.make
 
 SHELL = /bin/sh

@@ -9,7 +9,7 @@
 # `make help` tells the rest. State is kept in .rdc/draft-prd.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))draft-prd.py
-RDC_SHA256 := 8af87ddb167140b6f4abc078ef4cdc4394223768140111857784e4d271c165eb
+RDC_SHA256 := cfbff5684fa64a951642b45e1d162bec59580c7ea978939dadf562a9829c4891
 RDC_STATE := .rdc/draft-prd.make
 
 SHELL = /bin/sh

@@ -11,7 +11,7 @@
 # `make help` tells the rest. State is kept in .rdc/hello-steps.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))hello-steps.py
-RDC_SHA256 := 8b98a9e7d8502862f53c4b5f3cf601bc1ec7a3aefe3f68df78c47f8e8bd06011
+RDC_SHA256 := ce3460cc35d73402299a5c830bd929c20fb73b3b4d5c4a01c3886e5802076830
 RDC_STATE := .rdc/hello-steps.make
 
 SHELL = /bin/sh

@@ -11,7 +11,7 @@
 # `make help` tells the rest. State is kept in .rdc/plan-product.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))plan-product.py
-RDC_SHA256 := bd3d3a119f423eeb8a792bf489c5e3dfbdaf8c4a329fc1a5856824798e4895d4
+RDC_SHA256 := f27e93a235ae48f7b01a8b45eb63d8654514bb820de82f46bde42b339254d03e
 RDC_STATE := .rdc/plan-product.make
 
 SHELL = /bin/sh

@@ -9,7 +9,7 @@
 # `make help` tells the rest. State is kept in .rdc/publish-notes.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))publish-notes.py
-RDC_SHA256 := ef69cb7f250eea91dd8a9eaa56bf9940c169b411c8985d94b4fee67719df0971
+RDC_SHA256 := 5d5dcfc06736462c1496cdc7528d6693dde6a11a6586d0cac82a953e6bce1723
 RDC_STATE := .rdc/publish-notes.make
 
 SHELL = /bin/sh

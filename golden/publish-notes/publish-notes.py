@@ -303,8 +303,8 @@ import sys
 if __name__ == "__main__" and not (sys.flags.isolated or getattr(sys.flags, "safe_path", False)):
     del sys.path[0]  # the folder of this file: no module that lies there belongs to this program
 
-import codecs, collections, errno, fcntl, functools, hashlib, json, math, os, re, select, shlex, shutil, signal, stat
-import tempfile, termios, threading, time, types, zlib
+import codecs, collections, errno, fcntl, functools, json, math, os, re, select, shlex, signal, stat, termios
+import threading, time, types, zlib
 from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta, timezone
 from pathlib import Path

@@ -102,6 +102,7 @@ class Stages(Prompts, Conversing):  # Does the stages of steps; STAGES has a fun
         return answered
     def execute(self, name, unit, command, request, folder):
         """Run an executor, whose output is shown; it gets a file, since it may read it whenever it likes."""
+        import tempfile  # slow to import, as is what it needs, and most calls of a program execute nothing
         self.keep(PROMPTS, name, request)
         handed = {variable: os.path.join(folder, key) for key, variable in HANDED.items()}
         words, limit = [b"sh", b"-c", os.fsencode(command)], self.time_limit()

@@ -5,6 +5,8 @@ def executor_of(session):
     return given or config_of(session).get("executor")
 
 def execute_step(stages, name, unit):  # Call the executor and take what it hands over, or put the step to a person.
+    import shutil
+    import tempfile
     request = json.dumps(request_of(stages.session, unit), sort_keys=True) + "\n"
     command = executor_of(stages.session)
     if command is None and not stages.is_mocked("executors", name):

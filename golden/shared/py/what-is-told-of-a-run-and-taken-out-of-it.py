@@ -34,6 +34,7 @@ def place_of_output(root, path):
         raise RefusedError(f"output {error}") from None
 
 def digest_of(path):  # Return the SHA-256 of a regular file; None if there is none.
+    import hashlib
     with suppress(OSError):
         if os.path.isfile(path) and not os.path.islink(path):
             with open(path, "rb") as file:
@@ -42,6 +43,7 @@ def digest_of(path):  # Return the SHA-256 of a regular file; None if there is n
 
 def copy(source, target, artifact):
     """Copy an output that is as it was indexed, whole or not at all; returns what is wrong."""
+    import shutil
     found = digest_of(source)
     if found != artifact["sha256"]:
         how = "is not there" if found is None else "was changed since it was indexed"

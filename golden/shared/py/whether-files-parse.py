@@ -63,6 +63,7 @@ def check_lint(stages, path):  # Run ruff, with the rules of the project.
 def _by_tool(stages, tool, options, path):
     if kind_of_file(path) != "Python":
         return Checked("skipped", "not a Python file")
+    import shutil
     command = shutil.which(tool) or shutil.which(tool, path=os.path.dirname(sys.executable))
     if command is None:
         return Checked("skipped", f"{tool} is not installed")
